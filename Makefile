@@ -4,13 +4,13 @@ BIN     := bin/reviewer
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w"
 FUZZ    ?= 20s
 
-# The tools of lint; OPA's is the version that is built in.
+# The tools of lint; OPA's version is the one that is built in.
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 OPA          = github.com/open-policy-agent/opa@$(shell $(GO) list -m -f '{{.Version}}' github.com/open-policy-agent/opa)
 REGO        := bundles/default cmd/reviewer/report/testdata/policy cmd/reviewer/score/testdata/rules
 
-.PHONY: build demo test lint lint-go lint-rego lint-known structure sigstore fuzz fidelity bench score e2e programs cross clean
+.PHONY: build demo test lint lint-go lint-rego lint-known structure sigstore fuzz fidelity bench score e2e programs cross release release-check wine wine-part clean
 
 build: ## the static binary
 	$(BUILD) -o $(BIN) ./cmd/reviewer
@@ -18,67 +18,93 @@ build: ## the static binary
 demo: build ## a recorded session, gated call by call, then verified and replayed
 	@testdata/demo/demo.sh $(BIN)
 
-# Tests make much garbage in little memory: collecting it less often saves a third
-# of their time. They need no debug information, which is most of the linking.
+# Tests allocate much and keep little: collecting garbage less often saves a third of
+# their time. They need no debug information, which takes most of the linking time.
 test fidelity: export GOGC = 800
 test fidelity: export GOMEMLIMIT = 2GiB
 test fidelity: TEST = $(GO) test -ldflags=-w -timeout 60m
 
-test: ## every test that needs nothing but Go; of long sweeps a part
+test: ## every test that needs only Go, with shortened sweeps
 	$(TEST) ./...
 
 lint: lint-go lint-rego lint-known
 
-lint-go: ## formatted, vetted, and checked by staticcheck
+lint-go: ## gofmt, go vet and staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
 	$(GO) vet ./...
-	$(GO) vet -tags "e2e bench" ./cmd/...
+	$(GO) vet -tags "e2e bench manpages" ./cmd/...
 	$(GO) run ./cmd/reviewer/structure -q
-	$(GO) run $(STATICCHECK) -tags "e2e bench sigstore" ./...
+	$(GO) run $(STATICCHECK) -tags "e2e bench sigstore manpages" ./...
 
 structure: ## per package: files, lines, components of files, long functions, wide lines; ARGS=-v names the places
 	@$(GO) run ./cmd/reviewer/structure $(ARGS)
 
-lint-rego: ## the Rego that ships and that of test data: in OPA's form, and strictly right
+lint-rego: ## opa fmt and opa check --strict for the built-in Rego and that of test data
 	$(GO) run $(OPA) fmt --list --fail $(REGO)
 	@for d in $(REGO); do echo opa check --strict $$d; $(GO) run $(OPA) check --strict $$d || exit 1; done
 
-lint-known: ## no known hole in what is called; skipped where their list cannot be reached
+lint-known: ## govulncheck; skipped if the vulnerability database cannot be reached
 	@echo govulncheck ./...; out=$$($(GO) run $(GOVULNCHECK) ./... 2>&1) || case $$out in \
-	  *"fetching vulnerabilities: "*) echo "SKIPPED govulncheck: its list cannot be reached: $$(echo "$$out" | grep -m1 fetching)";; \
+	  *"fetching vulnerabilities: "*) echo "SKIPPED govulncheck: the database cannot be reached: $$(echo "$$out" | grep -m1 fetching)";; \
 	  *) echo "$$out"; exit 1;; esac
 
 sigstore: export GOFLAGS += -tags=sigstore
-sigstore: ## what the build tag sigstore adds: it compiles, is walled in, and verifies
+sigstore: ## the build tag sigstore: compiles, respects the import rules, verifies
 	$(GO) vet ./bundles/sigstore ./cmd/reviewer
 	$(GO) test -timeout 10m ./bundles/sigstore
 	$(GO) test -timeout 10m -run 'TestImports|TestScript/policy-(sigstore|verify)' ./cmd/reviewer
 
-fuzz: ## each fuzz target for FUZZ
+fuzz: ## run each fuzz target for FUZZ
 	@for p in $$($(GO) list ./...); do \
 	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
 	    echo "$$p $$f"; $(GO) test $$p -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) -fuzzminimizetime 20x || exit 1; \
 	  done; done
 
 fidelity: export REVIEWER_EVERY = 1
-fidelity: ## the same tests, and long sweeps whole: 10,000 calls come out again, each flipped byte and each moved number of the policy is found
+fidelity: ## all tests with complete sweeps: 10,000 calls reproduce, every flipped byte and every changed threshold is detected
 	$(TEST) -count=1 ./...
 
-bench: ## ratios, measured side by side in one run
+bench: ## benchmark ratios, measured side by side in one run
 	$(GO) test -tags bench -run 'TestRatios|TestSimulateRatios|TestSimulateMemory' -count=1 -v -timeout 30m ./cmd/reviewer
 
 score: ## recall and false alarms over CORPUS; ARGS as in docs/scoring.md
-	@$(GO) run ./cmd/reviewer/score $(ARGS) $(or $(CORPUS),$(error CORPUS=FOLDER says which corpus))
+	@$(GO) run ./cmd/reviewer/score $(ARGS) $(or $(CORPUS),$(error set CORPUS=FOLDER))
 
 e2e: ## the real client with a scripted model; needs npm
 	$(GO) test -tags e2e -count=1 -timeout 40m -v ./cmd/reviewer/e2e/
 
-programs: ## the rows of programs that are taken from a package of npm; needs npm, tar and Node 20
+programs: ## generate the rows of programs taken from an npm package; needs npm, tar and Node 20
 	$(GO) run ./cmd/reviewer/figrows
 
-cross: ## every system that is supported
-	@for t in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64; do \
-	  echo $$t; GOOS=$${t%/*} GOARCH=$${t#*/} $(BUILD) -o bin/$$t/reviewer ./cmd/reviewer || exit 1; done
+cross: ## build for every platform; vet for Windows and macOS
+	@for t in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64; do \
+	  echo $$t; GOOS=$${t%/*} GOARCH=$${t#*/} $(BUILD) -o bin/$$t/ ./cmd/reviewer || exit 1; done
+	GOOS=windows $(GO) vet -tags "e2e bench" ./...
+	GOOS=darwin $(GO) vet -tags "e2e bench" ./...
+
+# KEY is a file or env:NAME; without one, the release is refused unless ARGS has -unsigned.
+OUT ?= dist
+
+release: ## the files of a release: VERSION=v1.2.0 KEY=env:RELEASE_KEY; OUT is the folder (see docs/releasing.md)
+	$(GO) run ./cmd/reviewer/release -version "$(or $(VERSION),$(error set VERSION=v1.2.0))" -out "$(OUT)" $(if $(KEY),-key "$(KEY)") $(ARGS)
+
+release-check: ## build the last commit in two folders, each with a cache of its own, and compare; TARGETS=linux/amd64 builds less
+	@dir=$$(mktemp -d); trap 'chmod -R u+w $$dir; rm -rf $$dir' EXIT; \
+	for name in one another/folder; do \
+	  git clone -q . $$dir/$$name && (cd $$dir/$$name && GOCACHE=$$dir/cache/$$name $(GO) run ./cmd/reviewer/release -version v0.0.0 \
+	    -unsigned -out $$dir/dist/$$name $(if $(TARGETS),-targets $(TARGETS)) > $$dir/log) || exit 1; \
+	done; \
+	diff -r $$dir/dist/one $$dir/dist/another/folder && echo "the same: $$(wc -l < $$dir/log) files"
+
+# The packages with code for each operating system, which wine runs in a few minutes;
+# make wine runs all packages below these folders, and the scripts.
+WINE := ./engine/osfile ./engine/harness ./engine/classify/place ./engine/classify/rows ./bundles/releases ./cmd/reviewer/cli
+
+wine: ## engine, rego, cel, bundles and the scripts as Windows programs under wine, in an hour or more (see cmd/reviewer/wine/run.sh)
+	cmd/reviewer/wine/run.sh $$($(GO) list -f '{{.Dir}}' ./engine/... ./rego/... ./cel/... ./bundles/... | sed "s,^$$PWD,.,") ./cmd/reviewer/cli scripts
+
+wine-part: ## the packages with code for each operating system, and some scripts; skipped where wine cannot be installed
+	cmd/reviewer/wine/run.sh -if-possible $(WINE) 'scripts=(hook-allow-deny|access)$$'
 
 clean:
 	rm -rf bin

@@ -14,7 +14,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// AccessList says who may do what: the first of its rules that holds is the
+// AccessList is an access list: the first of its rules that applies is the
 // list's answer, and what none of them matches gets Default. Of several lists
 // the strictest answer counts. It is a document of access/**.yaml:
 //
@@ -32,37 +32,41 @@ import (
 //	    when: action.commands.exists(c, c.name == "terraform")
 //	  - {id: rest, effect: allow}
 type AccessList struct {
-	ID      string       `json:"id" yaml:"id"` // of no other list, in any layer
-	Title   string       `json:"title,omitempty" yaml:"title,omitempty"`
-	Default string       `json:"default,omitempty" yaml:"default,omitempty"` // one of Effects; absent: deny
-	Rules   []AccessRule `json:"rules" yaml:"rules"`
+	ID    string `json:"id" yaml:"id"`                           // unique id over all layers; findings are access.ID.RULE
+	Title string `json:"title,omitempty" yaml:"title,omitempty"` // a few words for lists and reports
+	// What applies where no rule of the list matches; absent: deny.
+	Default string       `json:"default,omitempty" yaml:"default,omitempty"`
+	Rules   []AccessRule `json:"rules" yaml:"rules"` // rules in order: the first that matches decides for the list
 
 	file      string
 	line, col int
 }
 
-// AccessRule is one row of a list. It holds where everything that it asks for
-// holds; one that asks for nothing holds always.
+// AccessRule is one row of a list. It applies where all its conditions are
+// true; one without conditions always applies.
 type AccessRule struct {
-	ID          string          `json:"id" yaml:"id"`         // of no other rule of the list
-	Effect      string          `json:"effect" yaml:"effect"` // one of Effects
-	Description string          `json:"description,omitempty" yaml:"description,omitempty"`
-	Message     string          `json:"message,omitempty" yaml:"message,omitempty"` // template: see MessageFields
-	Actions     []string        `json:"actions,omitempty" yaml:"actions,omitempty"` // names of actions, exact or ending in *
-	Tools       []string        `json:"tools,omitempty" yaml:"tools,omitempty"`     // exact or ending in *
-	When        string          `json:"when,omitempty" yaml:"when,omitempty"`       // CEL, bool
-	Schedule    *AccessSchedule `json:"schedule,omitempty" yaml:"schedule,omitempty"`
-	ExpiresAt   string          `json:"expires_at,omitempty" yaml:"expires_at,omitempty"` // RFC 3339, or a date: its midnight UTC
+	ID          string `json:"id" yaml:"id"`                                       // id, unique in the list
+	Effect      string `json:"effect" yaml:"effect"`                               // effect of the rule
+	Description string `json:"description,omitempty" yaml:"description,omitempty"` // what the rule is for; for people
+	// What the agent is told; a template with placeholders; absent: a standard text.
+	Message string   `json:"message,omitempty" yaml:"message,omitempty"`
+	Actions []string `json:"actions,omitempty" yaml:"actions,omitempty"` // names of actions, exact or ending in *
+	Tools   []string `json:"tools,omitempty" yaml:"tools,omitempty"`     // names of tools, exact or ending in *
+	When    string   `json:"when,omitempty" yaml:"when,omitempty"`       // condition in CEL, a bool
+	// When the rule is active, in UTC; at other times it is skipped.
+	Schedule *AccessSchedule `json:"schedule,omitempty" yaml:"schedule,omitempty"`
+	// End of the rule: RFC 3339, or a date (its midnight UTC).
+	ExpiresAt string `json:"expires_at,omitempty" yaml:"expires_at,omitempty"`
 
 	texts   `json:"-" yaml:"-"`
 	expires int64 // ExpiresAt in Unix ms; 0: never
 }
 
-// AccessSchedule is when a rule holds, in UTC; outside it is as if the rule
-// were not there.
+// AccessSchedule is when a rule is active, in UTC; at other times the rule is
+// skipped.
 type AccessSchedule struct {
-	Hours    []int64  `json:"hours,omitempty" yaml:"hours,omitempty,flow"`       // [start, end), over midnight where start > end
-	Weekdays []string `json:"weekdays,omitempty" yaml:"weekdays,omitempty,flow"` // of the moment itself, also past midnight
+	Hours    []int64  `json:"hours,omitempty" yaml:"hours,omitempty,flow"`       // [start, end) in hours; past midnight where start > end
+	Weekdays []string `json:"weekdays,omitempty" yaml:"weekdays,omitempty,flow"` // days of the week
 }
 
 // The effects of access rules.
@@ -72,10 +76,10 @@ const (
 	EffectDeny    = "deny"
 )
 
-// Effects lists what an access rule may say, mildest first.
+// Effects lists the effects of access rules, mildest first.
 func Effects() []string { return []string{EffectAllow, EffectApprove, EffectDeny} }
 
-// accessDefault is the name under which a list's default speaks.
+// accessDefault is the rule name under which a list's default fires.
 const accessDefault = "default"
 
 // Vocabulary lists what a key may hold, nil where that is open.
@@ -102,15 +106,15 @@ func (AccessSchedule) Vocabulary(key string) []string {
 	return nil
 }
 
-// FindingID is the id under which a rule of the list is found, and under which
-// it speaks.
+// FindingID returns the id of the list's findings for a rule, under which the
+// rule fires.
 func (l AccessList) FindingID(rule string) string { return "access." + l.ID + "." + rule }
 
 // Place returns file:line of the list.
 func (l AccessList) Place() string { return l.file + ":" + strconv.Itoa(l.line) }
 
-// Speakers lists the ids under which the list can speak.
-func (l AccessList) Speakers() []string {
+// FindingIDs lists the ids under which the list can fire.
+func (l AccessList) FindingIDs() []string {
 	ids := []string{l.FindingID(accessDefault)}
 	for _, r := range l.Rules {
 		ids = append(ids, l.FindingID(r.ID))
@@ -119,7 +123,7 @@ func (l AccessList) Speakers() []string {
 }
 
 // Expires returns when the rule ends, in Unix milliseconds: from then on it is
-// as if it were not there. 0: never.
+// skipped. 0: never.
 func (r AccessRule) Expires() int64 { return r.expires }
 
 // ParseAccess reads the lists of one file, each a YAML document. It is strict:
@@ -155,7 +159,9 @@ func (p *rowParser) accessList(n *yaml.Node) AccessList {
 	for i, row := range nodes["rules"].Content {
 		p.accessRule(&l.Rules[i], row, seen)
 		if i < len(l.Rules)-1 && l.Rules[i].always() {
-			p.wrong(row, "rule %s holds always, so the rules after it can never speak; put it last, or say when it holds", l.Rules[i].ID)
+			p.wrongAs("rule.shadowed", row,
+				"rule %s always applies, so the rules after it can never fire; put it last, or add a condition",
+				l.Rules[i].ID)
 		}
 	}
 	return l
@@ -166,7 +172,7 @@ func (p *rowParser) accessRule(r *AccessRule, row *yaml.Node, seen map[string]in
 	r.texts = p.note(row)
 	p.idForm(nodes["id"], r.ID)
 	if r.ID == accessDefault {
-		p.wrong(nodes["id"], "id %s is what the list's own default is called; give the rule another", r.ID)
+		p.wrongAs("row.id", nodes["id"], "id %s is reserved for the list's own default; give the rule another id", r.ID)
 	} else {
 		p.once(nodes["id"], seen, "rule", r.ID)
 	}
@@ -186,12 +192,14 @@ func (p *rowParser) schedule(s *AccessSchedule, n *yaml.Node) {
 	p.filled(nodes, "hours", "weekdays")
 	switch h := s.Hours; {
 	case len(n.Content) == 0:
-		p.wrong(n, "schedule: expected hours or weekdays, or both")
+		p.wrongAs("row.date", n, "schedule: expected hours or weekdays, or both")
 	case len(h) == 0:
 	case len(h) != 2 || h[0] < 0 || h[0] > 23 || h[1] < 0 || h[1] > 24:
-		p.wrong(nodes["hours"], "hours: expected [start, end) in UTC, the start from 0 to 23, the end from 0 to 24, such as [22, 6]")
+		p.wrongAs("row.date", nodes["hours"],
+			"hours: expected [start, end) in UTC, the start from 0 to 23, the end from 0 to 24, such as [22, 6]")
 	case h[0] == h[1]:
-		p.wrong(nodes["hours"], "hours: [%d, %d] holds no hour; leave the hours out to mean the whole day", h[0], h[1])
+		p.wrongAs("row.date", nodes["hours"], "hours: [%d, %d] contains no hour; omit hours to mean the whole day", h[0],
+			h[1])
 	}
 }
 
@@ -204,34 +212,36 @@ func (p *rowParser) expiry(r *AccessRule, n *yaml.Node) {
 		t, err = time.Parse(time.DateOnly, r.ExpiresAt)
 	}
 	if r.expires = t.UnixMilli(); err != nil {
-		p.wrong(n, "expires_at: %q is no date; expected one such as 2027-01-31, or 2027-01-31T18:00:00Z", r.ExpiresAt)
+		p.wrongAs("row.date", n, "expires_at: %q is not a date; expected one such as 2027-01-31, or 2027-01-31T18:00:00Z", r.ExpiresAt)
 	} else if r.expires <= 0 {
-		p.wrong(n, "expires_at: %s is long past; leave the rule out", r.ExpiresAt)
+		p.wrongAs("row.date", n, "expires_at: the rule expired at %s; remove it", r.ExpiresAt)
 	}
 }
 
-// lasting says that the rule holds at any time, or at none.
-func (r AccessRule) lasting() bool { return r.Schedule == nil && r.ExpiresAt == "" }
+// constant reports whether the rule applies at all times, or never.
+func (r AccessRule) constant() bool { return r.Schedule == nil && r.ExpiresAt == "" }
 
-// unasked says that the rule's expression adds nothing.
+// unasked reports whether the rule's expression adds nothing.
 func (r AccessRule) unasked() bool { return r.When == "" || strings.TrimSpace(r.When) == "true" }
 
-// always says that the rule holds whatever is done, at any time.
+// always reports whether the rule applies to everything at any time.
 func (r AccessRule) always() bool {
-	return r.lasting() && r.unasked() && anyWord(r.Actions) && anyWord(r.Tools)
+	return r.constant() && r.unasked() && anyWord(r.Actions) && anyWord(r.Tools)
 }
 
-// covers says that the rule surely holds wherever the other one does.
+// covers reports whether the rule certainly applies wherever the other one
+// does.
 func (r AccessRule) covers(o AccessRule) bool {
-	return r.lasting() && (r.unasked() || r.When == o.When) && coverAll(r.Actions, o.Actions) && coverAll(r.Tools, o.Tools)
+	return r.constant() && (r.unasked() || r.When == o.When) && coverAll(r.Actions, o.Actions) && coverAll(r.Tools, o.Tools)
 }
 
-// meets says that, by actions and tools, there can be calls for both rules.
-func (r AccessRule) meets(o AccessRule) bool {
+// overlaps reports whether, by actions and tools, there can be calls for both
+// rules.
+func (r AccessRule) overlaps(o AccessRule) bool {
 	return meetAny(r.Actions, o.Actions) && meetAny(r.Tools, o.Tools)
 }
 
-// anyWord says that a list of patterns lets every word through.
+// anyWord reports whether a list of patterns lets every word through.
 func anyWord(patterns []string) bool { return len(patterns) == 0 || slices.Contains(patterns, "*") }
 
 func coverAll(wide, narrow []string) bool {
@@ -249,7 +259,7 @@ func meetAny(a, b []string) bool {
 	})
 }
 
-// coversWord says that a pattern matches whatever another one matches.
+// coversWord reports whether a pattern matches whatever another one matches.
 func coversWord(wide, narrow string) bool {
 	if prefix, ok := strings.CutSuffix(wide, "*"); ok {
 		return strings.HasPrefix(narrow, prefix)
@@ -257,18 +267,18 @@ func coversWord(wide, narrow string) bool {
 	return wide == narrow
 }
 
-// remarks lists what may well be meant and is worth a look: a rule that can
-// never speak, and one that denies or asks for a while only, after which the
-// list allows. Each is file:line: what.
+// remarks lists valid but suspicious rules: one that can never fire, and one
+// that denies or asks for a limited time, after which the list allows. Each is
+// file:line: message.
 func (l AccessList) remarks() []string {
 	var all []string
 	for i, r := range l.Rules {
 		if before := slices.IndexFunc(l.Rules[:i], func(o AccessRule) bool { return o.covers(r) }); before >= 0 {
-			all = append(all, fmt.Sprintf("%s: access rule %s can never speak: rule %s before it holds wherever this one does",
+			all = append(all, fmt.Sprintf("%s: access rule %s can never fire: rule %s before it applies wherever this one does",
 				r.Place("", 0), l.FindingID(r.ID), l.Rules[before].ID))
 		}
-		if then := l.allowsAfter(i); then != "" && r.Effect != EffectAllow && !r.lasting() {
-			all = append(all, fmt.Sprintf("%s: access rule %s lapses %s, and then %s allows what it holds up",
+		if then := l.allowsAfter(i); then != "" && r.Effect != EffectAllow && !r.constant() {
+			all = append(all, fmt.Sprintf("%s: access rule %s stops applying %s; then %s allows what it holds up",
 				r.Place("", 0), l.FindingID(r.ID), r.lapse(), then))
 		}
 	}
@@ -279,7 +289,7 @@ func (l AccessList) remarks() []string {
 // nothing.
 func (l AccessList) allowsAfter(i int) string {
 	for _, later := range l.Rules[i+1:] {
-		if later.Effect == EffectAllow && later.meets(l.Rules[i]) {
+		if later.Effect == EffectAllow && later.overlaps(l.Rules[i]) {
 			return "rule " + later.ID
 		}
 		if later.covers(l.Rules[i]) {

@@ -122,50 +122,50 @@ func TestParseAccessErrors(t *testing.T) {
 	for _, test := range []struct{ yaml, want string }{
 		{"rules: []", `f.yaml:1: the list: id is missing`},
 		{"id: l", `f.yaml:1: the list: rules is missing`},
-		{"id: l\nrules:", `f.yaml:2: rules is empty; give it a value or leave it out`},
+		{"id: l\nrules:", `f.yaml:2: rules is empty; give it a value or remove it`},
 		{"id: A list\nrules: []", `f.yaml:1: id "A list": expected lower-case words joined by`},
 		{"id: l\ndefault: block\nrules: []", `f.yaml:2: default: unknown word "block"; expected one of allow, require_approval, deny`},
 		{"id: l\ndefualt: deny\nrules: []", `f.yaml:2: unknown key "defualt"; did you mean "default"?`},
 		{"- id: l\n  rules: []", `f.yaml:1: the list: expected keys with values, got a list`},
 		{"id: l\nrules: {id: a, effect: deny}", `f.yaml:2: rules: expected a list such as [a, b], got keys with values`},
-		{"id: l\nrules: []\nrules: []", `f.yaml:3: rules is given twice, first in line 2`},
-		{"id: l\nrules: []\n---\nid: l\nrules: []", `f.yaml:4: id l is given twice, first in line 1`},
+		{"id: l\nrules: []\nrules: []", `f.yaml:3: duplicate key rules, first in line 2`},
+		{"id: l\nrules: []\n---\nid: l\nrules: []", `f.yaml:4: duplicate id l, first in line 1`},
 		{"id: l\nrules: [{id: a}]", `f.yaml:2: rules: effect is missing`},
 		{"id: l\nrules: [{effect: deny}]", `f.yaml:2: rules: id is missing`},
 		{"id: l\nrules: [{id: a, effect: dney}]", `f.yaml:2: effect: unknown word "dney"; did you mean "deny"?`},
 		{"id: l\nrules: [{id: a b, effect: deny}]", `f.yaml:2: id "a b": expected lower-case words`},
-		{"id: l\nrules: [{id: default, effect: deny}]", `f.yaml:2: id default is what the list's own default is called; give the rule another`},
-		{"id: l\nrules:\n- {id: a, effect: deny, tools: [x]}\n- {id: a, effect: deny}", `f.yaml:4: rule a is given twice, first in line 3`},
-		{"id: l\nrules:\n- &r {id: a, effect: deny, tools: [x]}\n- *r", `f.yaml:4: rules: aliases are not read here; write the value out`},
+		{"id: l\nrules: [{id: default, effect: deny}]", `f.yaml:2: id default is reserved for the list's own default; give the rule another id`},
+		{"id: l\nrules:\n- {id: a, effect: deny, tools: [x]}\n- {id: a, effect: deny}", `f.yaml:4: duplicate rule a, first in line 3`},
+		{"id: l\nrules:\n- &r {id: a, effect: deny, tools: [x]}\n- *r", `f.yaml:4: rules: aliases are not allowed here; write the value in full`},
 		{rule(`resources: ["/etc/*"]`), `f.yaml:5: unknown key "resources"; expected one of id, effect,`},
 		{rule(`efect: deny`), `f.yaml:5: unknown key "efect"; did you mean "effect"?`},
 		{rule(`message: "not {that}"`), `f.yaml:5: message: unknown field "that"; expected one of target,`},
-		{rule(`actions: [code.*.kill]`), `f.yaml:5: actions: "code.*.kill": a * can stand at the end only`},
-		{rule(`tools: ["*Write"]`), `f.yaml:5: tools: "*Write": a * can stand at the end only`},
+		{rule(`actions: [code.*.kill]`), `f.yaml:5: actions: "code.*.kill": a * can only be at the end`},
+		{rule(`tools: ["*Write"]`), `f.yaml:5: tools: "*Write": a * can only be at the end`},
 		{rule(`tools: Write`), `f.yaml:5: tools: expected a list such as [a, b], got "Write"`},
-		{rule(`tools: []`), `f.yaml:5: tools is empty; give it a value or leave it out`},
-		{rule(`actions: []`), `f.yaml:5: actions is empty; give it a value or leave it out`},
-		{rule(`when: ' '`), `f.yaml:5: when is empty; give it a value or leave it out`},
+		{rule(`tools: []`), `f.yaml:5: tools is empty; give it a value or remove it`},
+		{rule(`actions: []`), `f.yaml:5: actions is empty; give it a value or remove it`},
+		{rule(`when: ' '`), `f.yaml:5: when is empty; give it a value or remove it`},
 		{rule(`schedule: {}`), `f.yaml:5: schedule: expected hours or weekdays, or both`},
 		{rule(`schedule: weekends`), `f.yaml:5: schedule: expected keys with values, got "weekends"`},
 		{rule(`schedule: {hour: [1, 2]}`), `f.yaml:5: unknown key "hour"; did you mean "hours"?`},
-		{rule(`schedule: {hours: []}`), `f.yaml:5: hours is empty; give it a value or leave it out`},
+		{rule(`schedule: {hours: []}`), `f.yaml:5: hours is empty; give it a value or remove it`},
 		{rule(`schedule: {hours: [9]}`), `f.yaml:5: hours: expected [start, end) in UTC`},
 		{rule(`schedule: {hours: [9, 12, 15]}`), `f.yaml:5: hours: expected [start, end) in UTC`},
 		{rule(`schedule: {hours: [24, 6]}`), `f.yaml:5: hours: expected [start, end) in UTC`},
 		{rule(`schedule: {hours: [-1, 6]}`), `f.yaml:5: hours: expected [start, end) in UTC`},
 		{rule(`schedule: {hours: [9, 25]}`), `f.yaml:5: hours: expected [start, end) in UTC`},
-		{rule(`schedule: {hours: [9, 9]}`), `f.yaml:5: hours: [9, 9] holds no hour; leave the hours out to mean the whole day`},
+		{rule(`schedule: {hours: [9, 9]}`), `f.yaml:5: hours: [9, 9] contains no hour; omit hours to mean the whole day`},
 		{rule(`schedule: {hours: [9, "17"]}`), `f.yaml:5: hours: expected a whole number, got "17"`},
 		{rule(`schedule: {hours: [9, 17.5]}`), `f.yaml:5: hours: expected a whole number, got "17.5"`},
 		{rule(`schedule: {weekdays: [mon]}`), `f.yaml:5: weekdays: unknown word "mon"; `},
-		{rule(`schedule: {weekdays: []}`), `f.yaml:5: weekdays is empty; give it a value or leave it out`},
-		{rule(`expires_at: soon`), `f.yaml:5: expires_at: "soon" is no date; expected one such as 2027-01-31, or 2027-01-31T18:00:00Z`},
-		{rule(`expires_at: 2027-02-30`), `f.yaml:5: expires_at: "2027-02-30" is no date`},
-		{rule(`expires_at: 2027-01-31 18:00:00`), `f.yaml:5: expires_at: "2027-01-31 18:00:00" is no date`},
-		{rule(`expires_at: 31.01.2027`), `f.yaml:5: expires_at: "31.01.2027" is no date`},
-		{rule(`expires_at: 1970-01-01`), `f.yaml:5: expires_at: 1970-01-01 is long past; leave the rule out`},
-		{rule(`expires_at: 2027-01-31T18:00:00`), `f.yaml:5: expires_at: "2027-01-31T18:00:00" is no date`},
+		{rule(`schedule: {weekdays: []}`), `f.yaml:5: weekdays is empty; give it a value or remove it`},
+		{rule(`expires_at: soon`), `f.yaml:5: expires_at: "soon" is not a date; expected one such as 2027-01-31, or 2027-01-31T18:00:00Z`},
+		{rule(`expires_at: 2027-02-30`), `f.yaml:5: expires_at: "2027-02-30" is not a date`},
+		{rule(`expires_at: 2027-01-31 18:00:00`), `f.yaml:5: expires_at: "2027-01-31 18:00:00" is not a date`},
+		{rule(`expires_at: 31.01.2027`), `f.yaml:5: expires_at: "31.01.2027" is not a date`},
+		{rule(`expires_at: 1970-01-01`), `f.yaml:5: expires_at: the rule expired at 1970-01-01; remove it`},
+		{rule(`expires_at: 2027-01-31T18:00:00`), `f.yaml:5: expires_at: "2027-01-31T18:00:00" is not a date`},
 	} {
 		lists, err := ParseAccess("f.yaml", []byte(test.yaml))
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) || lists != nil {
@@ -174,18 +174,18 @@ func TestParseAccessErrors(t *testing.T) {
 	}
 }
 
-// A rule that holds always must be the last.
-// What is no YAML is shown where it stands, whichever part of the library says so.
+// A rule that always applies must be the last.
+// An error of YAML names its line, whichever part of the library reports it.
 func TestSyntaxErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"a: 1\nb: 2\nc: {a: x[5] y}\nd: 1\n": "f.yaml:3: did not find expected ',' or '}'",
-		"a: 1\nb: 2\nc: [1, 2":               "f.yaml:3: did not find expected ',' or ']'",
-		"{a: 1\n":                            "f.yaml:1: did not find expected ',' or '}'",
-		"a: 1\nb: 2\n- c\n":                  "f.yaml:3: did not find expected key",
-		"- a\n- b\nc: 1\n":                   "f.yaml:3: did not find expected '-' indicator",
-		"a: 1\nb: {x: 1}}\n":                 "f.yaml:2: did not find expected key",
+		"a: 1\nb: 2\nc: [1, 2":               "f.yaml:3: this [ is not closed; write ] at its end",
+		"{a: 1\n":                            "f.yaml:1: this { is not closed; write } at its end",
+		"a: 1\nb: 2\n- c\n":                  "f.yaml:3: a list item is among keys",
+		"- a\n- b\nc: 1\n":                   "f.yaml:3: a key is among the items of a list",
+		"a: 1\nb: {x: 1}}\n":                 "f.yaml:2: something follows the closing bracket",
 		"a: 1\nb: !x!y z\n":                  "f.yaml:2: found undefined tag handle",
-		"a: 1\nb: 2\n c: 3\n":                "f.yaml:3: mapping values are not allowed",
+		"a: 1\nb: 2\n c: 3\n":                "f.yaml:3: the indentation matches no line above",
 		"a: 1\nb: |x\n  a\n":                 "f.yaml:2: did not find expected comment",
 	} {
 		_, rows := ParseAccess("f.yaml", []byte(text))
@@ -212,7 +212,7 @@ func TestAlwaysComesLast(t *testing.T) {
 	} {
 		first := strings.TrimSuffix("{id: a, effect: allow, "+more, ", ") + "}"
 		_, err := ParseAccess("f.yaml", fmt.Appendf(nil, "id: l\nrules:\n- %s\n- {id: b, effect: deny}", first))
-		want := "f.yaml:3: rule a holds always, so the rules after it can never speak; put it last, or say when it holds"
+		want := "f.yaml:3: rule a always applies, so the rules after it can never fire; put it last, or add a condition"
 		if got := err != nil; got != wrong || wrong && err.Error() != want {
 			t.Errorf("%s: %v", first, err)
 		}
@@ -233,23 +233,23 @@ func TestAccessRemarks(t *testing.T) {
 		"an allow may lapse":      {"allow", "- {id: a, effect: allow, expires_at: 2027-01-01}", nil},
 		"the default denies":      {"deny", night, nil},
 		"the default asks":        {"require_approval", night, nil},
-		"the default allows":      {"allow", night, []string{"user/access/l.yaml:4: access rule access.l.night lapses outside its schedule, and then the default allows what it holds up"}},
-		"a later rule allows":     {"deny", night + "- {id: b, effect: allow}", []string{"user/access/l.yaml:4: access rule access.l.night lapses outside its schedule, and then rule b allows what it holds up"}},
+		"the default allows":      {"allow", night, []string{"user/access/l.yaml:4: access rule access.l.night stops applying outside its schedule; then the default allows what it holds up"}},
+		"a later rule allows":     {"deny", night + "- {id: b, effect: allow}", []string{"user/access/l.yaml:4: access rule access.l.night stops applying outside its schedule; then rule b allows what it holds up"}},
 		"of other actions":        {"deny", night + "- {id: b, effect: allow, actions: ['filesystem.*']}", nil},
-		"of the family":           {"deny", night + "- {id: b, effect: allow, actions: ['code*']}", []string{"user/access/l.yaml:4: access rule access.l.night lapses outside its schedule, and then rule b allows what it holds up"}},
+		"of the family":           {"deny", night + "- {id: b, effect: allow, actions: ['code*']}", []string{"user/access/l.yaml:4: access rule access.l.night stops applying outside its schedule; then rule b allows what it holds up"}},
 		"a later rule holds it":   {"allow", night + "- {id: b, effect: require_approval, actions: ['code.*']}\n- {id: c, effect: allow}", nil},
-		"but only for some tools": {"allow", night + "- {id: b, effect: deny, actions: ['code.*'], tools: [Monitor]}", []string{"user/access/l.yaml:4: access rule access.l.night lapses outside its schedule, and then the default allows what it holds up"}},
+		"but only for some tools": {"allow", night + "- {id: b, effect: deny, actions: ['code.*'], tools: [Monitor]}", []string{"user/access/l.yaml:4: access rule access.l.night stops applying outside its schedule; then the default allows what it holds up"}},
 		"expiry": {"allow", "- {id: a, effect: require_approval, tools: [Bash], expires_at: 2027-01-01}", []string{
-			"user/access/l.yaml:4: access rule access.l.a lapses at 2027-01-01, and then the default allows what it holds up"}},
+			"user/access/l.yaml:4: access rule access.l.a stops applying at 2027-01-01; then the default allows what it holds up"}},
 		"both": {"allow", "- {id: a, effect: deny, schedule: {weekdays: [monday]}, expires_at: 2027-01-01}", []string{
-			"user/access/l.yaml:4: access rule access.l.a lapses outside its schedule, and at 2027-01-01, and then the default allows what it holds up"}},
+			"user/access/l.yaml:4: access rule access.l.a stops applying outside its schedule, and at 2027-01-01; then the default allows what it holds up"}},
 		"never speaks": {"deny", "- {id: a, effect: allow, actions: ['filesystem.*', code.exec]}\n- {id: b, effect: deny, actions: [filesystem.write], when: session.stopped}", []string{
-			"user/access/l.yaml:5: access rule access.l.b can never speak: rule a before it holds wherever this one does"}},
+			"user/access/l.yaml:5: access rule access.l.b can never fire: rule a before it applies wherever this one does"}},
 		"speaks outside hours":   {"deny", "- {id: a, effect: allow, actions: [code.exec], schedule: {hours: [1, 2]}}\n- {id: b, effect: deny, actions: [code.exec]}", nil},
 		"speaks on other tools":  {"deny", "- {id: a, effect: allow, tools: [Bash]}\n- {id: b, effect: deny, actions: [code.exec]}", nil},
 		"speaks when that fails": {"deny", "- {id: a, effect: allow, tools: [Bash], when: session.stopped}\n- {id: b, effect: deny, tools: [Bash]}", nil},
 		"the same condition twice": {"deny", "- {id: a, effect: allow, when: session.stopped}\n- {id: b, effect: deny, tools: [Bash], when: session.stopped}", []string{
-			"user/access/l.yaml:5: access rule access.l.b can never speak: rule a before it holds wherever this one does"}},
+			"user/access/l.yaml:5: access rule access.l.b can never fire: rule a before it applies wherever this one does"}},
 	} {
 		e, err := Assemble(shippedBundle(t), layer(t, User, "access/l.yaml", fmt.Sprintf(head, test.def)+test.rules))
 		if err != nil {
@@ -301,11 +301,11 @@ func TestAccessIDsAreUnique(t *testing.T) {
 		want               []string
 	}{
 		"other ids":       {[]string{"access/a.yaml", list("a", "x")}, []string{"access/a.yaml", list("b", "x")}, nil},
-		"in two layers":   {[]string{"access/a.yaml", list("a", "x")}, []string{"access/b.yaml", list("a", "y")}, []string{`user/access/b.yaml:1: access list "a" of the user layer: "access.a.default" is used already, in the organisation layer`}},
-		"in two files":    {nil, []string{"access/a.yaml", list("a", "x"), "access/b.yaml", list("a", "y")}, []string{`user/access/b.yaml:1: access list "a" of the user layer: "access.a.default" is used already`}},
-		"by their rules":  {nil, []string{"access/a.yaml", list("a", "b.x"), "access/b.yaml", list("a.b", "x")}, []string{`user/access/b.yaml:1: access list "a.b" of the user layer: "access.a.b.x" is used already`}},
-		"by a default":    {nil, []string{"access/a.yaml", list("a", "b.default"), "access/b.yaml", list("a.b", "x")}, []string{`"access.a.b.default" is used already`}},
-		"a rule's row":    {nil, []string{"access/a.yaml", list("a", "x"), "rules/a.yaml", "{id: access.a.x, severity: low}"}, []string{`"access.a.x" is used already`}},
+		"in two layers":   {[]string{"access/a.yaml", list("a", "x")}, []string{"access/b.yaml", list("a", "y")}, []string{`user/access/b.yaml:1: access list "a" of the user layer: "access.a.default" is already used in the organisation layer`}},
+		"in two files":    {nil, []string{"access/a.yaml", list("a", "x"), "access/b.yaml", list("a", "y")}, []string{`user/access/b.yaml:1: access list "a" of the user layer: "access.a.default" is already used`}},
+		"by their rules":  {nil, []string{"access/a.yaml", list("a", "b.x"), "access/b.yaml", list("a.b", "x")}, []string{`user/access/b.yaml:1: access list "a.b" of the user layer: "access.a.b.x" is already used`}},
+		"by a default":    {nil, []string{"access/a.yaml", list("a", "b.default"), "access/b.yaml", list("a.b", "x")}, []string{`"access.a.b.default" is already used`}},
+		"a rule's row":    {nil, []string{"access/a.yaml", list("a", "x"), "rules/a.yaml", "{id: access.a.x, severity: low}"}, []string{`"access.a.x" is already used`}},
 		"data written in": {nil, []string{"data.yaml", "policies: {user: {access_lists: {}}}"}, []string{`data: "policies/user/access_lists" is made of access/**.yaml; write the lists there`}},
 	} {
 		_, err := func() (*Effective, error) {

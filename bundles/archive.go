@@ -16,10 +16,10 @@ import (
 // with gzip. All of it is in memory.
 type Archive struct {
 	Memory
-	Signed bool // it carries signatures, which nobody has checked
+	Signed bool // it contains signatures, which nobody has checked
 }
 
-// Bounds of an archive. The policy that ships has 300 files and half a megabyte.
+// Limits of an archive. The built-in policy has 300 files and half a megabyte.
 const (
 	maxInflated = 64 << 20 // bytes, all files and headers together
 	maxFiles    = 10_000
@@ -29,9 +29,9 @@ const (
 // signaturesFile holds OPA's signatures of a bundle.
 const signaturesFile = ".signatures.json"
 
-// OpenArchive reads an archive to its end. It refuses what unpacks to something
-// else than it says, and whatever is no plain file or folder. What it was given
-// is hostile: no more is read than the bounds above.
+// OpenArchive reads an archive to its end. It rejects one whose contents differ
+// from its headers, and anything but plain files and folders. The input is
+// untrusted: no more is read than the limits above.
 func OpenArchive(r io.Reader) (*Archive, error) {
 	in := bufio.NewReader(r)
 	if err := compressed(in); err != nil {
@@ -44,16 +44,16 @@ func OpenArchive(r io.Reader) (*Archive, error) {
 	end := &ending{r: z, left: maxInflated}
 	u := unpacking{archive: &Archive{Memory: Memory{}}}
 	if err := u.all(tar.NewReader(end)); err != nil {
-		return nil, cutShort(err)
+		return nil, truncated(err)
 	}
 	if err := end.check(); err != nil {
-		return nil, cutShort(err)
+		return nil, truncated(err)
 	}
 	_, u.archive.Signed = u.archive.Memory[signaturesFile]
 	return u.archive, u.archive.Check()
 }
 
-// compressed says what a file is that is no gzip.
+// compressed reports what a file is that is not gzip.
 func compressed(in *bufio.Reader) error {
 	head, err := in.Peek(300)
 	if err != nil && err != io.EOF {
@@ -78,13 +78,13 @@ func compressed(in *bufio.Reader) error {
 		what = "empty"
 	}
 	//lint:ignore ST1005 the dot at the end is the command's last word
-	return fmt.Errorf("is no gzip, but %s; a policy's archive is made with tar -C FOLDER -czf FILE .", what)
+	return fmt.Errorf("is not gzip data: %s; a policy's archive is made with tar -C FOLDER -czf FILE .", what)
 }
 
-// cutShort says in plain words that an archive ends too soon.
-func cutShort(err error) error {
+// truncated rewords the error for an archive that ends too early.
+func truncated(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the archive is cut short; get it again")
+		return errors.New("the archive is truncated; get it again")
 	}
 	return err
 }
@@ -105,7 +105,7 @@ func (u *unpacking) all(t *tar.Reader) error {
 			return damaged(err)
 		}
 		if u.entries++; u.entries > maxFiles {
-			return fmt.Errorf("the archive has more than %d entries; pack the policy alone", maxFiles)
+			return fmt.Errorf("the archive has more than %d entries; pack only the policy", maxFiles)
 		}
 		if err := u.add(h, t); err != nil {
 			return err
@@ -118,7 +118,7 @@ func damaged(err error) error {
 	if errors.Is(err, errInflated) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
 	}
-	return fmt.Errorf("the archive is damaged, or no tar archive is in it: %w", err)
+	return fmt.Errorf("the archive is damaged, or contains no tar archive: %w", err)
 }
 
 // add takes one entry.
@@ -135,10 +135,10 @@ func (u *unpacking) add(h *tar.Header, content io.Reader) error {
 		return nil
 	case tar.TypeReg:
 	default:
-		return inFile(name).wrong("is %s; an archive of a policy holds plain files only", kindOfEntry(h.Typeflag))
+		return inFile(name).wrong("is %s; a policy's archive may contain only plain files", kindOfEntry(h.Typeflag))
 	}
 	if _, twice := u.archive.Memory[name]; twice {
-		return inFile(name).wrong("is in the archive twice; pack it once")
+		return inFile(name).wrong("occurs twice in the archive; pack it once")
 	}
 	most := sizeLimit(name)
 	text, err := io.ReadAll(io.LimitReader(content, most+1))
@@ -146,7 +146,7 @@ func (u *unpacking) add(h *tar.Header, content io.Reader) error {
 	case err != nil:
 		return damaged(err)
 	case int64(len(text)) > most:
-		return inFile(name).wrong("larger than %d bytes; split it, or leave it out", most)
+		return inFile(name).wrong("is larger than %d bytes; split it, or remove it", most)
 	}
 	u.archive.Memory[name] = text
 	return nil
@@ -168,7 +168,8 @@ func entryName(name string) (string, error) {
 		return ".", nil
 	case !fs.ValidPath(clean) || strings.ContainsAny(clean, "\\\x00") || strings.ContainsFunc(clean, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		//lint:ignore ST1005 the dot at the end is the command's last word
-		return "", fmt.Errorf("the archive has an entry %q, which leads elsewhere or is spelled oddly; pack it with tar -C FOLDER -czf FILE .",
+		return "", fmt.Errorf("the archive has an entry %q, which points outside the archive or is not a plain relative path; "+
+			"pack it with tar -C FOLDER -czf FILE .",
 			name)
 	}
 	return clean, nil
@@ -184,8 +185,8 @@ func kindOfEntry(flag byte) string {
 	return fmt.Sprintf("an entry of type %q", flag)
 }
 
-// errInflated says that an archive is too large when it is unpacked.
-var errInflated = fmt.Errorf("the archive holds more than %d MB; pack the policy alone", maxInflated>>20)
+// errInflated means that an archive is too large when it is unpacked.
+var errInflated = fmt.Errorf("the archive contains more than %d MB; pack only the policy", maxInflated>>20)
 
 // ending reads to the end of an archive: no more than left bytes, and what it
 // reads last has to be the zeros that a whole archive ends with.
@@ -220,7 +221,7 @@ func (e *ending) check() error {
 		n, err := e.Read(rest)
 		switch {
 		case len(bytes.Trim(rest[:n], "\x00")) > 0:
-			return errors.New("the archive goes on behind its end; pack it again")
+			return errors.New("the archive has data after its end; pack it again")
 		case err == io.EOF:
 			return nil
 		case err != nil:

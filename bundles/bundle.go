@@ -1,10 +1,10 @@
-// Package bundles knows the policy bundle: its files, what of them counts for
-// its digest, how several layers and their settings become one effective
-// policy, and where policies are kept by digest. The policy that ships is in
-// bundles/default.
+// Package bundles reads policy bundles: their files and digests, how several
+// layers and their settings merge into one effective policy, and the store that
+// keeps policies by digest. The built-in policy is in bundles/default.
 //
-// Not its business: evaluating anything (rego, cel) and any number or name of
-// the policy itself, which is in the bundle's own files.
+// Out of scope: evaluating anything (rego, cel), signatures
+// (bundles/signing, bundles/trust), and the numbers and names of a policy,
+// which are in the bundle's own files.
 package bundles
 
 import (
@@ -17,6 +17,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -58,12 +59,13 @@ type Bundle struct {
 	shipped  bool              // embedded: the tests compile it
 	repeated map[string][]byte // of an archive: rows that are there again, for OPA
 
-	unread  []string // files that look like a part of the policy, and are none
-	broken  []string // ids of rows that are wrong; some in a bundle that Inspect has read
+	unread  []string // files that look like part of the policy but are not read
+	broken  []string // ids of invalid rows; only in a bundle that Inspect has read
 	checked bool     // its settings were found right before: by the tests, or when it was kept
+	rowsOK  bool     // its rows were found right before, in this process
 }
 
-// Default returns the policy that ships.
+// Default returns the built-in policy.
 func Default() (*Bundle, error) {
 	b, err := Load(DefaultFS(), Base)
 	if err != nil {
@@ -73,9 +75,10 @@ func Default() (*Bundle, error) {
 	return b, nil
 }
 
-// Shipped returns the manifest and the digest of the policy that ships, for who
-// needs to know which one it is: reading its rows takes ten times as long.
-func Shipped() (Manifest, string, error) {
+// BuiltIn returns the manifest and the digest of the built-in policy, for
+// callers that only need its identity: reading its rows takes ten times as
+// long.
+func BuiltIn() (Manifest, string, error) {
 	files, _, err := readFiles(DefaultFS())
 	b := &Bundle{Files: files}
 	if err = errors.Join(err, b.addManifest()); err != nil {
@@ -85,7 +88,7 @@ func Shipped() (Manifest, string, error) {
 	return b.Manifest, d, err
 }
 
-// DefaultFS returns the files of the policy that ships, tests and cases included.
+// DefaultFS returns the files of the built-in policy, tests and cases included.
 func DefaultFS() fs.FS {
 	sub, err := fs.Sub(shipped, "default")
 	if err != nil {
@@ -94,11 +97,12 @@ func DefaultFS() fs.FS {
 	return sub
 }
 
-// maxFile bounds one file of a bundle; the whole default policy has a tenth of it.
+// maxFile limits one file of a bundle; the whole default policy has a tenth of
+// it.
 const maxFile = 1 << 20
 
 // Load reads a bundle as a layer. Errors name the file and say what to do; all
-// files are looked at before it gives up.
+// files are examined before it fails.
 func Load(fsys fs.FS, layer string) (*Bundle, error) {
 	files, unread, err := readFiles(fsys)
 	if err != nil {
@@ -132,8 +136,9 @@ func fromFiles(files map[string][]byte, layer string) (*Bundle, error) {
 	return b, errors.Join(append(errs, b.checkManifest(), b.checkRuleIDs())...)
 }
 
-// counts says whether a file is part of the effective policy: tests, cases and
-// signatures are not, and neither is what no policy reads, such as a README.
+// counts reports whether a file is part of the effective policy: tests, cases
+// and signatures are not, and neither is what no policy reads, such as a
+// README.
 func counts(name string) bool {
 	switch {
 	case name == manifestFile:
@@ -148,6 +153,13 @@ func counts(name string) bool {
 	return false
 }
 
+// FilesThatCount returns the files of a layer's folder that its digest covers, whatever
+// is wrong with them.
+func FilesThatCount(fsys fs.FS) (map[string][]byte, error) {
+	files, _, err := readFiles(fsys)
+	return files, err
+}
+
 // readFiles returns the files that count, as far as they can be read, and the
 // names of those that somebody may take for such.
 func readFiles(fsys fs.FS) (files map[string][]byte, unread []string, err error) {
@@ -158,7 +170,7 @@ func readFiles(fsys fs.FS) (files map[string][]byte, unread []string, err error)
 		case err != nil:
 			return err
 		case d.Type()&fs.ModeSymlink != 0 && leadsToDir(fsys, name):
-			return inFile(name).wrong("is a link to a folder: what is in it would not be read; put the folder itself there")
+			return inFile(name).as("file.unreadable").wrong("is a link to a folder, which is not read; replace it with the folder")
 		case d.IsDir() && (name == "cases" || name != "." && strings.HasPrefix(d.Name(), ".")):
 			return fs.SkipDir
 		case d.IsDir():
@@ -187,20 +199,20 @@ func leadsToDir(fsys fs.FS, name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// mistakable says that a file lies where all others are read.
+// mistakable reports whether a file is where all others are read.
 func mistakable(name string) bool {
 	dir, _, below := strings.Cut(name, "/")
 	return below && (dir == "rules" || dir == "patterns" || dir == "access" || dir == "detectors") &&
 		path.Ext(name) != ".md" && !strings.HasSuffix(name, "_test.rego")
 }
 
-// ReadFile reads a file of a policy, or a test of it. An empty one is an error:
-// that is what is left of a file whose writing was cut short, and rules would be
-// gone with it. Every error names the file.
+// ReadFile reads a file of a policy, or a test of it. An empty file is an
+// error: it may be the rest of an interrupted write, and rules would be lost
+// with it. Every error names the file.
 func ReadFile(fsys fs.FS, name string) ([]byte, error) {
 	b, err := readBounded(fsys, name)
 	if err == nil && len(bytes.TrimSpace(b)) == 0 {
-		return nil, inFile(name).wrong("is empty; write what belongs there, or delete the file")
+		return nil, inFile(name).as("file.unreadable").wrong("the file is empty; add content or delete it")
 	}
 	return b, err
 }
@@ -212,7 +224,7 @@ func readBounded(fsys fs.FS, name string) ([]byte, error) {
 	case err != nil:
 		return nil, unreadable(name, err)
 	case !info.Mode().IsRegular():
-		return nil, inFile(name).wrong("is no plain file; put a file with text there")
+		return nil, inFile(name).as("file.unreadable").wrong("is not a plain file; replace it with a text file")
 	}
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -223,21 +235,21 @@ func readBounded(fsys fs.FS, name string) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(f, most+1))
 	switch {
 	case err != nil:
-		return nil, inFile(name).wrong("%w", err)
+		return nil, inFile(name).as("file.unreadable").wrong("%w", err)
 	case int64(len(b)) > most:
-		return nil, inFile(name).wrong("larger than %d bytes; split it", most)
+		return nil, inFile(name).as("file.unreadable").wrong("is larger than %d bytes; split it", most)
 	}
 	return b, nil
 }
 
-// unreadable says why a file cannot be read, without the system's words for what
-// was tried.
+// unreadable reports why a file cannot be read, without the system's words for
+// what was tried.
 func unreadable(name string, err error) error {
 	var e *fs.PathError
 	if errors.As(err, &e) {
 		err = e.Err
 	}
-	return inFile(name).wrong("cannot be read: %w", err)
+	return inFile(name).as("file.unreadable").wrong("cannot be read: %w", err)
 }
 
 func digest(files map[string][]byte) (string, error) {
@@ -311,7 +323,8 @@ func (b *Bundle) add(name string, content []byte) error {
 		b.Rows[name] = content
 		return nil
 	}
-	return inFile(name).wrong("nothing reads this file; policy is in *.rego, data.yaml, settings.yaml, and in YAML below rules/, "+
+	return inFile(name).as("file.unused").wrong("nothing reads this file; policy is in "+
+		"*.rego, data.yaml, settings.yaml, and in YAML below rules/, "+
 		"patterns/, access/, detectors/ and, for rows, %s", strings.Join(rows.Folders(), ", "))
 }
 
@@ -341,16 +354,38 @@ func decodeManifest(content []byte) (Manifest, error) {
 	return m, nil
 }
 
-// notManifest says where a manifest is no JSON.
+// notManifest reports where a manifest is not JSON.
 func notManifest(content []byte, err error) error {
-	at := inFile(manifestFile)
+	at := inFile(manifestFile).as("manifest.syntax")
 	var e *json.SyntaxError
 	if errors.As(err, &e) {
 		before := content[:min(max(0, int(e.Offset)-1), len(content))]
 		at.line, at.col = bytes.Count(before, []byte("\n"))+1, len(before)-bytes.LastIndexByte(before, '\n')
 	}
+	if hint := jsonHint(content[min(len(content), max(0, int(offsetOf(err))-1)):]); hint != "" && offsetOf(err) > 0 {
+		return at.wrong("%s", hint)
+	}
+	var typed *json.UnmarshalTypeError
+	if errors.As(err, &typed) {
+		b := Bundle{Files: map[string][]byte{manifestFile: content}}
+		at.line, at.col = b.ManifestPlace(typed.Field[strings.LastIndexByte(typed.Field, '.')+1:])
+		return at.wrong("%s: expected %s, got %s", typed.Field, jsonKind(typed.Type), typed.Value)
+	}
 	if bytes.HasPrefix(content, []byte("\ufeff")) {
-		return at.wrong("begins with a byte order mark, which JSON does not have; save it without")
+		return at.wrong("starts with a byte order mark, which JSON does not allow; save it without")
+	}
+	if key, unknown := strings.CutPrefix(err.Error(), `json: unknown field "`); unknown {
+		b := Bundle{Files: map[string][]byte{manifestFile: content}}
+		key = strings.TrimSuffix(key, `"`)
+		at.line, at.col = b.ManifestPlace(key)
+		if slices.ContainsFunc(engine.JSONFields(reflect.TypeFor[ManifestMetadata]()), func(f engine.JSONField) bool { return f.Name == key }) {
+			return at.wrong("unknown key %q; it belongs below metadata, as in \"metadata\": {%q: …}", key, key)
+		}
+		var known []string
+		for _, f := range engine.JSONFields(reflect.TypeFor[Manifest]()) {
+			known = append(known, f.Name)
+		}
+		return at.wrong("unknown key %s", engine.Suggest(key, known))
 	}
 	return at.wrong("%w", err)
 }
@@ -375,7 +410,7 @@ func (b *Bundle) addData(name string, content []byte) error {
 		for _, key := range strings.Split(dir, "/") {
 			next, ok := at[key].(map[string]any)
 			if _, taken := at[key]; taken && !ok {
-				return inFile(name).wrong("%q is set by another data file too, and holds no keys there", key)
+				return inFile(name).wrong("%q is also set by another data file, where its value is not an object", key)
 			}
 			if !ok {
 				next = map[string]any{}
@@ -386,7 +421,7 @@ func (b *Bundle) addData(name string, content []byte) error {
 	}
 	for k, v := range doc {
 		if _, twice := at[k]; twice {
-			return inFile(name).wrong("%q is set by another data file too", k)
+			return inFile(name).wrong("%q is also set by another data file", k)
 		}
 		at[k] = v
 	}
@@ -410,20 +445,36 @@ func (b *Bundle) checkManifest() error {
 		m.Metadata.Name = b.Layer
 	}
 	if !slices.Equal(m.Roots, []string{b.Root()}) {
-		return inFile(manifestFile).wrong("roots are %q; a bundle of the %s layer has the one root %q", m.Roots, b.Layer, b.Root())
+		return b.manifestSpot("roots").as("manifest.root").wrong("roots are %q; a bundle of the %s layer has the single root %q",
+			m.Roots, b.Layer, b.Root())
 	}
 	if m.Rego > 1 {
-		return inFile(manifestFile).wrong("rego_version is %d; this reviewer reads version 1", m.Rego)
+		return b.manifestSpot("rego_version").wrong("rego_version is %d; this reviewer reads version 1", m.Rego)
 	}
 	for what, need := range m.Metadata.Requires {
 		if what != "engine" {
-			return inFile(manifestFile).wrong("the policy requires %s %d; this reviewer knows of engine only: update reviewer", what, need)
+			return b.manifestSpot(what).as("manifest.requires").wrong(
+				"the policy requires %s %d, but this reviewer only knows the requirement engine: update reviewer", what, need)
 		}
 		if need > engine.Version {
-			return inFile(manifestFile).wrong("the policy requires engine %d; this reviewer has %d: update reviewer", need, engine.Version)
+			return b.manifestSpot("engine").as("manifest.requires").wrong(
+				"the policy requires engine %d; this reviewer has %d: update reviewer", need, engine.Version)
+		}
+	}
+	for _, code := range slices.Sorted(maps.Keys(m.Metadata.Lint)) {
+		if s := m.Metadata.Lint[code]; !slices.Contains(LintSeverities(), s) {
+			return b.manifestSpot(code).wrong("metadata.lint.%s: unknown word %s", code, engine.Suggest(s, LintSeverities()))
 		}
 	}
 	return b.checkData()
+}
+
+// settingHint says of a key of data that is a setting's where settings are written.
+func settingHint(key string) string {
+	if known, err := SettingsSchema(); err == nil && known.Properties[key] != nil {
+		return "; it is a setting: write it in settings.yaml"
+	}
+	return ""
 }
 
 // checkData keeps a layer's data below its own root.
@@ -431,10 +482,12 @@ func (b *Bundle) checkData() error {
 	for k, v := range b.Data {
 		first, rest, nested := strings.Cut(b.Root(), "/")
 		if k != first {
-			return inFile(b.dataFile(k)).wrong("data: %q lies outside the root %q of the %s layer", k, b.Root(), b.Layer)
+			return inFile(b.dataFile(k)).as("data.root").wrong("data: %q is outside the root %q of the %s layer%s", k,
+				b.Root(), b.Layer, settingHint(k))
 		}
 		if m, ok := v.(map[string]any); nested && (!ok || len(m) != 1 || m[rest] == nil) {
-			return inFile(b.dataFile(k)).wrong("data: %q holds more than the root %q of the %s layer", k, b.Root(), b.Layer)
+			return inFile(b.dataFile(k)).as("data.root").wrong("data: %q contains more than the root %q of the %s layer", k,
+				b.Root(), b.Layer)
 		}
 	}
 	for _, made := range [][2]string{
@@ -443,7 +496,7 @@ func (b *Bundle) checkData() error {
 		{DetectorsKey, "detectors/**.yaml; write the rows there"},
 	} {
 		if _, taken := b.OwnData()[made[0]]; taken {
-			return inFile(b.dataFile(made[0])).wrong("data: %q is made of %s", b.Root()+"/"+made[0], made[1])
+			return inFile(b.dataFile(made[0])).as("data.root").wrong("data: %q is made of %s", b.Root()+"/"+made[0], made[1])
 		}
 	}
 	return nil
@@ -454,7 +507,8 @@ func (b *Bundle) checkData() error {
 func (b *Bundle) dataFile(key string) string {
 	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
 		base := path.Base(name)
-		if (base == "data.yaml" || base == "data.json") && (path.Dir(name) == "." || slices.Contains(strings.Split(name, "/"), key)) {
+		if (base == "data.yaml" || base == "data.json") && (path.Dir(name) == "." || slices.Contains(strings.Split(name, "/"),
+			key)) {
 			return name
 		}
 	}
@@ -469,7 +523,8 @@ func (b *Bundle) checkRuleIDs() error {
 			if file, _, _ := r.Spot("id", 0, 0); strings.HasPrefix(first, file+":") {
 				continue // said where the file was read
 			}
-			errs = append(errs, r.at("id").wrong("rule %q is in %s already; give this one another id", r.ID, first))
+			errs = append(errs, r.at("id").as("row.id").wrong("rule %q is already in %s; give this one another id", r.ID,
+				first))
 			continue
 		}
 		seen[r.ID] = r.Place("id", 0)
@@ -477,8 +532,8 @@ func (b *Bundle) checkRuleIDs() error {
 	return errors.Join(errs...)
 }
 
-// LayerOf says which layer a folder is written for: by the root that its
-// manifest names; without a manifest it is a user's.
+// LayerOf returns the layer for which a folder is written, by the root in its
+// manifest; without a manifest it is a user's.
 func LayerOf(fsys fs.FS) (string, error) {
 	raw, err := fs.ReadFile(fsys, manifestFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -497,13 +552,14 @@ func LayerOf(fsys fs.FS) (string, error) {
 			return layer, nil
 		}
 	}
-	return "", inFile(manifestFile).wrong("roots are %q; expected one of reviewer, policies/organisation, policies/user, policies/project",
-		m.Roots)
+	return "",
+		inFile(manifestFile).as("manifest.root").wrong("roots are %q; expected one of "+
+			"reviewer, policies/organisation, policies/user, policies/project",
+			m.Roots)
 }
 
-// Known says of a bundle that it was checked before by this very program, with
-// the layers that it stands among: its settings against the schema, its Rego by
-// compiling it. Neither is done again, which is most of what a hook would need
-// for it. Who says so of other files makes a policy that may fail at each call,
-// and then denies it.
-func (b *Bundle) Known() { b.checked, b.shipped = true, true }
+// MarkChecked marks a bundle as already checked by this program, together with its
+// layers: its settings against the schema, its Rego by compiling it. Neither is
+// repeated, which saves a hook most of the work. A false claim makes a policy
+// that may fail at each call, and then denies it.
+func (b *Bundle) MarkChecked() { b.checked, b.shipped = true, true }

@@ -29,7 +29,7 @@ type Entry struct {
 	Line        int      `json:"line"`
 }
 
-// Off is the Enforcement of a rule that the settings switch off.
+// Off is the Enforcement of a rule that the settings disable.
 const Off = "off"
 
 // Catalogue lists the rules of all layers by family and id, with what the
@@ -61,8 +61,9 @@ func familyOf(file string) string {
 	return dir
 }
 
-// enforcement says what the settings make of a rule, as policy does: the mildest
-// of what they say of all rules, and of what they or its row say of this one.
+// enforcement returns the effective enforcement of a rule, as policy computes
+// it: the mildest of the settings for all rules, and those for this rule or its
+// row.
 func (e *Effective) enforcement(layer string, r Rule) string {
 	strongest := Enforcements()[len(Enforcements())-1]
 	if r.Always {
@@ -87,7 +88,7 @@ func (e *Effective) enforcement(layer string, r Rule) string {
 	return Enforcements()[mildest]
 }
 
-// switchedOff says that the settings leave a base rule out.
+// switchedOff reports whether the settings leave a base rule out.
 func switchedOff(rules map[string]any, r Rule) bool {
 	disabled, _ := rules["disabled"].([]any)
 	if slices.Contains(disabled, any(r.ID)) {
@@ -106,20 +107,20 @@ const rulesHead = `# Rules
 
 <!-- Made of bundles/default/rules: go generate ./schemas -->
 
-The rules of the policy that ships. ` + "`reviewer policy rules`" + ` lists those that are active,
-with the layer of each and how far it goes; ` + "`reviewer policy explain`" + ` says of a call which
-spoke, and which nearly did.
+The rules of the built-in policy. ` + "`reviewer policy rules`" + ` lists the active rules with layer and
+enforcement; ` + "`reviewer policy explain`" + ` shows for a call which rules fired, and which narrowly
+missed.
 
-A rule that blocks names the harm of the call at hand: loss (what goes, nobody brings
-back), secret (a secret, or data, leaves), code (code of unknown origin runs), guard
-(reviewer itself, or what guards the machine), place (a place or a service that is
-closed), policy (an organisation or a person forbade it), limit (there were too many
-before it), repeat (another way to what was denied).
+A rule that blocks names the harm of the call: loss (something is lost for good), secret (a
+secret, or other data, is disclosed), code (code of unknown origin runs), guard (reviewer itself,
+or another guard of the machine, is affected), place (a place or service that is off limits), policy
+(forbidden by an organisation or a user), limit (too many before it), repeat (another attempt at
+what was denied).
 
-A rule that is overridable can be taken back by an exception of the layers that it
-names. *essential* are those that ` + "`rules: {builtin: essential}`" + ` leaves; the other tags
-name the controls of OWASP's list for agentic applications, of MITRE ATLAS and ATT&CK,
-and of SOC 2 that a rule is a part of.
+A rule that is overridable can be lifted by an exception in the layers that it names. The tag
+*essential* marks the rules that remain with ` + "`rules: {builtin: essential}`" + `; other tags name the
+controls that a rule implements: OWASP's list for agentic applications, MITRE ATLAS and ATT&CK,
+and SOC 2.
 `
 
 // RulesDoc describes rules in Markdown, by family.
@@ -152,7 +153,7 @@ func (r Entry) markdown() string {
 	}
 	text += "\n\n"
 	for _, line := range [][2]string{
-		{"says", r.Message}, {"safer", r.Remediation}, {"controls", strings.Join(r.Tags, ", ")},
+		{"message", r.Message}, {"safer", r.Remediation}, {"controls", strings.Join(r.Tags, ", ")},
 		{"overridable by", strings.Join(r.Overridable, ", ")}, {"see", strings.Join(r.References, ", ")},
 	} {
 		if line[1] != "" {
@@ -168,8 +169,8 @@ func plainText(s string) string {
 	return strings.NewReplacer("<", `\<`, "*", `\*`, "_", `\_`).Replace(strings.Join(strings.Fields(s), " "))
 }
 
-// ShippedRulesDoc describes the rules of the policy that ships.
-func ShippedRulesDoc() (string, error) {
+// BuiltInRulesDoc describes the rules of the built-in policy.
+func BuiltInRulesDoc() (string, error) {
 	base, err := Default()
 	if err != nil {
 		return "", err

@@ -1,6 +1,8 @@
 package bundles
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,38 +13,38 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Inspect reads a bundle as Load does, and goes on past what is wrong: it
-// returns all that can be read, and every problem with its place. Such a bundle
-// is for looking at; what Load refuses must not decide anything.
+// Inspect reads a bundle as Load does, but continues after errors: it returns
+// everything that can be read, and every problem with its place. Such a bundle
+// is only for inspection; what Load rejects must not decide anything.
 func Inspect(fsys fs.FS, layer string) (*Bundle, []*engine.Problem) {
 	files, unread, unreadable := readFiles(fsys)
 	b, err := fromFiles(files, layer)
 	b.unread = unread
 	var sum error
 	b.Digest, sum = digest(b.Files)
-	return b, problems("bundle", errors.Join(unreadable, err, sum), layer)
+	return b, problems("file.unreadable", errors.Join(unreadable, err, sum), layer)
 }
 
-// AssembleAll joins layers as Assemble does, and goes on past what is wrong.
-// Where settings cannot be merged it takes those of the base layer.
+// AssembleAll joins layers as Assemble does, but continues after errors. If
+// settings cannot be merged, it takes those of the base layer.
 func AssembleAll(layers ...*Bundle) (*Effective, []*engine.Problem) {
 	settings, sources, err := mergeSettings(layers)
-	found := problems("settings", errors.Join(checkOrder(layers), err), Base)
+	found := problems("settings.value", errors.Join(checkOrder(layers), err), Base)
 	if err != nil {
 		base, _ := layers[0].Data["reviewer"].(map[string]any)
 		settings, _ = Normal(base).(map[string]any)
 		sources = nil
 	}
 	e := &Effective{Layers: layers, Sources: sources, Origin: map[string]string{}, Settings: maps.Clone(settings)}
-	found = append(found, problems("bundle", e.join(settings), Base)...)
+	found = append(found, problems("row.id", e.join(settings), Base)...)
 	if e.View, err = parseView(settings); err != nil {
-		found = append(found, problems("settings", layers[0].where("windows").wrong("%w", err), Base)...)
+		found = append(found, problems("settings.value", layers[0].where("windows").wrong("%w", err), Base)...)
 	}
 	e.Redact, e.Digest = redacted(settings), e.sum()
 	return e, found
 }
 
-// Problems takes joined errors of a layer's files apart. Files are named
+// Problems splits the joined errors of a layer's files. Files are named
 // layer/file.
 func Problems(code string, err error, layer string) []*engine.Problem {
 	return problems(code, err, layer)
@@ -59,9 +61,9 @@ func problems(code string, err error, layer string) []*engine.Problem {
 		}
 		return list
 	}
-	p, isPlaced := err.(*placed)
+	p, isPlaced := err.(*positionedError)
 	if !isPlaced {
-		if inner := errors.Unwrap(err); inner != nil && (has[*placed](inner) || has[interface{ Unwrap() []error }](inner)) {
+		if inner := errors.Unwrap(err); inner != nil && (has[*positionedError](inner) || has[interface{ Unwrap() []error }](inner)) {
 			return problems(code, inner, layer)
 		}
 		return []*engine.Problem{{File: layer + "/", Code: code, Message: err.Error()}}
@@ -69,7 +71,8 @@ func problems(code string, err error, layer string) []*engine.Problem {
 	if p.layer != "" {
 		layer = p.layer
 	}
-	return []*engine.Problem{{File: layer + "/" + p.file, Line: p.line, Col: p.col, Code: code, Message: p.what}}
+	return []*engine.Problem{{File: layer + "/" + p.file, Line: p.line, Col: p.col, Code: cmp.Or(p.code, kindOf(p.file, code)),
+		Message: p.what}}
 }
 
 func has[T any](err error) bool {
@@ -77,8 +80,8 @@ func has[T any](err error) bool {
 	return ok
 }
 
-// Broken lists the ids of rules whose rows are wrong: they are meant to be
-// there, so nothing is to be said of those that name them.
+// Broken lists the ids of invalid rows: since they are meant to exist,
+// references to them are not reported.
 func (e *Effective) Broken() []string {
 	var ids []string
 	for _, l := range e.Layers {
@@ -109,10 +112,10 @@ func (e *Effective) Vocabulary() engine.Vocabulary {
 	return v
 }
 
-// MayHold says whether a policy's data may hold a value at a path, though this
-// one's does not: a setting that nobody has to give, a row that a layer may
-// bring, or a layer that is not there.
-func (e *Effective) MayHold(path []string) bool {
+// MayContain reports whether a policy's data may contain a value at a path, though
+// this one's does not: an optional setting, a row that a layer may add, or a
+// layer that is missing.
+func (e *Effective) MayContain(path []string) bool {
 	if len(path) > 0 && path[0] == "policies" {
 		return e.layerMayHold(path[1:])
 	}
@@ -139,29 +142,32 @@ func (e *Effective) layerMayHold(path []string) bool {
 		return true
 	}
 	present := slices.ContainsFunc(e.Layers, func(l *Bundle) bool { return l.Layer == path[0] })
-	made := []string{"findings", "exceptions", CatalogueKey, AccessKey, DetectorsKey}
+	made := []string{"findings", "exceptions", "operations", CatalogueKey, AccessKey, DetectorsKey}
 	return slices.Contains(Layers()[1:], path[0]) && (!present || len(path) > 1 && slices.Contains(made, path[1]))
 }
 
-// CheckRules says which rules can never speak, or are named where they are not,
-// by what the rows themselves tell.
+// CheckRules reports rules that can never fire, and references to rules that do
+// not exist, as far as the rows alone show it.
 func (e *Effective) CheckRules() []*engine.Problem {
 	var list []*engine.Problem
 	for _, l := range e.Layers {
+		list = append(list, l.CheckManifest()...)
 		for _, name := range l.unread {
-			list = append(list, warning(spot{l.Layer, name, 0, 0}, "bundle.unread",
+			list = append(list, warning(position{l.Layer, name, 0, 0, ""}, "file.unread",
 				"this file is not read: it is hidden, or its name does not end in .yaml, .yml, .json or .rego"))
 		}
 		for _, r := range l.Rules {
 			if why := r.Match.never(); why != "" {
-				list = append(list, problem(r.at("match").in(l.Layer), "rule.never", "rule %s can never speak: %s", r.ID, why))
+				list = append(list, problem(r.at("match").in(l.Layer), "rule.never", "rule %s can never fire: %s",
+					r.ID, why))
 			}
 			if why := r.mayNotRun(); why != "" {
-				list = append(list, problem(r.at("unattended").in(l.Layer), "rule.unattended", "rule %s cannot say unattended: allow: %s", r.ID, why))
+				list = append(list, problem(r.at("unattended").in(l.Layer), "rule.unattended",
+					"rule %s cannot have unattended: allow: %s", r.ID, why))
 			}
 			if r.Harm != "" && r.Decision != string(engine.Block) {
 				list = append(list, problem(r.at("harm").in(l.Layer), "rule.harm",
-					"rule %s names a harm, and only a rule whose decision is block has one", r.ID))
+					"rule %s names a harm, but only a rule whose decision is block may have one", r.ID))
 			}
 		}
 		for _, a := range l.Access {
@@ -171,20 +177,21 @@ func (e *Effective) CheckRules() []*engine.Problem {
 	return append(list, e.checkNamed()...)
 }
 
-func problem(at spot, code, format string, args ...any) *engine.Problem {
-	return &engine.Problem{File: at.layer + "/" + at.file, Line: at.line, Col: at.col, Code: code, Message: fmt.Sprintf(format, args...)}
+func problem(at position, code, format string, args ...any) *engine.Problem {
+	return &engine.Problem{File: at.layer + "/" + at.file, Line: at.line, Col: at.col, Code: code, Message: fmt.Sprintf(format,
+		args...)}
 }
 
-func warning(at spot, code, format string, args ...any) *engine.Problem {
+func warning(at position, code, format string, args ...any) *engine.Problem {
 	p := problem(at, code, format, args...)
 	p.Warning = true
 	return p
 }
 
-// mayNotRun says why a rule cannot let a call run that nobody can be asked about;
-// empty: it can, or does not say so. What a call does is looked at when it comes
-// (known, can be undone, in scope, nothing sent); this is about rules for which that
-// would never hold.
+// mayNotRun reports why a rule cannot let a call run that nobody can be asked
+// about; empty: it can, or does not say so. What a call does is examined when
+// it comes (known, can be undone, in scope, nothing sent); this is about rules
+// for which that would never hold.
 func (r Rule) mayNotRun() string {
 	of := func(list []string, words ...string) string {
 		for _, w := range words {
@@ -202,22 +209,23 @@ func (r Rule) mayNotRun() string {
 	case r.Decision != string(engine.Ask):
 		return "its decision is not ask"
 	case r.Always:
-		return "it always holds (always: true)"
+		return "it always applies (always: true)"
 	case r.Severity == "critical":
 		return "its severity is critical"
 	case sent != "":
-		return "it is about actions of type " + sent + ", and what they do is not known to stay in the workspace"
+		return "it is about actions of type " + sent + ", whose effects are not known to stay in the workspace"
 	case unclear != "":
 		return "it is about actions with the fact " + unclear
 	}
 	return ""
 }
 
-// never says why no event meets all lists of a match; empty: one can.
+// never reports why no event meets all lists of a match; empty: one can.
 func (m RuleMatch) never() string {
-	given := func(signal string) bool { return !slices.Contains(engine.FormerSignals(), signal) }
+	given := func(signal string) bool { return !slices.Contains(engine.LegacySignals(), signal) }
 	if len(m.Signals) > 0 && !slices.ContainsFunc(m.Signals, given) {
-		return fmt.Sprintf("%s is no longer given; match on facts, and say in when: which effects are meant", strings.Join(m.Signals, ", "))
+		return fmt.Sprintf("%s is no longer produced; match on facts, and name the effects in when",
+			strings.Join(m.Signals, ", "))
 	}
 	if len(m.Phases) == 0 {
 		return ""
@@ -231,7 +239,8 @@ func (m RuleMatch) never() string {
 		words []string
 	}{{"tools", m.Tools}, {"types", m.Types}, {"signals", m.Signals}, {"actions", m.Actions}, {"commands", m.Commands}} {
 		if len(list.words) > 0 && !anyWord(list.words) {
-			return fmt.Sprintf("its phases are %s, and only a tool call (pre, post) has %s", strings.Join(m.Phases, ", "), list.name)
+			return fmt.Sprintf("its phases are %s, and only a tool call (pre, post) has %s", strings.Join(m.Phases, ", "),
+				list.name)
 		}
 	}
 	return ""
@@ -244,11 +253,12 @@ func (l AccessList) check(layer *Bundle) []*engine.Problem {
 	for i, r := range l.Rules {
 		if before := slices.IndexFunc(l.Rules[:i], func(o AccessRule) bool { return o.covers(r) }); before >= 0 {
 			list = append(list, problem(r.at("id").in(layer.Layer), "rule.shadowed",
-				"access rule %s can never speak: rule %s before it holds wherever this one does; put it first, or take it out",
+				"access rule %s can never fire: rule %s before it applies wherever this one does; move it first, or remove it",
 				l.FindingID(r.ID), l.Rules[before].ID))
 		}
-		if then := l.allowsAfter(i); then != "" && r.Effect != EffectAllow && !r.lasting() {
-			list = append(list, warning(r.at("id").in(layer.Layer), "rule.lapses", "access rule %s lapses %s, and then %s allows what it holds up",
+		if then := l.allowsAfter(i); then != "" && r.Effect != EffectAllow && !r.constant() {
+			list = append(list, warning(r.at("id").in(layer.Layer), "rule.lapses",
+				"access rule %s stops applying %s; then %s allows what it holds up",
 				l.FindingID(r.ID), r.lapse(), then))
 		}
 	}
@@ -267,7 +277,7 @@ func (e *Effective) checkNamed() []*engine.Problem {
 		}
 	}
 	for _, l := range e.Access() {
-		for _, id := range l.Speakers() {
+		for _, id := range l.FindingIDs() {
 			all[id] = false
 		}
 	}
@@ -300,8 +310,8 @@ func (e *Effective) checkNamed() []*engine.Problem {
 func (b *Bundle) namedPatterns(settings map[string]any, patterns map[string]Rule) []*engine.Problem {
 	var list []*engine.Problem
 	unknown := func(setting, id string) {
-		p := problem(b.where(setting+"."+id).in(b.Layer), "rule.unknown", "%s: there is no pattern with this id", setting)
-		list = append(list, p.NotOneOf(id, slices.Sorted(maps.Keys(patterns))))
+		p := problem(b.where(setting+"."+id).in(b.Layer), "rule.unknown", "%s: no pattern has this id", setting)
+		list = append(list, p.ExpectOneOf(id, slices.Sorted(maps.Keys(patterns))))
 	}
 	enabled, _ := settings["enabled_patterns"].([]any)
 	for _, v := range enabled {
@@ -316,13 +326,14 @@ func (b *Bundle) namedPatterns(settings map[string]any, patterns map[string]Rule
 			unknown("patterns.thresholds", id)
 		case r.Fixed || r.Threshold == nil:
 			at := b.where("patterns.thresholds." + id).in(b.Layer)
-			list = append(list, problem(at, "rule.fixed", "patterns.thresholds: the threshold of %s is fixed: once is enough; take it out", id))
+			list = append(list, problem(at, "rule.fixed",
+				"patterns.thresholds: the threshold of %s is fixed: once is enough; remove it", id))
 		}
 	}
 	return list
 }
 
-// checkDisabledIn finds rules that are not, or that speak in a workspace all the same.
+// checkDisabledIn reports unknown rules, and rules that fire in a workspace anyway.
 func (e *Effective) checkDisabledIn(l *Bundle, rules map[string]any, known map[string]bool) []*engine.Problem {
 	const setting = "rules.disabled_in"
 	var all []*engine.Problem
@@ -336,7 +347,7 @@ func (e *Effective) checkDisabledIn(l *Bundle, rules map[string]any, known map[s
 			wrong := l.named(setting, fmt.Sprint(id), known)
 			if wrong == nil && firm[fmt.Sprint(id)] {
 				wrong = append(wrong, problem(l.where(setting).in(l.Layer), "rule.firm",
-					"%s: rule %s speaks everywhere, since its row does not let the user make exceptions (overridable)", setting, id))
+					"%s: rule %s fires everywhere, since its row does not allow the user exceptions (overridable)", setting, id))
 			}
 			all = append(all, wrong...)
 		}
@@ -349,10 +360,58 @@ func (b *Bundle) named(setting, id string, known map[string]bool) []*engine.Prob
 	at := b.where(setting + "." + id).in(b.Layer)
 	switch {
 	case always:
-		return []*engine.Problem{problem(at, "rule.always", "%s: rule %s always holds, whatever is said here; take it out", setting, id)}
+		return []*engine.Problem{problem(at, "rule.always", "%s: rule %s always applies, regardless of this setting; remove it",
+			setting, id)}
 	case there:
 		return nil
 	}
-	p := problem(at, "rule.unknown", "%s: there is no rule with this id", setting)
-	return []*engine.Problem{p.NotOneOf(id, slices.Sorted(maps.Keys(known)))}
+	p := problem(at, "rule.unknown", "%s: no rule has this id", setting)
+	return []*engine.Problem{p.ExpectOneOf(id, slices.Sorted(maps.Keys(known)))}
+}
+
+// CheckManifest finds fields of a manifest that prevent building a release. A
+// layer in a folder works without them.
+func (b *Bundle) CheckManifest() []*engine.Problem {
+	raw := b.Files[manifestFile]
+	var given struct {
+		Rego     *int `json:"rego_version"`
+		Metadata struct {
+			Name     *string `json:"name"`
+			Version  *string `json:"version"`
+			Sequence *int64  `json:"sequence"`
+			Created  *string `json:"created"`
+		} `json:"metadata"`
+	}
+	if len(raw) == 0 || json.Unmarshal(raw, &given) != nil {
+		return nil // which is said of the file
+	}
+	whole := Manifest{Metadata: ManifestMetadata{Name: "a", Version: "1.0.0", Sequence: 1}}
+	d := given.Metadata
+	var list []*engine.Problem
+	check := func(key string, change func(m *Manifest)) {
+		m := whole
+		change(&m)
+		if err := m.releasable(); err != nil {
+			what, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), manifestFile+": "), "\n")
+			list = append(list, problem(b.manifestSpot(key).in(b.Layer), "manifest.field", "%s", what))
+		}
+	}
+	if d.Name != nil {
+		check("name", func(m *Manifest) { m.Metadata.Name = *d.Name })
+	}
+	if d.Version != nil {
+		check("version", func(m *Manifest) { m.Metadata.Version = *d.Version })
+	}
+	if d.Sequence != nil {
+		check("sequence", func(m *Manifest) { m.Metadata.Sequence = *d.Sequence })
+	}
+	if d.Created != nil {
+		check("created", func(m *Manifest) { m.Metadata.Created = *d.Created })
+	}
+	if given.Rego != nil && *given.Rego != 1 {
+		at := b.manifestSpot("rego_version").in(b.Layer)
+		list = append(list, problem(at, "manifest.field", "%s",
+			fmt.Sprintf("rego_version is %d; expected 1, the version that reviewer reads", *given.Rego)))
+	}
+	return list
 }

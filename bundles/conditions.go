@@ -11,9 +11,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Rule is one row of a bundle's rules: when it holds, and what it says then. A
-// row without a decision is a finding only, for others to judge; one without
-// any of match, when and measure describes a rule that is judged in Rego.
+// Rule is one row of a bundle's rules: when it applies, and what it answers
+// then. A row without a decision is only a finding, for other rules to use; one
+// without any of match, when and measure describes a rule that is written in
+// Rego.
 //
 //	id: git.push_protected
 //	title: Force push to a protected branch
@@ -27,58 +28,71 @@ import (
 //	  match: [{tool: Bash, args: {command: git push --force origin main}}]
 //	  no_match: [{tool: Bash, args: {command: git push origin main}}]
 type Rule struct {
-	ID          string       `json:"id" yaml:"id"`
-	Title       string       `json:"title,omitempty" yaml:"title"`
-	Description string       `json:"description,omitempty" yaml:"description"`
-	Severity    string       `json:"severity" yaml:"severity"`               // one of Severities
-	Decision    string       `json:"decision,omitempty" yaml:"decision"`     // one of engine.Verdicts
-	Harm        string       `json:"harm,omitempty" yaml:"harm"`             // of a block: what the call would do, one of engine.Harms
-	Unattended  string       `json:"unattended,omitempty" yaml:"unattended"` // allow: a question that nobody can answer is a warning, where all that the call does is known, can be undone and stays here
-	Message     string       `json:"message,omitempty" yaml:"message"`       // template: see MessageFields
-	Remediation string       `json:"remediation,omitempty" yaml:"remediation"`
-	References  []string     `json:"references,omitempty" yaml:"references"`
-	Tags        []string     `json:"tags,omitempty" yaml:"tags"`
-	Overridable []string     `json:"overridable,omitempty" yaml:"overridable"` // layers that may make exceptions
-	Enforcement string       `json:"enforcement,omitempty" yaml:"enforcement"` // one of Enforcements; empty: as the settings say
-	Always      bool         `json:"always,omitempty" yaml:"always"`           // cannot be switched off
-	Match       RuleMatch    `json:"match,omitempty" yaml:"match"`
-	When        string       `json:"when,omitempty" yaml:"when"`             // CEL, bool
-	Measure     string       `json:"measure,omitempty" yaml:"measure"`       // CEL, a number
-	Threshold   *float64     `json:"threshold,omitempty" yaml:"threshold"`   // of measure
-	Levels      []RuleLevel  `json:"levels,omitempty" yaml:"levels"`         // what a measure is worth
-	Confidence  string       `json:"confidence,omitempty" yaml:"confidence"` // CEL, a number from 0 to 1
-	Details     string       `json:"details,omitempty" yaml:"details"`       // CEL, a string: what was measured, in words
-	Hysteresis  *int         `json:"hysteresis,omitempty" yaml:"hysteresis"` // actions in which it is not told again unless worse; absent: as the settings say
-	Fixed       bool         `json:"fixed,omitempty" yaml:"fixed"`           // the threshold does not follow patterns.sensitivity
-	Examples    RuleExamples `json:"examples,omitempty" yaml:"examples"`
+	ID          string `json:"id" yaml:"id"`                             // unique id: words joined by . _ or -, the first naming the family
+	Title       string `json:"title,omitempty" yaml:"title"`             // a few words for lists and reports
+	Description string `json:"description,omitempty" yaml:"description"` // what the rule is for and where it stops; for people
+	Severity    string `json:"severity" yaml:"severity"`                 // how bad it is when the rule applies
+	// Answer of the rule; absent: the condition is a finding that other rules
+	// can use.
+	Decision string `json:"decision,omitempty" yaml:"decision"`
+	Harm     string `json:"harm,omitempty" yaml:"harm"` // harm that the call does; required where decision is block
+	// allow: where nobody can be asked, ask becomes a warning if all effects are known, reversible and
+	// local.
+	Unattended  string   `json:"unattended,omitempty" yaml:"unattended"`
+	Message     string   `json:"message,omitempty" yaml:"message"`         // what the agent is told; a template with placeholders
+	Remediation string   `json:"remediation,omitempty" yaml:"remediation"` // safer way, for the agent; a template with placeholders
+	References  []string `json:"references,omitempty" yaml:"references"`   // links for people
+	// Labels for lists and reports, such as control ids; essential keeps a base rule in rules.builtin
+	// essential.
+	Tags        []string `json:"tags,omitempty" yaml:"tags"`
+	Overridable []string `json:"overridable,omitempty" yaml:"overridable"` // layers that may make exceptions from the rule
+	// Enforcement of the rule: observe (only record), warn (never stricter than
+	// a warning), enforce; absent: as the setting enforcement.
+	Enforcement string `json:"enforcement,omitempty" yaml:"enforcement"`
+	Always      bool   `json:"always,omitempty" yaml:"always"` // the rule cannot be disabled or excepted
+	// Cheap test before the expressions; all given lists must match, one word of each is enough.
+	Match      RuleMatch   `json:"match,omitempty" yaml:"match"`
+	When       string      `json:"when,omitempty" yaml:"when"`             // condition in CEL, a bool
+	Measure    string      `json:"measure,omitempty" yaml:"measure"`       // value in CEL, a number: makes the row a pattern
+	Threshold  *float64    `json:"threshold,omitempty" yaml:"threshold"`   // value of measure from which the pattern is found
+	Levels     []RuleLevel `json:"levels,omitempty" yaml:"levels"`         // severities from higher values of measure on, rising
+	Confidence string      `json:"confidence,omitempty" yaml:"confidence"` // confidence in CEL, a number from 0 to 1
+	Details    string      `json:"details,omitempty" yaml:"details"`       // text in CEL that fills {details} in the message
+	// Actions for which the pattern is not repeated unless it gets worse; absent: setting
+	// patterns.hysteresis.
+	Hysteresis *int `json:"hysteresis,omitempty" yaml:"hysteresis"`
+	// The threshold does not follow the setting patterns.sensitivity.
+	Fixed bool `json:"fixed,omitempty" yaml:"fixed"`
+	// Calls for which the condition must be true and must be false; run by policy test.
+	Examples RuleExamples `json:"examples,omitempty" yaml:"examples"`
 
 	texts `json:"-" yaml:"-"`
 }
 
-// RuleMatch is what an input must have before a rule's expressions are looked
-// at; one word of each list is enough, an empty list asks for nothing.
+// RuleMatch is what an input must have before a rule's expressions are
+// examined; one word of each list is enough, an empty list asks for nothing.
 type RuleMatch struct {
-	Phases   []string `json:"phases,omitempty" yaml:"phases"`
-	Tools    []string `json:"tools,omitempty" yaml:"tools"` // exact, or ending in *
-	Types    []string `json:"types,omitempty" yaml:"types"`
-	Signals  []string `json:"signals,omitempty" yaml:"signals"`
+	Phases   []string `json:"phases,omitempty" yaml:"phases"`     // points of the run
+	Tools    []string `json:"tools,omitempty" yaml:"tools"`       // names of tools, exact or ending in *
+	Types    []string `json:"types,omitempty" yaml:"types"`       // types of actions
+	Signals  []string `json:"signals,omitempty" yaml:"signals"`   // signals of the action
 	Actions  []string `json:"actions,omitempty" yaml:"actions"`   // names of actions, exact or ending in *
 	Commands []string `json:"commands,omitempty" yaml:"commands"` // names of programs
 	Detected []string `json:"detected,omitempty" yaml:"detected"` // ids of detectors
-	Facts    []string `json:"facts,omitempty" yaml:"facts"`       // see input.facts
+	Facts    []string `json:"facts,omitempty" yaml:"facts"`       // names in input.facts
 }
 
 // RuleLevel is the severity of a finding whose measure reaches At.
 type RuleLevel struct {
-	At    float64 `json:"at" yaml:"at"`
-	Level string  `json:"level" yaml:"level"` // one of Severities
+	At    float64 `json:"at" yaml:"at"`       // value of measure from which the level applies
+	Level string  `json:"level" yaml:"level"` // severity of the finding
 }
 
 // RuleExamples are events (tool, args, phase, …) for which the rule must hold
 // and must not hold.
 type RuleExamples struct {
-	Match   []map[string]any `json:"match,omitempty" yaml:"match"`
-	NoMatch []map[string]any `json:"no_match,omitempty" yaml:"no_match"`
+	Match   []map[string]any `json:"match,omitempty" yaml:"match"`       // calls for which the rule must apply, written as in cases
+	NoMatch []map[string]any `json:"no_match,omitempty" yaml:"no_match"` // calls for which the rule must not apply
 }
 
 // Vocabulary lists what a key may hold, nil where that is open.
@@ -108,7 +122,7 @@ func (RuleMatch) Vocabulary(key string) []string {
 	case "types":
 		return engine.Types()
 	case "signals":
-		return append(engine.Signals(), engine.FormerSignals()...)
+		return append(engine.Signals(), engine.LegacySignals()...)
 	case "facts":
 		return engine.FactNames()
 	}
@@ -126,19 +140,18 @@ func (RuleLevel) Vocabulary(key string) []string {
 // Severities lists how bad it can be when a rule holds, mildest first.
 func Severities() []string { return []string{"low", "medium", "high", "critical"} }
 
-// Enforcements lists how far a rule may go, mildest first: only be watched,
-// only warn, or be held to.
+// Enforcements lists the enforcement modes of a rule, mildest first.
 func Enforcements() []string { return []string{"observe", "warn", "enforce"} }
 
-// MessageFields lists what the message of a rule with a condition may name in
-// braces. A rule that is judged in Rego may name more: its policy fills them in.
+// MessageFields lists the placeholders of the message of a rule with a
+// condition. A rule in Rego may have more: its policy fills them in.
 func MessageFields() []string {
 	return []string{"target", "command", "host", "tool", "rule", "opaque", "workspace", "operations", "place", "deleted", "details",
-		"deletions", "written"}
+		"deletions", "deleted_outside", "written"}
 }
 
-// Conditional says that the row has a condition of its own. Without one it
-// describes a rule that is judged in Rego.
+// Conditional reports whether the row has a condition of its own. Without one
+// it describes a rule that is judged in Rego.
 func (r Rule) Conditional() bool {
 	m := r.Match
 	return r.When != "" || r.Measure != "" ||
@@ -146,9 +159,8 @@ func (r Rule) Conditional() bool {
 }
 
 // ParseConditions reads the rules of one file: YAML documents, each a rule or a
-// list of them. It is strict: whatever is not understood is an error, and all
-// errors are returned together, each as file:line: what is wrong and what was
-// expected.
+// list of them. It is strict: anything unknown is an error, and all errors are
+// returned together, each as file:line: problem and expectation.
 func ParseConditions(file string, data []byte) ([]Rule, error) {
 	rows, _, err := parseConditions(file, data)
 	if err != nil {
@@ -204,20 +216,20 @@ var placeholder = engine.Regexp(`\{([^{}]*)\}`)
 // maxHysteresis is how many actions a pattern can be kept quiet.
 const maxHysteresis = 1000
 
-// Pattern says that the row measures how a run goes, and follows the settings
-// of patterns.
+// Pattern reports whether the row measures how a run goes, and follows the
+// settings of patterns.
 func (r Rule) Pattern() bool { return strings.HasPrefix(r.file, "patterns/") }
 
-// validate says what is wrong with a row whose keys and types are right.
+// validate reports what is wrong with a row whose keys and types are right.
 func (p *ruleParser) validate(r Rule, row *yaml.Node, nodes map[string]*yaml.Node) {
 	at := func(key string) *yaml.Node { return cmp.Or(nodes[key], row) }
 	if line, twice := p.seen[r.ID]; twice {
-		p.wrong(at("id"), "id %s is given twice, first in line %d", r.ID, line)
+		p.wrongAs("row.id", at("id"), "duplicate id %s, first in line %d", r.ID, line)
 	}
 	p.seen[r.ID] = at("id").Line
 	p.idForm(at("id"), r.ID)
 	if r.Decision != "" && r.Decision != string(engine.Allow) && r.Message == "" {
-		p.wrong(row, "%s: message is missing: whoever is told %q must be told why", r.ID, r.Decision)
+		p.wrongAs("row.missing", row, "%s: message is missing: an answer of %q needs a reason", r.ID, r.Decision)
 	}
 	p.template(at("message"), r.Message)
 	p.patterns(at("match"), "actions", r.Match.Actions)
@@ -228,7 +240,7 @@ func (p *ruleParser) validate(r Rule, row *yaml.Node, nodes map[string]*yaml.Nod
 func (p *rowParser) template(n *yaml.Node, message string) {
 	for _, m := range placeholder().FindAllStringSubmatch(message, -1) {
 		if !slices.Contains(MessageFields(), m[1]) {
-			p.wrong(n, "message: unknown field %s", engine.Meant(m[1], MessageFields()))
+			p.wrongAs("rule.placeholder", n, "message: unknown field %s", engine.Suggest(m[1], MessageFields()))
 		}
 	}
 }
@@ -236,28 +248,54 @@ func (p *rowParser) template(n *yaml.Node, message string) {
 func (p *ruleParser) validateCondition(r Rule, at func(string) *yaml.Node) {
 	switch {
 	case len(r.Examples.Match)+len(r.Examples.NoMatch) > 0 && !r.Conditional():
-		p.wrong(at("examples"), "examples: there is no match, when or measure to try them on; rules in Rego have cases")
+		p.wrong(at("examples"), "examples: there is no match, when or measure to test; rules in Rego have cases")
 	case r.Measure != "" && r.Threshold == nil:
-		p.wrong(at("measure"), "measure: threshold is missing: say from which value the rule holds")
+		p.wrongAs("row.missing", at("measure"), "measure: threshold is missing: give the value from which the rule applies")
 	case r.Measure == "" && r.Threshold != nil:
-		p.wrong(at("threshold"), "threshold: there is no measure to compare with")
+		p.wrong(at("threshold"), "threshold: has no effect without measure")
 	case r.Measure == "" && len(r.Levels) > 0:
-		p.wrong(at("levels"), "levels: there is no measure to compare with")
+		p.wrong(at("levels"), "levels: has no effect without measure")
 	case r.Measure == "" && r.Confidence != "":
-		p.wrong(at("confidence"), "confidence: there is no measure that it could be sure of")
+		p.wrong(at("confidence"), "confidence: has no effect without measure")
 	case r.Measure == "" && (r.Hysteresis != nil || r.Fixed):
-		p.wrong(at(cmp.Or(map[bool]string{true: "hysteresis"}[r.Hysteresis != nil], "fixed")), "hysteresis and fixed are for rules that measure")
+		p.wrong(at(cmp.Or(map[bool]string{true: "hysteresis"}[r.Hysteresis != nil], "fixed")),
+			"hysteresis and fixed need measure")
 	case r.Hysteresis != nil && (*r.Hysteresis < 0 || *r.Hysteresis > maxHysteresis):
 		p.wrong(at("hysteresis"), "hysteresis: %d is not between 0 and %d", *r.Hysteresis, maxHysteresis)
 	case strings.HasPrefix(p.file, "patterns/") && r.Measure == "":
-		p.wrong(at("id"), "%s: a pattern measures: measure is missing; rules without one are in rules/**.yaml", r.ID)
+		p.wrong(at("id"), "%s: measure is missing: a pattern needs one; put rules without it in rules/**.yaml", r.ID)
 	}
 	for i, l := range r.Levels {
 		if r.Threshold != nil && l.At < *r.Threshold {
-			p.wrong(at("levels"), "levels: %s at %v is below the threshold %v and can never be given", l.Level, l.At, *r.Threshold)
+			p.wrong(at("levels"), "levels: %s at %v is below the threshold %v and can never be given", l.Level, l.At,
+				*r.Threshold)
 		}
 		if i > 0 && l.At <= r.Levels[i-1].At {
 			p.wrong(at("levels"), "levels: %v after %v: expected rising steps", l.At, r.Levels[i-1].At)
 		}
 	}
+}
+
+// RegoFinding is a member of `findings` in the Rego of a layer above the base:
+// what a rule says of the action. What it leaves out is as in the row of its id.
+type RegoFinding struct {
+	ID          string   `json:"id"`                    // id of a row of the same layer, or one of its own; absent: LAYER.unnamed
+	Decision    string   `json:"decision,omitempty"`    // answer that the rule wants; absent, and no row says it: block
+	Severity    string   `json:"severity,omitempty"`    // how bad it is; absent, and no row says it: medium
+	Message     string   `json:"message,omitempty"`     // what the agent is told; a template with placeholders
+	Remediation string   `json:"remediation,omitempty"` // safer way, for the agent; a template with placeholders
+	Harm        string   `json:"harm,omitempty"`        // harm that the call does; of a block
+	Unattended  string   `json:"unattended,omitempty"`  // allow: where nobody can be asked, ask becomes a warning, as in rows
+	Enforcement string   `json:"enforcement,omitempty"` // how far it may go: observe, warn or enforce; absent: as the row or the settings say
+	Overridable []string `json:"overridable,omitempty"` // layers that may make exceptions from the rule
+}
+
+// Vocabulary lists what a key may hold, nil where that is open.
+func (RegoFinding) Vocabulary(key string) []string { return Rule{}.Vocabulary(key) }
+
+// RegoException is a member of `exceptions` in the Rego of a layer above the
+// base: a rule that does not apply to the action.
+type RegoException struct {
+	Rule   string `json:"rule"`             // id of the rule that does not apply; it must list the layer in overridable
+	Reason string `json:"reason,omitempty"` // why, for people who read the policy
 }

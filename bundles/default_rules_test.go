@@ -42,12 +42,12 @@ func TestDefaultRulesAreComplete(t *testing.T) {
 		}
 		for _, tag := range r.Tags {
 			if tag != "essential" && !control.MatchString(tag) {
-				t.Errorf("%s:%d: rule %s has the tag %q, which is no control", r.File, r.Line, r.ID, tag)
+				t.Errorf("%s:%d: rule %s has the tag %q, which is not a control", r.File, r.Line, r.ID, tag)
 			}
 		}
 		for _, page := range r.References {
 			if u, err := url.Parse(page); err != nil || u.Scheme != "https" || u.Host == "" {
-				t.Errorf("%s:%d: rule %s refers to %q, which is no page", r.File, r.Line, r.ID, page)
+				t.Errorf("%s:%d: rule %s refers to %q, which is not a page", r.File, r.Line, r.ID, page)
 			}
 		}
 	}

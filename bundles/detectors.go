@@ -12,9 +12,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Detector is one row of a bundle's detectors: what to look for in the raw
-// texts of a call, which policy itself never sees. How often it was found is
-// action.detected, by id, for rules to judge.
+// Detector is one row of a bundle's detectors: what to search for in the raw
+// texts of a call, which policy itself never sees. The number of matches is
+// action.detected, by id, for rules to use.
 //
 //	id: injection.orders
 //	title: Text that gives the agent orders
@@ -29,15 +29,16 @@ import (
 // first are reported: those of the base layer before those of others, and in a
 // layer by file name and then by row.
 type Detector struct {
-	ID          string           `json:"id" yaml:"id"` // at most engine.MaxDetectorID bytes, of no other detector of any layer
-	Title       string           `json:"title" yaml:"title"`
-	Description string           `json:"description,omitempty" yaml:"description"`
-	Pattern     string           `json:"pattern,omitempty" yaml:"pattern"`   // RE2; this or Patterns
-	Patterns    []string         `json:"patterns,omitempty" yaml:"patterns"` // RE2; what they find is counted together
-	In          []string         `json:"in,omitempty" yaml:"in"`             // of engine.Places; empty: all
-	Tools       []string         `json:"tools,omitempty" yaml:"tools"`       // exact, or ending in *; empty: all
-	Max         int64            `json:"max,omitempty" yaml:"max"`           // counting stops here, 1 to 10000; absent: 100
-	Examples    DetectorExamples `json:"examples" yaml:"examples"`
+	ID          string   `json:"id" yaml:"id"`                             // unique id over all layers
+	Title       string   `json:"title" yaml:"title"`                       // a few words for lists and reports
+	Description string   `json:"description,omitempty" yaml:"description"` // what it finds and what it does not
+	Pattern     string   `json:"pattern,omitempty" yaml:"pattern"`         // regular expression (RE2); this or patterns
+	Patterns    []string `json:"patterns,omitempty" yaml:"patterns"`       // several regular expressions (RE2), counted together
+	In          []string `json:"in,omitempty" yaml:"in"`                   // texts to search; empty: all
+	// Tools whose calls are searched, exact or ending in *; empty: all.
+	Tools    []string         `json:"tools,omitempty" yaml:"tools"`
+	Max      int64            `json:"max,omitempty" yaml:"max"` // counting stops here, 1 to 10000; absent: 100
+	Examples DetectorExamples `json:"examples" yaml:"examples"` // texts for policy test
 
 	file     string
 	line     int
@@ -48,11 +49,11 @@ type Detector struct {
 // DetectorExamples are texts in which something is found, and texts in which
 // nothing is. There is at least one of each.
 type DetectorExamples struct {
-	Match   []string `json:"match" yaml:"match"`
-	NoMatch []string `json:"no_match" yaml:"no_match"`
+	Match   []string `json:"match" yaml:"match"`       // texts in which something must be found; at least one
+	NoMatch []string `json:"no_match" yaml:"no_match"` // texts in which nothing must be found; at least one
 }
 
-// How far a detector counts.
+// Limits of a detector's count.
 const (
 	usualMax = 100
 	mostMax  = 10_000
@@ -128,14 +129,14 @@ func (p *rowParser) detector(n *yaml.Node) Detector {
 	p.idForm(nodes["id"], d.ID)
 	p.once(nodes["id"], p.seen, "id", d.ID)
 	if len(d.ID) > engine.MaxDetectorID {
-		p.wrong(nodes["id"], "id %s has %d bytes, at most %d: it stands in every record that it is found in", d.ID, len(d.ID),
+		p.wrong(nodes["id"], "id %s has %d bytes, at most %d: every record with a match contains it", d.ID, len(d.ID),
 			engine.MaxDetectorID)
 	}
 	p.filled(nodes, "patterns", "in", "tools")
 	p.filled(examples, "match", "no_match")
 	p.patterns(nodes["tools"], "tools", d.Tools)
 	if (d.Pattern == "") == (nodes["patterns"] == nil) {
-		p.wrong(n, "%s: write one pattern, or several under patterns", d.ID)
+		p.wrong(n, "%s: expected either pattern, or patterns", d.ID)
 	}
 	p.counts(&d, nodes["max"])
 	return d
@@ -184,8 +185,8 @@ func (l *Bundle) joinDetectors(at map[string]any, owner map[string]string) error
 	var errs []error
 	for _, d := range l.Detectors {
 		if other, taken := owner[d.ID]; taken {
-			errs = append(errs, spot{l.Layer, d.file, d.line, 0}.wrong("detector %q is one of the %s layer already; "+
-				"no other may change it: give this one another id", d.ID, other))
+			errs = append(errs, position{l.Layer, d.file, d.line, 0, "row.id"}.wrong("detector %q already exists in the %s layer; "+
+				"give this one another id", d.ID, other))
 			continue
 		}
 		owner[d.ID] = l.Layer
@@ -211,7 +212,8 @@ func (e *Effective) checkDetected() error {
 		for _, r := range l.Rules {
 			for _, id := range r.Match.Detected {
 				if !slices.Contains(known, id) {
-					errs = append(errs, r.at("match").in(l.Layer).wrong("rule %s: no detector has the id %s", r.ID, engine.Meant(id, known)))
+					errs = append(errs,
+						r.at("match").in(l.Layer).as("rule.unknown").wrong("rule %s: unknown detector %s", r.ID, engine.Suggest(id, known)))
 				}
 			}
 		}

@@ -59,14 +59,14 @@ func TestParseDetectorsErrors(t *testing.T) {
 	const head = "id: a\ntitle: A\n"
 	for _, test := range []struct{ yaml, want string }{
 		{head + "patern: a\n" + examples, `f.yaml:3: unknown key "patern"; did you mean "pattern"?`},
-		{head + "pattern: a\npattern: b\n" + examples, `f.yaml:4: pattern is given twice, first in line 3`},
-		{head + examples, `f.yaml:1: a: write one pattern, or several under patterns`},
-		{head + "pattern: a\npatterns: [b]\n" + examples, `f.yaml:1: a: write one pattern, or several under patterns`},
+		{head + "pattern: a\npattern: b\n" + examples, `f.yaml:4: duplicate key pattern, first in line 3`},
+		{head + examples, `f.yaml:1: a: expected either pattern, or patterns`},
+		{head + "pattern: a\npatterns: [b]\n" + examples, `f.yaml:1: a: expected either pattern, or patterns`},
 		{head + "patterns: []\n" + examples, `f.yaml:3: patterns is empty`},
 		{head + "patterns: a\n" + examples, `f.yaml:3: patterns: expected a list such as [a, b], got "a"`},
 		{head + "pattern: a\nin: [result]\n" + examples, `f.yaml:4: in: unknown word "result"; did you mean "results"?`},
 		{head + "pattern: a\nin: []\n" + examples, `f.yaml:4: in is empty`},
-		{head + "pattern: a\ntools: [m*p]\n" + examples, `f.yaml:4: tools: "m*p": a * can stand at the end only`},
+		{head + "pattern: a\ntools: [m*p]\n" + examples, `f.yaml:4: tools: "m*p": a * can only be at the end`},
 		{head + "pattern: a\nmax: 0\n" + examples, `f.yaml:4: max: 0 is not between 1 and 10000`},
 		{head + "pattern: a\nmax: 10001\n" + examples, `f.yaml:4: max: 10001 is not between 1 and 10000`},
 		{head + "pattern: a\nmax: many\n" + examples, `f.yaml:4: max: expected a whole number, got "many"`},
@@ -76,9 +76,9 @@ func TestParseDetectorsErrors(t *testing.T) {
 		{"id: A\ntitle: A\npattern: a\n" + examples, `f.yaml:1: id "A": expected lower-case words`},
 		{"id: " + strings.Repeat("a", 41) + "\ntitle: A\npattern: a\n" + examples, `f.yaml:1: id ` + strings.Repeat("a", 41) + ` has 41 bytes, at most 40`},
 		{"id: a\npattern: a\n" + examples, `f.yaml:1: the detector: title is missing`},
-		{head + "pattern: a\n" + examples + "---\n" + head + "pattern: a\n" + examples, `f.yaml:6: id a is given twice, first in line 1`},
+		{head + "pattern: a\n" + examples + "---\n" + head + "pattern: a\n" + examples, `f.yaml:6: duplicate id a, first in line 1`},
 		{"- a", `f.yaml:1: the detector: expected keys with values, got "a"`},
-		{head + "pattern: &x a\ndescription: *x\n" + examples, `f.yaml:4: description: aliases are not read here`},
+		{head + "pattern: &x a\ndescription: *x\n" + examples, `f.yaml:4: description: aliases are not allowed here; write the value in full`},
 	} {
 		list, err := ParseDetectors("f.yaml", []byte(test.yaml))
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) || list != nil {
@@ -168,9 +168,9 @@ func TestDetectorsOfLayersErrors(t *testing.T) {
 	for name, test := range map[string]struct {
 		file, content, want string
 	}{
-		"an id of another layer": {"detectors/a.yaml", detectorsOf("mine", taken), "user/detectors/a.yaml:2: detector \"" + taken + "\" is one of the base layer already"},
+		"an id of another layer": {"detectors/a.yaml", detectorsOf("mine", taken), "user/detectors/a.yaml:2: detector \"" + taken + "\" already exists in the base layer"},
 		"a rule about none": {"rules/a.yaml", "- {id: x, severity: low, match: {detected: [text.hiden]}}",
-			`user/rules/a.yaml:1: rule x: no detector has the id "text.hiden"; did you mean "text.hidden"?`},
+			`user/rules/a.yaml:1: rule x: unknown detector "text.hiden"; did you mean "text.hidden"?`},
 	} {
 		if _, err := Assemble(base, layerWith(t, User, test.file, test.content)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", name, err, test.want)

@@ -7,7 +7,7 @@ import (
 )
 
 // ReadDocument reads a file that is one YAML object into a struct, as strictly
-// as the rows of a policy are read: an unknown key, a key that stands twice, an
+// as the rows of a policy are read: an unknown key, a key that occurs twice, an
 // alias, a value of another kind and a second document are errors, each as
 // file:line: what is wrong. name is what the object is called in them.
 func ReadDocument(file string, data []byte, name string, into any) error {
@@ -15,7 +15,7 @@ func ReadDocument(file string, data []byte, name string, into any) error {
 	var root *yaml.Node
 	err := p.parse(data, func(n *yaml.Node) {
 		if root != nil {
-			p.wrong(n, "what follows --- is not read; make one document of it")
+			p.wrongAs("yaml.form", n, "only one YAML document is allowed; remove the --- and what follows")
 			return
 		}
 		root = n
@@ -25,10 +25,10 @@ func ReadDocument(file string, data []byte, name string, into any) error {
 	case err != nil:
 		return err
 	case root == nil:
-		return inFile(file).wrong("is empty; write what belongs there")
+		return inFile(file).as("file.unreadable").wrong("the file is empty; add content")
 	}
 	if err := root.Decode(into); err != nil {
-		return nodeAt(file, root).wrong("%w", err)
+		return nodeAt(file, root).as("yaml.form").wrong("%w", err)
 	}
 	return nil
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Effective is what several layers come to: everything that a host needs to
-// compile, and the digests under which decisions are recorded.
+// Effective is the result of merging several layers: everything that a host
+// needs to compile, and the digests under which decisions are recorded.
 type Effective struct {
 	Layers   []*Bundle
 	Data     map[string]any      // the whole data document, settings merged, catalogues in place
@@ -76,14 +76,15 @@ func redacted(settings map[string]any) []string {
 	return kinds
 }
 
-// checkOrder refuses layers out of their order: how settings merge depends on it.
+// checkOrder rejects layers in the wrong order: how settings merge depends on
+// it.
 func checkOrder(layers []*Bundle) error {
 	if len(layers) == 0 || layers[0].Layer != Base {
 		return fmt.Errorf("the first layer of a policy must be %s", Base)
 	}
 	for i, l := range layers[1:] {
 		if slices.Index(Layers(), l.Layer) <= slices.Index(Layers(), layers[i].Layer) {
-			return fmt.Errorf("layer %q may not follow %q: the order is %s, each at most once", l.Layer, layers[i].Layer,
+			return fmt.Errorf("layer %q may not follow %q; expected the order %s, each at most once", l.Layer, layers[i].Layer,
 				strings.Join(Layers(), ", "))
 		}
 	}
@@ -99,8 +100,9 @@ func (e *Effective) sum() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Shipped says that all Rego comes with the program, whose tests compile it.
-func (e *Effective) Shipped() bool {
+// AllBuiltIn reports whether all Rego comes with the program, whose tests compile
+// it.
+func (e *Effective) AllBuiltIn() bool {
 	return !slices.ContainsFunc(e.Layers, func(l *Bundle) bool { return len(l.Modules) > 0 && !l.shipped })
 }
 
@@ -134,9 +136,9 @@ func (e *Effective) Rules() []Rule {
 	return all
 }
 
-// Tuned returns the rows of all layers as the settings have them: patterns that
+// EffectiveRules returns the rows of all layers as the settings have them: patterns that
 // are switched off left out, thresholds as they are set and by the sensitivity.
-func (e *Effective) Tuned() []Rule {
+func (e *Effective) EffectiveRules() []Rule {
 	patterns, _ := e.Settings["patterns"].(map[string]any)
 	rules, _ := e.Settings["rules"].(map[string]any)
 	disabled, _ := rules["disabled"].([]any)
@@ -220,8 +222,9 @@ func (e *Effective) join(settings map[string]any) error {
 				continue // said where the layer was read
 			}
 			if taken {
-				errs = append(errs, r.at("id").in(l.Layer).wrong("rule %q of the %s layer has the id of a rule of the %s layer; give it another id",
-					r.ID, l.Layer, other))
+				errs = append(errs,
+					r.at("id").in(l.Layer).as("row.id").wrong("rule %q of the %s layer has the same id as a rule of the %s layer; give it another id",
+						r.ID, l.Layer, other))
 				continue
 			}
 			owner[r.ID] = l.Layer
@@ -231,20 +234,22 @@ func (e *Effective) join(settings map[string]any) error {
 		}
 		at[CatalogueKey] = catalogue
 		errs = append(errs, l.joinAccess(at, owner), l.joinDetectors(at, detectors))
-		if !l.checked {
+		if !l.checked && !l.rowsOK {
 			errs = append(errs, l.checkRows())
 		}
 	}
 	return errors.Join(append(errs, e.checkDetected())...)
 }
 
-// Remarks lists what a person should look at, though nothing is wrong with it,
-// each as file:line: what. Rules are compared with each other: no work for a hook.
+// Remarks lists valid but suspicious parts, each as file:line: message. Rules
+// are compared with each other, which is too slow for a hook.
 func (e *Effective) Remarks() []string {
 	var all []string
 	for _, l := range e.Layers {
 		for _, name := range l.unread {
-			all = append(all, fmt.Sprintf("%s/%s is not read: it is hidden, or its name does not end in .yaml, .yml, .json or .rego", l.Layer, name))
+			all = append(all,
+				fmt.Sprintf("%s/%s is not read: it is hidden, or its name does not end in .yaml, .yml, .json or .rego",
+					l.Layer, name))
 		}
 		for _, list := range l.Access {
 			for _, remark := range list.remarks() {
@@ -259,7 +264,7 @@ func (e *Effective) Remarks() []string {
 const CatalogueKey = "catalog"
 
 // AccessKey is where a layer's data holds its access lists. The package
-// reviewer.access stands beside it: rules cannot walk the data of their own
+// reviewer.access is next to it: rules cannot walk the data of their own
 // package.
 const AccessKey = "access_lists"
 
@@ -269,11 +274,12 @@ func (l *Bundle) joinAccess(at map[string]any, owner map[string]string) error {
 	lists := map[string]any{}
 	var errs []error
 	for _, list := range l.Access {
-		for _, id := range list.Speakers() {
+		for _, id := range list.FindingIDs() {
 			if other, taken := owner[id]; taken {
-				at := spot{l.Layer, list.file, list.line, list.col}
-				errs = append(errs, at.wrong("access list %q of the %s layer: %q is used already, in the %s layer; give the list another id", list.ID,
-					l.Layer, id, other))
+				at := position{l.Layer, list.file, list.line, list.col, "row.id"}
+				errs = append(errs,
+					at.wrong("access list %q of the %s layer: %q is already used in the %s layer; give the list another id", list.ID,
+						l.Layer, id, other))
 				break
 			}
 			owner[id] = l.Layer
@@ -355,7 +361,7 @@ func parseWindows(v any) ([]engine.Window, error) {
 		if span, ok := s["for"].(string); ok {
 			d, err := time.ParseDuration(span)
 			if err != nil {
-				return nil, fmt.Errorf("windows.%s.for: %q is no duration such as 5m: %w", name, span, err)
+				return nil, fmt.Errorf("windows.%s.for: %q is not a duration such as 5m: %w", name, span, err)
 			}
 			w.For = d
 		}
@@ -368,12 +374,12 @@ func parseWindows(v any) ([]engine.Window, error) {
 	return windows, nil
 }
 
-// Timed reports whether what the policy decides may depend on the time of a call:
-// some access rule lapses or has a schedule, or a condition or Rego above the base
-// names the time. It may say so of one that does not.
-func (e *Effective) Timed() bool {
+// TimeDependent reports whether the policy's decisions may depend on the time of a
+// call: an access rule expires or has a schedule, or a condition or Rego above
+// the base reads the time. It may report true without need.
+func (e *Effective) TimeDependent() bool {
 	for _, l := range e.Access() {
-		if slices.ContainsFunc(l.Rules, func(r AccessRule) bool { return !r.lasting() || namesTime(r.When) }) {
+		if slices.ContainsFunc(l.Rules, func(r AccessRule) bool { return !r.constant() || namesTime(r.When) }) {
 			return true
 		}
 	}

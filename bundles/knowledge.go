@@ -15,8 +15,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// RowLayers returns what the layers know of programs, for a classifier to read.
-// The user's and the project's rows only add to what the others say.
+// RowLayers returns the layers' knowledge about programs, for a classifier to
+// read. The user's and the project's rows can only add to those of the others.
 func (e *Effective) RowLayers() []rows.Layer {
 	var list []rows.Layer
 	for _, l := range e.Layers {
@@ -44,7 +44,7 @@ func baseRows(own map[string][]byte) map[string][]byte {
 		if slices.ContainsFunc(slices.Collect(maps.Keys(own)), in) {
 			continue
 		}
-		for _, l := range ShippedRows().Layers() {
+		for _, l := range BuiltInRows().Layers() {
 			for name, content := range l.Files {
 				if in(name) {
 					files[name] = content
@@ -72,16 +72,17 @@ func (e *Effective) settingWords() rows.Layer {
 	return rows.Layer{Name: "settings", Files: map[string][]byte{rows.WordsFolder + "settings.yaml": rows.ListsFile(lists)}}
 }
 
-// ShippedTokens returns what secrets look like by the policy that ships. They
-// are masked on every machine, whichever policy holds there, and where none does.
-var ShippedTokens = sync.OnceValue(func() *rows.Set { return shippedRows(rows.TokensFolder) })
+// BuiltInTokens returns the formats of secrets in the built-in policy. They are
+// masked on every machine, whichever policy is active there, and even without
+// one.
+var BuiltInTokens = sync.OnceValue(func() *rows.Set { return shippedRows(rows.TokensFolder) })
 
-// shippedWords are the lists of words that there are: those that ship.
+// shippedWords returns the built-in lists of words; there are no others.
 var shippedWords = sync.OnceValue(func() *rows.Set { return shippedRows(rows.WordsFolder) })
 
-// ShippedRows returns the rows of the policy that ships, and reads nothing else of
-// it: events are read by them where no policy can be loaded.
-var ShippedRows = sync.OnceValue(func() *rows.Set { return shippedRows(append(rows.Folders(), rows.ConvertedFolder)...) })
+// BuiltInRows returns only the rows of the built-in policy: events are read
+// with them if no policy can be loaded.
+var BuiltInRows = sync.OnceValue(func() *rows.Set { return shippedRows(append(rows.Folders(), rows.ConvertedFolder)...) })
 
 func shippedRows(folders ...string) *rows.Set {
 	files := map[string][]byte{}
@@ -97,7 +98,7 @@ func shippedRows(folders ...string) *rows.Set {
 // adds reports whether a layer's rows may only add to facts.
 func adds(layer string) bool { return layer == User || layer == Project }
 
-// checkRows says all that is wrong with a layer's rows.
+// checkRows reports every problem in a layer's rows.
 func (b *Bundle) checkRows() error {
 	c := &rowCheck{adds: adds(b.Layer), layer: b.Layer, as: map[string]string{}}
 	for _, folder := range rows.Folders() {
@@ -127,7 +128,7 @@ type rowCheck struct {
 func (c *rowCheck) file(name string, content []byte) {
 	root, err := parseYAML(name, content)
 	if err != nil {
-		var at *placed
+		var at *positionedError
 		if errors.As(err, &at) {
 			at.layer = c.layer
 		}
@@ -140,12 +141,12 @@ func (c *rowCheck) file(name string, content []byte) {
 	c.p = &rowParser{layer: c.layer, file: name}
 	blocks := rows.Split(string(content))
 	if len(blocks) != len(root.Content)/2 {
-		c.p.wrong(root, "each program begins at the first column of a line of its own, and nothing else does")
+		c.p.wrong(root, "each program must start at the first column of its own line, and nothing else may")
 	}
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		key, value := root.Content[i], root.Content[i+1]
 		if len(blocks) == len(root.Content)/2 && !slices.Equal(blocks[i/2].Names, strings.Fields(key.Value)) {
-			c.p.wrong(key, "write the names of a program in one line, with nothing but a colon behind them")
+			c.p.wrong(key, "write the names of a program in one line, followed only by a colon")
 		}
 		c.named(key)
 		switch c.folder {
@@ -172,19 +173,19 @@ func (c *rowCheck) named(key *yaml.Node) {
 	}
 	for _, name := range names {
 		if c.folder == rows.ProgramsFolder && !programName(name) {
-			c.p.wrong(key, "%q: expected the name of a program in ASCII, without its folder; a * can stand at the end only", name)
+			c.p.wrong(key, "%q: expected the name of a program in ASCII, without its folder; a * can only be at the end", name)
 		}
 		if strings.HasPrefix(c.p.file, rows.ConvertedFolder) {
-			name += " converted" // another row of the same program may stand above it
+			name += " converted" // another row of the same program may be above it
 		}
 		if c.p.file == rows.ChecksFile {
-			name += " checks" // what else is known of it stands in another file
+			name += " checks" // what else is known of it is in another file
 		}
 		if c.p.file == rows.RevealsFile {
 			name += " reveals"
 		}
 		if other, twice := c.seen[name]; twice {
-			c.p.wrong(key, "%s has a row already (%s); put both into one", name, other)
+			c.p.wrong(key, "%s already has a row (%s); merge the two", name, other)
 		}
 		c.seen[name] = nodeAt(c.p.file, key).String()
 	}
@@ -254,18 +255,18 @@ func (c *rowCheck) subcommand(key, value *yaml.Node, names string) {
 	}
 }
 
-// options refuses an option that is given twice, or both with and without a value.
+// options refuses a duplicate option, or one both with and without a value.
 func (c *rowCheck) options(row rows.Program, nodes map[string]*yaml.Node) {
 	first := map[string]string{}
 	for _, list := range []struct{ key, words string }{{"values", row.Values}, {"persistent", row.Persistent}, {"code", row.Code},
 		{"scripts", row.Scripts}, {"glued", row.Glued}, {"flags", row.Flags}} {
 		for _, option := range strings.Fields(list.words) {
 			if !strings.HasPrefix(option, "-") && !(list.key == "values" && list.words == "*") {
-				c.p.wrong(nodes[list.key], "%s: %q is no option: it does not begin with a dash", list.key, option)
+				c.p.wrong(nodes[list.key], "%s: %q is not an option: it does not start with a dash", list.key, option)
 			}
 			switch in, twice := first[option]; {
 			case twice && in == list.key:
-				c.p.wrong(nodes[list.key], "%s: %s is given twice", list.key, option)
+				c.p.wrong(nodes[list.key], "%s: duplicate %s", list.key, option)
 			case twice:
 				c.p.wrong(nodes[list.key], "%s is in %s and in %s: it takes a value in one of these ways, or none", option, in, list.key)
 			}
@@ -277,7 +278,7 @@ func (c *rowCheck) options(row rows.Program, nodes map[string]*yaml.Node) {
 func (c *rowCheck) words(n *yaml.Node, words string, known []string, what string) {
 	for _, w := range strings.Fields(words) {
 		if !slices.Contains(known, w) {
-			c.p.wrong(n, "%s: unknown word %s", what, engine.Meant(w, known))
+			c.p.wrong(n, "%s: unknown word %s", what, engine.Suggest(w, known))
 		}
 	}
 }
@@ -285,7 +286,7 @@ func (c *rowCheck) words(n *yaml.Node, words string, known []string, what string
 func (c *rowCheck) function(n *yaml.Node, text string) {
 	name, _, _ := strings.Cut(text, " ")
 	if name != "" && !slices.Contains(rows.Functions(), name) {
-		c.p.wrong(n, "go: there is no function %s", engine.Meant(name, rows.Functions()))
+		c.p.wrong(n, "go: unknown function %s", engine.Suggest(name, rows.Functions()))
 	}
 }
 
@@ -302,7 +303,7 @@ func (c *rowCheck) oneCase(names string, one rows.Case, n *yaml.Node) {
 	c.words(nodes["means"], one.Means, rows.Meanings(), "means")
 	for i, step := range one.Do {
 		if step.Meant != "" && one.Means == "" {
-			c.p.wrong(nodes["do"].Content[i], "meant: the case has to say with means what is looked for: %s", strings.Join(rows.Meanings(), ", "))
+			c.p.wrong(nodes["do"].Content[i], "meant: the case needs means, which says what to search for: %s", strings.Join(rows.Meanings(), ", "))
 		}
 		c.step(names, step, nodes["do"].Content[i])
 	}
@@ -319,15 +320,15 @@ func (c *rowCheck) step(names string, s rows.Step, n *yaml.Node) {
 	}
 	switch {
 	case key == "":
-		c.p.wrong(n, "a step says one thing: exactly one of %s", strings.Join(rows.Ops(), ", "))
+		c.p.wrong(n, "a step needs exactly one of %s", strings.Join(rows.Ops(), ", "))
 	case key == "run" && (value == rows.SelectProgram || strings.HasPrefix(value, "=") && rows.Has(names, value[1:])):
-		c.p.wrong(nodes[key], "run: the program would run itself; select the words of the command that it runs, such as rest")
+		c.p.wrong(nodes[key], "run: the program would run itself; select the words of the command to run, such as rest")
 	case key == "signal":
 		c.words(nodes[key], value, engine.Signals(), "signal")
 	case key == "go":
 		c.function(nodes[key], value)
 	case key == "out" && !slices.Contains(rows.Outs(), value):
-		c.p.wrong(nodes[key], "out: unknown word %s", engine.Meant(value, rows.Outs()))
+		c.p.wrong(nodes[key], "out: unknown word %s", engine.Suggest(value, rows.Outs()))
 	case key == "as":
 		c.readAs(nodes[key], "as", names, value)
 	}
@@ -342,7 +343,7 @@ func (c *rowCheck) step(names string, s rows.Step, n *yaml.Node) {
 	}
 	less := key == "go" || key == "out" || s.Reversible != "" && s.Reversible < "R4" || rows.Has(s.Signal, string(engine.SignalDryRun))
 	if c.adds && (less || s.Verb == "trash" || s.Verb == "restrict") {
-		c.p.wrong(n, "a row of the %s layer only adds to what a program does: it cannot say that it does less, or how it is undone", c.layer)
+		c.p.wrong(n, "a row of the %s layer only adds to what a program does: it cannot remove effects, or say how they are undone", c.layer)
 	}
 }
 
@@ -358,9 +359,9 @@ func (c *rowCheck) hop(h rows.Hop, n *yaml.Node) {
 	for key, options := range map[string]string{"values": h.Values, "name": h.Name, "code": h.Code} {
 		for _, option := range strings.Fields(options) {
 			if !strings.HasPrefix(option, "-") {
-				c.p.wrong(nodes[key], "%s: %q is no option: it does not begin with a dash", key, option)
+				c.p.wrong(nodes[key], "%s: %q is not an option: it does not start with a dash", key, option)
 			} else if !rows.Has(h.Values, option) {
-				c.p.wrong(nodes[key], "%s: %s takes a value; name it in values too", key, option)
+				c.p.wrong(nodes[key], "%s: %s takes a value; list it in values too", key, option)
 			}
 		}
 	}
@@ -372,7 +373,7 @@ func (c *rowCheck) readAs(n *yaml.Node, key, names, other string) {
 		c.as[name] = other
 		for next, hops := other, 0; next != "" && hops <= len(c.as); next, hops = c.as[next], hops+1 {
 			if next == name {
-				c.p.wrong(n, "%s: %s comes back to itself; name a program that says by itself what it does", key, name)
+				c.p.wrong(n, "%s: %s refers to itself; name a program that has effects of its own", key, name)
 				break
 			}
 		}
@@ -385,10 +386,10 @@ func (c *rowCheck) onlyAdds(row rows.Program, nodes map[string]*yaml.Node, n *ya
 		"go": row.Go != "", "replace": row.Replace, "kind": row.Kind != "", "like": row.Like != "", "checks": row.Checks != ""}
 	for key, given := range taken {
 		if given {
-			c.p.wrong(nodes[key], "%s: a row of the %s layer only adds to what a program does; say this in the organisation's layer", key, c.layer)
+			c.p.wrong(nodes[key], "%s: a row of the %s layer only adds to what a program does; move this to the organisation's layer", key, c.layer)
 		}
 	}
 	if row.Wraps != nil && row.Wraps.Go != "" {
-		c.p.wrong(n, "wraps: a row of the %s layer cannot name a function; say this in the organisation's layer", c.layer)
+		c.p.wrong(n, "wraps: a row of the %s layer cannot name a function; move this to the organisation's layer", c.layer)
 	}
 }

@@ -18,7 +18,7 @@ func (c *rowCheck) paths(names string, row rows.Paths, n *yaml.Node) {
 		c.class(name, row, n)
 	}
 	if !row.Says() && len(row.Also) == 0 && row.Decides == nil && !row.Replace {
-		c.p.wrong(n, "%s: a row says which paths it means, by names, extensions, ends, home, system, folders, inside, parts or packages", names)
+		c.p.wrong(n, "%s: a row must select paths by names, extensions, ends, home, system, folders, inside, parts or packages", names)
 	}
 	c.pathEntry(row, n)
 	nodes := RowValues(n)
@@ -41,13 +41,13 @@ func (c *rowCheck) class(name string, row rows.Paths, n *yaml.Node) {
 	loosens := name == string(engine.ClassGenerated) || name == rows.Packages
 	switch known := append(engine.Classes(), rows.Packages); {
 	case !slices.Contains(known, name):
-		c.p.wrong(n, "there is no class of paths %s", engine.Meant(name, known))
+		c.p.wrong(n, "unknown class of paths %s", engine.Suggest(name, known))
 	case c.adds && loosens:
-		c.p.wrong(n, "%s: a row of the %s layer only makes facts stricter; say this in the organisation's layer", name, c.layer)
+		c.p.wrong(n, "%s: a row of the %s layer may only make facts stricter; move this to the organisation's layer", name, c.layer)
 	case c.adds && row.Replace:
-		c.p.wrong(n, "%s: replace: a row of the %s layer takes nothing away; say this in the organisation's layer", name, c.layer)
+		c.p.wrong(n, "%s: replace: a row of the %s layer may not remove anything; move this to the organisation's layer", name, c.layer)
 	case row.Replace && name == string(engine.ClassGuard):
-		c.p.wrong(n, "guard: replace: reviewer's own files stay guarded; leave replace out")
+		c.p.wrong(n, "guard: replace: reviewer's own files always stay protected; remove replace")
 	case row.Decides != nil && name != string(engine.ClassAgent):
 		c.p.wrong(n, "%s: decides is for agent_config only", name)
 	}
@@ -60,10 +60,10 @@ func (c *rowCheck) nested(entry rows.Paths, n *yaml.Node, key string) {
 		inner = nil
 	}
 	if entry.About != "" || entry.Replace || entry.Examples != nil || len(entry.Also) > 0 || entry.Decides != nil || inner != nil {
-		c.p.wrong(n, "%s: an entry says only which paths it means, and one of also what it excepts", key)
+		c.p.wrong(n, "%s: an entry may only select paths and exceptions", key)
 	}
 	if !entry.Says() {
-		c.p.wrong(n, "%s: an entry means no path without names, extensions, ends, home, system, folders, inside, parts or packages", key)
+		c.p.wrong(n, "%s: an entry selects no path without names, extensions, ends, home, system, folders, inside, parts or packages", key)
 	}
 	c.pathEntry(entry, n)
 }
@@ -72,14 +72,14 @@ func (c *rowCheck) nested(entry rows.Paths, n *yaml.Node, key string) {
 func (c *rowCheck) pathEntry(entry rows.Paths, n *yaml.Node) {
 	nodes := RowValues(n)
 	if entry.Below+entry.NotBelow != "" && entry.Folders+entry.Inside == "" && !entry.Packages {
-		c.p.wrong(n, "below and not_below say what stands below folders, inside or packages; name one of these too")
+		c.p.wrong(n, "below and not_below refer to folders, inside or packages; add one of these")
 	}
 	lists := entry.Lists()
 	for _, key := range slices.Sorted(maps.Keys(lists)) {
 		seen := map[string]bool{}
 		for _, name := range rows.List(lists[key]) {
 			if seen[name] {
-				c.p.wrong(nodes[key], "%s: %s is given twice", key, name)
+				c.p.wrong(nodes[key], "%s: duplicate %s", key, name)
 			}
 			seen[name] = true
 			if why := pathName(key, name); why != "" {
@@ -89,61 +89,61 @@ func (c *rowCheck) pathEntry(entry rows.Paths, n *yaml.Node) {
 	}
 }
 
-// pathName says what is wrong with a name in a list; empty: nothing.
+// pathName reports what is wrong with a name in a list; empty: nothing.
 func pathName(key, name string) string {
 	_, malformed := path.Match(name, "")
 	drive := len(name) > 2 && name[1] == ':' && name[2] == '/'
 	switch {
 	case malformed != nil:
-		return "is no pattern: close the [ or put a backslash before it"
+		return "is not a valid pattern: close the [ or put a backslash before it"
 	case key != "names" && strings.ToLower(name) != name:
-		return "has a capital; write it in lower case, letter case means nothing here"
+		return "contains upper case letters; write it in lower case, since case is ignored here"
 	case strings.Contains(name, "/") && rows.Has("names extensions parts below not_below", key):
-		return "has a slash; ends, home, system, folders and inside name more than one part of a path"
+		return "contains a slash; use ends, home, system, folders or inside for more than one part of a path"
 	case key == "extensions" && !strings.HasPrefix(name, "."):
-		return "is no extension: it does not begin with a dot"
+		return "is not an extension: it does not start with a dot"
 	case key == "system" && !strings.HasPrefix(name, "/") && !drive:
-		return "is not absolute; home, folders and ends name paths that are not"
+		return "is not absolute; use home, folders or ends for such paths"
 	case key != "system" && (strings.HasPrefix(name, "/") || strings.HasPrefix(name, "~")):
-		return "begins at the root or in a home directory; leave that out, or use system"
+		return "starts at the root or in a home directory; remove that, or use system"
 	case strings.HasSuffix(name, "/"):
-		return "ends in a slash; leave that out"
+		return "ends in a slash; remove it"
 	}
 	return ""
 }
 
-// checks checks what a row says of checking, and that a row beside the others of a
+// checks checks what a row says of checking, and that a row next to the others of a
 // program says no more.
 func (c *rowCheck) checks(row rows.Program, nodes map[string]*yaml.Node, n *yaml.Node) {
 	seen := map[string]bool{}
 	for _, word := range strings.Fields(row.Checks) {
 		if seen[word] {
-			c.p.wrong(nodes["checks"], "checks: %s is given twice", word)
+			c.p.wrong(nodes["checks"], "checks: duplicate %s", word)
 		}
 		if word == "true" && row.Checks != "true" {
-			c.p.wrong(nodes["checks"], "checks: true says that it checks whatever it is asked; leave the other words out")
+			c.p.wrong(nodes["checks"], "checks: true means that every call checks; remove the other words")
 		}
 		seen[word] = true
 	}
 	for _, key := range slices.Sorted(maps.Keys(nodes)) {
 		if c.p.file == rows.ChecksFile && key != "checks" && key != "about" {
-			c.p.wrong(nodes[key], "%s: rows of %s say only what checks; say this in the program's row of another file", key, rows.ChecksFile)
+			c.p.wrong(nodes[key], "%s: rows of %s may only have checks; move this to the program's row in another file", key, rows.ChecksFile)
 		}
 	}
 	if c.p.file == rows.ChecksFile && row.Checks == "" {
-		c.p.wrong(n, "rows of %s say with which words a program checks, or true", rows.ChecksFile)
+		c.p.wrong(n, "rows of %s need checks: the words with which a program checks, or true", rows.ChecksFile)
 	}
 }
 
-// reveals checks that a row about what shows secrets says nothing else: it stands
-// beside the others of a program, and what they say of a call stays.
+// reveals checks that a row about what shows secrets says nothing else: it is
+// next to the others of a program, and what they say of a call stays.
 func (c *rowCheck) reveals(nodes map[string]*yaml.Node) {
 	if c.p.file != rows.RevealsFile {
 		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(nodes)) {
 		if !slices.Contains([]string{"about", "values", "glued", "flags", "grammar", "notes", "examples"}, key) {
-			c.p.wrong(nodes[key], "%s: rows of %s only add notes; say this in the program's row of another file", key, rows.RevealsFile)
+			c.p.wrong(nodes[key], "%s: rows of %s only add notes; move this to the program's row in another file", key, rows.RevealsFile)
 		}
 	}
 }
@@ -162,14 +162,14 @@ func (c *rowCheck) tool(names string, row rows.Tool, n *yaml.Node) {
 	nodes := RowValues(n)
 	for _, name := range strings.Fields(names) {
 		if !toolName(name) {
-			c.p.wrong(n, "%q: expected the name of a tool such as mcp__shop__refund_order; a * can stand at the end only", name)
+			c.p.wrong(n, "%q: expected the name of a tool such as mcp__shop__refund_order; a * can only be at the end", name)
 		}
 	}
 	if row.Type != "" {
 		c.words(nodes["type"], row.Type, engine.Types(), "type")
 	}
 	if row.Go != "" && !slices.Contains(rows.ToolFunctions(), row.Go) {
-		c.p.wrong(nodes["go"], "go: there is no function %s", engine.Meant(row.Go, rows.ToolFunctions()))
+		c.p.wrong(nodes["go"], "go: unknown function %s", engine.Suggest(row.Go, rows.ToolFunctions()))
 	}
 	c.arguments(row.Args, nodes["args"])
 	for i, s := range row.Do {
@@ -192,11 +192,11 @@ func (c *rowCheck) arguments(args []string, n *yaml.Node) {
 		case !ok:
 			c.p.wrong(n.Content[i], "args: %q: expected the name of an argument, its role, and perhaps the word required", text)
 		case !slices.Contains(rows.Roles(), role):
-			c.p.wrong(n.Content[i], "args: %s: unknown role %s", name, engine.Meant(role, rows.Roles()))
+			c.p.wrong(n.Content[i], "args: %s: unknown role %s", name, engine.Suggest(role, rows.Roles()))
 		case seen[name]:
-			c.p.wrong(n.Content[i], "args: %s is given twice", name)
+			c.p.wrong(n.Content[i], "args: duplicate %s", name)
 		case c.adds && rows.Hides(role):
-			c.p.wrong(n.Content[i], "args: %s: a row of the %s layer only adds to what a tool does: it cannot take an argument out of the facts",
+			c.p.wrong(n.Content[i], "args: %s: a row of the %s layer only adds to what a tool does: it cannot remove an argument from the facts",
 				name, c.layer)
 		}
 		seen[name] = true
@@ -205,7 +205,7 @@ func (c *rowCheck) arguments(args []string, n *yaml.Node) {
 
 func (c *rowCheck) toolCase(names string, one rows.Case, n *yaml.Node) {
 	if one.Sub+one.Names+one.Operands != "" || len(one.Words) > 0 {
-		c.p.wrong(n, "a case of a tool asks for value, option and without, which name arguments")
+		c.p.wrong(n, "a case of a tool needs value, option or without, which name arguments")
 	}
 	for i, s := range one.Do {
 		c.toolStep(names, s, RowValues(n)["do"].Content[i])
@@ -244,7 +244,7 @@ func (c *rowCheck) onlyAddsTool(row rows.Tool, nodes map[string]*yaml.Node) {
 		"contents": row.Contents != "", "waits": row.Waits != "", "watches": row.Watches, "go": row.Go != "", "replace": row.Replace}
 	for _, key := range slices.Sorted(maps.Keys(taken)) {
 		if taken[key] {
-			c.p.wrong(nodes[key], "%s: a row of the %s layer only adds to what a tool does; say this in the organisation's layer", key, c.layer)
+			c.p.wrong(nodes[key], "%s: a row of the %s layer only adds to what a tool does; move this to the organisation's layer", key, c.layer)
 		}
 	}
 }
@@ -264,7 +264,7 @@ func (c *rowCheck) wordList(names string, list rows.WordList, n *yaml.Node) {
 	slices.Sort(words)
 	for i := 1; i < len(words); i++ {
 		if words[i] == words[i-1] {
-			c.p.wrong(n, "%s: %s is given twice", names, words[i])
+			c.p.wrong(n, "%s: duplicate %s", names, words[i])
 		}
 	}
 }
@@ -275,12 +275,12 @@ func (c *rowCheck) listNamed(name string, words []string, n *yaml.Node) {
 	section, key, _ := strings.Cut(name, ".")
 	switch {
 	case slices.Contains(rows.SettingLists(), name):
-		c.p.wrong(n, "%s is a setting, which rules ask for too; write %s: {%s: [...]} into settings.yaml", name, section, key)
+		c.p.wrong(n, "%s is a setting, which rules also use; write %s: {%s: [...]} into settings.yaml", name, section, key)
 	case c.layer == Base: // it says which lists there are
 	case !slices.Contains(known.Lists(), name):
-		c.p.wrong(n, "there is no list of words %s", engine.Meant(name, known.Lists()))
+		c.p.wrong(n, "unknown list of words %s", engine.Suggest(name, known.Lists()))
 	case c.adds && known.Loosens(name):
-		c.p.wrong(n, "%s: a word more can make facts less strict; say this in the organisation's layer", name)
+		c.p.wrong(n, "%s: additional words can make facts less strict; move this to the organisation's layer", name)
 	case c.adds:
 		for _, w := range words {
 			if why := known.Taken(name, w); why != "" {
@@ -294,7 +294,7 @@ func (c *rowCheck) listNamed(name string, words []string, n *yaml.Node) {
 func (c *rowCheck) token(names string, row rows.Token, n *yaml.Node) {
 	for _, name := range strings.Fields(names) {
 		if !rows.TokenKind(name) {
-			c.p.wrong(n, "%q: a kind of secret is 2 to 30 small letters, digits and _", name)
+			c.p.wrong(n, "%q: the name of a kind of secret has 2 to 30 lower-case letters, digits and _", name)
 		}
 	}
 	if len(row.Forms)+len(row.Inside)+len(row.Named) == 0 && row.Go == "" {
@@ -305,7 +305,7 @@ func (c *rowCheck) token(names string, row rows.Token, n *yaml.Node) {
 	c.forms(nodes["inside"], row.Inside, rows.ParseInside)
 	c.forms(nodes["named"], row.Named, rows.ParseNamed)
 	if c.adds && (len(row.Inside)+len(row.Named) > 0 || row.Go != "") {
-		c.p.wrong(n, "%s: a token of the %s layer has forms only, which begin in their own way", names, c.layer)
+		c.p.wrong(n, "%s: a token of the %s layer may only have forms with a fixed prefix", names, c.layer)
 	}
 	c.words(nodes["go"], row.Go, rows.TokenFunctions(), "a function that finds tokens")
 	if e := nodes["examples"]; e != nil && row.Examples != nil {
@@ -322,8 +322,8 @@ func (c *rowCheck) specimens(n *yaml.Node, texts []string) {
 	}
 }
 
-// forms refuses forms that cannot be read, that stand there twice, and in a
-// layer that only adds those that could hide something.
+// forms refuses forms that cannot be read, that occur twice, and in a layer
+// that only adds those that could hide something.
 func (c *rowCheck) forms(n *yaml.Node, forms []string, parse func(string) (rows.Form, error)) {
 	for i, text := range forms {
 		form, err := parse(text)
@@ -335,7 +335,7 @@ func (c *rowCheck) forms(n *yaml.Node, forms []string, parse func(string) (rows.
 		}
 		for _, earlier := range forms[:i] {
 			if strings.Join(strings.Fields(earlier), " ") == strings.Join(strings.Fields(text), " ") {
-				c.p.wrong(n.Content[i], "%s is given twice", text)
+				c.p.wrong(n.Content[i], "duplicate %s", text)
 			}
 		}
 	}

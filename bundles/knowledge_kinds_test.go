@@ -15,48 +15,48 @@ func TestRowsOfKinds(t *testing.T) {
 		{Project, "places/a.yaml", "credential:\n  home: .shopcfg\n", ""},
 		{Organisation, "places/a.yaml", "generated:\n  folders: made\n", ""},
 		{Organisation, "places/a.yaml", "credentials:\n  home: .shopcfg\n", `did you mean "credential"`},
-		{Organisation, "places/a.yaml", "credential:\n  about: nothing\n", "says which paths"},
-		{Organisation, "places/a.yaml", "credential:\n  home: .shopcfg .shopcfg\n", "given twice"},
-		{Organisation, "places/a.yaml", "credential:\n  home: ~/.shopcfg\n", "leave that out"},
+		{Organisation, "places/a.yaml", "credential:\n  about: nothing\n", "must select paths"},
+		{Organisation, "places/a.yaml", "credential:\n  home: .shopcfg .shopcfg\n", "duplicate"},
+		{Organisation, "places/a.yaml", "credential:\n  home: ~/.shopcfg\n", "remove that"},
 		{Organisation, "places/a.yaml", "credential:\n  system: etc/x\n", "not absolute"},
-		{Organisation, "places/a.yaml", "credential:\n  names: a/b\n", "has a slash"},
+		{Organisation, "places/a.yaml", "credential:\n  names: a/b\n", "contains a slash"},
 		{Organisation, "places/a.yaml", "credential:\n  folders: Shop\n", "lower case"},
-		{Organisation, "places/a.yaml", "credential:\n  names: '[a'\n", "no pattern"},
-		{Organisation, "places/a.yaml", "credential:\n  extensions: pem\n", "begin with a dot"},
-		{Organisation, "places/a.yaml", "credential:\n  names: a\n  below: b\n", "name one of these"},
-		{Organisation, "places/a.yaml", "credential:\n  also: [{names: a, replace: true}]\n", "an entry says only"},
-		{Organisation, "places/a.yaml", "guard:\n  replace: true\n", "stay guarded"},
+		{Organisation, "places/a.yaml", "credential:\n  names: '[a'\n", "not a valid pattern"},
+		{Organisation, "places/a.yaml", "credential:\n  extensions: pem\n", "start with a dot"},
+		{Organisation, "places/a.yaml", "credential:\n  names: a\n  below: b\n", "add one of these"},
+		{Organisation, "places/a.yaml", "credential:\n  also: [{names: a, replace: true}]\n", "an entry may only"},
+		{Organisation, "places/a.yaml", "guard:\n  replace: true\n", "stay protected"},
 		{Organisation, "places/a.yaml", "credential:\n  name: a\n", `did you mean "names"`},
 		{Organisation, "places/a.yaml", "credential:\n  home: a\ncredential:\n  home: b\n", "credential"},
 		{Project, "places/a.yaml", "generated:\n  folders: src\n", "organisation's layer"},
 		{User, "places/a.yaml", "packages:\n  folders: src\n", "organisation's layer"},
-		{User, "places/a.yaml", "credential:\n  replace: true\n", "takes nothing away"},
+		{User, "places/a.yaml", "credential:\n  replace: true\n", "may not remove anything"},
 
 		{Organisation, "tools/a.yaml", "mcp__shop__refund_order:\n  args: [receipt read]\n  do: [{end: refund, object: order}]\n", ""},
 		{Organisation, "tools/a.yaml", "mcp__shop__*:\n  cases: [{value: {action: drop|purge}, do: [{end: purge, object: tenant, recursive: all}]}]\n", ""},
 		{Project, "tools/a.yaml", "Write:\n  do: [{network: send, object: file}]\n", ""},
 		{Organisation, "tools/a.yaml", "mcp__shop__*:\n  args: [receipt]\n", "its role"},
 		{Organisation, "tools/a.yaml", "mcp__shop__*:\n  args: [receipt raed]\n", `did you mean "read"`},
-		{Organisation, "tools/a.yaml", "mcp__shop__*:\n  args: [receipt read, receipt write]\n", "given twice"},
+		{Organisation, "tools/a.yaml", "mcp__shop__*:\n  args: [receipt read, receipt write]\n", "duplicate"},
 		{Organisation, "tools/a.yaml", "mcp__shop__*:\n  go: serch\n", `did you mean "search"`},
 		{Organisation, "tools/a.yaml", "mcp__shop__*:\n  type: mesage\n", `did you mean "message"`},
-		{Organisation, "tools/a.yaml", "mcp__*__refund:\n  do: []\n", "at the end only"},
+		{Organisation, "tools/a.yaml", "mcp__*__refund:\n  do: []\n", "only be at the end"},
 		{Organisation, "tools/a.yaml", "mcp__shop__*:\n  do: [{aims: operands}]\n", "a step of a tool"},
 		{Organisation, "tools/a.yaml", "mcp__shop__*:\n  do: [{read: a, write: b}]\n", "exactly one"},
 		{Organisation, "tools/a.yaml", "mcp__shop__*:\n  do: [{read: a, size: b}]\n", "size: a step of a tool"},
 		{Organisation, "tools/a.yaml", "mcp__shop__*:\n  do: [{end: purge, object: $0}]\n", "name an argument"},
 		{Organisation, "tools/a.yaml", "mcp__shop__*:\n  cases: [{sub: a, do: []}]\n", "name arguments"},
 		{Project, "tools/a.yaml", "Bash:\n  go: monitor\n", "only adds"},
-		{Project, "tools/a.yaml", "Bash:\n  args: [command none]\n", "out of the facts"},
+		{Project, "tools/a.yaml", "Bash:\n  args: [command none]\n", "from the facts"},
 		{User, "tools/a.yaml", "Bash:\n  replace: true\n", "only adds"},
-		{User, "tools/a.yaml", "mcp__shop__a:\n  do: [{delete: path, reversible: R1}]\n", "does less"},
+		{User, "tools/a.yaml", "mcp__shop__a:\n  do: [{delete: path, reversible: R1}]\n", "remove effects"},
 
 		{Organisation, "programs/checks.yaml", "shopcheck:\n  checks: true\n", ""},
 		{Organisation, "programs/a.yaml", "shopcheck:\n  checks: verify\n  cases: [{do: []}]\n", ""},
-		{Organisation, "programs/checks.yaml", "shopcheck:\n  checks: verify verify\n", "given twice"},
-		{Organisation, "programs/checks.yaml", "shopcheck:\n  checks: true verify\n", "leave the other words out"},
+		{Organisation, "programs/checks.yaml", "shopcheck:\n  checks: verify verify\n", "duplicate"},
+		{Organisation, "programs/checks.yaml", "shopcheck:\n  checks: true verify\n", "remove the other words"},
 		{Organisation, "programs/checks.yaml", "shopcheck:\n  checks: true\n  reads_only: true\n", "another file"},
-		{Organisation, "programs/checks.yaml", "shopcheck:\n  about: x\n", "with which words"},
+		{Organisation, "programs/checks.yaml", "shopcheck:\n  about: x\n", "need checks"},
 		{Project, "programs/checks.yaml", "rm:\n  checks: true\n", "only adds"},
 	} {
 		b, err := Load(folder(c.file, c.text), c.layer)
@@ -72,14 +72,14 @@ func TestRowsOfKinds(t *testing.T) {
 	}
 }
 
-// What events are read by without a policy are the rows of the policy that ships.
+// What events are read by without a policy are the rows of the built-in policy.
 func TestShippedRows(t *testing.T) {
 	e, err := Assemble(shippedBundle(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	base := e.RowLayers()[:1] // behind it are the lists of its data
-	if want := rows.New(base).RowsDigest(); want == "" || ShippedRows().RowsDigest() != want {
-		t.Errorf("rows with the digest %q, want %q", ShippedRows().RowsDigest(), want)
+	base := e.RowLayers()[:1] // after it come the lists of its data
+	if want := rows.New(base).RowsDigest(); want == "" || BuiltInRows().RowsDigest() != want {
+		t.Errorf("rows with the digest %q, want %q", BuiltInRows().RowsDigest(), want)
 	}
 }

@@ -18,11 +18,11 @@ func TestTokenRowsAreChecked(t *testing.T) {
 	for _, c := range []struct{ layer, text, want string }{
 		{Organisation, "shop_token:\n  forms: [\"shop_live_ alnum 24\"]\n  examples: {match: [\"shop_live_{alnum 24}\"]}\n", ""},
 		{Organisation, "a1:\n  inside: [\"hex 32 -us digit 1-2\"]\n", ""},
-		{Organisation, "Shop:\n  forms: [\"shop_ alnum 24\"]\n", "a kind of secret is"},
+		{Organisation, "Shop:\n  forms: [\"shop_ alnum 24\"]\n", "the name of a kind of secret has"},
 		{Organisation, "shop_token: {about: nothing}\n", "a token needs forms"},
 		{Organisation, "shop_token:\n  forms: [\"shop_ letters 24\"]\n", "unknown characters"},
 		{Organisation, "shop_token:\n  forms: [\"shop_ alnum 24 mixt\"]\n", "unknown word"},
-		{Organisation, "shop_token:\n  forms: [\"shop_ alnum 24\", \"shop_  alnum 24\"]\n", "given twice"},
+		{Organisation, "shop_token:\n  forms: [\"shop_ alnum 24\", \"shop_  alnum 24\"]\n", "duplicate"},
 		{Organisation, "shop_token:\n  form: [\"shop_ alnum 24\"]\n", "did you mean \"forms\""},
 		{Organisation, "shop_token:\n  go: x\n", "a function that finds tokens"},
 		{Organisation, "shop_token:\n  forms: [\"shop_ alnum 24\"]\n  examples: {match: [\"{alnum}\"]}\n", "such as {alnum 24}"},
@@ -30,7 +30,7 @@ func TestTokenRowsAreChecked(t *testing.T) {
 		{Project, "shop_token:\n  forms: [\"shop_ alnum 4\"]\n", "in this layer"},
 		{User, "shop_token:\n  forms: [\"api.stripe base64 24\"]\n", "in this layer"},
 		{Project, "shop_token:\n  forms: [\"shop_ alnum 24 exclusive\"]\n", "for the organisation's layer"},
-		{Project, "shop_token:\n  inside: [\"hex 32 -us digit 1-2\"]\n", "has forms only"},
+		{Project, "shop_token:\n  inside: [\"hex 32 -us digit 1-2\"]\n", "may only have forms"},
 	} {
 		err := withRows(c.layer, "tokens/own.yaml", c.text)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
@@ -49,12 +49,12 @@ func TestWordRowsAreChecked(t *testing.T) {
 		{Organisation, "ends.deleted:\n  words: vanish\n", "did you mean \"ends.delete\""},
 		{Organisation, "services.money:\n  words: invoice\n", "write services: {money: [...]} into settings.yaml"},
 		{Organisation, "ends.delete: {about: x}\n", "needs words or phrases"},
-		{Organisation, "ends.delete:\n  words: vanish vanish\n", "given twice"},
+		{Organisation, "ends.delete:\n  words: vanish vanish\n", "duplicate"},
 		{Organisation, "ends.delete:\n  word: vanish\n", "did you mean \"words\""},
 		{Project, "prompt.change_verbs:\n  words: verschieben\n", ""},
-		{Project, "prompt.change_verbs:\n  words: push\n", "it stands in prompt.ship_verbs"},
+		{Project, "prompt.change_verbs:\n  words: push\n", "it is in prompt.ship_verbs"},
 		{Project, "prompt.change_verbs:\n  words: src/cart\n", "it looks like a path"},
-		{User, "prompt.limits:\n  words: merely\n", "say this in the organisation's layer"},
+		{User, "prompt.limits:\n  words: merely\n", "move this to the organisation's layer"},
 		{Project, "prompt.change_verbs:\n  words: verschieben\n  replace: true\n", "may only add words"},
 	} {
 		err := withRows(c.layer, "words/own.yaml", c.text)
@@ -69,7 +69,7 @@ func TestWordRowsAreChecked(t *testing.T) {
 
 // TestShippedTokens: what is masked on every machine is there.
 func TestShippedTokens(t *testing.T) {
-	if ShippedTokens().RowsDigest() == "" {
+	if BuiltInTokens().RowsDigest() == "" {
 		t.Error("no tokens ship")
 	}
 }

@@ -1,11 +1,14 @@
 package bundles
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -18,29 +21,35 @@ import (
 // manifestFile is where a bundle says what it is.
 const manifestFile = ".manifest"
 
-// Manifest is what .manifest says, in OPA's form.
+// Manifest is the content of .manifest, in OPA's form.
 type Manifest struct {
-	Revision string           `json:"revision"`
+	Revision string `json:"revision"` // source of the files, such as a commit; policy build fills it in
+	// The one root of the layer: reviewer (base), policies/organisation, policies/user or
+	// policies/project.
 	Roots    []string         `json:"roots"`
-	Rego     int              `json:"rego_version"`
-	Metadata ManifestMetadata `json:"metadata"`
+	Rego     int              `json:"rego_version"` // version of Rego, always 1
+	Metadata ManifestMetadata `json:"metadata"`     // who made the bundle, and what it needs
 }
 
 // ManifestMetadata is what OPA keeps, and leaves to others to read.
 type ManifestMetadata struct {
-	Name     string         `json:"name"`
-	Version  string         `json:"version"`
-	Sequence int64          `json:"sequence"`
-	Requires map[string]int `json:"requires"`
-	Created  string         `json:"created,omitempty"` // RFC 3339, UTC
+	Name     string         `json:"name"`              // name of the bundle: lower-case words joined by . _ - /
+	Version  string         `json:"version"`           // semantic version of the release
+	Sequence int64          `json:"sequence"`          // number that rises with each release, for rollback protection
+	Requires map[string]int `json:"requires"`          // lowest versions that the policy needs: engine
+	Created  string         `json:"created,omitempty"` // time of the release, RFC 3339 in UTC
+
+	// Code of a warning of policy check, and what becomes of it here: off, warning or error.
+	Lint map[string]string `json:"lint,omitempty"`
 
 	// What only a manifest in an archive has.
-	Capabilities string `json:"capabilities,omitempty"`  // SHA-256 of the Rego that it was checked with
-	TestsSkipped bool   `json:"tests_skipped,omitempty"` // no test ran before it was packed
-	Written      string `json:"written,omitempty"`       // the manifest as it was written: what the digest covers
+	Capabilities string `json:"capabilities,omitempty"`  // SHA-256 of the Rego that the policy was checked with; written by policy build
+	TestsSkipped bool   `json:"tests_skipped,omitempty"` // no test ran before the bundle was packed; written by policy build
+	// Manifest as the author wrote it, which the digest covers; written by policy build.
+	Written string `json:"written,omitempty"`
 }
 
-// Built says that the bundle was read from an archive that Pack made.
+// Built reports whether the bundle was read from an archive that Pack made.
 func (m *Manifest) Built() bool { return m.Metadata.Written != "" }
 
 // released is a manifest completed for an archive.
@@ -68,7 +77,8 @@ const (
 	maxRevision    = 256 // bytes
 )
 
-// releasable says what a manifest lacks to be a release's; all of it at once.
+// releasable reports what a manifest lacks to be a release's; all of it at
+// once.
 func (m *Manifest) releasable() error {
 	d, at := m.Metadata, inFile(manifestFile)
 	var errs []error
@@ -77,15 +87,17 @@ func (m *Manifest) releasable() error {
 			"lower-case letters and digits, with . _ - / between them", d.Name))
 	}
 	if !IsVersion(d.Version) {
-		errs = append(errs, at.wrong("metadata.version is %q; expected a version such as 1.4.0 (semver.org), in the manifest or by --version",
-			d.Version))
+		errs = append(errs,
+			at.wrong("metadata.version is %q; expected a version such as 1.4.0 (semver.org), in the manifest or by --version",
+				d.Version))
 	}
 	if d.Sequence < 1 || d.Sequence > maxWhole {
 		errs = append(errs, at.wrong("metadata.sequence is %d; expected a number from 1 that is higher with each release, "+
 			"in the manifest or by --sequence", d.Sequence))
 	}
 	if len(m.Revision) > maxRevision || strings.ContainsFunc(m.Revision, unicode.IsControl) {
-		errs = append(errs, at.wrong("revision has %d bytes or control characters; expected one line of at most %d bytes", len(m.Revision),
+		errs = append(errs, at.wrong("revision has %d bytes or control characters; expected one line of at most %d bytes",
+			len(m.Revision),
 			maxRevision))
 	}
 	if t, err := time.Parse(time.RFC3339, d.Created); d.Created != "" &&
@@ -98,7 +110,8 @@ func (m *Manifest) releasable() error {
 // maxWhole is the largest whole number that every reader of JSON reads exactly.
 const maxWhole = 1<<53 - 1
 
-// IsVersion says that a text is a whole semantic version, such as 1.4.0-rc.1.
+// IsVersion reports whether a text is a whole semantic version, such as
+// 1.4.0-rc.1.
 func IsVersion(v string) bool {
 	full := "v" + v
 	return semver.IsValid(full) && semver.Canonical(full)+semver.Build(full) == full
@@ -138,7 +151,7 @@ func (b *Bundle) unpacked() error {
 	return nil
 }
 
-// differs says what of a built manifest no release may change.
+// differs reports what of a built manifest no release may change.
 func (m *Manifest) differs(written Manifest) string {
 	switch w := written.Metadata; {
 	case written.Built() || w.Capabilities != "" || w.TestsSkipped:
@@ -167,8 +180,76 @@ func ReleaseLayer(fsys fs.FS) (string, error) {
 	return LayerOf(fsys)
 }
 
-// noManifest says what the least is that a release's manifest says.
+// noManifest reports what the least is that a release's manifest says.
 func noManifest(root, or string) error {
 	return inFile(manifestFile).wrong(`is missing; write one such as {"roots": [%q], "rego_version": 1, `+
 		`"metadata": {"name": "acme/agents", "version": "1.0.0", "sequence": 1}}%s`, root, or)
+}
+
+// What a manifest can make of the warnings of `policy check` with a code.
+const (
+	LintOff     = "off" // not reported, but counted
+	LintWarning = "warning"
+	LintError   = "error"
+)
+
+// LintSeverities lists them.
+func LintSeverities() []string { return []string{LintOff, LintWarning, LintError} }
+
+// ManifestPlace returns where a key is written in the manifest; 0: nowhere.
+func (b *Bundle) ManifestPlace(key string) (line, col int) {
+	raw := b.Files[manifestFile]
+	quoted, err := json.Marshal(key)
+	if err != nil {
+		return 0, 0
+	}
+	at := bytes.Index(raw, quoted)
+	if at < 0 {
+		return 0, 0
+	}
+	before := raw[:at]
+	return bytes.Count(before, []byte("\n")) + 1, at - bytes.LastIndexByte(before, '\n')
+}
+
+func (b *Bundle) manifestSpot(key string) position {
+	at := inFile(manifestFile).as("manifest.field")
+	at.line, at.col = b.ManifestPlace(key)
+	return at
+}
+
+// jsonHint says what to do about the commonest mistakes in JSON; empty: it is another.
+func jsonHint(rest []byte) string {
+	comma, closed := bytes.CutPrefix(rest, []byte(","))
+	comma = bytes.TrimSpace(comma)
+	switch {
+	case bytes.HasPrefix(rest, []byte("/")) || bytes.HasPrefix(rest, []byte("#")):
+		return "JSON has no comments; remove this one"
+	case closed && (bytes.HasPrefix(comma, []byte("}")) || bytes.HasPrefix(comma, []byte("]"))):
+		return "there is a comma before the end; remove it, or add what is missing"
+	}
+	return ""
+}
+
+// offsetOf returns where a syntax error of JSON is; 0 for any other error.
+func offsetOf(err error) int64 {
+	var e *json.SyntaxError
+	if errors.As(err, &e) {
+		return e.Offset
+	}
+	return 0
+}
+
+// jsonKind describes what a Go type is in JSON.
+func jsonKind(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Slice:
+		return "a list such as [\"a\"]"
+	case reflect.Map, reflect.Struct:
+		return "an object"
+	case reflect.Int, reflect.Int64, reflect.Float64:
+		return "a number, without quotes"
+	case reflect.Bool:
+		return "true or false"
+	}
+	return "a text in quotes"
 }

@@ -15,8 +15,8 @@ import (
 // there as long as a file is in it.
 type Memory map[string][]byte
 
-// Check refuses a name that is a file and a folder: which of the two holds would
-// depend on who looks.
+// Check rejects a name that is both a file and a folder: which of the two
+// counts would depend on the reader.
 func (m Memory) Check() error {
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
@@ -82,10 +82,10 @@ func (e entry) Name() string { return path.Base(e.path) }
 // Size is that of a file's content.
 func (e entry) Size() int64 { return e.size }
 
-// IsDir says that it is a folder.
+// IsDir reports whether it is a folder.
 func (e entry) IsDir() bool { return e.folder }
 
-// ModTime is no time: files in memory have none.
+// ModTime returns the zero time: files in memory have none.
 func (e entry) ModTime() time.Time { return time.Time{} }
 
 // Sys is nil.

@@ -17,8 +17,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Release is what building a policy adds to what its manifest says. What is
-// empty is as the manifest has it.
+// Release is what building a policy adds to its manifest. Empty fields are
+// taken from the manifest.
 type Release struct {
 	Name         string
 	Version      string // semver
@@ -38,19 +38,19 @@ type Packed struct {
 	Files    int
 }
 
-// Pack makes an archive of a layer: an OPA bundle, of which OpenArchive and Load
-// make a bundle with the same digest again. The same files and the same release
-// give the same bytes, wherever and whenever (with this program: another
-// release may compress otherwise).
+// Pack makes an archive of a layer: an OPA bundle, from which OpenArchive and
+// Load make a bundle with the same digest. The same files and the same release
+// give the same bytes, on every machine and at any time (with this program:
+// another release may compress differently).
 //
 // The digest covers the manifest as it was written. What a release adds is not
 // policy: two releases of the same rules have the same digest, a decision can be
 // found under either, and the archive's own SHA-256, which is what gets signed,
 // covers all of it. So the manifest in the archive holds the one that was written.
 //
-// Beside the files that count, the archive has the rows of rules, access lists
-// and detectors as data, where only OPA reads them: without them it would run the
-// Rego over an empty catalogue, and no rule would speak.
+// Next to the files that count, the archive has the rows of rules, access lists
+// and detectors as data, where only OPA reads them: without them it would run
+// the Rego over an empty catalogue, and no rule would fire.
 func Pack(b *Bundle, r Release) (*Packed, error) {
 	m, err := b.Released(r)
 	if err != nil {
@@ -94,17 +94,17 @@ func (b *Bundle) packed(m Manifest) (map[string][]byte, error) {
 	if files[manifestFile], err = indented(m); err != nil {
 		return nil, err
 	}
-	return files, apart(files)
+	return files, distinctNames(files)
 }
 
-// apart refuses names that are one on machines that do not tell capitals from
-// small letters: there an archive that is unpacked would lose a file.
-func apart(files map[string][]byte) error {
+// distinctNames rejects names that are equal on machines that ignore case: unpacking
+// the archive there would lose a file.
+func distinctNames(files map[string][]byte) error {
 	folded := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		low := strings.ToLower(name)
 		if other, taken := folded[low]; taken {
-			return inFile(name).wrong("differs from %s in capitals only; give it another name", other)
+			return inFile(name).wrong("differs from %s only in case; give it another name", other)
 		}
 		folded[low] = name
 	}
@@ -142,15 +142,15 @@ func readsBack(raw []byte, b *Bundle) error {
 	}
 	again, err := Load(a, b.Layer)
 	if err != nil {
-		return fmt.Errorf("what was packed cannot be read again: %w", err)
+		return fmt.Errorf("the packed archive cannot be read: %w", err)
 	}
 	if again.Digest != b.Digest {
-		return fmt.Errorf("what was packed is another policy, %s instead of %s", again.Digest, b.Digest)
+		return fmt.Errorf("the packed archive contains another policy, %s instead of %s", again.Digest, b.Digest)
 	}
 	return again.CheckRepeated()
 }
 
-// The keys below a layer's root that are made of other files.
+// derivedKeys returns the keys below a layer's root that are generated from other files.
 func derivedKeys() []string { return []string{CatalogueKey, AccessKey, DetectorsKey} }
 
 // derivedNames lists the files in which an archive holds them as data.
@@ -205,9 +205,9 @@ func (b *Bundle) rows() (map[string]any, error) {
 	return data, errors.Join(errs...)
 }
 
-// CheckRepeated says whether an archive tells OPA the same rows of rules, access
-// lists and detectors as it tells reviewer. A bundle that is no archive's has
-// nothing to compare.
+// CheckRepeated reports whether an archive tells OPA the same rows of rules,
+// access lists and detectors as it tells reviewer. A bundle that is not an
+// archive's has nothing to compare.
 func (b *Bundle) CheckRepeated() error {
 	if !b.Manifest.Built() {
 		return nil
@@ -218,7 +218,7 @@ func (b *Bundle) CheckRepeated() error {
 	}
 	for _, name := range b.derivedNames() {
 		if !bytes.Equal(want[name], b.repeated[name]) {
-			return inFile(name).wrong("differs from the rows that it is made of: build the archive again")
+			return inFile(name).wrong("differs from the rows from which it was made: build the archive again")
 		}
 	}
 	return nil

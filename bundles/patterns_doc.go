@@ -5,46 +5,45 @@ import (
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 const patternsHead = `# Patterns
 
 <!-- Made of bundles/default/patterns: go generate ./schemas -->
 
-A pattern looks at how a run goes, and not at one call: the same error again and
-again, changes that spread, what was denied in another way. It is a row in the
-bundle: a number that is measured (CEL over ` + "`action`, `history`, `session`, `goal`" + `), and
-from which number on it is found. What has been measured on recorded runs stands in
-[patterns-measured.md](patterns-measured.md).
+A pattern describes how a session goes rather than a single call: the same error repeated,
+changes that spread, another attempt at what was denied. It is a row in the bundle with a measured
+number (CEL over ` + "`action`, `history`, `session`, `goal`" + `) and a threshold.
+[patterns-measured.md](patterns-measured.md) has measurements on recorded sessions.
 
-## How a finding comes about
+## How a pattern is found
 
-- **measure** is computed where ` + "`match`" + ` lets the input through and ` + "`when`" + ` holds. The
-  pattern is found where the measure reaches **threshold**.
-- **levels** say what the measure is worth. The level of the worst pattern that is found
-  raises the risk (` + "`risk.active_pattern`" + `); the verdict of the row counts like that of
-  any rule.
+- **measure** is computed if ` + "`match`" + ` accepts the input and ` + "`when`" + ` is true. The pattern is
+  found if the measure reaches **threshold**.
+- **levels** rate the measure. The level of the worst pattern found raises the risk
+  (` + "`risk.active_pattern`" + `); the verdict of the row counts like that of any rule.
 - **Sensitivity**: ` + "`patterns: {sensitivity: low}`" + ` multiplies thresholds and levels by 1.25,
-  ` + "`high`" + ` by 0.8 (` + "`patterns.factors`" + `). A row that is *fixed* does not follow: once is enough.
-- **Hysteresis**: a warning is not told again within ` + "`patterns.hysteresis`" + ` actions of the
-  agent after it was told, unless the level has risen since. The finding is recorded
-  all the same. Who is asked or denied is told so each time, unless the row names a
-  hysteresis of its own.
-- **Composites**: patterns that are found together, or were a short while ago, multiply
-  the risk (` + "`patterns.composites`" + `); the highest factor counts.
-- An expression that fails is no 'no': the pattern counts as found, its verdict holds, and
-  the record's finding holds the error.
-- **One pattern**: ` + "`patterns: {thresholds: {loop: 5}}`" + ` gives it another threshold, with which its
-  levels move; ` + "`enabled_patterns: [loop, exfiltration]`" + ` looks at no others (` + "`*`" + ` is all of them). A
+  ` + "`high`" + ` by 0.8 (` + "`patterns.factors`" + `). A *fixed* row ignores the sensitivity: once is enough.
+- **Hysteresis**: a warning is not repeated within ` + "`patterns.hysteresis`" + ` actions of the agent
+  unless the level has risen since. The finding is recorded anyway. Questions and denials are
+  repeated each time, unless the row has a hysteresis of its own.
+- **Composites**: patterns that are found together, or were found a short while ago, multiply
+  the risk (` + "`patterns.composites`" + `, to which a layer adds its own); the highest factor applies.
+- If an expression fails, the pattern counts as found, its verdict applies, and the finding in the
+  record contains the error.
+- **One pattern**: ` + "`patterns: {thresholds: {loop: 5}}`" + ` sets its threshold and
+  scales its levels; ` + "`enabled_patterns: [loop, exfiltration]`" + ` disables all others (` + "`*`" + ` is all of them). A
   layer above another one can only tighten what that one set.
-- ` + "`rules: {disabled: [loop]}`" + ` switches off what a row says, ` + "`patterns: {enabled: false}`" + `
-  all patterns of the policy that ships.
+- ` + "`rules: {disabled: [loop]}`" + ` disables the verdict of a row, ` + "`patterns: {enabled: false}`" + `
+  all built-in patterns.
 
-## One of your own
+## Adding a pattern
 
     reviewer policy new pattern shop.many_pages --in policy
 
-makes a row in ` + "`policy/patterns/shop/shop.yaml`" + ` and a case beside it. Nothing of it is Go:
+writes a row to ` + "`policy/patterns/shop/shop.yaml`" + ` and a case next to it. It needs no Go:
 
     - id: shop.many_pages
       title: Very many pages at once
@@ -57,17 +56,18 @@ makes a row in ` + "`policy/patterns/shop/shop.yaml`" + ` and a case beside it. 
       details: '"many new files in the last 10 actions"'
       message: "{details}."
 
-` + "`history.windows`" + ` are the stretches that ` + "`windows`" + ` in the settings names, by a number of
-actions or by time. ` + "`facts`" + ` are yes-or-no questions that are answered before any
-expression is looked at: name one, and the pattern costs nothing where it cannot hold.
-` + "`reviewer policy test policy --mutate-only policy/patterns`" + ` says which number no case holds.
+` + "`history.windows`" + ` has the windows named by the setting ` + "`windows`" + `, each a number of actions or
+a duration. ` + "`facts`" + ` are boolean properties that are known before any expression is evaluated:
+name one, and the pattern costs nothing where it cannot apply.
+` + "`reviewer policy test policy --mutate-only policy/patterns`" + ` reports the numbers that no case
+tests.
 
-# The patterns that ship
+# The built-in patterns
 `
 
-// ShippedPatternsDoc describes the patterns of the policy that ships, in
-// Markdown, by the file in which they stand.
-func ShippedPatternsDoc() (string, error) {
+// BuiltInPatternsDoc describes the patterns of the built-in policy, in
+// Markdown, by file.
+func BuiltInPatternsDoc() (string, error) {
 	base, err := Default()
 	if err != nil {
 		return "", err
@@ -98,7 +98,7 @@ func PatternsDoc(rows []Rule) string {
 func (r Rule) patternMarkdown() string {
 	text := fmt.Sprintf("\n### `%s`: %s\n\n", r.ID, plainText(r.Title))
 	if r.Decision == "" {
-		text += "Says nothing by itself."
+		text += "No verdict of its own."
 	} else {
 		text += "**" + r.Decision + "**."
 	}
@@ -136,7 +136,7 @@ func (r Rule) steps() string {
 		text += ", whatever the sensitivity"
 	}
 	if r.Hysteresis != nil {
-		text += fmt.Sprintf(", told again after %d actions", *r.Hysteresis)
+		text += ", reported again after " + engine.Counted(*r.Hysteresis, "action", "actions")
 	}
 	return text
 }

@@ -9,22 +9,23 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// placed is an error in a file of a policy. Its text gives the line; who prints
+// positionedError is an error in a file of a policy. Its text gives the line; who prints
 // columns too finds it with errors.As.
-type placed struct {
-	spot
+type positionedError struct {
+	position
 	what string
-	err  error // what is behind it; nil: nothing
+	err  error // what is after it; nil: nothing
 }
 
-// spot is where something is written.
-type spot struct {
+// position is where something is written.
+type position struct {
 	layer     string // empty: the layer that is being read
 	file      string // empty: the whole layer
 	line, col int    // from 1; 0: not known
+	code      string // what kind of problem is there, one of the codes of docs/codes.md; empty: as the file's name says
 }
 
-func (s spot) String() string {
+func (s position) String() string {
 	text := s.file
 	if s.layer != "" {
 		text = s.layer + "/" + s.file
@@ -35,38 +36,63 @@ func (s spot) String() string {
 	return text
 }
 
-func (p *placed) Error() string {
+func (p *positionedError) Error() string {
 	if p.line == 0 && strings.HasPrefix(p.what, "is ") {
 		return p.String() + " " + p.what // of a file as a whole
 	}
 	return p.String() + ": " + p.what
 }
 
-// Unwrap returns what is behind the error.
-func (p *placed) Unwrap() error { return p.err }
+// Unwrap returns the underlying error.
+func (p *positionedError) Unwrap() error { return p.err }
 
 // in names the layer that the file is in.
-func (s spot) in(layer string) spot {
+func (s position) in(layer string) position {
 	s.layer = layer
 	return s
 }
 
-func (s spot) wrong(format string, args ...any) error {
+// as names the kind of problem that is there.
+func (s position) as(code string) position {
+	s.code = code
+	return s
+}
+
+// kindOf is the code of a problem whose kind was not named: what sort of file it
+// is in says enough.
+func kindOf(file, otherwise string) string {
+	switch FileKind(file) {
+	case ManifestFile:
+		return "manifest.field"
+	case DataFile:
+		return "data.value"
+	case SettingsFile:
+		return "settings.value"
+	case RulesFile, AccessFile, DetectorsFile:
+		return "row.meaning"
+	case RowsFile:
+		return "facts.row"
+	}
+	return otherwise
+}
+
+func (s position) wrong(format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
-	return &placed{s, err.Error(), errors.Unwrap(err)}
+	return &positionedError{s, err.Error(), errors.Unwrap(err)}
 }
 
 // inFile is a file as a whole.
-func inFile(file string) spot { return spot{file: file} }
+func inFile(file string) position { return position{file: file} }
 
 // nodeAt is where a node of a file is written.
-func nodeAt(file string, n *yaml.Node) spot { return spot{"", file, n.Line, n.Column} }
+func nodeAt(file string, n *yaml.Node) position { return position{"", file, n.Line, n.Column, ""} }
 
 // texts is where the texts of a row are written.
 type texts struct {
 	file  string
-	lines map[string]int // of the row itself (""), and of the text of each key's value
-	cols  map[string]int // the same, of its first character; 0: not known
+	lines map[string]int         // of the row itself (""), and of the text of each key's value
+	cols  map[string]int         // the same, of its first character; 0: not known
+	folds map[string]*foldedText // of expressions whose text is written in another form; nil: it is not
 }
 
 // Place returns file:line for a line (from 1) of the text of one of the row's
@@ -80,12 +106,15 @@ func (t texts) Place(key string, line int) string {
 }
 
 // Spot returns file, line and column for a place in the text of one of the row's
-// keys, as Place does; column 0 where it is not known. Lines below the first of
-// a text that is not a block are folded, and their columns lost.
+// keys, as Place does; column 0 where it is not known.
 func (t texts) Spot(key string, line, col int) (string, int, int) {
 	at, ok := t.lines[key]
 	if !ok {
 		return t.file, t.lines[""], t.cols[""]
+	}
+	if f := t.folds[key]; f != nil && line > 0 {
+		line, col = f.place(line, max(1, col))
+		return t.file, line, col
 	}
 	if first, block := t.cols[key], t.cols[blockKey+key] > 0; first > 0 && (line <= 1 || block) {
 		return t.file, at + max(0, line-1), first + max(0, col-1)
@@ -93,9 +122,9 @@ func (t texts) Spot(key string, line, col int) (string, int, int) {
 	return t.file, at + max(0, line-1), 0
 }
 
-func (t texts) at(key string) spot {
+func (t texts) at(key string) position {
 	file, line, col := t.Spot(key, 0, 0)
-	return spot{"", file, line, col}
+	return position{"", file, line, col, ""}
 }
 
 // blockKey marks in columns the keys whose text is a block below a |.

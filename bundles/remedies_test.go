@@ -11,7 +11,7 @@ import (
 // advised is a command that a remedy names.
 var advised = regexp.MustCompile("`([^`]+)`")
 
-// Each command that a rule or a pattern advises stands in a case, and passes there:
+// Each command that a rule or a pattern advises is in a case, and passes there:
 // an agent that does as it is told would otherwise be stopped again.
 func TestRemediesAreCases(t *testing.T) {
 	base, err := Default()

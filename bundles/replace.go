@@ -10,7 +10,7 @@ import (
 // data. An error means that the content is not valid there.
 func (b *Bundle) WithFile(name string, content []byte) (*Bundle, error) {
 	changed := *b
-	changed.Files, changed.checked = maps.Clone(b.Files), false
+	changed.Files, changed.checked, changed.rowsOK = maps.Clone(b.Files), false, false
 	changed.Files[name] = content
 	one := &Bundle{Layer: b.Layer, Data: map[string]any{}}
 	errs := []error{one.add(name, content)}
@@ -31,6 +31,18 @@ func (b *Bundle) WithFile(name string, content []byte) (*Bundle, error) {
 	var err error
 	changed.Digest, err = digest(changed.Files)
 	return &changed, errors.Join(append(errs, err)...)
+}
+
+// RowsChecked returns the layers of a policy that Assemble accepted, marked so that it
+// does not check their rows again when a case adds something to them.
+func RowsChecked(layers []*Bundle) []*Bundle {
+	var all []*Bundle
+	for _, l := range layers {
+		marked := *l
+		marked.rowsOK = true
+		all = append(all, &marked)
+	}
+	return all
 }
 
 // replaced puts others in the place of the rows of one file.

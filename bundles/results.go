@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// ResultsSuffix is what the name of an archive's results ends with, behind the
+// ResultsSuffix is what the name of an archive's results ends with, after the
 // archive's own name.
 const ResultsSuffix = ".results.json"
 
@@ -20,9 +20,9 @@ const ResultsVersion = 1
 // maxResults bounds a document of results, in bytes; one has about a thousand.
 const maxResults = 1 << 20
 
-// Results is what was found of a policy as its archive was built: what a
-// signature attests. The same files give the same bytes: no times are in it, and
-// no names of this machine's folders.
+// Results contains the results of checking and testing a policy when its
+// archive was built: what a signature attests. The same files give the same
+// bytes: it contains no times, and no names of this machine's folders.
 type Results struct {
 	V        int              `json:"v"` // of the form, now 1
 	Archive  ArchiveSum       `json:"archive"`
@@ -36,9 +36,10 @@ type Results struct {
 	Requires map[string]int   `json:"requires"`          // least numbers of what reads it
 	Skipped  bool             `json:"tests_skipped"`     // no test ran: tests and coverage say nothing
 	Tests    TestCounts       `json:"tests"`
-	Coverage []CoverageOfKind `json:"coverage"` // in a fixed order; empty: no test ran
-	Warnings int              `json:"warnings"` // what `policy check` says is worth a look
-	Built    engine.Env       `json:"built_by"` // what checked and tested it
+	Coverage []CoverageOfKind `json:"coverage"`          // in a fixed order; empty: no test ran
+	Warnings int              `json:"warnings"`          // what `policy check` says is worth a look
+	Ignored  map[string]int   `json:"ignored,omitempty"` // code -> how many findings of `policy check` were accepted
+	Built    engine.Env       `json:"built_by"`          // what checked and tested it
 
 	Capabilities string `json:"capabilities"` // SHA-256 of what `policy capabilities` prints, in hex
 }
@@ -49,7 +50,7 @@ type ArchiveSum struct {
 	Size   int    `json:"size"`   // bytes
 }
 
-// TestCounts says how many tests came out how.
+// TestCounts describes how many tests came out how.
 type TestCounts struct {
 	Passed int `json:"passed"`
 	Failed int `json:"failed"`
@@ -57,7 +58,7 @@ type TestCounts struct {
 	Left   int `json:"left"` // that could not run here, such as cases of another platform
 }
 
-// CoverageOfKind says how much of one kind of thing the tests reached.
+// CoverageOfKind describes how much of one kind of thing the tests reached.
 type CoverageOfKind struct {
 	Kind    string `json:"kind"` // such as "rego lines"
 	Covered int    `json:"covered"`
@@ -81,10 +82,19 @@ func (r *Results) TestsText() string {
 	return text
 }
 
+// IgnoredCount is how many findings of policy check were accepted.
+func (r *Results) IgnoredCount() int {
+	n := 0
+	for _, of := range r.Ignored {
+		n += of
+	}
+	return n
+}
+
 // Encode returns the document's bytes.
 func (r *Results) Encode() ([]byte, error) { return indented(r) }
 
-// ReadResults reads what lies beside an archive, which is to be that of these
+// ReadResults reads what is next to an archive, which is to be that of these
 // bytes: results of another archive say nothing of it.
 func ReadResults(in io.Reader, archive []byte) (*Results, error) {
 	raw, err := io.ReadAll(io.LimitReader(in, maxResults+1))
@@ -111,11 +121,11 @@ func (r *Results) check(archive []byte) error {
 	case r.V != ResultsVersion:
 		return fmt.Errorf("the results are of form %d; this reviewer reads %d", r.V, ResultsVersion)
 	case r.Archive != sumOf(archive):
-		return errors.New("the results are those of another archive; build it again")
+		return errors.New("the results belong to another archive; build it again")
 	case !r.Skipped && r.Tests.Failed > 0:
-		return fmt.Errorf("the results say that %d tests failed; make them pass and build again", r.Tests.Failed)
+		return fmt.Errorf("the results contain %s; build again when none fails", engine.Counted(r.Tests.Failed, "failed test", "failed tests"))
 	case !r.Skipped && r.Tests.Passed == 0:
-		return errors.New("the results say that no test passed; build again, with tests or with --skip-tests")
+		return errors.New("the results contain no passed test; build again, with tests or with --skip-tests")
 	}
 	return nil
 }

@@ -3,12 +3,14 @@ package bundles
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -22,6 +24,7 @@ type rowParser struct {
 	seen     map[string]int // id -> line
 	problems []error
 	lines    [][]byte
+	above    [][]string // keys of the objects around the one that is read
 }
 
 // parse calls take for each document that holds more than comments, and returns
@@ -47,13 +50,22 @@ func (p *rowParser) parse(data []byte, take func(*yaml.Node)) error {
 }
 
 func (p *rowParser) wrong(n *yaml.Node, format string, args ...any) {
-	p.problems = append(p.problems, nodeAt(p.file, n).in(p.layer).wrong(format, args...))
+	p.wrongAs("", n, format, args...)
+}
+
+// wrongAs is wrong for a problem whose kind is known.
+func (p *rowParser) wrongAs(code string, n *yaml.Node, format string, args ...any) {
+	p.problems = append(p.problems, nodeAt(p.file, n).in(p.layer).as(code).wrong(format, args...))
 }
 
 // note takes down where the texts of a row's keys are.
 func (p *rowParser) note(row *yaml.Node) texts {
 	lines, cols := map[string]int{"": row.Line}, map[string]int{"": row.Column}
+	folds := map[string]*foldedText{}
 	for key, value := range RowValues(row) {
+		if slices.Contains(conditionKeys(), key) {
+			folds[key] = p.foldedText(value)
+		}
 		lines[key], cols[key] = TextLine(value), value.Column
 		switch {
 		case value.Style&yaml.LiteralStyle != 0:
@@ -64,8 +76,12 @@ func (p *rowParser) note(row *yaml.Node) texts {
 			cols[key]++
 		}
 	}
-	return texts{p.file, lines, cols}
+	return texts{p.file, lines, cols, folds}
 }
+
+// conditionKeys lists the keys whose values are expressions, in which errors have
+// places.
+func conditionKeys() []string { return []string{"when", "measure", "confidence", "details"} }
 
 // indent counts the spaces that a line of the file begins with.
 func (p *rowParser) indent(line int) int {
@@ -75,7 +91,7 @@ func (p *rowParser) indent(line int) int {
 	return len(p.lines[line-1]) - len(bytes.TrimLeft(p.lines[line-1], " "))
 }
 
-// RowID is what stands where a row has its id; empty: nothing.
+// RowID is what is where a row has its id; empty: nothing.
 func RowID(row *yaml.Node) string {
 	if row.Kind != yaml.MappingNode {
 		return ""
@@ -108,9 +124,9 @@ func TextLine(n *yaml.Node) int {
 func (p *rowParser) check(n *yaml.Node, name string, t reflect.Type, known []string) {
 	switch {
 	case n.Kind == yaml.AliasNode:
-		p.wrong(n, "%s: aliases are not read here; write the value out", name)
+		p.wrongAs("yaml.form", n, "%s: aliases are not allowed here; write the value in full", name)
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
-		p.wrong(n, "%s is empty; give it a value or leave it out", name)
+		p.wrongAs("row.type", n, "%s is empty; give it a value or remove it", name)
 	case t.Kind() == reflect.Pointer:
 		p.check(n, name, t.Elem(), known)
 	case t.Kind() == reflect.Struct:
@@ -120,16 +136,16 @@ func (p *rowParser) check(n *yaml.Node, name string, t reflect.Type, known []str
 	case t.Kind() == reflect.Map:
 		p.entries(n, name, t.Elem())
 	case n.Kind != yaml.ScalarNode:
-		p.wrong(n, "%s: expected %s, got %s", name, wanted(t), kind(n))
+		p.wrongAs("row.type", n, "%s: expected %s, got %s", name, wanted(t), kind(n))
 	case t.Kind() == reflect.Float64:
 		p.number(n, name)
 	case t.Kind() == reflect.Int64:
 		if n.Tag != "!!int" {
-			p.wrong(n, "%s: expected a whole number, got %q", name, n.Value)
+			p.wrongAs("row.type", n, "%s: expected a whole number, got %q", name, n.Value)
 		}
 	case t.Kind() == reflect.Bool:
 		if n.Tag != "!!bool" {
-			p.wrong(n, "%s: expected true or false, got %q", name, n.Value)
+			p.wrongAs("row.type", n, "%s: expected true or false, got %q", name, n.Value)
 		}
 	default:
 		p.word(n, name, known)
@@ -151,16 +167,16 @@ func wanted(t reflect.Type) string {
 func kind(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
-		return "keys with values (quote a text that holds ': ' or begins with {)"
+		return "keys with values (quote a text that contains ': ' or starts with {)"
 	case yaml.SequenceNode:
-		return "a list (quote a text that begins with [ or -)"
+		return "a list (quote a text that starts with [ or -)"
 	}
 	return strconv.Quote(n.Value)
 }
 
 func (p *rowParser) object(n *yaml.Node, name string, t reflect.Type) {
 	if n.Kind != yaml.MappingNode {
-		p.wrong(n, "%s: expected keys with values, got %s", name, kind(n))
+		p.wrongAs("row.type", n, "%s: expected keys with values, got %s", name, kind(n))
 		return
 	}
 	fields := map[string]engine.JSONField{}
@@ -173,28 +189,78 @@ func (p *rowParser) object(n *yaml.Node, name string, t reflect.Type) {
 		}
 	}
 	p.unique(n)
+	if p.elsewhere(n, name, known) {
+		return
+	}
+	p.above = append(p.above, known)
+	defer func() { p.above = p.above[:len(p.above)-1] }()
 	for i := 0; i < len(n.Content); i += 2 {
 		key := n.Content[i]
 		f, ok := fields[key.Value]
 		if !ok {
-			p.wrong(key, "unknown key %s", engine.Meant(key.Value, known))
+			p.wrongAs("row.key", key, "%s", p.unknownKey(key.Value, t, known))
 			continue
 		}
 		missing = slices.DeleteFunc(missing, func(m string) bool { return m == key.Value })
 		p.check(n.Content[i+1], key.Value, f.Type, engine.FieldValues(t, f))
 	}
 	for _, m := range missing {
-		p.wrong(n, "%s: %s is missing", name, m)
+		p.wrongAs("row.missing", n, "%s: %s is missing", name, m)
 	}
 }
 
-// unique reports keys that stand twice: one of the two values would be lost.
+// elsewhere reports an object none of whose keys is known here, as one finding
+// instead of one for each key.
+func (p *rowParser) elsewhere(n *yaml.Node, name string, known []string) bool {
+	keys := RowValues(n)
+	isRule := slices.Contains(known, "severity") // other rows may be keyed by their ids
+	if !isRule || len(keys) == 0 || slices.ContainsFunc(known, func(k string) bool { return keys[k] != nil }) {
+		return false
+	}
+	first := n.Content[0].Value
+	hint := fmt.Sprintf("this file is a list of rows, each with %s", strings.Join(known[:min(3, len(known))], ", "))
+	switch {
+	case keys["name"] != nil:
+		hint = "a case belongs in a file below cases/"
+	case len(keys) == 1 && n.Content[1].Kind == yaml.SequenceNode:
+		hint = fmt.Sprintf("remove the key %s: the file itself is the list, and each row begins with a dash", first)
+	case len(keys) == 1 && n.Content[1].Kind == yaml.MappingNode:
+		hint = "write it as an item of a list: - id: " + first
+	}
+	p.wrongAs("row.key", n, "%s: unknown key %q; %s", name, first, hint)
+	return true
+}
+
+// unknownKey describes a key that an object does not have, and where it belongs if
+// that is known.
+func (p *rowParser) unknownKey(key string, t reflect.Type, known []string) string {
+	for _, f := range engine.JSONFields(t) {
+		inner := f.Type
+		for inner.Kind() == reflect.Pointer {
+			inner = inner.Elem()
+		}
+		if inner.Kind() != reflect.Struct {
+			continue
+		}
+		for _, below := range engine.JSONFields(inner) {
+			if below.Name == key {
+				return fmt.Sprintf("%s belongs below %s, as in %s: {%s: …}", key, f.Name, f.Name, key)
+			}
+		}
+	}
+	if outer := len(p.above) - 2; outer >= 0 && slices.Contains(p.above[outer], key) {
+		return fmt.Sprintf("%s belongs one level up, next to the key of this object", key)
+	}
+	return "unknown key " + engine.Suggest(key, known)
+}
+
+// unique reports keys that occur twice: one of the two values would be lost.
 func (p *rowParser) unique(n *yaml.Node) {
 	first := map[string]int{}
 	for i := 0; i < len(n.Content); i += 2 {
 		key := n.Content[i]
 		if line, twice := first[key.Value]; twice {
-			p.wrong(key, "%s is given twice, first in line %d", key.Value, line)
+			p.wrongAs("yaml.form", key, "duplicate key %s, first in line %d", key.Value, line)
 		}
 		first[key.Value] = key.Line
 	}
@@ -202,7 +268,7 @@ func (p *rowParser) unique(n *yaml.Node) {
 
 func (p *rowParser) list(n *yaml.Node, name string, t reflect.Type, known []string) {
 	if n.Kind != yaml.SequenceNode {
-		p.wrong(n, "%s: expected a list such as [a, b], got %s", name, kind(n))
+		p.wrongAs("row.type", n, "%s: expected a list such as [a, b], got %s", name, kind(n))
 		return
 	}
 	for _, item := range n.Content {
@@ -213,7 +279,7 @@ func (p *rowParser) list(n *yaml.Node, name string, t reflect.Type, known []stri
 // free accepts any object without aliases and double keys: an event.
 func (p *rowParser) free(n *yaml.Node, name string) {
 	if n.Kind != yaml.MappingNode {
-		p.wrong(n, "%s: expected an event such as {tool: Bash, args: {command: ls}}, got %s", name, kind(n))
+		p.wrongAs("row.type", n, "%s: expected an event such as {tool: Bash, args: {command: ls}}, got %s", name, kind(n))
 		return
 	}
 	p.plain(n, name)
@@ -221,14 +287,14 @@ func (p *rowParser) free(n *yaml.Node, name string) {
 
 func (p *rowParser) plain(n *yaml.Node, name string) {
 	if n.Kind == yaml.AliasNode {
-		p.wrong(n, "%s: aliases are not read here; write the value out", name)
+		p.wrongAs("yaml.form", n, "%s: aliases are not allowed here; write the value in full", name)
 		return
 	}
 	if n.Kind == yaml.MappingNode {
 		p.unique(n)
 		for i := 0; i < len(n.Content); i += 2 {
 			if key := n.Content[i]; key.Tag != "!!str" {
-				p.wrong(key, "%s: the key %s is no text; quote it", name, key.Value)
+				p.wrongAs("yaml.form", key, "%s: the key %s is not a string; quote it", name, key.Value)
 			}
 		}
 	}
@@ -240,17 +306,17 @@ func (p *rowParser) plain(n *yaml.Node, name string) {
 func (p *rowParser) number(n *yaml.Node, name string) {
 	var f float64
 	if err := n.Decode(&f); err != nil || n.Tag == "!!str" {
-		p.wrong(n, "%s: expected a number, got %q", name, n.Value)
+		p.wrongAs("row.type", n, "%s: expected a number, got %q", name, n.Value)
 	} else if math.IsNaN(f) || math.IsInf(f, 0) {
-		p.wrong(n, "%s: expected a finite number, got %s", name, n.Value)
+		p.wrongAs("row.type", n, "%s: expected a finite number, got %s", name, n.Value)
 	}
 }
 
 func (p *rowParser) word(n *yaml.Node, name string, known []string) {
 	if strings.TrimSpace(n.Value) == "" {
-		p.wrong(n, "%s is empty; give it a value or leave it out", name)
+		p.wrongAs("row.type", n, "%s is empty; give it a value or remove it", name)
 	} else if known != nil && !slices.Contains(known, n.Value) {
-		p.wrong(n, "%s: unknown word %s", name, engine.Meant(n.Value, known))
+		p.wrongAs("row.word", n, "%s: unknown word %s", name, engine.Suggest(n.Value, known))
 	}
 }
 
@@ -258,16 +324,16 @@ var idForm = engine.Regexp(`^[a-z0-9]+([_.-][a-z0-9]+)*$`)
 
 func (p *rowParser) idForm(n *yaml.Node, id string) {
 	if !idForm().MatchString(id) {
-		p.wrong(n, "id %q: expected lower-case words joined by . _ or -, such as git.force_push", id)
+		p.wrongAs("row.id", n, "id %q: expected lower-case words joined by . _ or -, such as git.force_push", id)
 	}
 }
 
-// patterns reports a * that stands elsewhere than at the end, where it would
-// mean itself.
+// patterns reports a * that is elsewhere than at the end, where it would mean
+// itself.
 func (p *rowParser) patterns(n *yaml.Node, name string, patterns []string) {
 	for _, w := range patterns {
 		if strings.Contains(strings.TrimSuffix(w, "*"), "*") {
-			p.wrong(n, "%s: %q: a * can stand at the end only", name, w)
+			p.wrongAs("row.word", n, "%s: %q: a * can only be at the end", name, w)
 		}
 	}
 }
@@ -280,14 +346,14 @@ func (p *rowParser) entries(n *yaml.Node, name string, t reflect.Type) {
 		return
 	}
 	if n.Kind != yaml.MappingNode {
-		p.wrong(n, "%s: expected keys with values, got %s", name, kind(n))
+		p.wrongAs("row.type", n, "%s: expected keys with values, got %s", name, kind(n))
 		return
 	}
 	p.unique(n)
 	for i := 0; i < len(n.Content); i += 2 {
 		key := n.Content[i]
 		if key.Tag != "!!str" {
-			p.wrong(key, "%s: the key %s is no text; quote it", name, key.Value)
+			p.wrongAs("yaml.form", key, "%s: the key %s is not a string; quote it", name, key.Value)
 		}
 		p.check(n.Content[i+1], name+"."+key.Value, t, nil)
 	}
@@ -296,7 +362,7 @@ func (p *rowParser) entries(n *yaml.Node, name string, t reflect.Type) {
 // once reports a name that was seen before, and in which line.
 func (p *rowParser) once(n *yaml.Node, seen map[string]int, what, name string) {
 	if line, twice := seen[name]; twice {
-		p.wrong(n, "%s %s is given twice, first in line %d", what, name, line)
+		p.wrongAs("row.id", n, "duplicate %s %s, first in line %d", what, name, line)
 	}
 	seen[name] = n.Line
 }
@@ -305,7 +371,111 @@ func (p *rowParser) once(n *yaml.Node, seen map[string]int, what, name string) {
 func (p *rowParser) filled(nodes map[string]*yaml.Node, names ...string) {
 	for _, name := range names {
 		if n := nodes[name]; n != nil && len(n.Content) == 0 {
-			p.wrong(n, "%s is empty; give it a value or leave it out", name)
+			p.wrongAs("row.type", n, "%s is empty; give it a value or remove it", name)
 		}
 	}
+}
+
+// foldedText describes where the characters of a value are written whose text in
+// the file is another one: a block below >, lines that are joined, escapes in
+// quotes.
+type foldedText struct {
+	value  string
+	pieces []piece // in their order
+	escape byte    // what escapes begin with; 0: there are none
+}
+
+// piece is a stretch of a value that is written in one line as it is.
+type piece struct {
+	at        int // in the value, bytes
+	line, col int // in the file, of its first character
+}
+
+// place returns where the character is written that is in a line and column of
+// the value, both from 1.
+func (f *foldedText) place(line, col int) (int, int) {
+	at, rest := 0, f.value
+	for range line - 1 {
+		_, after, _ := strings.Cut(rest, "\n")
+		rest = after
+	}
+	at = len(f.value) - len(rest)
+	for range col - 1 {
+		_, size := utf8.DecodeRuneInString(f.value[at:])
+		at += size
+	}
+	best := f.pieces[0]
+	for _, p := range f.pieces {
+		if p.at <= at {
+			best = p
+		}
+	}
+	return best.line, best.col + utf8.RuneCountInString(f.value[best.at:at])
+}
+
+// foldedText finds the pieces of a value; nil where it is written in one line as
+// it is, and of a block below |, whose lines are those of the value.
+func (p *rowParser) foldedText(n *yaml.Node) *foldedText {
+	if n.Kind != yaml.ScalarNode || n.Style&yaml.LiteralStyle != 0 {
+		return nil
+	}
+	f := &foldedText{value: n.Value}
+	line, col := n.Line, n.Column
+	switch {
+	case n.Style&yaml.FoldedStyle != 0:
+		line, col = n.Line+1, 1
+	case n.Style&yaml.SingleQuotedStyle != 0:
+		f.escape, col = '\'', col+1
+	case n.Style&yaml.DoubleQuotedStyle != 0:
+		f.escape, col = '\\', col+1
+	}
+	for at := 0; at < len(f.value) && line <= len(p.lines); line, col = line+1, 1 {
+		at = f.follow(at, string(p.lines[line-1]), line, col)
+	}
+	if len(f.pieces) == 0 || len(f.pieces) == 1 && n.Style&yaml.FoldedStyle == 0 {
+		return nil
+	}
+	return f
+}
+
+// follow notes what a line of the file holds of the value from a byte on, and
+// returns how far the value has been found.
+func (f *foldedText) follow(at int, text string, line, col int) int {
+	for range col - 1 {
+		_, size := utf8.DecodeRuneInString(text)
+		text = text[size:]
+	}
+	blank := len(text) - len(strings.TrimLeft(text, " \t"))
+	text, col = text[blank:], col+blank
+	at = len(f.value) - len(strings.TrimLeft(f.value[at:], " \n"))
+	for at < len(f.value) {
+		n := f.samePrefix(f.value[at:], text)
+		if n > 0 {
+			f.pieces = append(f.pieces, piece{at, line, col})
+		}
+		at, col, text = at+n, col+utf8.RuneCountInString(text[:n]), text[n:]
+		if at == len(f.value) || !escaped(text, f.value[at]) {
+			return at
+		}
+		f.pieces = append(f.pieces, piece{at, line, col})
+		at, col, text = at+1, col+2, text[2:]
+	}
+	return at
+}
+
+// samePrefix is how many bytes a value and its text begin with alike.
+func (f *foldedText) samePrefix(a, b string) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] || f.escape != 0 && b[i] == f.escape {
+			return i
+		}
+	}
+	return min(len(a), len(b))
+}
+
+// escaped reports whether a text begins with a character in the two that quotes
+// of YAML need for it.
+func escaped(text string, char byte) bool {
+	return len(text) > 1 && (text[0] == '\\' && strings.IndexByte("\"\\/\t\n", char) >= 0 || strings.HasPrefix(text,
+		"''") && char == '\'')
 }

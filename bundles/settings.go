@@ -60,15 +60,16 @@ func (s *SchemaNode) Child(key string) *SchemaNode {
 	return s.Others.SchemaNode
 }
 
-// section says whether the keys below a node are settings by themselves.
+// section reports whether the keys below a node are settings by themselves.
 func (s *SchemaNode) section() bool {
 	return s.Properties != nil || s.Others.SchemaNode != nil && s.Others.Merge != ""
 }
 
 const settingsSchema = "settings.json"
 
-// settingsTree and settingsDocument are the settings schema, as this package reads
-// it and as it stands; it is embedded, so it is read once. Nobody may change them.
+// settingsTree and settingsDocument are the settings schema, as this package
+// reads it and as written; it is embedded, so it is read once. Nobody may
+// change them.
 var (
 	settingsTree     = sync.OnceValues(readSettings[*SchemaNode])
 	settingsDocument = sync.OnceValues(readSettings[map[string]any])
@@ -184,7 +185,7 @@ func needed(schema map[string]any, doc any) map[string]any {
 }
 
 // refuse notes keys that no setting has, with the one that was meant, and keys
-// and values that are known but cannot be had.
+// and values that are known but is not available.
 func (s *SchemaNode) refuse(at string, doc map[string]any, found map[string]error) {
 	for key, v := range doc {
 		path, node := below(at, key), s.Child(key)
@@ -206,10 +207,13 @@ func (s *SchemaNode) noSuchKey(key string) error {
 	if s.Unavailable != "" {
 		return errors.New(s.Unavailable)
 	}
-	return fmt.Errorf("unknown key %s", engine.Meant(key, s.keys()))
+	if first, rest, dotted := strings.Cut(key, "."); dotted && slices.Contains(s.keys(), first) {
+		return fmt.Errorf("unknown key %q; settings are keys below keys: write %s: {%s: …}", key, first, strings.ReplaceAll(rest, ".", ": {"))
+	}
+	return fmt.Errorf("unknown key %s", engine.Suggest(key, s.keys()))
 }
 
-// unavailable says why a key or its value cannot be had; empty: it can.
+// unavailable reports why a key or its value is not available; empty: it can.
 func (s *SchemaNode) unavailable(v any) string {
 	if s.Unavailable != "" {
 		return s.Unavailable
@@ -220,7 +224,7 @@ func (s *SchemaNode) unavailable(v any) string {
 	return ""
 }
 
-// keys lists the keys of a section that can be had.
+// keys lists the available keys of a section.
 func (s *SchemaNode) keys() []string {
 	var keys []string
 	for _, key := range slices.Sorted(maps.Keys(s.Properties)) {
@@ -231,8 +235,8 @@ func (s *SchemaNode) keys() []string {
 	return keys
 }
 
-// instead says which word stands where the schema has a list of words, and
-// which of them it may have been meant to be.
+// instead reports which word is where the schema has a list of words, and which
+// of them it may have been meant to be.
 func (s *SchemaNode) instead(e *jsonschema.ValidationError, doc any) string {
 	node, v := s.follow(strings.Split(strings.TrimPrefix(e.InstanceLocation, "/"), "/"), doc)
 	if node == nil || !strings.HasSuffix(e.KeywordLocation, "/enum") {
@@ -269,7 +273,7 @@ func (s *SchemaNode) follow(keys []string, v any) (*SchemaNode, any) {
 	return s, v
 }
 
-// covered says whether what the schema finds at a path was said already.
+// covered reports whether what the schema finds at a path was said already.
 func covered(refused map[string]error, at string, e *jsonschema.ValidationError) bool {
 	if refused[at] != nil {
 		return true
@@ -277,10 +281,10 @@ func covered(refused map[string]error, at string, e *jsonschema.ValidationError)
 	return strings.HasSuffix(e.KeywordLocation, "/additionalProperties") && anyBelow(refused, at)
 }
 
-// anyBelow says whether a key of the object at a path is among those found.
+// anyBelow reports whether a key of the object at a path is among those found.
 func anyBelow(found map[string]error, at string) bool {
 	for path := range found {
-		if path[:max(0, strings.LastIndexByte(path, '.'))] == at {
+		if at == "" || strings.HasPrefix(path, at+".") { // a key may have dots of its own
 			return true
 		}
 	}
@@ -303,7 +307,7 @@ func explain(e *jsonschema.ValidationError, say func(at string, e *jsonschema.Va
 // where returns the place of a setting of the bundle, such as
 // risk.low_threshold, or of the nearest that is written above it. It reads the
 // files again: only an error needs it.
-func (b *Bundle) where(setting string) spot {
+func (b *Bundle) where(setting string) position {
 	keys := strings.Split(setting, ".")
 	best, fewest := inFile("settings.yaml"), len(keys)
 	for _, name := range slices.Sorted(maps.Keys(b.Files)) {

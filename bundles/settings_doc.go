@@ -12,26 +12,27 @@ const docHead = `# Settings
 
 <!-- Made of schemas/settings.json and bundles/default/data.yaml: go generate ./schemas -->
 
-A layer above the base changes settings with a ` + "`settings.yaml`" + `: the organisation in
-` + "`/etc/reviewer/policy`" + `, the person in ` + "`policy`" + ` below the state directory, the project in
-` + "`.reviewer/policy`" + ` below its folder, or in ` + "`.reviewer.yaml`" + ` in it, which is the same file. ` + "`reviewer config show`" + ` prints the value of each
-setting and the layer that says so; ` + "`reviewer config check`" + ` says what is wrong with one.
+Each layer above the base can change settings with a ` + "`settings.yaml`" + `: the organisation in
+` + "`/etc/reviewer/policy`" + `, the user in ` + "`policy`" + ` of the state directory, the project in
+` + "`.reviewer/policy`" + `. A project can use a ` + "`.reviewer.yaml`" + ` in its folder instead, with the same
+contents. ` + "`reviewer config show`" + ` prints each setting with its value and its layer;
+` + "`reviewer config check`" + ` reports problems.
 
-How values of several layers become one:
+How the values of several layers are merged:
 
-| merge | the first value of organisation or user | every further one, and the project's |
+| merge | the first value of organisation or user | each later one, and the project's |
 |---|---|---|
-| min, max | replaces the default | counts if it is lower, higher |
-| strictest | replaces the default | counts if it is stricter |
+| min, max | replaces the default | applies if it is lower, higher |
+| strictest | replaces the default | applies if it is stricter |
 | extend | replaces the default | adds to it |
-| intersect | replaces the default | keeps only what it has too |
-| narrow | replaces the default | keeps only what lies in what it has too |
+| intersect | replaces the default | keeps only the common entries |
+| narrow | replaces the default | keeps only entries inside an existing one |
 | union | is added | is added |
 | replace | replaces the default | replaces it; the project may not set it |
 | (none) | only the base layer has it | |
 `
 
-// SettingsDoc describes all settings with the defaults of the policy that ships,
+// SettingsDoc describes all settings with the defaults of the built-in policy,
 // in Markdown.
 func SettingsDoc() (string, error) {
 	base, err := Default()
@@ -71,7 +72,7 @@ func SettingsDoc() (string, error) {
 func docSection(name string, tree *SchemaNode) string {
 	title, text := name, ""
 	if name == "" {
-		title = "in general"
+		title = "general"
 	} else if about := tree.Properties[name].Description; about != "" {
 		text = about + "\n\n"
 	}
@@ -101,7 +102,7 @@ func docValue(v any) string {
 // docRefused lists the keys that the schema knows only to refuse them.
 func (s *SchemaNode) docRefused() string {
 	var b strings.Builder
-	b.WriteString("\n## Refused\n\nKeys of designs and of other versions, and what is said about them.\n\n| key | |\n|---|---|\n")
+	b.WriteString("\n## Refused\n\nKeys of earlier designs and other versions, with the error message for each.\n\n| key | |\n|---|---|\n")
 	var rows func(at string, s *SchemaNode)
 	rows = func(at string, s *SchemaNode) {
 		for _, key := range slices.Sorted(maps.Keys(s.Properties)) {

@@ -1,19 +1,22 @@
 package bundles
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/schemas"
 )
 
-// Setting is one key of a policy's settings: what it holds, and which layers
-// say so.
+// Setting is one key of a policy's settings: its value, and the layers that set
+// it.
 type Setting struct {
 	Key         string   `json:"key"` // such as risk.low_threshold
 	Value       any      `json:"value"`
@@ -77,8 +80,8 @@ func (s *SchemaNode) merge() string {
 	return s.Merge
 }
 
-// Said is a setting as one layer has it in its own file.
-type Said struct {
+// LayerSetting is a setting as one layer's own file has it.
+type LayerSetting struct {
 	Key   string `json:"key"`
 	Layer string `json:"layer"`
 	Value any    `json:"value"`
@@ -86,9 +89,9 @@ type Said struct {
 	Now   any    `json:"now"`   // the effective value; nil: none
 }
 
-// Said lists what the layers above the base set, by layer, in the order of the
+// LayerSettings lists what the layers above the base set, by layer, in the order of the
 // schema.
-func (e *Effective) Said() ([]Said, error) {
+func (e *Effective) LayerSettings() ([]LayerSetting, error) {
 	tree, err := SettingsSchema()
 	if err != nil {
 		return nil, err
@@ -105,16 +108,52 @@ func (e *Effective) Said() ([]Said, error) {
 	for _, s := range all {
 		now[s.Key] = s.Value
 	}
-	var said []Said
+	var said []LayerSetting
 	for _, l := range e.Layers[1:] {
 		from := len(said)
 		settings, _ := Normal(l.Settings).(map[string]any)
 		tree.walk("", "", settings, nil, func(s Setting) {
-			said = append(said, Said{s.Key, l.Layer, s.Value, slices.Contains(e.Sources[s.Key], l.Layer), now[s.Key]})
+			said = append(said, LayerSetting{s.Key, l.Layer, s.Value, slices.Contains(e.Sources[s.Key], l.Layer), now[s.Key]})
 		})
-		slices.SortStableFunc(said[from:], func(a, b Said) int { return order.Compare(a.Key, b.Key) })
+		slices.SortStableFunc(said[from:], func(a, b LayerSetting) int { return order.Compare(a.Key, b.Key) })
 	}
 	return said, nil
+}
+
+// IneffectiveSettings lists the settings of the project layer that would loosen the
+// effective ones: since a project may only tighten, they have no effect.
+func (e *Effective) IneffectiveSettings() []*engine.Problem {
+	said, err := e.LayerSettings()
+	if err != nil {
+		return nil // settings that cannot be read are an error of their own
+	}
+	var all []*engine.Problem
+	for _, l := range e.Layers {
+		if l.Layer != Project {
+			continue
+		}
+		for _, s := range said {
+			if s.Layer != Project || s.Holds || reflect.DeepEqual(s.Value, s.Now) {
+				continue
+			}
+			at := l.where(s.Key)
+			all = append(all, &engine.Problem{
+				File: Project + "/" + at.file, Line: at.line, Col: at.col, Warning: true, Code: "setting.no_effect",
+				Message: fmt.Sprintf("%s has no effect: a project may only tighten%s", s.Key, instead(s.Now)),
+			})
+		}
+	}
+	return all
+}
+
+// instead reports what applies; of what is long nothing.
+func instead(now any) string {
+	const most = 60
+	text, err := json.Marshal(now)
+	if now == nil || err != nil || len(text) > most {
+		return ""
+	}
+	return fmt.Sprintf(", and %s applies", text)
 }
 
 // KeyOrder is the place of each key of the schema.

@@ -60,7 +60,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// Each setting is listed once, says what it means, and stands in its section.
+// Each setting is listed once, says what it means, and is in its section.
 func TestExplainListsEverySetting(t *testing.T) {
 	e, err := assembled(t)
 	if err != nil {
@@ -105,11 +105,11 @@ func TestSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := e.Said()
+	got, err := e.LayerSettings()
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Said{
+	want := []LayerSetting{
 		{"enforcement", User, "observe", false, "warn"},
 		{"risk.low_threshold", User, 0.3, false, 0.3},
 		{"risk.high_threshold", User, 0.7, true, 0.7},

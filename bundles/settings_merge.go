@@ -80,10 +80,11 @@ func below(at, key string) string { return strings.TrimPrefix(at+"."+key, ".") }
 func (m *merger) value(path string, s *SchemaNode, into map[string]any, key string, v any) {
 	switch {
 	case s.Merge == "":
-		m.errs = append(m.errs, m.layer.where(path).wrong("%s: only the base layer may set this", path))
+		m.errs = append(m.errs, m.layer.where(path).as("settings.layer").wrong("%s: only the base layer may set this", path))
 		return
 	case s.Merge == "replace" && m.layer.Layer == Project:
-		m.errs = append(m.errs, m.layer.where(path).wrong("%s: the project layer may not set this, since the agent can write it", path))
+		m.errs = append(m.errs,
+			m.layer.where(path).as("settings.layer").wrong("%s: the project layer may not set this, since the agent can write it", path))
 		return
 	}
 	if s.Merge == mergeNarrow {
@@ -126,7 +127,7 @@ func (m *merger) shipped(path string) (any, bool) {
 	return nil, false
 }
 
-// joins says whether a layer's value may only tighten the one so far: the
+// joins reports whether a layer's value may only tighten the one so far: the
 // first value that a person's layer gives replaces the default.
 func (m *merger) joins(path string, s *SchemaNode) bool {
 	limit := m.set[s.Within] // empty where there is no limit: no setting has an empty path
@@ -194,7 +195,7 @@ func list(v any) []any {
 func union(a, b []any) []any {
 	out := slices.Clone(a)
 	for _, v := range b {
-		if !slices.Contains(out, v) {
+		if !slices.ContainsFunc(out, func(w any) bool { return reflect.DeepEqual(v, w) }) { // items may be objects
 			out = append(out, v)
 		}
 	}
@@ -206,7 +207,8 @@ func (m *merger) ascending(at string, s *SchemaNode, doc map[string]any) {
 	for i := 1; i < len(s.Ascending); i++ {
 		low, high := s.Ascending[i-1], s.Ascending[i]
 		if number(doc[low]) > number(doc[high]) {
-			m.errs = append(m.errs, m.place(below(at, low), below(at, high)).wrong("%s.%s (%v) is above %s.%s (%v): levels are out of order",
+			m.errs = append(m.errs, m.place(below(at, low), below(at,
+				high)).wrong("%s.%s (%v) is above %s.%s (%v); levels must rise",
 				at, low, doc[low], at, high, doc[high]))
 		}
 	}
@@ -219,7 +221,7 @@ func (m *merger) ascending(at string, s *SchemaNode, doc map[string]any) {
 
 // rising checks that no cell of a table is milder than one that stands for less
 // risk or more sense. It holds before the project's layer: what that layer
-// raises beyond it is stricter all the same.
+// raises beyond it is stricter anyway.
 func (m *merger) rising(at string, s *SchemaNode, doc map[string]any) {
 	for key, node := range s.Properties {
 		if sub, ok := doc[key].(map[string]any); ok {
@@ -253,12 +255,12 @@ func (m *merger) notMilder(at string, s *SchemaNode, doc map[string]any, a, b [2
 	node := s.Properties[a[0]].Properties[a[1]]
 	if was != nil && is != nil && node.Rank(is) < node.Rank(was) {
 		m.errs = append(m.errs, m.place(second, first).wrong(
-			"%s (%v) is milder than %s (%v): more risk or less sense must not be answered milder", second, is, first, was))
+			"%s (%v) is milder than %s (%v): a higher risk or lower rationality must not get a milder answer", second, is, first, was))
 	}
 }
 
 // place is where the last layer's change to one of several settings is written.
-func (m *merger) place(paths ...string) spot {
+func (m *merger) place(paths ...string) position {
 	for _, l := range slices.Backward(m.layers) {
 		for _, path := range paths {
 			if slices.Contains(m.sources[path], l.Layer) {

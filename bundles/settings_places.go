@@ -7,7 +7,7 @@ import (
 )
 
 // mergeNarrow is the x-merge of a list of places in the workspace: of two such
-// lists, what lies in both.
+// lists, what is in both.
 const mergeNarrow = "narrow"
 
 // CleanPlaces spells the places of a list as effects do: . for the workspace, ./src
@@ -24,10 +24,10 @@ func CleanPlaces(list []any) []any {
 	return out
 }
 
-// narrow keeps of two lists of places those that lie in one of the other list.
+// narrow keeps of two lists of places those that are in one of the other list.
 func narrow(a, b []any) []any {
 	within := func(all []any) func(any) bool {
-		return func(v any) bool { return slices.ContainsFunc(all, func(o any) bool { return HoldsPlace(o, v) }) }
+		return func(v any) bool { return slices.ContainsFunc(all, func(o any) bool { return ContainsPlace(o, v) }) }
 	}
 	inA, inB := within(CleanPlaces(a)), within(CleanPlaces(b))
 	out := []any{}
@@ -39,8 +39,8 @@ func narrow(a, b []any) []any {
 	return out
 }
 
-// HoldsPlace says that a place is another one or holds it.
-func HoldsPlace(outer, inner any) bool {
+// ContainsPlace reports whether a place is another one or holds it.
+func ContainsPlace(outer, inner any) bool {
 	o, _ := outer.(string)
 	i, _ := inner.(string)
 	return o == "." || i == o || strings.HasPrefix(i, o+"/")

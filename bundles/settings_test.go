@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -14,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// assembled joins the policy that ships with layers of one settings.yaml each,
+// assembled joins the built-in policy with layers of one settings.yaml each,
 // given as layer: settings.
 func assembled(t *testing.T, settings ...[2]string) (*Effective, error) {
 	t.Helper()
@@ -57,10 +58,10 @@ func TestSettingsMerge(t *testing.T) {
 		"union: always adds":                                 {[][2]string{{User, "zones: [~/a/]"}, {Project, "zones: [~/b/, ~/a/]"}}, "zones", append(zones(t), "~/a/", "~/b/"), Project},
 		"union: nothing new":                                 {[][2]string{{Project, "zones: [~/.ssh/]"}}, "zones", zones(t), ""},
 		"intersect: replaces":                                {[][2]string{{User, "hosts: {known: [a, b]}"}}, "hosts.known", []any{"a", "b"}, User},
-		"intersect: a second value only takes away":          {[][2]string{{Organisation, "hosts: {known: [a, b]}"}, {User, "hosts: {known: [b, c]}"}}, "hosts.known", []any{"b"}, User},
+		"intersect: a second value only removes":             {[][2]string{{Organisation, "hosts: {known: [a, b]}"}, {User, "hosts: {known: [b, c]}"}}, "hosts.known", []any{"b"}, User},
 		"intersect: the project cannot add":                  {[][2]string{{Project, "hosts: {known: [a]}"}}, "hosts.known", []any{}, ""},
-		"intersect: the project takes away":                  {[][2]string{{User, "rules: {disabled: [a, b]}"}, {Project, "rules: {disabled: [a]}"}}, "rules.disabled", []any{"a"}, Project},
-		"intersect: the project takes all away":              {[][2]string{{User, "rules: {disabled: [a, b]}"}, {Project, "rules: {disabled: []}"}}, "rules.disabled", []any{}, Project},
+		"intersect: the project removes":                     {[][2]string{{User, "rules: {disabled: [a, b]}"}, {Project, "rules: {disabled: [a]}"}}, "rules.disabled", []any{"a"}, Project},
+		"intersect: the project removes all":                 {[][2]string{{User, "rules: {disabled: [a, b]}"}, {Project, "rules: {disabled: []}"}}, "rules.disabled", []any{}, Project},
 		"strictest: replaces":                                {[][2]string{{User, "enforcement: observe"}}, "enforcement", "observe", User},
 		"strictest: a second value only tightens":            {[][2]string{{Organisation, "enforcement: warn"}, {User, "enforcement: observe"}}, "enforcement", "warn", Organisation},
 		"strictest: the project does not loosen":             {[][2]string{{Project, "enforcement: observe"}}, "enforcement", "enforce", ""},
@@ -78,7 +79,7 @@ func TestSettingsMerge(t *testing.T) {
 		"entries: the project tightens":                      {[][2]string{{User, "rules: {enforcement: {delete_broad: observe}}"}, {Project, "rules: {enforcement: {delete_broad: warn}}"}}, "rules.enforcement.delete_broad", "warn", Project},
 		"entries: a second value does not loosen":            {[][2]string{{Organisation, "rules: {enforcement: {delete_broad: warn}}"}, {User, "rules: {enforcement: {delete_broad: observe}}"}}, "rules.enforcement.delete_broad", "warn", Organisation},
 		"entries: not below what an organisation insists on": {[][2]string{{Organisation, "enforcement: enforce"}, {User, "rules: {enforcement: {delete_broad: observe}}"}}, "rules.enforcement", map[string]any{}, ""},
-		"entries: beside the layer's own enforcement":        {[][2]string{{User, "enforcement: enforce\nrules: {enforcement: {delete_broad: observe}}"}}, "rules.enforcement.delete_broad", "observe", User},
+		"entries: next to the layer's own enforcement":       {[][2]string{{User, "enforcement: enforce\nrules: {enforcement: {delete_broad: observe}}"}}, "rules.enforcement.delete_broad", "observe", User},
 		"switched off by the user":                           {[][2]string{{User, "enabled: false"}}, "enabled", false, User},
 		"not switched off by the project":                    {[][2]string{{Project, "enabled: false"}}, "enabled", true, ""},
 		"switched on by the project":                         {[][2]string{{User, "enabled: false"}, {Project, "enabled: true"}}, "enabled", true, Project},
@@ -86,7 +87,7 @@ func TestSettingsMerge(t *testing.T) {
 		"the project watches reads too":                      {[][2]string{{User, "workspace: {enforce: off}"}, {Project, "workspace: {enforce: all}"}}, "workspace.enforce", "all", Project},
 
 		"the same value": {[][2]string{{User, "risk: {high_threshold: 0.8}"}}, "risk.high_threshold", 0.8, ""},
-		"beside others":  {[][2]string{{User, "risk: {high_threshold: 0.9}"}}, "risk.medium_threshold", 0.6, ""},
+		"next to others": {[][2]string{{User, "risk: {high_threshold: 0.9}"}}, "risk.medium_threshold", 0.6, ""},
 		"empty":          {[][2]string{{User, "# nothing"}}, "risk.medium_threshold", 0.6, ""},
 	} {
 		e, err := assembled(t, test.layers...)
@@ -115,40 +116,40 @@ func TestSettingsErrors(t *testing.T) {
 		layers [][2]string
 		want   []string
 	}{
-		"unknown key":          {[][2]string{{User, "risk:\n  hgih_threshold: 0.9"}}, []string{`user/settings.yaml:2: risk.hgih_threshold: unknown key "hgih_threshold"; did you mean "high_threshold"?`}},
-		"unknown section":      {[][2]string{{Project, "rules: {}\nrisks: {}"}}, []string{`project/settings.yaml:2: risks: unknown key "risks"; did you mean "risk"?`}},
-		"unlike any":           {[][2]string{{User, "resources: {colour: 1}"}}, []string{`user/settings.yaml:1: resources.colour: unknown key "colour"; expected one of max_file_bytes, max_file_operations, miners`}},
-		"out of range":         {[][2]string{{User, "# a\nrisk:\n  low_threshold: 1.5\n"}}, []string{"user/settings.yaml:3: risk.low_threshold: must be <= 1 but found 1.5"}},
-		"another type":         {[][2]string{{Organisation, "zones: ~/x"}}, []string{"organisation/settings.yaml:1: zones: expected array, but got string"}},
-		"no section":           {[][2]string{{User, "risk: high"}}, []string{"user/settings.yaml:1: risk: expected object, but got string"}},
-		"unknown word":         {[][2]string{{User, "enforcement: enforced"}}, []string{`user/settings.yaml:1: enforcement: value must be one of "observe", "warn", "enforce", got "enforced"; did you mean "enforce"?`}},
-		"item":                 {[][2]string{{User, "hosts:\n  known: [a, 7]"}}, []string{"user/settings.yaml:2: hosts.known.1: expected string, but got number"}},
-		"nothing":              {[][2]string{{User, "risk: {low_threshold: }"}}, []string{"user/settings.yaml:1: risk.low_threshold: expected number, but got null"}},
-		"several at once":      {[][2]string{{User, "grant: 1\nrisk: {a: 1, low_threshold: 2}"}}, []string{"settings.yaml:1: grant", "settings.yaml:2: risk.a", "settings.yaml:2: risk.low_threshold"}},
-		"base's only":          {[][2]string{{User, "risk: {failed_similar: [0]}"}}, []string{"user/settings.yaml:1: risk.failed_similar: only the base layer may set this"}},
-		"windows":              {[][2]string{{User, "windows: {mine: {last: 3}}"}}, []string{"windows: only the base layer may set this"}},
-		"not the project's":    {[][2]string{{Project, "\nmessages: {allowed: x}"}}, []string{"project/settings.yaml:2: messages.allowed: the project layer may not set this"}},
-		"not available yet":    {[][2]string{{User, "cache:\n  ttl_minutes: 5\n  max_size: 10"}}, []string{"user/settings.yaml:2: cache.ttl_minutes: not available yet", "user/settings.yaml:3: cache.max_size: not available yet"}},
-		"nor its section":      {[][2]string{{User, "cache: {}\ninterventions: on"}}, []string{"user/settings.yaml:1: cache: not available yet", "user/settings.yaml:2: interventions: not available yet"}},
-		"no such pattern key":  {[][2]string{{User, "patterns: {sensitivty: high}"}}, []string{`user/settings.yaml:1: patterns.sensitivty: unknown key "sensitivty"; did you mean "sensitivity"?`}},
-		"no such sensitivity":  {[][2]string{{User, "patterns: {sensitivity: higher}"}}, []string{`patterns.sensitivity: value must be one of "low", "medium", "high", got "higher"; did you mean "high"?`}},
-		"nor keys below it":    {[][2]string{{User, "interventions: {soft_correction: {max_attempts: 3}, colour: 1}"}}, []string{"interventions.soft_correction: not available yet", "interventions.colour: not available yet"}},
-		"nor one of a value":   {[][2]string{{User, "mode: async"}}, []string{`user/settings.yaml:1: mode: "async": not available yet; expected blocking`}},
-		"no such value":        {[][2]string{{User, "mode: asinc"}}, []string{`user/settings.yaml:1: mode: value must be "blocking"`}},
-		"beside one that is":   {[][2]string{{User, "resources: {max_memory_mb: 1, max_file_operations: 1}"}}, []string{"resources.max_memory_mb: not available yet"}},
-		"another place":        {[][2]string{{User, "rules: {custom_rules_path: ./x}"}}, []string{"rules.custom_rules_path: write rules as rows in rules/*.yaml or as Rego in *.rego of this layer"}},
-		"another name":         {[][2]string{{User, "limits: {max_file_operations: 7}"}}, []string{"limits.max_file_operations: write resources.max_file_operations"}},
-		"a level too deep":     {[][2]string{{User, "step_reviewer: {mode: blocking}"}}, []string{"step_reviewer: the settings begin at the top of the file"}},
-		"never suggested":      {[][2]string{{User, "cach: 1"}}, []string{`cach: unknown key "cach"; expected one of`}},
-		"entry":                {[][2]string{{User, "rules:\n  enforcement:\n    delete_broad: warn\n    git.push: never"}}, []string{`user/settings.yaml:4: rules.enforcement.git.push: value must be one of "observe", "warn", "enforce"`}},
-		"location":             {[][2]string{{User, "prefilter: {locations: [isnide]}"}}, []string{`"unknown", got "isnide"; did you mean "inside"?`}},
-		"the log":              {[][2]string{{Project, "audit: {retain_days: 1}"}}, []string{"audit.retain_days: the project layer may not set this"}},
-		"no time":              {[][2]string{{User, "audit: {retain_days: 0}"}}, []string{"audit.retain_days: must be >= 1 but found 0"}},
-		"wrong in two layers":  {[][2]string{{User, "grant: 1"}, {Project, "grants: true"}}, []string{"user/settings.yaml:1: grant", "project/settings.yaml:1: grants"}},
-		"in two layers":        {[][2]string{{User, "windows: {}"}, {Project, "messages: {allowed: x}"}}, []string{"user/settings.yaml:1: windows", "project/settings.yaml:1: messages.allowed"}},
-		"out of order":         {[][2]string{{User, "risk: {medium_threshold: 0.2}"}}, []string{"user/settings.yaml:1: risk.low_threshold (0.3) is above risk.medium_threshold (0.2): levels are out of order"}},
-		"a milder cell below":  {[][2]string{{User, "matrix:\n  high: {high: allow}\n  medium: {high: warn}"}}, []string{"user/settings.yaml:2: matrix.high.high (allow) is milder than matrix.medium.high (warn): more risk"}},
-		"a milder cell beside": {[][2]string{{User, "matrix: {low: {low: allow, medium: warn}, minimal: {low: allow}}"}, {Project, "# nothing"}}, []string{"user/settings.yaml:1: matrix.low.low (allow) is milder than matrix.low.medium (warn)"}},
+		"unknown key":            {[][2]string{{User, "risk:\n  hgih_threshold: 0.9"}}, []string{`user/settings.yaml:2: risk.hgih_threshold: unknown key "hgih_threshold"; did you mean "high_threshold"?`}},
+		"unknown section":        {[][2]string{{Project, "rules: {}\nrisks: {}"}}, []string{`project/settings.yaml:2: risks: unknown key "risks"; did you mean "risk"?`}},
+		"unlike any":             {[][2]string{{User, "resources: {colour: 1}"}}, []string{`user/settings.yaml:1: resources.colour: unknown key "colour"; expected one of max_file_bytes, max_file_operations, miners`}},
+		"out of range":           {[][2]string{{User, "# a\nrisk:\n  low_threshold: 1.5\n"}}, []string{"user/settings.yaml:3: risk.low_threshold: must be <= 1 but found 1.5"}},
+		"another type":           {[][2]string{{Organisation, "zones: ~/x"}}, []string{"organisation/settings.yaml:1: zones: expected array, but got string"}},
+		"no section":             {[][2]string{{User, "risk: high"}}, []string{"user/settings.yaml:1: risk: expected object, but got string"}},
+		"unknown word":           {[][2]string{{User, "enforcement: enforced"}}, []string{`user/settings.yaml:1: enforcement: value must be one of "observe", "warn", "enforce", got "enforced"; did you mean "enforce"?`}},
+		"item":                   {[][2]string{{User, "hosts:\n  known: [a, 7]"}}, []string{"user/settings.yaml:2: hosts.known.1: expected string, but got number"}},
+		"nothing":                {[][2]string{{User, "risk: {low_threshold: }"}}, []string{"user/settings.yaml:1: risk.low_threshold: expected number, but got null"}},
+		"several at once":        {[][2]string{{User, "grant: 1\nrisk: {a: 1, low_threshold: 2}"}}, []string{"settings.yaml:1: grant", "settings.yaml:2: risk.a", "settings.yaml:2: risk.low_threshold"}},
+		"base's only":            {[][2]string{{User, "risk: {failed_similar: [0]}"}}, []string{"user/settings.yaml:1: risk.failed_similar: only the base layer may set this"}},
+		"windows":                {[][2]string{{User, "windows: {mine: {last: 3}}"}}, []string{"windows: only the base layer may set this"}},
+		"not the project's":      {[][2]string{{Project, "\nmessages: {allowed: x}"}}, []string{"project/settings.yaml:2: messages.allowed: the project layer may not set this"}},
+		"not available yet":      {[][2]string{{User, "cache:\n  ttl_minutes: 5\n  max_size: 10"}}, []string{"user/settings.yaml:2: cache.ttl_minutes: not available yet", "user/settings.yaml:3: cache.max_size: not available yet"}},
+		"nor its section":        {[][2]string{{User, "cache: {}\ninterventions: on"}}, []string{"user/settings.yaml:1: cache: not available yet", "user/settings.yaml:2: interventions: not available yet"}},
+		"no such pattern key":    {[][2]string{{User, "patterns: {sensitivty: high}"}}, []string{`user/settings.yaml:1: patterns.sensitivty: unknown key "sensitivty"; did you mean "sensitivity"?`}},
+		"no such sensitivity":    {[][2]string{{User, "patterns: {sensitivity: higher}"}}, []string{`patterns.sensitivity: value must be one of "low", "medium", "high", got "higher"; did you mean "high"?`}},
+		"nor keys below it":      {[][2]string{{User, "interventions: {soft_correction: {max_attempts: 3}, colour: 1}"}}, []string{"interventions.soft_correction: not available yet", "interventions.colour: not available yet"}},
+		"nor one of a value":     {[][2]string{{User, "mode: async"}}, []string{`user/settings.yaml:1: mode: "async": not available yet; expected blocking`}},
+		"no such value":          {[][2]string{{User, "mode: asinc"}}, []string{`user/settings.yaml:1: mode: value must be "blocking"`}},
+		"next to one that is":    {[][2]string{{User, "resources: {max_memory_mb: 1, max_file_operations: 1}"}}, []string{"resources.max_memory_mb: not available yet"}},
+		"another place":          {[][2]string{{User, "rules: {custom_rules_path: ./x}"}}, []string{"rules.custom_rules_path: write rules as rows in rules/*.yaml, or in Rego in *.rego, of this layer"}},
+		"another name":           {[][2]string{{User, "limits: {max_file_operations: 7}"}}, []string{"limits.max_file_operations: use resources.max_file_operations"}},
+		"a level too deep":       {[][2]string{{User, "step_reviewer: {mode: blocking}"}}, []string{"step_reviewer: settings are top-level keys"}},
+		"never suggested":        {[][2]string{{User, "cach: 1"}}, []string{`cach: unknown key "cach"; expected one of`}},
+		"entry":                  {[][2]string{{User, "rules:\n  enforcement:\n    delete_broad: warn\n    git.push: never"}}, []string{`user/settings.yaml:4: rules.enforcement.git.push: value must be one of "observe", "warn", "enforce"`}},
+		"location":               {[][2]string{{User, "prefilter: {locations: [isnide]}"}}, []string{`"unknown", got "isnide"; did you mean "inside"?`}},
+		"the log":                {[][2]string{{Project, "audit: {retain_days: 1}"}}, []string{"audit.retain_days: the project layer may not set this"}},
+		"no time":                {[][2]string{{User, "audit: {retain_days: 0}"}}, []string{"audit.retain_days: must be >= 1 but found 0"}},
+		"wrong in two layers":    {[][2]string{{User, "grant: 1"}, {Project, "grants: true"}}, []string{"user/settings.yaml:1: grant", "project/settings.yaml:1: grants"}},
+		"in two layers":          {[][2]string{{User, "windows: {}"}, {Project, "messages: {allowed: x}"}}, []string{"user/settings.yaml:1: windows", "project/settings.yaml:1: messages.allowed"}},
+		"out of order":           {[][2]string{{User, "risk: {medium_threshold: 0.2}"}}, []string{"user/settings.yaml:1: risk.low_threshold (0.3) is above risk.medium_threshold (0.2); levels must rise"}},
+		"a milder cell below":    {[][2]string{{User, "matrix:\n  high: {high: allow}\n  medium: {high: warn}"}}, []string{"user/settings.yaml:2: matrix.high.high (allow) is milder than matrix.medium.high (warn): a higher risk"}},
+		"a milder cell in a row": {[][2]string{{User, "matrix: {low: {low: allow, medium: warn}, minimal: {low: allow}}"}, {Project, "# nothing"}}, []string{"user/settings.yaml:1: matrix.low.low (allow) is milder than matrix.low.medium (warn)"}},
 		"out of order together": {
 			[][2]string{{Organisation, "risk: {high_threshold: 0.9}"}, {User, "rationality: {medium_threshold: 0.9}"}},
 			[]string{"user/settings.yaml:1: rationality.medium_threshold (0.9) is above rationality.high_threshold (0.8)"},
@@ -315,19 +316,19 @@ func looser(s *SchemaNode, before, after any) string {
 		}
 	case "union", "extend":
 		for _, v := range before.([]any) {
-			if !slices.Contains(after.([]any), v) {
+			if !slices.ContainsFunc(after.([]any), func(w any) bool { return reflect.DeepEqual(v, w) }) {
 				return fmt.Sprintf("%v was lost", v)
 			}
 		}
 	case "intersect":
 		for _, v := range after.([]any) {
-			if !slices.Contains(before.([]any), v) {
+			if !slices.ContainsFunc(before.([]any), func(w any) bool { return reflect.DeepEqual(v, w) }) {
 				return fmt.Sprintf("%v was added", v)
 			}
 		}
 	case mergeNarrow:
 		for _, v := range after.([]any) {
-			if !slices.ContainsFunc(before.([]any), func(o any) bool { return HoldsPlace(o, v) }) {
+			if !slices.ContainsFunc(before.([]any), func(o any) bool { return ContainsPlace(o, v) }) {
 				return fmt.Sprintf("%v was added", v)
 			}
 		}
@@ -414,7 +415,7 @@ func TestSettingsFormDoesNotMatter(t *testing.T) {
 	}
 }
 
-// The policy that ships is not validated when it is alone. Its settings are the
+// The built-in policy is not validated when it is alone. Its settings are the
 // same as those of a copy, which is.
 func TestShippedEqualsChecked(t *testing.T) {
 	files := map[string][]byte{}
@@ -432,7 +433,7 @@ func TestShippedEqualsChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a.Digest != b.Digest || a.Config != b.Config || !cmp.Equal(a.View, b.View) || !cmp.Equal(Normal(a.Data), Normal(b.Data)) {
-		t.Error("the policy that ships and its copy come to different policies")
+		t.Error("the built-in policy and its copy come to different policies")
 	}
 }
 

@@ -48,7 +48,7 @@ func (s *snapshot) visit(name string, d fs.DirEntry, err error) error {
 		}
 	}
 	if len(s.files) == maxSnapshotFiles {
-		return fmt.Errorf("there are more than %d files; name the policy's own folder", maxSnapshotFiles)
+		return fmt.Errorf("the folder has more than %d files; name the policy's own folder", maxSnapshotFiles)
 	}
 	s.files[name] = nil
 	if !counts(name) && !isTest(name) {
@@ -63,7 +63,7 @@ func (s *snapshot) read(name string) error {
 		return err
 	}
 	if s.left -= len(content); s.left < 0 {
-		return fmt.Errorf("there are more than %d MB; name the policy's own folder", maxSnapshot>>20)
+		return fmt.Errorf("the folder has more than %d MB; name the policy's own folder", maxSnapshot>>20)
 	}
 	s.files[name] = content
 	return nil
@@ -74,16 +74,16 @@ func (s *snapshot) follow(name string) error {
 	info, err := fs.Stat(s.fsys, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return inFile(name).wrong("is a link that leads nowhere; take it out, or put the file itself there")
+		return inFile(name).wrong("is a dangling link; remove it, or replace it with the file itself")
 	case err != nil:
-		return inFile(name).wrong("is a link that leads out of the folder, or cannot be followed: put the file itself there")
+		return inFile(name).wrong("is a link that leads out of the folder, or cannot be followed; replace it with the file itself")
 	case info.IsDir():
-		return inFile(name).wrong("is a link to a folder: put the folder itself there")
+		return inFile(name).wrong("is a link to a folder; replace it with the folder itself")
 	}
 	return nil
 }
 
-// isTest says whether a file is a test of a policy, by its name.
+// isTest reports whether a file is a test of a policy, by its name.
 func isTest(name string) bool {
 	switch path.Ext(name) {
 	case ".yaml", ".yml", ".txtar":

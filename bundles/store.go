@@ -1,19 +1,30 @@
 package bundles
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// Store keeps effective policies by digest, so that a decision can be computed
-// again under the policy that made it. A policy is one file; what is there is
-// never changed.
-type Store struct{ Dir string }
+// Store keeps effective policies by digest, so that a decision can be
+// recomputed under the policy that made it. A policy is one immutable file. One
+// more file lists which policies were used when, including those that were
+// removed to save space.
+type Store struct {
+	Dir    string
+	Budget int64        // bytes of policies above which those go that were not used for longest; 0: none go
+	Now    func() int64 // Unix ms; nil: no times are noted
+}
 
 // stored is the file's form: the layers with the files that their digests
 // cover, and what the settings of several layers came to. A later version may
@@ -29,14 +40,16 @@ type storedLayer struct {
 	Files map[string][]byte `json:"files"`
 }
 
-// ErrNoPolicy says that a policy was not kept.
+// ErrNoPolicy means that a policy is not in the store.
 var ErrNoPolicy = errors.New("policy is not in the store")
 
 func (s Store) path(digest string) string { return filepath.Join(s.Dir, digest+".json") }
 
-// Put keeps a policy. It costs one look at the directory where it is there.
+// Put stores a policy. If it is already stored, that costs one look at the
+// directory.
 func (s Store) Put(e *Effective) error {
-	if _, err := os.Stat(s.path(e.Digest)); err == nil {
+	if info, err := os.Stat(s.path(e.Digest)); err == nil {
+		s.used(e.Digest, info.ModTime())
 		return nil
 	}
 	doc := stored{Digest: e.Digest}
@@ -51,9 +64,32 @@ func (s Store) Put(e *Effective) error {
 		return fmt.Errorf("encode policy: %w", err)
 	}
 	if err := s.write(s.path(e.Digest), raw); err != nil {
-		return fmt.Errorf("keep policy %.12s: %w", e.Digest, err)
+		return fmt.Errorf("store policy %.12s: %w", e.Digest, err)
 	}
+	if err := s.remember(e); err != nil {
+		return fmt.Errorf("note policy %.12s in its history: %w", e.Digest, err)
+	}
+	s.makeRoom(e.Digest)
 	return nil
+}
+
+func (s Store) at() int64 {
+	if s.Now == nil {
+		return 0
+	}
+	return s.Now()
+}
+
+// usedEach is how exactly it is known when a policy was used last.
+const usedEach = time.Hour
+
+// used notes that a policy is used, in the time of its file. Where that cannot be
+// written, say of a file that another user kept, the policy only counts as used
+// earlier: no reason to hold up a call.
+func (s Store) used(digest string, before time.Time) {
+	if now := time.UnixMilli(s.at()); now.Sub(before) >= usedEach {
+		_ = os.Chtimes(s.path(digest), now, now)
+	}
 }
 
 // Digests lists the policies that are kept, sorted.
@@ -86,7 +122,7 @@ func (s Store) write(path string, raw []byte) error {
 	_, err = f.Write(raw)
 	err = errors.Join(err, f.Sync(), f.Close())
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = osfile.Rename(f.Name(), path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
@@ -94,8 +130,7 @@ func (s Store) write(path string, raw []byte) error {
 	return nil
 }
 
-// Get returns a policy, after it has been put together again and its digest
-// found to be the one that was asked for.
+// Get returns a policy, reassembled and checked against its digest.
 func (s Store) Get(digest string) (*Effective, error) {
 	raw, err := os.ReadFile(s.path(filepath.Base(digest)))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,7 +148,7 @@ func (s Store) Get(digest string) (*Effective, error) {
 		return nil, fmt.Errorf("read policy %.12s: %w", digest, err)
 	}
 	if e.Digest != digest {
-		return nil, fmt.Errorf("policy %.12s was changed in the store: its files make %.12s", digest, e.Digest)
+		return nil, fmt.Errorf("policy %.12s was tampered with in the store: its files have the digest %.12s", digest, e.Digest)
 	}
 	return e, nil
 }
@@ -137,4 +172,137 @@ func (s stored) assemble() (*Effective, error) {
 		return nil, err
 	}
 	return assemble(layers, s.Settings, nil)
+}
+
+// StoredPolicy is a policy that was effective on this machine.
+type StoredPolicy struct {
+	Digest string            `json:"digest"`
+	First  int64             `json:"first"`          // Unix ms of its first use
+	Last   int64             `json:"last,omitempty"` // Unix ms of its last use, to the hour; 0: not known
+	Layers map[string]string `json:"layers"`         // layer -> digest; empty where that is not known
+	Bytes  int64             `json:"bytes"`
+	Lost   bool              `json:"lost"` // its files are no longer kept
+}
+
+// historyName is the file that lists the policies; a line for each.
+const historyName = "history.jsonl"
+
+// maxHistory bounds that file, in bytes: of a larger one the older half goes.
+const maxHistory = 1 << 20
+
+// remember adds a policy to the history. A line is short enough to be written in one
+// piece, whatever else writes.
+func (s Store) remember(e *Effective) error {
+	k := StoredPolicy{Digest: e.Digest, First: s.at(), Layers: map[string]string{}}
+	for _, l := range e.Layers {
+		k.Layers[l.Layer] = l.Digest
+	}
+	line, err := json.Marshal(k)
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(s.Dir, historyName)
+	if info, err := os.Stat(name); err == nil && info.Size() > maxHistory {
+		if err := s.halve(name); err != nil {
+			return err
+		}
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(line, '\n'))
+	return errors.Join(err, f.Close())
+}
+
+// halve keeps the newer half of the history.
+func (s Store) halve(name string) error {
+	raw, err := osfile.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	_, half, _ := bytes.Cut(raw[len(raw)/2:], []byte("\n"))
+	return s.write(name, half)
+}
+
+// makeRoom removes the policies that were not used for longest, but never the one that
+// is used now. What cannot be removed stays: the next policy tries again.
+func (s Store) makeRoom(now string) {
+	if s.Budget <= 0 {
+		return
+	}
+	list, err := s.History()
+	if err != nil {
+		return
+	}
+	var total int64
+	for _, k := range list {
+		total += k.Bytes
+	}
+	slices.SortStableFunc(list, func(a, b StoredPolicy) int { return cmp.Compare(a.Last, b.Last) })
+	for _, k := range list {
+		if total <= s.Budget {
+			return
+		}
+		if !k.Lost && k.Digest != now && os.Remove(s.path(k.Digest)) == nil {
+			total -= k.Bytes
+		}
+	}
+}
+
+// History lists the policies that were effective here, the newest first, also those
+// that are no longer kept.
+func (s Store) History() ([]StoredPolicy, error) {
+	known, err := s.remembered()
+	if err != nil {
+		return nil, err
+	}
+	digests, err := s.Digests()
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range digests {
+		info, err := os.Stat(s.path(d))
+		if err != nil {
+			continue // removed meanwhile
+		}
+		k, ok := known[d]
+		if !ok { // kept before there was a history
+			k = StoredPolicy{Digest: d, First: info.ModTime().UnixMilli(), Layers: map[string]string{}}
+		}
+		k.Last, k.Bytes, k.Lost = max(info.ModTime().UnixMilli(), k.First), info.Size(), false
+		known[d] = k
+	}
+	list := make([]StoredPolicy, 0, len(known))
+	for _, k := range known {
+		list = append(list, k)
+	}
+	slices.SortFunc(list, func(a, b StoredPolicy) int {
+		return cmp.Or(cmp.Compare(b.First, a.First), cmp.Compare(a.Digest, b.Digest))
+	})
+	return list, nil
+}
+
+// remembered reads the history's file, each policy as it was seen first. A line that
+// was cut short is left out.
+func (s Store) remembered() (map[string]StoredPolicy, error) {
+	known := map[string]StoredPolicy{}
+	raw, err := osfile.ReadFile(filepath.Join(s.Dir, historyName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return known, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the history of policies: %w", err)
+	}
+	for line := range bytes.Lines(raw) {
+		k := StoredPolicy{Layers: map[string]string{}}
+		if json.Unmarshal(line, &k) != nil || k.Digest == "" {
+			continue
+		}
+		if _, twice := known[k.Digest]; !twice {
+			k.Lost = true
+			known[k.Digest] = k
+		}
+	}
+	return known, nil
 }

@@ -16,8 +16,8 @@ import (
 
 // WithSetting returns the same policy with another value of one setting that is
 // a number, such as risk.high_threshold, whichever layer says it: what the
-// policy would be if the layers came to that. It is checked as settings are, and
-// has a digest of its own. The key may stand below settings., reviewer. or
+// policy would be if the layers came to that. It is checked as settings are,
+// and has a digest of its own. The key may be below settings., reviewer. or
 // data.reviewer.
 func (e *Effective) WithSetting(key string, value float64) (*Effective, error) {
 	path := SettingPath(key)
@@ -34,6 +34,21 @@ func (e *Effective) WithSetting(key string, value float64) (*Effective, error) {
 		return nil, fmt.Errorf("%s = %s: %w", path, decimal(value), err)
 	}
 	return assemble(e.Layers, settings, e.Sources)
+}
+
+// With returns the policy of layers that were put together from those of two
+// policies, with settings that are merged: one between the two. Nothing of it is
+// checked, since both were.
+func (e *Effective) With(layers []*Bundle, settings map[string]any) (*Effective, error) {
+	own := make([]*Bundle, len(layers))
+	for i, l := range layers {
+		b := *l
+		was := e.Layer(l.Layer)
+		b.checked, b.shipped = true, was != nil && was.shipped && maps.Equal(was.Modules, l.Modules)
+		b.Digest += " in part" // records of either policy are none of this one
+		own[i] = &b
+	}
+	return assemble(own, settings, e.Sources)
 }
 
 // SettingPath is a setting as docs/settings.md spells it.
@@ -71,7 +86,7 @@ func numbers(at string, v any, all map[string]bool) {
 	}
 }
 
-// sweepable says why a setting cannot be changed to another number.
+// sweepable reports why a setting cannot be changed to another number.
 func (e *Effective) sweepable(path string, settings map[string]any) error {
 	known := e.Numbers()
 	if slices.Contains(known, path) {
@@ -84,7 +99,7 @@ func (e *Effective) sweepable(path string, settings map[string]any) error {
 	}
 	if at != nil {
 		raw, _ := json.Marshal(at) // settings are JSON
-		return fmt.Errorf("%s is %.60s, which is no number; settings that are one, such as %s, are in docs/settings.md", path, raw, someOf(known))
+		return fmt.Errorf("%s is %.60s, not a number; numeric settings, such as %s, are listed in docs/settings.md", path, raw, someOf(known))
 	}
 	if first, _, _ := strings.Cut(path, "."); first == "patterns" || first == "rules" {
 		if slices.ContainsFunc(e.Rules(), func(r Rule) bool { return strings.Contains(path+".", "."+r.ID+".") }) {
@@ -92,7 +107,7 @@ func (e *Effective) sweepable(path string, settings map[string]any) error {
 				"patterns.factors.medium is a factor on the thresholds of all patterns", path)
 		}
 	}
-	return fmt.Errorf("there is no setting %s", e.meant(path, known))
+	return fmt.Errorf("unknown setting %s", e.meant(path, known))
 }
 
 // meant names the setting that was probably meant, or some.
@@ -111,7 +126,7 @@ func (e *Effective) meant(path string, known []string) string {
 		likely = inSection(path, known)
 	}
 	if len(likely) == 0 {
-		return fmt.Sprintf("%q; those that are numbers, such as %s, are in docs/settings.md", path, someOf(known))
+		return fmt.Sprintf("%q; numeric settings, such as %s, are listed in docs/settings.md", path, someOf(known))
 	}
 	return fmt.Sprintf("%q; did you mean one of %s?", path, strings.Join(likely[:min(8, len(likely))], ", "))
 }
@@ -134,8 +149,8 @@ func someOf(known []string) string {
 	return known[0]
 }
 
-// allows says what is wrong with settings of which one value was changed: with
-// the value, and with its place among others.
+// allows reports what is wrong with settings of which one value was changed:
+// with the value, and with its place among others.
 func (s *SchemaNode) allows(path string, settings map[string]any, value float64) error {
 	alone := map[string]any{}
 	nest(alone, strings.Split(path, "."), value)
@@ -148,7 +163,7 @@ func (s *SchemaNode) allows(path string, settings map[string]any, value float64)
 	}
 	m := newMerger([]*Bundle{{Layer: Base}})
 	m.ascending("", s, settings)
-	var wrong *placed
+	var wrong *positionedError
 	if len(m.errs) > 0 && errors.As(m.errs[0], &wrong) {
 		return errors.New(wrong.what) // where it is written is not where it is wrong
 	}
@@ -165,7 +180,7 @@ func nest(doc map[string]any, path []string, value float64) {
 	doc[path[len(path)-1]] = value
 }
 
-// rangeOf says which numbers the schema takes for a setting.
+// rangeOf reports which numbers the schema takes for a setting.
 func rangeOf(path string) string {
 	node := schemaOf(path)
 	what := "a number"
@@ -254,8 +269,8 @@ func exactly(text string) (*big.Rat, error) {
 	return nil, fmt.Errorf("expected a number such as 0.05, got %.40q", text)
 }
 
-// onlyDecimal is the text where it is a plain decimal, else nothing: other forms,
-// such as 1e999999999, are dear to read.
+// onlyDecimal is the text where it is a plain decimal, else nothing: other
+// forms, such as 1e999999999, are expensive to parse.
 func onlyDecimal(text string) string {
 	if strings.Trim(strings.TrimPrefix(text, "-"), "0123456789") == "" || isFraction(strings.TrimPrefix(text, "-")) {
 		return text
@@ -275,7 +290,7 @@ func steps(from, to, step *big.Rat) ([]float64, error) {
 	case step.Sign() == 0:
 		return nil, errors.New("STEP is 0; give the distance between two values")
 	case way.Sign()*step.Sign() < 0:
-		return nil, fmt.Errorf("STEP leads away from TO; write %s", decimalOf(new(big.Rat).Neg(step)))
+		return nil, fmt.Errorf("STEP has the wrong sign; write %s", decimalOf(new(big.Rat).Neg(step)))
 	}
 	count := new(big.Rat).Quo(way, step)
 	if count.Cmp(big.NewRat(MaxSweep, 1)) >= 0 {

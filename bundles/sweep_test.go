@@ -48,8 +48,8 @@ func TestParseSweep(t *testing.T) {
 		"=0.6:0.9:0.1":                 "expected KEY=FROM:TO:STEP",
 		"a=0.6:high:0.1":               `TO in "a=0.6:high:0.1": expected a number such as 0.05, got "high"`,
 		"a=0.6:0.9:0":                  "STEP is 0",
-		"a=0.6:0.9:-0.1":               "STEP leads away from TO; write 0.1",
-		"a=0.9:0.6:0.1":                "STEP leads away from TO; write -0.1",
+		"a=0.6:0.9:-0.1":               "STEP has the wrong sign; write 0.1",
+		"a=0.9:0.6:0.1":                "STEP has the wrong sign; write -0.1",
 		"a=0:1:0.001":                  "more than 101 values; make STEP at least 0.01",
 		"a=1e999999999:1:1":            "FROM in",
 		"a=0:1e-999999999:1":           "TO in",
@@ -139,8 +139,8 @@ func TestWithSettingReachesAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, r := range late.Tuned() {
-		if was := e.Tuned()[i]; r.Pattern() && !r.Fixed && r.Threshold != nil && *r.Threshold != 2**was.Threshold {
+	for i, r := range late.EffectiveRules() {
+		if was := e.EffectiveRules()[i]; r.Pattern() && !r.Fixed && r.Threshold != nil && *r.Threshold != 2**was.Threshold {
 			t.Errorf("%s: threshold %v, was %v", r.ID, *r.Threshold, *was.Threshold)
 		}
 	}
@@ -198,10 +198,10 @@ func TestWithSettingRefuses(t *testing.T) {
 	}{
 		{"risk.high_treshold", 0.7, `"risk.high_treshold"; did you mean "risk.high_threshold"?`},
 		{"high_threshold", 0.7, "did you mean one of rationality.high_threshold, risk.high_threshold?"},
-		{"risk", 0.7, "which is no number"},
+		{"risk", 0.7, "not a number"},
 		{"risk.nothing", 0.7, "did you mean one of risk.active_pattern.critical"},
 		{"nothing.at.all", 0.7, "docs/settings.md"},
-		{"matrix.low.low", 1, `matrix.low.low is "warn", which is no number`},
+		{"matrix.low.low", 1, `matrix.low.low is "warn", not a number`},
 		{"patterns.loop.threshold", 3, "are in their rows, not in the settings"},
 		{"rules.git_force_push.threshold", 3, "are in their rows, not in the settings"},
 		{"risk.high_threshold", 1.2, "risk.high_threshold = 1.2: expected a number, at least 0 and at most 1"},

@@ -9,23 +9,23 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Tidy returns a YAML file without what nobody sees: spaces at the ends of
+// Tidy returns a YAML file without invisible characters: spaces at the ends of
 // lines, carriage returns, more than one empty line, and empty lines at its
-// beginning and end. Everything else stays as its author wrote it, comments
-// included. A file of which anything would be lost by that is an error, and so
-// is one that is no YAML.
+// start and end. Everything else stays as its author wrote it, comments
+// included. A file whose meaning would change is an error, and so is one that
+// is not YAML.
 func Tidy(name string, src []byte) ([]byte, error) {
 	before, err := contents(name, src)
 	if err != nil {
 		return nil, err
 	}
 	if bytes.Contains(bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n")), []byte("\r")) {
-		return nil, inFile(name).wrong("is left as it is: it has carriage returns that end no line; end lines with a line feed")
+		return nil, inFile(name).wrong("was left unchanged: it has carriage returns within lines; end lines with a line feed")
 	}
 	out := tidied(src, before.texts)
 	after, err := contents(name, out)
 	if err != nil || !reflect.DeepEqual(before.values, after.values) || !reflect.DeepEqual(before.comments, after.comments) {
-		return nil, inFile(name).wrong("is left as it is: without spaces at the ends of its lines it would say something else")
+		return nil, inFile(name).wrong("was left unchanged: removing spaces at the ends of its lines would change its meaning")
 	}
 	return out, nil
 }

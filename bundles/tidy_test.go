@@ -26,8 +26,8 @@ func TestTidy(t *testing.T) {
 // A file that would say something else is left alone, and that is said.
 func TestTidyRefuses(t *testing.T) {
 	for src, want := range map[string]string{
-		"a: |+\n  x\n\n\n": "a.yaml is left as it is",
-		"a: [1":            "a.yaml:1: did not find expected",
+		"a: |+\n  x\n\n\n": "a.yaml: was left unchanged",
+		"a: [1":            "a.yaml:1: this [ is not closed",
 	} {
 		if _, err := Tidy("a.yaml", []byte(src)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", src, err, want)

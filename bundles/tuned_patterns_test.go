@@ -14,11 +14,11 @@ func tunedThreshold(t *testing.T, id string, layers ...[2]string) (threshold, le
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(e.Tuned(), func(r Rule) bool { return r.ID == id })
+	i := slices.IndexFunc(e.EffectiveRules(), func(r Rule) bool { return r.ID == id })
 	if i < 0 {
 		return 0, 0
 	}
-	r := e.Tuned()[i]
+	r := e.EffectiveRules()[i]
 	return *r.Threshold, r.Levels[0].At
 }
 

@@ -12,7 +12,7 @@ func tuned(t *testing.T, id string, settings ...[2]string) (Rule, bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := e.Tuned()
+	rows := e.EffectiveRules()
 	i := slices.IndexFunc(rows, func(r Rule) bool { return r.ID == id })
 	if i < 0 {
 		return Rule{}, false
@@ -71,7 +71,9 @@ func TestSwitchedOffPatterns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		has := func(id string) bool { return slices.ContainsFunc(e.Tuned(), func(r Rule) bool { return r.ID == id }) }
+		has := func(id string) bool {
+			return slices.ContainsFunc(e.EffectiveRules(), func(r Rule) bool { return r.ID == id })
+		}
 		if has("loop") != test.loop || has("delete_broad") != test.rule {
 			t.Errorf("%s: loop is there: %t, delete_broad: %t", name, has("loop"), has("delete_broad"))
 		}

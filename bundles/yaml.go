@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/agent-reviewer/reviewer/engine/yamltext"
 )
 
 // decodeYAML reads a file that is one object, and refuses what would get lost
@@ -43,61 +43,37 @@ func parseYAML(name string, content []byte) (*yaml.Node, error) {
 		return nil, syntaxError(name, content, err)
 	}
 	if d.Decode(&more) != io.EOF {
-		return nil, inFile(name).wrong("what follows --- is not read; make one document of it")
+		return nil, inFile(name).as("yaml.form").wrong("only one YAML document is allowed; remove the --- and what follows")
 	}
 	root := doc.Content[0]
 	if root.Tag == "!!null" {
 		return nil, nil
 	}
 	if root.Kind != yaml.MappingNode {
-		return nil, nodeAt(name, root).wrong("expected keys with values, got %s", kind(root))
+		return nil, nodeAt(name, root).as("yaml.form").wrong("expected keys with values, got %s", kind(root))
 	}
 	return root, nil
 }
 
-// syntaxError gives YAML's own errors, which say "line 3: …", our form.
+// syntaxError reports what keeps a file from being YAML, and where.
 func syntaxError(file string, content []byte, err error) error {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	if rest, ok := strings.CutPrefix(text, "line "); ok {
-		if at, what, ok := strings.Cut(rest, ": "); ok {
-			return spot{"", file, trueLine(at, what, content), 0}.wrong("%s", what)
-		}
-	}
-	return spot{"", file, 1, 0}.wrong("%s", text)
+	fault := yamltext.Explain(string(content), err)
+	return position{"", file, fault.Line, fault.Col, "yaml.syntax"}.wrong("%s", fault.Message)
 }
 
-// oneOff is what errors of the YAML parser begin with. Unlike those of its
-// scanner they count lines from 0.
-var oneOff = []string{
-	"did not find expected key", "did not find expected node content", "did not find expected '-' indicator",
-	"did not find expected ',' or", "did not find expected <", "found undefined tag handle",
-	"found duplicate %", "found incompatible YAML document",
-}
-
-func trueLine(at, what string, content []byte) int {
-	line, err := strconv.Atoi(at)
-	if err != nil {
-		return 1
-	}
-	if slices.ContainsFunc(oneOff, func(begin string) bool { return strings.HasPrefix(what, begin) }) {
-		line++
-	}
-	return min(line, bytes.Count(bytes.TrimRight(content, "\r\n"), []byte("\n"))+1)
-}
-
-// notJSON lists what JSON does not have: keys that are no text, keys that stand
-// there twice, numbers without end, and aliases, a few of which can stand for
+// notJSON lists what JSON does not have: keys that are not text, keys that
+// occur twice, numbers without end, and aliases, a few of which can stand for
 // more than fits in memory.
 func notJSON(name string, n *yaml.Node) []error {
 	var errs []error
 	if n.Kind == yaml.AliasNode {
-		errs = append(errs, nodeAt(name, n).wrong("aliases are not read here; write the value out"))
+		errs = append(errs, nodeAt(name, n).as("yaml.form").wrong("aliases are not allowed here; write the value in full"))
 	}
 	if n.Kind == yaml.MappingNode {
 		errs = append(errs, badKeys(name, n)...)
 	}
 	if f := strings.ToLower(n.Value); n.Tag == "!!float" && (strings.HasSuffix(f, ".nan") || strings.HasSuffix(f, ".inf")) {
-		errs = append(errs, nodeAt(name, n).wrong("expected a finite number, got %s", n.Value))
+		errs = append(errs, nodeAt(name, n).as("yaml.form").wrong("expected a finite number, got %s", n.Value))
 	}
 	for _, c := range n.Content {
 		errs = append(errs, notJSON(name, c)...)
@@ -105,18 +81,19 @@ func notJSON(name string, n *yaml.Node) []error {
 	return errs
 }
 
-// badKeys lists the keys of an object that are no text, or stand there twice.
+// badKeys lists the keys of an object that are not text, or occur twice.
 func badKeys(name string, n *yaml.Node) []error {
 	var errs []error
 	first := map[string]int{} // key -> its line
 	for i := 0; i < len(n.Content); i += 2 {
 		key := n.Content[i]
 		if key.Tag != "!!str" {
-			errs = append(errs, nodeAt(name, key).wrong("the key %s is no text; quote it", key.Value))
+			errs = append(errs, nodeAt(name, key).as("yaml.form").wrong("the key %s is not a string; quote it", key.Value))
 			continue
 		}
 		if line, twice := first[key.Value]; twice {
-			errs = append(errs, nodeAt(name, key).wrong("the key %s is set on line %d already; keep one of the two", key.Value, line))
+			errs = append(errs, nodeAt(name,
+				key).as("yaml.form").wrong("the key %s is already set on line %d; keep one of the two", key.Value, line))
 			continue
 		}
 		first[key.Value] = key.Line

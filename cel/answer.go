@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/ast"
@@ -16,21 +17,21 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Answer is what a condition says of an input, part by part.
+// Answer is the result of a condition for an input, part by part.
 type Answer struct {
-	ID        string     `json:"id"`
-	Holds     bool       `json:"holds"`
-	Error     string     `json:"error,omitempty"`     // the condition could not be evaluated
-	Match     []Unmet    `json:"match,omitempty"`     // lists that keep the input out
-	Parts     []Question `json:"parts,omitempty"`     // of when: all that have to be true, in their order
-	Measure   *float64   `json:"measure,omitempty"`   // what was measured
-	Threshold float64    `json:"threshold,omitempty"` // of Measure
+	ID        string      `json:"id"`
+	Holds     bool        `json:"holds"`
+	Error     string      `json:"error,omitempty"`     // the condition could not be evaluated
+	Match     []UnmetList `json:"match,omitempty"`     // lists that keep the input out
+	Parts     []Question  `json:"parts,omitempty"`     // of when: all that have to be true, in their order
+	Measure   *float64    `json:"measure,omitempty"`   // what was measured
+	Threshold float64     `json:"threshold,omitempty"` // of Measure
 
-	matched bool // the lists let the input through, and name more than phases
+	listsMatched bool // the lists let the input through, and name more than phases
 }
 
-// Unmet is a list of a Match of which the input has no word.
-type Unmet struct {
+// UnmetList is a list of a Match that contains none of the input's words.
+type UnmetList struct {
 	List   string   `json:"list"`
 	Wanted []string `json:"wanted"`
 	Got    []string `json:"got"`
@@ -44,7 +45,7 @@ type Question struct {
 	Holds  bool       `json:"holds"`
 	Error  string     `json:"error,omitempty"`
 	Values []Value    `json:"values,omitempty"` // what it compares
-	Within []Question `json:"within,omitempty"` // inside of a macro such as exists: did any item come out so?
+	Within []Question `json:"within,omitempty"` // inside a macro such as exists: was it true for any item?
 }
 
 // Value is an operand and what it is.
@@ -53,8 +54,8 @@ type Value struct {
 	Value string `json:"value"`
 }
 
-// Missing counts what would have to be otherwise for the condition to hold: one
-// is nearly there.
+// Missing counts what would have to change for the condition to be true: one is
+// a near miss.
 func (a *Answer) Missing() int {
 	n := len(a.Match)
 	for _, p := range a.Parts {
@@ -68,15 +69,15 @@ func (a *Answer) Missing() int {
 	return n
 }
 
-// Answers asks every condition about an input, by id, and evaluates every part
-// of those that at most one of their match lists keeps it out of.
+// Answers evaluates every condition for an input, by id, and every part of
+// those that at most one of their match lists excludes.
 func (h *Host) Answers(in *engine.Input) []Answer {
 	var all []Answer
 	language := h.tracking()
 	for i := range h.conditions {
 		c := &h.conditions[i]
 		a := Answer{ID: c.ID, Match: c.Match.unmet(in), Threshold: c.Threshold}
-		a.matched = len(a.Match) == 0 && c.Match.specific()
+		a.listsMatched = len(a.Match) == 0 && c.Match.specific()
 		if language != nil && len(a.Match) <= 1 {
 			a.ask(language, c, &variables{in: in})
 		}
@@ -103,7 +104,7 @@ func (a *Answer) ask(l *language, c *condition, vars *variables) {
 }
 
 // unmet lists what keeps an input out.
-func (m *Match) unmet(in *engine.Input) []Unmet {
+func (m *Match) unmet(in *engine.Input) []UnmetList {
 	var commands []string
 	for _, c := range in.Action.Commands {
 		commands = append(commands, c.Name)
@@ -113,7 +114,7 @@ func (m *Match) unmet(in *engine.Input) []Unmet {
 		detected = append(detected, id)
 	}
 	slices.Sort(detected)
-	var all []Unmet
+	var all []UnmetList
 	for _, list := range []struct {
 		name       string
 		only       Match
@@ -129,21 +130,21 @@ func (m *Match) unmet(in *engine.Input) []Unmet {
 		{"actions", Match{Actions: m.Actions}, m.Actions, []string{in.Action.Name}},
 		{"weekdays", Match{Weekdays: m.Weekdays}, m.Weekdays, []string{in.Time.Weekday}},
 		{"hours", Match{Hours: m.Hours}, hours(m.Hours), []string{fmt.Sprint(in.Time.Hour)}},
-		{"before", Match{Before: m.Before}, []string{fmt.Sprint(m.Before)}, []string{fmt.Sprint(in.Time.MS)}},
+		{"before", Match{Before: m.Before}, []string{"before " + moment(m.Before)}, []string{moment(in.Time.MS)}},
 	} {
 		if !list.only.admits(in) {
-			all = append(all, Unmet{list.name, list.words, list.got})
+			all = append(all, UnmetList{list.name, list.words, list.got})
 		}
 	}
 	return all
 }
 
+// hours describes a schedule; empty: there is none.
 func hours(h []int64) []string {
-	var words []string
-	for _, n := range h {
-		words = append(words, fmt.Sprint(n))
+	if len(h) != 2 {
+		return nil
 	}
-	return words
+	return []string{fmt.Sprintf("%d to %d", h[0], h[1])}
 }
 
 func texts[S ~string](list []S) []string {
@@ -154,26 +155,26 @@ func texts[S ~string](list []S) []string {
 	return words
 }
 
-// inquiry takes an expression apart. Each part is evaluated by itself, so that
+// explainer takes an expression apart. Each part is evaluated by itself, so that
 // one that is false hides none of the others.
-type inquiry struct {
+type explainer struct {
 	*questions
 	language *language
 	vars     *variables
 }
 
-// parts lists what has to be true of an expression.
+// parts lists the subexpressions that all have to be true.
 func (l *language) parts(e *expression, vars *variables) []Question {
 	checked, issues := l.env.Compile(e.text)
 	if issues.Err() != nil {
 		return nil // evaluating it says so
 	}
-	q := &inquiry{&questions{expression: e, tree: checked.NativeRep()}, l, vars}
+	q := &explainer{&questions{expression: e, tree: checked.NativeRep()}, l, vars}
 	return q.conjuncts(q.tree.Expr())
 }
 
 // conjuncts are the parts of `a && b && c`.
-func (q *inquiry) conjuncts(e ast.Expr) []Question {
+func (q *explainer) conjuncts(e ast.Expr) []Question {
 	written := q.written(e)
 	if !isCall(written, operators.LogicalAnd) {
 		return []Question{q.question(e)}
@@ -185,7 +186,7 @@ func (q *inquiry) conjuncts(e ast.Expr) []Question {
 	return all
 }
 
-func (q *inquiry) question(e ast.Expr) Question {
+func (q *explainer) question(e ast.Expr) Question {
 	written := q.written(e)
 	at := q.tree.SourceInfo().GetLocationByOffset(q.start(e.ID(), written))
 	one := Question{Text: q.textOf(written), Line: at.Line(), Column: at.Column() + 1}
@@ -201,7 +202,7 @@ func (q *inquiry) question(e ast.Expr) Question {
 	return one
 }
 
-func (q *inquiry) textOf(written ast.Expr) string {
+func (q *explainer) textOf(written ast.Expr) string {
 	text, err := parser.Unparse(written, q.tree.SourceInfo())
 	if err != nil {
 		return q.text
@@ -209,7 +210,7 @@ func (q *inquiry) textOf(written ast.Expr) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-func (q *inquiry) eval(text string) (ref.Val, error) {
+func (q *explainer) eval(text string) (ref.Val, error) {
 	checked, issues := q.language.env.Compile(text)
 	if issues.Err() != nil {
 		return nil, issues.Err()
@@ -222,9 +223,9 @@ func (q *inquiry) eval(text string) (ref.Val, error) {
 	return v, err
 }
 
-// inside says of each question in a macro such as list.exists(x, …) whether it
-// is true of any item.
-func (q *inquiry) inside(written ast.Expr) []Question {
+// inside records for each question in a macro such as list.exists(x, …) whether
+// it is true of any item.
+func (q *explainer) inside(written ast.Expr) []Question {
 	call := written.AsCall()
 	if !call.IsMemberFunction() || len(call.Args()) != 2 || call.Args()[0].Kind() != ast.IdentKind {
 		return nil
@@ -243,8 +244,8 @@ func (q *inquiry) inside(written ast.Expr) []Question {
 	return all
 }
 
-// questionsIn lists what is joined by && and ||.
-func (q *inquiry) questionsIn(e ast.Expr) []ast.Expr {
+// questionsIn lists the operands of && and ||.
+func (q *explainer) questionsIn(e ast.Expr) []ast.Expr {
 	written := q.written(e)
 	if !isCall(written, operators.LogicalAnd) && !isCall(written, operators.LogicalOr) {
 		return []ast.Expr{e}
@@ -257,7 +258,7 @@ func (q *inquiry) questionsIn(e ast.Expr) []ast.Expr {
 }
 
 // values are what an expression compares, as far as it is not written out.
-func (q *inquiry) values(written ast.Expr) []Value {
+func (q *explainer) values(written ast.Expr) []Value {
 	if written.Kind() != ast.CallKind {
 		return nil
 	}
@@ -278,8 +279,8 @@ func (q *inquiry) values(written ast.Expr) []Value {
 	return all
 }
 
-// compares says that what an expression compares says more than that it is
-// true or false.
+// compares reports whether the operands of an expression say more than its
+// result.
 func compares(e ast.Expr) bool {
 	if e.Kind() != ast.CallKind {
 		return false
@@ -291,14 +292,15 @@ func compares(e ast.Expr) bool {
 	return false
 }
 
-// parserMacros walk a list: what is inside of them is no expression by itself.
+// parserMacros walk a list: what is inside of them is not an expression by
+// itself.
 var parserMacros = map[string]bool{
 	operators.All: true, operators.Exists: true, operators.ExistsOne: true, operators.Filter: true, operators.Map: true,
 	"existsOne": true,
 }
 
-// value is what an expression comes to; nothing for what is written out.
-func (q *inquiry) value(written ast.Expr) []Value {
+// value evaluates an expression; nothing for literals.
+func (q *explainer) value(written ast.Expr) []Value {
 	if k := written.Kind(); k == ast.LiteralKind || k == ast.ListKind {
 		return nil
 	}
@@ -323,16 +325,20 @@ func shown(v ref.Val) string {
 	return text
 }
 
-// Specific says that something of the condition's own holds: a list that names
-// more than phases, a part, or for some item a question inside of a part.
+// Specific reports whether a characteristic part of the condition is true: a
+// list that names more than phases, a part, or for some item a question inside
+// a part.
 func (a *Answer) Specific() bool {
-	return a.matched || slices.ContainsFunc(a.Parts, func(p Question) bool {
+	return a.listsMatched || slices.ContainsFunc(a.Parts, func(p Question) bool {
 		return p.Holds || slices.ContainsFunc(p.Within, func(q Question) bool { return q.Holds })
 	})
 }
 
-// specific says that a list of a Match names more than phases.
+// specific reports whether a list of a Match names more than phases.
 func (m Match) specific() bool {
 	m.Phases = nil
 	return !m.empty()
 }
+
+// moment is a time as people write it.
+func moment(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }

@@ -38,7 +38,7 @@ func TestAnswers(t *testing.T) {
 		},
 		"a list keeps it out": {
 			Condition{When: "true", Match: Match{Phases: []string{"post"}, Commands: []string{"git"}}},
-			Answer{Match: []Unmet{{"phases", []string{"post"}, []string{"pre"}}}, Parts: []Question{one("true", 1, 1, true)}}, 1,
+			Answer{Match: []UnmetList{{"phases", []string{"post"}, []string{"pre"}}}, Parts: []Question{one("true", 1, 1, true)}}, 1,
 		},
 		"a measure below its threshold": {
 			Condition{Measure: "history.similar.failed", Threshold: 3},
@@ -63,7 +63,7 @@ func TestAnswers(t *testing.T) {
 
 func number64(f float64) *float64 { return &f }
 
-// Inside of a macro each question says whether it was true of any item.
+// Inside of a macro each question reports whether it was true of any item.
 func TestAnswersInside(t *testing.T) {
 	in := &engine.Input{Phase: engine.PhasePre, Action: engine.Action{
 		Commands: []engine.Command{{Name: "kubectl"}, {Name: "git", Operands: []string{"main"}}},

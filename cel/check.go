@@ -15,21 +15,23 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Inspect returns all that Check does, and what only shows beside the rest of a
-// policy or cannot be seen while an expression runs: windows and detectors that
-// there are not, and conditions that can never hold.
+// Inspect returns everything that Check does, and problems that cannot be
+// detected when the expression is compiled alone: unknown windows and
+// detectors, and conditions that can never be true.
 func (h *Host) Inspect(words engine.Vocabulary) []*Error {
 	problems := h.Check()
 	language, err := h.language()
 	if err != nil {
 		return problems
 	}
+	keys := keysOf(words)
 	for _, e := range h.expressions() {
-		if _, wrong := e.compile(); len(wrong) > 0 {
+		p, wrong := e.compile()
+		if len(wrong) > 0 {
 			continue
 		}
-		i := inspection{expression: e, language: language, keys: keysOf(words)}
-		problems = append(problems, i.inspect()...)
+		i := linter{expression: e, language: language, keys: keys}
+		problems = append(problems, i.inspect(p.checked)...)
 	}
 	return problems
 }
@@ -38,13 +40,14 @@ func (h *Host) Inspect(words engine.Vocabulary) []*Error {
 func keysOf(words engine.Vocabulary) map[string][]string {
 	return map[string][]string{
 		"engine.HistoryFacts.windows":        words.Windows,
+		"engine.HistoryFacts.fired":          words.Findings,
 		"engine.Action.detected":             words.Detectors,
 		"engine.SessionFacts.counts_by_type": engine.Types(),
 		"engine.WindowFacts.by_type":         engine.Types(),
 	}
 }
 
-type inspection struct {
+type linter struct {
 	*expression
 	*language
 	keys  map[string][]string
@@ -52,31 +55,28 @@ type inspection struct {
 	found []*Error
 }
 
-func (i *inspection) inspect() []*Error {
-	checked, issues := i.env.Compile(i.text)
-	if issues.Err() != nil {
-		return nil // said already
-	}
+func (i *linter) inspect(checked *cel.Ast) []*Error {
 	i.ast = checked.NativeRep()
 	visit(i.ast.Expr(), i.key)
 	before := len(i.found)
 	visit(i.ast.Expr(), i.chain)
-	if len(i.found) == before && i.part == "when" && i.constantlyFalse(checked) {
-		i.wrong(i.ast.Expr(), "this is always false, so the rule can never speak")
+	if len(i.found) == before && i.part == "when" {
+		i.constant(checked)
 	}
 	return i.found
 }
 
-func (i *inspection) wrong(at ast.Expr, format string, args ...any) {
-	e := &Error{ID: i.id, Part: i.part, Message: fmt.Sprintf(format, args...)}
+func (i *linter) wrong(at ast.Expr, code, format string, args ...any) *Error {
+	e := &Error{ID: i.id, Part: i.part, Code: code, Message: fmt.Sprintf(format, args...)}
 	if loc := i.ast.SourceInfo().GetStartLocation(at.ID()); loc.Line() > 0 {
 		e.Line, e.Column = loc.Line(), loc.Column()+1
 	}
 	i.found = append(i.found, e)
+	return e
 }
 
-// key refuses a key that a map with known keys never has.
-func (i *inspection) key(e ast.Expr) {
+// key rejects a key that a map with known keys never has.
+func (i *linter) key(e ast.Expr) {
 	if e.Kind() == ast.SelectKind {
 		i.member(e, e.AsSelect().Operand(), e.AsSelect().FieldName())
 		return
@@ -86,7 +86,7 @@ func (i *inspection) key(e ast.Expr) {
 	}
 	first, second := e.AsCall().Args()[0], e.AsCall().Args()[1]
 	switch e.AsCall().FunctionName() {
-	case operators.Index, operators.OptIndex, operators.OptSelect:
+	case operators.Index, operators.OptIndex, operators.OptSelect: // also a[?"b"] and a.?b
 		if word, ok := literal(second); ok {
 			i.member(second, first, word)
 		}
@@ -97,37 +97,53 @@ func (i *inspection) key(e ast.Expr) {
 	}
 }
 
-func (i *inspection) member(at, of ast.Expr, word string) {
+func (i *linter) member(at, of ast.Expr, word string) {
 	if of.Kind() != ast.SelectKind {
 		return
 	}
 	owner := i.ast.GetType(of.AsSelect().Operand().ID()).TypeName()
 	known, closed := i.keys[owner+"."+of.AsSelect().FieldName()]
 	if closed && !slices.Contains(known, word) {
-		i.wrong(at, "%s: unknown word %s", of.AsSelect().FieldName(), engine.Meant(word, known))
+		i.wrong(at, "cel.word", "%s: unknown word %s", of.AsSelect().FieldName(), engine.Suggest(word, known))
 	}
 }
 
-// constantlyFalse says that an expression is false whatever the input is.
-func (i *inspection) constantlyFalse(checked *cel.Ast) bool {
+// constant reports a condition that is the same whatever the input is.
+func (i *linter) constant(checked *cel.Ast) {
+	switch v := i.alone(checked); {
+	case v == types.False:
+		i.wrong(i.ast.Expr(), "cel.never", "this is always false, so the rule can never fire")
+	case v == types.True && i.open:
+		i.wrong(i.ast.Expr(), "cel.always", "this is always true, so the rule fires for everything; "+
+			"compare something, or write match: {phases: [pre]} if every call is meant")
+	case v == types.True:
+		i.wrong(i.ast.Expr(), "cel.always", "this is always true; remove when: match is sufficient").Warning = true
+	}
+}
+
+// alone returns what an expression is without any input; nil: that depends.
+func (i *linter) alone(checked *cel.Ast) ref.Val {
 	var unknown []*cel.AttributePatternType
 	for _, v := range i.types.variables() {
 		unknown = append(unknown, cel.AttributePattern(v.name))
 	}
 	vars, err := cel.PartialVars(map[string]any{}, unknown...)
 	if err != nil {
-		return false
+		return nil
 	}
 	program, err := i.env.Program(checked, cel.EvalOptions(cel.OptPartialEval))
 	if err != nil {
-		return false
+		return nil
 	}
 	v, _, err := program.Eval(vars)
-	return err == nil && v == types.False
+	if err != nil {
+		return nil
+	}
+	return v
 }
 
-// chain looks at what is asked of each value by expressions that must all hold.
-func (i *inspection) chain(e ast.Expr) {
+// chain checks the demands on each value by expressions that must all be true.
+func (i *linter) chain(e ast.Expr) {
 	if !isCall(e, operators.LogicalAnd) {
 		return
 	}
@@ -138,7 +154,7 @@ func (i *inspection) chain(e ast.Expr) {
 			continue
 		}
 		if !d.Possible() {
-			i.wrong(part, "`%s` and `%s` exclude each other, so this can never hold", written, d.first)
+			i.wrong(part, "cel.never", "`%s` and `%s` exclude each other, so this can never be true", written, d.first)
 			return
 		}
 		d.first = cmp.Or(d.first, written)
@@ -163,7 +179,7 @@ func conjuncts(e ast.Expr) []ast.Expr {
 
 // ask adds a comparison with a constant to what is asked of the value; nil: it
 // is something else.
-func (i *inspection) ask(e ast.Expr, asked map[string]*demand) (*demand, string) {
+func (i *linter) ask(e ast.Expr, asked map[string]*demand) (*demand, string) {
 	written := i.written(e)
 	if isCall(e, operators.LogicalNot) || e.Kind() != ast.CallKind || len(e.AsCall().Args()) != 2 {
 		return i.askBool(e, asked), written
@@ -221,8 +237,8 @@ func (d *demand) compare(sign string, with ref.Val) {
 	}
 }
 
-// askBool takes down that an expression is to hold, or not to.
-func (i *inspection) askBool(e ast.Expr, asked map[string]*demand) *demand {
+// askBool records that an expression must be true, or false.
+func (i *linter) askBool(e ast.Expr, asked map[string]*demand) *demand {
 	holds := true
 	for isCall(e, operators.LogicalNot) {
 		e, holds = e.AsCall().Args()[0], !holds
@@ -236,7 +252,7 @@ func (i *inspection) askBool(e ast.Expr, asked map[string]*demand) *demand {
 
 // demand returns what is asked of a value so far; nil: it cannot be told from
 // others.
-func (i *inspection) demand(e ast.Expr, asked map[string]*demand) *demand {
+func (i *linter) demand(e ast.Expr, asked map[string]*demand) *demand {
 	key := i.written(e)
 	if key == "" || e.Kind() == ast.LiteralKind {
 		return nil
@@ -248,7 +264,7 @@ func (i *inspection) demand(e ast.Expr, asked map[string]*demand) *demand {
 }
 
 // written is an expression as text; empty for what was a macro.
-func (i *inspection) written(e ast.Expr) string {
+func (i *linter) written(e ast.Expr) string {
 	text, err := parser.Unparse(e, i.ast.SourceInfo())
 	if err != nil {
 		return ""

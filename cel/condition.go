@@ -18,7 +18,7 @@ type Condition struct {
 	When      string  // CEL, bool
 	Measure   string  // CEL, a number; rounded to 1e-6 before it is compared
 	Threshold float64 // of Measure: reached counts
-	Levels    []Level // what a Measure is worth
+	Levels    []Level // levels of a Measure
 
 	Confidence string // CEL, a number from 0 to 1: how sure it is that the finding means what it says
 	Details    string // CEL, a string: what was measured, in words
@@ -33,8 +33,8 @@ type Level struct {
 	Level string
 }
 
-// Match is what an input must have before a condition is looked at. In each
-// list one word is enough; an empty list asks for nothing.
+// Match is what an input must have before a condition is examined. In each list
+// one word is enough; an empty list asks for nothing.
 type Match struct {
 	Phases   []string
 	Tools    []string // exact names; "mcp__*" is every name that begins so
@@ -49,12 +49,14 @@ type Match struct {
 	Before   int64    // the event's time, in Unix ms, lies before; 0: asks for nothing
 }
 
-// Error is what is wrong with a condition.
+// Error is a problem of a condition.
 type Error struct {
 	ID      string // of the condition
 	Part    string // id, match, when, measure, threshold, levels
 	Line    int    // in the expression, from 1; 0 where no place can be given
 	Column  int    // in the line, from 1
+	Code    string // what kind of problem it is, one of the codes of docs/codes.md
+	Warning bool   // worth a look only
 	Message string
 }
 
@@ -75,26 +77,26 @@ func join(problems []*Error) error {
 	return errors.Join(errs...)
 }
 
-// validate says what is wrong with a condition apart from its expressions.
+// validate reports what is wrong with a condition apart from its expressions.
 func (c *Condition) validate() []*Error {
 	problems := c.Match.validate(c.ID)
 	add := func(part, format string, args ...any) {
-		problems = append(problems, &Error{ID: c.ID, Part: part, Message: fmt.Sprintf(format, args...)})
+		problems = append(problems, &Error{ID: c.ID, Part: part, Code: "row.meaning", Message: fmt.Sprintf(format, args...)})
 	}
 	if c.ID == "" {
-		add("id", "is missing: give each condition a name of its own")
+		add("id", "is missing: give each condition an id of its own")
 	}
 	if c.When == "" && c.Measure == "" && c.Match.empty() {
-		add("when", "is missing: without when, measure or match the condition would hold for everything")
+		add("when", "is missing: without when, measure or match the condition would be true for everything")
 	}
 	if c.Measure == "" && c.Threshold != 0 {
-		add("threshold", "has no measure to compare with")
+		add("threshold", "has no effect without a measure")
 	}
 	if c.Measure == "" && len(c.Levels) > 0 {
-		add("levels", "have no measure to compare with")
+		add("levels", "have no effect without a measure")
 	}
 	if c.Measure == "" && c.Confidence != "" {
-		add("confidence", "has no measure that it could be sure of")
+		add("confidence", "has no effect without a measure")
 	}
 	for i, l := range c.Levels {
 		switch {
@@ -103,7 +105,7 @@ func (c *Condition) validate() []*Error {
 		case l.At < c.Threshold:
 			add("levels", "%s at %v is below the threshold %v and can never be given", l.Level, l.At, c.Threshold)
 		case slices.ContainsFunc(c.Levels[:i], func(o Level) bool { return o.At == l.At }):
-			add("levels", "two steps at %v", l.At)
+			add("levels", "has two steps at %v", l.At)
 		}
 	}
 	return problems
@@ -112,7 +114,7 @@ func (c *Condition) validate() []*Error {
 func (m *Match) validate(id string) []*Error {
 	var problems []*Error
 	add := func(format string, args ...any) {
-		problems = append(problems, &Error{ID: id, Part: "match", Message: fmt.Sprintf(format, args...)})
+		problems = append(problems, &Error{ID: id, Part: "match", Code: "row.word", Message: fmt.Sprintf(format, args...)})
 	}
 	for _, list := range []struct {
 		name         string
@@ -120,7 +122,7 @@ func (m *Match) validate(id string) []*Error {
 	}{
 		{"phases", m.Phases, engine.Phases()},
 		{"types", m.Types, engine.Types()},
-		{"signals", m.Signals, append(engine.Signals(), engine.FormerSignals()...)},
+		{"signals", m.Signals, append(engine.Signals(), engine.LegacySignals()...)},
 		{"weekdays", m.Weekdays, engine.Weekdays()},
 		{"tools", m.Tools, nil},
 		{"actions", m.Actions, nil},
@@ -133,16 +135,16 @@ func (m *Match) validate(id string) []*Error {
 			case w == "":
 				add("%s: an empty word matches nothing; leave the list out to match anything", list.name)
 			case list.known != nil && !slices.Contains(list.known, w):
-				add("%s: unknown word %s", list.name, engine.Meant(w, list.known))
+				add("%s: unknown word %s", list.name, engine.Suggest(w, list.known))
 			case (list.name == "commands" || list.name == "detected") && strings.Contains(w, "*"):
-				add("%s: %q: patterns are not understood here", list.name, w)
+				add("%s: %q: patterns are not supported here", list.name, w)
 			case strings.Contains(strings.TrimSuffix(w, "*"), "*"):
-				add("%s: %q: a * can stand at the end only", list.name, w)
+				add("%s: %q: a * can only be at the end", list.name, w)
 			}
 		}
 	}
 	if h := m.Hours; len(h) != 0 && (len(h) != 2 || h[0] == h[1]) {
-		add("hours: expected a start and another end, got %v", h)
+		add("hours: expected a start and a different end, got %v", h)
 	}
 	return problems
 }

@@ -16,9 +16,9 @@ import (
 	"cel.dev/cel-go/parser"
 )
 
-// Coverage notes for each question inside of conditions whether it was answered
-// yes and whether it was answered no. It is safe for concurrent use, and one may
-// serve several hosts: what counts is the condition's id and its text.
+// Coverage records for each question inside conditions whether it was ever true
+// and ever false. It is safe for concurrent use, and one may serve several
+// hosts: the key is the condition's id and its text.
 type Coverage struct {
 	mu       sync.Mutex
 	of       map[[3]string]*watched // id, part, text
@@ -28,8 +28,9 @@ type Coverage struct {
 // NewCoverage returns one that has seen nothing.
 func NewCoverage() *Coverage { return &Coverage{of: map[[3]string]*watched{}} }
 
-// Cover makes the host note what its conditions come to, each in a second
-// evaluation beside the one that counts. It is to be called before the first.
+// Cover makes the host record the results of its conditions, each in a second
+// evaluation next to the one that counts. It must be called before the first
+// evaluation.
 func (h *Host) Cover(c *Coverage) {
 	for _, e := range h.expressions() {
 		e.cover = sync.OnceValue(func() *watched { return c.watch(h, e) })
@@ -64,7 +65,7 @@ func (h *Host) Branches() []Branch {
 	return all
 }
 
-// watched is an expression with an eye on each of its questions.
+// watched is an expression whose questions are observed.
 type watched struct {
 	program cel.Program // nil: it does not compile
 	nodes   []*node     // as they are written
@@ -121,8 +122,8 @@ func (l *language) watched(e *expression) *watched {
 	return &watched{program, f.list}
 }
 
-// questions finds what is true or false in an expression as it is written:
-// what macros such as exists are made of is no question of the author's.
+// questions finds what is true or false in an expression as it is written: what
+// macros such as exists are made of is not a question of the author's.
 type questions struct {
 	*expression
 	tree *ast.AST
@@ -148,8 +149,7 @@ func (q *questions) written(e ast.Expr) ast.Expr {
 	return e
 }
 
-// asks leaves out what is constant, and a negation, which says what its operand
-// says the other way round.
+// asks omits constants and negations, whose operand says the same.
 func (q *questions) asks(id int64, written ast.Expr) bool {
 	constant := written.Kind() == ast.LiteralKind
 	negation := written.Kind() == ast.CallKind && written.AsCall().FunctionName() == operators.LogicalNot
@@ -214,27 +214,27 @@ func (q *questions) decorate(i interpreter.InterpretableV2) (interpreter.Interpr
 	if _, constant := i.(interpreter.InterpretableConst); !asked || constant {
 		return i, nil
 	}
-	if _, twice := i.(*eye); twice {
+	if _, twice := i.(*observer); twice {
 		return i, nil
 	}
-	return &eye{i, n}, nil
+	return &observer{i, n}, nil
 }
 
-// eye is an evaluation step whose results are noted.
-type eye struct {
+// observer is an evaluation step whose results are noted.
+type observer struct {
 	interpreter.InterpretableV2
 	node *node
 }
 
-func (e *eye) Eval(vars interpreter.Activation) ref.Val {
+func (e *observer) Eval(vars interpreter.Activation) ref.Val {
 	return e.note(e.InterpretableV2.Eval(vars))
 }
 
-func (e *eye) Exec(frame *interpreter.ExecutionFrame) ref.Val {
+func (e *observer) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	return e.note(e.InterpretableV2.Exec(frame))
 }
 
-func (e *eye) note(v ref.Val) ref.Val {
+func (e *observer) note(v ref.Val) ref.Val {
 	switch v {
 	case types.True:
 		e.node.yes.Store(true)

@@ -1,10 +1,10 @@
-// Package cel is the host of a policy's conditions: expressions in CEL over
-// the Input, which say "does it look like X?" and give findings.
+// Package cel evaluates a policy's conditions: expressions in CEL over the
+// Input, which answer "does it look like X?" and produce findings.
 //
-// A condition has a match list, which is looked at in Go first, and up to two
-// expressions. Nothing of CEL is touched, and no expression is compiled,
-// before an input comes that a match list lets through: a hook process that
-// lives for one call pays only for what could apply to that call.
+// A condition has a match list, which is evaluated in Go first, and up to two
+// expressions. No CEL code runs, and no expression is compiled, before an input
+// passes a match list: a hook process that lives for one call pays only for
+// what could apply to that call.
 //
 // Expressions see the fields of engine.Input under their JSON names, as typed
 // variables: event, action, history, session, time, facts, phase, harness, agent.
@@ -16,17 +16,17 @@
 //
 // Three functions are added to the language:
 //
-//	under(path, dir)    the path is dir or lies below it, as spelled:
+//	under(path, dir)    the path is dir or below it, as spelled:
 //	                    under("/etc/ssh/sshd_config", "/etc")
 //	glob(path, pattern) the whole path fits; * and ? stop at /, ** does not:
 //	                    glob("/srv/app/.env", "**/.env")
 //	domain(host, name)  the host is name or below it; a port is ignored:
 //	                    domain("api.example.com:443", "example.com")
 //
-// Not its business: what a finding means (rego), what the facts are
-// (engine/classify), how conditions are written in files (bundles).
+// Out of scope: what a finding means (rego), what the facts are
+// (engine/classify), and how conditions are written in files (bundles).
 package cel
 
 // Version is the version of cel-go, as engine.Env records it: another one could
-// make the same facts come out otherwise.
+// make the same facts come out differently.
 const Version = "v0.33.2"

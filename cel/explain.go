@@ -1,8 +1,10 @@
 package cel
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"cel.dev/cel-go/cel"
@@ -13,16 +15,20 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// explain turns CEL's issues into errors that say where, and what was meant.
+// explain turns CEL's issues into errors with the position, and what was
+// probably meant.
 func (l *language) explain(e *expression, issues *cel.Issues) []*Error {
 	owners := map[int64]*types.Type{}
 	if parsed, bad := l.env.Parse(e.text); bad.Err() == nil {
 		o := owner{l, owners}
 		o.walk(parsed.NativeRep().Expr(), map[string]*types.Type{})
 	}
+	if found := l.foreign(e, issues); found != nil {
+		return found
+	}
 	var problems []*Error
 	for _, i := range issues.Errors() {
-		p := &Error{ID: e.id, Part: e.part, Message: i.Message}
+		p := &Error{ID: e.id, Part: e.part, Code: kindOf(i.Message), Message: i.Message}
 		if i.Location.Line() > 0 {
 			p.Line, p.Column = i.Location.Line(), i.Location.Column()+1
 		}
@@ -33,14 +39,58 @@ func (l *language) explain(e *expression, issues *cel.Issues) []*Error {
 			(engine.Nearest(name, l.types["engine.Input"].names) != "" || !strings.Contains(i.Message, "did you mean")) {
 			p.Message = l.undeclared(name)
 		}
-		p.Message = applied(syntax(p.Message))
+		if strings.HasPrefix(i.Message, "invalid matches argument") {
+			p.Message = cmp.Or(l.badRegexp(e.text, i), p.Message)
+		}
+		p.Message = applied(unparsed(p.Message))
 		problems = append(problems, p)
 	}
-	return problems
+	return causes(problems)
 }
 
-// syntax shortens the parser's list of all tokens that could have stood there.
-func syntax(message string) string {
+// causes leaves out problems that follow from another one: what a parser reports after
+// a syntax error, and the variables of an unknown macro such as any(x, …).
+func causes(problems []*Error) []*Error {
+	macro, syntax := false, false
+	return slices.DeleteFunc(problems, func(p *Error) bool {
+		after := syntax && p.Code == "cel.syntax" || macro && strings.HasPrefix(p.Message, "unknown name \"")
+		macro = macro || strings.HasPrefix(p.Message, "unknown function ") && strings.Contains(p.Message, "(x, condition)")
+		syntax = syntax || p.Code == "cel.syntax"
+		return after
+	})
+}
+
+// foreign reports operators of other languages instead of what the parser makes
+// of them; nil where the text parses, or nothing of that kind is in it.
+func (l *language) foreign(e *expression, issues *cel.Issues) []*Error {
+	if !slices.ContainsFunc(issues.Errors(), func(i *cel.Error) bool { return strings.HasPrefix(i.Message, "Syntax error: ") }) {
+		return nil
+	}
+	for _, m := range mistakes(e.text) {
+		return []*Error{{ID: e.id, Part: e.part, Code: "cel.syntax", Line: m.line, Column: m.column, Message: m.message}}
+	}
+	return nil
+}
+
+// kindOf is the code of what CEL says.
+func kindOf(message string) string {
+	for _, k := range []struct{ begin, code string }{
+		{"Syntax error", "cel.syntax"}, {"undefined field", "cel.name"}, {"undeclared reference", "cel.name"},
+		{"invalid matches argument", "cel.regex"}, {"comprehension exceeds", "cel.cost"},
+	} {
+		if strings.HasPrefix(message, k.begin) {
+			return k.code
+		}
+	}
+	if strings.Contains(message, ": unknown word ") {
+		return "cel.word"
+	}
+	return "cel.type"
+}
+
+// unparsed shortens the parser's list of all tokens that could have occurred
+// there.
+func unparsed(message string) string {
 	rest, found := strings.CutPrefix(message, "Syntax error: ")
 	if !found {
 		return message
@@ -59,12 +109,18 @@ func syntax(message string) string {
 // comprehensions are nested too deep.
 func applied(message string) string {
 	if message == "comprehension exceeds nesting limit" {
-		return fmt.Sprintf("exists, all, filter and map stand in each other more than %d deep; make rules of the parts", maxNesting)
+		return fmt.Sprintf("exists, all, filter and map are nested more than %d deep; split the condition into several rules", maxNesting)
 	}
 	name, ok := quoted(message, "found no matching overload for '")
 	_, operands, known := strings.Cut(message, "applied to '")
 	if !ok || !known {
 		return message
+	}
+	if hint := functionHints[name]; hint != "" {
+		if name == "contains" && strings.HasPrefix(operands, "list(") {
+			hint = "part in list"
+		}
+		return fmt.Sprintf("%s cannot be applied to %s: write %s", strings.Trim(name, "@"), strings.TrimSuffix(operands, "'"), hint)
 	}
 	if strings.Trim(name, "_") != name {
 		name = strings.ReplaceAll(name, "_", "")
@@ -84,24 +140,27 @@ func quoted(message, before string) (string, bool) {
 
 func (l *language) undefined(field string, owner *types.Type) string {
 	if owner == nil {
-		return fmt.Sprintf("there is no field %q", field)
+		return fmt.Sprintf("unknown field %q", field)
 	}
 	names := l.types[owner.TypeName()].names
 	if len(names) == 0 {
-		return fmt.Sprintf("there is no field %q in a %s", field, owner)
+		return fmt.Sprintf("unknown field %q in a %s", field, owner)
 	}
 	if near := engine.Nearest(field, names); near != "" {
-		return fmt.Sprintf("there is no field %q; did you mean %q?", field, near)
+		return fmt.Sprintf("unknown field %q; did you mean %q?", field, near)
 	}
-	return fmt.Sprintf("there is no field %q; expected one of %s", field, strings.Join(names, ", "))
+	return fmt.Sprintf("unknown field %q; expected one of %s", field, strings.Join(names, ", "))
 }
 
 func (l *language) undeclared(name string) string {
+	if hint := undeclaredHint(name); hint != "" {
+		return hint
+	}
 	names := l.types["engine.Input"].names
 	if near := engine.Nearest(name, names); near != "" {
-		return fmt.Sprintf("there is no %q; did you mean %q?", name, near)
+		return fmt.Sprintf("unknown name %q; did you mean %q?", name, near)
 	}
-	return fmt.Sprintf("there is no %q; expected one of the variables %s, or a function of the language", name, strings.Join(names, ", "))
+	return fmt.Sprintf("unknown name %q; expected one of the variables %s, or a function of the language", name, strings.Join(names, ", "))
 }
 
 // owner finds the type of the operand of each selection. The checker does not

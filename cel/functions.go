@@ -52,8 +52,8 @@ func call(f func(a, b string) (bool, error), a, b ref.Val) ref.Val {
 	return types.Bool(holds)
 }
 
-// under says that a path is dir or lies below it, as spelled: symbolic links
-// were resolved when the facts were made. Nothing lies under an empty path.
+// under reports that a path is dir or is below it, as spelled: symbolic links
+// were resolved when the facts were made. Nothing is under an empty path.
 func under(p, dir string) (bool, error) {
 	if p == "" || dir == "" {
 		return false, nil
@@ -68,8 +68,9 @@ func under(p, dir string) (bool, error) {
 	return p == dir || strings.HasPrefix(p, dir+"/"), nil
 }
 
-// glob says that a whole path fits a pattern: * ? [a-z] stop at a slash, ** as
-// a whole segment stands for any number of segments. A set is negated by ^ alone.
+// glob reports that a whole path fits a pattern: * ? [a-z] stop at a slash, **
+// as a whole segment stands for any number of segments. A set is negated by ^
+// alone.
 func glob(p, pattern string) (bool, error) {
 	patterns := strings.Split(pattern, "/")
 	if err := checkGlob(patterns); err != nil {
@@ -81,7 +82,7 @@ func glob(p, pattern string) (bool, error) {
 	return wildcard.Path(patterns, strings.Split(p, "/")), nil
 }
 
-// globError says what is wrong with a pattern.
+// globError describes what is wrong with a pattern.
 type globError string
 
 func (e globError) Error() string { return string(e) }
@@ -91,16 +92,16 @@ func (e globError) Error() string { return string(e) }
 func checkGlob(patterns []string) error {
 	for _, s := range patterns {
 		if s != "**" && strings.Contains(s, "**") {
-			return globError("glob: ** must stand alone between slashes, not in " + s)
+			return globError("glob: ** must be alone between slashes, not in " + s)
 		}
 		if wildcard.Check(s) != nil {
-			return globError("glob: " + s + " is no pattern: close the [, or write \\[ for the character")
+			return globError("glob: " + s + " is not a valid pattern: close the [, or write \\[ for the character")
 		}
 	}
 	return nil
 }
 
-// domain says that a host is name or below it. Case and a port do not count.
+// domain reports that a host is name or below it. Case and a port do not count.
 func domain(host, name string) (bool, error) {
 	host, name = strings.ToLower(host), strings.ToLower(strings.TrimPrefix(name, "."))
 	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.Contains(host[:i], ":") {

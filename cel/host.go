@@ -16,10 +16,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Host holds the conditions of a policy. It is an engine.Matcher and safe for
-// concurrent use.
+// Host evaluates the conditions of a policy. It is an engine.Matcher and safe
+// for concurrent use.
 type Host struct {
-	conditions []condition // those of a list behind each other, in its order
+	conditions []condition // those of a list after each other, in its order
 	index      index
 	language   func() (*language, error) // made on first use: see the package comment
 }
@@ -50,12 +50,13 @@ func Compile(conditions []Condition) (*Host, error) {
 		problems = append(problems, c.validate()...)
 		at := place{c.List, c.Order}
 		if other, taken := places[at]; taken && c.List != "" {
-			problems = append(problems, &Error{ID: c.ID, Part: "order",
-				Message: fmt.Sprintf("%d of list %s is that of %s too: which comes first?", c.Order, c.List, other)})
+			problems = append(problems, &Error{ID: c.ID, Part: "order", Code: "row.meaning",
+				Message: fmt.Sprintf("%d of list %s is also that of %s; give each its own number", c.Order, c.List, other)})
 		}
 		places[at] = c.ID
 		if seen[c.ID] && c.ID != "" {
-			problems = append(problems, &Error{ID: c.ID, Part: "id", Message: "is given twice: findings could not be told apart"})
+			problems = append(problems, &Error{ID: c.ID, Part: "id", Code: "row.id",
+				Message: "duplicate id"})
 		}
 		seen[c.ID] = true
 		h.conditions = append(h.conditions, h.prepare(c))
@@ -76,6 +77,7 @@ func (h *Host) prepare(c Condition) condition {
 	p := condition{Condition: c}
 	if c.When != "" {
 		p.when = h.expression(c.ID, "when", c.When, boolean...)
+		p.when.open = c.Match.empty() && c.Measure == ""
 	}
 	if c.Measure != "" {
 		p.measure = h.expression(c.ID, "measure", c.Measure, numeric...)
@@ -134,7 +136,7 @@ func (h *Host) expressions() []*expression {
 
 // Match returns the findings of an input, by id. It fails only where the
 // context has ended; a condition that fails is a finding. Of a list it finds
-// one at most, and looks at nothing behind it.
+// one at most, and looks at nothing after it.
 func (h *Host) Match(ctx context.Context, in *engine.Input) ([]engine.Finding, error) {
 	var findings []engine.Finding
 	vars := &variables{in: in}
@@ -155,7 +157,8 @@ func (h *Host) Match(ctx context.Context, in *engine.Input) ([]engine.Finding, e
 	return findings, nil
 }
 
-// find says whether a condition holds. An error holds: the caller must see it.
+// find reports whether a condition is true. An error counts as true: the caller
+// must see it.
 func (c *condition) find(vars *variables) (engine.Finding, bool) {
 	f := engine.Finding{ID: c.ID}
 	if c.when != nil {
@@ -178,7 +181,7 @@ func (c *condition) find(vars *variables) (engine.Finding, bool) {
 	return f, true
 }
 
-// measured says whether the measure reaches the threshold.
+// measured reports whether the measure reaches the threshold.
 func (c *condition) measured(f *engine.Finding, vars *variables) (bool, error) {
 	if c.measure == nil {
 		return true, nil
@@ -194,7 +197,7 @@ func (c *condition) measured(f *engine.Finding, vars *variables) (bool, error) {
 	return f.Measure >= engine.Round6(c.Threshold), nil
 }
 
-// describe fills in what a finding says beside its measure.
+// describe fills in the texts and numbers of a finding other than its measure.
 func (c *condition) describe(f *engine.Finding, vars *variables) error {
 	if c.confidence != nil {
 		v, err := c.confidence.eval(vars)
@@ -252,7 +255,7 @@ func number(v ref.Val) (float64, error) {
 		return 0, fmt.Errorf("measure: expected a number, got %s", v.Type().TypeName())
 	}
 	if f = engine.Round6(f); math.IsNaN(f) || math.IsInf(f, 0) {
-		return 0, fmt.Errorf("measure: %v is no number to compare (a division by zero?)", f)
+		return 0, fmt.Errorf("measure: %v cannot be compared (a division by zero?)", f)
 	}
 	return f, nil
 }
@@ -268,6 +271,7 @@ func failed(id string, err error) engine.Finding {
 type expression struct {
 	id, part, text string
 	want           []*types.Type
+	open           bool // no list of match keeps anything out
 	compile        func() (*program, []*Error)
 	cover          func() *watched // nil: not asked for
 }
@@ -282,6 +286,7 @@ var (
 // program is a compiled expression.
 type program struct {
 	cel.Program
+	checked *cel.Ast // what was planned, for who looks at the text again
 	max     uint64
 	limited bool
 }
@@ -291,7 +296,7 @@ func (h *Host) expression(id, part, text string, want ...*types.Type) *expressio
 	e.compile = sync.OnceValues(func() (*program, []*Error) {
 		l, err := h.language()
 		if err != nil {
-			return nil, []*Error{{ID: id, Part: part, Message: err.Error()}}
+			return nil, []*Error{{ID: id, Part: part, Code: "cel.type", Message: err.Error()}}
 		}
 		return l.compile(e)
 	})
@@ -304,7 +309,7 @@ func (e *expression) eval(vars *variables) (ref.Val, error) {
 		return nil, join(errs[:1])
 	}
 	if e.cover != nil {
-		if w := e.cover(); w.program != nil { // once more, for what is seen on the way
+		if w := e.cover(); w.program != nil { // once more, to observe its questions
 			_, _, _ = w.program.Eval(vars) // the evaluation that counts has had the same error
 		}
 	}

@@ -86,8 +86,8 @@ func TestExpressions(t *testing.T) {
 		{`double(history.windows.recent.failed) / 2.0 > 1.4`, "yes"},
 		{`history.windows.missing.failed >= 3`, "error no such key: missing"},
 		{`has(history.call) && history.call.executed_differs`, "no"},
-		{`history.call.executed_differs`, "error call is absent: ask has() first"},
-		{`event.result.outcome == "ran"`, "error result is absent: ask has() first"},
+		{`history.call.executed_differs`, "error call is absent: check has() first"},
+		{`event.result.outcome == "ran"`, "error result is absent: check has() first"},
 		{`time.hour >= 22 || time.weekday == "sunday"`, "yes"},
 		{`"deletes_recursive" in facts && !("stopped" in facts)`, "yes"},
 		{`harness == "claude-code" && agent == "main"`, "yes"},
@@ -155,7 +155,7 @@ func TestMeasure(t *testing.T) {
 		{Condition{Measure: "0.7 + 0.1", Threshold: 0.8}, []engine.Finding{{ID: "m", Measure: 0.8}}}, // 0.7999999999999999 in binary
 		{Condition{Measure: "1.0 / 3.0"}, []engine.Finding{{ID: "m", Measure: 0.333333}}},
 		{Condition{Measure: "-1"}, nil},
-		{Condition{Measure: "0.0 / 0.0"}, []engine.Finding{{ID: "m", Error: "measure: NaN is no number to compare (a division by zero?)"}}},
+		{Condition{Measure: "0.0 / 0.0"}, []engine.Finding{{ID: "m", Error: "measure: NaN cannot be compared (a division by zero?)"}}},
 		{Condition{Measure: "1 / (session.actions - 7)"}, []engine.Finding{{ID: "m", Error: "measure: division by zero"}}},
 		{Condition{When: "session.actions > 7", Measure: "1 / (session.actions - 7)"}, nil}, // the guard is asked first
 		{Condition{When: "session.actions == 7", Measure: "session.actions * 2"}, []engine.Finding{{ID: "m", Measure: 14}}},
@@ -220,7 +220,7 @@ func TestMatchIsLazy(t *testing.T) {
 // What was never checked is an error in the finding, not a silent 'no'.
 func TestMatchUnchecked(t *testing.T) {
 	findings := match(t, host(t, Condition{ID: "x", When: "action.kind == 'a'"}), sample())
-	if len(findings) != 1 || !strings.Contains(findings[0].Error, `there is no field "kind"`) {
+	if len(findings) != 1 || !strings.Contains(findings[0].Error, `unknown field "kind"`) {
 		t.Errorf("got %+v", findings)
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// empty says that the match list lets everything through.
+// empty reports whether the match list lets everything through.
 func (m *Match) empty() bool {
 	return len(m.Phases)+len(m.Tools)+len(m.Types)+len(m.Signals)+len(m.Commands)+
 		len(m.Actions)+len(m.Weekdays)+len(m.Hours)+len(m.Detected)+len(m.Facts) == 0 && m.Before == 0
 }
 
-// admits says whether an input has what the match list asks for.
+// admits reports whether an input has what the match list asks for.
 func (m *Match) admits(in *engine.Input) bool {
 	a := &in.Action
 	return one(m.Phases, []engine.Phase{in.Phase}) && like(m.Tools, in.Event.Tool) && like(m.Actions, a.Name) &&
@@ -24,12 +24,12 @@ func (m *Match) admits(in *engine.Input) bool {
 		}))
 }
 
-// one says that a list is empty or shares a word with what there is.
+// one reports whether a list is empty or shares a word with what there is.
 func one[T ~string](list []string, there []T) bool {
 	return len(list) == 0 || slices.ContainsFunc(there, func(w T) bool { return slices.Contains(list, string(w)) })
 }
 
-// like says that a list is empty or has a pattern that fits the word.
+// like reports whether a list is empty or has a pattern that fits the word.
 func like(patterns []string, word string) bool {
 	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool {
 		if prefix, ok := strings.CutSuffix(p, "*"); ok {
@@ -39,12 +39,13 @@ func like(patterns []string, word string) bool {
 	})
 }
 
-// timely says that a moment is one that the match list asks for.
+// timely reports whether a moment is one that the match list asks for.
 func (m *Match) timely(t *engine.TimeFacts) bool {
 	return (m.Before == 0 || t.MS < m.Before) && one(m.Weekdays, []string{t.Weekday}) && within(m.Hours, t.Hour)
 }
 
-// within says that an hour lies in [start, end), which may go over midnight.
+// within reports whether an hour is in [start, end), which may go over
+// midnight.
 func within(hours []int64, hour int64) bool {
 	if len(hours) == 0 {
 		return true

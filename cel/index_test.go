@@ -72,7 +72,7 @@ func TestIndexHidesNothing(t *testing.T) {
 	}
 }
 
-// naive reads a match list word by word, as its documentation does.
+// naive evaluates a match list literally, as its documentation describes it.
 func naive(m Match, in *engine.Input) bool {
 	asks := func(list []string, has func(string) bool) bool {
 		return len(list) == 0 || slices.ContainsFunc(list, has)

@@ -9,13 +9,13 @@ import (
 	"cel.dev/cel-go/ext"
 )
 
-// EvalLimit stops an expression whose cost has no bound that is known before
-// it runs, in CEL's units: about 2.5 ms. The stop is an error of the condition.
+// EvalLimit stops an expression whose cost has no static limit, in CEL's units:
+// about 2.5 ms. Reaching it is an error of the condition.
 const EvalLimit = 50_000
 
-// refuseCost is the known bound from which an expression is refused: with
-// EvalLimit it would fail on ordinary inputs. Two lists of engine.MaxFacts
-// walked inside each other stay below, three do not.
+// refuseCost is the static cost limit from which an expression is rejected:
+// with EvalLimit it would fail on ordinary inputs. Two nested loops over lists
+// of engine.MaxFacts stay below, three do not.
 const refuseCost = 10_000_000
 
 // Limits of an expression's text: far above what a person writes or reads.
@@ -78,26 +78,26 @@ func (l *language) compile(e *expression) (*program, []*Error) {
 	if issues.Err() != nil {
 		return nil, l.explain(e, issues)
 	}
-	fail := func(format string, args ...any) (*program, []*Error) {
-		return nil, []*Error{{ID: e.id, Part: e.part, Message: fmt.Sprintf(format, args...)}}
+	fail := func(code, format string, args ...any) (*program, []*Error) {
+		return nil, []*Error{{ID: e.id, Part: e.part, Code: code, Message: fmt.Sprintf(format, args...)}}
 	}
 	if !e.wants(ast.OutputType()) {
-		return fail("expected %s, got %s", e.expected(), ast.OutputType())
+		return fail("cel.type", "expected %s, got %s", e.expected(), ast.OutputType())
 	}
 	cost, err := l.env.EstimateCost(ast, sizes{})
 	if err != nil {
-		return fail("estimate cost: %v", err)
+		return fail("cel.cost", "estimate cost: %v", err)
 	}
 	if cost.Max >= refuseCost && cost.Max < math.MaxUint64 {
-		return fail("could cost %d units, the limit is %d: do not walk lists inside each other", cost.Max, refuseCost)
+		return fail("cel.cost", "could cost %d units, the limit is %d: avoid nested loops over lists", cost.Max, refuseCost)
 	}
-	p := &program{max: cost.Max, limited: cost.Max > EvalLimit}
+	p := &program{checked: ast, max: cost.Max, limited: cost.Max > EvalLimit}
 	options := []cel.ProgramOption{cel.EvalOptions(cel.OptOptimize)}
 	if p.limited {
 		options = append(options, cel.CostLimit(EvalLimit))
 	}
 	if p.Program, err = l.env.Program(ast, options...); err != nil {
-		return fail("plan expression: %v", err)
+		return fail("cel.type", "plan expression: %v", err)
 	}
 	return p, nil
 }

@@ -32,8 +32,8 @@ func TestListFindsItsFirst(t *testing.T) {
 			[]Condition{in("a", "z", 0, "true"), in("b", "b", 0, "false"), in("b", "y", 1, "true"), in("a", "x", 1, "true")}, "y z"},
 		"and conditions of no list": {
 			[]Condition{in("", "y", 0, "true"), in("", "a", 0, "true"), in("a", "m", 0, "true"), in("a", "b", 1, "true")}, "a m y"},
-		"one that fails is an answer":      {[]Condition{in("a", "z", 0, broken), in("a", "b", 1, "true")}, "z!"},
-		"one behind the answer is nothing": {[]Condition{in("a", "z", 0, "true"), in("a", "b", 1, broken)}, "z"},
+		"one that fails is an answer":     {[]Condition{in("a", "z", 0, broken), in("a", "b", 1, "true")}, "z!"},
+		"one after the answer is nothing": {[]Condition{in("a", "z", 0, "true"), in("a", "b", 1, broken)}, "z"},
 	} {
 		var got []string
 		for _, f := range match(t, host(t, test.conditions...), sample()) {
@@ -48,7 +48,7 @@ func TestListFindsItsFirst(t *testing.T) {
 	}
 }
 
-// What stands behind the answer is not even compiled.
+// What follows the answer is not even compiled.
 func TestListStopsAtItsAnswer(t *testing.T) {
 	h := host(t, Condition{ID: "a", List: "l", Match: Match{Phases: []string{"pre"}}}, Condition{ID: "b", List: "l", Order: 1, When: "true"})
 	compiled := false
@@ -67,7 +67,7 @@ func TestListStopsAtItsAnswer(t *testing.T) {
 
 func TestListPlaceTakenTwice(t *testing.T) {
 	_, err := Compile([]Condition{{ID: "a", List: "l", Order: 1, When: "true"}, {ID: "b", List: "l", Order: 1, When: "true"}})
-	want := "condition b: order: 1 of list l is that of a too: which comes first?"
+	want := "condition b: order: 1 of list l is also that of a; give each its own number"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// ordered is a map whose keys are walked in order: Go's own order is chance,
+// ordered is a map whose keys are walked in order: Go's own order is random,
 // and a finding must not be.
 type ordered struct{ traits.Mapper }
 
@@ -113,7 +113,7 @@ func numeral(n json.Number) ref.Val {
 	}
 	f, err := n.Float64()
 	if err != nil {
-		return types.NewErr("argument %s is no number that can be held", n)
+		return types.NewErr("argument %s is out of range", n)
 	}
 	return decimal(f)
 }

@@ -55,7 +55,7 @@ type rewording struct {
 	all  []mutant.Rewording
 }
 
-// count says how many nodes the expression has, as it is written.
+// count reports how many nodes the expression has, as it is written.
 func (w *rewording) count() int {
 	n := 0
 	q := &questions{tree: w.tree}

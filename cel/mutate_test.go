@@ -77,7 +77,7 @@ func FuzzRewordings(f *testing.F) {
 			}
 			key := m.Operator + m.Text
 			if seen[key] || m.Before == m.After {
-				t.Errorf("%q: %s: %q -> %q is no change of its own", text, m.Operator, m.Before, m.After)
+				t.Errorf("%q: %s: %q -> %q is not a change of its own", text, m.Operator, m.Before, m.After)
 			}
 			seen[key] = true
 		}

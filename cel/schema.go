@@ -93,7 +93,7 @@ type provider struct {
 	schema  schema
 }
 
-// FindStructFieldType says how to read a field.
+// FindStructFieldType reports how to read a field.
 func (p provider) FindStructFieldType(name, field string) (*types.FieldType, bool) {
 	native, ok := p.Provider.FindStructFieldType(name, field)
 	f, known := p.schema[name].fields[field]
@@ -115,7 +115,7 @@ func (p provider) FindStructFieldType(name, field string) (*types.FieldType, boo
 	case f.Type.Kind() == reflect.Pointer:
 		ft.GetFrom = func(obj any) (any, error) {
 			if !native.IsSet(obj) {
-				return nil, fmt.Errorf("%s is absent: ask has() first", field)
+				return nil, fmt.Errorf("%s is absent: check has() first", field)
 			}
 			return native.GetFrom(obj)
 		}

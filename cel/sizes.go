@@ -10,10 +10,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// sizes bounds what an input can hold, for the static bound of an expression's
-// cost. Event and action share engine.MaxFacts bytes, and so do all strings in
-// all items of a list: a string in an item is taken to be as long as it can be
-// on average when there are maxItems of them.
+// sizes limits the size of inputs, for the static cost of an expression. Event
+// and action share engine.MaxFacts bytes, and so do all strings in all items of
+// a list: a string in an item is assumed to be as long as it can be on average
+// when there are maxItems of them.
 type sizes struct{}
 
 const (
@@ -24,8 +24,8 @@ const (
 // maxNumber is the most characters of a number.
 const maxNumber = 24
 
-// EstimateCallCost says how long a number is as a text, and leaves other calls to
-// their own models.
+// EstimateCallCost reports how long a number is as a text, and leaves other
+// calls to their own models.
 func (sizes) EstimateCallCost(_, overload string, _ *cost.AstNode, _ []cost.AstNode) *cost.CallEstimate {
 	switch overload {
 	case overloads.IntToString, overloads.UintToString, overloads.DoubleToString, overloads.BoolToString:
@@ -34,7 +34,7 @@ func (sizes) EstimateCallCost(_, overload string, _ *cost.AstNode, _ []cost.AstN
 	return nil
 }
 
-// EstimateSize bounds a value by its type and by how many lists it lies in.
+// EstimateSize bounds a value by its type and by how many lists it is in.
 func (sizes) EstimateSize(n cost.AstNode) *cost.SizeEstimate {
 	depth := 0
 	for _, step := range n.Path() {

@@ -14,9 +14,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// plain refuses what a condition does not need and what would make its result
-// depend on chance or hide a mistake: maps written in the text (they are walked
-// in no order), built objects, and dyn(), which switches the type check off.
+// plain rejects what a condition does not need and what would make its result
+// random or hide a mistake: map literals (they are walked in random order),
+// constructed objects, and dyn(), which disables type checking.
 type plain struct{}
 
 // Name names the check.
@@ -36,7 +36,7 @@ func (plain) Validate(_ *cel.Env, _ cel.ValidatorConfig, a *ast.AST, issues *cel
 	})
 }
 
-// globs refuses patterns that are wrong for every path.
+// globs rejects patterns that are invalid for every path.
 type globs struct{}
 
 // Name names the check.
@@ -57,8 +57,8 @@ func (globs) Validate(_ *cel.Env, _ cel.ValidatorConfig, a *ast.AST, issues *cel
 	})
 }
 
-// words refuses to compare a field that has a closed vocabulary with a word
-// that is not in it: the comparison could only ever say no.
+// words rejects comparisons of a field that has a closed vocabulary with a word
+// outside it: they could never be true.
 type words struct{ schema schema }
 
 // Name names the check.
@@ -89,7 +89,7 @@ type comparison struct {
 }
 
 // bind notes what the variable of a comprehension can be. A name that is used
-// for two vocabularies is not looked at.
+// for two vocabularies is not examined.
 func (c *comparison) bind(e ast.Expr) {
 	if e.Kind() != ast.ComprehensionKind {
 		return
@@ -113,7 +113,7 @@ func (c *comparison) compare(field, other ast.Expr) {
 	}
 	for _, o := range candidates {
 		if text, ok := literal(o); ok && !slices.Contains(known, text) {
-			c.issues.ReportErrorAtID(o.ID(), "%s: unknown word %s", name, engine.Meant(text, known))
+			c.issues.ReportErrorAtID(o.ID(), "%s: unknown word %s", name, engine.Suggest(text, known))
 		}
 	}
 }

@@ -2,8 +2,8 @@ package engine
 
 import "slices"
 
-// Type says what an action would do, whatever tool does it. An action has a
-// set of them; a shell command has the types of its effects.
+// Type is what an action would do, regardless of the tool that does it. An
+// action has a set of them; a shell command has the types of its effects.
 type Type string
 
 // The types of actions.
@@ -12,12 +12,12 @@ const (
 	TypeFileCreation     Type = "file_creation"
 	TypeFileModification Type = "file_modification"
 	TypeFileDeletion     Type = "file_deletion"
-	TypeSystemCommand    Type = "system_command" // changes the system, or is a command that is not understood
+	TypeSystemCommand    Type = "system_command" // changes the system, or is an unknown command
 	TypeNetworkRequest   Type = "network_request"
-	TypeMessage          Type = "message" // talks to a person or keeps the agent's own books; touches nothing
+	TypeMessage          Type = "message" // talks to a person or maintains the agent's own notes; touches nothing
 	TypeAgentSpawn       Type = "agent_spawn"
 	TypeMCPCall          Type = "mcp_call"
-	TypeUnknown          Type = "unknown" // could not be parsed: risky, never harmless
+	TypeUnknown          Type = "unknown" // could not be parsed: treated as risky, never as harmless
 )
 
 // Types lists every Type.
@@ -29,69 +29,102 @@ func Types() []string {
 	}
 }
 
-// Facts is what a Classifier says of an Event: facts on which two
-// organisations agree, masked and shortened. Nothing in it depends on policy
-// or on the session's history.
+// Facts is what a Classifier reports about an Event: facts that any two
+// organisations would agree on, masked and shortened. Nothing in it depends on
+// policy or on the session's history.
 type Facts struct {
 	Event  EventFacts
-	Action *Action // nil for events that are no action (a prompt, a session's start)
-	Args   string  // MAC of the raw arguments' canonical bytes; tells whether what ran is what was approved
+	Action *Action // nil for events without an action (a prompt, a session's start)
+	Args   string  // MAC of the raw arguments' canonical bytes; shows whether what ran is what was approved
 	Cut    []Cut   // what was shortened
 }
 
-// Cut says what was shortened to fit a record, so that nothing is lost silently.
+// Cut records what was shortened to fit a record, so that nothing is lost
+// silently.
 type Cut struct {
 	Field string `json:"field"`         // JSON path below the record, such as "event.args.command"
 	Bytes int64  `json:"bytes"`         // full length before shortening (items for a list)
 	MAC   string `json:"mac,omitempty"` // keyed digest of the full text
 }
 
-// Action is what an Event means. Lists are sorted where order says nothing.
+// Action is what an Event means. Lists are sorted unless their order has a
+// meaning.
 type Action struct {
-	Name     string    `json:"name"`     // dotted name for access rules: code.exec, filesystem.write, mcp.github.create_issue
-	Resource string    `json:"resource"` // the command, path, URL, or a JSON summary; masked, shortened
-	Types    []Type    `json:"types"`    // sorted, at least one
-	Intent   Type      `json:"intent"`   // the one type that names the action best
-	Commands []Command `json:"commands"` // in the order in which they would run
-	Paths    []string  `json:"paths"`    // distinct Short paths that are touched, sorted
-	Hosts    []string  `json:"hosts"`    // distinct hosts that are contacted, sorted
-	Effects  []Effect  `json:"effects"`  // worst kinds first
-	Signals  []Signal  `json:"signals"`  // sorted
-	Opaque   []Opaque  `json:"opaque"`   // what was not understood
+	// Dotted name of the action, for access rules: code.exec, filesystem.write, mcp.github.create_issue.
+	Name string `json:"name"`
+	// What messages show for the call: the command, path, URL or a summary of
+	// the arguments; masked and shortened.
+	Resource string    `json:"resource"`
+	Types    []Type    `json:"types"`    // what the action does, regardless of the tool; sorted, at least one
+	Intent   Type      `json:"intent"`   // the one type that describes the action best; empty where there is no action
+	Commands []Command `json:"commands"` // simple commands in the order in which they would run, wrappers removed
+	Paths    []string  `json:"paths"`    // distinct paths that the action touches, as in Effect.short, sorted
+	Hosts    []string  `json:"hosts"`    // distinct hosts that the action contacts, sorted
+	Effects  []Effect  `json:"effects"`  // everything that the action would do, worst kinds first
+	Signals  []Signal  `json:"signals"`  // names of dangerous techniques that no single effect reveals, sorted
+	Opaque   []Opaque  `json:"opaque"`   // parts that could not be understood; to be judged strictly
 
-	// Of commands that stand among the arguments of programs of which nothing is
-	// known: what those would do if the programs ran them. The first are the worst.
+	// Effects of commands found in the arguments of unknown programs, in case
+	// these run them; worst first.
 	Possible        []Effect `json:"possible,omitempty"`
-	PossibleSignals []Signal `json:"possible_signals,omitempty"`
+	PossibleSignals []Signal `json:"possible_signals,omitempty"` // signals of the commands in possible
 
-	Fingerprint string                  `json:"fingerprint"`           // 16 hex digits: same tool and same arguments (MAC)
-	Tokens      []string                `json:"tokens,omitempty"`      // 16 smallest token hashes (8 hex), for similarity of commands
-	Words       []string                `json:"words,omitempty"`       // hashes of the words that say what it is about (8 hex), as in Goal.Words; at most 24
-	Marks       []string                `json:"marks,omitempty"`       // keyed hashes (8 hex) of the texts in it that could have come from elsewhere, as they are and decoded: addresses, hosts, paths, packages, long words; at most 28
-	Check       bool                    `json:"check,omitempty"`       // it looks whether the work is good: tests, linters, validators
-	Waits       bool                    `json:"waits,omitempty"`       // it sleeps before it does something
-	Watches     bool                    `json:"watches,omitempty"`     // it only looks at what changes by itself: a process in the background, a pipeline, a server of this machine
-	Carries     []Label                 `json:"carries,omitempty"`     // labels of what it shares with earlier outputs; joined from history
-	SecretsOut  []WayOut                `json:"secrets_out,omitempty"` // ways in which something of a secret that was read reaches another machine by it; joined from history
-	Terminals   *Terminals              `json:"terminals,omitempty"`   // what is typed into terminals and has not run yet, where it types into one
-	Flows       []Flow                  `json:"flows,omitempty"`       // what of secrets it hands to other hosts, as far as its own words say so; at most 16
-	Contents    map[string]ContentFacts `json:"contents,omitempty"`    // argument name -> facts of a text that is not stored
-	Detected    map[string]int64        `json:"detected,omitempty"`    // id of a detector of the policy -> how often it was found in the raw texts
-	Code        []Code                  `json:"code,omitempty"`        // code that it writes into files, and what that would do
-	Loads       []string                `json:"loads,omitempty"`       // what its programs may run of the files around, sorted: kinds of code, any, named (files that it names), =NAME (a module of that name)
-	Inherits    []Inherited             `json:"inherits,omitempty"`    // code that the session wrote, that policy objected to and that this may run; joined from history
+	// 16 hexadecimal digits: the same for the same tool with the same arguments.
+	Fingerprint string `json:"fingerprint"`
+	// 16 smallest hashes of the arguments' words (8 hexadecimal digits), to compare commands.
+	Tokens []string `json:"tokens,omitempty"`
+	// Hashes of the words that describe what the action is about, as in
+	// Goal.words; at most 24.
+	Words []string `json:"words,omitempty"`
+	// Keyed hashes (8 hexadecimal digits) of texts that could come from elsewhere: addresses, hosts,
+	// paths, packages, long words; at most 28.
+	Marks []string `json:"marks,omitempty"`
+	Check bool     `json:"check,omitempty"` // the action checks the work: tests, linters, validators
+	Waits bool     `json:"waits,omitempty"` // the action sleeps before it does something
+	// The action only observes something that changes on its own: a background
+	// process, a pipeline, a local server.
+	Watches bool `json:"watches,omitempty"`
+	// Labels of earlier outputs whose text the action contains; added from the
+	// history.
+	Carries []Label `json:"carries,omitempty"`
+	// Ways by which part of a secret that was read would reach another machine;
+	// added from the history.
+	SecretsOut []ExfilPath `json:"secrets_out,omitempty"`
+	// Text that was typed into terminals and has not run yet, where the action types into one.
+	Terminals *Terminals `json:"terminals,omitempty"`
+	// Secrets that the action itself passes to other hosts; at most 16.
+	Flows []Flow `json:"flows,omitempty"`
+	// Facts about texts that are not stored, by the argument that contains
+	// them.
+	Contents map[string]ContentFacts `json:"contents,omitempty"`
+	// How often each detector of the policy found something in the raw texts, by its id.
+	Detected map[string]int64 `json:"detected,omitempty"`
+	// Code that the action writes into files, and what that code would do.
+	Code []Code `json:"code,omitempty"`
+	// Which files its programs may run: kinds of code, any, named (files that
+	// the call names), =NAME (a module), @NAME (a file that an interpreter is given
+	// as its code); sorted.
+	Loads []string `json:"loads,omitempty"`
+	// Code that the session wrote, that policy objected to, and that the action may run; added from the
+	// history.
+	Inherits []Inherited `json:"inherits,omitempty"`
+	// Names of remotes that git adds, at addresses that no remote had before.
+	Remotes []string `json:"remotes,omitempty"`
+	// What keeps running after the action: background processes, containers,
+	// terminals; at most 4.
+	Starts []Started `json:"starts,omitempty"`
 }
 
-// FlowKind is what kind of secret is handed to another host.
+// FlowKind is the kind of a secret that is passed to another host.
 type FlowKind string
 
-// The kinds of secrets that an action may hand on.
+// The kinds of secrets that an action may pass on.
 const (
-	FlowFile        FlowKind = "file"        // what a file with credentials holds
+	FlowFile        FlowKind = "file"        // the content of a file with credentials
 	FlowEnvironment FlowKind = "environment" // all variables of the environment
-	FlowStore       FlowKind = "store"       // what a program shows that keeps secrets
-	FlowVariable    FlowKind = "variable"    // a variable from outside, which the action does not set
-	FlowToken       FlowKind = "token"       // a token that stands in the action, of an issuer that is known
+	FlowStore       FlowKind = "store"       // the output of a program that stores secrets
+	FlowVariable    FlowKind = "variable"    // an inherited variable, which the action does not set
+	FlowToken       FlowKind = "token"       // a token of a known issuer that is part of the action
 )
 
 // FlowKinds lists every FlowKind.
@@ -99,29 +132,34 @@ func FlowKinds() []string {
 	return []string{string(FlowEnvironment), string(FlowFile), string(FlowStore), string(FlowToken), string(FlowVariable)}
 }
 
-// Flow says that something of a secret is in what a command, or a tool, hands to
+// Flow records that part of a secret is in what a command, or a tool, passes to
 // another host.
 type Flow struct {
-	What     FlowKind `json:"what"`
-	Name     string   `json:"name"`               // place of the file; name of the variable or the program; kind of the token
-	Class    Class    `json:"class,omitempty"`    // of the file: credential or env_file
-	Host     string   `json:"host,omitempty"`     // host or service; empty: not known
-	Image    string   `json:"image,omitempty"`    // of the container that gets it, instead of a host
+	What     FlowKind `json:"what"`               // source of the secret
+	Name     string   `json:"name"`               // path of the file, name of the variable or program, or kind of the token
+	Class    Class    `json:"class,omitempty"`    // class of the file: credential or env_file
+	Host     string   `json:"host,omitempty"`     // host or service that receives it; empty: unknown
+	Image    string   `json:"image,omitempty"`    // image of the container that receives it, instead of a host
 	Loopback bool     `json:"loopback,omitempty"` // the host is this machine
-	Own      bool     `json:"own,omitempty"`      // the host is of who issued it (words flows.owners), or of the name of the variable
-	Part     bool     `json:"part,omitempty"`     // lines or fields that were picked out of a file
-	Login    bool     `json:"login,omitempty"`    // it stands where a client says who asks: a header of its own, a password
-	Command  int      `json:"command"`            // index into Commands; -1: the tool itself
+	// The host belongs to the issuer of the secret (words flows.owners), or to the name of the variable.
+	Own     bool `json:"own,omitempty"`
+	Part    bool `json:"part,omitempty"`  // only some lines or fields of a file
+	Login   bool `json:"login,omitempty"` // it is used to authenticate: in a header or as a password
+	Command int  `json:"command"`         // index of the command in Action.commands; -1: the tool itself
 }
 
-// Command is one simple command after wrappers were taken off.
+// Command is one simple command without its wrappers.
 type Command struct {
-	Name     string   `json:"name"`               // base name of the program; empty when it is not known
-	Sub      []string `json:"sub,omitempty"`      // subcommands: ["push"], ["compose","down"]
-	Flags    []string `json:"flags,omitempty"`    // as written, in their order, up to "--": a cluster stays one ("-uf"), a value that stands apart goes behind = ("--context=prod"); masked
-	Operands []string `json:"operands,omitempty"` // what is left, masked; unknown parts as "?"
-	Wrappers []string `json:"wrappers,omitempty"` // sudo, env, timeout…, outermost first
-	Via      []string `json:"via,omitempty"`      // provenance: sh-c, eval, heredoc, pipe, base64, xargs, find-exec…, outermost first
+	Name string   `json:"name"`          // base name of the program; empty when it is not known
+	Sub  []string `json:"sub,omitempty"` // subcommands, such as ["push"] or ["compose","down"]
+	// Options as written, in order, up to "--": clusters stay together ("-uf"),
+	// a separate value is joined with = ("--context=prod"); masked.
+	Flags    []string `json:"flags,omitempty"`
+	Operands []string `json:"operands,omitempty"` // remaining words, masked; unknown parts are "?"
+	Wrappers []string `json:"wrappers,omitempty"` // programs that start this one (sudo, env, timeout, …), outermost first
+	// Where the command comes from (sh-c, eval, heredoc, pipe, base64, xargs, find-exec, script, …),
+	// outermost first.
+	Via []string `json:"via,omitempty"`
 }
 
 // EffectKind is what an effect acts on.
@@ -147,7 +185,7 @@ func EffectKinds() []string {
 	}
 }
 
-// Certainty says how well a target is known.
+// Certainty is how precisely a target is known.
 type Certainty string
 
 // The certainties of a target. Policy treats anything but exact and glob as
@@ -164,25 +202,25 @@ func Certainties() []string {
 	return []string{string(CertaintyExact), string(CertaintyGlob), string(CertaintyPrefix), string(CertaintyUnknown)}
 }
 
-// Location says where a path lies, seen from the session's workspace. The
-// classifier decides it on real paths (symbolic links resolved).
+// Location is the position of a path relative to the session's workspace. The
+// classifier determines it from real paths (symbolic links resolved).
 type Location string
 
 // The locations of paths.
 const (
 	LocationInside   Location = "inside"    // below the workspace
-	LocationSelf     Location = "self"      // the workspace itself, or all that is in it
+	LocationSelf     Location = "self"      // the workspace itself, or everything in it
 	LocationWorktree Location = "worktree"  // below another working tree of the workspace's repository, or such a tree that git worktree makes or removes
 	LocationAncestor Location = "ancestor"  // contains the workspace
-	LocationTemp     Location = "temp"      // below a temporary directory that does not hold the workspace
-	LocationBeside   Location = "beside"    // below a temporary directory that holds the workspace too: scratch, or somebody's work
-	LocationTempRoot Location = "temp_root" // a temporary directory itself, or all that is in it
+	LocationTemp     Location = "temp"      // below a temporary directory that does not contain the workspace
+	LocationBeside   Location = "beside"    // below a temporary directory that also contains the workspace: scratch, or somebody's work
+	LocationTempRoot Location = "temp_root" // a temporary directory itself, or everything in it
 	LocationNotes    Location = "notes"     // a file of the agent's own notes about the workspace, in a home directory
 	LocationHome     Location = "home"      // below a home directory
-	LocationHomeRoot Location = "home_root" // a home directory itself, or all that is in it
+	LocationHomeRoot Location = "home_root" // a home directory itself, or everything in it
 	LocationSystem   Location = "system"    // below /etc, /usr, /boot, …
 	LocationDevice   Location = "device"    // below /dev, but not the harmless ones (null, zero, stdout, …)
-	LocationNull     Location = "null"      // /dev/null and its like: nothing happens to it
+	LocationNull     Location = "null"      // /dev/null and the like: writing has no effect
 	LocationRoot     Location = "root"      // the root, a drive, or a directory just below it that belongs to the system
 	LocationOutside  Location = "outside"   // anywhere else
 	LocationUnknown  Location = "unknown"   // the target is not known
@@ -197,22 +235,22 @@ func Locations() []string {
 	}
 }
 
-// Class says what kind of file a path is by its name and place, independent of
-// any organisation's own list of protected places (which is policy).
+// Class is the kind of a file by its name and place, independent of any
+// organisation's own list of protected places (which is policy).
 type Class string
 
 // The classes of files that matter to more than one organisation.
 const (
 	ClassCredential Class = "credential"    // private keys, cloud and package credentials, keychains, shell history
-	ClassEnvFile    Class = "env_file"      // .env and its kin, but not examples and templates
+	ClassEnvFile    Class = "env_file"      // .env and its variants, but not examples and templates
 	ClassStartup    Class = "startup"       // shell rc files, crontabs, systemd units, launch agents, login items
 	ClassGitHook    Class = "git_hook"      // .git/hooks, and configuration that names commands
-	ClassGitData    Class = "git_data"      // below .git otherwise, or .git itself
+	ClassGitData    Class = "git_data"      // anything else below .git, or .git itself
 	ClassAgent      Class = "agent_config"  // settings, hooks, MCP servers and instructions of coding agents
 	ClassGuard      Class = "guard"         // reviewer's own state, policy, keys and binary
 	ClassCI         Class = "ci_config"     // workflow definitions
-	ClassGenerated  Class = "generated"     // built or downloaded again by a tool: ignored by git and known to be regenerable
-	ClassBackup     Class = "backup"        // copies kept for a bad day
+	ClassGenerated  Class = "generated"     // can be rebuilt or downloaded again: ignored by git and known to be regenerable
+	ClassBackup     Class = "backup"        // backup copies
 	ClassDatabase   Class = "database"      // files of a database
 	ClassMount      Class = "system_config" // configuration of the machine below /etc
 	ClassTest       Class = "test"          // tests, their fixtures, snapshots and settings
@@ -227,9 +265,9 @@ func Classes() []string {
 	}
 }
 
-// Reversibility is the taxonomy's scale: R0 pure read, R1 by the tool itself,
-// R2 by version control, R3 at a cost (rebuild, download again), R4 never on
-// this machine, R5 never anywhere. Empty: not known.
+// Reversibility is how an effect can be undone: R0 nothing to undo, R1 by the
+// tool itself, R2 by version control, R3 at a cost (rebuild, download again),
+// R4 not on this machine, R5 never. Empty: unknown.
 type Reversibility string
 
 // The steps of reversibility.
@@ -249,44 +287,71 @@ func Reversibilities() []string {
 
 // Effect is one thing that an action would do to one target.
 type Effect struct {
-	Kind          EffectKind    `json:"kind"`
-	Verb          string        `json:"verb"`             // read, create, write, append, truncate, delete, move, link, chmod, fetch, send, listen, exec, kill, …
-	Target        string        `json:"target,omitempty"` // real absolute path, URL or host; masked
-	Object        string        `json:"object,omitempty"` // what it is about where the target does not say: at a service as it names it, in the singular (volume, stack, table, rows, package), history of a repository, host of a container that can change all of the machine; absent: not known
-	Short         string        `json:"short,omitempty"`  // the path with the home directory as ~ and the workspace as .
-	Certainty     Certainty     `json:"certainty"`
-	Location      Location      `json:"location,omitempty"` // paths only
-	Class         Class         `json:"class,omitempty"`    // paths only
-	Exists        string        `json:"exists,omitempty"`   // "yes", "no"; absent: not known
-	Entry         string        `json:"entry,omitempty"`    // "file", "dir", "link", "other"; absent: not known
-	Git           string        `json:"git,omitempty"`      // "clean", "dirty", "untracked", "ignored"; absent: not known
-	Recursive     bool          `json:"recursive,omitempty"`
-	Forced        bool          `json:"forced,omitempty"`
-	Privileged    bool          `json:"privileged,omitempty"`
-	Egress        bool          `json:"egress,omitempty"`      // data leaves the machine
-	Loopback      bool          `json:"loopback,omitempty"`    // the host is this machine
-	Persistence   bool          `json:"persistence,omitempty"` // outlives the session: start-up files, schedulers, services
+	Kind EffectKind `json:"kind"` // what the effect acts on
+	// What it does: read, create, write, append, truncate, delete, move, link, chmod, fetch, send, listen,
+	// exec, kill, ….
+	Verb   string `json:"verb"`
+	Target string `json:"target,omitempty"` // real absolute path, URL or host; masked
+	// What the effect is about where the target does not show it: volume,
+	// stack, table, rows, package, history, …; absent: unknown.
+	Object string `json:"object,omitempty"`
+	// The path with the workspace as . and the home directory as ~: ./src/cart.go, ~/.ssh/config.
+	Short     string    `json:"short,omitempty"`
+	Certainty Certainty `json:"certainty"`          // how precisely the target is known; treat anything but exact and glob as the worst case
+	Location  Location  `json:"location,omitempty"` // position of the path relative to the workspace; paths only
+	Class     Class     `json:"class,omitempty"`    // kind of file, by its name and place; paths only
+	Exists    string    `json:"exists,omitempty"`   // yes or no: whether the path exists; absent: unknown
+	Entry     string    `json:"entry,omitempty"`    // kind of entry: file, dir, link or other; absent: unknown
+	// State in version control: clean, dirty, untracked, ignored; absent:
+	// unknown.
+	Git         string `json:"git,omitempty"`
+	Recursive   bool   `json:"recursive,omitempty"`   // everything below the path is affected
+	Forced      bool   `json:"forced,omitempty"`      // a flag overrides confirmations or protections
+	Privileged  bool   `json:"privileged,omitempty"`  // it happens with elevated privileges (sudo, …)
+	Egress      bool   `json:"egress,omitempty"`      // data leaves the machine
+	Loopback    bool   `json:"loopback,omitempty"`    // the host is this machine
+	Persistence bool   `json:"persistence,omitempty"` // it outlives the session: start-up files, schedulers, services
+	// How it can be undone: R0 nothing to undo, R1 by the tool, R2 by version
+	// control, R3 at a cost, R4 not on this machine, R5 never; absent: unknown.
 	Reversibility Reversibility `json:"reversibility,omitempty"`
-	Host          string        `json:"host,omitempty"`       // where it happens, if not on this machine: ssh:NAME, container:NAME, vm:…, app:…, volume:…, one behind the other with /; masked
-	Command       int           `json:"command"`              // index into Action.Commands; -1: the tool itself
-	Lost          int64         `json:"lost,omitempty"`       // how much of a file goes, where the call says what is left: in percent of its bytes, rounded down; absent: nothing, or not known
-	Shrinks       bool          `json:"shrinks,omitempty"`    // Lost is nine tenths or more; read by policies of earlier versions
-	Mode          string        `json:"mode,omitempty"`       // permissions as the call gives them: 0777, a+w, cap_net_raw+ep; absent: none are given, or they are not known
-	Guard         string        `json:"guard,omitempty"`      // "is": changes a part of what guards the session (reviewer, settings and hooks of the client); "holds": such a part goes with it; "minor": settings of the client that decide nothing
-	Repository    bool          `json:"repository,omitempty"` // a directory that goes, with a repository in it
-	Bytes         int64         `json:"bytes,omitempty"`      // what the call says that it writes, of files made to a size; absent: not known
-	Ledger        string        `json:"ledger,omitempty"`     // what the session did to the path before: see LedgerStates; joined from history
-	Secret        bool          `json:"secret,omitempty"`     // the file holds something of a credential or env file; joined from history
-	Untrusted     bool          `json:"untrusted,omitempty"`  // the file holds something that nobody in the session wrote; joined from history
-	Named         bool          `json:"named,omitempty"`      // a person named the path, or a folder that holds it; joined from history
-	Given         bool          `json:"given,omitempty"`      // a person gave the path, or that of a folder that holds it, in full: /…, ~/… or ../…; joined from history
-	Agreed        string        `json:"agreed,omitempty"`     // of a write: a person said yes to an earlier one, to the same file or to one of its folder; joined from history
-	Run           bool          `json:"run,omitempty"`        // the file is read by a command that runs something: joined for policy
-	Scoped        bool          `json:"scoped,omitempty"`     // a person added the path, or a folder that holds it, to the session's scope; joined from history
+	// Where it happens, if not on this machine: ssh:NAME, container:NAME, vm:…,
+	// app:…, volume:…, nested with /; masked.
+	Host    string `json:"host,omitempty"`
+	Command int    `json:"command"` // index of the command in Action.commands; -1: the tool itself
+	// Share of the file that is removed, in percent of its bytes, where the
+	// call shows it; absent: nothing or unknown.
+	Lost    int64 `json:"lost,omitempty"`
+	Shrinks bool  `json:"shrinks,omitempty"` // lost is 90 or more; kept for older policies
+	// Permissions that the call grants: 0777, a+w, cap_net_raw+ep; absent: none
+	// or unknown.
+	Mode string `json:"mode,omitempty"`
+	// is: changes what guards the session (reviewer, settings and hooks of the
+	// client); holds: removes a folder that contains it; minor: client settings
+	// without influence on decisions.
+	Guard      string `json:"guard,omitempty"`
+	Repository bool   `json:"repository,omitempty"` // a folder that contains a repository is removed
+	Bytes      int64  `json:"bytes,omitempty"`      // size that the call gives a file; absent: unknown
+	Ledger     string `json:"ledger,omitempty"`     // what the session did to the path before; added from the history
+	Secret     bool   `json:"secret,omitempty"`     // the file contains part of a credential or env file; added from the history
+	// The file contains text that nobody in the session wrote; added from the
+	// history.
+	Untrusted bool `json:"untrusted,omitempty"`
+	Named     bool `json:"named,omitempty"` // a person named the path or a folder that contains it; added from the history
+	// A person wrote the path, or that of a folder that contains it, in full
+	// (/…, ~/… or ../…); added from the history.
+	Given bool `json:"given,omitempty"`
+	// file or folder: a person approved an earlier write to the same file, or
+	// to another file of its folder; added from the history.
+	Agreed string `json:"agreed,omitempty"`
+	Run    bool   `json:"run,omitempty"` // the file is read by a command that runs something
+	Own    bool   `json:"own,omitempty"` // of a process: the call started it itself
+	// A person added the path, or a folder that contains it, to the session's
+	// scope; added from the history.
+	Scoped bool `json:"scoped,omitempty"`
 }
 
-// Place names an effect's path, behind the host where it lies unless that is
-// this machine; empty for what is no path.
+// Place returns the effect's path, after its host unless that is this machine;
+// empty where the effect has no path.
 func (e *Effect) Place() string {
 	if e.Host == "" || e.Short == "" {
 		return e.Short
@@ -294,22 +359,22 @@ func (e *Effect) Place() string {
 	return e.Host + ":" + e.Short
 }
 
-// Makes reports whether an effect brings a file into being: by whether it is
-// there, and where nothing is known of that, by the verb.
-func (e *Effect) Makes() bool {
+// Creates reports whether an effect creates a file: judged by whether the file
+// exists, and where that is unknown, by the verb.
+func (e *Effect) Creates() bool {
 	if e.Kind != EffectFileWrite || e.Verb == "move" {
 		return false
 	}
 	return e.Exists == "no" || e.Exists == "" && slices.Contains([]string{"create", "write", "copy", "download"}, e.Verb)
 }
 
-// Opaque is something that the classifier did not understand, with where.
+// Opaque is a part of an action that the classifier did not understand.
 type Opaque struct {
-	Reason string `json:"reason"`          // one of OpaqueReasons
-	Where  string `json:"where,omitempty"` // the piece, masked and shortened
+	Reason string `json:"reason"`          // why it was not understood
+	Where  string `json:"where,omitempty"` // the part in question, masked and shortened
 }
 
-// OpaqueReasons lists every reason for which an action is not understood.
+// OpaqueReasons lists every reason why part of an action is not understood.
 func OpaqueReasons() []string {
 	return []string{
 		"syntax",    // the text does not parse
@@ -319,22 +384,24 @@ func OpaqueReasons() []string {
 		"budget",    // too large to look at all of it
 		"tool",      // the tool is not known
 		"arguments", // the arguments are not what the tool takes
-		"encoding",  // bytes that are no text, invisible or look-alike characters
+		"encoding",  // bytes that are not text, invisible or look-alike characters
 	}
 }
 
-// VerbList is the verb of a file_read that shows names, sizes and dates of files,
-// and nothing that is in them.
+// VerbList is the verb of a file_read that shows names, sizes and dates of
+// files but none of their contents.
 const VerbList = "list"
 
 // ObjectWorktree is the object of effects that make or remove a working tree
 // with git worktree.
 const ObjectWorktree = "worktree"
 
-// WrittenNamed is the place of what a person named, wherever it lies.
-const WrittenNamed = "named"
+// LocationNamed is the location under which paths count that a person named,
+// wherever they are.
+const LocationNamed = "named"
 
-// The states of a path in the ledger, mildest first: of two, the later wins.
+// The states of a path in the ledger, mildest first: of two, the later one
+// takes precedence.
 const (
 	LedgerRead    = "read"
 	LedgerCreated = "created"
@@ -343,19 +410,19 @@ const (
 	LedgerMoved   = "moved_into"
 )
 
-// What a person said yes to, of Effect.Agreed.
+// What a person approved, as in Effect.Agreed.
 const (
 	AgreedFile   = "file"   // the same file
 	AgreedFolder = "folder" // another file of the same folder
 )
 
-// LedgerStates lists what Effect.Ledger may say.
+// LedgerStates lists the values of Effect.Ledger.
 func LedgerStates() []string {
 	return []string{LedgerRead, LedgerCreated, LedgerWritten, LedgerDeleted, LedgerMoved}
 }
 
-// Synchronises reports whether an effect is git's, to its remote: what it prints
-// are names of branches and its own words.
+// Synchronises reports whether an effect is git's contact with its remote: its
+// output consists of branch names and git's own messages.
 func (a *Action) Synchronises(e *Effect) bool {
 	if e.Command < 0 || e.Command >= len(a.Commands) {
 		return false

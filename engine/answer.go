@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// AnswerMode says how an answer came about.
+// AnswerMode is how an answer came about.
 type AnswerMode string
 
 // The modes of an answer.
 const (
 	ModeEnforced  AnswerMode = "enforced"  // the answer is the decision
-	ModeObserve   AnswerMode = "observe"   // milder than the decision: policy only watches
+	ModeObserve   AnswerMode = "observe"   // milder than the decision: the policy only observes
 	ModeDegraded  AnswerMode = "degraded"  // something failed; a denial where the event can be denied
 	ModeDuplicate AnswerMode = "duplicate" // the recorded answer again: the hook is installed twice
 )
 
-// Answer is what the agent is told.
+// Answer is what reviewer replies to the agent.
 type Answer struct {
 	ID     string // the record's id; empty where nothing could be recorded
 	Effect Verdict
@@ -24,7 +24,7 @@ type Answer struct {
 	Text   string          // for the agent (and the person, where the agent shows it)
 	Args   json.RawMessage // Effect is Modify: the arguments to run with; raw, never recorded
 	Grant  bool            // the person's own prompt may be skipped
-	Stop   bool            // the run ends
+	Stop   bool            // end the run
 }
 
 // AnswerFacts is an Answer as it is recorded.
@@ -33,37 +33,37 @@ type AnswerFacts struct {
 	Mode        AnswerMode        `json:"mode"`
 	MS          float64           `json:"ms,omitempty"`          // from receipt to the decision, milliseconds; not part of any comparison
 	Of          string            `json:"of,omitempty"`          // a duplicate: the id of the record that holds the decision
-	Obligations map[string]string `json:"obligations,omitempty"` // what became of each, such as {"checkpoint":"unavailable"}
+	Obligations map[string]string `json:"obligations,omitempty"` // outcome of each, such as {"checkpoint":"unavailable"}
 	Failure     string            `json:"failure,omitempty"`     // why the answer is degraded
-	Approvals   []Approval        `json:"approvals,omitempty"`   // what came of earlier questions, as far as this event tells
+	Approvals   []Approval        `json:"approvals,omitempty"`   // answers to earlier questions, as far as this event shows them
 }
 
 // Approval is a person's answer to a question that policy asked. No agent
-// reports it: that the call ran means yes, that it did not by the next prompt
-// or stop means no.
+// reports it, so it is inferred: yes if the call ran, no if it had not run by
+// the next prompt or stop.
 type Approval struct {
 	Of       string `json:"of"`       // id of the record whose answer was ask
 	Approved bool   `json:"approved"` // the call ran
 	By       string `json:"by"`       // ByInference
 }
 
-// ByInference says that nobody reported an answer: it was inferred.
+// ByInference marks an answer that nobody reported: it was inferred.
 const ByInference = "inferred"
 
-// Degraded is the answer to an event that could not be reviewed: a denial
-// where there is still something to deny, else silence. This is the one place
-// that decides so.
+// Degraded returns the answer to an event that could not be reviewed: a denial
+// where the call can still be denied, else silence. No other code makes this
+// decision.
 func Degraded(p Phase, failure string) Answer {
 	if p != PhasePre {
 		return Answer{Effect: Allow, Mode: ModeDegraded}
 	}
 	text := "reviewer could not review this call, so it does not run: " + failure +
-		". Run `reviewer doctor` in a terminal to see what is wrong; do not try to get around it."
+		". Run `reviewer doctor` in a terminal to find the cause; do not try to get around it."
 	return Answer{Effect: Block, Mode: ModeDegraded, Text: text}
 }
 
-// AnswerOf returns the answer that a record holds: the same words whether it is
-// sent for the first time or again.
+// AnswerOf returns the answer that a record contains: the same words whether it
+// is sent for the first time or repeated.
 func AnswerOf(r *Record) Answer {
 	if r.Answer == nil {
 		return Answer{ID: r.ID(), Effect: Allow, Mode: ModeEnforced}
@@ -74,12 +74,13 @@ func AnswerOf(r *Record) Answer {
 		return a
 	}
 	a.Text = r.text()
-	a.Grant = r.Decision.Grant && r.Decision.Decision == Allow // never for what policy merely watches
+	a.Grant = r.Decision.Grant && r.Decision.Decision == Allow // never where the policy only observes
 	a.Stop = r.Decision.Stops()
 	return a
 }
 
-// text is what the agent is told, with what only the record knows filled in.
+// text returns the text for the agent, with what only the record knows filled
+// in.
 func (r *Record) text() string {
 	text, form := r.Decision.Text, r.Rewritten
 	if form != nil && form.Failure != "" && r.Decision.Otherwise != nil {

@@ -16,11 +16,12 @@ import (
 	"unicode/utf8"
 )
 
-// ErrDuplicateKey says that an object names a key twice: two readers could
-// take two different values, so the document is refused.
+// ErrDuplicateKey means that an object contains a key twice: two readers could
+// take two different values, so the document is rejected.
 var ErrDuplicateKey = errors.New("duplicate key")
 
-// maxDepth bounds nesting of JSON that is read; an agent's arguments are a few levels deep.
+// maxDepth limits the nesting of JSON that is read; an agent's arguments are a
+// few levels deep.
 const maxDepth = 200
 
 // Canonical returns the bytes of a JSON document in the form of RFC 8785: keys
@@ -66,7 +67,7 @@ func DecodeStrict(raw []byte) (any, error) {
 		return nil, err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("text after the document")
+		return nil, errors.New("unexpected text after the document")
 	}
 	return v, nil
 }
@@ -125,7 +126,7 @@ func decodeArray(d *json.Decoder, depth int) (any, error) {
 
 func noEOF(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return fmt.Errorf("the document ends in the middle: %w", io.ErrUnexpectedEOF)
+		return fmt.Errorf("the document is incomplete: %w", io.ErrUnexpectedEOF)
 	}
 	return err
 }
@@ -182,8 +183,8 @@ func appendObject(b []byte, m map[string]any) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// compareUTF16 orders keys as RFC 8785 says: by UTF-16 code units. It differs
-// from byte order only where a key holds characters beyond U+FFFF.
+// compareUTF16 orders keys as RFC 8785 requires: by UTF-16 code units. It
+// differs from byte order only where a key contains characters beyond U+FFFF.
 func compareUTF16(a, b string) int {
 	if isBMP(a) && isBMP(b) {
 		return strings.Compare(a, b)
@@ -221,7 +222,7 @@ func appendString(b []byte, s string) []byte {
 }
 
 // appendNumber prints a number as ECMAScript does. An integer below 2^53 keeps
-// its digits; everything else goes through a double, as RFC 8785 demands.
+// its digits; everything else goes through a double, as RFC 8785 requires.
 func appendNumber(b []byte, n json.Number) ([]byte, error) {
 	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil && i > -1<<53 && i < 1<<53 {
 		return strconv.AppendInt(b, i, 10), nil

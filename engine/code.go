@@ -1,39 +1,53 @@
 package engine
 
-// Code is code that a call writes into a file, with what it would do if it ran
-// alone. Policy judges it like a call, when it is written: whoever runs it later
-// need not name it.
+// Code is code that a call writes into a file, with what it would do if run
+// alone. Policy judges it like a call at the time it is written, because
+// whatever runs it later need not name it.
 type Code struct {
-	Path     string    `json:"path"`             // as Effect.Place spells it
-	Kinds    []string  `json:"kinds"`            // what it is for those who run such files, as in Action.Loads
-	Digest   string    `json:"digest,omitempty"` // MAC of what it does: another text that does the same has the same; absent: nothing that changes or sends anything
-	Part     bool      `json:"part,omitempty"`   // a part of the file, where the whole is not known
-	Types    []Type    `json:"types,omitempty"`
-	Intent   Type      `json:"intent,omitempty"`
-	Commands []Command `json:"commands,omitempty"`
-	Hosts    []string  `json:"hosts,omitempty"`
-	Effects  []Effect  `json:"effects,omitempty"`
-	Signals  []Signal  `json:"signals,omitempty"`
+	// Path of the file, as in Effect.short, with the host before it where it is not this machine.
+	Path     string    `json:"path"`
+	Kinds    []string  `json:"kinds"`              // kinds of code that the file can be, as in Action.loads
+	Digest   string    `json:"digest,omitempty"`   // keyed digest of what the code does; absent: it neither changes nor sends anything
+	Part     bool      `json:"part,omitempty"`     // only a part of the file is known
+	Types    []Type    `json:"types,omitempty"`    // as in Action.types, of the code
+	Intent   Type      `json:"intent,omitempty"`   // as in Action.intent, of the code
+	Commands []Command `json:"commands,omitempty"` // as in Action.commands, of the code
+	Hosts    []string  `json:"hosts,omitempty"`    // as in Action.hosts, of the code
+	Effects  []Effect  `json:"effects,omitempty"`  // as in Action.effects, of the code
+	Signals  []Signal  `json:"signals,omitempty"`  // as in Action.signals, of the code
 }
 
-// Named is what Action.Loads says of programs that run any file that they are given.
-const Named = "named"
+// CodeNamed is the entry in Action.Loads for programs that run any file they are
+// given.
+const CodeNamed = "named"
 
-// AnyKind is what Action.Loads says of programs that run what others wrote down:
+// CodeAny is the entry in Action.Loads for programs that run what others wrote:
 // tasks, scripts, whole builds.
-const AnyKind = "any"
+const CodeAny = "any"
 
-// TextKind is the kind of files that are no code by their names: only who is given
-// one by name may run it.
-const TextKind = "text"
+// CodeText is the kind of files whose names do not mark them as code: only a
+// program that is given one by name may run it.
+const CodeText = "text"
 
-// Action is the code as the call that it would be if it were run by itself.
+// CodeData is the kind of files whose names mark them as data or documents: only a
+// program that is given one as its code runs it.
+const CodeData = "data"
+
+// CodeMarkdown is the kind of documents with blocks of code, which some programs
+// run.
+const CodeMarkdown = "markdown"
+
+// ScriptMark precedes, in Action.Loads, the name of a file that an interpreter is
+// given as its code.
+const ScriptMark = "@"
+
+// Action returns the action that running the code by itself would be.
 func (c *Code) Action() *Action {
 	return &Action{Name: ActionCode, Resource: c.Path, Types: c.Types, Intent: c.Intent, Commands: c.Commands, Paths: c.paths(),
 		Hosts: c.Hosts, Effects: c.Effects, Signals: c.Signals, Opaque: []Opaque{}, Fingerprint: c.Digest}
 }
 
-// ActionCode is the name of the action that code in a file would be.
+// ActionCode is the name of the action for code in a file.
 const ActionCode = "code.written"
 
 func (c *Code) paths() []string {
@@ -46,17 +60,17 @@ func (c *Code) paths() []string {
 	return list
 }
 
-// CodeVerdict is what policy says of code that a call writes, where a person would
-// be asked about it, or it would be blocked, if it ran.
+// CodeVerdict is the policy's verdict on code that a call writes, recorded
+// where running it would be asked about or blocked.
 type CodeVerdict struct {
 	Path     string   `json:"path"`
 	Decision Verdict  `json:"decision"`
-	Rules    []string `json:"rules,omitempty"` // ids of those that ask or block; none: the scores
+	Rules    []string `json:"rules,omitempty"` // ids of the rules that ask or block; none: the scores did
 }
 
 // Inherited is code that the session wrote and that a call may run.
 type Inherited struct {
-	Path  string   `json:"path"`
-	Rules []string `json:"rules"`           // ids of the rules that asked about it or would block it
-	Named bool     `json:"named,omitempty"` // the call names the file, or its module
+	Path  string   `json:"path"`            // path of the file
+	Rules []string `json:"rules"`           // ids of the rules that asked about the code or would block it
+	Named bool     `json:"named,omitempty"` // the call names the file or its module
 }

@@ -2,13 +2,13 @@ package engine
 
 import "strings"
 
-// Verdict is what is done with a call, from the mildest to the strictest.
+// Verdict is the treatment of a call, from the mildest to the strictest.
 type Verdict string
 
 // The verdicts.
 const (
-	Allow  Verdict = "allow"  // the call runs as if reviewer were not there
-	Warn   Verdict = "warn"   // it runs, and the agent and the person are told something
+	Allow  Verdict = "allow"  // the call runs unchanged
+	Warn   Verdict = "warn"   // it runs, with a message to the agent and the person
 	Modify Verdict = "modify" // it runs in another form
 	Ask    Verdict = "ask"    // a person decides
 	Block  Verdict = "block"  // it does not run
@@ -19,25 +19,25 @@ func Verdicts() []string {
 	return []string{string(Allow), string(Warn), string(Modify), string(Ask), string(Block)}
 }
 
-// What a rule that blocks names as the harm of the call at hand.
+// The harms that a blocking rule can name for a call.
 const (
-	HarmLoss   = "loss"   // something goes that nobody brings back
-	HarmSecret = "secret" // a secret, or data, leaves
+	HarmLoss   = "loss"   // something is lost irrecoverably
+	HarmSecret = "secret" // a secret, or data, leaves the machine
 	HarmCode   = "code"   // code of unknown origin runs
-	HarmGuard  = "guard"  // the guard itself is touched, or what guards the machine
-	HarmPlace  = "place"  // a place, or a service, that is closed
-	HarmPolicy = "policy" // what an organisation or a person forbade, whatever it does; also of a rule that names none
-	HarmLimit  = "limit"  // no harm of the call: there were too many before it
-	HarmRepeat = "repeat" // no harm of its own: another way to what was denied
+	HarmGuard  = "guard"  // reviewer itself, or another protection of the machine, is changed
+	HarmPlace  = "place"  // a place or a service that is off limits
+	HarmPolicy = "policy" // something that an organisation or a person forbade, regardless of its effects; also where a rule names no harm
+	HarmLimit  = "limit"  // no harm in the call itself: too many calls came before it
+	HarmRepeat = "repeat" // no harm in the call itself: it is another way to something that was denied
 )
 
-// Harms lists what a rule that blocks may name.
+// Harms lists the harms that a blocking rule may name.
 func Harms() []string {
 	return []string{HarmLoss, HarmSecret, HarmCode, HarmGuard, HarmPlace, HarmPolicy, HarmLimit, HarmRepeat}
 }
 
-// Strictness orders verdicts: 0 for allow to 4 for block. A word that is no
-// verdict counts as block.
+// Strictness orders verdicts: 0 for allow to 4 for block. An unknown word
+// counts as block.
 func (v Verdict) Strictness() int {
 	for i, known := range Verdicts() {
 		if string(v) == known {
@@ -47,25 +47,26 @@ func (v Verdict) Strictness() int {
 	return len(Verdicts()) - 1
 }
 
-// Finding says that a condition of the policy (CEL) holds.
+// Finding reports that a condition of the policy (CEL) is true.
 type Finding struct {
-	ID         string  `json:"id"`
-	Measure    float64 `json:"measure,omitempty"`    // of a pattern; rounded to 1e-6
-	Level      string  `json:"level,omitempty"`      // severity step that the measure reached
-	Confidence float64 `json:"confidence,omitempty"` // of a pattern that says so, 0 to 1; rounded to 1e-6
-	Details    string  `json:"details,omitempty"`    // what was measured, in words
-	Error      string  `json:"error,omitempty"`      // the condition could not be evaluated: never silently 'no'
+	ID         string  `json:"id"`                   // id of the rule, pattern or access rule whose condition is true
+	Measure    float64 `json:"measure,omitempty"`    // value that a pattern measured, rounded to 1e-6
+	Level      string  `json:"level,omitempty"`      // level that the measure reached
+	Confidence float64 `json:"confidence,omitempty"` // confidence that the pattern gives, 0 to 1, rounded to 1e-6
+	Details    string  `json:"details,omitempty"`    // what was measured, in words: {details} in messages
+	Error      string  `json:"error,omitempty"`      // why the condition could not be evaluated; such a finding counts as true
 }
 
-// Decision is what policy said. It holds no timings and depends on nothing but
-// the Input and the policy, so it can be computed again byte for byte.
+// Decision is the policy's answer to an Input. It contains no timings and
+// depends on nothing but the Input and the policy, so it can be recomputed byte
+// for byte.
 type Decision struct {
-	Decision     Verdict       `json:"decision"`          // what policy says
-	Enforced     Verdict       `json:"enforced"`          // what it says after enforcement modes: what is to be answered
+	Decision     Verdict       `json:"decision"`          // verdict of the policy
+	Enforced     Verdict       `json:"enforced"`          // verdict after enforcement modes: the one to be answered
 	Reason       string        `json:"reason,omitempty"`  // the primary reason
 	Reasons      []string      `json:"reasons,omitempty"` // all, in order: risk, rationality, side effects, rules
 	Explanation  string        `json:"explanation,omitempty"`
-	Rules        []RuleResult  `json:"rules,omitempty"` // the rules that spoke, strictest first
+	Rules        []RuleResult  `json:"rules,omitempty"` // the rules that fired, strictest first
 	Risk         *Risk         `json:"risk,omitempty"`
 	Rationality  *Rationality  `json:"rationality,omitempty"`
 	SideEffects  *SideEffects  `json:"side_effects,omitempty"`
@@ -73,26 +74,27 @@ type Decision struct {
 	Alternatives []string      `json:"alternatives,omitempty"` // safer ways; never empty on block or modify
 	Obligations  []string      `json:"obligations,omitempty"`  // such as checkpoint
 	Intervention *Intervention `json:"intervention,omitempty"`
-	Rewrite      []Operation   `json:"rewrite,omitempty"`   // enforced modify: how the call is to be changed
-	Otherwise    *Otherwise    `json:"otherwise,omitempty"` // enforced modify: what is answered where it cannot be changed so
-	Grant        bool          `json:"grant,omitempty"`     // tell the agent to skip its own prompt; policy must say so
-	Text         string        `json:"text,omitempty"`      // what the agent is told; {id} stands for the record's id
+	Rewrite      []Operation   `json:"rewrite,omitempty"`   // enforced modify: changes to make to the call
+	Otherwise    *Fallback     `json:"otherwise,omitempty"` // enforced modify: the answer where the call cannot be changed that way
+	Grant        bool          `json:"grant,omitempty"`     // tell the agent to skip its own prompt; only where the policy says so
+	Text         string        `json:"text,omitempty"`      // text for the agent; {id} stands for the record's id
 	Source       string        `json:"source,omitempty"`    // SourcePrefilter: decided before any score was computed
 	Errors       []RuleError   `json:"errors,omitempty"`
-	Code         []CodeVerdict `json:"code,omitempty"` // of code that the call writes: what is said of it now for whoever runs it
+	Code         []CodeVerdict `json:"code,omitempty"` // verdicts on code that the call writes, for later calls that run it
 }
 
-// SourcePrefilter marks what policy let through before it computed any score.
+// SourcePrefilter marks calls that the policy allowed before it computed any
+// score.
 const SourcePrefilter = "prefilter"
 
-// Otherwise is the answer to a call that was to run in another form and cannot:
-// the operations do not fit it, or what they make of it is no safer.
-type Otherwise struct {
+// Fallback is the answer to a call that was to run in a modified form and
+// cannot: the operations do not fit it, or the modified call is not safer.
+type Fallback struct {
 	Effect Verdict `json:"effect"` // ask, or block where nobody can be asked
-	Text   string  `json:"text"`   // as Decision.Text; {why} stands for what is in the way
+	Text   string  `json:"text"`   // as Decision.Text; {why} stands for the obstacle
 }
 
-// RuleResult is one rule that spoke.
+// RuleResult is one rule that fired.
 type RuleResult struct {
 	ID          string  `json:"id"`
 	Decision    Verdict `json:"decision"`
@@ -102,10 +104,11 @@ type RuleResult struct {
 	Harm        string  `json:"harm,omitempty"`        // of a block: what the call would do, one of Harms; empty in records of earlier versions
 }
 
-// ToldIDs returns the ids of the rules whose message the agent was told: those in
-// the text of the answer. Where nothing is answered, such as with enforcement
-// observe, it is the first: the one that would have been told.
-func (d *Decision) ToldIDs() []string {
+// MessageRuleIDs returns the ids of the rules whose message the agent was given: those
+// in the text of the answer. Where nothing is answered, such as with
+// enforcement observe, it is the first rule: the one whose message would have
+// been given.
+func (d *Decision) MessageRuleIDs() []string {
 	if d.Text == "" {
 		return d.RuleIDs()[:min(1, len(d.Rules))]
 	}
@@ -118,7 +121,8 @@ func (d *Decision) ToldIDs() []string {
 	return ids
 }
 
-// RuleError names a rule that could not be evaluated; its worst outcome was taken.
+// RuleError names a rule that could not be evaluated; its strictest outcome was
+// assumed.
 type RuleError struct {
 	Rule    string `json:"rule,omitempty"` // empty: not known which
 	Message string `json:"message"`
@@ -149,22 +153,22 @@ type SideEffects struct {
 	Mitigations []string `json:"mitigations,omitempty"`
 }
 
-// Intervention is what policy wants done about the run.
+// Intervention is the policy's request to act on the run.
 type Intervention struct {
-	Kind   string `json:"kind"` // emergency_stop is the only one that is carried out so far
+	Kind   string `json:"kind"` // emergency_stop is the only kind that is carried out so far
 	Reason string `json:"reason,omitempty"`
 }
 
 // EmergencyStop is the intervention that ends a run.
 const EmergencyStop = "emergency_stop"
 
-// Stops says whether the decision ends the run. A policy that only watches
+// Stops reports whether the decision ends the run. A policy that only watches
 // ends nothing.
 func (d *Decision) Stops() bool {
 	return d.Enforced == Block && d.Intervention != nil && d.Intervention.Kind == EmergencyStop
 }
 
-// RuleIDs returns the ids of the rules that spoke, in order.
+// RuleIDs returns the ids of the rules that fired, in order.
 func (d *Decision) RuleIDs() []string {
 	ids := make([]string, 0, len(d.Rules))
 	for _, r := range d.Rules {

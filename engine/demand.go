@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// Demand is what a condition asks of one value, as far as it compares it with
-// constants. Two demands on a value can exclude each other; then the condition
-// can never hold.
+// Demand is the set of values that a condition accepts for one operand, as far
+// as the condition compares it with constants. Two demands on a value can
+// exclude each other; then the condition can never be true.
 type Demand struct {
-	may         []string // what it may be, as constants are written; nil: anything
+	may         []string // accepted constants, as written; nil: anything
 	mayNot      map[string]bool
 	low, high   float64
 	above, less bool // it must be more than low, less than high
 }
 
-// NewDemand asks for nothing.
+// NewDemand returns a demand that accepts everything.
 func NewDemand() *Demand {
 	return &Demand{mayNot: map[string]bool{}, low: math.Inf(-1), high: math.Inf(1)}
 }
 
-// OneOf asks that the value is one of these constants.
+// OneOf requires the value to be one of these constants.
 func (d *Demand) OneOf(list ...string) {
 	left := []string{}
 	for _, v := range list {
@@ -31,15 +31,14 @@ func (d *Demand) OneOf(list ...string) {
 	d.may = left
 }
 
-// NoneOf asks that the value is none of these constants.
+// NoneOf requires the value to be none of these constants.
 func (d *Demand) NoneOf(list ...string) {
 	for _, v := range list {
 		d.mayNot[v] = true
 	}
 }
 
-// Number asks for a number that compares so with another; op is one of == < <=
-// > >=.
+// Number requires a number in the relation op to n; op is one of == < <= > >=.
 func (d *Demand) Number(op string, n float64) {
 	if op == "==" || op == ">" || op == ">=" {
 		if n > d.low || n == d.low && op == ">" {
@@ -53,7 +52,7 @@ func (d *Demand) Number(op string, n float64) {
 	}
 }
 
-// Possible says whether any value meets all that was asked.
+// Possible reports whether any value meets all that was asked.
 func (d *Demand) Possible() bool {
 	some := d.may == nil || slices.ContainsFunc(d.may, func(v string) bool { return !d.mayNot[v] })
 	return some && (d.low < d.high || d.low == d.high && !d.above && !d.less)

@@ -1,16 +1,16 @@
-// Package engine holds the nouns of reviewer: an Event (what an agent said)
-// becomes Facts (what it means), is joined with the session's history into an
-// Input (all that policy may see), and is answered by a Decision; everything is
-// kept as a Record. With them come the interfaces of those who answer for a part
-// of it (Classifier, Matcher, Decider, Detector), canonical JSON and its digests,
-// and the JSON Schemas of the documents.
+// Package engine defines the data types of reviewer: an Event (what an agent
+// reported) becomes Facts (what it means), is joined with the session's history
+// into an Input (all that policy may see), and is answered by a Decision;
+// everything is kept as a Record. It also defines the interfaces of the
+// components that answer a part of it (Classifier, Matcher, Decider, Detector),
+// canonical JSON and its digests, and the JSON Schemas of the documents.
 //
-// The package imports the standard library only, and everybody imports it.
-// Nothing in it causes an effect or reads a clock.
+// The package imports only the standard library, and all others import it.
+// Nothing in it has side effects or reads a clock.
 //
-// Not its business: what a session has come to (engine/history), the order in
-// which an event is classified, judged, recorded and answered (engine/review),
-// wire formats of agents (engine/harness), shell syntax and paths
-// (engine/classify), files and locks (engine/audit), Rego (rego) and CEL (cel),
-// and any threshold, list or verdict (the policy bundle).
+// Out of scope: the state of a session (engine/history), the order in which
+// an event is classified, judged, recorded and answered (engine/review), wire
+// formats of agents (engine/harness), shell syntax and paths (engine/classify),
+// files and locks (engine/audit), Rego (rego) and CEL (cel), and any threshold,
+// list or verdict (the policy bundle).
 package engine

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// encoder writes values of known types in canonical form, without the detour
-// over text and back that CanonicalOf takes: that would cost more than a
-// decision. Once made it is only read.
+// encoder writes values of known types in canonical form, without CanonicalOf's
+// round trip through JSON text, which would cost more than a decision. It is
+// read-only once built.
 type encoder struct {
 	plan map[reflect.Type][]encodedField
 }
@@ -24,11 +24,11 @@ type encodedField struct {
 	omit  bool
 }
 
-// newEncoder makes an encoder for everything that a type holds.
+// newEncoder returns an encoder for a type and everything that it contains.
 func newEncoder(t reflect.Type) *encoder {
 	e := &encoder{plan: map[reflect.Type][]encodedField{}}
 	EachStruct(t, e.prepare)
-	EachStruct(reflect.TypeFor[ContentFacts](), e.prepare) // stands in arguments, whose type is any
+	EachStruct(reflect.TypeFor[ContentFacts](), e.prepare) // is in arguments, whose type is any
 	return e
 }
 
@@ -41,12 +41,12 @@ func (e *encoder) prepare(t reflect.Type, fields []JSONField) {
 	e.plan[t] = plan
 }
 
-// inputEncoder is made when the first input is digested.
+// inputEncoder is built when the first input is digested.
 var inputEncoder = sync.OnceValue(func() *encoder { return newEncoder(reflect.TypeFor[Input]()) })
 
 // Digests returns sha.input and sha.state of an input: the second covers what
-// policy saw of the session and its history, so that a replay can tell a wrong
-// fold from wrong facts.
+// policy saw of the session and its history, so that a replay can distinguish a
+// wrong fold from wrong facts.
 func (in *Input) Digests() (input, state string, err error) { return inputEncoder().digests(in) }
 
 func (e *encoder) digests(in *Input) (input, state string, err error) {
@@ -103,7 +103,7 @@ func (e *encoder) text(b []byte, v reflect.Value) ([]byte, error) {
 	if utf8.ValidString(s) {
 		return appendString(b, s), nil
 	}
-	c, err := CanonicalOf(s) // rare: JSON's own replacement for what is no text
+	c, err := CanonicalOf(s) // rare: JSON's replacement for invalid text
 	return append(b, c...), err
 }
 
@@ -174,7 +174,7 @@ func (e *encoder) object(b []byte, v reflect.Value) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// isEmpty is encoding/json's idea of empty for omitempty.
+// isEmpty reports whether omitempty omits a value, as encoding/json defines it.
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Slice, reflect.Map, reflect.String:

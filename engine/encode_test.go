@@ -52,7 +52,7 @@ func TestEncoderEqualsCanonical(t *testing.T) {
 }
 
 func randomInput(r *rand.Rand) Input {
-	in := Input{Phase: PhasePre, Facts: []string{}, History: HistoryFacts{Windows: map[string]WindowFacts{}, Presupposes: []Presupposed{}}}
+	in := Input{Phase: PhasePre, Facts: []string{}, History: HistoryFacts{Windows: map[string]WindowFacts{}, Presupposes: []Precondition{}}}
 	for range r.IntN(4) {
 		in.Action.Effects = append(in.Action.Effects, Effect{Kind: EffectNetwork, Target: string(rune(r.IntN(0x3000))), Command: r.IntN(9) - 1, Egress: r.IntN(2) == 0})
 		in.History.Windows[string(rune('a'+r.IntN(20)))] = WindowFacts{Events: r.Int64N(100), Errors: map[string]int64{"x": 1}}

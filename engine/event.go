@@ -2,8 +2,8 @@ package engine
 
 import "encoding/json"
 
-// Phase says at which point of a run an event happened. It is the vocabulary
-// that all agents share; Event.Name keeps the agent's own word.
+// Phase is the point of a run at which an event happened. This vocabulary is
+// shared by all agents; Event.Name keeps the agent's own name of the event.
 type Phase string
 
 // The phases. Only PhasePre can keep a call from running.
@@ -28,9 +28,9 @@ func Phases() []string {
 	}
 }
 
-// Event is what an agent said, normalised and not interpreted. It is raw: it
-// may hold secrets, lives in memory only, and leaves the process only as the
-// masked EventFacts that a Classifier makes of it.
+// Event is what an agent reported, normalised but not interpreted. It is raw:
+// it may contain secrets, lives in memory only, and leaves the process only as
+// the masked EventFacts that a Classifier makes of it.
 type Event struct {
 	Harness  string // the agent's kind, such as "claude-code"
 	Name     string // the agent's own name of the event, such as "PreToolUse"
@@ -40,37 +40,38 @@ type Event struct {
 	Call     string // the agent's id of the tool call, the same before and after it
 	Tool     string
 	Args     json.RawMessage // the tool's input: a JSON object, exactly as received
-	CWD      string          // where the agent stands now; follows `cd`
+	CWD      string          // the agent's working directory; follows `cd`
 	Project  string          // the project folder, where the agent names one
 	Mode     string          // the agent's permission mode
 	PromptID string
 	Prompt   string  // the person's text, PhasePrompt only
 	Result   *Result // PhasePost only
-	Began    int64   // when the session's chain was opened, Unix milliseconds; 0: not known, or it is not open yet
-	Time     int64   // Unix milliseconds; 0: the shell stamps it on receipt
+	Began    int64   // when the session's chain was opened, Unix milliseconds; 0: unknown, or not opened yet
+	Time     int64   // Unix milliseconds; 0: set by the caller on receipt
 
-	// Unverified says why nobody can tell that the client sent the event; empty: it
-	// did. Such an event is noted, and says nothing for a person.
+	// Unverified is the reason why the event cannot be attributed to the
+	// client; empty: it can. Such an event is recorded, but does not count as a
+	// person's statement.
 	Unverified string
 
-	// What policy says of how the event is read; the agent has no say in it.
-	Redact []string // of PersonalKinds, what is replaced beside secrets
-	Rows   Rows     // what is known of programs; nil: nothing
+	// How policy wants the event to be read; the agent has no influence on it.
+	Redact []string // those of PersonalKinds that are masked in addition to secrets
+	Rows   Rows     // knowledge about programs; nil: none
 
-	// What the session has typed into terminals before, from its history.
+	// What the session typed into terminals before, from its history.
 	Terminals *Terminals
 }
 
-// Rows is what a policy's rows say of programs, for a Classifier to read.
+// Rows is what a policy's rows say about programs, for a Classifier to read.
 type Rows interface {
-	RowsDigest() string // of all rows; empty: there are none
+	RowsDigest() string // digest of all rows; empty: there are none
 }
 
-// PersonalKinds lists the kinds of personal data that a Classifier can replace
-// as it does secrets.
+// PersonalKinds lists the kinds of personal data that a Classifier can mask as
+// it does secrets.
 func PersonalKinds() []string { return []string{"card", "email", "iban", "phone", "ssn"} }
 
-// Result is what a tool call came to, raw.
+// Result is the raw result of a tool call.
 type Result struct {
 	Failed      bool
 	Interrupted bool
@@ -80,7 +81,7 @@ type Result struct {
 	DurationMS  int64
 }
 
-// MainAgent is the name under which the calls of the main agent are folded and recorded.
+// MainAgent is the name under which calls of the main agent are recorded.
 const MainAgent = "main"
 
 // AgentName returns the sub-agent's id, or MainAgent.
@@ -91,36 +92,37 @@ func (e Event) AgentName() string {
 	return e.Agent
 }
 
-// EventFacts is an Event as it may leave the process: every string masked,
-// contents replaced by ContentFacts, everything shortened to fit a record.
+// EventFacts is the form of an Event that may leave the process: every string
+// masked, contents replaced by ContentFacts, everything shortened to fit a
+// record.
 type EventFacts struct {
-	Name     string         `json:"name,omitempty"`
-	Tool     string         `json:"tool,omitempty"`
-	CWD      string         `json:"cwd,omitempty"`
-	Mode     string         `json:"mode,omitempty"`
-	PromptID string         `json:"prompt_id,omitempty"`
-	Args     map[string]any `json:"args,omitempty"` // strings, integers, booleans, lists and objects; contents as ContentFacts
-	Prompt   *ContentFacts  `json:"prompt,omitempty"`
-	Goal     *Goal          `json:"goal,omitempty"` // what the prompt says of what is wanted
-	Result   *ResultFacts   `json:"result,omitempty"`
+	Name     string         `json:"name,omitempty"`      // name that the agent gives the event
+	Tool     string         `json:"tool,omitempty"`      // name of the tool, as the agent calls it
+	CWD      string         `json:"cwd,omitempty"`       // working directory of the agent
+	Mode     string         `json:"mode,omitempty"`      // permission mode of the agent
+	PromptID string         `json:"prompt_id,omitempty"` // agent's id of the prompt that led to the event
+	Args     map[string]any `json:"args,omitempty"`      // arguments of the tool, masked; long texts are replaced by their ContentFacts
+	Prompt   *ContentFacts  `json:"prompt,omitempty"`    // facts about the prompt's text, which itself is not stored
+	Goal     *Goal          `json:"goal,omitempty"`      // what the prompt asks for
+	Result   *ResultFacts   `json:"result,omitempty"`    // result of the call; phase post only
 }
 
 // ContentFacts stands for a text that is not stored: a file's content, a
 // tool's output, a prompt.
 type ContentFacts struct {
-	Bytes   int64          `json:"bytes"`
-	Lines   int64          `json:"lines"`
-	MAC     string         `json:"mac,omitempty"`     // keyed digest, hex: equality without guessing
-	Secrets map[string]int `json:"secrets,omitempty"` // kind of secret -> how many were masked
+	Bytes   int64          `json:"bytes"`             // length in bytes
+	Lines   int64          `json:"lines"`             // number of lines
+	MAC     string         `json:"mac,omitempty"`     // keyed digest in hexadecimal: equal texts have equal digests
+	Secrets map[string]int `json:"secrets,omitempty"` // number of secrets that were masked, by kind
 }
 
-// Outcome says what became of a call.
+// Outcome is how a call ended.
 type Outcome string
 
-// The outcomes. For every fact that makes policy stricter, pending and unknown
-// count as run.
+// The outcomes. For all facts that make policy stricter, pending and unknown
+// count as ran.
 const (
-	OutcomePending Outcome = "pending" // answered, no word since
+	OutcomePending Outcome = "pending" // answered, nothing heard since
 	OutcomeRan     Outcome = "ran"
 	OutcomeFailed  Outcome = "failed"
 	OutcomeDenied  Outcome = "denied"
@@ -132,35 +134,42 @@ func Outcomes() []string {
 	return []string{string(OutcomePending), string(OutcomeRan), string(OutcomeFailed), string(OutcomeDenied), string(OutcomeUnknown)}
 }
 
-// ResultFacts is a Result as it may leave the process.
+// ResultFacts is the form of a Result that may leave the process.
 type ResultFacts struct {
-	Outcome     Outcome       `json:"outcome"` // ran or failed (denied in imported transcripts)
-	Interrupted bool          `json:"interrupted,omitempty"`
-	Class       string        `json:"class,omitempty"`   // error class: the first line of the error without paths, numbers, quotes; at most 80 bytes
-	Trouble     Trouble       `json:"trouble,omitempty"` // what kind of error it is; absent: none, or none that is known
-	MS          int64         `json:"ms,omitempty"`
-	Content     *ContentFacts `json:"content,omitempty"`
-	Marks       []string      `json:"marks,omitempty"`   // of the output; see Action.Marks
-	Names       []string      `json:"names,omitempty"`   // marks of what an answer from elsewhere only names: ids and paths; of a service of the repository also its own addresses
-	Secrets     []string      `json:"secrets,omitempty"` // marks of the secrets in it
+	Outcome     Outcome `json:"outcome"`               // ran or failed; denied in imported transcripts
+	Interrupted bool    `json:"interrupted,omitempty"` // a person interrupted the call
+	// Error class: first line of the error without paths, numbers and quotes, at most 80 bytes.
+	Class   string        `json:"class,omitempty"`
+	Trouble Trouble       `json:"trouble,omitempty"` // kind of error; absent: none or unknown
+	MS      int64         `json:"ms,omitempty"`      // how long the call took, in milliseconds
+	Content *ContentFacts `json:"content,omitempty"` // facts about the output's text
+	Marks   []string      `json:"marks,omitempty"`   // marks of the output, as in Action.marks
+	// Marks of what an answer from outside merely mentions: ids, paths, a
+	// service's own addresses.
+	Names   []string `json:"names,omitempty"`
+	Secrets []string `json:"secrets,omitempty"` // marks of the secrets in the output
+	// Process ids in the answer of a call that starts or lists processes; at
+	// most 8.
+	Processes []string `json:"processes,omitempty"`
+	Ports     []string `json:"ports,omitempty"` // local ports in such an answer; at most 4
 }
 
-// Trouble is a kind of error that every agent meets, whatever tool reports it.
+// Trouble is a kind of error that any agent can meet, whatever tool reports it.
 type Trouble string
 
 // The kinds of trouble.
 const (
-	TroubleMissing Trouble = "missing"      // a file, a package or an address is not there
+	TroubleMissing Trouble = "missing"      // a file, a package or an address does not exist
 	TroubleCommand Trouble = "command"      // no such program
 	TroubleUsage   Trouble = "usage"        // the program has no such option or subcommand
-	TroubleAuth    Trouble = "auth"         // who asked is not known, or not allowed to: 401, 403, an expired token
+	TroubleAuth    Trouble = "auth"         // authentication or authorisation failed: 401, 403, an expired token
 	TroubleDenied  Trouble = "permission"   // the system's own permissions
 	TroubleSyntax  Trouble = "syntax"       // code or a configuration does not parse
 	TroubleImport  Trouble = "import"       // a module or a symbol is not found
 	TroubleTime    Trouble = "time_out"     // it took too long
 	TroubleRate    Trouble = "rate_limit"   // too many requests
 	TroubleNetwork Trouble = "network"      // no connection
-	TroubleCheck   Trouble = "check_failed" // a test, a linter or another check says no
+	TroubleCheck   Trouble = "check_failed" // a test, a linter or another check failed
 )
 
 // Troubles lists every Trouble.
@@ -172,7 +181,7 @@ func Troubles() []string {
 	}
 }
 
-// Reviewed says whether policy is asked about a phase.
+// Reviewed reports whether policy is asked about a phase.
 func (p Phase) Reviewed() bool {
 	return p == PhasePre || p == PhasePost || p == PhaseBatch || p == PhasePrompt || p == PhaseStop
 }

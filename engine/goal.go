@@ -1,14 +1,14 @@
 package engine
 
-// Goal is what a person's prompt says of what is wanted, as far as words tell
-// without being understood. It holds no text of the prompt but the names in it,
-// masked.
+// Goal is what a person's prompt asks for, as far as single words show it
+// without an understanding of the text. It keeps no text of the prompt except
+// the names in it, masked.
 type Goal struct {
-	Intents     []Intent     `json:"intents,omitempty"`     // sorted
-	Names       []string     `json:"names,omitempty"`       // paths, file names and quoted identifiers, in the order in which they come
-	Words       []string     `json:"words,omitempty"`       // hashes of its words (8 hex), inflections taken off
-	Marks       []string     `json:"marks,omitempty"`       // as Action.Marks: what a person wrote themselves came from nowhere else
-	Constraints []Constraint `json:"constraints,omitempty"` // what must not be done
+	Intents     []Intent     `json:"intents,omitempty"`     // kinds of work requested, sorted
+	Names       []string     `json:"names,omitempty"`       // paths, file names and quoted identifiers in the prompt, in their order
+	Words       []string     `json:"words,omitempty"`       // hashes of the prompt's words (8 hexadecimal digits), without inflections
+	Marks       []string     `json:"marks,omitempty"`       // keyed hashes of distinctive texts that the person wrote, as in Action.marks
+	Constraints []Constraint `json:"constraints,omitempty"` // what the prompt forbids
 }
 
 // Intent is a kind of work that a person asks for.
@@ -17,10 +17,10 @@ type Intent string
 // The intents.
 const (
 	IntentRead     Intent = "read"     // look, list, review, find out
-	IntentExplain  Intent = "explain"  // say how or why
+	IntentExplain  Intent = "explain"  // explain how or why
 	IntentFix      Intent = "fix"      // make something work again
 	IntentAdd      Intent = "add"      // make something new
-	IntentRefactor Intent = "refactor" // change the form, not what it does
+	IntentRefactor Intent = "refactor" // change the structure, not the behaviour
 	IntentTest     Intent = "test"
 	IntentDeploy   Intent = "deploy" // ship, release, publish, roll out
 	IntentClean    Intent = "clean"  // remove, delete, tidy
@@ -35,10 +35,10 @@ func Intents() []string {
 	}
 }
 
-// Constraint is something that a person said must not be done.
+// Constraint is something that a person forbade.
 type Constraint struct {
-	Kind ConstraintKind `json:"kind"`
-	What string         `json:"what,omitempty"` // the path or name that it is about; absent: everything
+	Kind ConstraintKind `json:"kind"`           // what is forbidden, or lifted again
+	What string         `json:"what,omitempty"` // path or name that the constraint is about; absent: everything
 }
 
 // ConstraintKind is what a constraint forbids.
@@ -50,9 +50,9 @@ const (
 	ConstraintDelete ConstraintKind = "no_delete" // delete nothing (of What)
 	ConstraintRead   ConstraintKind = "read_only" // change nothing
 	ConstraintFreeze ConstraintKind = "freeze"    // a code freeze: change nothing that others see
-	ConstraintPlan   ConstraintKind = "plan_only" // say what you would do
+	ConstraintPlan   ConstraintKind = "plan_only" // only describe what would be done
 	ConstraintLocal  ConstraintKind = "local"     // push, publish and deploy nothing
-	ConstraintLift   ConstraintKind = "lift"      // what was said before does not hold any more: of the kind or the place that What names
+	ConstraintLift   ConstraintKind = "lift"      // lifts an earlier constraint: of the kind or the place that What names
 )
 
 // ConstraintKinds lists every ConstraintKind.

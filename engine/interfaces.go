@@ -5,30 +5,31 @@ import (
 	"encoding/json"
 )
 
-// Classifier says what an event means, seen from the session's workspace, and
-// puts a call in another form.
+// Classifier describes what an event means, seen from the session's workspace,
+// and puts a call in another form.
 type Classifier interface {
 	Classify(ctx context.Context, e Event, workspace string) (Facts, error)
 	// Rewrite returns the call's raw arguments after the operations. An error
-	// says which of them does not fit the call.
+	// names the operation that does not fit the call.
 	Rewrite(ctx context.Context, e Event, workspace string, ops []Operation) (json.RawMessage, error)
 }
 
 // Matcher evaluates the conditions of a policy (CEL). An expression that fails
-// is a Finding with an Error; an error means that nothing can be said.
+// is a Finding with an Error; an error means that no condition could be
+// evaluated.
 type Matcher interface {
 	Match(context.Context, *Input) ([]Finding, error)
 }
 
-// Decider judges (Rego). A rule that fails is listed in Decision.Errors and its
-// worst outcome taken; an error means that nothing can be said.
+// Decider decides (Rego). A rule that fails is listed in Decision.Errors and
+// its strictest outcome is assumed; an error means that there is no decision.
 type Decider interface {
 	Decide(context.Context, *Input, []Finding) (Decision, error)
 }
 
-// Detector looks for what policy declares in the raw texts of a call, so that
-// policy can judge contents that it never sees. It returns how often each was
-// found, by id; nil: nothing was.
+// Detector searches the raw texts of a call for what policy declares, so that
+// policy can judge contents that it never sees. It returns the number of
+// matches by id; nil: none.
 type Detector interface {
 	Detect(Event) map[string]int64
 }

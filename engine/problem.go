@@ -7,20 +7,23 @@ import (
 	"strings"
 )
 
-// Problem is something wrong in a file of a policy: where, what, what was
-// expected there, and what was probably meant. It is an error.
+// Problem is a defect in a policy file: where it is, what is wrong, what was
+// expected, and what was probably meant. It is an error.
 type Problem struct {
-	File       string // slash-separated
-	Line, Col  int    // from 1; 0: not known
-	Warning    bool   // worth a look, and the policy works as it is written
-	Code       string // what kind of problem, such as "rego.field"
-	Message    string
-	Found      string
-	Expected   string
-	Suggestion string // the nearest name that would do
+	File         string // slash-separated
+	Line, Col    int    // from 1; 0: not known
+	Warning      bool   // worth a look, but the policy works as written
+	Code         string // what kind of problem, such as "rego.field"
+	Message      string
+	Found        string
+	Expected     string
+	Suggestion   string // the closest valid name
+	About        string // the id or package that it is about; empty: none
+	Consequences int    // number of other problems that only follow from this one and are left out
 }
 
-// Error gives the problem as file:line:col: message; expected …, found …; did you mean "…"?
+// Error formats the problem as file:line:col: message; expected …, found …; did
+// you mean "…"?
 func (p *Problem) Error() string {
 	var b strings.Builder
 	for _, part := range []string{p.File, ordinal(p.Line), ordinal(p.Col)} {
@@ -35,7 +38,7 @@ func (p *Problem) Error() string {
 	return b.String()
 }
 
-// Text is the problem without its place.
+// Text returns the problem without its position.
 func (p *Problem) Text() string {
 	text := p.Message
 	switch {
@@ -49,7 +52,19 @@ func (p *Problem) Text() string {
 	if p.Suggestion != "" {
 		text += fmt.Sprintf("; did you mean %q?", p.Suggestion)
 	}
+	if p.Consequences > 0 {
+		text += " (" + ConsequencesText(p.Consequences) + ")"
+	}
 	return text
+}
+
+// ConsequencesText reports how many problems are left out, since they follow from
+// another.
+func ConsequencesText(n int) string {
+	if n == 1 {
+		return "1 more follows from this"
+	}
+	return fmt.Sprintf("%d more follow from this", n)
 }
 
 func ordinal(n int) string {
@@ -59,9 +74,10 @@ func ordinal(n int) string {
 	return fmt.Sprint(n)
 }
 
-// SortProblems orders problems by place, and takes out those that are there
-// twice.
+// SortProblems returns the problems in the order of their positions, without
+// duplicates. The list itself is left as it is: slices.CompactFunc would leave nil in it.
 func SortProblems(list []*Problem) []*Problem {
+	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b *Problem) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col),
 			strings.Compare(a.Message, b.Message))
@@ -69,11 +85,11 @@ func SortProblems(list []*Problem) []*Problem {
 	return slices.CompactFunc(list, func(a, b *Problem) bool { return *a == *b })
 }
 
-// NotOneOf fills in what was meant instead of a word: the nearest of those
-// known, or all of them where they are few.
-func (p *Problem) NotOneOf(word string, known []string) *Problem {
+// ExpectOneOf fills in what was probably meant instead of a word: the closest
+// known word, or all of them where they are few.
+func (p *Problem) ExpectOneOf(word string, known []string) *Problem {
 	const few = 12
-	p.Found = fmt.Sprintf("%q", word)
+	p.Found, p.About = fmt.Sprintf("%q", word), word
 	if p.Suggestion = Nearest(word, known); p.Suggestion == "" && len(known) > 0 && len(known) <= few {
 		p.Expected = "one of " + strings.Join(known, ", ")
 	}

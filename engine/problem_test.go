@@ -23,13 +23,13 @@ func TestProblemText(t *testing.T) {
 
 func TestNotOneOf(t *testing.T) {
 	known := []string{"pre", "post"}
-	if p := (&Problem{}).NotOneOf("pree", known); p.Suggestion != "pre" || p.Expected != "" {
+	if p := (&Problem{}).ExpectOneOf("pree", known); p.Suggestion != "pre" || p.Expected != "" {
 		t.Errorf("a near word: %+v", p)
 	}
-	if p := (&Problem{}).NotOneOf("another", known); p.Suggestion != "" || p.Expected != "one of pre, post" {
+	if p := (&Problem{}).ExpectOneOf("another", known); p.Suggestion != "" || p.Expected != "one of pre, post" {
 		t.Errorf("a far word of few: %+v", p)
 	}
-	if p := (&Problem{}).NotOneOf("x", slices.Repeat([]string{"another"}, 50)); p.Expected != "" {
+	if p := (&Problem{}).ExpectOneOf("x", slices.Repeat([]string{"another"}, 50)); p.Expected != "" {
 		t.Errorf("a far word of many: %+v", p)
 	}
 }

@@ -12,21 +12,21 @@ import (
 	"strconv"
 )
 
-// The choices of a person that are recorded as control.
+// The choices of a person that are recorded as control records.
 const (
 	ControlStop         = "stop"
 	ControlResume       = "resume"
-	ControlAllowOnce    = "allow_once"    // this very call, one time
-	ControlAllowSession = "allow_session" // this very call, until the session ends
-	ControlScope        = "scope"         // a path belongs to what the session is about
-	ControlUnscope      = "unscope"       // it does no longer
+	ControlAllowOnce    = "allow_once"    // this exact call, once
+	ControlAllowSession = "allow_session" // this exact call, until the session ends
+	ControlScope        = "scope"         // a path belongs to the session's scope
+	ControlUnscope      = "unscope"       // it no longer does
 )
 
-// SessionKey names a session.
+// SessionKey identifies a session.
 type SessionKey struct{ Harness, Session string }
 
-// NewRecord makes the record of an event from its facts. What only the chain
-// can give (number, previous hash, chain) and the decision are still missing.
+// NewRecord makes the record of an event from its facts. Missing are the
+// decision and what only the chain knows (number, previous hash, chain).
 func NewRecord(e Event, f Facts, t int64) *Record {
 	rec := &Record{
 		Kind: kindOf(e.Phase), T: t, Session: e.Session, Agent: e.AgentName(), Call: e.Call,
@@ -55,16 +55,16 @@ func kindOf(p Phase) Kind {
 	return KindNote
 }
 
-// Stamp keeps time from running backwards within a chain, whose latest record
-// has the time given.
-func (r *Record) Stamp(latest int64) {
+// ClampTime keeps time from running backwards within a chain, given the time of its
+// latest record.
+func (r *Record) ClampTime(latest int64) {
 	if r.T < latest {
 		r.Skew, r.T = latest-r.T, latest
 	}
 }
 
-// ArgsMAC tells calls apart that bear the same id: another one is not answered
-// with what was said of the first.
+// ArgsMAC distinguishes calls with the same id, so that one is not answered
+// with the answer to another.
 func (r *Record) ArgsMAC() string {
 	if r.SHA == nil {
 		return ""
@@ -72,17 +72,18 @@ func (r *Record) ArgsMAC() string {
 	return r.SHA.Args
 }
 
-// FormatVersion is the version of the record format, the first field of each line.
+// FormatVersion is the version of the record format, the first field of every
+// line.
 const FormatVersion = 1
 
-// Limits of a line, from the record format: a verifier may refuse longer ones.
+// Limits of a line, from the record format: a verifier may reject longer ones.
 const (
 	MaxLine     = 8 << 10  // bytes of a line with its newline
 	MaxKeyframe = 64 << 10 // bytes of a keyframe's line with its newline
 	MaxFacts    = 17 << 8  // bytes of event and action together, as a Classifier must shorten them; detected and rewritten come on top
 )
 
-// Kind is what a record says.
+// Kind is the kind of a record.
 type Kind string
 
 // The kinds of records.
@@ -92,7 +93,7 @@ const (
 	KindPre      Kind = "pre"      // before a tool call
 	KindPost     Kind = "post"     // after it
 	KindStop     Kind = "stop"     // the agent's stop
-	KindAct      Kind = "act"      // an intervention that was carried out
+	KindAct      Kind = "act"      // an executed intervention
 	KindControl  Kind = "control"  // a person's choice
 	KindKeyframe Kind = "keyframe" // the whole state of the fold
 	KindSeal     Kind = "seal"     // covers everything before it
@@ -108,7 +109,7 @@ func Kinds() []string {
 }
 
 // Record is one line of a chain: one replayable fact. The order of the fields
-// is part of the format: a line begins {"v":1,"prev":"…","n":17,"kind":…
+// is part of the format: a line starts with {"v":1,"prev":"…","n":17,"kind":…
 type Record struct {
 	V         int          `json:"v"`
 	Prev      string       `json:"prev"` // SHA-256 of the line before, newline included; of line 1: ChainSeed
@@ -137,22 +138,22 @@ type Record struct {
 	Act       *Act         `json:"act,omitempty"`
 	Seal      *Seal        `json:"seal,omitempty"`
 	Note      *Note        `json:"note,omitempty"`
-	// State is the state of the fold before this line, of a keyframe only. Its
-	// shape belongs to the fold and is nobody else's interface.
+	// State is the state of the fold before this line, in keyframes only. Its
+	// form is internal to the fold.
 	State json.RawMessage `json:"state,omitempty"`
 }
 
-// By says what decided: digests that replay looks up.
+// By identifies what decided: digests that replay looks up.
 type By struct {
 	Policy    string `json:"policy"`              // digest of the effective policy (layers and settings)
 	Config    string `json:"config,omitempty"`    // digest of the merged settings
 	Env       string `json:"env"`                 // digest of Env
-	Detectors string `json:"detectors,omitempty"` // digest of the policy's detectors, where it has any
-	Rows      string `json:"rows,omitempty"`      // digest of what its rows say of programs, where it has any
+	Detectors string `json:"detectors,omitempty"` // digest of the policy's detectors, if any
+	Rows      string `json:"rows,omitempty"`      // digest of its rows about programs, if any
 }
 
-// Env is what besides policy could make the same facts come out otherwise. The
-// numbers are raised by hand; it is spelled out once in a chain, in open.
+// Env is what, apart from policy, could change the facts. The numbers are
+// raised by hand; it is written in full once per chain, in the open record.
 type Env struct {
 	Engine     int    `json:"engine"`
 	Classifier int    `json:"classifier"`
@@ -170,14 +171,14 @@ func (e Env) Digest() string {
 	return d
 }
 
-// SHA holds digests, hex.
+// SHA holds digests in hexadecimal.
 type SHA struct {
 	Input string `json:"input,omitempty"` // SHA-256 of the canonical Input
 	State string `json:"state,omitempty"` // SHA-256 of the canonical part of Input that comes from history
 	Args  string `json:"args,omitempty"`  // MAC of the raw arguments' canonical bytes
 }
 
-// Open begins a chain.
+// Open is the content of a chain's first record.
 type Open struct {
 	Workspace string `json:"workspace,omitempty"` // the agent's project folder, else the first working directory; pinned
 	Env       *Env   `json:"env,omitempty"`
@@ -188,37 +189,38 @@ type Open struct {
 type Control struct {
 	Do     string `json:"do"` // stop, resume, allow_once, allow_session, scope, unscope
 	Reason string `json:"reason,omitempty"`
-	By     string `json:"by,omitempty"`     // who, as far as the system knows
+	By     string `json:"by,omitempty"`     // user, as far as the system knows
 	Of     string `json:"of,omitempty"`     // in the ledger: the chain that it concerns
 	Record string `json:"record,omitempty"` // allow_*: id of the record of the call that is allowed
 	Print  string `json:"print,omitempty"`  // allow_*: its fingerprint: the same tool with the same arguments
-	CWD    string `json:"cwd,omitempty"`    // allow_*: the directory in which they mean the same
+	CWD    string `json:"cwd,omitempty"`    // allow_*: the working directory in which the permission applies
 	Path   string `json:"path,omitempty"`   // scope, unscope: as Effect.Short spells it
 }
 
-// Act is an intervention that was carried out.
+// Act is an executed intervention.
 type Act struct {
 	Kind   string `json:"kind"`
 	Of     string `json:"of,omitempty"` // id of the record whose decision asked for it
 	Result string `json:"result,omitempty"`
 }
 
-// Seal covers all lines before it. In the ledger it names another chain's head.
+// Seal covers all lines before it. In the ledger it covers another chain up to
+// its head.
 type Seal struct {
 	Chain string `json:"chain,omitempty"`
 	N     int64  `json:"n"`             // lines covered
 	Head  string `json:"head"`          // hash of line N
 	Sig   string `json:"sig,omitempty"` // ed25519 over chain, n and head, hex; in the ledger and in exported seals
-	Key   string `json:"key,omitempty"` // public key of sig, hex: says whose it claims to be, proves nothing
+	Key   string `json:"key,omitempty"` // public key of sig, hex: claims a signer, proves nothing
 }
 
-// Note is any other fact.
+// Note is any other recorded fact.
 type Note struct {
 	What   string `json:"what"` // recovered, undecodable, unverified, duplicate, executed_differs, purge, policy, or an agent's event
 	Detail string `json:"detail,omitempty"`
 }
 
-// ID returns the record's id: the first 8 digits of its chain and its number.
+// ID returns the record's id: the first 8 digits of its chain, and its number.
 func (r *Record) ID() string { return RecordID(r.Chain, r.N) }
 
 // RecordID returns the id of line n of a chain.
@@ -240,11 +242,11 @@ func HexSum(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ErrTooLong says that a record does not fit a line.
+// ErrTooLong means that a record does not fit a line.
 var ErrTooLong = errors.New("record is too long for a line")
 
-// EncodeLine returns the record as its line with the newline. It refuses one
-// that is longer than the format allows.
+// EncodeLine returns the record as a line with its newline. It rejects a line
+// longer than the format allows.
 func EncodeLine(r *Record) ([]byte, error) {
 	b, err := Marshal(r)
 	if err != nil {
@@ -261,9 +263,9 @@ func EncodeLine(r *Record) ([]byte, error) {
 	return b, nil
 }
 
-// DecodeLine reads one line. Unknown fields are kept out without an error, so
-// that an older reader can show what a newer one wrote; unknown versions are
-// refused. What a keyframe's state holds is not looked at: see package history.
+// DecodeLine reads one line. Unknown fields are ignored, so that an older
+// reader can show what a newer one wrote; unknown versions are rejected. The
+// state in a keyframe is not examined: see package history.
 func DecodeLine(line []byte) (*Record, error) {
 	if len(line) > MaxKeyframe {
 		return nil, fmt.Errorf("%w: %d bytes", ErrTooLong, len(line))
@@ -275,7 +277,10 @@ func DecodeLine(line []byte) (*Record, error) {
 		return nil, fmt.Errorf("decode record: %w", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("decode record: text after the record")
+		return nil, errors.New("decode record: unexpected text after the record")
+	}
+	if r.V > FormatVersion {
+		return nil, NewerFormat(r.V)
 	}
 	if r.V != FormatVersion {
 		return nil, fmt.Errorf("record has format version %d; this reviewer reads %d", r.V, FormatVersion)
@@ -286,13 +291,19 @@ func DecodeLine(line []byte) (*Record, error) {
 	return &r, nil
 }
 
-// Version is the version of the deciding core, raised by hand whenever the
-// same facts and policy could come out otherwise.
+// NewerFormat is the error of a record with a later format version than this one.
+func NewerFormat(version int) error {
+	return fmt.Errorf("the record was written by a newer reviewer (format %d, this one knows %d); install that version again", version,
+		FormatVersion)
+}
+
+// Version is the version of the deciding core, raised by hand whenever the same
+// facts and policy could give a different decision.
 const Version = 5
 
-// Reworked returns a record as if the call had been made in its other form; nil
-// where it has none.
-func (r *Record) Reworked() *Record {
+// AsModified returns a record as if the call had been made in its modified form;
+// nil where it has none.
+func (r *Record) AsModified() *Record {
 	if r.Rewritten == nil || r.Rewritten.Action == nil || r.Rewritten.SHA == nil || r.Event == nil {
 		return nil
 	}
@@ -302,16 +313,16 @@ func (r *Record) Reworked() *Record {
 	return &form
 }
 
-// Executed is what a record's call does when it runs: in its other form, where that
-// is what was answered.
-func (r *Record) Executed() *Action {
+// ExecutedAction returns what a record's call does when it runs: its modified form,
+// where that was the answer.
+func (r *Record) ExecutedAction() *Action {
 	if r.Rewritten != nil && r.Answer != nil && r.Answer.Effect == Modify {
 		return r.Rewritten.Action
 	}
 	return r.Action
 }
 
-// ApprovedArgs is the MAC of the arguments with which a call may run.
+// ApprovedArgs returns the MAC of the arguments with which a call may run.
 func (r *Record) ApprovedArgs() string {
 	if r.Rewritten != nil && r.Rewritten.SHA != nil && r.Answer != nil && r.Answer.Effect == Modify {
 		return r.Rewritten.SHA.Args
@@ -319,16 +330,15 @@ func (r *Record) ApprovedArgs() string {
 	return r.ArgsMAC()
 }
 
-// CallKey is what a call is recognised by when it is made again: the same
-// arguments to the same tool in the same directory, since relative names mean
-// something else elsewhere.
+// CallKey identifies a repeated call: the same arguments to the same tool in
+// the same directory, since relative names mean something else elsewhere.
 type CallKey struct {
 	Print string // the action's fingerprint
 	CWD   string
 }
 
-// CallKey returns what a record's call is recognised by; false where it cannot
-// be told from others.
+// CallKey returns the key of a record's call; false where the call cannot be
+// distinguished from others.
 func (r *Record) CallKey() (CallKey, bool) {
 	if r.Action == nil || r.Event == nil || r.Action.Fingerprint == "" {
 		return CallKey{}, false

@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"encoding"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,10 +16,10 @@ import (
 const SchemaDraft = "http://json-schema.org/draft-07/schema#"
 
 // Schema returns the JSON Schema of the documents that v's type encodes to:
-// field names from json tags, required what has no omitempty, nothing else
-// allowed, the closed vocabularies as enums. Named structs become definitions.
+// field names from json tags, fields without omitempty required, no others
+// allowed, closed vocabularies as enums. Named structs become definitions.
 func Schema(v any, title string) map[string]any {
-	s := schemaMaker{defs: map[string]any{}}
+	s := schemaMaker{defs: map[string]any{}, types: map[string]reflect.Type{}}
 	root := s.object(indirect(reflect.TypeOf(v)))
 	root["$schema"], root["title"] = SchemaDraft, title
 	if len(s.defs) > 0 {
@@ -26,14 +28,17 @@ func Schema(v any, title string) map[string]any {
 	return root
 }
 
-// SchemaJSON returns Schema as indented JSON that ends in a newline; the same
+// SchemaJSON returns Schema as indented JSON with a final newline; the same
 // bytes for the same type.
 func SchemaJSON(v any, title string) ([]byte, error) {
 	b, err := json.MarshalIndent(Schema(v, title), "", "  ")
 	return append(b, '\n'), err
 }
 
-type schemaMaker struct{ defs map[string]any }
+type schemaMaker struct {
+	defs  map[string]any
+	types map[string]reflect.Type // name of a definition -> its type
+}
 
 func (s schemaMaker) object(t reflect.Type) map[string]any {
 	properties, required := map[string]any{}, []string{}
@@ -53,8 +58,8 @@ func (s schemaMaker) object(t reflect.Type) map[string]any {
 	}
 }
 
-// embeddedIn lists the structs whose fields encode as those of the one that
-// embeds them. Documents that policy reads have none.
+// embeddedIn lists the structs whose fields are encoded as fields of the struct
+// that embeds them. Documents that policy reads have none.
 func embeddedIn(t reflect.Type) []reflect.Type {
 	var list []reflect.Type
 	for i := range t.NumField() {
@@ -82,8 +87,11 @@ func (s schemaMaker) schema(t reflect.Type) map[string]any {
 	if values := Values(t); values != nil {
 		return map[string]any{"type": "string", "enum": values}
 	}
-	if t == reflect.TypeFor[json.RawMessage]() { // an object whose shape is nobody's interface
+	if t == reflect.TypeFor[json.RawMessage]() { // an object of unspecified form
 		return map[string]any{"type": "object"}
+	}
+	if t.Kind() == reflect.Int64 && t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) { // a time, say
+		return map[string]any{"type": "string"}
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -108,12 +116,23 @@ func (s schemaMaker) schema(t reflect.Type) map[string]any {
 
 // ref puts a named struct among the definitions.
 func (s schemaMaker) ref(t reflect.Type) map[string]any {
-	name := strings.ToLower(t.Name()[:1]) + t.Name()[1:]
+	name := s.name(t)
 	if _, known := s.defs[name]; !known {
-		s.defs[name] = nil // stops a type that holds itself
+		s.defs[name] = nil // stops recursive types
 		s.defs[name] = s.object(t)
 	}
 	return map[string]any{"$ref": "#/definitions/" + name}
+}
+
+// name is what a type's definition is called: as the type, with its package in front
+// where a type of another package has that name already.
+func (s schemaMaker) name(t reflect.Type) string {
+	name := strings.ToLower(t.Name()[:1]) + t.Name()[1:]
+	if other, taken := s.types[name]; taken && other != t {
+		name = path.Base(t.PkgPath()) + t.Name()
+	}
+	s.types[name] = t
+	return name
 }
 
 // JSONField is a field of a struct as encoding/json sees it.
@@ -125,7 +144,7 @@ type JSONField struct {
 }
 
 // JSONFields lists the fields of a struct type that encode to JSON, in order.
-// Embedded structs are not looked into: the documents that policy reads have none.
+// Embedded structs are ignored: the documents that policy reads have none.
 func JSONFields(t reflect.Type) []JSONField {
 	var fields []JSONField
 	for i := range t.NumField() {
@@ -140,8 +159,8 @@ func JSONFields(t reflect.Type) []JSONField {
 	return fields
 }
 
-// EachStruct calls visit for every struct type that a type holds, itself among
-// them, with the fields that encode to JSON.
+// EachStruct calls visit for every struct type that a type contains, itself
+// included, with the fields that encode to JSON.
 func EachStruct(t reflect.Type, visit func(t reflect.Type, fields []JSONField)) {
 	seen := map[reflect.Type]bool{}
 	var walk func(reflect.Type)
@@ -176,7 +195,7 @@ func Values(t reflect.Type) []string {
 	case reflect.TypeFor[Type]():
 		return Types()
 	case reflect.TypeFor[Signal]():
-		return append(Signals(), FormerSignals()...)
+		return append(Signals(), LegacySignals()...)
 	case reflect.TypeFor[Outcome]():
 		return Outcomes()
 	case reflect.TypeFor[EffectKind]():
@@ -199,8 +218,8 @@ func Values(t reflect.Type) []string {
 		return Labels()
 	case reflect.TypeFor[FlowKind]():
 		return FlowKinds()
-	case reflect.TypeFor[WayOut]():
-		return WaysOut()
+	case reflect.TypeFor[ExfilPath]():
+		return ExfilPaths()
 	case reflect.TypeFor[Verdict]():
 		return Verdicts()
 	case reflect.TypeFor[Kind]():
@@ -211,9 +230,9 @@ func Values(t reflect.Type) []string {
 	return nil
 }
 
-// FieldValues lists what a field of a document's struct may hold, or what its
-// items may be where it is a list; nil: anything. Structs of other packages say
-// theirs by a method Vocabulary(field string) []string.
+// FieldValues lists the values that a field of a document's struct, or its
+// items if it is a list, may have; nil: any. Structs of other packages declare
+// theirs in a method Vocabulary(field string) []string.
 func FieldValues(t reflect.Type, f JSONField) []string {
 	if values := fieldValues(t, f.Name); values != nil {
 		return values
@@ -225,7 +244,7 @@ func FieldValues(t reflect.Type, f JSONField) []string {
 }
 
 // fieldValues holds the vocabularies of fields that are plain strings, and of
-// an intent, which is empty where an event is no action.
+// an intent, which is empty where an event is not an action.
 func fieldValues(t reflect.Type, name string) []string {
 	if v, ok := reflect.Zero(t).Interface().(interface{ Vocabulary(string) []string }); ok {
 		return v.Vocabulary(name)
@@ -260,9 +279,9 @@ func indirect(t reflect.Type) reflect.Type {
 	return t
 }
 
-// Nearest returns the word of a list that was probably meant: at most two
-// letters away (one in words up to four), or the only one that begins with it;
-// empty if none.
+// Nearest returns the word of a list that was probably meant: at most two edits
+// away (one for words of up to four letters), or the only one with it as a
+// prefix; empty if none.
 func Nearest(word string, list []string) string {
 	best, least := "", min(3, 1+(len(word)+1)/3)
 	for _, w := range list {
@@ -284,17 +303,21 @@ func Nearest(word string, list []string) string {
 	return best
 }
 
-// Meant quotes a word that is not among those known, and names the one that was
-// probably meant, else all of them.
-func Meant(word string, known []string) string {
+// Suggest quotes an unknown word and names the one that was probably meant, else
+// all known ones.
+func Suggest(word string, known []string) string {
 	if near := Nearest(word, known); near != "" {
 		return fmt.Sprintf("%q; did you mean %q?", word, near)
+	}
+	known = slices.DeleteFunc(slices.Clone(known), func(w string) bool { return w == "" })
+	if len(known) == 0 {
+		return fmt.Sprintf("%q; there are none", word)
 	}
 	return fmt.Sprintf("%q; expected one of %s", word, strings.Join(known, ", "))
 }
 
-// distance counts the letters to insert, delete, replace or swap with their
-// neighbour to get from a to b.
+// distance returns the number of letters to insert, delete, replace or
+// transpose to get from a to b.
 func distance(a, b string) int {
 	var before []int
 	last := make([]int, len(b)+1)

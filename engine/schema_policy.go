@@ -2,17 +2,17 @@ package engine
 
 import "slices"
 
-// Vocabulary is what the words of one policy are, beside those that every
-// policy shares.
+// Vocabulary is the vocabulary of one policy, in addition to the words that all
+// policies share.
 type Vocabulary struct {
 	Windows   []string // names of history's windows
-	Findings  []string // ids of conditions and access rules: what input.findings may hold
-	Detectors []string // ids of detectors: what action.detected may hold
+	Findings  []string // ids of conditions and access rules: the values of input.findings
+	Detectors []string // ids of detectors: the keys of action.detected
 }
 
 // PolicySchema returns the JSON Schema of the document that a policy's Rego
 // sees: Input, with the findings, and with the policy's own words as closed
-// sets. A window, a finding or a detector that there is not is no property.
+// sets. Unknown windows, findings and detectors are not properties.
 func PolicySchema(v Vocabulary) map[string]any {
 	root := Schema(Input{}, "Input of this policy")
 	defs := root["definitions"].(map[string]any)
@@ -23,7 +23,7 @@ func PolicySchema(v Vocabulary) map[string]any {
 	}
 	close("historyFacts", "windows", v.Windows)
 	close("historyFacts", "fired", v.Findings)
-	close("sessionFacts", "written", append(Locations(), WrittenNamed))
+	close("sessionFacts", "written", append(Locations(), LocationNamed))
 	close("action", "detected", v.Detectors)
 	close("sessionFacts", "counts_by_type", Types())
 	close("windowFacts", "by_type", Types())
@@ -52,8 +52,8 @@ func each(keys []string, value any) map[string]any {
 	return all
 }
 
-// sorted has each word once, and makes an empty list of none: an enum of
-// nothing, not of anything.
+// sorted returns each word once. It turns nil into an empty list, because a
+// missing enum would allow everything.
 func sorted(list []string) []string {
 	return slices.Compact(append([]string{}, slices.Sorted(slices.Values(list))...))
 }

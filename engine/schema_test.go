@@ -80,6 +80,30 @@ func TestSchema(t *testing.T) {
 	}
 }
 
+// TestSchemaOfTwoTypesOfOneName keeps the definitions of two types apart that are called
+// the same.
+func TestSchemaOfTwoTypesOfOneName(t *testing.T) {
+	type By struct {
+		Door string `json:"door"`
+	}
+	type outer struct {
+		Here  By     `json:"here"`
+		There Record `json:"there"`
+	}
+	raw, err := json.Marshal(Schema(outer{}, "outer"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`"here":{"$ref":"#/definitions/by"}`, `"by":{"additionalProperties":false,"properties":{"door":{"type":"string"}}`,
+		`"by":{"$ref":"#/definitions/engineBy"}`,
+	} {
+		if !strings.Contains(string(raw), want) {
+			t.Errorf("lacks %s", want)
+		}
+	}
+}
+
 func TestNearest(t *testing.T) {
 	words := []string{"kind", "verb", "target", "git_force_push", "git_discard", "file_read"}
 	for word, want := range map[string]string{

@@ -1,8 +1,8 @@
 package engine
 
-// Signal is the id of a fact that the classifier recognises: a combination of
-// effects that has a name of its own. The list is closed; ids that an
-// organisation adds are findings (CEL), never signals.
+// Signal is the id of a fact that the classifier recognises: a named
+// combination of effects. The list is closed; ids that an organisation adds are
+// findings (CEL), never signals.
 type Signal string
 
 // The signals. The first five are SafeClaw's, the others follow the families
@@ -12,7 +12,7 @@ const (
 	SignalCredential     Signal = "credential_adjacent"   // touches a credential file or store
 	SignalBroadDelete    Signal = "broad_destructive"     // deletes a root, a home, a system directory or what holds the workspace
 	SignalPipeExternal   Signal = "pipe_to_external"      // data piped or uploaded to another host
-	SignalPersistence    Signal = "persistence_mechanism" // installs something that runs later by itself
+	SignalPersistence    Signal = "persistence_mechanism" // installs something that runs later on its own
 	SignalRemoteCode     Signal = "remote_code"           // fetched code is run
 	SignalUnknownCommand Signal = "unknown_command"       // the program to run is not known beforehand
 	SignalDeferred       Signal = "deferred_execution"    // runs later: at, cron, trap, nohup …
@@ -33,7 +33,7 @@ const (
 	SignalPackageInstall Signal = "package_install"
 	SignalPackageURL     Signal = "package_install_url"   // from a URL, a git repository or another index
 	SignalPublish        Signal = "publish"               // packages, releases, gists
-	SignalPackageSource  Signal = "package_source_change" // where packages come from from now on
+	SignalPackageSource  Signal = "package_source_change" // changes where packages come from
 	SignalUnchecked      Signal = "verification_off"      // certificates or signatures are not checked
 	SignalInfraDelete    Signal = "infrastructure_delete"
 	SignalContainerWipe  Signal = "container_wipe" // prunes volumes, removes named volumes or namespaces
@@ -44,12 +44,13 @@ const (
 	SignalMuted          Signal = "errors_muted"    // 2>/dev/null, || true around a change
 	SignalUnconfirmed    Signal = "confirmation_skipped"
 	SignalDryRun         Signal = "dry_run"
-	SignalMarked         Signal = "marked_dangerous" // its authors mark an option or subcommand as dangerous; nothing else is known of it
+	SignalMarked         Signal = "marked_dangerous" // its authors mark an option or subcommand as dangerous; nothing else is known about it
 )
 
-// FormerSignals lists signals that are no longer given, since facts of effects say
-// what they said. They stand in older records, and policies of that time name them.
-func FormerSignals() []string {
+// LegacySignals lists signals that are no longer produced because facts of
+// effects express the same. Older records contain them, and policies of that
+// time name them.
+func LegacySignals() []string {
 	return []string{"git_data_delete", "kill_all", "permission_broad", "secret_egress"}
 }
 

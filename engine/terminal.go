@@ -2,21 +2,22 @@ package engine
 
 import "slices"
 
-// Terminals is what was typed into terminals and has not run yet: an agent can
-// type a command in pieces, over several calls. It is the state after an action,
-// and takes the place of the one before.
+// Terminals is the text that was typed into terminals and has not run yet: an
+// agent can type a command in pieces, over several calls. It is the state after
+// an action and replaces the previous one.
 type Terminals struct {
-	Lines []TypedLine `json:"lines"` // of each terminal, the one that was typed into last at the end
+	Lines []TypedLine `json:"lines"` // unfinished lines, one for each terminal; the latest is last
 }
 
-// TypedLine is a line that somebody still has to end with Enter.
+// TypedLine is a line that has not been ended with Enter yet.
 type TypedLine struct {
-	Terminal string   `json:"terminal"`         // the name by which a multiplexer knows it; empty: not known
-	Before   string   `json:"before,omitempty"` // what lines that ran there have set: its directory, names of commands
-	Parts    []string `json:"parts,omitempty"`  // the text, one part for each time that somebody typed
+	Terminal string   `json:"terminal"`         // name by which a multiplexer knows the terminal; empty: not known
+	Before   string   `json:"before,omitempty"` // what earlier lines there set: the directory, names of commands
+	Parts    []string `json:"parts,omitempty"`  // typed text, one part for each call
 }
 
-// Equal says whether two states are the same. Nothing is the same as no line.
+// Equal reports whether two states are the same. Nothing is the same as no
+// line.
 func (t *Terminals) Equal(other *Terminals) bool {
 	a, b := t.lines(), other.lines()
 	if len(a) != len(b) {
@@ -37,9 +38,9 @@ func (t *Terminals) lines() []TypedLine {
 	return t.Lines
 }
 
-// Bounds of what is kept of lines.
+// Limits of what is recorded of lines.
 const (
 	MaxTerminals  = 4
 	MaxTypedParts = 8
-	MaxTypedBytes = 320 // of the parts of one line, and as much again of what stands before
+	MaxTypedBytes = 320 // of the parts of one line, and as much again of what is before
 )

@@ -5,12 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// PlainRune says whether a character takes the same bytes in JSON as outside.
+// PlainRune reports whether a character takes the same bytes in JSON as
+// outside.
 func PlainRune(r rune) bool {
 	return r >= ' ' && r != '"' && r != '\\' && r != '\u2028' && r != '\u2029' && r <= unicode.MaxRune
 }
 
-// JSONLen is at least the number of bytes of a text in JSON, quotes included.
+// JSONLen returns an upper bound for the length of a text in JSON, quotes
+// included.
 func JSONLen(s string) int {
 	n := 2
 	for _, r := range s {

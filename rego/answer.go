@@ -17,17 +17,17 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 )
 
-// Silent is a rule that did not speak though the facts that it begins with hold:
-// how far it was evaluated, and what stopped it.
-type Silent struct {
+// NotFired is a rule that did not fire although its facts were true: how far it
+// was evaluated, and what stopped it.
+type NotFired struct {
 	ID   string `json:"id"`
 	At   Stop   `json:"at"`           // in the rule
 	In   []Stop `json:"in,omitempty"` // in what it asks there, the outermost first
 	Held int    `json:"held"`         // lines of the rule before the one that stopped it, but for a question of the phase
-	Left int    `json:"left"`         // lines behind it
+	Left int    `json:"left"`         // lines after it
 }
 
-// Stop is an expression that does not hold.
+// Stop is an expression that is false.
 type Stop struct {
 	File   string   `json:"file"` // layer/path
 	Line   int      `json:"line"`
@@ -37,8 +37,8 @@ type Stop struct {
 }
 
 // Ask evaluates a document of the policy other than the decision, such as
-// data.reviewer.scores.risk, as JSON decodes it (numbers are json.Number). There
-// need not be one: then ok is false.
+// data.reviewer.scores.risk, as JSON decodes it (numbers are json.Number). If
+// it is undefined, ok is false.
 func (h *Host) Ask(ctx context.Context, in *engine.Input, findings []engine.Finding, path string) (value any, ok bool, err error) {
 	rs, err := h.ask(ctx, in, findings, path, nil)
 	if err != nil || len(rs) == 0 {
@@ -63,24 +63,24 @@ func (h *Host) ask(ctx context.Context, in *engine.Input, findings []engine.Find
 	return rs, nil
 }
 
-// Silent lists the rules that did not speak, those first that came nearest. A
-// rule whose facts (the tests on input that OPA looks up before it evaluates) do
-// not hold is not among them.
-func (h *Host) Silent(ctx context.Context, in *engine.Input, findings []engine.Finding) ([]Silent, error) {
-	t := &silence{input: h.encode.input(in, findings), data: h.datum(ctx), frames: map[uint64]*frame{}, spoke: map[string]bool{},
+// NotFired lists the rules that did not fire, closest first. A rule whose facts
+// (the tests on input that OPA looks up before it evaluates) are false is not
+// among them.
+func (h *Host) NotFired(ctx context.Context, in *engine.Input, findings []engine.Finding) ([]NotFired, error) {
+	t := &missTracer{input: h.encode.input(in, findings), data: h.datum(ctx), frames: map[uint64]*frame{}, spoke: map[string]bool{},
 		nearest: map[string]*frame{}}
 	var errs []error
 	for _, path := range h.speakers() {
 		_, err := h.ask(ctx, in, findings, path, t)
 		errs = append(errs, err)
 	}
-	var all []Silent
+	var all []NotFired
 	for id, f := range t.nearest {
 		if !t.spoke[id] {
 			all = append(all, t.silent(id, f))
 		}
 	}
-	slices.SortFunc(all, func(a, b Silent) int { return cmp.Or(a.Left-b.Left, strings.Compare(a.ID, b.ID)) })
+	slices.SortFunc(all, func(a, b NotFired) int { return cmp.Or(a.Left-b.Left, strings.Compare(a.ID, b.ID)) })
 	return all, errors.Join(errs...)
 }
 
@@ -103,13 +103,13 @@ func (h *Host) datum(ctx context.Context) func(ast.Ref) ast.Value {
 	}
 }
 
-// speakers are the documents in which rules speak: those of each layer that has
+// speakers are the documents in which rules fire: those of each layer that has
 // any.
 func (h *Host) speakers() []string {
 	paths := map[string]bool{}
 	for _, m := range h.compiler.Modules {
 		for _, r := range m.Rules {
-			if memberOf(r) != "" && speaks(r) {
+			if memberOf(r) != "" && decides(r) {
 				paths[strings.ReplaceAll(pathOf(r), "/", ".")] = true
 			}
 		}
@@ -123,14 +123,14 @@ func (h *Host) speakers() []string {
 	})
 }
 
-// speaks says that a rule says something of an action.
-func speaks(r *ast.Rule) bool {
+// decides reports whether a rule decides about an action.
+func decides(r *ast.Rule) bool {
 	path := pathOf(r)
 	return path == speaksPath || strings.HasPrefix(path, "data/policies/") && strings.HasSuffix(path, "/"+findingsName)
 }
 
-// silence watches rules while they are evaluated.
-type silence struct {
+// missTracer watches rules while they are evaluated.
+type missTracer struct {
 	input   ast.Value
 	data    func(ast.Ref) ast.Value
 	frames  map[uint64]*frame // by query
@@ -140,8 +140,8 @@ type silence struct {
 
 // frame is one evaluation of a body: how far it came.
 type frame struct {
-	rule  *ast.Rule // nil: a part of one, such as what stands behind not
-	id    string    // of the rule that speaks; empty: it is asked by another
+	rule  *ast.Rule // nil: a part of one, such as what follows not
+	id    string    // of the rule that fires; empty: it is asked by another
 	depth int       // index of the furthest expression that failed
 	stop  *topdown.Event
 	in    []*frame // what that expression asked
@@ -149,13 +149,13 @@ type frame struct {
 }
 
 // Enabled implements topdown.QueryTracer.
-func (t *silence) Enabled() bool { return true }
+func (t *missTracer) Enabled() bool { return true }
 
 // Config implements topdown.QueryTracer.
-func (t *silence) Config() topdown.TraceConfig { return topdown.TraceConfig{PlugLocalVars: true} }
+func (t *missTracer) Config() topdown.TraceConfig { return topdown.TraceConfig{PlugLocalVars: true} }
 
 // TraceEvent implements topdown.QueryTracer.
-func (t *silence) TraceEvent(e topdown.Event) {
+func (t *missTracer) TraceEvent(e topdown.Event) {
 	switch e.Op {
 	case topdown.EnterOp:
 		t.enter(&e)
@@ -172,11 +172,11 @@ func (t *silence) TraceEvent(e topdown.Event) {
 	}
 }
 
-func (t *silence) enter(e *topdown.Event) {
+func (t *missTracer) enter(e *topdown.Event) {
 	f := &frame{depth: -1}
 	if rule, ok := e.Node.(*ast.Rule); ok {
 		f.rule = rule
-		if speaks(rule) {
+		if decides(rule) {
 			f.id = memberOf(rule)
 		}
 	}
@@ -186,7 +186,7 @@ func (t *silence) enter(e *topdown.Event) {
 	}
 }
 
-func (t *silence) fail(e *topdown.Event) {
+func (t *missTracer) fail(e *topdown.Event) {
 	f := t.frames[e.QueryID]
 	expr, _ := e.Node.(*ast.Expr)
 	if f == nil || expr == nil || expr.Index < f.depth {
@@ -201,7 +201,7 @@ func (t *silence) fail(e *topdown.Event) {
 	}
 }
 
-// left counts the lines of the body behind the one that failed. What a line of
+// left counts the lines of the body after the one that failed. What a line of
 // the source was compiled to counts once.
 func (f *frame) left() int {
 	at, rows := f.stop.Location, map[int]bool{}
@@ -224,8 +224,8 @@ func (f *frame) held() int {
 	return len(rows)
 }
 
-// asksPhase says that an expression looks at the phase, which says little of a
-// call.
+// asksPhase reports whether an expression looks at the phase, which says little
+// of a call.
 func asksPhase(e *ast.Expr) bool {
 	found := false
 	ast.WalkRefs(e, func(r ast.Ref) bool {
@@ -235,8 +235,8 @@ func asksPhase(e *ast.Expr) bool {
 	return found
 }
 
-func (t *silence) silent(id string, f *frame) Silent {
-	s := Silent{ID: id, At: t.stopOf(f), Held: f.held(), Left: f.left()}
+func (t *missTracer) silent(id string, f *frame) NotFired {
+	s := NotFired{ID: id, At: t.stopOf(f), Held: f.held(), Left: f.left()}
 	for inner := f.inner(); inner != nil && len(s.In) < 3; inner = inner.inner() {
 		if at := t.stopOf(inner); at.Text != s.At.Text {
 			s.In = append(s.In, at)
@@ -257,7 +257,7 @@ func (f *frame) inner() *frame {
 	return best
 }
 
-func (t *silence) stopOf(f *frame) Stop {
+func (t *missTracer) stopOf(f *frame) Stop {
 	at := f.stop.Location
 	return Stop{
 		File: at.File, Line: at.Row, Col: at.Col, Text: strings.Join(strings.Fields(string(at.Text)), " "),
@@ -265,8 +265,9 @@ func (t *silence) stopOf(f *frame) Stop {
 	}
 }
 
-// values says what the names in an expression stand for, as far as that is short.
-func (t *silence) values(e *topdown.Event) []string {
+// values reports what the names in an expression stand for, as far as that is
+// short.
+func (t *missTracer) values(e *topdown.Event) []string {
 	body, err := ast.ParseBodyWithOpts(string(e.Location.Text), ast.ParserOptions{RegoVersion: ast.RegoV1})
 	if err != nil {
 		return nil // a part of an expression
@@ -296,7 +297,7 @@ func (t *silence) values(e *topdown.Event) []string {
 }
 
 // find follows a reference into the input or a local variable.
-func (t *silence) find(ref ast.Ref, e *topdown.Event) ast.Value {
+func (t *missTracer) find(ref ast.Ref, e *topdown.Event) ast.Value {
 	head, ok := ref[0].Value.(ast.Var)
 	if !ok || len(ref) < 2 || !ref.IsGround() && len(ref.GroundPrefix()) != len(ref) {
 		return nil
@@ -349,12 +350,13 @@ func brief(v ast.Value) string {
 	return text
 }
 
-// Places says of each rule that speaks where it is written first, layer/path:line.
+// Places says of each rule that fires where it is written first,
+// layer/path:line.
 func (h *Host) Places() map[string]string {
 	all := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(h.compiler.Modules)) {
 		for _, r := range h.compiler.Modules[name].Rules {
-			if id := memberOf(r); id != "" && speaks(r) && all[id] == "" {
+			if id := memberOf(r); id != "" && decides(r) && all[id] == "" {
 				all[id] = fmt.Sprintf("%s:%d", name, r.Location.Row)
 			}
 		}

@@ -69,11 +69,11 @@ func asked(t *testing.T) (*Host, *engine.Input) {
 // A rule that did not speak says where it ended, and why.
 func TestSilent(t *testing.T) {
 	host, in := asked(t)
-	got, err := host.Silent(context.Background(), in, nil)
+	got, err := host.NotFired(context.Background(), in, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Silent{
+	want := []NotFired{
 		{ID: "never", Held: 1, At: Stop{"base/b.rego", 27, 2, "input.session.actions > 3", []string{"input.session.actions = 1"}}},
 		{
 			ID: "helper", Held: 3, Left: 1,

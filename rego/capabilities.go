@@ -20,9 +20,9 @@ func Capabilities() *ast.Capabilities {
 	return c
 }
 
-// forbidden says with what a decision could not be computed again: the clock,
-// chance, the network, the environment, and the machine's own time zones and
-// certificates, which all functions use that take a zone's name or verify. An
+// forbidden lists built-ins with which a decision could not be recomputed: the
+// clock, chance, the network, the environment, and the machine's own time zones
+// and certificates, used by all functions that take a zone's name or verify. An
 // hour, a minute and a weekday in UTC are in the input.
 func forbidden(b *ast.Builtin) bool {
 	return b.Nondeterministic || slices.Contains([]string{

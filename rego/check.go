@@ -12,30 +12,32 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// Sources is all that Check looks at.
+// Sources is the input of Check.
 type Sources struct {
-	Modules map[string]string          // layer/path -> source, tests included
-	Data    map[string]any             // the data document of the policy
-	Words   engine.Vocabulary          // windows, findings and detectors that there are
-	Broken  []string                   // ids of rules whose rows cannot be read
-	MayHold func(path []string) bool   // data may hold a value there, though this policy's does not
-	schema  map[string]any             // of the input
-	known   map[string]bool            // paths of all rules that are written, also of those that do not compile
-	trees   map[string]*ast.Module     // as written
-	found   map[string]*engine.Problem // by place, code and message
+	Modules    map[string]string          // layer/path -> source, tests included
+	Data       map[string]any             // the data document of the policy
+	Words      engine.Vocabulary          // known windows, findings and detectors
+	Broken     []string                   // ids of rules whose rows cannot be read
+	MayContain func(path []string) bool   // data may contain a value there, though this policy's does not
+	schema     map[string]any             // of the input
+	known      map[string]bool            // paths of all rules that are written, also of those that do not compile
+	trees      map[string]*ast.Module     // as written
+	found      map[string]*engine.Problem // by place, code and message
 }
 
-// Spoken says for which rules the modules speak.
-type Spoken struct {
+// RuleSet lists the rules that the modules define.
+type RuleSet struct {
 	IDs  map[string]bool // of `speaks` of the base layer, and of `findings` of the others
 	Open map[string]bool // layers that speak for ids that are not written out
+
+	Forms map[string]bool // layer/id of rules whose calls may run in another form; layer/ alone: ids that are not written out
 }
 
-// Check returns everything that is wrong with the modules of a policy, and for
-// which rules they speak. What does not parse or compile is taken out, rule by
-// rule, so that the rest is looked at too; nothing is said of what only follows
-// from something else.
-func Check(s Sources) ([]*engine.Problem, Spoken) {
+// Check reports every problem in the modules of a policy, and for which rules
+// they decide. What does not parse or compile is removed, rule by rule, so that
+// the rest is examined too; problems that only follow from others are not
+// reported.
+func Check(s Sources) ([]*engine.Problem, RuleSet) {
 	c := &checker{Sources: s}
 	c.found, c.known, c.trees = map[string]*engine.Problem{}, map[string]bool{}, map[string]*ast.Module{}
 	c.schema = engine.PolicySchema(s.Words)
@@ -46,7 +48,7 @@ func Check(s Sources) ([]*engine.Problem, Spoken) {
 	c.walk(c.leniently())
 	c.typed(sound)
 	c.annotated()
-	spoken := c.spoken()
+	spoken := c.ruleHeads()
 	return c.sorted(), spoken
 }
 
@@ -118,8 +120,14 @@ func (c *checker) parseErrors(name string, err error) {
 		c.report(&engine.Problem{File: name, Line: 1, Code: "rego.parse", Message: err.Error()})
 		return
 	}
+	last := -1 // an empty file has its error in row 0
 	for _, e := range list {
-		c.compileError(e)
+		if e.Location == nil || e.Location.Row != last { // further errors of a line follow from the first
+			c.compileError(e)
+		}
+		if e.Location != nil {
+			last = e.Location.Row
+		}
 	}
 }
 
@@ -141,8 +149,9 @@ func (c *checker) inRoot(name string, m *ast.Module) {
 	layer, _, _ := strings.Cut(name, "/")
 	root := rootOf(layer)
 	if p := m.Package.Path.String(); p != root && !strings.HasPrefix(p, root+".") {
-		wrong := c.wrong(m.Package.Location, "rego.root", "package %s lies outside the root of the %s layer",
+		wrong := c.wrong(m.Package.Location, "rego.root", "package %s is outside the root of the %s layer",
 			strings.TrimPrefix(p, "data."), layer)
+		wrong.About = strings.TrimPrefix(p, "data.")
 		wrong.Expected = fmt.Sprintf("%s, or a package below it", strings.TrimPrefix(root, "data."))
 	}
 }
@@ -188,13 +197,14 @@ func (c *checker) compile() map[string]*ast.Module {
 	return c.rounds(modules, compiler)
 }
 
-// leniently compiles as much as can be made sense of, to be looked at: also what
-// uses a function that there is not, or depends on itself.
+// leniently compiles as much as possible for examination: including rules that
+// use unknown functions, or depend on themselves.
 func (c *checker) leniently() *ast.Compiler {
 	var last *ast.Compiler
 	c.rounds(c.trees, func() *ast.Compiler {
 		last = ast.NewCompiler().WithSkipStages(
-			ast.StageCheckUndefinedFuncs, ast.StageCheckSafetyRuleHeads, ast.StageCheckSafetyRuleBodies, ast.StageCheckRuleConflicts,
+			ast.StageCheckUndefinedFuncs, ast.StageCheckSafetyRuleHeads, ast.StageCheckSafetyRuleBodies,
+			ast.StageCheckRuleConflicts,
 			ast.StageCheckRecursion, ast.StageCheckTypes, ast.StageBuildRuleIndices, ast.StageBuildComprehensionIndices,
 		)
 		return last
@@ -224,13 +234,13 @@ func (c *checker) rounds(modules map[string]*ast.Module, compiler func() *ast.Co
 	}
 }
 
-// follows says that an error may come of a rule that was taken out.
+// follows reports whether an error may come of a rule that was taken out.
 func follows(e *ast.Error) bool {
 	return strings.HasSuffix(e.Message, " unused") && strings.HasPrefix(e.Message, "import ")
 }
 
-// takeOut removes the rule or import that an error lies in; a module where it
-// is neither.
+// takeOut removes the rule or import that an error is in; a module where it is
+// neither.
 func takeOut(modules map[string]*ast.Module, e *ast.Error) {
 	if e.Location == nil || modules[e.Location.File] == nil {
 		clear(modules) // nobody knows which
@@ -255,8 +265,8 @@ func takeOut(modules map[string]*ast.Module, e *ast.Error) {
 	modules[e.Location.File] = &rest
 }
 
-// missing says whether a name below data is to be there: it is written somewhere,
-// or in a module that does not parse.
+// missing reports whether a name below data is to be there: it is written
+// somewhere, or in a module that does not parse.
 func (c *checker) missing(path string) bool {
 	if c.known[path] {
 		return false
@@ -275,14 +285,14 @@ func (c *checker) typed(modules map[string]*ast.Module) {
 	compiler := ast.NewCompiler().WithCapabilities(Capabilities()).SetErrorLimit(0).WithSchemas(schemas)
 	compiler.Compile(modules)
 	for _, e := range compiler.Errors {
-		if e.Code == ast.TypeErr && (e.Location == nil || !c.saidAt(e.Location)) {
+		if e.Code == ast.TypeErr && (e.Location == nil || !c.reportedAt(e.Location)) {
 			c.typeError(e)
 		}
 	}
 }
 
-// saidAt says that something is known to be wrong in this line.
-func (c *checker) saidAt(at *ast.Location) bool {
+// reportedAt reports whether a problem was already reported for this line.
+func (c *checker) reportedAt(at *ast.Location) bool {
 	for _, p := range c.found {
 		if p.File == at.File && p.Line == at.Row && !p.Warning {
 			return true

@@ -10,7 +10,7 @@ import (
 	opatypes "github.com/open-policy-agent/opa/v1/types"
 )
 
-// compileError reports an error of OPA's parser or compiler in words that say
+// compileError rewords an error of OPA's parser or compiler so that it says
 // what to do.
 func (c *checker) compileError(e *ast.Error) {
 	if name, ok := strings.CutPrefix(e.Message, "undefined function "); ok {
@@ -25,7 +25,7 @@ func (c *checker) compileError(e *ast.Error) {
 	case ast.UnsafeVarErr:
 		c.unsafe(e)
 	case ast.RecursionErr:
-		c.wrong(e.Location, "rego.recursion", "%s; take one of the steps out: a rule cannot depend on itself",
+		c.wrong(e.Location, "rego.recursion", "%s; remove one of the steps: a rule cannot depend on itself",
 			dotted(strings.TrimPrefix(e.Message, "rule ")))
 	default:
 		c.wrong(e.Location, "rego.compile", "%s", compileText(e.Message))
@@ -36,25 +36,36 @@ func (c *checker) compileError(e *ast.Error) {
 func parseText(message string) string {
 	first, _, _ := strings.Cut(message, "\n")
 	if first == "empty module" {
-		return "the file holds nothing but comments; write a package, or delete it"
+		return "the file contains only comments; add a package, or delete it"
+	}
+	if first == "unexpected eof token" {
+		return "the file ends too early; look for an unclosed brace, bracket or quote"
+	}
+	switch {
+	case first == "package expected":
+		return "the file begins without a package; write package and the root of the layer, such as package policies.user"
+	case strings.Contains(first, "` keyword is required"):
+		return first + "; since OPA 1.0 a rule is written name if { … }, and one of several values name contains x if { … }"
+	case strings.HasSuffix(first, "cannot be used for rule name"):
+		return "no rule can begin here; Rego has no `or`: write the alternative as another rule of the same name"
 	}
 	if rest, ok := strings.CutPrefix(first, "yaml: line "); ok {
 		_, what, _ := strings.Cut(rest, ": ")
-		return "METADATA are no YAML: " + what
+		return "METADATA is not valid YAML: " + what
 	}
 	return strings.TrimSuffix(strings.TrimSpace(first), ":")
 }
 
-// compileText says what to do about the checks of the strict mode.
+// compileText reports what to do about the checks of the strict mode.
 func compileText(message string) string {
 	switch {
 	case strings.HasPrefix(message, "import ") && strings.HasSuffix(message, " unused"):
-		return message + "; take it out"
+		return message + "; remove it"
 	case strings.HasPrefix(message, "multiple default rules "):
 		name, _, _ := strings.Cut(strings.TrimPrefix(message, "multiple default rules "), " found at ")
 		return dotted(name) + " has several defaults; keep one"
 	case strings.HasPrefix(message, "assigned var ") && strings.HasSuffix(message, " unused"):
-		return message + "; use it, or take it out"
+		return message + "; use it, or remove it"
 	case strings.HasPrefix(message, "unused argument "):
 		name, _, _ := strings.Cut(strings.TrimPrefix(message, "unused argument "), ". (hint")
 		return "unused argument " + name + "; write _ instead"
@@ -62,7 +73,7 @@ func compileText(message string) string {
 	return dotted(message)
 }
 
-// dotted takes the root of the documents off names, which nobody writes.
+// dotted removes the root of the documents from names, since nobody writes it.
 func dotted(message string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(message, "data.reviewer.", "reviewer."), "data.policies.", "policies.")
 }
@@ -74,7 +85,7 @@ func (c *checker) unsafe(e *ast.Error) {
 		return
 	}
 	if !c.missing(c.inPackage(e.Location.File, name)) {
-		return // it does not compile, which is said
+		return // it does not compile, which was reported
 	}
 	p := c.wrong(e.Location, "rego.unsafe", "%s has no value here", name)
 	p.Expected = fmt.Sprintf("some %s in …, %s := …, an import, or a rule of this package", name, name)
@@ -122,26 +133,26 @@ func slashed(ref ast.Ref) string {
 	return strings.Join(parts, "/")
 }
 
-// noFunction says what to use instead of a function that there is not.
+// noFunction suggests a replacement for an unknown function.
 func (c *checker) noFunction(e *ast.Error, name string) {
 	if ast.BuiltinMap[name] != nil {
-		p := c.wrong(e.Location, "rego.builtin", "%s is left out: a decision could not be computed again with it", name)
+		p := c.wrong(e.Location, "rego.builtin", "%s is not available: a decision that uses it could not be recomputed", name)
 		p.Expected = instead(name)
 		return
 	}
 	path := strings.ReplaceAll(name, ".", "/")
 	if strings.HasPrefix(path, "data/") {
 		if !c.missing(path) {
-			return // it does not compile, which is said
+			return // it does not compile, which was reported
 		}
-		p := c.wrong(e.Location, "rego.function", "there is no function %s", dotted(name))
+		p := c.wrong(e.Location, "rego.function", "unknown function %s", dotted(name))
 		p.Suggestion = nearestOf(last(path), c.below(above(path)))
 		return
 	}
 	if !c.missing(c.inPackage(e.Location.File, name)) {
 		return
 	}
-	p := c.wrong(e.Location, "rego.function", "there is no function %s", name)
+	p := c.wrong(e.Location, "rego.function", "unknown function %s", name)
 	p.Suggestion = nearestOf(name, append(slices.Sorted(maps.Keys(ast.BuiltinMap)), c.namesIn(e.Location.File)...))
 }
 
@@ -169,7 +180,7 @@ func (c *checker) below(path string) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// instead says what gives the same without a clock, chance or the network.
+// instead suggests how to get the same without a clock, chance or the network.
 func instead(name string) string {
 	family, _, _ := strings.Cut(name, ".")
 	switch {
@@ -180,13 +191,13 @@ func instead(name string) string {
 	case name == "time.weekday":
 		return "input.time.weekday, which is UTC"
 	case family == "time":
-		return "arithmetic on input.time.ms: zones are the machine's own"
+		return "arithmetic on input.time.ms: time zones depend on the machine"
 	case family == "rand" || family == "uuid":
-		return "nothing that depends on chance"
+		return "no random values"
 	case family == "http" || family == "net":
 		return "what it would fetch as data of the policy"
 	case name == "opa.runtime":
-		return "data of the policy: the environment is the machine's own"
+		return "data of the policy: the environment depends on the machine"
 	case name == "trace":
 		return "print, in a test"
 	}

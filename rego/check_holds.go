@@ -9,8 +9,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// cannotHold says of a rule's body why it can never hold, where that can be
-// seen: something that is false by itself, or two demands on one value that
+// cannotHold explains why a rule's body can never be true, where that can be
+// seen: something that is always false, or two demands on one value that
 // exclude each other.
 func (w *walker) cannotHold(r *ast.Rule) {
 	d := demands{alias: map[ast.Var]*ast.Term{}, of: map[string]*demand{}}
@@ -19,18 +19,18 @@ func (w *walker) cannotHold(r *ast.Rule) {
 			continue
 		}
 		if holds, constant := constantly(e); constant && holds == e.Negated {
-			w.wrong(e.Location, "rule.never", "%s is never reached: this is always false", ruleName(r))
+			w.wrong(e.Location, "rule.never", "%s never fires: this is always false", ruleName(r))
 			return
 		}
 		if why := d.add(e); why != "" {
-			w.wrong(e.Location, "rule.never", "%s is never reached: %s", ruleName(r), why)
+			w.wrong(e.Location, "rule.never", "%s never fires: %s", ruleName(r), why)
 			return
 		}
 	}
 }
 
-// ruleName is how a person calls a rule: by the id that it speaks for, else by
-// its name.
+// ruleName is a person's name for a rule: the id that it decides for, else its
+// name.
 func ruleName(r *ast.Rule) string {
 	if id := memberOf(r); id != "" {
 		return "rule " + id
@@ -171,7 +171,7 @@ func (d *demand) ask(op string, with *ast.Term, e *ast.Expr) string {
 	return d.verdict(e)
 }
 
-// verdict says whether anything is left that the value may be.
+// verdict reports whether anything is left that the value may be.
 func (d *demand) verdict(e *ast.Expr) string {
 	written := string(e.Location.Text)
 	if d.Possible() {

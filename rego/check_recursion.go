@@ -21,9 +21,9 @@ func (c *checker) apart() map[string]*ast.Module {
 		m.Rules = slices.DeleteFunc(slices.Clone(m.Rules), func(r *ast.Rule) bool {
 			at := wholeRead(r, m.Package.Path)
 			if at != nil {
-				wrong := c.wrong(at.Location, "rego.recursion", "this reads all of %s, of which this rule is a part",
+				wrong := c.wrong(at.Location, "rego.recursion", "this reads all of %s, which contains this rule",
 					strings.TrimPrefix(at.String(), "data."))
-				wrong.Expected = "the path of what is wanted of it, such as data.reviewer.risk"
+				wrong.Expected = "the path of the value that is needed, such as data.reviewer.risk"
 			}
 			return at != nil
 		})
@@ -44,15 +44,16 @@ func wholeRead(r *ast.Rule, own ast.Ref) (found *ast.Term) {
 	return found
 }
 
-// wholeRoot says that a reference is to the document of a layer, or of several.
+// wholeRoot reports whether a reference is to the document of a layer, or of
+// several.
 func wholeRoot(ref ast.Ref) bool {
 	path := slashed(ref)
 	return path == "data" || path == "data/reviewer" || path == "data/policies" ||
 		strings.HasPrefix(path, "data/policies/") && len(ref) == 3
 }
 
-// simplest picks of errors about recursion the one to tell: each rule of a cycle
-// has its own, and every further one follows from the same mistake.
+// simplest picks the recursion error to report: each rule of a cycle has its
+// own, and all follow from the same mistake.
 func simplest(errs ast.Errors) ast.Errors {
 	var best *ast.Error
 	rest := slices.DeleteFunc(slices.Clone(errs), func(e *ast.Error) bool {

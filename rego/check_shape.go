@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// shape is what is known of a value before it is there. nil: nothing.
+// shape is what is known statically about a value. nil: nothing.
 type shape struct {
 	kind   string            // a word of kinds
 	fields map[string]*shape // of an object: its keys
@@ -85,7 +85,7 @@ func (s shapes) object(schema map[string]any, name string) *shape {
 }
 
 // shapeOfData is what is known of a value of the policy's data: its keys. Its
-// words are values that another policy may have otherwise.
+// words are values that another policy may have differently.
 func shapeOfData(v any, path []string) *shape {
 	switch v := v.(type) {
 	case map[string]any:
@@ -154,7 +154,7 @@ func eitherWords(a, b []string) []string {
 	return slices.Compact(all)
 }
 
-// same says that two shapes say the same.
+// same reports whether two shapes say the same.
 func same(a, b *shape) bool { return sameDown(a, b, 9) }
 
 func sameDown(a, b *shape, depth int) bool {

@@ -52,16 +52,19 @@ func addRows(rows map[string]row, layer string, data map[string]any) {
 	}
 }
 
-// spoken looks at the rules that say something of an action, as they are written.
-func (c *checker) spoken() Spoken {
-	s := Spoken{IDs: map[string]bool{}, Open: map[string]bool{}}
+// ruleHeads looks at the rules that say something of an action, as they are written.
+func (c *checker) ruleHeads() RuleSet {
+	s := RuleSet{IDs: map[string]bool{}, Open: map[string]bool{}, Forms: map[string]bool{}}
 	rows := c.catalogue()
 	for _, name := range slices.Sorted(maps.Keys(c.trees)) {
 		if isTestFile(name) {
 			continue
 		}
 		layer, _, _ := strings.Cut(name, "/")
+		c.patterns(c.trees[name])
+		c.conflicts(c.trees[name])
 		for _, r := range c.trees[name].Rules {
+			s.form(r, layer)
 			switch pathOf(r) {
 			case speaksPath:
 				c.speaks(r, layer, rows, s)
@@ -72,6 +75,7 @@ func (c *checker) spoken() Spoken {
 			}
 		}
 	}
+	c.withoutForm(s)
 	if len(c.broken) > 0 {
 		for _, name := range slices.Sorted(maps.Keys(c.Modules)) {
 			layer, _, _ := strings.Cut(name, "/")
@@ -81,9 +85,33 @@ func (c *checker) spoken() Spoken {
 	return s
 }
 
+// withoutForm remarks on findings that say modify or allow, and change nothing.
+func (c *checker) withoutForm(s RuleSet) {
+	for _, name := range slices.Sorted(maps.Keys(c.trees)) {
+		layer, _, _ := strings.Cut(name, "/")
+		for _, r := range c.trees[name].Rules {
+			o, isObject := objectOf(r.Head.Key)
+			if isTestFile(name) || layer == "base" || !isObject || pathOf(r) != slashedRoot(layer)+"/"+findingsName {
+				continue
+			}
+			id, _ := stringOf(o.Get(ast.InternedTerm("id")))
+			switch decision, at := stringOf(o.Get(ast.InternedTerm("decision"))); {
+			case decision == string(engine.Modify) && id != "" && !s.HasForm(layer, id):
+				c.remark(at, "rule.no_form", "%s", NoForm(layer, id))
+			case decision == string(engine.Allow):
+				c.remark(at, "rule.allow", "%s", Allows)
+			}
+		}
+	}
+}
+
+// Allows says of a rule whose decision is allow why it changes nothing.
+const Allows = "decision: allow has no effect, since the strictest rule wins; disable the rule that holds the call up, " +
+	"make an exception to it, or remove this one"
+
 func slashedRoot(layer string) string { return strings.ReplaceAll(rootOf(layer), ".", "/") }
 
-func (c *checker) speaks(r *ast.Rule, layer string, rows map[string]row, s Spoken) {
+func (c *checker) speaks(r *ast.Rule, layer string, rows map[string]row, s RuleSet) {
 	id, at := stringOf(r.Head.Key)
 	if id == "" {
 		s.Open[layer] = true
@@ -91,8 +119,8 @@ func (c *checker) speaks(r *ast.Rule, layer string, rows map[string]row, s Spoke
 	}
 	s.IDs[id] = true
 	if rows[id].layer != layer && !slices.Contains(c.Broken, id) {
-		p := c.wrong(at, "rule.unknown", "there is no row of rules/**.yaml with the id %q, so this is never heard", id)
-		p.Suggestion = nearestOf(id, idsOf(rows, layer))
+		p := c.wrong(at, "rule.unknown", "no row of rules/**.yaml has the id %q, so this has no effect", id)
+		p.Suggestion, p.About = nearestOf(id, idsOf(rows, layer)), id
 	}
 	c.sameID(r, id)
 }
@@ -109,7 +137,7 @@ func idsOf(rows map[string]row, layer string) []string {
 }
 
 // finding looks at what another layer says: the id of a row, or all by itself.
-func (c *checker) finding(r *ast.Rule, layer string, rows map[string]row, s Spoken) {
+func (c *checker) finding(r *ast.Rule, layer string, rows map[string]row, s RuleSet) {
 	o, isObject := objectOf(r.Head.Key)
 	if !isObject {
 		s.Open[layer] = true
@@ -131,7 +159,7 @@ func (c *checker) finding(r *ast.Rule, layer string, rows map[string]row, s Spok
 		c.wrong(at, "rule.unknown", "%q is a rule of the %s layer; give this finding another id", id, known.layer)
 	case !there && o.Get(ast.InternedTerm("decision")) == nil:
 		p := c.remark(at, "rule.unknown", "no row has the id %q and the finding has no decision, so it blocks", id)
-		p.Suggestion = nearestOf(id, idsOf(rows, layer))
+		p.Suggestion, p.About = nearestOf(id, idsOf(rows, layer)), id
 	}
 	c.vocabulary(o, "decision", engine.Verdicts())
 	c.vocabulary(o, "severity", []string{"low", "medium", "high", "critical"})
@@ -140,11 +168,11 @@ func (c *checker) finding(r *ast.Rule, layer string, rows map[string]row, s Spok
 
 func (c *checker) vocabulary(o ast.Object, key string, known []string) {
 	if word, at := stringOf(o.Get(ast.InternedTerm(key))); word != "" && !slices.Contains(known, word) {
-		c.wrong(at, "rego.word", "%s is no word for a %s", fmt.Sprintf("%q", word), key).NotOneOf(word, known).Found = ""
+		c.wrong(at, "rego.word", "%s is not a valid %s", fmt.Sprintf("%q", word), key).ExpectOneOf(word, known).Found = ""
 	}
 }
 
-// exception looks at what a layer takes back.
+// exception checks an exception that a layer makes.
 func (c *checker) exception(r *ast.Rule, layer string, rows map[string]row) {
 	o, isObject := objectOf(r.Head.Key)
 	if !isObject {
@@ -157,11 +185,12 @@ func (c *checker) exception(r *ast.Rule, layer string, rows map[string]row) {
 	known, there := rows[id]
 	switch {
 	case !there:
-		c.wrong(at, "rule.unknown", "there is no rule %q to make an exception of", id).Suggestion = nearestOf(id, idsOf(rows, ""))
+		p := c.wrong(at, "rule.unknown", "there is no rule %q to make an exception to", id)
+		p.Suggestion, p.About = nearestOf(id, idsOf(rows, "")), id
 	case known.always:
-		c.wrong(at, "rule.always", "rule %s always holds: no exception of it counts", id)
+		c.wrong(at, "rule.always", "rule %s allows no exceptions, so this has no effect", id)
 	case !slices.Contains(known.overridable, any(layer)):
-		c.wrong(at, "rule.firm", "rule %s does not let the %s layer make exceptions, so this never counts", id, layer)
+		c.wrong(at, "rule.firm", "rule %s does not let the %s layer make exceptions, so this has no effect", id, layer)
 	}
 }
 
@@ -181,11 +210,11 @@ func objectOf(t *ast.Term) (ast.Object, bool) {
 	return o, ok
 }
 
-// sameID compares the id in a rule's METADATA with the one that it speaks for.
+// sameID compares the id in a rule's METADATA with the one that it reports.
 func (c *checker) sameID(r *ast.Rule, id string) {
 	for _, a := range r.Annotations {
 		if said, ok := a.Custom["id"].(string); ok && said != id {
-			c.wrong(a.Location, "rule.metadata", "METADATA says that this is rule %q, and it speaks for %q", said, id)
+			c.wrong(a.Location, "rule.metadata", "METADATA names rule %q, but the definition is for %q", said, id)
 		}
 	}
 }
@@ -206,7 +235,8 @@ func (c *checker) annotated() {
 			}
 			if !titled[path] && !r.Default {
 				titled[path] = true
-				c.remark(r.Location, "rule.metadata", "%s has no METADATA with a title above it: say what it is for, or begin its name with _",
+				c.remark(r.Location, "rule.metadata",
+					"%s has no METADATA with a title above it: describe its purpose, or start its name with _",
 					last(path))
 			}
 		}

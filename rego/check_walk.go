@@ -71,7 +71,7 @@ func (w *walker) collect(compiled *ast.Compiler) {
 	}
 }
 
-// pass looks at each rule once, and says whether anything new was found.
+// pass looks at each rule once, and reports whether anything new was found.
 func (w *walker) pass(compiled *ast.Compiler) bool {
 	changed := false
 	for _, name := range slices.Sorted(maps.Keys(compiled.Modules)) {
@@ -381,10 +381,10 @@ func (s *shape) field(key string) (*shape, bool) {
 	return f, there
 }
 
-// absent says that nothing is at a path of data, unless there may be.
+// absent reports that nothing is at a path of data, unless there may be.
 func (w *walker) absent(t *ast.Term, at *shape, path string) {
 	keys := strings.Split(path, "/")[1:]
-	if at == nil && w.inTree[above(path)] && !w.MayHold(keys[:len(keys)-1]) || !w.MayHold(keys) {
+	if at == nil && w.inTree[above(path)] && !w.MayContain(keys[:len(keys)-1]) || !w.MayContain(keys) {
 		w.noSuch(t, dotted(strings.ReplaceAll(above(path), "/", ".")+"."), w.below(above(path)))
 	}
 }
@@ -461,7 +461,7 @@ func (w *walker) hasKey(key *ast.Term, s *shape) {
 func (w *walker) noField(s *shape, t *ast.Term, key string) {
 	if s.data != nil {
 		path := append(slices.Clone(s.data), key)
-		if w.missing("data/"+strings.Join(path, "/")) && !w.MayHold(path) {
+		if w.missing("data/"+strings.Join(path, "/")) && !w.MayContain(path) {
 			w.noSuch(t, strings.Join(s.data, ".")+".", slices.Sorted(maps.Keys(s.fields)))
 		}
 		return
@@ -473,7 +473,7 @@ func (w *walker) noField(s *shape, t *ast.Term, key string) {
 	w.noSuch(t, of, slices.Sorted(maps.Keys(s.fields)))
 }
 
-// noSuch says that a name is none of those that there are.
+// noSuch reports that a name is none of those that there are.
 func (w *walker) noSuch(t *ast.Term, of string, known []string) {
 	if !w.report || w.silent || t.Location == nil {
 		return
@@ -483,8 +483,8 @@ func (w *walker) noSuch(t *ast.Term, of string, known []string) {
 	if strings.HasPrefix(of, "reviewer") || strings.HasPrefix(of, "policies") {
 		code = "rego.data"
 	}
-	p := w.wrong(t.Location, code, "there is no %s%s", strings.TrimPrefix(of, "data."), string(key))
-	p.NotOneOf(string(key), known)
+	p := w.wrong(t.Location, code, "unknown name %s%s", strings.TrimPrefix(of, "data."), string(key))
+	p.ExpectOneOf(string(key), known)
 	p.Found = ""
 }
 
@@ -511,8 +511,8 @@ func (w *walker) word(t *ast.Term, of *shape) {
 		return
 	}
 	name := cmp.Or(of.name, "what it is compared with")
-	p := w.wrong(t.Location, "rego.word", "%q is no value of %s", string(word), name)
-	p.NotOneOf(string(word), of.words)
+	p := w.wrong(t.Location, "rego.word", "%q is not a value of %s", string(word), name)
+	p.ExpectOneOf(string(word), of.words)
 	p.Found = ""
 }
 

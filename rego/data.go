@@ -9,7 +9,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 )
 
-// fixedData answers what a host's data hold. OPA reads its store anew for each
+// fixedData answers what a host's data hold. OPA reads its store again for each
 // query, and remembers what it read until the end of it; data that never change
 // need neither.
 type fixedData struct{ root ast.Object }

@@ -20,7 +20,7 @@ type document struct {
 func decode(t *ast.Term) (engine.Decision, error) {
 	obj, ok := t.Value.(ast.Object)
 	if !ok {
-		return engine.Decision{}, fmt.Errorf("%s is no object", Entry)
+		return engine.Decision{}, fmt.Errorf("%s is not an object", Entry)
 	}
 	d := document{obj: obj}
 	out := engine.Decision{
@@ -44,7 +44,7 @@ func decode(t *ast.Term) (engine.Decision, error) {
 func (d *document) known(fields ...string) {
 	d.obj.Foreach(func(k, _ *ast.Term) {
 		if s, ok := k.Value.(ast.String); !ok || !slices.Contains(fields, string(s)) {
-			d.fail(k.String(), "is read by nobody")
+			d.fail(k.String(), "is an unknown field")
 		}
 	})
 }
@@ -68,7 +68,7 @@ func (d *document) text(field string) string {
 	case ast.String:
 		return string(v)
 	default:
-		d.fail(field, "is no string")
+		d.fail(field, "is not a string")
 	}
 	return ""
 }
@@ -81,7 +81,7 @@ func (d *document) number(field string) float64 {
 			return f
 		}
 	default:
-		d.fail(field, "is no number")
+		d.fail(field, "is not a number")
 	}
 	return 0
 }
@@ -92,7 +92,7 @@ func (d *document) flag(field string) bool {
 	case ast.Boolean:
 		return bool(v)
 	default:
-		d.fail(field, "is no boolean")
+		d.fail(field, "is not a boolean")
 	}
 	return false
 }
@@ -106,7 +106,7 @@ func (d *document) each(field string, fn func(*ast.Term)) {
 	case ast.Set:
 		v.Foreach(fn)
 	default:
-		d.fail(field, "is no list")
+		d.fail(field, "is not a list")
 	}
 }
 
@@ -115,7 +115,7 @@ func (d *document) texts(field string) []string {
 	d.each(field, func(t *ast.Term) {
 		s, ok := t.Value.(ast.String)
 		if !ok {
-			d.fail(field, "holds something that is no string")
+			d.fail(field, "contains something that is not a string")
 		}
 		out = append(out, string(s))
 	})
@@ -129,7 +129,7 @@ func (d *document) sub(field string) *document {
 	case ast.Object:
 		return &document{obj: v}
 	default:
-		d.fail(field, "is no object")
+		d.fail(field, "is not an object")
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func (d *document) rules() []engine.RuleResult {
 	d.each("rules", func(t *ast.Term) {
 		obj, ok := t.Value.(ast.Object)
 		if !ok {
-			d.fail("rules", "holds something that is no object")
+			d.fail("rules", "contains something that is not an object")
 			return
 		}
 		r := &document{obj: obj}
@@ -207,7 +207,7 @@ func (d *document) intervention() *engine.Intervention {
 	d.each("interventions", func(t *ast.Term) {
 		obj, ok := t.Value.(ast.Object)
 		if !ok {
-			d.fail("interventions", "holds something that is no object")
+			d.fail("interventions", "contains something that is not an object")
 		}
 		if !ok || out != nil {
 			return

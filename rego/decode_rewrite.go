@@ -11,7 +11,7 @@ func (d *document) rewrite() []engine.Operation {
 	d.each("rewrite", func(t *ast.Term) {
 		obj, ok := t.Value.(ast.Object)
 		if !ok {
-			d.fail("rewrite", "holds something that is no object")
+			d.fail("rewrite", "contains something that is not an object")
 			return
 		}
 		o := &document{obj: obj}
@@ -25,13 +25,13 @@ func (d *document) rewrite() []engine.Operation {
 	return ops
 }
 
-func (d *document) otherwise() *engine.Otherwise {
+func (d *document) otherwise() *engine.Fallback {
 	s := d.sub("otherwise")
 	if s == nil {
 		return nil
 	}
 	defer d.take("otherwise", s)
-	return &engine.Otherwise{Effect: engine.Verdict(s.text("effect")), Text: s.text("text")}
+	return &engine.Fallback{Effect: engine.Verdict(s.text("effect")), Text: s.text("text")}
 }
 
 // index reads a whole number that counts from 0.
@@ -42,9 +42,9 @@ func (d *document) index(field string) int {
 		if n, ok := v.Int(); ok && n >= 0 {
 			return n
 		}
-		d.fail(field, "is no whole number from 0")
+		d.fail(field, "is not a whole number from 0")
 	default:
-		d.fail(field, "is no number")
+		d.fail(field, "is not a number")
 	}
 	return 0
 }
@@ -65,7 +65,7 @@ func (d *document) scalar(field string) any {
 			return f
 		}
 	default:
-		d.fail(field, "is neither a text, a number nor a boolean")
+		d.fail(field, "is not a string, a number or a boolean")
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 	opa "github.com/open-policy-agent/opa/v1/rego"
 )
 
-// shipped returns the policy that ships, and its Rego with the tests.
+// shipped returns the built-in policy, and its Rego with the tests.
 func shipped(t *testing.T) (*bundles.Effective, map[string]*ast.Module) {
 	t.Helper()
 	base, err := bundles.Default()
@@ -273,7 +273,7 @@ func ofRuns() []engine.Input {
 		},
 		func(in *engine.Input) { in.History.Cycle = engine.CycleFacts{Period: 2, Times: 2} },
 		func(in *engine.Input) { in.History.Since.News = 16 },
-		func(in *engine.Input) { in.History.Since.News = engine.NeverAgo },
+		func(in *engine.Input) { in.History.Since.News = engine.NeverHappened },
 		func(in *engine.Input) { in.History.Denials.Same = 1 },
 		func(in *engine.Input) { in.History.Denials.Effect = 1 },
 		func(in *engine.Input) { in.History.Rechecks.Own = 1 },
@@ -289,11 +289,11 @@ func ofRuns() []engine.Input {
 		func(in *engine.Input) {
 			in.Action.Effects = []engine.Effect{{Kind: engine.EffectFileRead, Untrusted: true}}
 		},
-		func(in *engine.Input) { in.Action.SecretsOut = []engine.WayOut{engine.OutText} },
+		func(in *engine.Input) { in.Action.SecretsOut = []engine.ExfilPath{engine.OutText} },
 		func(in *engine.Input) { in.Action.Inherits = []engine.Inherited{{Path: "./a.py"}} },
 		func(in *engine.Input) { in.Session.Growing = []engine.Growth{{Resource: "files"}} },
 		func(in *engine.Input) { in.Goal.Known = true },
-		func(in *engine.Input) { in.Goal.Constraints = []engine.Restraint{{Kind: engine.ConstraintRead}} },
+		func(in *engine.Input) { in.Goal.Constraints = []engine.ConstraintFacts{{Kind: engine.ConstraintRead}} },
 		func(in *engine.Input) { in.History.NewHosts = 1 },
 		func(in *engine.Input) {
 			in.Session.Written, in.Session.Elsewhere = map[string]int64{"inside": 9, "home": 2, "named": 4}, 2
@@ -346,7 +346,7 @@ func TestThereIsAlwaysADecision(t *testing.T) {
 	}
 	for i, in := range inputs() {
 		in.History.Follows = [][]string{{"builds_on"}, {}, {"repeats", "builds_on"}, {"contradicts", "repeats"}}[i%4]
-		in.History.Presupposes = []engine.Presupposed{{What: "a", Met: i%3 == 0}}
+		in.History.Presupposes = []engine.Precondition{{What: "a", Met: i%3 == 0}}
 		in.History.FirstTime = i%5 == 0
 		in.Facts = slices.DeleteFunc(in.Facts, func(name string) bool { return name == engine.FactUnmet })
 		if i%3 != 0 {
@@ -372,11 +372,11 @@ func checkDecision(t *testing.T, host *Host, in *engine.Input) {
 		t.Fatalf("%+v: %+v", in, d)
 	}
 	if d.Decision != engine.Allow && (len(d.Alternatives) == 0 || len(d.Reasons) == 0 || d.Text == "") {
-		t.Fatalf("%+v: %s without a word: %+v", in, d.Decision, d)
+		t.Fatalf("%+v: %s without an explanation: %+v", in, d.Decision, d)
 	}
 }
 
-// The same input gives the same decision, however often and beside what.
+// The same input gives the same decision, however often and next to what.
 func TestDecisionsRepeat(t *testing.T) {
 	e, _ := shipped(t)
 	var first []engine.Decision

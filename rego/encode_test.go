@@ -106,7 +106,7 @@ func plain(t *testing.T, v ast.Value) any {
 	return reread(t, raw)
 }
 
-// What policy sees is what the digest is made of, and the findings beside it.
+// What policy sees is what the digest is made of, and the findings next to it.
 func TestInputIsItsJSON(t *testing.T) {
 	g, e := generator{rand.New(rand.NewPCG(1, 2))}, newEncoder()
 	for i := range 300 {
@@ -137,7 +137,7 @@ func TestInputIsItsJSON(t *testing.T) {
 	}
 }
 
-// Bytes that are no text look in a live call as they do in a replay.
+// Bytes that are not text look the same in a live call and in a replay.
 func TestPolicySeesTexts(t *testing.T) {
 	h := compiled(t, policy(`
 decision := {"decision": "allow", "enforced": "allow"} if {
@@ -217,24 +217,24 @@ func TestDecode(t *testing.T) {
 // What policy says wrongly is an error, not something that is left out.
 func TestDecodeIsStrict(t *testing.T) {
 	for rest, want := range map[string]string{
-		`"reason": 7`:                               "reason is no string",
-		`"reasons": "r"`:                            "reasons is no list",
-		`"reasons": [7]`:                            "reasons holds something that is no string",
-		`"grant": "true"`:                           "grant is no boolean",
-		`"confidence": "high"`:                      "confidence is no number",
-		`"rules": ["a"]`:                            "rules holds something that is no object",
-		`"rules": [{"id": 7}]`:                      "id is no string",
-		`"risk": 0.5`:                               "risk is no object",
-		`"risk": {"score": "0.5"}`:                  "score is no number",
-		`"rationality": {"components": {"a": "1"}}`: "a is no number",
-		`"rationality": {"components": [1]}`:        "components is no object",
-		`"side_effects": {"reversible": 1}`:         "reversible is no boolean",
-		`"obligations": {"checkpoint": true}`:       "obligations is no list",
-		`"interventions": ["emergency_stop"]`:       "interventions holds something that is no object",
-		`"interventions": [{"kind": 1}]`:            "kind is no string",
-		`"obligation": ["checkpoint"]`:              `"obligation" is read by nobody`,
-		`7: "x"`:                                    "7 is read by nobody",
-		`"reason": null`:                            "reason is no string",
+		`"reason": 7`:                               "reason is not a string",
+		`"reasons": "r"`:                            "reasons is not a list",
+		`"reasons": [7]`:                            "reasons contains something that is not a string",
+		`"grant": "true"`:                           "grant is not a boolean",
+		`"confidence": "high"`:                      "confidence is not a number",
+		`"rules": ["a"]`:                            "rules contains something that is not an object",
+		`"rules": [{"id": 7}]`:                      "id is not a string",
+		`"risk": 0.5`:                               "risk is not an object",
+		`"risk": {"score": "0.5"}`:                  "score is not a number",
+		`"rationality": {"components": {"a": "1"}}`: "a is not a number",
+		`"rationality": {"components": [1]}`:        "components is not an object",
+		`"side_effects": {"reversible": 1}`:         "reversible is not a boolean",
+		`"obligations": {"checkpoint": true}`:       "obligations is not a list",
+		`"interventions": ["emergency_stop"]`:       "interventions contains something that is not an object",
+		`"interventions": [{"kind": 1}]`:            "kind is not a string",
+		`"obligation": ["checkpoint"]`:              `"obligation" is an unknown field`,
+		`7: "x"`:                                    "7 is an unknown field",
+		`"reason": null`:                            "reason is not a string",
 	} {
 		_, err := decode(ast.MustParseTerm(`{"decision": "allow", "enforced": "allow", ` + rest + `}`))
 		if err == nil || !strings.Contains(err.Error(), want) {

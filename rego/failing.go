@@ -11,8 +11,9 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 )
 
-// decideDespite decides once more without the rules that fail, and then counts
-// each of them with its worst outcome: a rule that cannot be evaluated speaks.
+// decideDespite decides once more without the failing rules, and then counts
+// each of them with its strictest outcome: a rule that cannot be evaluated
+// fires.
 func (h *Host) decideDespite(ctx context.Context, value ast.Value) (engine.Decision, error) {
 	q, err := h.prepare(ctx, false)
 	if err != nil {
@@ -57,15 +58,15 @@ func (h *Host) count(d *engine.Decision, e *topdown.Error) {
 	}
 	if r.Decision.Strictness() > d.Enforced.Strictness() {
 		d.Enforced = r.Decision
-		d.Text = fmt.Sprintf("A rule of the policy (%s) could not be evaluated, so its strictest outcome holds: %s. "+
-			"A person can look at `reviewer audit why {id}`. (reviewer {id})", r.ID, e.Message)
+		d.Text = fmt.Sprintf("A rule of the policy (%s) could not be evaluated, so its strictest outcome applies: %s. "+
+			"A person can see details with `reviewer audit why {id}`. (reviewer {id})", r.ID, e.Message)
 	}
 	if len(d.Alternatives) == 0 && d.Decision != engine.Allow {
-		d.Alternatives = []string{"tell the person that this rule of the policy does not work"}
+		d.Alternatives = []string{"tell the person that this rule of the policy fails"}
 	}
 }
 
-// ruleOf names the rule that failed: the outermost frame of the stack that lies
+// ruleOf names the rule that failed: the outermost frame of the stack that is
 // in a rule of a set whose member is a constant, as `speaks contains "id"` is,
 // or an object with a constant id, as those of other layers are.
 func (h *Host) ruleOf(e *topdown.Error) string {
@@ -111,7 +112,7 @@ func memberOf(r *ast.Rule) string {
 	return ""
 }
 
-// verdicts reads the catalogues: what each rule does when it speaks.
+// verdicts reads the catalogues: what each rule does when it fires.
 func verdicts(data map[string]any) map[string]engine.RuleResult {
 	all := map[string]engine.RuleResult{}
 	base, _ := data["reviewer"].(map[string]any)

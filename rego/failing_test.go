@@ -82,7 +82,7 @@ func TestFailingRules(t *testing.T) {
 			rules:    "speaks contains \"warns\" if " + pattern + "\nspeaks contains \"asks\" if " + number + " > 1",
 			decision: engine.Ask, enforced: engine.Ask, ids: []string{"asks", "warns"}, failed: []string{"asks", "warns"},
 		},
-		"it speaks by another body": {
+		"it fires by another body": {
 			rules:    "speaks contains \"warns\" if " + pattern + "\nspeaks contains \"warns\" if input.agent",
 			decision: engine.Warn, enforced: engine.Warn, reason: "a reason", ids: []string{"warns"}, failed: []string{"warns"},
 		},

@@ -9,7 +9,7 @@ import (
 )
 
 // Format returns a module in the form that OPA gives it. The name is for the
-// error where it is no Rego.
+// error where it is not Rego.
 func Format(name string, src []byte) ([]byte, error) {
 	v1 := &ast.ParserOptions{RegoVersion: ast.RegoV1}
 	out, err := format.SourceWithOpts(name, src, format.Opts{RegoVersion: ast.RegoV1, ParserOptions: v1})
@@ -27,8 +27,8 @@ func Format(name string, src []byte) ([]byte, error) {
 	return out, sameRules(name, src, out)
 }
 
-// sameRules refuses a form in which a rule says something else: OPA's formatter
-// drops the brackets of a == (b == c), among others.
+// sameRules rejects a formatted text in which a rule means something else:
+// OPA's formatter drops the brackets of a == (b == c), among others.
 func sameRules(name string, src, out []byte) error {
 	before, err := parse(name, src)
 	if err != nil {
@@ -36,12 +36,12 @@ func sameRules(name string, src, out []byte) error {
 	}
 	after, err := parse(name, out)
 	if err != nil {
-		return fmt.Errorf("%s: in the form that OPA's formatter gives it, it is no Rego, so it was left as it is: %w", name, err)
+		return fmt.Errorf("%s: OPA's formatter makes it invalid Rego, so it was left unchanged: %w", name, err)
 	}
 	for i, r := range before.Rules {
 		if i >= len(after.Rules) || !r.Equal(after.Rules[i]) {
-			return fmt.Errorf("%s:%d: OPA's formatter would change what this rule says, so the file was left as it is; "+
-				"put what is in brackets into a rule of its own", name, r.Location.Row)
+			return fmt.Errorf("%s:%d: OPA's formatter would change the meaning of this rule, so the file was left unchanged; "+
+				"move the expression in brackets into a rule of its own", name, r.Location.Row)
 		}
 	}
 	return nil

@@ -23,7 +23,7 @@ func guarded(name string, f topdown.BuiltinFunc) topdown.BuiltinFunc {
 	return func(c topdown.BuiltinContext, operands []*ast.Term, iter func(*ast.Term) error) (err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				err = &topdown.Error{Code: topdown.InternalErr, Message: fmt.Sprintf("%s ended with a panic: %v", name, p), Location: c.Location}
+				err = &topdown.Error{Code: topdown.InternalErr, Message: fmt.Sprintf("%s panicked: %v", name, p), Location: c.Location}
 			}
 		}()
 		return f(c, operands, iter)

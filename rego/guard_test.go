@@ -29,7 +29,7 @@ test_passes if bits.lsh(1, 4) == 16
 	}
 	for _, r := range list {
 		panics := !strings.HasSuffix(r.Name, "test_passes")
-		if panics != (r.Err != nil) || panics && !strings.Contains(r.Err.Error(), "bits.lsh ended with a panic: ") {
+		if panics != (r.Err != nil) || panics && !strings.Contains(r.Err.Error(), "bits.lsh panicked: ") {
 			t.Errorf("%s: %v", r.Name, r.Err)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown/cache"
 )
 
-// Entry is the one question that policy answers.
+// Entry is the query that policy answers.
 const Entry = "data.reviewer.decision"
 
 // cacheEntries bounds the compiled patterns that are kept between queries.
@@ -50,9 +50,8 @@ func Compile(ctx context.Context, modules map[string]string, data map[string]any
 	return open(ctx, compiler, data)
 }
 
-// CompileKnown is Compile for modules that are known to compile, since they ship
-// with the program: it leaves out the checks that cost most, and that only ever
-// say no.
+// CompileKnown is Compile for modules that are known to compile, since they are
+// built in: it omits the most expensive checks, which can only fail.
 func CompileKnown(ctx context.Context, modules map[string]string, data map[string]any) (*Host, error) {
 	compiler, err := compileModules(modules, ast.StageCheckRecursion, ast.StageCheckRuleConflicts, ast.StageCheckTypes)
 	if err != nil {
@@ -103,7 +102,7 @@ func compileModules(modules map[string]string, leaveOut ...ast.StageID) (*ast.Co
 			continue
 		}
 		if m == nil {
-			errs = append(errs, fmt.Errorf("%s: the file is empty", name))
+			errs = append(errs, fmt.Errorf("%s: the file is empty; add content or delete it", name))
 			continue
 		}
 		errs = append(errs, checkPackage(name, m))
@@ -120,11 +119,12 @@ func compileModules(modules map[string]string, leaveOut ...ast.StageID) (*ast.Co
 	return c, nil
 }
 
-// explained says of built-ins that were left out that they were.
+// explained explains in errors about missing built-ins why they are not
+// available.
 func explained(errs ast.Errors) error {
 	for _, e := range errs {
 		if name, ok := strings.CutPrefix(e.Message, "undefined function "); ok && ast.BuiltinMap[name] != nil {
-			e.Message += ": left out, since a decision could not be computed again with it (the event's time is in input.time)"
+			e.Message += ": not available, since a decision that uses it could not be recomputed (the event's time is in input.time)"
 		}
 	}
 	return errs
@@ -138,7 +138,7 @@ func checkPackage(name string, m *ast.Module) error {
 		root = "data.reviewer"
 	}
 	if p := m.Package.Path.String(); p != root && !strings.HasPrefix(p, root+".") {
-		return fmt.Errorf("%s:%d: package %s lies outside %s, the root of the %s layer",
+		return fmt.Errorf("%s:%d: package %s is outside %s, the root of the %s layer",
 			name, m.Package.Location.Row, strings.TrimPrefix(p, "data."), strings.TrimPrefix(root, "data."), layer)
 	}
 	return nil
@@ -174,7 +174,7 @@ func (h *Host) Decide(ctx context.Context, in *engine.Input, findings []engine.F
 }
 
 // withFailedConditions lists the conditions that could not be evaluated. Their
-// rules have spoken already, since their ids are among the findings.
+// rules have fired already, since their ids are among the findings.
 func withFailedConditions(d engine.Decision, findings []engine.Finding) engine.Decision {
 	for _, f := range findings {
 		if f.Error != "" {
@@ -208,7 +208,7 @@ func (h *Host) eval(ctx context.Context, q opa.PreparedEvalQuery, value ast.Valu
 		return nil, err
 	}
 	if len(rs) != 1 || len(rs[0].Expressions) != 1 {
-		return nil, fmt.Errorf("policy has no %s for this input", Entry)
+		return nil, fmt.Errorf("the policy does not define %s for this input", Entry)
 	}
 	return rs[0].Expressions[0].Value.(*ast.Term), nil
 }

@@ -75,7 +75,7 @@ func TestForbiddenFunctions(t *testing.T) {
 	} {
 		name, _, _ := strings.Cut(call, "(")
 		_, err := Compile(context.Background(), policy(allows+"x := "+call), nil)
-		if err == nil || !strings.Contains(err.Error(), "base/a.rego:4") || !strings.Contains(err.Error(), "undefined function "+name+": left out") {
+		if err == nil || !strings.Contains(err.Error(), "base/a.rego:4") || !strings.Contains(err.Error(), "undefined function "+name+": not available") {
 			t.Errorf("%s: %v, want a compile error that names it", call, err)
 		}
 	}
@@ -108,19 +108,19 @@ func TestCompileErrors(t *testing.T) {
 		"unused import":   {policy("import data.reviewer.b\n" + allows), []string{"base/a.rego:2", "unused"}},
 		"base elsewhere": {
 			map[string]string{"base/x/a.rego": "# a comment\npackage other\nx := 1"},
-			[]string{"base/x/a.rego:2: package other lies outside reviewer, the root of the base layer"},
+			[]string{"base/x/a.rego:2: package other is outside reviewer, the root of the base layer"},
 		},
 		"a name that begins alike": {
 			map[string]string{"base/a.rego": "package reviewers\nx := 1"},
-			[]string{"package reviewers lies outside reviewer"},
+			[]string{"package reviewers is outside reviewer"},
 		},
 		"user in the base's root": {
 			map[string]string{"user/a.rego": "package reviewer.spoken\nx := 1"},
-			[]string{"user/a.rego:1: package reviewer.spoken lies outside policies.user, the root of the user layer"},
+			[]string{"user/a.rego:1: package reviewer.spoken is outside policies.user, the root of the user layer"},
 		},
 		"user in the project's root": {
 			map[string]string{"user/a.rego": "package policies.project\nx := 1"},
-			[]string{"package policies.project lies outside policies.user"},
+			[]string{"package policies.project is outside policies.user"},
 		},
 		"no decision": {policy("x := 1"), nil}, // found when it is asked
 		"empty file":  {map[string]string{"base/a.rego": ""}, []string{"base/a.rego"}},
@@ -143,12 +143,12 @@ func TestCompileErrors(t *testing.T) {
 // Nothing is decided where the policy does not say exactly one thing.
 func TestDecideErrors(t *testing.T) {
 	for name, test := range map[string]struct{ body, want string }{
-		"no decision":       {"x := 1", "no data.reviewer.decision"},
-		"not for this":      {`decision := {"decision": "allow", "enforced": "allow"} if input.phase == "post"`, "no data.reviewer.decision"},
+		"no decision":       {"x := 1", "does not define data.reviewer.decision"},
+		"not for this":      {`decision := {"decision": "allow", "enforced": "allow"} if input.phase == "post"`, "does not define data.reviewer.decision"},
 		"two decisions":     {`decision := {"decision": "allow", "enforced": x} if some x in ["allow", "block"]`, "eval_conflict_error"},
 		"two rules at odds": {"decision := {\"decision\": \"allow\", \"enforced\": x} if { x := f(1) }\nf(y) := \"allow\" if y > 0\nf(y) := \"block\" if y < 2", "eval_conflict_error"},
-		"no object":         {"decision := 7", "no object"},
-		"a set":             {`decision contains "allow"`, "no object"},
+		"no object":         {"decision := 7", "is not an object"},
+		"a set":             {`decision contains "allow"`, "is not an object"},
 	} {
 		h := compiled(t, policy(test.body), nil)
 		d, err := h.Decide(context.Background(), &engine.Input{Phase: engine.PhasePre}, nil)

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The checks that are left out for the policy that ships change no answer.
+// The checks that are left out for the built-in policy change no answer.
 func TestCompileKnown(t *testing.T) {
 	e, _ := shipped(t)
 	full, err := Compile(context.Background(), e.Modules(), e.Data)

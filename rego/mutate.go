@@ -25,7 +25,7 @@ type Change struct {
 // spotKind is something that evaluation reaches.
 type spotKind struct {
 	spot
-	kind byte // 'v' an expression is looked at, 'e' a rule is asked, 'x' a rule holds
+	kind byte // 'v' an expression is examined, 'e' a rule is asked, 'x' a rule holds
 }
 
 // changes lists the changes of a module that can be made, in the order in which
@@ -187,9 +187,9 @@ func (g *mutation) call(e *ast.Expr, terms []*ast.Term) {
 // asks it first, so that the index can leave the rule out.
 var factsRef = ast.Ref{ast.InputRootDocument, ast.StringTerm("facts")}
 
-// saidBefore says that an expression asks for one of the facts: what stands
-// behind it asks the same in detail, and without it nothing changes but the time
-// that is needed.
+// saidBefore reports whether an expression asks for one of the facts: what
+// follows it asks the same in detail, and without it nothing changes but the
+// time that is needed.
 func saidBefore(e *ast.Expr) bool {
 	return !e.Negated && e.IsCall() && e.Operator().String() == ast.Member.Name && e.Operand(1).Value.Compare(factsRef) == 0
 }
@@ -216,8 +216,8 @@ var comparisons = map[string]*ast.Builtin{
 	ast.GreaterThan.Name: ast.GreaterThanEq, ast.GreaterThanEq.Name: ast.GreaterThan,
 }
 
-// compare swaps the operator of a call, and says whether the swap is what not
-// would do too.
+// compare swaps the operator of a call, and reports whether the swap is what
+// not would do too.
 func (g *mutation) compare(terms []*ast.Term, at *ast.Location, text func() string) (negates bool) {
 	name := terms[0].Value.String()
 	other := comparisons[name]
@@ -285,7 +285,7 @@ func (g *mutation) value(t *ast.Term, h hold) {
 }
 
 // reference changes calls and lists that a reference begins with or looks up;
-// its names are no literals.
+// its names are not literals.
 func (g *mutation) reference(ref ast.Ref) {
 	for _, t := range ref {
 		switch t.Value.(type) {
@@ -331,7 +331,7 @@ func (g *mutation) object(o ast.Object, h hold) {
 
 func (g *mutation) dropItem(t *ast.Term, do, undo func()) {
 	if t.Location != nil {
-		g.add(mutant.DropElement, t.Location, shownNode(t), "(left out)", do, undo)
+		g.add(mutant.DropElement, t.Location, shownNode(t), "(removed)", do, undo)
 	}
 }
 
@@ -392,7 +392,7 @@ func shownNode(n ast.Node) string {
 	return strings.Join(strings.Fields(string(text)), " ")
 }
 
-// headText is a head as it is written; of what stands behind else with that word.
+// headText is a head as it is written; of what follows else with that word.
 func headText(r *ast.Rule) string {
 	return strings.Join(strings.Fields(string(r.Head.Location.Text)), " ")
 }

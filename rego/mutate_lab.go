@@ -17,9 +17,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Lab compiles a policy and its Rego tests again and again, each time with a
+// MutationLab compiles a policy and its Rego tests again and again, each time with a
 // small change. It is safe for concurrent use.
-type Lab struct {
+type MutationLab struct {
 	mu       sync.Mutex
 	changing map[string]*ast.Module // those that mutants change in place, one at a time
 	modules  map[string]*ast.Module // the policy, as it is written
@@ -33,8 +33,8 @@ type Lab struct {
 
 // NewLab parses modules and tests (layer/path -> source). Only the modules that
 // own names are changed.
-func NewLab(modules, tests map[string]string, own func(name string) bool) (*Lab, error) {
-	l := &Lab{changing: map[string]*ast.Module{}, caps: Capabilities(), file: map[string]string{}}
+func NewLab(modules, tests map[string]string, own func(name string) bool) (*MutationLab, error) {
+	l := &MutationLab{changing: map[string]*ast.Module{}, caps: Capabilities(), file: map[string]string{}}
 	var err error
 	if l.modules, err = parseModules(modules); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func NewLab(modules, tests map[string]string, own func(name string) bool) (*Lab,
 	if l.beside, err = parseModules(tests); err != nil {
 		return nil, err
 	}
-	tellApart(l.beside)
+	uniqueNames(l.beside)
 	l.above = sync.OnceValues(l.dependents)
 	for _, name := range slices.Sorted(maps.Keys(l.beside)) {
 		for _, r := range testRules(map[string]*ast.Module{name: l.beside[name]}) {
@@ -60,9 +60,9 @@ func NewLab(modules, tests map[string]string, own func(name string) bool) (*Lab,
 	return l, nil
 }
 
-// tellApart gives tests that have the name of another one a name of their own:
+// uniqueNames gives tests that have the name of another one a name of their own:
 // otherwise one that holds would hide one that does not.
-func tellApart(tests map[string]*ast.Module) {
+func uniqueNames(tests map[string]*ast.Module) {
 	seen := map[string]int{}
 	for _, name := range slices.Sorted(maps.Keys(tests)) {
 		m := tests[name]
@@ -79,13 +79,13 @@ func tellApart(tests map[string]*ast.Module) {
 }
 
 // Changes lists the changes that can be made, by file and place.
-func (l *Lab) Changes() []*Change { return l.changes }
+func (l *MutationLab) Changes() []*Change { return l.changes }
 
 // Tests lists the Rego tests, without those that are marked as todo.
-func (l *Lab) Tests() []string { return l.tests }
+func (l *MutationLab) Tests() []string { return l.tests }
 
-// left out are the checks that only ever say no, and say it of no mutant: it
-// has the rules, the names and the kinds of values of what it was made of.
+// leftOut has the stages of the compiler that only find errors. A mutant has none of
+// them, since it has the rules, names and types of the policy that it was made from.
 var leftOut = []ast.StageID{ast.StageCheckRecursion, ast.StageCheckRuleConflicts, ast.StageCheckTypes, ast.StageCheckUnusedImports}
 
 // Changed is the policy with a change.
@@ -94,7 +94,7 @@ type Changed struct {
 	stale    []ast.Ref // the documents that the change can matter to; nil: all
 }
 
-func (l *Lab) dependents() (map[string][]ast.Ref, error) {
+func (l *MutationLab) dependents() (map[string][]ast.Ref, error) {
 	whole, err := l.Compile(nil)
 	if err != nil {
 		return nil, err
@@ -102,9 +102,10 @@ func (l *Lab) dependents() (map[string][]ast.Ref, error) {
 	return dependents(whole.compiler), nil
 }
 
-// Compile compiles the policy with a change (nil: as it is), and beside it the
-// files in which tests are. An error means that with the change it is no policy.
-func (l *Lab) Compile(m *Change, tests ...string) (*Changed, error) {
+// Compile compiles the policy with a change (nil: as it is), and next to it the
+// files in which tests are. An error means that with the change it is not a
+// policy.
+func (l *MutationLab) Compile(m *Change, tests ...string) (*Changed, error) {
 	modules := maps.Clone(l.modules)
 	if m != nil {
 		modules[m.File] = l.apply(m)
@@ -130,7 +131,7 @@ func (l *Lab) Compile(m *Change, tests ...string) (*Changed, error) {
 
 // addTests adds the files of tests, and those that have no tests but what tests
 // share.
-func (l *Lab) addTests(modules map[string]*ast.Module, tests []string) {
+func (l *MutationLab) addTests(modules map[string]*ast.Module, tests []string) {
 	asked, tested := map[string]bool{}, map[string]bool{}
 	for test, file := range l.file {
 		tested[file] = true
@@ -143,7 +144,7 @@ func (l *Lab) addTests(modules map[string]*ast.Module, tests []string) {
 	}
 }
 
-func (l *Lab) apply(m *Change) *ast.Module {
+func (l *MutationLab) apply(m *Change) *ast.Module {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	m.do()
@@ -168,10 +169,10 @@ type Note struct {
 	test   string
 	answer ast.Value // nil: it could not be evaluated
 
-	known []answered // what it came to on the way
+	known []cachedResult // what it came to on the way
 
 	mu    sync.Mutex
-	plain map[Matters]ast.Value // the answer without what does not matter
+	plain map[Relevance]ast.Value // the answer without what does not matter
 }
 
 // reachedAt is a spotKind that costs little to take down.
@@ -268,16 +269,17 @@ func (n *Note) TraceEvent(e topdown.Event) {
 	}
 }
 
-// Matters says what of a decision somebody looks at, beside what becomes of the
-// call and by which rules.
-type Matters struct {
+// Relevance describes what of a decision somebody looks at, next to what becomes
+// of the call and by which rules.
+type Relevance struct {
 	Texts  bool // reasons, messages, what the agent is told
 	Scores bool // risk, rationality, side effects
 }
 
-// Same says whether a decision comes out the same on another host, as far as it
-// matters. What does not matter may be different, and still has to be a decision.
-func (n *Note) Same(ctx context.Context, h *Host, what Matters) bool {
+// Same reports whether a decision is reproduced on another host, as far as
+// it matters. What does not matter may be different, and still has to be a
+// decision.
+func (n *Note) Same(ctx context.Context, h *Host, what Relevance) bool {
 	var more []opa.EvalOption
 	if h.stale != nil {
 		more = append(more, opa.EvalVirtualCache(fresh(n.known, h.stale)))
@@ -293,11 +295,11 @@ func (n *Note) Same(ctx context.Context, h *Host, what Matters) bool {
 	return err == nil && what.of(t.Value).Compare(n.as(what)) == 0
 }
 
-func (n *Note) as(what Matters) ast.Value {
+func (n *Note) as(what Relevance) ast.Value {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.plain == nil {
-		n.plain = map[Matters]ast.Value{}
+		n.plain = map[Relevance]ast.Value{}
 	}
 	if n.plain[what] == nil {
 		n.plain[what] = what.of(n.answer)
@@ -306,7 +308,7 @@ func (n *Note) as(what Matters) ast.Value {
 }
 
 // of is a decision without what does not matter.
-func (what Matters) of(decision ast.Value) ast.Value {
+func (what Relevance) of(decision ast.Value) ast.Value {
 	var gone []string
 	if !what.Texts {
 		gone = append(gone, "reason", "reasons", "explanation", "text", "alternatives", "confidence", "message", "remediation")
@@ -340,14 +342,14 @@ func without(v ast.Value, gone []string) ast.Value {
 	return v
 }
 
-// Holds says whether a Rego test comes out the same by changed modules, over the
-// data of a host.
+// Holds reports whether a Rego test is reproduced by changed modules, over
+// the data of a host.
 func (n *Note) Holds(ctx context.Context, c *Changed, h *Host) (bool, error) {
 	q, err := opa.New(
 		opa.Query(n.test), opa.Compiler(c.compiler), opa.Store(h.store), opa.Transaction(h.txn), opa.StrictBuiltinErrors(true),
 	).PrepareForEval(ctx)
 	if err != nil {
-		return false, nil // with the change it is no test any more
+		return false, nil // with the change it is not a test any more
 	}
 	v, err := evaluate(ctx, q, h.txn, nil)
 	return v != nil && n.answer != nil && v.Compare(n.answer) == 0, err
@@ -420,15 +422,15 @@ func (r *Reach) any(spots []spotKind) []int {
 	return slices.Compact(all)
 }
 
-// Data says whether a module asks for data at a path such as /reviewer/risk, or
-// below or above it.
+// Data reports whether a module asks for data at a path such as /reviewer/risk,
+// or below or above it.
 func (c *Changed) Data() func(path string) bool {
 	asked := map[string]bool{}
 	for name, m := range c.compiler.Modules {
 		if strings.HasSuffix(name, "_test.rego") {
 			continue
 		}
-		for _, rule := range m.Rules { // the package's own name is no question
+		for _, rule := range m.Rules { // the package's own name is not a question
 			ast.WalkRefs(rule, func(r ast.Ref) bool {
 				if ground := r.ConstantPrefix(); len(ground) > 1 && r[0].Equal(ast.DefaultRootDocument) {
 					asked[pathOfRef(ground)] = true
@@ -451,7 +453,8 @@ func pathOfRef(r ast.Ref) string {
 	return b.String()
 }
 
-// related says whether one of some paths is the path, or lies above or below it.
+// related reports whether one of some paths is the path, or lies above or below
+// it.
 func related(path string, others []string) bool {
 	return slices.ContainsFunc(others, func(o string) bool {
 		return strings.HasPrefix(path+"/", o+"/") || strings.HasPrefix(o+"/", path+"/")

@@ -11,22 +11,22 @@ import (
 // come to there is kept with its note, and given to the evaluation with the
 // change, which then has only the rest to do.
 
-// answered is what a rule, or several of one name, came to.
-type answered struct {
+// cachedResult is what a rule, or several of one name, came to.
+type cachedResult struct {
 	ref   ast.Ref
 	value *ast.Term
 }
 
 // documents are those that an evaluation has left in its cache, but for what
 // functions came to: their arguments are as large as inputs.
-func documents(cache topdown.VirtualCache) []answered {
-	var all []answered
+func documents(cache topdown.VirtualCache) []cachedResult {
+	var all []cachedResult
 	for _, ref := range cache.Keys() {
 		if !ref[0].Equal(ast.DefaultRootDocument) || slices.ContainsFunc(ref[1:], func(t *ast.Term) bool { return !isText(t) }) {
 			continue
 		}
 		if value, _ := cache.Get(ref); value != nil {
-			all = append(all, answered{ref, value})
+			all = append(all, cachedResult{ref, value})
 		}
 	}
 	return all
@@ -38,7 +38,7 @@ func isText(t *ast.Term) bool {
 }
 
 // fresh is a cache with what does not depend on some documents.
-func fresh(known []answered, stale []ast.Ref) topdown.VirtualCache {
+func fresh(known []cachedResult, stale []ast.Ref) topdown.VirtualCache {
 	cache := topdown.NewVirtualCache()
 	for _, d := range known {
 		if !slices.ContainsFunc(stale, func(s ast.Ref) bool { return d.ref.HasPrefix(s) || s.HasPrefix(d.ref) }) {
@@ -64,10 +64,10 @@ func dependents(c *ast.Compiler) map[string][]ast.Ref {
 	return all
 }
 
-// graph says which rules ask which, by their paths.
+// graph describes which rules ask which, by their paths.
 type graph struct {
 	of    *ast.Graph
-	rules map[string][]*ast.Rule // what stands behind else is a rule too
+	rules map[string][]*ast.Rule // what follows else is a rule too
 	paths map[*ast.Rule]string
 	refs  map[string]ast.Ref
 }

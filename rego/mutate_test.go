@@ -13,7 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/mutant"
 )
 
-func labOf(t *testing.T, module string, tests ...string) *Lab {
+func labOf(t *testing.T, module string, tests ...string) *MutationLab {
 	t.Helper()
 	beside := map[string]string{}
 	for i, src := range tests {
@@ -26,7 +26,7 @@ func labOf(t *testing.T, module string, tests ...string) *Lab {
 	return l
 }
 
-func changesOf(l *Lab) []string {
+func changesOf(l *MutationLab) []string {
 	var all []string
 	for _, m := range l.Changes() {
 		all = append(all, fmt.Sprintf("%d:%d %s [%s] %s -> %s", m.Line, m.Col, m.Operator, m.Rule, m.Before, m.After))
@@ -91,12 +91,12 @@ func TestMutants(t *testing.T) {
 			"names := {\"a\", \"b\"}\n\norder := [\"x\", {\"deep\": true}]\n\nsaid := {w | some w in input.words; w != \"no\"}",
 			[]string{
 				`3:1 rule.drop [reviewer.a.names] names := {"a", "b"} -> (never)`,
-				`3:11 element.drop [reviewer.a.names] "a" -> (left out)`,
-				`3:16 element.drop [reviewer.a.names] "b" -> (left out)`,
+				`3:11 element.drop [reviewer.a.names] "a" -> (removed)`,
+				`3:16 element.drop [reviewer.a.names] "b" -> (removed)`,
 				`5:1 rule.drop [reviewer.a.order] order := ["x", {"deep": true}] -> (never)`,
-				`5:11 element.drop [reviewer.a.order] "x" -> (left out)`,
-				`5:16 element.drop [reviewer.a.order] {"deep": true} -> (left out)`,
-				`5:17 element.drop [reviewer.a.order] "deep" -> (left out)`,
+				`5:11 element.drop [reviewer.a.order] "x" -> (removed)`,
+				`5:16 element.drop [reviewer.a.order] {"deep": true} -> (removed)`,
+				`5:17 element.drop [reviewer.a.order] "deep" -> (removed)`,
 				`5:25 literal [reviewer.a.order] true -> false`,
 				`7:1 rule.drop [reviewer.a.said] said := {w | some w in input.words; w != "no"} -> (never)`,
 				`7:37 expression.drop [reviewer.a.said] w != "no" -> true`,
@@ -193,7 +193,7 @@ func notesOf(t *testing.T, h *Host) []*Note {
 	return all
 }
 
-// What a change is said not to matter to comes out the same with it: that is
+// What a change is said not to matter to is reproduced with it: that is
 // what lets its tests be left out. And a change does matter to something.
 func TestReachLeavesNothingOut(t *testing.T) {
 	ctx, h := context.Background(), reachHost(t)
@@ -219,10 +219,10 @@ func TestReachLeavesNothingOut(t *testing.T) {
 		tried++
 		of := reach.Of(m)
 		for i, n := range notes {
-			same := n.Same(ctx, other, Matters{true, true})
+			same := n.Same(ctx, other, Relevance{true, true})
 			slow := *other
 			slow.stale = nil
-			if whole := n.Same(ctx, &slow, Matters{true, true}); whole != same {
+			if whole := n.Same(ctx, &slow, Relevance{true, true}); whole != same {
 				t.Errorf("%d:%d %s %s -> %s: the same %t, but %t where everything is evaluated, for %v", m.Line, m.Col, m.Operator, m.Before, m.After, same, whole, n.input(h))
 			}
 			if !same && !slices.Contains(of, i) {
@@ -319,7 +319,7 @@ func TestDataThatIsAsked(t *testing.T) {
 // becomes of the call, and by which rules, never is.
 func TestWhatMatters(t *testing.T) {
 	const decision = `{"decision": "ask", "reason": "a", "risk": {"score": 1}, "rules": [{"id": "x", "message": "m"}], "otherwise": {"effect": "ask", "text": "t"}}`
-	for what, want := range map[Matters]string{
+	for what, want := range map[Relevance]string{
 		{}:                          `{"decision": "ask", "otherwise": {"effect": "ask"}, "rules": [{"id": "x"}]}`,
 		{Scores: true}:              `{"decision": "ask", "otherwise": {"effect": "ask"}, "risk": {"score": 1}, "rules": [{"id": "x"}]}`,
 		{Texts: true}:               `{"decision": "ask", "otherwise": {"effect": "ask", "text": "t"}, "reason": "a", "rules": [{"id": "x", "message": "m"}]}`,

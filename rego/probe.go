@@ -118,7 +118,7 @@ func (b *body) read(e *ast.Expr) {
 	}
 }
 
-// moved is a number beside another one.
+// moved is a number next to another one.
 func moved(t *ast.Term, by int) *ast.Term {
 	if n, ok := t.Value.(ast.Number); ok {
 		if i, whole := n.Int(); whole {

@@ -89,7 +89,7 @@ func (s *schema) random(g *rand.Rand, path string, usual any) any {
 func pick(g *rand.Rand, words ...string) string { return words[g.IntN(len(words))] }
 
 // Whatever the project's settings say, no question is answered milder than
-// without them, over the policy that ships and over what a person made of it. Five
+// without them, over the built-in policy and over what a person made of it. Five
 // random policies are compared; twenty with REVIEWER_EVERY=1 (`make fidelity`).
 func TestProjectSettingsOnlyTighten(t *testing.T) {
 	shippedPolicy, _ := shipped(t)
@@ -137,7 +137,7 @@ func TestProjectSettingsOnlyTighten(t *testing.T) {
 	}
 }
 
-// milder says whether one decision lets more happen than another. No decision
+// milder reports whether one decision lets more happen than another. No decision
 // at all is a denial.
 func milder(d, than engine.Decision) bool {
 	if d.Decision == "" || than.Decision == "" {

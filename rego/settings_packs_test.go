@@ -31,7 +31,41 @@ func agentsWork() []question {
 	forced := commanded(engine.Command{Name: "git", Sub: []string{"push"}, Flags: []string{"--force"}, Operands: []string{"origin", "main"}},
 		engine.EffectNetwork, nil, engine.SignalGitForcePush)
 	export := commanded(engine.Command{Name: "gh", Sub: []string{"auth", "token"}}, engine.EffectNetwork, nil, engine.SignalCredential)
+	login := effect(engine.EffectFileRead, func(e *engine.Effect) {
+		e.Verb, e.Short, e.Location, e.Class = "read", "~/.ssh/config", engine.LocationHome, engine.ClassCredential
+	})
+	login.Signals = []engine.Signal{engine.SignalCredential}
+	ended := func(program, target string, known engine.StartedFacts) question {
+		a := commanded(engine.Command{Name: program, Operands: []string{target}}, engine.EffectProcess, func(e *engine.Effect) {
+			e.Verb, e.Target, e.Short, e.Location = "kill", target, "", ""
+		})
+		return ask(a, func(q *question) { q.in.Session.Started = []engine.StartedFacts{known} })
+	}
+	managed := commanded(engine.Command{Name: "tmux", Sub: []string{"kill-session"}, Operands: []string{"-t", "shop"}}, engine.EffectProcess, nil)
+	begun := func(line string) func(*question) {
+		return func(q *question) { q.in.Session.Started = []engine.StartedFacts{{Line: line}} }
+	}
+	deleted := func(location engine.Location, paths ...string) question {
+		a := effect(engine.EffectFileDelete, func(e *engine.Effect) {
+			e.Verb, e.Short, e.Target, e.Location = "delete", paths[0], paths[0], location
+			e.Exists, e.Entry, e.Git, e.Recursive = "yes", "dir", "ignored", true
+		})
+		for _, p := range paths[1:] {
+			next := a.Effects[0]
+			next.Short, next.Target, next.Class = p, p, engine.ClassGenerated
+			a.Effects = append(a.Effects, next)
+		}
+		a.Paths, a.Types = paths, []engine.Type{engine.TypeFileDeletion}
+		return ask(a, withFact("deletes"), withFact("deletes_recursive"))
+	}
+	serial := effect(engine.EffectFileWrite, func(e *engine.Effect) {
+		e.Target, e.Short, e.Location = "/dev/ttyUSB0", "/dev/ttyUSB0", engine.LocationDevice
+	})
 	return []question{
+		ask(login), ask(serial), ask(managed), ask(managed, begun("tmux new -d -s shop")), ask(managed, begun("tmux -t 9")),
+		ended("pkill", "server", engine.StartedFacts{Line: "./server"}), ended("pkill", "ruby", engine.StartedFacts{Line: "ruby shop.rb"}),
+		ended("fuser", "4711", engine.StartedFacts{Line: "./shop", Processes: []string{"4711"}}), ended("docker", "shop", engine.StartedFacts{Line: "./a"}),
+		deleted(engine.LocationHome, "~/.cache/shop"), deleted(engine.LocationInside, "./web/bin", "./web/obj"),
 		ask(export), ask(forced), ask(unverified, withFinding("git_no_verify", "")),
 		write("/var/log/wtmp"), write("~/.ssh/authorized_keys"), write("./go.sum"),
 		install("npm", "expresss"), install("pip", "requestss"), ask(search),
@@ -47,7 +81,7 @@ func agentsWork() []question {
 // otherNames holds what the lists of the questions of agentsWork might be instead.
 func otherNames() map[string][]any {
 	return map[string][]any{
-		"git.protected": {}, "guard.traces": {}, "inbound.logins": {}, "secrets.searchers": {}, "secrets.hunted": {}, "secrets.exports": {}, "secrets.variables": {}, "secrets.unnamed": {}, "secrets.stores": {}, "secrets.images": {}, "hosts.drops": {}, "hosts.metadata": {},
+		"git.protected": {}, "secrets.plain": {}, "processes.common": {}, "processes.runtimes": {}, "processes.by_port": {}, "processes.engines": {}, "processes.managers": {}, "processes.orders": {}, "code.run_elsewhere": {}, "scope.caches": {}, "scope.built_with": {}, "system.serial": {}, "guard.traces": {}, "inbound.logins": {}, "secrets.searchers": {}, "secrets.hunted": {}, "secrets.exports": {}, "secrets.variables": {}, "secrets.unnamed": {}, "secrets.stores": {}, "secrets.images": {}, "hosts.drops": {}, "hosts.metadata": {},
 		"packages.known": {"expresss"}, "packages.lockfiles": {}, "packages.popular.npm": {}, "packages.popular.python": {},
 	}
 }

@@ -52,7 +52,7 @@ func withFinding(id, level string) func(*question) {
 func rational(level string) func(*question) {
 	return func(q *question) {
 		q.in.History.Follows = map[string][]string{"high": {}, "medium": {"repeats"}, "low": {"contradicts"}}[level]
-		q.in.History.Presupposes = []engine.Presupposed{{What: "a", Met: level != "low"}}
+		q.in.History.Presupposes = []engine.Precondition{{What: "a", Met: level != "low"}}
 		if level == "low" {
 			q.in.Facts = append(q.in.Facts, engine.FactUnmet)
 		}
@@ -116,7 +116,7 @@ func combined() []question {
 		ask(effect(engine.EffectFileWrite, func(e *engine.Effect) { e.Class = engine.ClassStartup })),
 		ask(effect(engine.EffectFileWrite, func(e *engine.Effect) { e.Verb, e.Git, e.Lost = "truncate", "untracked", 50 })),
 		ask(effect(engine.EffectFileWrite, nil), withFact(engine.FactConstrained), func(q *question) {
-			q.in.Goal.Constraints = []engine.Restraint{{Kind: engine.ConstraintRead, Touched: true, Later: []engine.Intent{engine.IntentFix}}}
+			q.in.Goal.Constraints = []engine.ConstraintFacts{{Kind: engine.ConstraintRead, Touched: true, Later: []engine.Intent{engine.IntentFix}}}
 		}),
 	}
 }
@@ -239,11 +239,24 @@ func softened() []question {
 	folder := func(q *question) { q.in.Action.Effects[0].Agreed = engine.AgreedFolder }
 	tool := func(q *question) { q.in.Action.Opaque = []engine.Opaque{{Reason: "tool"}} }
 	here := func(q *question) { q.in.Session.Workspace = "/srv/shop" }
-	runs := func(q *question) { // what is joined from history is set behind it
+	runs := func(q *question) { // what is joined from history is set after it
 		q.in.Action.Inherits = []engine.Inherited{{Path: "./release.py", Rules: []string{"publish"}}}
 	}
+	inherits := func(file string) func(*question) {
+		return func(q *question) {
+			q.in.Action.Inherits = []engine.Inherited{{Path: file, Rules: []string{"disk_write"}}}
+		}
+	}
+	build := commanded(engine.Command{Name: "act"}, engine.EffectFileRead, func(*engine.Effect) {})
+	elsewhere := commanded(engine.Command{Name: "make"}, engine.EffectFileRead, func(*engine.Effect) {})
+	followed := commanded(engine.Command{Name: "vite", Via: []string{"script", "npm"}}, engine.EffectFileRead, func(*engine.Effect) {})
 	return []question{
 		ask(types(engine.TypeFileRead), withFact(engine.FactInherits), runs),
+		ask(build, withFact(engine.FactInherits), inherits("./.github/workflows/ci.yml")),
+		ask(build, withFact(engine.FactInherits), inherits("./package.json")),
+		ask(elsewhere, withFact(engine.FactInherits), inherits("./.github/workflows/ci.yml")),
+		ask(followed, withFact(engine.FactInherits), inherits("./package.json")),
+		ask(types(engine.TypeFileRead), withFact(engine.FactInherits), inherits("./package.json")),
 		ask(types(engine.TypeFileModification), rational("high"), withFailures(3)),
 		ask(types(engine.TypeSystemCommand), rational("high"), withFailures(3)),
 		ask(types(engine.TypeSystemCommand), rational("high"), withFailures(3), alone),
@@ -332,7 +345,7 @@ func (r reading) Get(ref ast.Ref) ast.Value {
 	return r.BaseCache.Get(ref)
 }
 
-// concern says whether anything that was looked at holds a setting, or is part of it.
+// concern reports whether anything that was looked at holds a setting, or is part of it.
 func (r reading) concern(setting string) bool {
 	for path := range r.paths {
 		if path == "data.reviewer" || strings.HasPrefix(setting+".", path+".") || strings.HasPrefix(path+".", setting+".") {
@@ -360,7 +373,7 @@ func readings(t *testing.T, compiler *ast.Compiler, data map[string]any) []readi
 	return all
 }
 
-// differs says whether some answer is another one.
+// differs reports whether some answer is another one.
 func differs(before []engine.Decision, after iter.Seq2[int, engine.Decision]) bool {
 	for i, d := range after {
 		if !reflect.DeepEqual(before[i], d) {
@@ -456,6 +469,7 @@ func elsewhere() map[string]string {
 		"mode":                      "bundles, TestSettingsErrors: it has one value, and others are refused",
 		"audit.retain_days":         "cmd/reviewer, TestLogIsKeptAsSettingsSay",
 		"audit.budget_mb":           "cmd/reviewer, TestLogIsKeptAsSettingsSay",
+		"audit.policies_mb":         "cmd/reviewer, TestPoliciesAreKeptAsSettingsSay",
 		"audit.sync":                "cmd/reviewer, TestLogIsKeptAsSettingsSay",
 		"redact.pii":                "cmd/reviewer, TestScript/redact: what is not recorded cannot be decided upon",
 	}
@@ -517,7 +531,7 @@ func TestEverySettingIsRead(t *testing.T) {
 		asked := func(question int) bool { return reads[question].concern(path) }
 		into, key := reach(reviewer, path)
 		if into == nil {
-			t.Errorf("%s has no value in the policy that ships", path)
+			t.Errorf("%s has no value in the built-in policy", path)
 			continue
 		}
 		was := into[key]
@@ -533,7 +547,7 @@ func TestEverySettingIsRead(t *testing.T) {
 	}
 }
 
-// conditional says whether a setting matters only under others.
+// conditional reports whether a setting matters only under others.
 func conditional(path string) bool {
 	reviewer := map[string]any{"enabled": true}
 	under(path, reviewer)

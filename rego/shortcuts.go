@@ -10,26 +10,26 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Thorough returns a host that decides as h does, but takes none of OPA's
-// shortcuts: every rule is looked at, not only those that the rule index picks,
+// WithoutShortcuts returns a host that decides as h does, but takes none of OPA's
+// shortcuts: every rule is examined, not only those that the rule index picks,
 // and each is evaluated to its end. It is slower, and for checks alone.
-func (h *Host) Thorough() *Host {
+func (h *Host) WithoutShortcuts() *Host {
 	t := *h
 	t.thorough = true
 	return &t
 }
 
-// Twice is a Decider that has everything decided a second time without OPA's
-// shortcuts. They may save time and must never change a decision: releases of
-// OPA have had an index that dropped rules without a word.
-type Twice struct {
-	Decider  engine.Decider // what it says counts
-	Thorough engine.Decider // says the same, unless shortcuts matter
+// DoubleCheck is a Decider that evaluates everything a second time without OPA's
+// shortcuts. They may save time and must never change a decision: some releases
+// of OPA had an index that silently dropped rules.
+type DoubleCheck struct {
+	Decider  engine.Decider // its answer counts
+	Thorough engine.Decider // gives the same answer, unless shortcuts matter
 	Tell     func(context.Context, Difference)
 }
 
 // Decide implements engine.Decider.
-func (t *Twice) Decide(ctx context.Context, in *engine.Input, findings []engine.Finding) (engine.Decision, error) {
+func (t *DoubleCheck) Decide(ctx context.Context, in *engine.Input, findings []engine.Finding) (engine.Decision, error) {
 	with, err := t.Decider.Decide(ctx, in, findings)
 	without, err2 := t.Thorough.Decide(ctx, in, findings)
 	if ctx.Err() != nil {
@@ -43,7 +43,7 @@ func (t *Twice) Decide(ctx context.Context, in *engine.Input, findings []engine.
 
 // Difference is a decision that OPA's shortcuts change.
 type Difference struct {
-	Rules   []string // ids of the rules that speak on one side only, or otherwise; empty: it is in none
+	Rules   []string // ids of the rules that fire on one side only, or differently; empty: none
 	With    string   // what is decided with shortcuts, in a few words
 	Without string   // and without them
 }
@@ -74,14 +74,14 @@ func difference(with, without answer) *Difference {
 	if with.err == nil && without.err == nil && errA == nil && errB == nil && bytes.Equal(a, b) {
 		return nil
 	}
-	d := &Difference{Rules: unlike(with.Decision, without.Decision), With: with.words(), Without: without.words()}
+	d := &Difference{Rules: differingRules(with.Decision, without.Decision), With: with.words(), Without: without.words()}
 	if d.With == d.Without {
-		d.Without += ", said otherwise"
+		d.Without += ", worded differently"
 	}
 	return d
 }
 
-// words says in a few words what was decided.
+// words describes briefly what was decided.
 func (a answer) words() string {
 	if a.err != nil {
 		return "no decision: " + a.err.Error()
@@ -96,8 +96,8 @@ func (a answer) words() string {
 	return text
 }
 
-// unlike lists the rules that are in one decision only, or in both otherwise.
-func unlike(a, b engine.Decision) []string {
+// differingRules lists the rules that are in one decision only, or differ.
+func differingRules(a, b engine.Decision) []string {
 	said := func(d engine.Decision) map[string]string {
 		by := map[string]string{}
 		for _, r := range d.Rules {

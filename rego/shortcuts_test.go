@@ -12,13 +12,13 @@ import (
 )
 
 // twiceOf decides with and without shortcuts, and keeps what differs.
-func twiceOf(h *Host, thorough engine.Decider) (*Twice, *[]Difference) {
+func twiceOf(h *Host, thorough engine.Decider) (*DoubleCheck, *[]Difference) {
 	var all []Difference
-	return &Twice{Decider: h, Thorough: thorough, Tell: func(_ context.Context, d Difference) { all = append(all, d) }}, &all
+	return &DoubleCheck{Decider: h, Thorough: thorough, Tell: func(_ context.Context, d Difference) { all = append(all, d) }}, &all
 }
 
-// A rule that fails behind the place where OPA stops early fails only without
-// shortcuts: what such a policy decides hangs on how far OPA looks.
+// A rule that fails after the place where OPA stops early fails only without
+// shortcuts: what such a policy decides depends on how far OPA evaluates.
 func TestTwice(t *testing.T) {
 	h := compiled(t, policy(`
 decision := {"decision": d, "enforced": d, "rules": [{"id": r, "decision": "warn"} | some r in speaks]} if {
@@ -31,7 +31,7 @@ _odd if {
 	regex.match(p, input.agent)
 }
 `), map[string]any{"reviewer": map[string]any{"catalog": map[string]any{"odd": map[string]any{"decision": "block"}}}})
-	twice, differ := twiceOf(h, h.Thorough())
+	twice, differ := twiceOf(h, h.WithoutShortcuts())
 	for agent, want := range map[string]string{
 		"agent": `rule odd: with OPA's rule index and early exit: warn by odd; without them: block by odd, odd: rule could not be evaluated: `,
 		"main":  "", // it fails both ways
@@ -72,7 +72,7 @@ func TestTwiceFindsDifferences(t *testing.T) {
 	}{
 		"the same":     {told{d: warn}, "[]"},
 		"another rule": {told{d: engine.Decision{Decision: engine.Warn, Enforced: engine.Warn, Rules: []engine.RuleResult{{ID: "b"}}}}, "[rules a, b: with OPA's rule index and early exit: warn by a; without them: warn by b]"},
-		"another text": {told{d: text}, "[with OPA's rule index and early exit: warn by a; without them: warn by a, said otherwise]"},
+		"another text": {told{d: text}, "[with OPA's rule index and early exit: warn by a; without them: warn by a, worded differently]"},
 		"an error":     {told{err: errors.New("too deep")}, "[rule a: with OPA's rule index and early exit: warn by a; without them: no decision: too deep]"},
 	} {
 		twice, differ := twiceOf(h, test.thorough)

@@ -65,8 +65,8 @@ func (s statement) text() string {
 	return s.lead + printed(s.rule, s.tree)
 }
 
-// beyond prints what of a list others have not, as often as they have it not;
-// nil where there is no list.
+// beyond prints the items of a list that another lacks, as often as they are
+// missing; nil if there is no list.
 func beyond(list, others []statement) []string {
 	if list == nil {
 		return nil
@@ -163,7 +163,7 @@ func printed(r *ast.Rule, tree string) string {
 // head makes the text of a rule a module.
 const head = "package p\n\n"
 
-// statesSame says that the text of a rule has this tree.
+// statesSame reports whether the text of a rule has this tree.
 func statesSame(text, tree string) bool {
 	m, err := parse("rule", []byte(head+text))
 	return err == nil && len(m.Rules) == 1 && treeOf(m.Rules[0]) == tree

@@ -46,8 +46,8 @@ func differences(t *testing.T, before, after string) map[string][2][]string {
 	return d
 }
 
-// Comments, layout, the order of definitions and other names for what stands in
-// a _ are no difference.
+// Comments, layout, the order of definitions and other names for what is in
+// a _ are not differences.
 func TestNoDifference(t *testing.T) {
 	formatted, err := Format("a.rego", []byte(strings.Replace(stated, "ok if input.a == (input.b == input.c)\n", "", 1)))
 	if err != nil {
@@ -98,13 +98,13 @@ func TestDifferences(t *testing.T) {
 // What means something else differs, also where it looks alike when printed.
 func TestDifferenceThatHides(t *testing.T) {
 	for name, test := range map[string][2]string{
-		"the import behind a name": {"import data.reviewer.run", "import data.reviewer.other as run"},
-		"brackets":                 {"input.a == (input.b == input.c)", "(input.a == input.b) == input.c"},
-		"a text like a wildcard":   {`"$1"`, `"$2"`},
-		"metadata":                 {"title: How bad", "title: How good"},
-		"a set for an array":       {`sprintf("%s", [x])`, `sprintf("%s", {x})`},
-		"an else":                  {`else := "none"`, `else := "low"`},
-		"a text of code":           {`else := "none"`, `else := "no } else = ne if { true }"`},
+		"the import under a name": {"import data.reviewer.run", "import data.reviewer.other as run"},
+		"brackets":                {"input.a == (input.b == input.c)", "(input.a == input.b) == input.c"},
+		"a text like a wildcard":  {`"$1"`, `"$2"`},
+		"metadata":                {"title: How bad", "title: How good"},
+		"a set for an array":      {`sprintf("%s", [x])`, `sprintf("%s", {x})`},
+		"an else":                 {`else := "none"`, `else := "low"`},
+		"a text of code":          {`else := "none"`, `else := "no } else = ne if { true }"`},
 	} {
 		after := strings.Replace(stated, test[0], test[1], 1)
 		if after == stated {

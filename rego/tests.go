@@ -20,8 +20,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 )
 
-// TestSuite is the Rego tests of a policy, compiled with it under the
-// restrictions and over the data that it has when it decides.
+// TestSuite is the Rego tests of a policy, compiled with it under the same
+// restrictions and over the same data as for decisions.
 type TestSuite struct {
 	compiler *ast.Compiler
 	modules  map[string]*ast.Module
@@ -92,7 +92,7 @@ func parseModules(modules map[string]string) (map[string]*ast.Module, error) {
 	for _, name := range slices.Sorted(maps.Keys(modules)) {
 		m, err := ast.ParseModuleWithOpts(name, modules[name], ast.ParserOptions{RegoVersion: ast.RegoV1})
 		if err == nil && m == nil {
-			err = fmt.Errorf("%s: the file is empty", name)
+			err = fmt.Errorf("%s: the file is empty; add content or delete it", name)
 		}
 		if err != nil {
 			errs = append(errs, apart(err))
@@ -164,7 +164,7 @@ func (s *TestSuite) Run(ctx context.Context, o TestOptions) ([]TestResult, error
 	}
 	first = append(first, more...)
 	// Only what failed is run once more with everything written down, since that
-	// is slow, and cannot be had together with coverage.
+	// is slow, and is not available together with coverage.
 	again, err := s.run(ctx, failedNames(first), o, true)
 	if err != nil {
 		return nil, err
@@ -339,10 +339,10 @@ func casesOf(base TestResult, r, traced *tester.Result, o TestOptions) []TestRes
 	return all
 }
 
-// timedOut says of a test that was stopped that it was, and why.
+// timedOut explains that a test was stopped, and why.
 func timedOut(err error, o TestOptions) error {
 	if topdown.IsCancel(err) {
-		return fmt.Errorf("stopped after %s: it does not end, or needs more time (--timeout)", cmp.Or(o.Timeout, usualTimeout))
+		return fmt.Errorf("stopped after %s: it does not terminate, or needs more time (--timeout)", cmp.Or(o.Timeout, usualTimeout))
 	}
 	return err
 }

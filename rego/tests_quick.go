@@ -88,7 +88,7 @@ func (c compiledTest) name() string {
 	return fullName(&tester.Result{Package: c.rule.Module.Package.Path.String(), Name: c.ref.String()})
 }
 
-// several says that each member is a case.
+// several reports whether each member is a case.
 func (c compiledTest) several() bool { return c.rule.Head.DocKind() == ast.PartialObjectDoc }
 
 // compiled lists the tests that are written under names, but for those that are
@@ -215,8 +215,8 @@ func (n *caseNames) TraceEvent(e topdown.Event) {
 	}
 }
 
-// amongst says that every case that has begun is a member of what was found. Of
-// one whose name is no text it does not know.
+// amongst reports whether every case that has begun is a member of what was
+// found. Of one whose name is not text it does not know.
 func (n *caseNames) amongst(found map[string]any) bool {
 	return !slices.ContainsFunc(n.begun, func(names *ast.Array) bool {
 		var at any = found

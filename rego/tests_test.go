@@ -119,7 +119,7 @@ func TestTestSuite(t *testing.T) {
 		"test_level#01: fails at found == data.want",
 		"todo_test_later: todo",
 		`test_fails_to_evaluate: user/a_test.rego:25: eval_builtin_error: to_number: strconv.ParseFloat: parsing "low": invalid syntax`,
-		"test_endless: stopped after 1s: it does not end, or needs more time (--timeout)",
+		"test_endless: stopped after 1s: it does not terminate, or needs more time (--timeout)",
 	}
 	for _, parallel := range []int{1, 4} {
 		list := ran(t, TestOptions{Parallel: parallel, Coverage: NewCoverage()})
@@ -246,7 +246,7 @@ func TestSelected(t *testing.T) {
 	}
 }
 
-// What tests do not reach is named line by line, and tests are no part of it.
+// Lines that tests do not reach are listed, and lines of tests are not among them.
 func TestCoverage(t *testing.T) {
 	c := NewCoverage()
 	ran(t, TestOptions{Coverage: c, Selected: func(name string) bool { return !strings.HasSuffix(name, "test_endless") }})
@@ -296,7 +296,7 @@ func TestTestsDoNotCompile(t *testing.T) {
 	for name, test := range map[string]struct{ tests, want string }{
 		"syntax":    {"package a_test\n\ntest_a if {", "user/a_test.rego:3: rego_parse_error"},
 		"unsafe":    {"package a_test\n\ntest_a if x == 1", "user/a_test.rego:3: rego_unsafe_var_error"},
-		"forbidden": {"package a_test\n\ntest_a if time.now_ns() > 0", "undefined function time.now_ns: left out, since a decision could not be computed again"},
+		"forbidden": {"package a_test\n\ntest_a if time.now_ns() > 0", "undefined function time.now_ns: not available, since a decision that uses it could not be recomputed"},
 		"a cycle":   {"package a_test\n\ntest_a if test_b\n\ntest_b if test_a", "rego_recursion_error"},
 	} {
 		s, err := CompileTests(map[string]string{"user/a.rego": tested}, map[string]string{"user/a_test.rego": test.tests}, map[string]any{})

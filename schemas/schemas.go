@@ -1,7 +1,7 @@
-// Package schemas holds the JSON Schemas of every document, embedded.
+// Package schemas embeds the JSON Schemas of all documents.
 //
-// All but settings.json are generated from the Go types that they describe;
-// a test compares. Not its business: validating anything.
+// All but settings.json are generated from the Go types that they describe, and a
+// test compares them. Out of scope: validation.
 package schemas
 
 import "embed"

@@ -79,8 +79,8 @@ func (d *differ) accessRules(a, b bundles.AccessList, layerA, layerB string) {
 	}
 }
 
-// orderDirection is that of rules in another order: where all say the same, it
-// does not matter which speaks.
+// orderDirection is the direction of a change in the order of rules: where all have
+// the same effect, it does not matter which fires.
 func orderDirection(a, b bundles.AccessList) Direction {
 	effects := map[string]bool{}
 	for _, r := range slices.Concat(a.Rules, b.Rules) {

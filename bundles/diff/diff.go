@@ -1,8 +1,8 @@
-// Package diff compares two policies in what they mean, and says of each
-// difference whether it tightens or loosens by itself. Comments, form and the
-// names of files are no differences.
+// Package diff compares the meaning of two policies, and determines for each
+// difference whether it tightens or loosens by itself. Comments, formatting and
+// file names are ignored.
 //
-// Not its business: reading and joining layers (bundles), what Rego states
+// Out of scope: reading and joining layers (bundles), what Rego states
 // (rego, which the caller hands over), and showing differences to people.
 package diff
 
@@ -15,10 +15,10 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 )
 
-// Direction says what a change does to strictness, taken by itself and with
-// everything else as it was. It is read off the order that the schema of the
-// settings, the verdicts and the effects have; where none of them knows, it is
-// Undecided, and only a simulation tells.
+// Direction describes what a change does to strictness, taken by itself and
+// with everything else as it was. It is read off the order that the schema of
+// the settings, the verdicts and the effects have; where none of them knows, it
+// is Undecided, and only a simulation tells.
 type Direction string
 
 // The directions of a change.
@@ -44,7 +44,7 @@ const (
 	KindData     = "data"     // data of a layer above the base, by their path
 	KindRule     = "rule"
 	KindPattern  = "pattern"
-	KindAccess   = "access" // a list or a rule of one, by the id under which it speaks
+	KindAccess   = "access" // a list or a rule of one, by the id under which it is reported
 	KindDetector = "detector"
 	KindRow      = "row"  // what is known of a program, a kind of path, a list of words: programs/rm
 	KindRego     = "rego" // a rule or a package, such as data.reviewer.risk.level
@@ -67,20 +67,20 @@ const (
 // Changes are the differences between two policies in what they mean: comments,
 // form and the names of files are none.
 type Changes struct {
-	Before Stand           `json:"before"`
-	After  Stand           `json:"after"`
+	Before Snapshot        `json:"before"`
+	After  Snapshot        `json:"after"`
 	Counts DirectionCounts `json:"counts"`
 	List   []Change        `json:"changes"` // by kind; settings in the order of the schema, others by name
 }
 
-// Stand is one of the two policies that are compared.
-type Stand struct {
-	Digest string       `json:"digest"`
-	Layers []StandLayer `json:"layers"`
+// Snapshot is one of the two policies that are compared.
+type Snapshot struct {
+	Digest string          `json:"digest"`
+	Layers []SnapshotLayer `json:"layers"`
 }
 
-// StandLayer is a layer of a policy.
-type StandLayer struct {
+// SnapshotLayer is a layer of a policy.
+type SnapshotLayer struct {
 	Layer    string `json:"layer"`
 	Name     string `json:"name"`
 	Version  string `json:"version,omitempty"`
@@ -103,6 +103,7 @@ type Change struct {
 	Name      string    `json:"name"`
 	Did       string    `json:"did"` // added, removed, changed, reordered
 	Direction Direction `json:"direction"`
+	Why       string    `json:"why,omitempty"`    // of one that is undecided: why it cannot be told
 	Before    *Version  `json:"before,omitempty"` // absent: it was not there
 	After     *Version  `json:"after,omitempty"`  // absent: it is not there
 	Parts     []Part    `json:"parts,omitempty"`  // of a row: all its parts where it came or went, else those that differ; of a list: its items that came or went
@@ -150,10 +151,10 @@ func (Part) Vocabulary(key string) []string {
 // definition of it at all. An error names the module. It is rego.Differences.
 type CompareRego func(before, after map[string]string) (map[string][2][]string, error)
 
-// Empty says that the policies mean the same, whatever their digests.
+// Empty reports whether the policies mean the same, whatever their digests.
 func (c Changes) Empty() bool { return len(c.List) == 0 }
 
-// Loosens says that some change, or a part of one, loosens for sure.
+// Loosens reports whether some change, or a part of one, loosens for sure.
 func (c Changes) Loosens() bool {
 	return slices.ContainsFunc(c.List, func(d Change) bool {
 		return d.Direction == Loosened || d.Direction == Mixed ||
@@ -184,13 +185,16 @@ type differ struct {
 	all     []Change
 }
 
-func (d *differ) add(c Change) { d.all = append(d.all, c) }
+func (d *differ) add(c Change) {
+	c.Why = whyUndecided(c)
+	d.all = append(d.all, c)
+}
 
-func standOf(e *bundles.Effective) Stand {
-	s := Stand{Digest: e.Digest, Layers: []StandLayer{}}
+func standOf(e *bundles.Effective) Snapshot {
+	s := Snapshot{Digest: e.Digest, Layers: []SnapshotLayer{}}
 	for _, l := range e.Layers {
 		m := l.Manifest.Metadata
-		s.Layers = append(s.Layers, StandLayer{l.Layer, m.Name, m.Version, m.Sequence, l.Digest})
+		s.Layers = append(s.Layers, SnapshotLayer{l.Layer, m.Name, m.Version, m.Sequence, l.Digest})
 	}
 	return s
 }
@@ -278,7 +282,7 @@ func grown(before, after []any) Direction {
 	return Unaffected
 }
 
-// did says what happened to a thing that is there or not.
+// did reports what happened to a thing that is there or not.
 func did(before, after bool) string {
 	switch {
 	case !before:

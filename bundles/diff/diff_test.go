@@ -94,7 +94,7 @@ var unordered = []cmp.Option{cmpopts.EquateEmpty(), cmpopts.SortSlices(func(a, b
 	return fmt.Sprint(a.Name, a.Before, a.After) < fmt.Sprint(b.Name, b.Before, b.After)
 })}
 
-// Small changes of the policy that ships, one of each kind in each file and some
+// Small changes of the built-in policy, one of each kind in each file and some
 // more, are seen, named, and the same backwards. With REVIEWER_EVERY=1 (`make
 // fidelity`) there are more of them.
 func TestDiffOfMutants(t *testing.T) {
@@ -219,7 +219,7 @@ func TestDirections(t *testing.T) {
 	}
 }
 
-// Of a row whose words alone stand in another order that is said; of one in which
+// Of a row whose words alone are in another order that is said; of one in which
 // more has changed it is not.
 func TestReordered(t *testing.T) {
 	tools := strings.Replace(oneRule, "commands: [x, y]", "commands: [x, y], facts: [stopped, changes]", 1)
@@ -256,7 +256,7 @@ func directionOf(c Changes, name, part string) Direction {
 	return ""
 }
 
-// What is written in another way, or in another file, is no difference.
+// What is written in another way, or in another file, is not a difference.
 func TestDiffOfForm(t *testing.T) {
 	list := "id: team\ndefault: deny\nrules:\n  - {id: a, effect: allow, actions: [x]}\n"
 	before := layered(t, "rules/a.yaml", oneRule, "settings.yaml", "risk: {high_threshold: 0.8}", "access/a.yaml", list)
@@ -290,7 +290,7 @@ func TestDiffOfWhatHasNoEffect(t *testing.T) {
 	}
 }
 
-// What one version of the schema does not know is compared all the same.
+// Settings that one version of the schema does not know are compared too.
 func TestDiffOfUnknownSetting(t *testing.T) {
 	before, after := layered(t, "rules/a.yaml", oneRule), layered(t, "rules/a.yaml", oneRule)
 	after.Settings["of_another_version"] = map[string]any{"deep": 1.0}
@@ -313,7 +313,7 @@ func TestTogether(t *testing.T) {
 	}
 	hidden := Changes{List: []Change{{Direction: Undecided, Parts: []Part{{Direction: Loosened}}}}}
 	if !hidden.Loosens() || (Changes{List: []Change{{Direction: Tightened}}}).Loosens() {
-		t.Error("a loosened part beside an undecided one is not seen, or a tightened change is")
+		t.Error("a loosened part next to an undecided one is not seen, or a tightened change is")
 	}
 }
 

@@ -10,11 +10,12 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
 // knowledge compares the rows by which calls are read: what programs do, what
-// paths are. Rows that are the same texts are not looked at any further, since
+// paths are. Rows that are the same texts are not examined any further, since
 // there are thousands.
 func (d *differ) knowledge(a, b *bundles.Effective) error {
 	before, after := rowTexts(a), rowTexts(b)
@@ -34,7 +35,8 @@ func (d *differ) knowledge(a, b *bundles.Effective) error {
 		if err != nil {
 			return err
 		}
-		if c := rowChange(key.String(), x, y, wholeRow(was, is), knowledgeJudge); c != nil {
+		more := func() Direction { return moreWords(key, a, b) }
+		if c := rowChange(key.String(), x, y, wholeRow(was, is, more), knowledgeJudge(key.folder, more)); c != nil {
 			d.add(*c)
 		}
 	}
@@ -51,7 +53,7 @@ type rowText struct {
 	key        rowKey
 	place      string
 	text       string
-	adds, ours bool // its layer only adds; it is no row of facts of others
+	adds, ours bool // its layer only adds; it is not a row of facts of others
 }
 
 func rowTexts(e *bundles.Effective) map[rowKey]rowText {
@@ -104,32 +106,115 @@ func (t rowText) row() (*row, error) {
 }
 
 // wholeRow is what it does to have a row more. One of a layer that only adds
-// tightens. Another one makes known what was unknown, which loosens, and says
-// what is done, which tightens.
-func wholeRow(was, is rowText) Direction {
+// tightens. One of a program or a tool makes known what was unknown, which loosens,
+// and says what is done, which tightens. One of words or names is as many more.
+func wholeRow(was, is rowText, more func() Direction) Direction {
 	switch one := is; {
 	case is.text == "":
-		return wholeRow(rowText{}, was)
+		return wholeRow(rowText{}, was, more)
 	case one.adds || !one.ours:
 		return Tightened
-	case one.key.folder == rows.ProgramsFolder:
+	case one.key.folder == rows.ProgramsFolder, one.key.folder == rows.ToolsFolder:
 		return Mixed
+	case one.key.folder == rows.TokensFolder:
+		return Tightened // more is masked, and found
+	}
+	return more()
+}
+
+// moreWords is what a name more does in a class of paths, or a word in a list. Of a
+// path that is of a class more is known to hold it up, unless that is one of what is
+// made again or of tests only; of a word its list reports whether one can loosen.
+func moreWords(key rowKey, a, b *bundles.Effective) Direction {
+	switch key.folder {
+	case rows.PlacesFolder:
+		if mild := []string{rows.Packages, string(engine.ClassGenerated), string(engine.ClassTest)}; slices.Contains(mild, key.name) {
+			return Loosened
+		}
+		return Tightened
+	case rows.WordsFolder:
+		if rows.New(a.RowLayers()).Loosens(key.name) || rows.New(b.RowLayers()).Loosens(key.name) {
+			return Mixed // it takes a word from another list, or makes a call known
+		}
+		return Tightened
 	}
 	return Undecided
 }
 
 // knowledgeJudge is what it does to change a part of a row.
-func knowledgeJudge(part string, x, y any) Direction {
-	switch part {
-	case "about", "examples":
-		return Unaffected
-	case "reads_only", "replace", "dry_run", "usage":
-		switch {
-		case x == nil:
-			return Loosened
-		case y == nil:
-			return Tightened
+func knowledgeJudge(folder string, more func() Direction) judge {
+	return func(part string, x, y any) Direction {
+		switch part {
+		case "about", "examples":
+			return Unaffected
+		case "reads_only", "replace", "dry_run", "usage":
+			switch {
+			case x == nil:
+				return Loosened
+			case y == nil:
+				return Tightened
+			}
 		}
+		if folder == rows.PlacesFolder || folder == rows.WordsFolder {
+			return wordsOfRow(part, x, y, more)
+		}
+		return partOfUnknown(x, y)
 	}
-	return partOfUnknown(x, y)
+}
+
+// wordsOfRow is what it does to change the words of a class of paths, or of a list.
+func wordsOfRow(part string, x, y any, more func() Direction) Direction {
+	a, b := wordList(x), wordList(y)
+	var wide Direction // whether it means more than before, as more words would
+	switch part {
+	case "words", "phrases", "names", "extensions", "ends", "home", "system", "folders", "inside", "parts", "packages":
+		wide = grown(a, b)
+	case "except", "not_below", "workspace":
+		wide = grown(a, b).reversed()
+	case "below":
+		wide = wordsDirection(a, b)
+	default:
+		return partOfUnknown(x, y)
+	}
+	switch {
+	case wide == Unaffected || wide == Mixed:
+		return wide
+	case wide == Tightened: // it grew
+		return more()
+	}
+	return more().reversed()
+}
+
+// wordList is a part of a row as words; anything but a text is one.
+func wordList(v any) []any {
+	text, isText := v.(string)
+	switch {
+	case v == nil, v == false:
+		return nil
+	case !isText:
+		return []any{v}
+	}
+	var list []any
+	for _, w := range strings.Fields(text) {
+		list = append(list, w)
+	}
+	return list
+}
+
+// whyUndecided says why nobody can tell what a change does by itself.
+func whyUndecided(c Change) string {
+	if c.Direction != Undecided {
+		return ""
+	}
+	switch c.Kind {
+	case KindRow:
+		return "what a call does is read from the row as a whole; whether that is more or less depends on the call"
+	case KindRego, KindData:
+		return "Rego is compared as text, not by its result"
+	case KindRule, KindPattern, KindAccess:
+		return "conditions and words are compared as text, not by what they match"
+	case KindDetector:
+		return "expressions are compared as text, not by what they match"
+	}
+	return "the values of this setting have no order"
 }

@@ -25,8 +25,8 @@ func (r *row) version() *Version {
 	return &Version{Layers: []string{r.layer}, Place: r.place}
 }
 
-// judge says what the change of one part of a row does. A nil value is a part
-// that is not there.
+// judge describes what the change of one part of a row does. A nil value is a
+// part that is not there.
 type judge func(part string, was, is any) Direction
 
 // rowChange compares a row of two policies, one of which may not have it; nil:
@@ -66,7 +66,7 @@ func rowChange(name string, was, is *row, whole Direction, by judge) *Change {
 	return c
 }
 
-// onlyOrder says that parts differ in the order of their items alone.
+// onlyOrder reports whether parts differ in the order of their items alone.
 func onlyOrder(parts []Part) bool {
 	return !slices.ContainsFunc(parts, func(p Part) bool {
 		a, b := asList(p.Before), asList(p.After)
@@ -142,10 +142,10 @@ func (d *differ) rules(a, b *bundles.Effective) error {
 	return nil
 }
 
-// restrains says that the rule can only make answers stricter: patterns add to
-// the risk, and a warning, a question or a block is one more that speaks. A rule
-// that modifies may offer the form in which a call passes, and what others make
-// of a finding alone is not known.
+// restrains reports whether the rule can only make answers stricter: patterns
+// add to the risk, and a warning, a question or a block is one more that
+// speaks. A rule that modifies may offer the form in which a call passes, and
+// what others make of a finding alone is not known.
 func (r *ruleRow) restrains() bool {
 	switch engine.Verdict(r.Decision) {
 	case engine.Warn, engine.Ask, engine.Block:
@@ -154,12 +154,22 @@ func (r *ruleRow) restrains() bool {
 	return r.Decision == "" && r.Pattern()
 }
 
-// ruleJudge says what parts of a rule do that is in both policies.
+// defaultHarm is the harm of a rule that names none.
+const defaultHarm = "policy"
+
+func (r *ruleRow) blocks() bool { return r.Decision == string(engine.Block) }
+
+// ruleJudge reports what parts of a rule do that is in both policies.
 func ruleJudge(was, is *ruleRow) judge {
 	return func(part string, x, y any) Direction {
 		switch part {
 		case "title", "description", "message", "remediation", "references", "details", "examples":
 			return Unaffected
+		case "harm":
+			if orWord(x, defaultHarm) == orWord(y, defaultHarm) || !was.blocks() || !is.blocks() {
+				return Unaffected // by it, what comes after a denial is recognised
+			}
+			return Undecided
 		case "decision":
 			return decisionDirection(x, y)
 		case "enforcement":
@@ -198,7 +208,7 @@ func partOfUnknown(x, y any) Direction {
 	return Undecided
 }
 
-// decisionDirection compares verdicts. Beside a finding alone, which others
+// decisionDirection compares verdicts. Next to a finding alone, which others
 // judge, one that restrains is stricter.
 func decisionDirection(x, y any) Direction {
 	was, is := orWord(x, string(engine.Allow)), orWord(y, string(engine.Allow))
@@ -338,7 +348,7 @@ func detectorRows(e *bundles.Effective) map[string]*row {
 	return all
 }
 
-// moved says that what two lists have in common stands in another order.
+// moved reports whether what two lists have in common is in another order.
 func moved(a, b []string) bool {
 	in := func(list []string) func(string) bool {
 		return func(s string) bool { return !slices.Contains(list, s) }

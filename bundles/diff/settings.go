@@ -82,6 +82,9 @@ func (d *differ) settings(a, b *bundles.Effective) error {
 		was, wasThere := before[path]
 		is, isThere := after[path]
 		fromA, fromB := saidBy(a, path), saidBy(b, path)
+		if emptied(was.value, path, after) || emptied(is.value, path, before) {
+			continue // what came into the empty object is a change, the object is not
+		}
 		if reflect.DeepEqual(was.value, is.value) && wasThere == isThere && slices.Equal(fromA, fromB) {
 			continue
 		}
@@ -95,6 +98,21 @@ func (d *differ) settings(a, b *bundles.Effective) error {
 		d.setting(&c, was, is, unsaid{a, b})
 	}
 	return nil
+}
+
+// emptied reports whether a value is an object without keys, in which the other
+// policy has some.
+func emptied(v any, path string, other map[string]leaf) bool {
+	object, isObject := v.(map[string]any)
+	if !isObject || len(object) > 0 {
+		return false
+	}
+	for name := range other {
+		if strings.HasPrefix(name, path+".") {
+			return true
+		}
+	}
+	return false
 }
 
 // unsaid finds what holds in two policies where a setting is not there.
@@ -178,7 +196,7 @@ func listDirection(s *bundles.SchemaNode, was, is any) Direction {
 func placesDirection(a, b []any) Direction {
 	within := func(inner, outer []any) bool {
 		return !slices.ContainsFunc(inner, func(v any) bool {
-			return !slices.ContainsFunc(outer, func(o any) bool { return bundles.HoldsPlace(o, v) })
+			return !slices.ContainsFunc(outer, func(o any) bool { return bundles.ContainsPlace(o, v) })
 		})
 	}
 	switch bInA, aInB := within(b, a), within(a, b); {

@@ -28,11 +28,11 @@ type Remark struct {
 	Rule string // id of a rule of the list; empty: about all of it
 	Line int    // of the document
 	Text string // what is different, and what to do
-	Lost bool   // something that decides was not carried over exactly
+	Lost bool   // something that decides was not converted exactly
 }
 
-// Reader says whether a condition in CEL can be used, and if not why. A format
-// asks it, since the language is not this package's business.
+// Reader reports whether a condition in CEL can be used, and if not why. A
+// format asks it, since the language is not this package's business.
 type Reader func(when string) error
 
 // Note adds a remark.
@@ -40,15 +40,15 @@ func (p *Policy) Note(rule string, line int, format string, args ...any) {
 	p.Remarks = append(p.Remarks, Remark{Rule: rule, Line: line, Text: fmt.Sprintf(format, args...)})
 }
 
-// Lose adds a remark about something that decides and was not carried over
+// Drop adds a remark about something that decides and was not converted
 // exactly. The original is kept as a comment at the rule's place.
-func (p *Policy) Lose(rule string, line int, original, format string, args ...any) {
+func (p *Policy) Drop(rule string, line int, original, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	p.Remarks = append(p.Remarks, Remark{Rule: rule, Line: line, Text: text, Lost: true})
-	p.Comment(rule, "not carried over exactly: "+text, original)
+	p.Comment(rule, "not converted exactly: "+text, original)
 }
 
-// Lost counts the remarks about what was not carried over exactly.
+// Lost counts the remarks about what was not converted exactly.
 func (p *Policy) Lost() int {
 	n := 0
 	for _, r := range p.Remarks {
@@ -59,8 +59,8 @@ func (p *Policy) Lost() int {
 	return n
 }
 
-// Comment writes lines above a rule of the list; for a name that is no rule's
-// they stand below the last.
+// Comment writes lines above a rule of the list; for a name that is not a
+// rule's they are below the last.
 func (p *Policy) Comment(rule string, lines ...string) {
 	if p.notes == nil {
 		p.notes = map[string][]string{}

@@ -45,7 +45,7 @@ func (o Object) Keys() []string {
 	return keys
 }
 
-// There says that the value was given, be it as null.
+// There reports whether the value was given, be it as null.
 func (v Value) There() bool { return v.Line > 0 }
 
 // Text returns the value where it is a text.
@@ -121,8 +121,8 @@ func quoteJSON(v any) string {
 // maxDepth bounds nesting: policies are a few levels deep.
 const maxDepth = 100
 
-// Read reads one JSON document. Its errors begin with file:line. A key that is
-// given twice is one of them: which of the two counts is the reader's secret.
+// Read reads one JSON document. Its errors begin with file:line. A duplicate key is an
+// error: readers differ in which of the two counts.
 func Read(file string, raw []byte) (Value, error) {
 	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(raw) {
@@ -231,7 +231,7 @@ func (r *reader) object(depth int) (Object, error) {
 		}
 		m := Member{Key: fmt.Sprint(t), Line: r.here()} // the decoder takes texts only for keys
 		if first := o.member(m.Key); first != nil {
-			return nil, fmt.Errorf("the key %q is given twice, first in line %d: leave one of them out", m.Key, first.Line)
+			return nil, fmt.Errorf("duplicate key %q, first in line %d: remove one of them", m.Key, first.Line)
 		}
 		if m.Value, err = r.value(depth + 1); err != nil {
 			return nil, err

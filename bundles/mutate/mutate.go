@@ -1,8 +1,8 @@
 // Package mutate makes small changes to the rows, settings and data of a bundle,
 // one at a time, each a bundle of its own.
 //
-// Not its business: which of them tests notice, changes of Rego and what other
-// forms an expression has, which its callers know.
+// Out of scope: which of them tests detect, changes of Rego, and the variants
+// of an expression, which the callers provide.
 package mutate
 
 import (
@@ -96,7 +96,7 @@ type mutation struct {
 	dropped string
 }
 
-// read parses the file, and says whether there is anything to change in it.
+// read parses the file, and reports whether there is anything to change in it.
 func (g *mutation) read() bool {
 	switch bundles.FileKind(g.doc.name) {
 	case "", bundles.ManifestFile, bundles.RegoFile:
@@ -167,7 +167,7 @@ func (g *mutation) root() string { return "/" + g.bundle.Root() }
 
 func (g *mutation) dropRow(list, row *yaml.Node) {
 	g.dropped = g.about
-	g.remove(mutant.DropRow, list, row, "(left out)")
+	g.remove(mutant.DropRow, list, row, "(removed)")
 	g.dropped = ""
 }
 
@@ -201,7 +201,7 @@ func (g *mutation) rule(row *yaml.Node) {
 		for _, l := range levels.Content {
 			g.number(bundles.RowValues(l)["at"])
 			g.oneOf(bundles.RowValues(l)["level"], mutant.ChangeWord, bundles.Severities())
-			g.remove(mutant.DropItem, levels, l, "(level left out)")
+			g.remove(mutant.DropItem, levels, l, "(level removed)")
 		}
 	}
 }
@@ -301,11 +301,11 @@ func (g *mutation) items(in, key, list *yaml.Node) {
 		g.removeKey(in, key, list)
 	case n <= most:
 		for _, item := range list.Content {
-			g.remove(mutant.DropItem, list, item, "(left out)")
+			g.remove(mutant.DropItem, list, item, "(removed)")
 		}
 	default:
 		for _, i := range []int{0, n / 2, n - 1} {
-			g.remove(mutant.DropItem, list, list.Content[i], "(left out)")
+			g.remove(mutant.DropItem, list, list.Content[i], "(removed)")
 		}
 	}
 }
@@ -314,7 +314,7 @@ func (g *mutation) removeKey(in, key, list *yaml.Node) {
 	was := in.Content
 	at := slices.Index(was, key)
 	without := slices.Delete(slices.Clone(was), at, at+2)
-	g.add(mutant.DropItem, list.Content[0], key.Value+": "+list.Content[0].Value, "(left out)", func() { in.Content = without },
+	g.add(mutant.DropItem, list.Content[0], key.Value+": "+list.Content[0].Value, "(removed)", func() { in.Content = without },
 		func() { in.Content = was })
 }
 

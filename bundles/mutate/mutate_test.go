@@ -50,26 +50,26 @@ func TestMutants(t *testing.T) {
   match: {phases: [pre], commands: [kubectl, helm]}
   when: event.tool == "Bash"
 `, []string{
-			"2:3 row.drop shop.kubectl: shop.kubectl -> (left out) /policies/user/catalog/shop.kubectl",
+			"2:3 row.drop shop.kubectl: shop.kubectl -> (removed) /policies/user/catalog/shop.kubectl",
 			"4:13 verdict shop.kubectl: ask -> block /policies/user/catalog/shop.kubectl",
 			"4:13 verdict shop.kubectl: ask -> warn /policies/user/catalog/shop.kubectl",
 			"5:16 word shop.kubectl: warn -> enforce /policies/user/catalog/shop.kubectl",
 			"5:16 word shop.kubectl: warn -> observe /policies/user/catalog/shop.kubectl",
 			"6:11 truth shop.kubectl: true -> false /policies/user/catalog/shop.kubectl",
-			"8:20 item.drop shop.kubectl: phases: pre -> (left out) /policies/user/catalog/shop.kubectl",
-			"8:37 item.drop shop.kubectl: kubectl -> (left out) /policies/user/catalog/shop.kubectl",
-			"8:46 item.drop shop.kubectl: helm -> (left out) /policies/user/catalog/shop.kubectl",
+			"8:20 item.drop shop.kubectl: phases: pre -> (removed) /policies/user/catalog/shop.kubectl",
+			"8:37 item.drop shop.kubectl: kubectl -> (removed) /policies/user/catalog/shop.kubectl",
+			"8:46 item.drop shop.kubectl: helm -> (removed) /policies/user/catalog/shop.kubectl",
 			`9:11 louder shop.kubectl: event.tool == "Bash" -> event.tool == "Bash"! /policies/user/catalog/shop.kubectl`,
 		}},
 		"facts, alone and in front of an expression": {bundles.User, "rules/a.yaml", `
 - {id: shop.a, severity: high, decision: ask, message: m, match: {facts: [stopped]}}
 - {id: shop.b, severity: high, decision: ask, message: m, match: {facts: [stopped]}, when: event.tool == "Bash"}
 `, []string{
-			"2:3 row.drop shop.a: shop.a -> (left out) /policies/user/catalog/shop.a",
+			"2:3 row.drop shop.a: shop.a -> (removed) /policies/user/catalog/shop.a",
 			"2:42 verdict shop.a: ask -> block /policies/user/catalog/shop.a",
 			"2:42 verdict shop.a: ask -> warn /policies/user/catalog/shop.a",
-			"2:75 item.drop shop.a: facts: stopped -> (left out) /policies/user/catalog/shop.a",
-			"3:3 row.drop shop.b: shop.b -> (left out) /policies/user/catalog/shop.b",
+			"2:75 item.drop shop.a: facts: stopped -> (removed) /policies/user/catalog/shop.a",
+			"3:3 row.drop shop.b: shop.b -> (removed) /policies/user/catalog/shop.b",
 			"3:42 verdict shop.b: ask -> block /policies/user/catalog/shop.b",
 			"3:42 verdict shop.b: ask -> warn /policies/user/catalog/shop.b",
 			"3:75 word shop.b: stopped -> executed_differs /policies/user/catalog/shop.b",
@@ -91,12 +91,12 @@ fixed: true
 			"4:12 louder shop.many: session.file_ops -> session.file_ops! /policies/user/catalog/shop.many",
 			"5:12 number shop.many: 10 -> 11 /policies/user/catalog/shop.many",
 			"5:12 number shop.many: 10 -> 9 /policies/user/catalog/shop.many",
-			"6:10 item.drop shop.many: shop.many -> (level left out) /policies/user/catalog/shop.many",
+			"6:10 item.drop shop.many: shop.many -> (level removed) /policies/user/catalog/shop.many",
 			"6:15 number shop.many: 10 -> 11 /policies/user/catalog/shop.many",
 			"6:15 number shop.many: 10 -> 9 /policies/user/catalog/shop.many",
 			"6:26 word shop.many: medium -> high /policies/user/catalog/shop.many",
 			"6:26 word shop.many: medium -> low /policies/user/catalog/shop.many",
-			"6:35 item.drop shop.many: shop.many -> (level left out) /policies/user/catalog/shop.many",
+			"6:35 item.drop shop.many: shop.many -> (level removed) /policies/user/catalog/shop.many",
 			"6:40 number shop.many: 20.5 -> 20.4 /policies/user/catalog/shop.many",
 			"6:40 number shop.many: 20.5 -> 20.6 /policies/user/catalog/shop.many",
 			"6:53 word shop.many: critical -> high /policies/user/catalog/shop.many",
@@ -114,9 +114,9 @@ messages: {allowed: "All is well."}
 			"3:24 number risk.high_threshold: 0.75 -> 0.76 /reviewer/risk/high_threshold",
 			"4:22 verdict matrix.high.low: modify -> ask /reviewer/matrix/high/low",
 			"4:22 verdict matrix.high.low: modify -> warn /reviewer/matrix/high/low",
-			"5:19 item.drop system.guards: a -> (left out) /reviewer/system/guards",
-			"5:28 item.drop system.guards: d -> (left out) /reviewer/system/guards",
-			"5:37 item.drop system.guards: g -> (left out) /reviewer/system/guards",
+			"5:19 item.drop system.guards: a -> (removed) /reviewer/system/guards",
+			"5:28 item.drop system.guards: d -> (removed) /reviewer/system/guards",
+			"5:37 item.drop system.guards: g -> (removed) /reviewer/system/guards",
 		}},
 		"access": {bundles.User, "access/a.yaml", `
 id: team
@@ -128,14 +128,14 @@ rules:
 			"3:10 verdict team: allow -> require_approval /policies/user/access_lists/team",
 			"5:26 verdict access.team.nights: require_approval -> allow /policies/user/access_lists/team",
 			"5:26 verdict access.team.nights: require_approval -> deny /policies/user/access_lists/team",
-			"5:5 row.drop access.team.nights: access.team.nights -> (left out) /policies/user/access_lists/team",
+			"5:5 row.drop access.team.nights: access.team.nights -> (removed) /policies/user/access_lists/team",
 			"5:63 number access.team.nights: 22 -> 21 /policies/user/access_lists/team",
 			"5:63 number access.team.nights: 22 -> 23 /policies/user/access_lists/team",
 			"5:67 number access.team.nights: 6 -> 5 /policies/user/access_lists/team",
 			"5:67 number access.team.nights: 6 -> 7 /policies/user/access_lists/team",
 			"6:24 verdict access.team.rest: deny -> require_approval /policies/user/access_lists/team",
-			"6:40 item.drop access.team.rest: actions: code.* -> (left out) /policies/user/access_lists/team",
-			"6:5 row.drop access.team.rest: access.team.rest -> (left out) /policies/user/access_lists/team",
+			"6:40 item.drop access.team.rest: actions: code.* -> (removed) /policies/user/access_lists/team",
+			"6:5 row.drop access.team.rest: access.team.rest -> (removed) /policies/user/access_lists/team",
 			"6:57 louder access.team.rest: session.stopped -> session.stopped! /policies/user/access_lists/team",
 		}},
 	} {
@@ -161,7 +161,7 @@ func TestMutantsOfDataThatIsRead(t *testing.T) {
 	}
 }
 
-// Each change of the policy that ships changes one thing, and leaves the bundle
+// Each change of the built-in policy changes one thing, and leaves the bundle
 // that it was made of as it was. Those that cannot be a policy are refused. Every
 // third is made; all with REVIEWER_EVERY=1 (`make fidelity`).
 func TestApplyMutants(t *testing.T) {

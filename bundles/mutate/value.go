@@ -68,7 +68,7 @@ func (g *mutation) section(n *yaml.Node, at string, s *bundles.SchemaNode) {
 	}
 }
 
-// word changes a word of which it is known what others could stand there. Texts
+// word changes a word of which it is known what others could be there. Texts
 // are for people.
 func (g *mutation) word(n *yaml.Node, s *bundles.SchemaNode) {
 	words := words(s)
@@ -96,7 +96,8 @@ func words(s *bundles.SchemaNode) []string {
 }
 
 // verdict puts the milder and the stricter verdict in a node's place. A rule
-// that would modify and offers no form asks: one that asks is no milder for it.
+// that would modify and offers no form asks: one that asks is not milder for
+// it.
 func (g *mutation) verdict(n *yaml.Node) {
 	words := engine.Verdicts()
 	if n != nil && n.Value != string(engine.Modify) {
@@ -128,7 +129,7 @@ func (g *mutation) truth(n *yaml.Node) {
 	}
 }
 
-// number moves a number by one step: 1, or its last digit behind the point.
+// number moves a number by one step: 1, or its last digit after the point.
 func (g *mutation) number(n *yaml.Node) {
 	if n == nil || n.Tag != "!!int" && n.Tag != "!!float" {
 		return

@@ -1,5 +1,5 @@
-// Package permissions reads the permission rules of Claude Code's settings and
-// makes an access list of them.
+// Package permissions converts the permission rules of Claude Code's settings into an
+// access list.
 //
 //	{ "permissions": {
 //	    "deny":  ["Bash(git push --force *)", "Read(./.env)"],

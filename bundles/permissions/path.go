@@ -12,7 +12,7 @@ import (
 type place struct {
 	base  string // one of the bases
 	parts []string
-	deep  bool // it can lie at any depth below the folder
+	deep  bool // it can be at any depth below the folder
 }
 
 // The folders that patterns are relative to.
@@ -47,11 +47,11 @@ func placeOf(spec string) place {
 
 func (r rule) path() (match, string) {
 	if strings.HasPrefix(r.spec, "!") {
-		return match{}, "a pattern that takes something back is not carried over"
+		return match{}, "a pattern that begins with ! is not converted"
 	}
 	p := placeOf(r.spec)
 	if slices.Contains(p.parts, "..") {
-		return match{}, "a path with .. is not carried over: write it from its root, with // or ~/"
+		return match{}, "a path with .. is not converted: write it from its root, with // or ~/"
 	}
 	switch {
 	case !r.allow:
@@ -61,10 +61,10 @@ func (r rule) path() (match, string) {
 	case r.tool == "Edit":
 		return match{editing, p.only(r.spec)}, ""
 	}
-	return match{}, "Claude Code never looks at a rule for " + r.tool + " with a path; write one for " + r.kin()
+	return match{}, "Claude Code ignores a rule for " + r.tool + " with a path; write one for " + r.kin()
 }
 
-// kin is the tool whose rules are looked at for the rule's tool.
+// kin is the tool whose rules are examined for the rule's tool.
 func (r rule) kin() string {
 	if slices.Contains(editing, r.tool) {
 		return "Edit"
@@ -98,7 +98,7 @@ func (p place) touched(kinds []string) string {
 	return effects(test) + " || action.effects.exists(e, " + kind + ") && [action.resource].exists(p, " + test + ")"
 }
 
-// below tests what of a path lies behind a folder.
+// below tests the part of a path after a folder.
 func below(dir, re string) string {
 	return "p.startsWith(" + dir + ` + "/") && p.substring(size(` + dir + ")).matches(" + foreign.Quote("(?i)^"+re+"$") + ")"
 }
@@ -146,8 +146,8 @@ func (p place) only(spec string) string {
 	return `size(action.effects) > 0 && action.effects.all(e, e.certainty == "exact" && e.target == action.resource && ` + test + ")"
 }
 
-// body makes a regular expression of the pattern, from its first slash on.
-// What lies below a match belongs to it.
+// body makes a regular expression of the pattern, from its first slash on. What
+// is below a match belongs to it.
 func (p place) body(wide bool) string {
 	var b strings.Builder
 	for i, part := range p.parts {

@@ -11,7 +11,7 @@ import (
 )
 
 // Import makes an access list of settings, or of their permissions alone. read
-// says whether an expression can be used. An error begins with file:line and
+// reports whether an expression can be used. An error begins with file:line and
 // means that there are no permissions to read.
 func Import(file string, raw []byte, read foreign.Reader) (*foreign.Policy, error) {
 	doc, err := foreign.Read(file, raw)
@@ -26,7 +26,7 @@ func Import(file string, raw []byte, read foreign.Reader) (*foreign.Policy, erro
 	m.policy.List = bundles.AccessList{ID: "claude_permissions", Title: "Permission rules of Claude Code", Default: bundles.EffectAllow,
 		Rules: []bundles.AccessRule{}}
 	m.policy.Note("", 0,
-		"what no rule matches stays with Claude Code's own prompt (default: allow says nothing), and so does what a rule allows; "+
+		"what no rule matches stays with Claude Code's own prompt (default: allow decides nothing), and so does what a rule allows; "+
 			"to hold up all that no rule allows, set default: deny or default: require_approval")
 	for _, key := range lists {
 		if err := m.list(file, key, o.Get(key)); err != nil {
@@ -41,7 +41,7 @@ func Import(file string, raw []byte, read foreign.Reader) (*foreign.Policy, erro
 	return m.policy, nil
 }
 
-// lists are the keys of rules, in the order in which they are looked at.
+// lists are the keys of rules, in the order in which they are examined.
 var lists = []string{"deny", "ask", "allow"}
 
 // permissionsOf finds the object that holds the rules.
@@ -127,7 +127,7 @@ func (m *importer) rule(key, text string, line int) {
 	r := rule{text: text, allow: key == "allow"}
 	parts := form().FindStringSubmatch(text)
 	if parts == nil {
-		m.lose(id, key, r, line, "it is no rule: expected Tool or Tool(what)")
+		m.drop(id, key, r, line, "it is not a rule: expected Tool or Tool(what)")
 		return
 	}
 	r.tool, r.spec = parts[1], parts[2]
@@ -138,7 +138,7 @@ func (m *importer) rule(key, text string, line int) {
 		}
 	}
 	if why != "" {
-		m.lose(id, key, r, line, why)
+		m.drop(id, key, r, line, why)
 		return
 	}
 	m.add(bundles.AccessRule{ID: id, Effect: effects[key], Description: key + " " + text, Tools: got.tools, When: got.when}, r, line)
@@ -155,10 +155,10 @@ func (m *importer) add(r bundles.AccessRule, from rule, line int) {
 	}
 }
 
-// lose leaves a rule out. One that allows has not decided anything here.
-func (m *importer) lose(id, key string, r rule, line int, why string) {
+// drop leaves a rule out. One that allows has not decided anything here.
+func (m *importer) drop(id, key string, r rule, line int, why string) {
 	if !r.allow {
-		m.policy.Lose(id, line, key+" "+r.text, "%s %s is left out: %s; write an access rule with the same meaning", key, r.text, why)
+		m.policy.Drop(id, line, key+" "+r.text, "%s %s is left out: %s; write an access rule with the same meaning", key, r.text, why)
 		return
 	}
 	m.policy.Note(id, line, "%s %s is left out: %s", key, r.text, why)
@@ -191,13 +191,13 @@ func (r rule) match() (got match, why string) {
 	return r.argument()
 }
 
-// note says what is otherwise about a rule that was carried over.
+// note returns how a converted rule differs from the original.
 func (r rule) note() string {
 	switch {
 	case r.spec == "" || r.allow:
 		return ""
 	case slices.Contains([]string{"Write", "MultiEdit", "NotebookEdit", "Grep", "Glob", "LS", "NotebookRead"}, r.tool):
-		return fmt.Sprintf("Claude Code never looks at rules such as %s; here it holds, like one for %s", r.text, r.kin())
+		return fmt.Sprintf("Claude Code ignores rules such as %s; here it applies, like one for %s", r.text, r.kin())
 	case strings.HasPrefix(r.spec, "/") && !strings.HasPrefix(r.spec, "//") && slices.Contains([]string{"Read", "Edit"}, r.tool):
 		return fmt.Sprintf("%s is taken below the workspace and below the home directory, since the settings may be a project's or a person's; "+
 			"for the root of the disk write //", r.spec)
@@ -205,7 +205,7 @@ func (r rule) note() string {
 	return ""
 }
 
-// others notes what is no rule.
+// others notes what is not a rule.
 func (m *importer) others(o foreign.Object) {
 	for _, member := range o {
 		switch member.Key {
@@ -214,9 +214,9 @@ func (m *importer) others(o foreign.Object) {
 			m.policy.Note("", member.Line, "defaultMode %s stays with Claude Code%s", member.Value.JSON(), modeHint(member.Value))
 		case "additionalDirectories":
 			m.policy.Note("", member.Line,
-				"additionalDirectories stays with Claude Code: it is no rule; where writing is in scope here is the setting scope")
+				"additionalDirectories stays with Claude Code: it is not a rule; here, the setting scope lists the folders that may be written")
 		default:
-			m.policy.Note("", member.Line, "%s is not read: it is no rule, and stays with Claude Code", member.Key)
+			m.policy.Note("", member.Line, "%s is not converted: it is not a rule, and stays with Claude Code", member.Key)
 		}
 	}
 }

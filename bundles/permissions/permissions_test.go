@@ -21,13 +21,13 @@ func imported(t *testing.T, raw string, read foreign.Reader) *foreign.Policy {
 	return p
 }
 
-// Rules that cannot be carried over are left out: that is a loss where they
+// Rules that cannot be converted are left out: that is a loss where they
 // would have held something up.
 func TestLeftOut(t *testing.T) {
 	for rule, want := range map[string]string{
-		`Bash(git`: "it is no rule", `a b`: "it is no rule", ``: "it is no rule", `(x)`: "it is no rule",
+		`Bash(git`: "it is not a rule", `a b`: "it is not a rule", ``: "it is not a rule", `(x)`: "it is not a rule",
 		`WebFetch(https://x)`: "expected WebFetch(domain:example.com)", `WebFetch(domain:)`: "expected WebFetch(domain:example.com)",
-		`Read(!x)`: "takes something back", `Edit(../x)`: "a path with ..", `Cd(/tmp)`: "not known for this tool", `Web*(x)`: "do not go together",
+		`Read(!x)`: "a pattern that begins with !", `Edit(../x)`: "a path with ..", `Cd(/tmp)`: "what the parentheses mean", `Web*(x)`: "do not go together",
 		`Bash(* *)`: "it matches every command",
 	} {
 		for key, lost := range map[string]int{"deny": 1, "ask": 1, "allow": 0} {
@@ -62,7 +62,7 @@ func TestOrder(t *testing.T) {
 		t.Errorf("got %v, want %s", got, want)
 	}
 	text := fmt.Sprint(p.Remarks)
-	for _, want := range []string{"what no rule matches stays with Claude Code's own prompt", `defaultMode "dontAsk"`, "default: deny would do", "additionalDirectories stays", "other is not read"} {
+	for _, want := range []string{"what no rule matches stays with Claude Code's own prompt", `defaultMode "dontAsk"`, "default: deny would do", "additionalDirectories stays", "other is not converted"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no remark says %q: %s", want, text)
 		}

@@ -36,8 +36,8 @@ func (r rule) shell() (match, string) {
 	return match{[]string{"Bash", "Monitor"}, c.found() + " || " + c.written()}, ""
 }
 
-// joints are what can stand between commands or around them, and what sends
-// output elsewhere. Inside of quotes they are harmless, and refused all the same.
+// joints are what can be between commands or around them, and what sends output
+// elsewhere. Within quotes they are harmless, and refused anyway.
 const joints = "[;&|<>`\\n\\r]|\\$\\(|…$"
 
 // alone holds for a call that is this one command and nothing else.
@@ -52,7 +52,7 @@ func (c command) alone() string {
 		" && action.resource.matches(" + foreign.Quote(re+"$") + ")"
 }
 
-// written looks for the text where a command can begin. It finds what is no
+// written looks for the text where a command can begin. It finds what is not a
 // command of its own to the parser, such as a script by its path.
 func (c command) written() string {
 	re := "(?:^|[;&|({!`\\n]|\\$\\()\\s*(?:[A-Za-z_]\\w*=\\S*\\s+)*" + stars(c.text)

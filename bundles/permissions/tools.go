@@ -48,7 +48,7 @@ func (r rule) pattern(whole bool) (match, string) {
 	case !whole:
 		return match{}, "a * in the name and something in parentheses do not go together"
 	case r.allow && !ofServer().MatchString(r.tool):
-		return match{}, "Claude Code allows nothing by a * in a tool's name, unless it stands behind mcp__server__"
+		return match{}, "Claude Code ignores a * in a tool's name in allow rules, except after mcp__server__"
 	case strings.Index(r.tool, "*") == len(r.tool)-1:
 		return match{tools: []string{r.tool}}, ""
 	}
@@ -90,16 +90,16 @@ func (r rule) host() (match, string) {
 func (r rule) agent() (match, string) {
 	test := argument("subagent_type", r.spec)
 	if r.spec == "general-purpose" && !r.allow {
-		test = `!("subagent_type" in event.args) || ` + test // what it is without a word
+		test = `!("subagent_type" in event.args) || ` + test // what it is silently
 	}
 	return match{[]string{"Agent", "Task"}, test}, ""
 }
 
-// skill reads a skill's name, or name * for the name with anything behind it.
+// skill reads a skill's name, or name * for the name with anything after it.
 func (r rule) skill() (match, string) {
 	name := strings.TrimSuffix(strings.TrimSuffix(r.spec, ":*"), " *")
 	if r.allow && name != r.spec {
-		return match{}, "what is behind the skill's name is not looked at here"
+		return match{}, "what follows the skill's name is not checked here"
 	}
 	return match{[]string{"Skill"}, argument("skill", name) + " || " + argument("command", name)}, ""
 }
@@ -111,7 +111,7 @@ func (r rule) argument() (match, string) {
 	p := parameter().FindStringSubmatch(r.spec)
 	switch {
 	case p == nil:
-		return match{}, "what stands in the parentheses is not known for this tool"
+		return match{}, "it is not known what the parentheses mean for this tool"
 	case r.allow:
 		return match{}, "Claude Code allows nothing by an argument's value"
 	}
@@ -132,7 +132,7 @@ func argument(name, value string) string {
 	return "(" + there + test + ")"
 }
 
-// plain says that a text is also a number or a truth value of CEL.
+// plain reports whether a text is also a number or a truth value of CEL.
 func plain(text string) bool {
 	_, err := strconv.ParseInt(text, 10, 32)
 	return text == "true" || text == "false" || err == nil && text == strings.TrimLeft(text, "+0") || text == "0"

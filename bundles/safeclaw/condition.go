@@ -56,10 +56,10 @@ func truthy(v foreign.Value) bool {
 func (m *importer) predicates(rule, key string, v foreign.Value, f func([]expr) expr) reading {
 	items, ok := v.List()
 	if !ok {
-		return doubtful(fmt.Sprintf("%s is %s and no list, at which SafeClaw fails: make a list of it", key, v.Kind()))
+		return doubtful(fmt.Sprintf("%s is %s, not a list, and SafeClaw fails on it: write a list", key, v.Kind()))
 	}
 	if len(items) == 0 {
-		m.policy.Note(rule, v.Line, "%s is empty, so the rule holds %s, as in SafeClaw", key,
+		m.policy.Note(rule, v.Line, "%s is empty, so the rule %s applies, as in SafeClaw", key,
 			map[string]string{"any": "never", "all": "always"}[key])
 	}
 	list := make([]reading, len(items))
@@ -74,7 +74,7 @@ func (m *importer) item(rule string, v foreign.Value) reading {
 		return m.predicate(rule, o, v.Line)
 	}
 	if v.Data == nil {
-		return doubtful("a predicate is null, at which SafeClaw fails: remove it")
+		return doubtful("a predicate is null, and SafeClaw fails on it: remove it")
 	}
 	m.policy.Note(rule, v.Line, "a predicate is %s and never matches, as in SafeClaw: expected field, operator and value", v.Kind())
 	return exactly(never)
@@ -112,7 +112,7 @@ func (m *importer) predicate(rule string, o foreign.Object, line int) reading {
 	}
 	text, ok := p.value.Text()
 	if !ok {
-		return doubtful(fmt.Sprintf("the value of %s is %s and no text: quote it", operator, p.value.Kind()))
+		return doubtful(fmt.Sprintf("the value of %s is %s, not a string: quote it", operator, p.value.Kind()))
 	}
 	switch operator {
 	case "startsWith":
@@ -123,7 +123,7 @@ func (m *importer) predicate(rule string, o foreign.Object, line int) reading {
 	return m.matches(rule, p, text)
 }
 
-// nothing notes a predicate that never holds, since SafeClaw does not know the
+// nothing notes a predicate that is never true, since SafeClaw does not know the
 // field or the operator.
 func (m *importer) nothing(rule string, line int, key string, o foreign.Object, known []string) {
 	v := o.Get(key)
@@ -132,7 +132,7 @@ func (m *importer) nothing(rule string, line int, key string, o foreign.Object, 
 	if near := engine.Nearest(word, known); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	m.policy.Note(rule, max(line, v.Line), "%s is %s, so this predicate never holds, as in SafeClaw: %s", key, given(v), hint)
+	m.policy.Note(rule, max(line, v.Line), "%s is %s, so this predicate is never true, as in SafeClaw: %s", key, given(v), hint)
 }
 
 type predicate struct {
@@ -153,7 +153,7 @@ func (p predicate) is(text string) expr {
 	return expr{cel: p.field + " == " + foreign.Quote(text)}
 }
 
-// eq never holds for what is no text: JavaScript compares types too.
+// eq never holds for what is not text: JavaScript compares types too.
 func (p predicate) eq() reading {
 	text, ok := p.value.Text()
 	if !ok {
@@ -236,12 +236,12 @@ func (m *importer) matches(rule string, p predicate, source string) reading {
 	}
 	pattern, err := translate(source)
 	if err != nil {
-		return doubtful(fmt.Sprintf("the pattern %s cannot be carried over: %v; write it in plain RE2, "+
+		return doubtful(fmt.Sprintf("the pattern %s cannot be converted: %v; write it in plain RE2, "+
 			"or say it in CEL over what the call does (action.commands, action.effects)", source, err))
 	}
 	e := expr{cel: p.field + ".matches(" + foreign.Quote(pattern) + ")"}
 	if err := m.read(e.cel); err != nil {
-		return doubtful(fmt.Sprintf("the pattern %s cannot be carried over: %v; write a shorter one", source, err))
+		return doubtful(fmt.Sprintf("the pattern %s cannot be converted: %v; write a shorter one", source, err))
 	}
 	m.wide = m.wide || counts().MatchString(pattern)
 	if maybeGuarded().MatchString(source) {
@@ -262,7 +262,7 @@ func (m *importer) hint(p predicate, source string) string {
 	return "when: " + p.field + ".matches(" + foreign.Quote(pattern) + ")"
 }
 
-// readable says whether both readings can be used.
+// readable reports whether both readings can be used.
 func (m *importer) readable(r reading) error {
 	for _, e := range []expr{r.least, r.most} {
 		if e.cel != "" {

@@ -1,4 +1,4 @@
-// Package safeclaw reads policies of SafeClaw and makes access lists of them.
+// Package safeclaw converts policies of SafeClaw into access lists.
 //
 // A policy of SafeClaw is an ordered list in JSON:
 //
@@ -9,26 +9,26 @@
 //	    "expiresAt": "2027-01-31T00:00:00Z" } ] }
 //
 // The first rule that holds is the answer, else defaultEffect. A condition is
-// {any: […]}, {all: […]} or one predicate, and any is looked at first. What a
-// list made of such a policy says is what SafeClaw's own simulator says for every
-// action type, resource and time:
+// {any: […]}, {all: […]} or one predicate, and any is examined first. What a
+// list made of such a policy says is what SafeClaw's own simulator says for
+// every action type, resource and time:
 //
 //   - eq, startsWith, contains, in (a list, or a text with commas) and matches
-//     compare texts; an operator or a field that is none of SafeClaw's is false.
+//     compare texts; an operator or a field that SafeClaw does not have is false.
 //   - any of nothing is false, all of nothing is true.
-//   - matches is a regular expression of JavaScript, of which what is plain RE2,
-//     too, is carried over. One that a guard against slow ones refuses silently
+//   - matches is a regular expression of JavaScript, which is converted if it is
+//     plain RE2, too. One that a guard against slow expressions refuses silently
 //     matches nothing.
 //   - hoursUtc is [start, end), over midnight where start > end; where they are
-//     equal it holds no hour, and the rule never speaks. Weekday 0 is Sunday.
+//     equal it contains no hour, and the rule never fires. Weekday 0 is Sunday.
 //   - From the instant of expiresAt on the rule is as if it were not there. What
-//     is no date to some machines, or to none, is refused.
+//     is not a date to some machines, or to none, is refused.
 //   - An effect other than allow, deny and require_approval denies.
 //
-// Where the policy does not say what SafeClaw makes of it (a value that is no
+// Where the policy does not say what SafeClaw makes of it (a value that is not
 // text, a date without a zone) or where RE2 cannot say the same, there are two
-// readings, and the stricter counts: a rule that allows holds only where it
-// surely does, one that denies or asks wherever it may.
+// readings, and the stricter counts: a rule that allows applies only where it
+// certainly does, one that denies or asks wherever it may.
 //
 // Names and resources come from the classifiers, and those are not the same:
 // remarks say where.

@@ -24,7 +24,7 @@ func Renamed() map[string]string {
 	}
 }
 
-// names notes where a predicate on action.type names what is called otherwise
+// names notes where a predicate on action.type names what is called differently
 // here.
 func (m *importer) names(rule string, v foreign.Value) {
 	for _, word := range words(v) {
@@ -37,7 +37,7 @@ func (m *importer) names(rule string, v foreign.Value) {
 		} else if (ok || word == "unknown") && unknownTools(word) != "" && !m.unknown {
 			m.unknown = true
 			m.policy.Note(rule, v.Line,
-				"some tools that SafeClaw calls unknown have names of their own here, and the rule does not hold for them: %s", unknownTools(word))
+				"some tools that SafeClaw calls unknown have names of their own here, and the rule does not apply to them: %s", unknownTools(word))
 		}
 	}
 }

@@ -54,11 +54,11 @@ func (p *pattern) next() error {
 	r, width := utf8.DecodeRuneInString(p.rest)
 	switch {
 	case r > 0xFFFF:
-		return fmt.Errorf("%q is two characters for JavaScript", r)
+		return fmt.Errorf("%q counts as two characters in JavaScript", r)
 	case r == '\\':
 		return p.escape()
 	case p.class && strings.HasPrefix(p.rest, "[:"):
-		return errors.New("[: in a class means something else to RE2; write [ as \\[")
+		return errors.New("[: in a class has another meaning in RE2; write [ as \\[")
 	case p.class:
 		p.class = r != ']'
 	case odd().MatchString(p.rest):
@@ -66,9 +66,9 @@ func (p *pattern) next() error {
 	case assertion().MatchString(p.rest):
 		return errors.New("JavaScript has nothing to repeat there")
 	case looking().MatchString(p.rest):
-		return fmt.Errorf("%s…) looks around, which RE2 cannot", looking().FindString(p.rest))
+		return fmt.Errorf("%s…) is a lookaround, which RE2 does not support", looking().FindString(p.rest))
 	case strings.HasPrefix(p.rest, "(?") && !strings.HasPrefix(p.rest, "(?:"):
-		return fmt.Errorf("a group that begins with %.3s; write (?:…) or (…)", p.rest)
+		return fmt.Errorf("a group starts with %.3s; write (?:…) or (…)", p.rest)
 	case r == '.':
 		p.put(1, anyChar)
 		return nil
@@ -95,11 +95,11 @@ func (p *pattern) escape() error {
 	case unicodes().MatchString(p.rest):
 		n, _ := strconv.ParseUint(p.rest[2:6], 16, 32)
 		if n >= 0xD800 && n <= 0xDFFF {
-			return fmt.Errorf("%s is half a character", p.rest[:6])
+			return fmt.Errorf("%s is half of a surrogate pair", p.rest[:6])
 		}
 		p.put(6, `\x{`+p.rest[2:6]+"}")
 	default:
-		return fmt.Errorf("%.2s is not the same in RE2", p.rest)
+		return fmt.Errorf("%.2s has another meaning in RE2", p.rest)
 	}
 	return nil
 }
@@ -110,9 +110,9 @@ func (p *pattern) put(n int, text string) {
 	p.rest = p.rest[n:]
 }
 
-// Of SafeClaw's guard against patterns that take forever it is known that it
-// looks at the text only: it refuses a group whose last character is + or * and
-// which is repeated, as in (a+)+, and lets ((a)+)+ and (\w+\s?)* pass.
+// guarded matches the patterns that SafeClaw's guard against slow patterns refuses. It
+// looks at the text only: it refuses a repeated group whose last character is + or *,
+// as in (a+)+, and accepts ((a)+)+ and (\w+\s?)*.
 var guarded = engine.Regexp(`\([^)]*[+*]\)[+*{]`)
 
 // maybeGuarded is what the guard could refuse besides.

@@ -66,7 +66,7 @@ func TestTranslateRefuses(t *testing.T) {
 	}
 }
 
-// What is carried over compiles.
+// What is converted compiles.
 func FuzzTranslate(f *testing.F) {
 	for _, s := range []string{`a{,2}`, `[\w-z]`, `\c`, `(?<n>a)\k`, `[^]`, `\u{3}`, `(a|b)*?c$`, `\377\400`, `[]-a]`, `😀?`, "[\\ud83d\\ude00]"} {
 		f.Add(s)

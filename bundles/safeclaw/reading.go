@@ -143,10 +143,10 @@ type reading struct {
 
 func exactly(e expr) reading { return reading{least: e, most: e} }
 
-// unsure says that the meaning is not known or cannot be said.
+// unsure reports whether the meaning is not known or cannot be said.
 func (r reading) unsure() bool { return len(r.why) > 0 }
 
-// between is a reading whose meaning lies between two conditions.
+// between is a reading whose meaning is between two conditions.
 func between(least, most expr, why string) reading { return reading{least, most, []string{why}} }
 
 // doubtful is a reading of which nothing is known.

@@ -11,8 +11,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Import makes an access list of a policy. read says whether an expression can
-// be used. An error begins with file:line and means that this is no policy.
+// Import makes an access list of a policy. read reports whether an expression can
+// be used. An error begins with file:line and means that this is not a policy.
 func Import(file string, raw []byte, read foreign.Reader) (*foreign.Policy, error) {
 	doc, err := foreign.Read(file, raw)
 	if err != nil {
@@ -52,8 +52,8 @@ func suggestion(want string, keys []string) string {
 type importer struct {
 	policy    *foreign.Policy
 	read      foreign.Reader
-	always    string // id of the first rule that holds always
-	strict    bool   // that rule holds always only as it is read here
+	always    string // id of the first rule that always applies
+	strict    bool   // that rule always applies only because it is read strictly
 	unsure    []int  // rules that ask and are read strictly
 	lines     []int  // of the rules of the list
 	resources bool   // some rule looks at resources
@@ -92,7 +92,7 @@ func (m *importer) effect(rule, key string, v foreign.Value) string {
 		if near := engine.Nearest(word, bundles.Effects()); near != "" {
 			hint = fmt.Sprintf("; write %q if that is meant", near)
 		}
-		m.policy.Note(rule, v.Line, "%s is %s, which is none of %s: it denies, as in SafeClaw%s",
+		m.policy.Note(rule, v.Line, "%s is %s, not one of %s: it denies, as in SafeClaw%s",
 			key, given(v), strings.Join(bundles.Effects(), ", "), hint)
 		return bundles.EffectDeny
 	}
@@ -133,7 +133,7 @@ func (m *importer) rule(n int, v foreign.Value, o foreign.Object) {
 	when := m.schedule(&r, o.Get("schedule")).and(m.expiry(&r, o.Get("expiresAt")))
 	all := cond.and(when)
 	if all.unsure() {
-		m.policy.Lose(r.ID, v.Line, v.JSON(), "%s; %s", strings.Join(all.why, "; "), m.strictly(r.Effect))
+		m.policy.Drop(r.ID, v.Line, v.JSON(), "%s; %s", strings.Join(all.why, "; "), m.strictly(r.Effect))
 	}
 	chosen := all.most
 	if r.Effect == bundles.EffectAllow {
@@ -148,9 +148,9 @@ func (m *importer) rule(n int, v foreign.Value, o foreign.Object) {
 
 func (m *importer) strictly(effect string) string {
 	if effect == bundles.EffectAllow {
-		return "here the rule allows only what it surely allows there"
+		return "here the rule allows only what it certainly allows there"
 	}
-	return "here the rule holds wherever it may hold there"
+	return "here the rule applies wherever it may apply there"
 }
 
 func (m *importer) add(r bundles.AccessRule, line int) {
@@ -161,18 +161,18 @@ func (m *importer) add(r bundles.AccessRule, line int) {
 	}
 }
 
-// shadowed keeps a rule behind one that holds always as a comment: a list with
-// rules that can never speak does not load.
+// shadowed keeps a rule after one that always applies as a comment: a list with
+// rules that can never fire does not load.
 func (m *importer) shadowed(n int, v foreign.Value, o foreign.Object) {
 	id := m.name(n, v, o)
 	if m.strict {
-		m.policy.Lose(id, v.Line, v.JSON(), "left out, since rule %s, read strictly, holds always here and this one stands behind it; "+
+		m.policy.Drop(id, v.Line, v.JSON(), "left out, since rule %s, read strictly, always applies here and comes before this one; "+
 			"make that rule's condition exact and put this one back", m.always)
 		return
 	}
-	m.policy.Note(id, v.Line, "left out, since rule %s before it holds always: it never speaks in SafeClaw either; move it up if it should",
-		m.always)
-	m.policy.Comment(id, fmt.Sprintf("never speaks, since rule %s holds always: %s", m.always, v.JSON()))
+	m.policy.Note(id, v.Line, "left out, since rule %s before it always applies: this one never fires in SafeClaw either; "+
+		"move it up if it should", m.always)
+	m.policy.Comment(id, fmt.Sprintf("never fires, since rule %s always applies: %s", m.always, v.JSON()))
 }
 
 // name makes the rule's id, one that no other has.
@@ -209,8 +209,8 @@ func (m *importer) finish() {
 	}
 }
 
-// settle makes rules that ask and are read strictly deny, where something behind
-// them may deny what they now catch.
+// settle makes rules that ask and are read strictly deny, where a rule after them may
+// deny what they now catch.
 func (m *importer) settle() {
 	list := &m.policy.List
 	for _, i := range m.unsure {
@@ -222,7 +222,7 @@ func (m *importer) settle() {
 		r := &list.Rules[i]
 		r.Effect = bundles.EffectDeny
 		m.policy.Note(r.ID, m.lines[i],
-			"denies instead of asking, since it may now stand before a denial: make its condition exact and set require_approval again")
-		m.policy.Comment(r.ID, "denies instead of asking, since it may now stand before a denial")
+			"denies instead of asking, since it may now come before a denial: make its condition exact and set require_approval again")
+		m.policy.Comment(r.ID, "denies instead of asking, since it may now come before a denial")
 	}
 }

@@ -56,11 +56,11 @@ var ruleCases = []struct{ rule, allow, deny, remark string }{ // deny empty: as 
 		`allow; actions code.exec; when action.resource.startsWith("/etc") && (action.name == "a" || action.name == "b")`, "", "not quite SafeClaw's"},
 	{`"condition": {"field": "action.type", "operator": "eq", "value": "a*"}`, `allow; when action.name == "a*"`, "", ""},
 	{`"condition": {"field": "action.type", "operator": "contains", "value": ""}`, "allow", "", ""},
-	{`"condition": {"any": []}`, "allow; when false", "", "any is empty, so the rule holds never"},
-	{`"condition": {"all": []}`, "allow", "", "all is empty, so the rule holds always"},
+	{`"condition": {"any": []}`, "allow; when false", "", "any is empty, so the rule never applies"},
+	{`"condition": {"all": []}`, "allow", "", "all is empty, so the rule always applies"},
 	{`"condition": {"any": null, "all": [` + code + `]}`, "allow; actions code.exec", "", ""},
 	{`"condition": {"any": [` + code + `], "all": [` + etc + `]}`, "allow; actions code.exec", "", "all is not read"},
-	{`"condition": {"any": "x"}`, "allow; when false", "deny", "any is a text and no list"},
+	{`"condition": {"any": "x"}`, "allow; when false", "deny", "any is a text, not a list"},
 	{`"condition": {}`, "allow; when false", "", "field is not given"},
 	{`"condition": [1]`, "allow; when false", "", "condition is a list and never matches"},
 	{`"description": "nothing more"`, "allow; when false", "deny", "without a condition"},
@@ -74,9 +74,9 @@ var ruleCases = []struct{ rule, allow, deny, remark string }{ // deny empty: as 
 	{`"condition": {"field": "action.type", "operator": "contains"}`, "allow; when false", "deny", "the value of contains is nothing"},
 	{`"condition": {"field": "action.type", "operator": "in", "value": "a, b"}`, "allow; actions a", `deny; when action.name in [" b", "a", "b"]`, "white space around the commas"},
 	{`"condition": {"field": "action.type", "operator": "in", "value": {}}`, "allow; when false", "deny", "the value of in is an object"},
-	{`"condition": ` + look, "allow; when false", "deny", "looks around"},
-	{`"condition": {"all": [` + code + `, ` + look + `]}`, "allow; when false", "deny; actions code.exec", "looks around"},
-	{`"condition": {"any": [` + code + `, ` + look + `]}`, "allow; actions code.exec", "deny", "looks around"},
+	{`"condition": ` + look, "allow; when false", "deny", "is a lookaround"},
+	{`"condition": {"all": [` + code + `, ` + look + `]}`, "allow; when false", "deny; actions code.exec", "is a lookaround"},
+	{`"condition": {"any": [` + code + `, ` + look + `]}`, "allow; actions code.exec", "deny", "is a lookaround"},
 	{`"condition": {"field": "action.resource", "operator": "matches", "value": "(a+)+"}`, "allow; when false", "", `to turn it on, write a condition with the same meaning yourself, such as when: action.resource.matches("(a+)+")`},
 	{`"condition": {"field": "action.resource", "operator": "matches", "value": "("}`, "allow; when false", "deny", "missing closing )"},
 	{`"condition": {"field": "action.resource", "operator": "matches", "value": "(a+b)+"}`, "allow; when false", `deny; when action.resource.matches("(a+b)+")`, "may refuse the pattern"},
@@ -87,7 +87,7 @@ var ruleCases = []struct{ rule, allow, deny, remark string }{ // deny empty: as 
 	{`"condition": ` + code + `, "schedule": {"hoursUtc": [9.5, 24]}`, "allow; when false", "deny; actions code.exec", "two whole numbers"},
 	{`"condition": ` + code + `, "schedule": {"hoursUtc": [9, 25]}`, "allow; when false", "deny; actions code.exec", "two whole numbers"},
 	{`"condition": ` + code + `, "schedule": {"hoursUtc": [0, 24], "daysOfWeek": [0,1,2,3,4,5,6]}`, "allow; actions code.exec", "", ""},
-	{`"condition": ` + code + `, "schedule": {"hoursUtc": [9, 9]}`, "allow; when false", "", "holds no hour"},
+	{`"condition": ` + code + `, "schedule": {"hoursUtc": [9, 9]}`, "allow; when false", "", "contains no hour"},
 	{`"condition": ` + code + `, "schedule": {"hoursUtc": [9]}`, "allow; when false", "deny; actions code.exec", "hoursUtc is [9]"},
 	{`"condition": ` + code + `, "schedule": {"hoursUtc": ["9", "17"], "daysOfWeek": [1]}`, "allow; when false", "deny; actions code.exec; schedule [] [monday]", "expected two whole numbers"},
 	{`"condition": ` + code + `, "schedule": {"daysOfWeek": []}`, "allow; when false", "deny; actions code.exec", "daysOfWeek is []"},
@@ -140,7 +140,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// An expression that the host does not take is one that cannot be carried over.
+// An expression that the host does not accept cannot be converted.
 func TestUnreadable(t *testing.T) {
 	refuse := func(string) error { return errors.New("too long") }
 	p := imported(t, `{"defaultEffect": "allow", "rules": [{"id": "r", "effect": "deny", "condition": {"all": [`+code+`, `+etc+`]}}]}`, refuse)
@@ -162,7 +162,7 @@ func TestEffects(t *testing.T) {
 	}
 }
 
-// A rule that asks, is read strictly and so may catch what something behind it
+// A rule that asks, is read strictly and so may catch what a rule after it
 // denies, denies.
 func TestUnsureApproval(t *testing.T) {
 	asks := `{"id": "a", "effect": "require_approval", "condition": {"all": [` + code + `, ` + look + `]}}`
@@ -195,7 +195,7 @@ func TestNames(t *testing.T) {
 		t.Errorf("list %s: %s, want %s", p.List.ID, got, want)
 	}
 	content, err := p.YAML("head")
-	if err != nil || !strings.Contains(string(content), "# never speaks, since rule all holds always") {
+	if err != nil || !strings.Contains(string(content), "# never fires, since rule all always applies") {
 		t.Errorf("%v\n%s", err, content)
 	}
 	if lists, err := bundles.ParseAccess("x.yaml", content); err != nil || len(lists) != 1 {
@@ -211,7 +211,7 @@ func TestNoPolicy(t *testing.T) {
 		`{"rule": []}`:                     `p.json:1: rules: expected a list of rules, got nothing; is it "rule"?`,
 		"{\n\"rules\": {}}":                "p.json:2: rules: expected a list of rules, got an object",
 		"{\"rules\": [\n{},\n5]}":          "p.json:3: rules[1]: expected a rule, an object, got a number",
-		"{\"rules\": [],\n\"rules\": [1]}": `p.json:2: the key "rules" is given twice, first in line 1`,
+		"{\"rules\": [],\n\"rules\": [1]}": `p.json:2: duplicate key "rules", first in line 1`,
 		"{}\n{}":                           "p.json:2: text after the document",
 		"{\"a\":\n\"\xff\"}":               "p.json:2: not UTF-8",
 	} {
@@ -221,13 +221,13 @@ func TestNoPolicy(t *testing.T) {
 	}
 }
 
-// A rule that holds always only as it is read here hides nothing silently.
+// A rule that always applies only because it is read strictly hides nothing silently.
 func TestShadowedByStrictReading(t *testing.T) {
 	p := imported(t, `{"id": "p", "rules": [
 		{"id": "look", "effect": "deny", "condition": {"field": "action.resource", "operator": "matches", "value": "^(?!git)"}},
 		{"id": "late", "effect": "require_approval", "condition": `+code+`}]}`, anything)
 	content, err := p.YAML("head")
-	if err != nil || len(p.List.Rules) != 1 || !strings.Contains(string(content), "left out, since rule look, read strictly, holds always here") {
+	if err != nil || len(p.List.Rules) != 1 || !strings.Contains(string(content), "left out, since rule look, read strictly, always applies here") {
 		t.Errorf("%v\n%s", err, content)
 	}
 	if p.Lost() < 2 {

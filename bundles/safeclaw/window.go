@@ -44,7 +44,7 @@ func (m *importer) hours(rule string, s *bundles.AccessSchedule, v foreign.Value
 		return doubtful(fmt.Sprintf("hoursUtc is %s: expected two whole numbers, such as [9, 17]", v.JSON()))
 	case start == end:
 		m.policy.Note(rule, v.Line,
-			"hoursUtc %s holds no hour, so the rule never speaks, as in SafeClaw: leave hoursUtc out to mean the whole day", v.JSON())
+			"hoursUtc %s contains no hour, so the rule never fires, as in SafeClaw: leave hoursUtc out to mean the whole day", v.JSON())
 		return exactly(never)
 	case start == 0 && end == 24:
 		return exactly(always)
@@ -113,7 +113,7 @@ func (m *importer) expiry(r *bundles.AccessRule, v foreign.Value) reading {
 		return doubtful(fmt.Sprintf("expiresAt is %s: expected a date such as \"2027-01-31T00:00:00Z\"", v.JSON()))
 	}
 	if t.UnixMilli() <= 0 {
-		m.policy.Note(r.ID, v.Line, "expired in %d and never speaks: leave it out", t.UTC().Year())
+		m.policy.Note(r.ID, v.Line, "expired in %d and never fires: leave it out", t.UTC().Year())
 		return exactly(never)
 	}
 	r.ExpiresAt = t.UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano)

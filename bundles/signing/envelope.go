@@ -1,9 +1,9 @@
-// Package signing knows who says what of a policy: DSSE envelopes, the in-toto
-// statements in them, keys, and what makes and checks a signature.
+// Package signing makes and checks signatures of policies: DSSE envelopes, the
+// in-toto statements in them, keys and signers.
 //
-// Not its business: whose word counts, for what and until when (that is what a
-// trust file says, see bundles/trust), where keys and envelopes lie, what an
-// archive holds, and starting programs. It reads no clock and no file.
+// Out of scope: which signatures are trusted, for what and until when (the
+// trust file, see bundles/trust), the places of keys and envelopes, the
+// contents of archives, and starting programs. It reads no clock and no file.
 package signing
 
 import (
@@ -28,7 +28,7 @@ const (
 	maxKeyID      = 256     // bytes
 )
 
-// ErrUnsigned says that there is no signature at all.
+// ErrUnsigned means that there is no signature at all.
 var ErrUnsigned = errors.New("the envelope has no signature; sign the archive with reviewer policy sign")
 
 // Envelope is a payload with signatures, as DSSE has them. That it was decoded
@@ -67,7 +67,7 @@ func PAE(payloadType string, payload []byte) []byte {
 // PAE is what the signatures of the envelope are made over.
 func (e *Envelope) PAE() []byte { return PAE(PayloadType, e.Payload) }
 
-// DecodeEnvelope reads one envelope and nothing behind it. It is stricter than
+// DecodeEnvelope reads one envelope and nothing after it. It is stricter than
 // DSSE, which lets unknown fields pass: an envelope of this program has none.
 // Base64 may use the standard or the URL alphabet, with padding, as DSSE wants.
 func DecodeEnvelope(doc []byte) (*Envelope, error) {
@@ -80,7 +80,7 @@ func DecodeEnvelope(doc []byte) (*Envelope, error) {
 	}
 	switch {
 	case raw.PayloadType != PayloadType:
-		return nil, fmt.Errorf("the envelope's payload is of type %.100q; expected %q", raw.PayloadType, PayloadType)
+		return nil, fmt.Errorf("the envelope's payload has type %.100q; expected %q", raw.PayloadType, PayloadType)
 	case len(raw.Signatures) > MaxSignatures:
 		return nil, fmt.Errorf("the envelope has %d signatures, at most %d", len(raw.Signatures), MaxSignatures)
 	}
@@ -119,7 +119,7 @@ func decodeBase64(text string) ([]byte, error) {
 	}
 	b, err := encoding.Strict().DecodeString(text)
 	if err != nil {
-		return nil, fmt.Errorf("is no base64, or cut short: %w", err)
+		return nil, fmt.Errorf("is not valid base64: %w", err)
 	}
 	return b, nil
 }
@@ -146,7 +146,7 @@ const maxKeys = 128
 
 // Signers returns the keys that signed the envelope, each once and in the order
 // of keys, whatever they are called and however often they are listed. That a
-// signature is of none of them is no error: others may have signed, too.
+// signature is of none of them is not an error: others may have signed, too.
 func (e *Envelope) Signers(keys []PublicKey) ([]PublicKey, error) {
 	switch {
 	case len(e.Signatures) == 0:

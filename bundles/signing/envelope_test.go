@@ -241,17 +241,17 @@ func TestBadEnvelopes(t *testing.T) {
 		{"null", good, "null", "is missing"},
 		{"two documents", `}]}`, `}]} {}`, "more than one JSON document"},
 		{"garbage behind", `}]}`, `}]}x`, "more than one JSON document"},
-		{"another type", "vnd.in-toto+json", "json", `of type "application/json"; expected "application/vnd.in-toto+json"`},
+		{"another type", "vnd.in-toto+json", "json", `has type "application/json"; expected "application/vnd.in-toto+json"`},
 		{"no type", `"payloadType":"application/vnd.in-toto+json",`, "", "missing"},
 		{"unknown field", `"payload":`, `"certs":[],"payload":`, `unknown field "certs"`},
 		{"other letters", `"payload":`, `"PAYLOAD":`, "not written exactly"},
-		{"key twice", `"payload":`, `"payload":"bm8=","payload":`, `"payload" is given twice`},
-		{"signature's key twice", `"sig":`, `"sig":"BBBB","sig":`, `"sig" is given twice`},
-		{"cut base64", `"e30="`, `"e30"`, "payload is no base64, or cut short"},
-		{"stray bits", `"e30="`, `"e31="`, "payload is no base64"},
+		{"key twice", `"payload":`, `"payload":"bm8=","payload":`, `duplicate key "payload"`},
+		{"signature's key twice", `"sig":`, `"sig":"BBBB","sig":`, `duplicate key "sig"`},
+		{"cut base64", `"e30="`, `"e30"`, "payload is not valid base64"},
+		{"stray bits", `"e30="`, `"e31="`, "payload is not valid base64"},
 		{"line break", `"e30="`, `"e3\n0="`, "line breaks"},
-		{"both alphabets", `"e30="`, `"+_-/"`, "is no base64"},
-		{"cut signature", `"AAAA"`, `"AAA"`, "signature 1 of the envelope is no base64"},
+		{"both alphabets", `"e30="`, `"+_-/"`, "is not valid base64"},
+		{"cut signature", `"AAAA"`, `"AAA"`, "signature 1 of the envelope is not valid base64"},
 		{"empty signature", `"AAAA"`, `""`, "has 0 bytes"},
 		{"long signature", `"AAAA"`, `"` + strings.Repeat("AAAA", 400) + `"`, "has 1200 bytes"},
 		{"too many signatures", `[{`, `[` + many + `{`, "has 17 signatures, at most 16"},
@@ -280,8 +280,7 @@ func TestBadEnvelopes(t *testing.T) {
 	}
 }
 
-// What is decoded comes out again, and is an envelope of which every bit that is
-// signed counts.
+// What was decoded is encoded to the same envelope, and every signed bit of it counts.
 func FuzzDecodeEnvelope(f *testing.F) {
 	f.Add([]byte(`{"payloadType":"application/vnd.in-toto+json","payload":"e30=","signatures":[{"keyid":"k","sig":"AAAA"}]}`))
 	f.Add([]byte(`{"payloadType":"application/vnd.in-toto+json","payload":"-_-_","signatures":[{"sig":"+/+/"}]} `))

@@ -15,7 +15,8 @@ import (
 func JWT(ctx context.Context, s Signer, claims any) (string, error) {
 	key := s.PublicKey()
 	if key.Type() != ECDSAP256 {
-		return "", fmt.Errorf("OPA takes no %s key; sign with one of ECDSA P-256 too (reviewer policy keygen --type %s)", key.Type(), ECDSAP256)
+		return "", fmt.Errorf("OPA does not accept %s keys; sign with an ECDSA P-256 key too (reviewer policy keygen --type %s)",
+			key.Type(), ECDSAP256)
 	}
 	payload, err := json.Marshal(claims)
 	if err != nil {
@@ -28,17 +29,17 @@ func JWT(ctx context.Context, s Signer, claims any) (string, error) {
 		return "", fmt.Errorf("sign with key %s: %w", key.ShortID(), err)
 	}
 	if !key.Verify([]byte(message), sig) {
-		return "", fmt.Errorf("what was made with key %s is no signature of it; is the public key another's?", key.ShortID())
+		return "", fmt.Errorf("the signature made with key %s is invalid; does the public key belong to it?", key.ShortID())
 	}
-	raw, err := sideBySide(sig)
+	raw, err := rawECDSA(sig)
 	return message + "." + part(raw), err
 }
 
 func part(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// sideBySide writes an ECDSA signature as web tokens have it: both numbers in 32
+// rawECDSA writes an ECDSA signature as web tokens have it: both numbers in 32
 // bytes each.
-func sideBySide(der []byte) ([]byte, error) {
+func rawECDSA(der []byte) ([]byte, error) {
 	var n struct{ R, S *big.Int }
 	if _, err := asn1.Unmarshal(der, &n); err != nil {
 		return nil, fmt.Errorf("read ECDSA signature: %w", err)

@@ -40,11 +40,11 @@ func TestJWT(t *testing.T) {
 
 // Numbers that are short are filled up.
 func TestSideBySide(t *testing.T) {
-	raw, err := sideBySide([]byte{0x30, 6, 2, 1, 5, 2, 1, 7})
+	raw, err := rawECDSA([]byte{0x30, 6, 2, 1, 5, 2, 1, 7})
 	if err != nil || len(raw) != 64 || raw[31] != 5 || raw[63] != 7 {
 		t.Errorf("%x, %v", raw, err)
 	}
-	if _, err := sideBySide([]byte("no")); err == nil {
+	if _, err := rawECDSA([]byte("no")); err == nil {
 		t.Error("no signature is taken for one")
 	}
 }

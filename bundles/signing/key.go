@@ -50,13 +50,13 @@ func NewPublicKey(key crypto.PublicKey) (PublicKey, error) {
 	}
 	der, err := x509.MarshalPKIXPublicKey(key)
 	if err != nil {
-		return PublicKey{}, fmt.Errorf("the key is none that can be used: %w", err)
+		return PublicKey{}, fmt.Errorf("the key cannot be used: %w", err)
 	}
 	sum := sha256.Sum256(der)
 	return PublicKey{key, typ, string(der), hex.EncodeToString(sum[:])}, nil
 }
 
-// typeOf says what a key is, or why it is not taken.
+// typeOf reports what a key is, or why it is not taken.
 func typeOf(key any) (Type, error) {
 	switch k := key.(type) {
 	case ed25519.PublicKey:
@@ -67,8 +67,8 @@ func typeOf(key any) (Type, error) {
 		}
 		return ECDSAP256, nil
 	case *rsa.PublicKey:
-		return "", errors.New("the key is RSA, which is not taken: its signatures have several forms, weak ones among them; " +
-			"make one with reviewer policy keygen, or ssh-keygen -t ed25519")
+		return "", errors.New("the key is RSA, which is not accepted: its signatures have several forms, some of them weak; " +
+			"create one with reviewer policy keygen, or ssh-keygen -t ed25519")
 	}
 	return "", fmt.Errorf("the key is a %T; expected ed25519 or ECDSA on P-256", key)
 }
@@ -83,7 +83,7 @@ func weakEd25519(k ed25519.PublicKey) error {
 	y[len(y)-1] &= 0x7f // the sign of x
 	for _, weak := range smallOrder {
 		if hex.EncodeToString(y) == weak {
-			return errors.New("the ed25519 key is a point of small order, under which anybody can sign; make another with reviewer policy keygen")
+			return errors.New("the ed25519 key is a point of small order, under which anyone can sign; create another with reviewer policy keygen")
 		}
 	}
 	return nil
@@ -111,7 +111,7 @@ func (k PublicKey) ID() string { return k.id }
 // ShortID is the beginning of ID, enough for people.
 func (k PublicKey) ShortID() string { return k.id[:min(16, len(k.id))] }
 
-// Verify says whether a signature of the message is this key's.
+// Verify reports whether a signature of the message is this key's.
 func (k PublicKey) Verify(message, sig []byte) bool {
 	switch key := k.key.(type) {
 	case ed25519.PublicKey:
@@ -163,13 +163,13 @@ func onlyBlock(text []byte) (*pem.Block, error) {
 	}
 	switch {
 	case block == nil:
-		return nil, errors.New("the PEM text is damaged or cut short; get the file again")
+		return nil, errors.New("the PEM text is damaged or truncated; get the file again")
 	case bytes.Contains(rest, []byte("-----BEGIN")):
-		return nil, errors.New("there is more than one PEM block; expected one key in a file")
+		return nil, errors.New("the file has more than one PEM block; expected one key")
 	}
 	return block, nil
 }
 
 func unreadable(what string, err error) error {
-	return fmt.Errorf("the %s is damaged, or of a kind that is not taken (expected ed25519 or ECDSA on P-256): %w", what, err)
+	return fmt.Errorf("the %s is damaged, or of an unsupported kind (expected ed25519 or ECDSA on P-256): %w", what, err)
 }

@@ -125,11 +125,11 @@ func TestRefusedKeys(t *testing.T) {
 	pub := k.PublicKey().key.(ed25519.PublicKey)
 	legacy := "-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\nAAAA\n-----END EC PRIVATE KEY-----\n"
 	for _, c := range []struct{ name, text, public, private string }{
-		{"nothing", "", "this is no public key", "this is no private key"},
-		{"garbage", "hello", "this is no public key", "this is no private key"},
-		{"a shared secret", strings.Repeat("ab", 32), "this is no public key", "a shared secret is none"},
-		{"RSA", pkix(t, &rsaKey.PublicKey), "RSA, which is not taken", "public key"},
-		{"RSA, private", pkcs8(t, rsaKey), "private key", "RSA, which is not taken"},
+		{"nothing", "", "this is not a public key", "this is not a private key"},
+		{"garbage", "hello", "this is not a public key", "this is not a private key"},
+		{"a shared secret", strings.Repeat("ab", 32), "this is not a public key", "a shared secret will not do"},
+		{"RSA", pkix(t, &rsaKey.PublicKey), "RSA, which is not accepted", "public key"},
+		{"RSA, private", pkcs8(t, rsaKey), "private key", "RSA, which is not accepted"},
 		{"RSA, PKCS 1", string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(rsaKey)})), "private key", `"RSA PRIVATE KEY"; expected`},
 		{"P-384", pkix(t, &p384.PublicKey), "ECDSA on P-384; expected P-256", "public key"},
 		{"P-384, private", pkcs8(t, p384), "private key", "ECDSA on P-384; expected P-256"},
@@ -139,14 +139,14 @@ func TestRefusedKeys(t *testing.T) {
 		{"encrypted, PEM's own", legacy, "private key", "ssh-keygen -p"},
 		{"a certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", `"CERTIFICATE"; expected PUBLIC KEY`, `"CERTIFICATE"; expected`},
 		{"two keys", k.PublicKey().PEM() + newKey(t, Ed25519).PublicKey().PEM(), "more than one PEM block", "more than one PEM block"},
-		{"two lines", string(public) + string(public), "more than one line", "no private key"},
-		{"options", "restrict " + string(public), "options", "no private key"},
-		{"cut PEM", string(private[:100]), "damaged or cut short", "damaged or cut short"},
-		{"cut line", string(public[:40]), "this is no public key", "no private key"},
+		{"two lines", string(public) + string(public), "more than one line", "not a private key"},
+		{"options", "restrict " + string(public), "options", "not a private key"},
+		{"cut PEM", string(private[:100]), "damaged or truncated", "damaged or truncated"},
+		{"cut line", string(public[:40]), "this is not a public key", "not a private key"},
 		{"the other half", string(private), "this is a private key", ""},
 		{"the other half, too", string(public), "", "this is a public key"},
-		{"security token", sshLine("sk-ssh-ed25519@openssh.com", pub, []byte("ssh:")), "security token", "no private key"},
-		{"small order", sshLine("ssh-ed25519", make([]byte, 32)), "small order", "no private key"},
+		{"security token", sshLine("sk-ssh-ed25519@openssh.com", pub, []byte("ssh:")), "security token", "not a private key"},
+		{"small order", sshLine("ssh-ed25519", make([]byte, 32)), "small order", "not a private key"},
 		{"too long", strings.Repeat("x", MaxKey+1), "at most 65536", "at most 65536"},
 	} {
 		if _, err := ParsePublicKey([]byte(c.text)); c.public != "" && (err == nil || !strings.Contains(err.Error(), c.public)) {
@@ -176,9 +176,9 @@ func TestSmallOrder(t *testing.T) {
 			if _, err := NewPublicKey(key); err == nil {
 				t.Errorf("%x is taken", key)
 			}
-			// x = 0 has no sign: such an encoding is no point for some readers.
+			// x = 0 has no sign: for some readers such an encoding is not a point.
 			if holds == 0 && sign == 0 {
-				t.Errorf("%x is no key of small order", key)
+				t.Errorf("%x is not a key of small order", key)
 			}
 		}
 	}
@@ -199,7 +199,7 @@ func TestHalves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ParsePrivateKey(pem.EncodeToMemory(block)); err == nil || !strings.Contains(err.Error(), "do not belong together") {
+	if _, err := ParsePrivateKey(pem.EncodeToMemory(block)); err == nil || !strings.Contains(err.Error(), "do not match") {
 		t.Errorf("read from a file: %v", err)
 	}
 }

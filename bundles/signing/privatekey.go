@@ -51,13 +51,13 @@ func ParsePrivateKey(text []byte) (*PrivateKey, error) {
 	return NewPrivateKey(signer)
 }
 
-// notPrivate says what a text is that is no private key.
+// notPrivate reports what a text is that is not a private key.
 func notPrivate(text []byte) error {
 	if _, err := parseSSHPublic(text); err == nil {
 		return errors.New("this is a public key; signing needs the private one, the file without .pub")
 	}
-	return errors.New("this is no private key: expected PEM that begins with -----BEGIN, " +
-		"such as reviewer policy keygen or ssh-keygen -t ed25519 make (a shared secret is none: whoever could check with it could sign, too)")
+	return errors.New("this is not a private key: expected PEM that starts with -----BEGIN, " +
+		"as made by reviewer policy keygen or ssh-keygen -t ed25519 (a shared secret will not do: anyone who can check with it can also sign)")
 }
 
 // privateOf returns the key of a PEM block.

@@ -12,9 +12,9 @@ import (
 // ReleaseType is the predicate type of a Release.
 const ReleaseType = "https://github.com/agent-reviewer/reviewer/policy-release/v1"
 
-// Release says what an archive is: which policy, in which place of the order of
-// its versions, and what was found out about it before it was signed. Unknown
-// fields are refused: a further one makes version 2 of the predicate.
+// Release describes what an archive is: which policy, in which place of the
+// order of its versions, and what was found out about it before it was signed.
+// Unknown fields are refused: a further one makes version 2 of the predicate.
 type Release struct {
 	Name         string         `json:"name"`
 	Version      string         `json:"version"`               // semver, without a v
@@ -28,6 +28,7 @@ type Release struct {
 	Requires     map[string]int `json:"requires"`              // as in the manifest, such as engine: 3
 	Capabilities string         `json:"capabilities"`          // SHA-256 of the Rego that it was checked against
 	SkippedTests bool           `json:"skipped_tests,omitempty"`
+	Ignored      map[string]int `json:"ignored,omitempty"`    // code -> findings of policy check that were accepted; nil: none
 	Tests        *Tests         `json:"tests,omitempty"`      // nil where they were skipped, and only there
 	Simulation   *Simulation    `json:"simulation,omitempty"` // nil: none is attested
 }
@@ -74,9 +75,9 @@ func (r Release) Check() error {
 		unless(r.RollbackOf >= 0 && r.RollbackOf < r.Sequence,
 			"rollback_of is %d; expected a sequence below this one, %d", r.RollbackOf, r.Sequence),
 		unless(r.Created > 0, "created is missing"),
-		unless(r.Expires == 0 || r.Expires > r.Created, "expires is %s; expected a time behind created, %s", r.Expires, r.Created),
+		unless(r.Expires == 0 || r.Expires > r.Created, "expires is %s; expected a time after created, %s", r.Expires, r.Created),
 		isSHA256("capabilities", r.Capabilities),
-		r.checkRequires(), r.checkTests(), r.Simulation.check(),
+		r.checkRequires(), r.checkIgnored(), r.checkTests(), r.Simulation.check(),
 	)
 }
 
@@ -87,6 +88,15 @@ func (r Release) checkRequires() error {
 		}
 	}
 	return unless(r.Requires != nil, "requires is missing; expected an object, which may be empty")
+}
+
+func (r Release) checkIgnored() error {
+	for _, code := range slices.Sorted(maps.Keys(r.Ignored)) {
+		if err := plainWord("ignored", code, true); err != nil || r.Ignored[code] < 1 {
+			return errors.Join(err, fmt.Errorf("ignored.%.100q is %d; expected 1 or more", code, r.Ignored[code]))
+		}
+	}
+	return nil
 }
 
 func (r Release) checkTests() error {
@@ -115,7 +125,7 @@ func (s *Simulation) check() error {
 	return errors.Join(
 		plainWord("simulation.baseline", s.Baseline, true),
 		unless(slices.Min(counts) >= 0 && slices.Max(counts) <= s.Decisions,
-			"simulation: counts are below 0, or above its %d decisions", s.Decisions),
+			"simulation: counts must be from 0 to its %d decisions", s.Decisions),
 		isSHA256("simulation.report_sha256", s.Report),
 	)
 }

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// Signer makes signatures of one key: one in memory, or one that lies where no
+// Signer makes signatures of one key: one in memory, or one that is where no
 // program can read it.
 type Signer interface {
 	Sign(ctx context.Context, message []byte) ([]byte, error)
@@ -36,7 +36,7 @@ func (e *Envelope) Sign(ctx context.Context, s Signer) error {
 		return fmt.Errorf("sign with key %s: %w", key.ShortID(), err)
 	}
 	if !key.Verify(message, sig) {
-		return fmt.Errorf("what was made with key %s is no signature of it; is the public key another's?", key.ShortID())
+		return fmt.Errorf("the signature made with key %s is invalid; does the public key belong to it?", key.ShortID())
 	}
 	return e.Add(Signature{key.ID(), sig})
 }
@@ -51,7 +51,7 @@ type PrivateKey struct {
 // *ecdsa.PrivateKey on P-256.
 func NewPrivateKey(key crypto.Signer) (*PrivateKey, error) {
 	if k, ok := key.(ed25519.PrivateKey); ok && !halvesMatch(k) {
-		return nil, errors.New("the two halves of the key do not belong together: the file is damaged; get it again")
+		return nil, errors.New("the two halves of the key do not match: the file is damaged; get it again")
 	}
 	public, err := NewPublicKey(key.Public())
 	if err != nil {
@@ -79,7 +79,7 @@ func Generate(t Type) (*PrivateKey, error) {
 	return nil, fmt.Errorf("unknown type of key %.60q; expected one of %s", t, strings.Join(Types(), ", "))
 }
 
-// halvesMatch says whether an ed25519 key's public half is that of its seed.
+// halvesMatch reports whether an ed25519 key's public half is that of its seed.
 // OpenSSH's files hold both, and a signature with another's half gives the seed
 // away.
 func halvesMatch(k ed25519.PrivateKey) bool {
@@ -115,7 +115,7 @@ func ReadSignature(key PublicKey, message, printed []byte) ([]byte, error) {
 			return sig, nil
 		}
 	}
-	return nil, fmt.Errorf("what was printed (%d bytes) is no signature of key %s over what was given to sign; "+
+	return nil, fmt.Errorf("the output (%d bytes) is not a signature by key %s of the data on standard input; "+
 		"expected a raw %s signature or base64 of it%s", len(printed), key.ShortID(), key.typ, overWhat(key.typ))
 }
 

@@ -21,7 +21,7 @@ func parseSSHPublic(text []byte) (PublicKey, error) {
 	key, _, options, _, err := ssh.ParseAuthorizedKey(line)
 	switch {
 	case err != nil:
-		return PublicKey{}, errors.New("this is no public key: expected PEM (-----BEGIN PUBLIC KEY-----), or a line such as ssh-ed25519 AAAA…")
+		return PublicKey{}, errors.New("this is not a public key: expected PEM (-----BEGIN PUBLIC KEY-----), or a line such as ssh-ed25519 AAAA…")
 	case len(options) > 0:
 		return PublicKey{}, fmt.Errorf("the line begins with options (%.60q); expected the key alone: ssh-ed25519 AAAA…", options[0])
 	}
@@ -34,10 +34,10 @@ func sshPublic(key ssh.PublicKey) (PublicKey, error) {
 		return PublicKey{}, fmt.Errorf("this is a certificate (%s); give the key itself", t)
 	case strings.HasPrefix(t, "sk-"):
 		return PublicKey{}, fmt.Errorf("this is a key on a security token (%s), "+
-			"whose signatures are over more than the message and are not taken; use an ed25519 key, or one that a program signs with (exec:)", t)
+			"whose signatures cover more than the message and are not accepted; use an ed25519 key, or one that a program signs with (exec:)", t)
 	//lint:ignore SA1019 it is named in order to be refused
 	case t == ssh.InsecureKeyAlgoDSA:
-		return PublicKey{}, errors.New("the key is DSA, which is too weak; make one with reviewer policy keygen, or ssh-keygen -t ed25519")
+		return PublicKey{}, errors.New("the key is DSA, which is too weak; create one with reviewer policy keygen, or ssh-keygen -t ed25519")
 	}
 	inner, ok := key.(ssh.CryptoPublicKey)
 	if !ok {

@@ -26,8 +26,7 @@ func SubjectOf(name string, content []byte) Subject {
 	return Subject{name, SHA256(content)}
 }
 
-// SHA256 returns the digest of bytes as statements have it: hex, in small
-// letters.
+// SHA256 returns the digest of bytes as statements have it: hex, in lower case.
 func SHA256(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:])
@@ -60,8 +59,14 @@ func Seal(s Subject, p Predicate) (*Envelope, error) {
 	if err := errors.Join(s.check(), p.Check()); err != nil {
 		return nil, fmt.Errorf("statement: %w", err)
 	}
-	doc := statementJSON{statementType, make([]subjectJSON, 1), p.PredicateType(), p}
-	doc.Subject[0].Name, doc.Subject[0].Digest.SHA256 = s.Name, s.SHA256
+	return seal([]Subject{s}, p)
+}
+
+func seal(subjects []Subject, p Predicate) (*Envelope, error) {
+	doc := statementJSON{statementType, make([]subjectJSON, len(subjects)), p.PredicateType(), p}
+	for i, s := range subjects {
+		doc.Subject[i].Name, doc.Subject[i].Digest.SHA256 = s.Name, s.SHA256
+	}
 	payload, err := json.Marshal(doc)
 	return &Envelope{Payload: payload}, err
 }
@@ -69,24 +74,37 @@ func Seal(s Subject, p Predicate) (*Envelope, error) {
 // Open reads the statement of an envelope: what it says, not whether anybody
 // has signed it. P is a struct, and the statement's predicate must be one.
 func Open[P Predicate](e *Envelope) (Subject, P, error) {
-	var p P
-	doc := statementJSON{Predicate: &p}
-	if err := decodeStrict(e.Payload, &doc); err != nil {
-		return Subject{}, p, fmt.Errorf("read statement: %w", err)
-	}
+	subjects, p, err := open[P](e)
 	switch {
-	case doc.Type != statementType:
-		return Subject{}, p, fmt.Errorf("the statement is of type %.100q; expected %q", doc.Type, statementType)
-	case doc.PredicateType != p.PredicateType():
-		return Subject{}, p, fmt.Errorf("the statement says something of type %.200q; expected %q", doc.PredicateType, p.PredicateType())
-	case len(doc.Subject) != 1:
-		return Subject{}, p, fmt.Errorf("the statement has %d subjects; expected one", len(doc.Subject))
+	case err != nil:
+		return Subject{}, p, err
+	case len(subjects) != 1:
+		return Subject{}, p, fmt.Errorf("the statement has %d subjects; expected one", len(subjects))
 	}
-	s := Subject{doc.Subject[0].Name, doc.Subject[0].Digest.SHA256}
+	s := subjects[0]
 	if err := errors.Join(s.check(), p.Check()); err != nil {
 		return Subject{}, p, fmt.Errorf("statement: %w", err)
 	}
 	return s, p, nil
+}
+
+func open[P Predicate](e *Envelope) ([]Subject, P, error) {
+	var p P
+	doc := statementJSON{Predicate: &p}
+	if err := decodeStrict(e.Payload, &doc); err != nil {
+		return nil, p, fmt.Errorf("read statement: %w", err)
+	}
+	switch {
+	case doc.Type != statementType:
+		return nil, p, fmt.Errorf("the statement is of type %.100q; expected %q", doc.Type, statementType)
+	case doc.PredicateType != p.PredicateType():
+		return nil, p, fmt.Errorf("the statement has the predicate type %.200q; expected %q", doc.PredicateType, p.PredicateType())
+	}
+	subjects := make([]Subject, len(doc.Subject))
+	for i, s := range doc.Subject {
+		subjects[i] = Subject{s.Name, s.Digest.SHA256}
+	}
+	return subjects, p, nil
 }
 
 func (s Subject) check() error {

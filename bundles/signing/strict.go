@@ -11,7 +11,7 @@ import (
 
 // decodeStrict reads one JSON document into a pointer to a struct: no unknown
 // field, none twice, none in other letters, nothing left out that would be
-// written, and nothing behind it. Two readers who take a document otherwise
+// written, and nothing after it. Two readers who take a document differently
 // would take a signature for two things.
 func decodeStrict(doc []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(doc))
@@ -20,7 +20,7 @@ func decodeStrict(doc []byte, v any) error {
 		return plainJSON(err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return errors.New("there is more than one JSON document; expected one, and nothing behind it")
+		return errors.New("there is more than one JSON document; expected one, and nothing after it")
 	}
 	if err := keysOnce(doc); err != nil {
 		return err
@@ -35,7 +35,7 @@ func plainJSON(err error) error {
 	return fmt.Errorf("is not as expected: %w", err)
 }
 
-// keysOnce refuses a document in which a key stands twice in one object.
+// keysOnce refuses a document in which a key occurs twice in one object.
 func keysOnce(doc []byte) error {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	type level struct {
@@ -59,7 +59,7 @@ func keysOnce(doc []byte) error {
 			at := &open[len(open)-1]
 			if at.key {
 				if at.keys[token] {
-					return fmt.Errorf("the key %.100q is given twice", token)
+					return fmt.Errorf("duplicate key %.100q", token)
 				}
 				at.keys[token] = true
 			}

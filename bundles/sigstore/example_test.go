@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-var update = flag.Bool("update", false, "sign the examples anew")
+var update = flag.Bool("update", false, "sign the examples again")
 
 // examples is what scripts verify. The archive and the statement there are those
 // of `reviewer policy build` and `policy sign`; a Sigstore that ended with the
@@ -51,7 +51,7 @@ func TestExamples(t *testing.T) {
 		writeExamples(t)
 	}
 	archive := example(t, "acme.tar.gz")
-	for name, b := range map[string]Believed{
+	for name, b := range map[string]TrustRoot{
 		"acme.sigstore.json":       {Root: example(t, "trusted_root.json"), Identity: identity, Issuer: issuer},
 		"acme.signed-release.json": {Root: example(t, "trusted_root.json"), Identity: identity, Issuer: issuer},
 		"acme.signed-by-key.json":  {Key: string(example(t, "acme.pub"))},

@@ -21,7 +21,7 @@ import (
 	"github.com/sigstore/sigstore/pkg/signature"
 )
 
-// Built says whether Verify can do anything.
+// Built reports whether Verify can do anything.
 const Built = true
 
 // version is the one of bundles that is taken: older ones prove less.
@@ -33,9 +33,9 @@ const inToto = "application/vnd.in-toto+json"
 // Verify says who signed an archive, as a bundle shows: a signature of its bytes,
 // or of an in-toto statement about it. A certificate has to be of the identity
 // and the issuer, valid at a time that a log or a timestamp authority of the
-// trusted root vouches for, and in its transparency log; it has to be in a
+// trusted root confirms, and in its transparency log; it has to be in a
 // certificate log if the root has any. It reads neither the clock nor the network.
-func Verify(archive, doc []byte, b Believed) (Signed, error) {
+func Verify(archive, doc []byte, b TrustRoot) (Signed, error) {
 	signed, err := parse(doc)
 	if err != nil {
 		return Signed{}, err
@@ -58,7 +58,7 @@ func Verify(archive, doc []byte, b Believed) (Signed, error) {
 	return b.shown(signed, result)
 }
 
-// parse reads a bundle without believing anything in it.
+// parse reads a bundle without trusting anything in it.
 func parse(doc []byte) (*bundle.Bundle, error) {
 	if len(doc) > MaxBundle {
 		return nil, fmt.Errorf("%w: it has %d bytes, at most %d", ErrMalformed, len(doc), MaxBundle)
@@ -122,7 +122,7 @@ type how struct {
 	who      verify.PolicyOption
 }
 
-func (b Believed) how() (how, error) {
+func (b TrustRoot) how() (how, error) {
 	h := how{demands: []verify.VerifierOption{verify.WithoutStatementPredicate()}}
 	if err := b.signer(&h); err != nil {
 		return h, err
@@ -147,10 +147,10 @@ func (b Believed) how() (how, error) {
 }
 
 // signer asks for the identity, or for the key.
-func (b Believed) signer(h *how) error {
+func (b TrustRoot) signer(h *how) error {
 	if b.Key == "" {
 		if b.Root == nil {
-			return fmt.Errorf("%w: a certificate is believed through one only", ErrRoot)
+			return fmt.Errorf("%w: a certificate can only be verified with one", ErrRoot)
 		}
 		id, err := verify.NewShortCertificateIdentity(b.Issuer, "", b.Identity, "")
 		h.who = verify.WithCertificateIdentity(id)
@@ -162,7 +162,7 @@ func (b Believed) signer(h *how) error {
 	}
 	v, err := signature.LoadVerifier(key, crypto.SHA256)
 	if err != nil {
-		return fmt.Errorf("the key is none that can be used: %w", err)
+		return fmt.Errorf("the key cannot be used: %w", err)
 	}
 	always := root.NewExpiringKey(v, time.Time{}, time.Time{})
 	forever := func(string) (root.TimeConstrainedVerifier, error) { return always, nil }
@@ -174,13 +174,13 @@ func (b Believed) signer(h *how) error {
 func publicKey(text string) (crypto.PublicKey, error) {
 	block, _ := pem.Decode([]byte(text))
 	if block == nil {
-		return nil, errors.New("the key is no PEM text; expected PUBLIC KEY")
+		return nil, errors.New("the key is not in PEM format; expected PUBLIC KEY")
 	}
 	return x509.ParsePKIXPublicKey(block.Bytes)
 }
 
 // shown is what a bundle says that was verified.
-func (b Believed) shown(signed *bundle.Bundle, result *verify.VerificationResult) (Signed, error) {
+func (b TrustRoot) shown(signed *bundle.Bundle, result *verify.VerificationResult) (Signed, error) {
 	s := Signed{Statement: signed.GetDsseEnvelope().GetPayload()}
 	for _, t := range result.VerifiedTimestamps {
 		if at := t.Timestamp.UnixMilli(); s.At == 0 || at < s.At {
@@ -197,7 +197,7 @@ func (b Believed) shown(signed *bundle.Bundle, result *verify.VerificationResult
 	}
 	content, err := signed.VerificationContent()
 	if err != nil || content.Certificate() == nil || result.VerifiedIdentity == nil {
-		return Signed{}, errors.Join(errors.New("nobody's certificate was verified"), err)
+		return Signed{}, errors.Join(errors.New("no certificate was verified"), err)
 	}
 	s.By = strings.Join([]string{result.Signature.Certificate.SubjectAlternativeName, "of", result.Signature.Certificate.Issuer}, " ")
 	s.KeyID, err = keyID(content.Certificate().PublicKey)

@@ -98,7 +98,9 @@ func withIDs(t *testing.T, logs map[string]*root.TransparencyLog) map[string]*ro
 	return logs
 }
 
-func (w world) believed() Believed { return Believed{Root: w.root, Identity: identity, Issuer: issuer} }
+func (w world) believed() TrustRoot {
+	return TrustRoot{Root: w.root, Identity: identity, Issuer: issuer}
+}
 
 // message is a bundle of the signature of an archive's bytes, made and logged
 // at a time.
@@ -224,7 +226,7 @@ func TestHolds(t *testing.T) {
 	for name, test := range map[string]struct {
 		b         *protobundle.Bundle
 		statement []byte
-		after     time.Duration // when the first who vouches for a time saw it
+		after     time.Duration // when the first authority that confirms a time saw it
 	}{
 		"bytes":                           {w.message(t, archive, now.Add(5*time.Minute)), nil, 0},
 		"bytes, with the log's time only": {noStamps, nil, 5 * time.Minute},
@@ -255,44 +257,44 @@ func TestRefused(t *testing.T) {
 	soon := time.Now().Add(5 * time.Minute)
 	for _, test := range []struct {
 		name    string
-		change  func(*protobundle.Bundle, *Believed)
+		change  func(*protobundle.Bundle, *TrustRoot)
 		archive []byte
 		is      error
 		says    string
 	}{
-		{name: "another identity", change: func(_ *protobundle.Bundle, b *Believed) { b.Identity = "mallory@acme.example" }, says: "mallory"},
-		{name: "the beginning of an identity", change: func(_ *protobundle.Bundle, b *Believed) { b.Identity = "release@acme" }, says: "SAN"},
-		{name: "an identity that matches as a pattern", change: func(_ *protobundle.Bundle, b *Believed) { b.Identity = ".*" }, says: "SAN"},
-		{name: "no identity", change: func(_ *protobundle.Bundle, b *Believed) { b.Identity = "" }, says: "must be subject"},
-		{name: "another issuer", change: func(_ *protobundle.Bundle, b *Believed) { b.Issuer = "https://issuer.mallory.example" }, says: "issuer"},
-		{name: "no issuer", change: func(_ *protobundle.Bundle, b *Believed) { b.Issuer = "" }, says: "Issuer"},
+		{name: "another identity", change: func(_ *protobundle.Bundle, b *TrustRoot) { b.Identity = "mallory@acme.example" }, says: "mallory"},
+		{name: "the beginning of an identity", change: func(_ *protobundle.Bundle, b *TrustRoot) { b.Identity = "release@acme" }, says: "SAN"},
+		{name: "an identity that matches as a pattern", change: func(_ *protobundle.Bundle, b *TrustRoot) { b.Identity = ".*" }, says: "SAN"},
+		{name: "no identity", change: func(_ *protobundle.Bundle, b *TrustRoot) { b.Identity = "" }, says: "must be subject"},
+		{name: "another issuer", change: func(_ *protobundle.Bundle, b *TrustRoot) { b.Issuer = "https://issuer.mallory.example" }, says: "issuer"},
+		{name: "no issuer", change: func(_ *protobundle.Bundle, b *TrustRoot) { b.Issuer = "" }, says: "Issuer"},
 		{name: "another archive", archive: []byte("a policy, paCked"), is: ErrOther},
-		{name: "another trusted root", change: func(_ *protobundle.Bundle, b *Believed) { b.Root = other.root }, says: "log"},
-		{name: "no trusted root", change: func(_ *protobundle.Bundle, b *Believed) { b.Root = nil }, is: ErrRoot},
-		{name: "a trusted root that cannot be read", change: func(_ *protobundle.Bundle, b *Believed) { b.Root = []byte("{}") }, is: ErrRoot},
-		{name: "a trusted root that is too big", change: func(_ *protobundle.Bundle, b *Believed) { b.Root = padded(b.Root, MaxRoot) }, is: ErrRoot},
-		{name: "no log entry", change: func(b *protobundle.Bundle, _ *Believed) { b.VerificationMaterial.TlogEntries = nil }, says: "log"},
-		{name: "no proof that it is in the log", change: func(b *protobundle.Bundle, _ *Believed) { entry(b).InclusionProof = nil }, says: "inclusion proof"},
-		{name: "one entry of the log twice", change: func(b *protobundle.Bundle, _ *Believed) {
+		{name: "another trusted root", change: func(_ *protobundle.Bundle, b *TrustRoot) { b.Root = other.root }, says: "log"},
+		{name: "no trusted root", change: func(_ *protobundle.Bundle, b *TrustRoot) { b.Root = nil }, is: ErrRoot},
+		{name: "a trusted root that cannot be read", change: func(_ *protobundle.Bundle, b *TrustRoot) { b.Root = []byte("{}") }, is: ErrRoot},
+		{name: "a trusted root that is too big", change: func(_ *protobundle.Bundle, b *TrustRoot) { b.Root = padded(b.Root, MaxRoot) }, is: ErrRoot},
+		{name: "no log entry", change: func(b *protobundle.Bundle, _ *TrustRoot) { b.VerificationMaterial.TlogEntries = nil }, says: "log"},
+		{name: "no proof that it is in the log", change: func(b *protobundle.Bundle, _ *TrustRoot) { entry(b).InclusionProof = nil }, says: "inclusion proof"},
+		{name: "one entry of the log twice", change: func(b *protobundle.Bundle, _ *TrustRoot) {
 			b.VerificationMaterial.TlogEntries = append(b.VerificationMaterial.TlogEntries, entry(b))
 		}, says: "duplicate"},
-		{name: "an older form", change: func(b *protobundle.Bundle, _ *Believed) {
+		{name: "an older form", change: func(b *protobundle.Bundle, _ *TrustRoot) {
 			b.MediaType = "application/vnd.dev.sigstore.bundle+json;version=0.2"
 		}, is: ErrMalformed},
-		{name: "a newer form", change: func(b *protobundle.Bundle, _ *Believed) {
+		{name: "a newer form", change: func(b *protobundle.Bundle, _ *TrustRoot) {
 			b.MediaType = "application/vnd.dev.sigstore.bundle.v0.4+json"
 		}, is: ErrMalformed},
-		{name: "no certificate", change: func(b *protobundle.Bundle, _ *Believed) { b.VerificationMaterial.Content = nil }, is: ErrMalformed},
-		{name: "a key in place of the certificate", change: func(b *protobundle.Bundle, _ *Believed) {
+		{name: "no certificate", change: func(b *protobundle.Bundle, _ *TrustRoot) { b.VerificationMaterial.Content = nil }, is: ErrMalformed},
+		{name: "a key in place of the certificate", change: func(b *protobundle.Bundle, _ *TrustRoot) {
 			b.VerificationMaterial.Content = &protobundle.VerificationMaterial_PublicKey{PublicKey: &protocommon.PublicKeyIdentifier{Hint: "mine"}}
 		}, says: "certificate"},
-		{name: "the certificate of another world", change: func(b *protobundle.Bundle, _ *Believed) {
+		{name: "the certificate of another world", change: func(b *protobundle.Bundle, _ *TrustRoot) {
 			b.VerificationMaterial.Content = other.message(t, archive, soon).VerificationMaterial.Content
 		}, says: "certificate"},
-		{name: "the log's time after the certificate", change: func(b *protobundle.Bundle, _ *Believed) {
+		{name: "the log's time after the certificate", change: func(b *protobundle.Bundle, _ *TrustRoot) {
 			*b = *w.message(t, archive, time.Now().Add(30*time.Minute))
 		}, says: "certificate"},
-		{name: "nobody's time", change: func(b *protobundle.Bundle, _ *Believed) {
+		{name: "nobody's time", change: func(b *protobundle.Bundle, _ *TrustRoot) {
 			b.VerificationMaterial.TimestampVerificationData, entry(b).InclusionPromise = nil, nil
 		}, says: "timestamp"},
 	} {
@@ -368,7 +370,7 @@ func TestTampered(t *testing.T) {
 					continue
 				}
 				b := proto.Clone(good).(*protobundle.Bundle)
-				// A promise alone is not missed where another time stands in for it.
+				// A promise alone is not missed where another time is in for it.
 				b.VerificationMaterial.TimestampVerificationData = nil
 				bytesOf(b)[i] ^= 1
 				if got, err := Verify(archive, encoded(t, b), w.believed()); err == nil {
@@ -433,20 +435,20 @@ func TestKey(t *testing.T) {
 	b, key := keyed(t, archive)
 	_, other := keyed(t, archive)
 	doc := encoded(t, b)
-	if got, err := Verify(archive, doc, Believed{Key: key}); err != nil || got.By != "" || len(got.KeyID) != 64 || got.At != 0 {
+	if got, err := Verify(archive, doc, TrustRoot{Key: key}); err != nil || got.By != "" || len(got.KeyID) != 64 || got.At != 0 {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	certified := encoded(t, w.message(t, archive, time.Now().Add(5*time.Minute)))
 	for name, test := range map[string]struct {
 		archive, doc []byte
-		b            Believed
+		b            TrustRoot
 	}{
-		"another key":                  {archive, doc, Believed{Key: other}},
-		"another archive":              {[]byte("other"), doc, Believed{Key: key}},
-		"no key":                       {archive, doc, Believed{Key: "x"}},
-		"a root, and no log entry":     {archive, doc, Believed{Key: key, Root: w.root}},
-		"a certificate":                {archive, certified, Believed{Key: key, Root: w.root}},
-		"a certificate without a root": {archive, certified, Believed{Key: key}},
+		"another key":                  {archive, doc, TrustRoot{Key: other}},
+		"another archive":              {[]byte("other"), doc, TrustRoot{Key: key}},
+		"no key":                       {archive, doc, TrustRoot{Key: "x"}},
+		"a root, and no log entry":     {archive, doc, TrustRoot{Key: key, Root: w.root}},
+		"a certificate":                {archive, certified, TrustRoot{Key: key, Root: w.root}},
+		"a certificate without a root": {archive, certified, TrustRoot{Key: key}},
 	} {
 		if got, err := Verify(test.archive, test.doc, test.b); err == nil {
 			t.Errorf("%s: it holds: %+v", name, got)
@@ -467,7 +469,7 @@ func FuzzVerify(f *testing.F) {
 	f.Add([]byte(`{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json","verificationMaterial":{"publicKey":{}},"messageSignature":{}}`))
 	other := []byte("what nobody signed")
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		if got, err := Verify(other, doc, Believed{Key: key}); err == nil {
+		if got, err := Verify(other, doc, TrustRoot{Key: key}); err == nil {
 			t.Errorf("it holds: %+v", got)
 		}
 	})

@@ -2,8 +2,8 @@
 
 package sigstore
 
-// Built says whether Verify can do anything.
+// Built reports whether Verify can do anything.
 const Built = false
 
 // Verify returns ErrNotBuilt.
-func Verify(_, _ []byte, _ Believed) (Signed, error) { return Signed{}, ErrNotBuilt }
+func Verify(_, _ []byte, _ TrustRoot) (Signed, error) { return Signed{}, ErrNotBuilt }

@@ -8,7 +8,7 @@ import (
 )
 
 func TestWithout(t *testing.T) {
-	if s, err := Verify(nil, nil, Believed{}); Built || !errors.Is(err, ErrNotBuilt) || s.KeyID != "" {
+	if s, err := Verify(nil, nil, TrustRoot{}); Built || !errors.Is(err, ErrNotBuilt) || s.KeyID != "" {
 		t.Errorf("got %+v, %v", s, err)
 	}
 }

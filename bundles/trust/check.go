@@ -23,9 +23,10 @@ const MaxArchive = 16 << 20
 // future shows that this machine's clock was set back.
 const skew = 10 * time.Minute
 
-// Candidate is a bundle that somebody wants to use, and what is known beside it.
+// Candidate is a bundle that somebody wants to use, and what is known next to it.
 type Candidate struct {
 	File     string // base name, for messages; the signature counts under any
+	Path     string // where a person finds the archive, for messages; empty: it was fetched, or is in the store
 	Archive  []byte
 	Envelope []byte // of the archive, as it is encoded; nil: there is none
 
@@ -63,14 +64,14 @@ type Verdict struct {
 	Policy   string           `json:"policy,omitempty"`  // digest of the policy, where it was compiled
 	Release  *signing.Release `json:"release,omitempty"` // what was signed; of an unsigned one what the manifest says
 	Signers  []Signer         `json:"signers"`           // keys of the trust file that signed, by name
-	Asked    []Asked          `json:"asked"`             // of which roles how many had to
+	Asked    []RequiredRole   `json:"asked"`             // of which roles how many had to
 	Rollback bool             `json:"rollback,omitempty"`
 	Compiled bool             `json:"compiled"`
 	Trust    int64            `json:"trust,omitempty"` // version of the trust file; 0: there is none, or keys were given by hand
 	Warnings []string         `json:"warnings"`
 
-	// What the caller knows beside it.
-	TrustFile string        `json:"trust_file,omitempty"` // where it lies
+	// What the caller knows next to it.
+	TrustFile string        `json:"trust_file,omitempty"` // where it is
 	Changes   *diff.Changes `json:"changes,omitempty"`    // against another policy
 
 	Files bundles.Memory `json:"-"` // the bundle's files, where nothing was refused
@@ -82,15 +83,15 @@ type Signer struct {
 	ID  string `json:"id"`  // SHA-256 of the key
 }
 
-// Asked is a role whose signatures were asked for.
-type Asked struct {
+// RequiredRole is a role whose signatures were asked for.
+type RequiredRole struct {
 	Role      string `json:"role"`
 	Threshold int64  `json:"threshold"`
 	Signed    int64  `json:"signed"`
-	Why       string `json:"why,omitempty"` // of a role that is asked beside the channel's own
+	Why       string `json:"why,omitempty"` // of a role that is asked next to the channel's own
 }
 
-// Refused says that the bundle must not be used.
+// Refused reports whether the bundle must not be used.
 func (v *Verdict) Refused() bool { return v.Code != "" || !v.Verified && !v.Unsigned }
 
 // Err is the refusal as an error; nil where there is none.
@@ -121,10 +122,10 @@ func (v Verdict) Schema(title string) map[string]any {
 	return schema
 }
 
-// Check checks a bundle, in an order in which nothing is read that was not
-// vouched for: of the archive nothing but its bytes until their digest was
-// found to be signed. A nil Trust stands for there being no trust file: the
-// bundle is checked for all that needs no key, and the verdict says Unsigned.
+// Check checks a bundle, in an order in which nothing unsigned is read: the archive
+// is only bytes until their digest is known to be signed. A nil Trust means that
+// there is no trust file: then the checks that need no key run, and the verdict is
+// Unsigned.
 func (t *Trust) Check(in Candidate) Verdict {
 	c := newCheck(t, in)
 	if t == nil {
@@ -149,13 +150,13 @@ func (t *Trust) Offered(in Candidate, sha256 string) Verdict {
 
 type step func() error
 
-// vouched is what follows from the envelope and a digest alone.
+// vouched lists the checks that need only the envelope and a digest.
 func (c *check) vouched() []step {
 	return []step{c.current, c.signatures, c.subject, c.scope, c.thresholds, c.impact, c.sequence, c.fresh, c.engine}
 }
 
 func newCheck(t *Trust, in Candidate) *check {
-	return &check{in: in, trust: t, v: Verdict{File: in.File, Signers: []Signer{}, Asked: []Asked{}, Warnings: []string{}}}
+	return &check{in: in, trust: t, v: Verdict{File: in.File, Signers: []Signer{}, Asked: []RequiredRole{}, Warnings: []string{}}}
 }
 
 // run ends at the first step that refuses.
@@ -190,7 +191,7 @@ func (c *check) warn(format string, args ...any) {
 
 func (c *check) size() error {
 	if len(c.in.Archive) > MaxArchive {
-		return refuse(Unpack, "%s has more than %d MB; pack the policy alone", c.in.File, MaxArchive>>20)
+		return refuse(Unpack, "%s has more than %d MB; pack only the policy", c.in.File, MaxArchive>>20)
 	}
 	c.v.SHA256 = signing.SHA256(c.in.Archive)
 	return c.clock()
@@ -198,12 +199,12 @@ func (c *check) size() error {
 
 func (c *check) clock() error {
 	if c.in.Now <= 0 {
-		return refuse(Expired, "it is not known what time it is, so nothing can be told about expiry; set the clock")
+		return refuse(Expired, "the current time is unknown, so expiry cannot be checked; set the clock")
 	}
 	return nil
 }
 
-// current looks at the trust file: one that has ended vouches for nobody.
+// current checks the trust file: after it has expired it trusts nobody.
 func (c *check) current() error {
 	c.v.Trust = c.trust.Version
 	return c.trust.Current(c.now())
@@ -215,21 +216,23 @@ func (c *check) now() int64 { return max(c.in.Now, c.in.Latest) }
 // Current is an error from the time on at which the trust file expires.
 func (t *Trust) Current(now int64) error {
 	if t.until > 0 && now >= t.until {
-		return refuse(Untrusted, "%s version %d expired at %s; replace it with `reviewer policy trust rotate`", FileName, t.Version, t.Expires)
+		return problem(StateExpired, fmt.Sprintf("expired at %s (version %d)", t.Expires, t.Version),
+			fmt.Sprintf("version %d, with a later expiry, is signed and activated (`reviewer policy trust --help` shows how)",
+				t.Version+1)).Refuse()
 	}
 	return nil
 }
 
 // signatures finds the keys of the trust file that signed the envelope. What it
-// says is looked at only if somebody did.
+// says is examined only if somebody did.
 func (c *check) signatures() error {
 	if c.in.Envelope == nil {
-		return refuse(Unsigned, "%s has no signatures: there is no %s%s beside it; sign it with `reviewer policy sign`, or get that file too",
-			c.in.File, c.in.File, EnvelopeSuffix)
+		return refuse(Unsigned, "%s has no signatures: there is no %s%s next to it; get that file, or %s",
+			c.in.File, c.in.File, EnvelopeSuffix, c.sign(""))
 	}
 	var err error
 	if c.envelope, err = signing.DecodeEnvelope(c.in.Envelope); err != nil {
-		return refuse(Unsigned, "%s%s is no envelope with signatures: %w; get it again, or sign the archive anew", c.in.File, EnvelopeSuffix, err)
+		return refuse(Unsigned, "%s%s is not a valid envelope: %w; get it again, or sign the archive again", c.in.File, EnvelopeSuffix, err)
 	}
 	if c.signed, err = c.envelope.Signers(c.trust.allKeys()); err != nil {
 		return refuse(Unsigned, "%s: %w", c.in.File, err)
@@ -238,11 +241,12 @@ func (c *check) signatures() error {
 		c.v.Signers = append(c.v.Signers, Signer{c.trust.KeyName(k), k.ID()})
 	}
 	if len(c.signed) == 0 {
-		return refuse(Threshold, "none of the %d signatures of %s is of a key that is trusted; "+
-			"have it signed by one of those that `reviewer policy trust show` lists", len(c.envelope.Signatures), c.in.File)
+		return refuse(Threshold, "no trusted key has signed %s, which has %s; "+
+			"have it signed with a key that `reviewer policy trust show` lists", c.in.File,
+			engine.Counted(len(c.envelope.Signatures), "signature", "signatures"))
 	}
 	if c.said, c.release, err = signing.Open[signing.Release](c.envelope); err != nil {
-		return refuse(Unsigned, "what was signed of %s is no release of a policy: %w", c.in.File, err)
+		return refuse(Unsigned, "the signed statement about %s is not a policy release: %w", c.in.File, err)
 	}
 	c.v.Release = &c.release
 	return nil
@@ -269,7 +273,7 @@ func (c *check) scope() error {
 	case c.trust.given != nil:
 		c.channel = *c.trust.given
 	case !ok:
-		return refuse(Scope, "%s is of the channel %s, which the trust file does not have; expected one of %s", c.in.File, r.Channel,
+		return refuse(Scope, "%s is for the channel %s, which the trust file does not have; expected one of %s", c.in.File, r.Channel,
 			strings.Join(slices.Sorted(maps.Keys(c.trust.Channels)), ", "))
 	case !c.channel.carries(r.Name):
 		return refuse(Scope, "%s is a release of %s, which may not come on the channel %s; expected one of %s", c.in.File, r.Name, r.Channel,
@@ -279,7 +283,7 @@ func (c *check) scope() error {
 		return refuse(Scope, "%s is a release of %s; expected %s", c.in.File, r.Name, c.in.Name)
 	}
 	if c.in.Channel != "" && c.in.Channel != r.Channel {
-		return refuse(Scope, "%s is of the channel %s; expected %s", c.in.File, r.Channel, c.in.Channel)
+		return refuse(Scope, "%s is for the channel %s; expected %s", c.in.File, r.Channel, c.in.Channel)
 	}
 	return nil
 }
@@ -289,7 +293,7 @@ func (c *check) thresholds() error { return c.ask(c.channel.Role, "") }
 // ask counts the keys of a role that signed.
 func (c *check) ask(role, why string) error {
 	r := c.trust.Roles[role]
-	a := Asked{Role: role, Threshold: r.Threshold, Why: why}
+	a := RequiredRole{Role: role, Threshold: r.Threshold, Why: why}
 	for _, name := range r.Keys {
 		if c.hasSigned(c.trust.keys[name]) {
 			a.Signed++
@@ -302,9 +306,18 @@ func (c *check) ask(role, why string) error {
 	if why != "" {
 		why = " (" + why + ")"
 	}
-	return refuse(Threshold, "%s is signed by %d of the keys of role %s (%s), and %d have to%s; "+
-		"add a signature with `reviewer policy sign %s --add --signing-key KEY`",
-		c.in.File, a.Signed, role, strings.Join(r.Keys, ", "), a.Threshold, why, c.in.File)
+	return refuse(Threshold, "%s is signed by %d of the keys of role %s (%s), and %d have to%s; %s",
+		c.in.File, a.Signed, role, strings.Join(r.Keys, ", "), a.Threshold, why, c.sign(" --add"))
+}
+
+// sign reports how the archive gets a signature: by a command that can be run
+// where its file is known.
+func (c *check) sign(flags string) string {
+	if c.in.Path != "" {
+		return fmt.Sprintf("add a signature: `reviewer policy sign %s%s --signing-key KEY`", c.in.Path, flags)
+	}
+	return fmt.Sprintf("have the archive that it came from signed (`reviewer policy sign ARCHIVE%s --signing-key KEY`), "+
+		"and activate that again", flags)
 }
 
 func (c *check) hasSigned(k signing.PublicKey) bool {
@@ -326,19 +339,20 @@ func (c *check) impact() error {
 	return c.ask(gate.Role, why)
 }
 
-// loosens says why a release may allow more than what went before; empty: its
-// simulation shows that it does not. What was not simulated, and what came out
-// open, may.
+// loosens reports why a release may allow more than the previous one; empty:
+// its simulation shows that it does not. Missing and inconclusive simulations
+// count as loosening.
 func loosens(s *signing.Simulation) string {
 	switch {
 	case s == nil:
 		return "no simulation is attested"
 	case s.Decisions == 0:
-		return "the attested simulation looked at no decision"
+		return "the attested simulation covers no decisions"
 	case s.Loosened > 0:
-		return fmt.Sprintf("the attested simulation loosened %d of %d decisions", s.Loosened, s.Decisions)
+		return fmt.Sprintf("the attested simulation loosened %d of %s", s.Loosened, engine.Counted(s.Decisions, "decision", "decisions"))
 	case s.Maybe+s.Unknown > 0:
-		return fmt.Sprintf("the attested simulation may have loosened %d of %d decisions", s.Maybe+s.Unknown, s.Decisions)
+		return fmt.Sprintf("the attested simulation may have loosened %d of %s", s.Maybe+s.Unknown,
+			engine.Counted(s.Decisions, "decision", "decisions"))
 	}
 	return ""
 }
@@ -353,13 +367,13 @@ func (c *check) sequence() error {
 	seen, err := c.in.Highest(r.Name, r.Channel)
 	switch {
 	case err != nil:
-		err = refuse(Rollback, "what was seen of %s before cannot be told, so it may be an older one: %w", r.Name, err)
+		err = refuse(Rollback, "earlier releases of %s are unknown, so this may be an older one: %w", r.Name, err)
 	case r.Sequence < seen.Sequence:
-		err = refuse(Rollback, "%s is sequence %d of %s, and %d was seen already; release the old contents under a higher sequence, "+
-			"or go back on this machine with --allow-rollback and a reason", c.in.File, r.Sequence, r.Name, seen.Sequence)
+		err = refuse(Rollback, "%s has sequence %d of %s, but %d was already seen; release the old contents under a higher sequence, "+
+			"or roll back on this machine with --allow-rollback and a reason", c.in.File, r.Sequence, r.Name, seen.Sequence)
 	case r.Sequence == seen.Sequence && seen.SHA256 != c.v.SHA256:
-		err = refuse(Rollback, "%s is another archive than sequence %d of %s that was seen (SHA-256 %.16s…); "+
-			"give each release a sequence of its own", c.in.File, r.Sequence, r.Name, seen.SHA256)
+		err = refuse(Rollback, "%s differs from the archive seen before with sequence %d of %s (SHA-256 %.16s…); "+
+			"give each release its own sequence", c.in.File, r.Sequence, r.Name, seen.SHA256)
 	default:
 		return nil
 	}
@@ -377,15 +391,16 @@ func (c *check) fresh() error {
 	maxAge, _ := ageOf(c.channel.MaxAge) // was checked when the file was read
 	switch {
 	case int64(r.Created) > now+skew.Milliseconds():
-		return refuse(Expired, "%s was made at %s, and here it is %s; set this machine's clock", c.in.File, r.Created, signing.Moment(now))
+		return refuse(Expired, "%s was made at %s, but this machine's clock says %s; set the clock", c.in.File, r.Created, signing.Moment(now))
 	case r.Expires > 0 && now >= int64(r.Expires):
 		return refuse(Expired, "%s expired at %s; release it again, or get a newer one", c.in.File, r.Expires)
 	case maxAge > 0 && now >= int64(r.Created)+maxAge.Milliseconds():
-		return refuse(Expired, "%s was made at %s, and releases of the channel %s may be %s old; release it again, or get a newer one", c.in.File,
+		return refuse(Expired, "%s was made at %s, but releases of the channel %s may be at most %s old; release it again, or get a newer one",
+			c.in.File,
 			r.Created, r.Channel, c.channel.MaxAge)
 	}
 	if c.in.Latest > c.in.Now+skew.Milliseconds() {
-		c.warn("the clock says %s, and the log has seen %s, which counts; set the clock", signing.Moment(c.in.Now), signing.Moment(c.in.Latest))
+		c.warn("the clock says %s, but the log contains %s, which counts; set the clock", signing.Moment(c.in.Now), signing.Moment(c.in.Latest))
 	}
 	return nil
 }
@@ -393,7 +408,7 @@ func (c *check) fresh() error {
 func (c *check) engine() error {
 	for what, need := range c.release.Requires {
 		if what != "engine" {
-			return refuse(Engine, "%s requires %s %d; this reviewer knows of engine only: update reviewer", c.in.File, what, need)
+			return refuse(Engine, "%s requires %s %d, but this reviewer only knows the requirement engine: update reviewer", c.in.File, what, need)
 		}
 		if need > engine.Version {
 			return refuse(Engine, "%s requires engine %d; this reviewer has %d: update reviewer", c.in.File, need, engine.Version)
@@ -425,15 +440,15 @@ func plainNames(files bundles.Memory) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		low := strings.ToLower(name)
 		if other, twice := folded[low]; twice {
-			return fmt.Errorf("%s and %s differ in capitals only, and are one file on some disks; rename one", other, name)
+			return fmt.Errorf("%s and %s differ only in case, and are the same file on some disks; rename one", other, name)
 		}
 		folded[low] = name
 		switch base := path.Base(low); {
 		case name == ".manifest", name == ".signatures.json":
 		case strings.HasSuffix(base, ".manifest"), strings.HasSuffix(base, ".signatures.json"):
-			return fmt.Errorf("%s would be taken for a second one by other readers of bundles; leave it out", name)
+			return fmt.Errorf("other readers of bundles would read %s as a second one; remove it", name)
 		case base == "patch.json":
-			return fmt.Errorf("%s makes it a delta bundle, which changes another one; ship whole bundles", name)
+			return fmt.Errorf("%s makes it a delta bundle, which changes another bundle; ship complete bundles", name)
 		}
 	}
 	return nil
@@ -453,7 +468,7 @@ func (c *check) manifest() error {
 		{"sequence", strconv.FormatInt(m.Metadata.Sequence, 10), strconv.FormatInt(r.Sequence, 10)},
 	} {
 		if field.inside != field.signed {
-			return refuse(Scope, "%s: its manifest says %s %q, and %q was signed; build it with what is to be signed, and sign it again", c.in.File,
+			return refuse(Scope, "%s: its manifest has %s %q, but %q was signed; build it again with the intended value, and sign it", c.in.File,
 				field.what, field.inside, field.signed)
 		}
 	}
@@ -466,7 +481,7 @@ func (c *check) manifest() error {
 func (c *check) readManifest() (bundles.Manifest, error) {
 	raw, ok := c.files[".manifest"]
 	if !ok {
-		return bundles.Manifest{}, refuse(Unpack, "%s: there is no .manifest at its top; build it with `reviewer policy build`", c.in.File)
+		return bundles.Manifest{}, refuse(Unpack, "%s: .manifest is missing at its top level; build it with `reviewer policy build`", c.in.File)
 	}
 	m, err := bundles.ReadManifest(raw)
 	if err != nil {
@@ -475,17 +490,17 @@ func (c *check) readManifest() (bundles.Manifest, error) {
 	return m, nil
 }
 
-// unsigned begins the check of a bundle of which nobody is asked to vouch.
+// unsigned begins the check of a bundle that nobody has to sign.
 func (c *check) unsigned() error {
 	if c.in.Envelope != nil {
-		c.warn("it has signatures, and there is no trust file that says whose count: " +
-			"`reviewer policy trust add KEY --role root --init` begins one")
+		c.warn("it has signatures, but there is no trust file that says which to trust: " +
+			"`reviewer policy trust add KEY --role root --init` creates one")
 	}
 	return nil
 }
 
-// claims takes from the manifest what no statement says: enough not to go back
-// by mistake. Its channel is none, so what is claimed never raises the sequence of
+// claims takes from the manifest what no statement says: enough not to roll back by
+// mistake. Its channel is none, so what is claimed never raises the sequence of
 // a release that is signed.
 func (c *check) claims() error {
 	m, err := c.readManifest()
@@ -511,7 +526,7 @@ func (c *check) compile() error {
 		return refuse(Compile, "%s: %w", c.in.File, err)
 	}
 	if signed := c.release.Policy; signed != "" && digest != signed {
-		return refuse(Digest, "%s holds the policy %s, and %s was signed; build it anew, and sign it again", c.in.File, digest, signed)
+		return refuse(Digest, "%s contains the policy %s, but %s was signed; build and sign it again", c.in.File, digest, signed)
 	}
 	c.v.Compiled, c.v.Policy = true, digest
 	return nil

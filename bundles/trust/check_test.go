@@ -33,7 +33,7 @@ func TestCheckPasses(t *testing.T) {
 	if diff := cmp.Diff(want, v.Signers); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]Asked{{Role: "release", Threshold: 2, Signed: 2}}, v.Asked); diff != "" {
+	if diff := cmp.Diff([]RequiredRole{{Role: "release", Threshold: 2, Signed: 2}}, v.Asked); diff != "" {
 		t.Error(diff)
 	}
 	if v.SHA256 != signing.SHA256(in.Archive) || v.Release.Sequence != 42 || v.Policy != "h1:policy" || v.Trust != 1 {
@@ -90,9 +90,9 @@ func attacks() []attack {
 // signatureAttacks are those on signatures and their envelope.
 func signatureAttacks() []attack {
 	return []attack{
-		{"stripped signature", func(_ *testing.T, in *Candidate) { in.Envelope = nil }, Unsigned, "sign it with `reviewer policy sign`"},
+		{"stripped signature", func(_ *testing.T, in *Candidate) { in.Envelope = nil }, Unsigned, "get that file, or have the archive"},
 		{"envelope without signatures", func(t *testing.T, in *Candidate) { in.Envelope = sealed(t, in.Archive, release()) }, Unsigned, "no signature"},
-		{"envelope cut short", func(_ *testing.T, in *Candidate) { in.Envelope = in.Envelope[:len(in.Envelope)/2] }, Unsigned, "get it again"},
+		{"envelope truncated", func(_ *testing.T, in *Candidate) { in.Envelope = in.Envelope[:len(in.Envelope)/2] }, Unsigned, "get it again"},
 		{"signature over another archive", func(t *testing.T, in *Candidate) {
 			in.Archive = plainArchive(t, entry{name: "more.rego", content: "package reviewer\n"})
 		}, Digest, "is not what was signed"},
@@ -108,7 +108,7 @@ func signatureAttacks() []attack {
 				doc["signatures"] = append(s, second)
 			})(t, in)
 		}, Threshold, "signed by 1"},
-		{"too few", func(t *testing.T, in *Candidate) { in.Envelope = sealed(t, in.Archive, release(), "bob") }, Threshold, "add a signature"},
+		{"too few", func(t *testing.T, in *Candidate) { in.Envelope = sealed(t, in.Archive, release(), "bob") }, Threshold, "have the archive that it came from signed (`reviewer policy sign ARCHIVE --add"},
 		{"unknown key", func(t *testing.T, in *Candidate) { in.Envelope = sealed(t, in.Archive, release(), "mallory") }, Threshold, "trust show"},
 		{"unknown key under a known id", func(t *testing.T, in *Candidate) {
 			in.Envelope = sealed(t, in.Archive, release(), "mallory")
@@ -130,7 +130,7 @@ func signatureAttacks() []attack {
 			raw, _ := base64.StdEncoding.DecodeString(doc["payload"].(string))
 			doc["payload"] = base64.StdEncoding.EncodeToString(bytes.Replace(raw, []byte(`"sequence":42`), []byte(`"sequence":99`), 1))
 		}), Threshold, "trust show"},
-		{"a trust file's statement", func(t *testing.T, in *Candidate) { in.Envelope = signedFile(t, trustFile(t), "alice", "bob").Envelope }, Unsigned, "no release of a policy"},
+		{"a trust file's statement", func(t *testing.T, in *Candidate) { in.Envelope = signedFile(t, trustFile(t), "alice", "bob").Envelope }, Unsigned, "not a policy release"},
 	}
 }
 
@@ -142,30 +142,30 @@ func archiveAttacks() []attack {
 		}, Digest, "get the archive that belongs"},
 		{"duplicate entries", resigned(entry{name: "policy.rego", content: "package other\n"}), Unpack, "twice"},
 		{"duplicate entries, spelled otherwise", resigned(entry{name: "./policy.rego", content: "package other\n"}), Unpack, "twice"},
-		{"traversal", resigned(entry{name: "../policy.rego", content: "x"}), Unpack, "leads elsewhere"},
+		{"traversal", resigned(entry{name: "../policy.rego", content: "x"}), Unpack, "points outside the archive"},
 		{"symlink", resigned(entry{name: "link.rego", kind: tar.TypeSymlink, link: "/etc/passwd"}), Unpack, "a link"},
 		{"hard link", resigned(entry{name: "link.rego", kind: tar.TypeLink, link: "policy.rego"}), Unpack, "a link"},
 		{"device", resigned(entry{name: "null.rego", kind: tar.TypeChar}), Unpack, "a device"},
 		{"gzip bomb", func(t *testing.T, in *Candidate) { resign(t, in, bomb(t)) }, Unpack, "more than 64 MB"},
 		{"too large", func(_ *testing.T, in *Candidate) { in.Archive = make([]byte, MaxArchive+1) }, Unpack, "more than 16 MB"},
 		{"no gzip", func(t *testing.T, in *Candidate) { resign(t, in, []byte("PK\x03\x04 something")) }, Unpack, "zip"},
-		{"cut short", func(t *testing.T, in *Candidate) { resign(t, in, in.Archive[:len(in.Archive)-20]) }, Unpack, "cut short"},
+		{"truncated", func(t *testing.T, in *Candidate) { resign(t, in, in.Archive[:len(in.Archive)-20]) }, Unpack, "truncated"},
 		{"two manifests", resigned(entry{name: "/.manifest", content: manifest}), Unpack, "twice"},
 		{"a manifest below", resigned(entry{name: "sub/.manifest", content: manifest}), Unpack, "second one"},
 		{"a manifest by its end", resigned(entry{name: "x.manifest", content: manifest}), Unpack, "second one"},
 		{"two signature files", resigned(entry{name: ".signatures.json", content: "{}"}, entry{name: "sub/.signatures.json", content: "{}"}), Unpack, "second one"},
-		{"case-folded names", resigned(entry{name: "Policy.rego", content: "package reviewer\n"}), Unpack, "differ in capitals only"},
-		{"case-folded manifest", resigned(entry{name: ".Manifest", content: manifest}), Unpack, "leave it out"},
-		{"delta bundle", resigned(entry{name: "patch.json", content: `{"data":[]}`}), Unpack, "whole bundles"},
+		{"case-folded names", resigned(entry{name: "Policy.rego", content: "package reviewer\n"}), Unpack, "differ only in case"},
+		{"case-folded manifest", resigned(entry{name: ".Manifest", content: manifest}), Unpack, "remove it"},
+		{"delta bundle", resigned(entry{name: "patch.json", content: `{"data":[]}`}), Unpack, "complete bundles"},
 		{"no manifest", func(t *testing.T, in *Candidate) {
 			resign(t, in, packed(t, entry{name: "policy.rego", content: "package reviewer\n"}))
 		}, Unpack, "policy build"},
 		{"a manifest of another policy", func(t *testing.T, in *Candidate) {
 			resign(t, in, packed(t, entry{name: ".manifest", content: strings.Replace(manifest, "acme/agents", "acme/other", 1)}))
-		}, Scope, "its manifest says name"},
+		}, Scope, "its manifest has name"},
 		{"a manifest of another sequence", func(t *testing.T, in *Candidate) {
 			resign(t, in, packed(t, entry{name: ".manifest", content: strings.Replace(manifest, "42", "43", 1)}))
-		}, Scope, "its manifest says sequence"},
+		}, Scope, "its manifest has sequence"},
 	}
 }
 
@@ -173,7 +173,7 @@ func archiveAttacks() []attack {
 func releaseAttacks() []attack {
 	return []attack{
 		{"older sequence", func(_ *testing.T, in *Candidate) { in.Highest = seen(43, "x") }, Rollback, "--allow-rollback"},
-		{"equal sequence, other digest", func(_ *testing.T, in *Candidate) { in.Highest = seen(42, "x") }, Rollback, "another archive than sequence 42"},
+		{"equal sequence, other digest", func(_ *testing.T, in *Candidate) { in.Highest = seen(42, "x") }, Rollback, "seen before with sequence 42"},
 		{"what was seen cannot be read", func(_ *testing.T, in *Candidate) {
 			in.Highest = func(string, string) (Highest, error) { return Highest{}, errors.New("seen.json is missing") }
 		}, Rollback, "seen.json is missing"},
@@ -184,10 +184,10 @@ func releaseAttacks() []attack {
 		{"expired", func(_ *testing.T, in *Candidate) { in.Now = today + 30*day }, Expired, "release it again"},
 		{"older than the channel takes", func(t *testing.T, in *Candidate) {
 			said(func(r *signing.Release) { r.Created, r.Expires = signing.Moment(today-90*day), 0 }, "alice", "bob")(t, in)
-		}, Expired, "may be 90d old"},
-		{"clock moved back before it was made", func(_ *testing.T, in *Candidate) { in.Now = today - 3*day }, Expired, "set this machine's clock"},
+		}, Expired, "may be at most 90d old"},
+		{"clock moved back before it was made", func(_ *testing.T, in *Candidate) { in.Now = today - 3*day }, Expired, "set the clock"},
 		{"clock moved back, and the log knows better", func(_ *testing.T, in *Candidate) { in.Latest = today + 31*day }, Expired, "expired at"},
-		{"the trust file has ended", func(_ *testing.T, in *Candidate) { in.Now = today + 3*365*day }, Untrusted, "trust rotate"},
+		{"the trust file has ended", func(_ *testing.T, in *Candidate) { in.Now = today + 3*365*day }, Untrusted, "version 2, with a later expiry"},
 		{"channel swap: signed for another", said(func(r *signing.Release) { r.Channel = "beta" }, "alice", "bob"), Threshold, "of the keys of role beta"},
 		{"channel swap: rightly signed, not the one followed", func(t *testing.T, in *Candidate) {
 			said(func(r *signing.Release) { r.Channel = "beta" }, "carol")(t, in)
@@ -248,8 +248,8 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with a bundle that the signatures do not vouch for, it is
-// not unpacked, nor compiled: the archive here is one that nothing could read.
+// A bundle without valid signatures is neither unpacked nor compiled, whatever else
+// is wrong with it: the archive here is one that nothing could read.
 func TestNothingIsReadUnsigned(t *testing.T) {
 	compiled := func(bundles.Memory) (string, error) {
 		t.Error("it was compiled")
@@ -285,7 +285,7 @@ func TestSequence(t *testing.T) {
 		{"older", Highest{43, "x"}, false, false, Rollback},
 		{"older, allowed", Highest{43, "x"}, true, true, ""},
 		{"other digest, allowed", Highest{42, "x"}, true, true, ""},
-		{"newer, and allowed all the same", Highest{41, "x"}, true, false, ""},
+		{"newer, and allowed anyway", Highest{41, "x"}, true, false, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			in := in
@@ -331,7 +331,7 @@ func TestImpact(t *testing.T) {
 		{"loosened, and security alone signed", gated, simulated(signing.Simulation{Decisions: 100, Loosened: 2}), []string{"sec"}, "of role release"},
 		{"may have loosened", gated, simulated(signing.Simulation{Decisions: 100, Maybe: 1}), []string{"alice", "bob"}, "may have loosened 1 of 100"},
 		{"not known", gated, simulated(signing.Simulation{Decisions: 100, Unknown: 7}), []string{"alice", "bob"}, "may have loosened 7 of 100"},
-		{"no decision", gated, simulated(signing.Simulation{}), []string{"alice", "bob"}, "looked at no decision"},
+		{"no decision", gated, simulated(signing.Simulation{}), []string{"alice", "bob"}, "covers no decisions"},
 		{"no simulation", gated, nil, []string{"alice", "bob"}, "no simulation is attested"},
 		{"always", "impact: {when: always, role: security}", simulated(signing.Simulation{Decisions: 100}), []string{"alice", "bob"}, "asked for always"},
 		{"no gate", "max_age: 90d", simulated(signing.Simulation{Decisions: 100, Loosened: 2}), []string{"alice", "bob"}, ""},
@@ -426,7 +426,7 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// The policy that ships, packed: what checking it costs is to be compared with
+// The built-in policy, packed: what checking it costs is to be compared with
 // hashing it, and with unpacking it, which are the parts that nobody can save.
 func BenchmarkCheck(b *testing.B) {
 	base, err := bundles.Default()
@@ -471,7 +471,7 @@ func TestOffered(t *testing.T) {
 		full, sha := parsed(t).Check(in), signing.SHA256(in.Archive)
 		in.Archive = nil
 		v := parsed(t).Offered(in, sha)
-		inside := full.Code == Unpack || full.Code == Compile || strings.Contains(full.Reason, "its manifest says") || strings.Contains(full.Reason, "holds the policy")
+		inside := full.Code == Unpack || full.Code == Compile || strings.Contains(full.Reason, "its manifest has") || strings.Contains(full.Reason, "contains the policy")
 		if v.Refused() == inside || v.Refused() && v.Code != full.Code {
 			t.Errorf("%s: offered %s (%s), checked %s (%s)", a.name, v.Code, v.Reason, full.Code, full.Reason)
 		}

@@ -1,12 +1,12 @@
-// Package trust knows whose signatures count: the trust file with its keys,
-// roles and channels, how it is replaced, and in which order a bundle is checked
-// before anything in it is read as policy.
+// Package trust decides whose signatures count: the trust file with its keys,
+// roles and channels, how it is replaced, and in which order a bundle is
+// checked before anything in it is read as policy.
 //
 // Everything here is a function of its arguments: bytes, a time, and what was
-// seen before. What cannot be established is a refusal with a code and a sentence
-// that says what to do, and never a pass.
+// seen before. Whatever cannot be verified is refused, with a code and a
+// sentence that says what to do.
 //
-// Not its business: how signatures are made and encoded (bundles/signing), where
-// files lie and what is remembered between checks (bundles/depot, cmd), compiling
+// Out of scope: how signatures are made and encoded (bundles/signing), the
+// places of files and the memory between checks (bundles/releases, cmd), compiling
 // a policy (the caller's Compile), the clock, and the log.
 package trust

@@ -14,7 +14,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// FileName is what the trust file is called; beside it lies its envelope,
+// FileName is what the trust file is called; next to it lies its envelope,
 // FileName + EnvelopeSuffix.
 const (
 	FileName       = "trust.yaml"
@@ -157,11 +157,11 @@ var nameForm = engine.Regexp(`^[a-z0-9]+([_.@-][a-z0-9]+)*$`)
 func misnamed[T any](what string, entries map[string]T) []error {
 	var errs []error
 	if len(entries) == 0 {
-		errs = append(errs, wrong("there are no %ss; give at least one", what))
+		errs = append(errs, wrong("%ss are missing; give at least one", what))
 	}
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
 		if !nameForm().MatchString(name) || len(name) > 64 {
-			errs = append(errs, wrong("%.100q is no name for a %s; use at most 64 small letters, digits, and single . _ @ - between them",
+			errs = append(errs, wrong("%.100q is not a valid name for a %s; use at most 64 lower-case letters, digits, and single . _ @ -",
 				name, what))
 		}
 	}
@@ -182,9 +182,9 @@ func (t *Trust) readKeys() []error {
 			errs = append(errs, wrong("keys.%.100q: %w", name, err))
 			continue
 		case string(k.Type()) != t.Keys[name].Type:
-			errs = append(errs, wrong("keys.%.100q is of type %s; the file says %q", name, k.Type(), t.Keys[name].Type))
+			errs = append(errs, wrong("keys.%.100q has type %s, but the file says %q", name, k.Type(), t.Keys[name].Type))
 		case owner[k.ID()] != "":
-			errs = append(errs, wrong("%.100q and %.100q are one and the same key; list it once", owner[k.ID()], name))
+			errs = append(errs, wrong("%.100q and %.100q are the same key; list it once", owner[k.ID()], name))
 		}
 		owner[k.ID()], t.keys[name] = name, k
 	}
@@ -194,14 +194,14 @@ func (t *Trust) readKeys() []error {
 func (t *Trust) checkRoles() []error {
 	errs := misnamed("role", t.Roles)
 	if _, ok := t.Roles[Root]; !ok {
-		errs = append(errs, wrong("there is no role %s; its keys sign this file", Root))
+		errs = append(errs, wrong("the role %s is missing; its keys sign this file", Root))
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Roles)) {
 		r := t.Roles[name]
 		seen := map[string]bool{}
 		for _, key := range r.Keys {
 			if _, ok := t.Keys[key]; !ok {
-				errs = append(errs, wrong("roles.%.100s: there is no key %.100q", name, key))
+				errs = append(errs, wrong("roles.%.100s: unknown key %.100q", name, key))
 			}
 			if seen[key] {
 				errs = append(errs, wrong("roles.%.100s: the key %.100q is listed twice; list it once", name, key))
@@ -225,11 +225,11 @@ func (t *Trust) checkChannels() []error {
 		c := t.Channels[name]
 		for _, role := range c.roles() {
 			if _, ok := t.Roles[role]; !ok {
-				errs = append(errs, wrong("channels.%.100s: there is no role %.100q", name, role))
+				errs = append(errs, wrong("channels.%.100s: unknown role %.100q", name, role))
 			}
 		}
 		if _, ok := ageOf(c.MaxAge); !ok {
-			errs = append(errs, wrong("channels.%.100s: max_age is %.100q; expected a time such as 90d or 12h", name, c.MaxAge))
+			errs = append(errs, wrong("channels.%.100s: max_age is %.100q; expected a duration such as 90d or 12h", name, c.MaxAge))
 		}
 		if len(c.Names) == 0 {
 			errs = append(errs, wrong("channels.%.100s: names is empty; name the policies that come on it, such as acme/agents or acme/*", name))
@@ -251,7 +251,7 @@ func (c Channel) roles() []string {
 	return []string{c.Role, c.Impact.Role}
 }
 
-// carries says whether releases of a policy come on the channel.
+// carries reports whether releases of a policy come on the channel.
 func (c Channel) carries(name string) bool {
 	return slices.ContainsFunc(c.Names, func(n string) bool {
 		prefix, open := strings.CutSuffix(n, "*")

@@ -42,7 +42,7 @@ func (d *Document) Add(a Addition) error {
 	}
 	key := Key{Type: string(k.Type()), Public: strings.TrimSpace(a.Public)}
 	if old, there := d.Keys[a.Name]; there && !sameKey(old, k) {
-		return fmt.Errorf("%s has another key %s already; give this one another name with --name", FileName, a.Name)
+		return fmt.Errorf("%s already has another key %s; give this one another name with --name", FileName, a.Name)
 	}
 	d.Keys[a.Name] = key
 	for _, name := range a.Roles {
@@ -76,7 +76,7 @@ func (d *Document) addChannels(a Addition) error {
 		if !there {
 			i := slices.IndexFunc(a.Roles, func(r string) bool { return r != Root })
 			if i < 0 {
-				return fmt.Errorf("the channel %s is new: name the role that releases on it, such as --role release", name)
+				return fmt.Errorf("the channel %s is new; name the role that signs its releases, such as --role release", name)
 			}
 			c.Role = a.Roles[i]
 		}

@@ -5,21 +5,21 @@ import (
 	"fmt"
 )
 
-// Code says in one word why a bundle or a trust file is refused.
+// Code is the reason, in one word, why a bundle or a trust file is refused.
 type Code string
 
 // The codes, in the order in which things are checked.
 const (
-	Untrusted Code = "trust"     // the trust file itself does not hold
+	Untrusted Code = "trust"     // the trust file itself is invalid
 	Unsigned  Code = "unsigned"  // there is no signature
 	Threshold Code = "threshold" // not enough keys of the role signed
-	Digest    Code = "digest"    // what was signed is another archive
+	Digest    Code = "digest"    // the signatures are for another archive
 	Scope     Code = "scope"     // another policy or channel than is trusted, asked for, or named in its manifest
 	Rollback  Code = "rollback"  // older than what was seen
 	Expired   Code = "expired"   // past its time, or not made yet
 	Engine    Code = "engine"    // needs another reviewer
-	Unpack    Code = "unpack"    // the archive is no plain, bounded bundle
-	Compile   Code = "compile"   // it is no policy that works
+	Unpack    Code = "unpack"    // the archive is not a plain, bounded bundle
+	Compile   Code = "compile"   // it is not a policy that works
 )
 
 // Codes lists every Code.
@@ -40,15 +40,15 @@ type Refusal struct {
 // Error implements error.
 func (r *Refusal) Error() string { return r.Err.Error() }
 
-// Unwrap returns what is behind the refusal.
+// Unwrap returns the error that caused the refusal.
 func (r *Refusal) Unwrap() error { return r.Err }
 
 func refuse(code Code, format string, args ...any) error {
 	return &Refusal{code, fmt.Errorf(format, args...)}
 }
 
-// CodeOf returns the code of an error; of one that has none, Untrusted: nothing
-// can be trusted that could not be checked.
+// CodeOf returns the code of an error; Untrusted for an error without one,
+// since what could not be checked cannot be trusted.
 func CodeOf(err error) Code {
 	if r := (*Refusal)(nil); errors.As(err, &r) {
 		return r.Code

@@ -8,13 +8,15 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles/signing"
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // StatementType is the predicate type of a trust file's statement.
 const StatementType = "https://github.com/agent-reviewer/reviewer/policy-trust/v1"
 
-// Statement is what is signed of a trust file: all of it. So the envelope alone
-// says what holds, also where the file beside it was not replaced yet.
+// Statement is the signed statement about a trust file: its whole text. So the
+// envelope alone is sufficient, even if the file next to it has not been
+// replaced yet.
 type Statement struct {
 	Version  int64  `json:"version"`
 	Document string `json:"document"` // the file, byte for byte
@@ -38,10 +40,10 @@ func (t *Trust) Seal() (*signing.Envelope, error) {
 }
 
 // Files is a trust file and its envelope, as they are encoded. Both nil: there
-// is no trust file.
+// is not a trust file.
 type Files struct{ Document, Envelope []byte }
 
-// None says that there is no trust file.
+// None reports whether there is no trust file.
 func (f Files) None() bool { return f.Document == nil && f.Envelope == nil }
 
 // Pin is the trust file that this machine used last. The zero value: none.
@@ -49,6 +51,12 @@ type Pin struct {
 	Version int64
 	SHA256  string // of the file
 }
+
+// Sum is the digest under which a trust file is remembered.
+func Sum(document []byte) string { return signing.SHA256(document) }
+
+// Pin is how a trust file is remembered.
+func (t *Trust) Pin() Pin { return Pin{t.Version, t.SHA256} }
 
 // Open reads the trust file that holds, and checks that it is signed by its own
 // root, and no other or older one than was used last. A nil Trust without an
@@ -61,13 +69,40 @@ func Open(f Files, pin Pin) (*Trust, error) {
 	case f.None():
 		return nil, (*Trust)(nil).Follows(pin)
 	case f.Document == nil || f.Envelope == nil:
-		return nil, refuse(Untrusted, "of %s and %s%s only one is there; put the other back", FileName, FileName, EnvelopeSuffix)
+		return nil, incomplete(f, pin).Refuse()
 	}
 	t, err := opened(f)
+	if p := (*FileProblem)(nil); errors.As(err, &p) {
+		p.Remedy = RestoreText(pin)
+		return nil, p.Refuse()
+	}
 	if err != nil {
-		return nil, &Refusal{Untrusted, err}
+		p := problem(StateUnusable, fmt.Sprintf("cannot be used (%v)", err), RestoreText(pin))
+		p.Err = err
+		return nil, p.Refuse()
 	}
 	return t, t.Follows(pin)
+}
+
+// incomplete is the problem of a trust file without its signatures, or the other
+// way round.
+func incomplete(f Files, pin Pin) *FileProblem {
+	if f.Envelope == nil {
+		return problem(StateIncomplete, "lacks its signatures ("+FileName+EnvelopeSuffix+")", RestoreText(pin))
+	}
+	p := problem(StateIncomplete, "is missing, but its signatures are present ("+FileName+EnvelopeSuffix+")", RestoreText(pin))
+	p.Signed, _ = SignedIn(f.Envelope)
+	return p
+}
+
+// SignedIn returns the trust file that an envelope holds, where its own keys
+// signed it.
+func SignedIn(envelope []byte) (*Trust, error) {
+	sealed, e, err := unseal(envelope)
+	if err != nil {
+		return nil, err
+	}
+	return sealed, sealed.signedBy(sealed, e)
 }
 
 func opened(f Files) (*Trust, error) {
@@ -86,8 +121,9 @@ func opened(f Files) (*Trust, error) {
 		err = old.precedes(sealed, e)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s is not what %s%s signs: put the right one back, or have it signed (`reviewer policy trust sign`): %w",
-			FileName, FileName, EnvelopeSuffix, err)
+		p := problem(StateEdited, "does not match its signatures", RestoreText(Pin{}))
+		p.Signed, p.Err = sealed, err
+		return nil, p
 	}
 	return sealed, nil
 }
@@ -108,7 +144,7 @@ func unseal(envelope []byte) (*Trust, *signing.Envelope, error) {
 	case err != nil:
 		return nil, nil, err
 	case subject.SHA256 != t.SHA256 || s.Version != t.Version:
-		return nil, nil, fmt.Errorf("%s%s names another file or version than the one in it; sign the file again", FileName, EnvelopeSuffix)
+		return nil, nil, fmt.Errorf("%s%s names a file or version other than the one in it; sign the file again", FileName, EnvelopeSuffix)
 	}
 	return t, e, nil
 }
@@ -133,7 +169,7 @@ func (t *Trust) signedBy(what *Trust, e *signing.Envelope) error {
 // version, signed by enough root keys of both.
 func (t *Trust) precedes(next *Trust, e *signing.Envelope) error {
 	if next.Version != t.Version+1 {
-		return fmt.Errorf("%s has version %d, and version %d holds; the next one is %d: give it that, and have it signed", FileName, next.Version,
+		return fmt.Errorf("%s has version %d, but version %d is in force; set the version to %d, and have it signed", FileName, next.Version,
 			t.Version, t.Version+1)
 	}
 	if err := t.signedBy(next, e); err != nil {
@@ -149,26 +185,34 @@ func (t *Trust) Follows(pin Pin) error {
 	case pin == Pin{}:
 		return nil
 	case t == nil:
-		return refuse(Untrusted, "%s version %d was used on this machine, and is gone; put it and its envelope back", FileName, pin.Version)
+		return problem(StateMissing, fmt.Sprintf("is missing, but version %d of it was active on this machine", pin.Version),
+			RestoreText(pin)).Refuse()
 	case t.Version < pin.Version:
-		return refuse(Untrusted, "%s has version %d, and version %d was used on this machine already; put that one back", FileName, t.Version,
-			pin.Version)
+		return problem(StateOlder, fmt.Sprintf("has version %d, but version %d was active on this machine", t.Version, pin.Version),
+			RestoreText(pin)).Refuse()
 	case t.Version == pin.Version && t.SHA256 != pin.SHA256:
-		return refuse(Untrusted, "%s is another version %d than was used on this machine (SHA-256 %.16s…); "+
-			"replace trust files with `reviewer policy trust rotate` only", FileName, t.Version, pin.SHA256)
+		return problem(StateReplaced, fmt.Sprintf("differs from the version %d that was active on this machine", t.Version),
+			RestoreText(pin)).Refuse()
 	}
 	return nil
 }
 
-// First accepts the first trust file of a machine: signed by its own root. It is
-// believed because a person says so, and because of nothing else.
+// First accepts the first trust file of a machine: signed by its own root. Only
+// a person's confirmation makes it trusted.
 func First(f Files) (*Trust, error) {
 	t, err := opened(f)
+	if p := (*FileProblem)(nil); errors.As(err, &p) {
+		err = errAnother
+	}
 	if err != nil {
 		return nil, &Refusal{Untrusted, err}
 	}
 	return t, nil
 }
+
+// errAnother means that signatures are not for the file that they came with.
+var errAnother = errors.New("the signatures are for a different text; " +
+	"sign the file again: `reviewer policy trust sign FILE --signing-key KEY`")
 
 // Rotate checks that the trust file that holds may be replaced by another one,
 // which has not ended. A file that has ended itself can still be replaced: its
@@ -179,8 +223,7 @@ func Rotate(holds *Trust, next Files, now int64) (*Trust, error) {
 	case err != nil:
 		return nil, &Refusal{Untrusted, err}
 	case !bytes.Equal(t.raw, next.Document):
-		return nil, refuse(Untrusted,
-			"the envelope is that of another file; sign the file again: `reviewer policy trust sign FILE --signing-key KEY`")
+		return nil, &Refusal{Untrusted, errAnother}
 	}
 	if err := holds.precedes(t, e); err != nil {
 		return nil, &Refusal{Untrusted, err}
@@ -227,7 +270,8 @@ func OfKeys(keys []signing.PublicKey, threshold int) (*Trust, error) {
 		seen[k.ID()] = true
 	}
 	if threshold < 1 || threshold > len(r.Keys) {
-		return nil, fmt.Errorf("%d of %d keys cannot sign; name as many different keys as have to", threshold, len(r.Keys))
+		return nil, fmt.Errorf("%s required, but only %s given; give at least as many different keys",
+			engine.Counted(threshold, "signature", "signatures"), engine.Counted(len(r.Keys), "key", "keys"))
 	}
 	t.Roles = map[string]Role{role: r}
 	return t, nil

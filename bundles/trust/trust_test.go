@@ -180,28 +180,28 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 	for _, test := range []struct{ name, old, new, want string }{
 		{"version", "version: 1", "version: 0", "version is 0; the first is 1"},
 		{"unknown key", "version: 1", "version: 1\nexpire: x", `trust.yaml:2: unknown key "expire"; did you mean "expires"?`},
-		{"twice", "version: 1", "version: 1\nversion: 2", "is given twice"},
+		{"twice", "version: 1", "version: 1\nversion: 2", "duplicate key"},
 		{"expires", "2028-01-01T00:00:00Z", "2028-01-01", "expected a time in UTC"},
-		{"no root", "  root:", "  roots:", "there is no role root"},
+		{"no root", "  root:", "  roots:", "the role root"},
 		{"threshold above", "carol], threshold: 2", "carol], threshold: 4", "threshold is 4; expected 1 to 3"},
 		{"threshold 0", "[carol], threshold: 1", "[carol], threshold: 0", "threshold is 0; expected 1 to 1"},
 		{"key listed twice", "[alice, bob, carol]", "[alice, bob, alice]", `the key "alice" is listed twice`},
-		{"unknown key of a role", "[alice, bob, carol]", "[alice, bob, dave]", `there is no key "dave"`},
-		{"unknown role", "role: release", "role: releases", `there is no role "releases"`},
-		{"age", "max_age: 90d", "max_age: 90", "expected a time such as 90d or 12h"},
-		{"age below", "max_age: 90d", "max_age: -1h", "expected a time such as 90d or 12h"},
+		{"unknown key of a role", "[alice, bob, carol]", "[alice, bob, dave]", `unknown key "dave"`},
+		{"unknown role", "role: release", "role: releases", `unknown role "releases"`},
+		{"age", "max_age: 90d", "max_age: 90", "expected a duration such as 90d or 12h"},
+		{"age below", "max_age: 90d", "max_age: -1h", "expected a duration such as 90d or 12h"},
 		{"no names", "names: [acme/agents]", "names: []", "names is empty"},
 		{"star within", "names: [acme/agents]", "names: [a*/agents]", "not at its end"},
-		{"one key, two names", "keys:\n", "keys:\n  zed: {type: ed25519, public: " + string(pem) + "}\n", "one and the same key"},
-		{"type", "alice: {type: ed25519", "alice: {type: ecdsa-p256", `is of type ed25519; the file says "ecdsa-p256"`},
+		{"one key, two names", "keys:\n", "keys:\n  zed: {type: ed25519, public: " + string(pem) + "}\n", "the same key"},
+		{"type", "alice: {type: ed25519", "alice: {type: ecdsa-p256", `has type ed25519, but the file says "ecdsa-p256"`},
 		{"hmac", "alice: {type: ed25519", "alice: {type: hs256", `unknown word "hs256"`},
 		{"impact", "max_age: 90d", "impact: {when: never, role: beta}", `unknown word "never"`},
 		{"a key's field", "alice: {type", "alice: {kind: x, type", `unknown key "kind"`},
 		{"a key without its type", "alice: {type: ed25519, ", "alice: {", "keys.alice: type is missing"},
-		{"alias", "root: {keys: [alice, bob, carol], threshold: 2}", "root: &r {keys: [alice, bob], threshold: 2}\n  more: *r", "aliases are not read here"},
+		{"alias", "root: {keys: [alice, bob, carol], threshold: 2}", "root: &r {keys: [alice, bob], threshold: 2}\n  more: *r", "aliases are not allowed here"},
 		{"a role that is a list", "  security: {keys: [sec], threshold: 1}", "  security: [sec]", "expected keys with values"},
 		{"nothing", "version: 1", "version:", "version is empty"},
-		{"another name", "  sec: {type", "  Sec Key: {type", `"Sec Key" is no name for a key`},
+		{"another name", "  sec: {type", "  Sec Key: {type", `"Sec Key" is not a valid name for a key`},
 		{"two documents", "version: 1\n", "version: 1\n---\n", "trust.yaml"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -236,16 +236,16 @@ func TestOpen(t *testing.T) {
 		{"none, and none before", Files{}, Pin{}, 0, ""},
 		{"the one of last time", first, pin(one, 1), 1, ""},
 		{"a newer one", second, pin(one, 1), 2, ""},
-		{"deleted", Files{}, pin(one, 1), 0, "is gone; put it and its envelope back"},
-		{"signatures stripped", Files{one, nil}, pin(one, 1), 0, "only one is there"},
-		{"file deleted", Files{nil, first.Envelope}, pin(one, 1), 0, "only one is there"},
-		{"older than last time", first, pin(two, 2), 0, "version 2 was used"},
-		{"same version, another file", signedFile(t, trustFile(t, "2028", "2029"), "alice", "carol"), pin(one, 1), 0, "another version 1"},
+		{"deleted", Files{}, pin(one, 1), 0, "is missing, but version 1 of it was active"},
+		{"signatures stripped", Files{one, nil}, pin(one, 1), 0, "lacks its signatures"},
+		{"file deleted", Files{nil, first.Envelope}, pin(one, 1), 0, "but its signatures are present (trust.yaml.dsse.json)"},
+		{"older than last time", first, pin(two, 2), 0, "version 2 was active"},
+		{"same version, another file", signedFile(t, trustFile(t, "2028", "2029"), "alice", "carol"), pin(one, 1), 0, "differs from the version 1"},
 		{"signed by too few", signedFile(t, one, "alice"), Pin{}, 0, "signed by 1 of the root keys"},
 		{"signed by others", signedFile(t, one, "alice", "sec"), Pin{}, 0, "signed by 1 of the root keys"},
-		{"the file changed", Files{trustFile(t, "threshold: 2", "threshold: 1"), first.Envelope}, Pin{}, 0, "is not what trust.yaml.dsse.json signs"},
+		{"the file changed", Files{trustFile(t, "threshold: 2", "threshold: 1"), first.Envelope}, Pin{}, 0, "does not match its signatures"},
 		{"rotation cut short", Files{one, second.Envelope}, pin(one, 1), 2, ""},
-		{"rotation cut short, signed by the new root alone", Files{one, signedFile(t, two, "carol", "sec").Envelope}, Pin{}, 0, "signed by 1 of the root keys of version 1"},
+		{"rotation cut short, signed by the new root alone", Files{one, signedFile(t, two, "carol", "sec").Envelope}, Pin{}, 0, "does not match its signatures"},
 		{"no envelope at all", Files{one, []byte("{}")}, Pin{}, 0, "trust.yaml.dsse.json"},
 		{"a release's envelope", Files{one, sealed(t, one, release(), "alice", "carol")}, Pin{}, 0, "read statement"},
 	} {
@@ -279,10 +279,10 @@ func TestRotate(t *testing.T) {
 		{"old and new threshold", signedFile(t, two, "alice", "carol", "sec"), ""},
 		{"without the old threshold", signedFile(t, two, "carol", "sec"), "1 of the root keys of version 1 (alice, bob, carol), and 2 have to"},
 		{"without the new threshold", signedFile(t, two, "alice", "bob"), "0 of the root keys of version 2 (carol, sec), and 2 have to"},
-		{"one version too far", signedFile(t, trustFile(t, "version: 1", "version: 3"), "alice", "bob"), "version 3, and version 1 holds; the next one is 2"},
-		{"the same version", signedFile(t, trustFile(t, "2028", "2029"), "alice", "bob"), "the next one is 2"},
+		{"one version too far", signedFile(t, trustFile(t, "version: 1", "version: 3"), "alice", "bob"), "version 3, but version 1 is in force; set the version to 2"},
+		{"the same version", signedFile(t, trustFile(t, "2028", "2029"), "alice", "bob"), "set the version to 2"},
 		{"ended", signedFile(t, trustFile(t, "version: 1", "version: 2", "2028", "2025"), "alice", "bob"), "expired at 2025"},
-		{"another file", Files{trustFile(t, "version: 1", "version: 2"), signedFile(t, two, "alice", "carol", "sec").Envelope}, "that of another file"},
+		{"another file", Files{trustFile(t, "version: 1", "version: 2"), signedFile(t, two, "alice", "carol", "sec").Envelope}, "the signatures are for a different text"},
 		{"not signed", signedFile(t, two), "0 of the root keys"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -297,7 +297,7 @@ func TestRotate(t *testing.T) {
 	}
 }
 
-// A trust file that has ended can be replaced still, or nothing could be mended.
+// A trust file that has ended can be replaced still, or nothing could be fixed.
 func TestRotateAfterTheEnd(t *testing.T) {
 	ended := parsed(t, "2028", "2025")
 	if err := ended.Current(today); CodeOf(err) != Untrusted {

@@ -6,11 +6,11 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/signing"
 )
 
-// Vouched is what somebody signed of an archive in another form than that of
-// this program's envelopes, and that was found to hold.
-type Vouched struct {
+// ExternalSignature is a valid signature of an archive in another form than this
+// program's envelopes.
+type ExternalSignature struct {
 	Signer    Signer
-	At        int64  // Unix ms: when it was signed, as others vouch; 0: not known
+	At        int64  // Unix ms: when it was signed, as others confirm; 0: not known
 	Statement []byte // in-toto statement about the archive; nil: its bytes were signed
 }
 
@@ -18,17 +18,17 @@ type Vouched struct {
 // built, which is as good as having signed it. Others may say that it is bad.
 const provenanceType = "https://slsa.dev/provenance/v1"
 
-// CheckVouched checks a bundle as Check does, with one signature in place of
-// those that a trust file asks for: vouch finds it, or says with a Refusal why
-// there is none. What was not signed as a release has neither channel nor
+// CheckExternal checks a bundle as Check does, with one signature in place of
+// those that a trust file asks for: vouch returns it, or a Refusal that gives the
+// reason why there is none. What was not signed as a release has neither channel nor
 // expiry; its name and sequence are those of its manifest.
-func CheckVouched(in Candidate, vouch func() (Vouched, error)) Verdict {
+func CheckExternal(in Candidate, vouch func() (ExternalSignature, error)) Verdict {
 	c := newCheck(&Trust{given: &Channel{}}, in)
 	return c.run(c.size, func() error { return c.accept(vouch) }, c.follow)
 }
 
 // accept finds who signed, and what.
-func (c *check) accept(vouch func() (Vouched, error)) error {
+func (c *check) accept(vouch func() (ExternalSignature, error)) error {
 	by, err := vouch()
 	if err != nil {
 		return err
@@ -44,12 +44,12 @@ func (c *check) accept(vouch func() (Vouched, error)) error {
 	case signing.ReleaseType:
 		c.said, c.release, err = signing.Open[signing.Release](&signing.Envelope{Payload: by.Statement})
 		if err != nil {
-			return refuse(Unsigned, "what was signed of %s is no release of a policy: %w", c.in.File, err)
+			return refuse(Unsigned, "the signed statement about %s is not a policy release: %w", c.in.File, err)
 		}
 		c.v.Release = &c.release
 		return nil
 	default:
-		return refuse(Unsigned, "what was signed of %s says something of type %.200q, which may be that it is bad; "+
+		return refuse(Unsigned, "the signed statement about %s has type %.200q, which may declare it bad; "+
 			"expected a signature of the archive, or a statement of type %s or %s", c.in.File, kind, signing.ReleaseType, provenanceType)
 	}
 }
@@ -83,9 +83,9 @@ func (c *check) follow() error {
 // channel that is asked for.
 func (c *check) unnamed() error {
 	if c.in.Channel != "" {
-		return refuse(Scope, "what was signed of %s names no channel; expected %s: have a statement of type %s signed, or leave the channel out",
+		return refuse(Scope, "the signed statement about %s names no channel; expected %s: sign a statement of type %s, or omit the channel",
 			c.in.File, c.in.Channel, signing.ReleaseType)
 	}
-	c.warn("the signature is of the archive alone: it says neither which channel it is for nor when it ends")
+	c.warn("the signature covers only the archive: it has neither a channel nor an expiry")
 	return nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -22,15 +21,16 @@ import (
 func allowCommand(a *cli.App) *cobra.Command {
 	var once, session bool
 	var reason string
+	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "allow ID --once | --session",
 		Short: "Allow one call that was held up; needs a person at a terminal",
-		Long: "ID is the record of a call that was asked about, put in another form or blocked,\n" +
-			"as `reviewer denials` lists it. What is allowed is that call and no other: the same\n" +
-			"arguments to the same tool, in the same directory, by any agent of the session.\n" +
-			"It says nothing against a stop, nor against rules that always hold.",
+		Long: "ID is the record of a call that was asked about, rewritten or blocked, as\n" +
+			"`reviewer denials` lists it. Exactly that call is allowed: the same arguments to\n" +
+			"the same tool in the same directory, by any agent of the session.\n" +
+			"It overrides neither a stopped session nor rules that always apply.",
 		Example: "  reviewer allow f8dc9b3b-35 --once --reason 'the branch is mine'",
-		Args:    cobra.ExactArgs(1),
+		Args:    cli.Needs(cli.Argument{Name: "ID", What: "the id of a call as `reviewer denials` lists it, such as f8dc9b3b-35"}),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			do, err := howLong(once, session)
 			if err != nil {
@@ -40,30 +40,40 @@ func allowCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return allow(cmd.Context(), a, args[0], engine.Control{Do: do, Reason: reason, By: who})
+			return allow(cmd.Context(), a, &out, args[0], engine.Control{Do: do, Reason: reason, By: who})
 		},
 	}
-	cmd.Flags().BoolVar(&once, "once", false, "the next time that the call is made")
-	cmd.Flags().BoolVar(&session, "session", false, "each time, until the session ends")
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for the log")
+	out.Flags(cmd, term.Text, "json")
+	cmd.Flags().BoolVar(&once, "once", false, "allow the call the next time it is made")
+	cmd.Flags().BoolVar(&session, "session", false, "allow the call every time until the session ends")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason to record in the log")
 	return cmd
+}
+
+// allowedDocument is the call that a person allowed.
+type allowedDocument struct {
+	Record  string `json:"record"`
+	Session string `json:"session"`
+	Once    bool   `json:"once"` // false: until the session ends
+	Reason  string `json:"reason,omitempty"`
+	By      string `json:"by"`
 }
 
 func howLong(once, session bool) (string, error) {
 	switch {
 	case once && session:
-		return "", errors.New("--once and --session exclude each other: say one of them")
+		return "", cli.Usage("--once and --session exclude each other: give one of them")
 	case once:
 		return engine.ControlAllowOnce, nil
 	case session:
 		return engine.ControlAllowSession, nil
 	}
-	return "", errors.New("say for how long: --once for the next time that the call is made, or --session until the session ends")
+	return "", cli.Usage("give --once for the next time the call is made, or --session until the session ends")
 }
 
-// allow shows a person the call that they allow, and records their word. The
-// command itself is the word: nothing more is asked.
-func allow(ctx context.Context, a *cli.App, id string, choice engine.Control) error {
+// allow shows a person the call that they allow, and records the override. Running
+// the command is the confirmation: nothing more is asked.
+func allow(ctx context.Context, a *cli.App, out *term.Output, id string, choice engine.Control) error {
 	store, s, r, err := heldUp(a, id)
 	if err != nil {
 		return err
@@ -73,19 +83,19 @@ func allow(ctx context.Context, a *cli.App, id string, choice engine.Control) er
 	}
 	key, _ := r.CallKey()
 	choice.Record, choice.Print, choice.CWD = r.ID(), key.Print, key.CWD
-	if err := rehearse(ctx, a, store, s, r, choice); err != nil {
+	if err := decideAllowed(ctx, a, store, s, r, choice); err != nil {
 		return err
 	}
-	err = store.ControlIf(ctx, s.Key, choice, func(h *history.State) error { return adds(h, r, choice) })
+	err = store.ControlIf(ctx, s.Key, choice, func(h *history.State) error { return checkExtends(h, r, choice) })
 	if err != nil {
 		return err
 	}
-	showAllowed(a.Stdout, a.Paint(&term.Output{}), r, choice)
-	return nil
+	d := allowedDocument{r.ID(), s.Key.Session, choice.Do == engine.ControlAllowOnce, choice.Reason, choice.By}
+	return out.Result(a.Stdout, d, func(w io.Writer) { showAllowed(w, a.Paint(out), r, choice) })
 }
 
-// heldUp finds the call that a person names. Only a record's own id will do:
-// what `last` stands for may change while they type.
+// heldUp finds the call that a person names. It accepts only a record's own id:
+// the meaning of `last` may change while they type.
 func heldUp(a *cli.App, id string) (*audit.Store, audit.Session, *engine.Record, error) {
 	store, s, err := a.Session(id)
 	if err != nil {
@@ -99,7 +109,7 @@ func heldUp(a *cli.App, id string) (*audit.Store, audit.Session, *engine.Record,
 	return store, s, r, allowable(s, r)
 }
 
-// allowable says why a person's word about a record would mean nothing.
+// allowable returns an error if a manual override of a record would have no effect.
 func allowable(s audit.Session, r *engine.Record) error {
 	effect := engine.AnswerOf(r).Effect
 	_, known := r.CallKey()
@@ -108,27 +118,27 @@ func allowable(s audit.Session, r *engine.Record) error {
 		return fmt.Errorf("session %s is stopped (%s): `reviewer session resume %s` first", s.Key.Session,
 			term.OneLine(s.Stopped.Reason, 120), s.Key.Session)
 	case r.Kind != engine.KindPre:
-		return fmt.Errorf("record %s is no call but of kind %s: "+
+		return fmt.Errorf("record %s is not a call but of kind %s: "+
 			"give the id that `reviewer denials` lists; `reviewer audit show %s` lists the calls",
 			r.ID(), r.Kind, s.Key.Session)
 	case r.Answer != nil && r.Answer.Mode == engine.ModeDegraded:
-		return fmt.Errorf("no rule held call %s up: it could not be reviewed (%s); `reviewer doctor` tells more", r.ID(),
+		return fmt.Errorf("no rule held up call %s: it could not be reviewed (%s); run `reviewer doctor` for details", r.ID(),
 			term.OneLine(r.Answer.Failure, 300))
 	case effect == engine.Allow || effect == engine.Warn:
 		return fmt.Errorf("call %s was not held up: the answer was %s", r.ID(), effect)
 	case r.Decision == nil || !known:
-		return fmt.Errorf("call %s could not be recognised when it is made again: its record does not hold all that tells it from others", r.ID())
+		return fmt.Errorf("call %s would not be recognised if made again: its record lacks details that identify it", r.ID())
 	}
 	return nil
 }
 
-// rehearse asks the policy that holds now what it would answer to the call once
-// the person has spoken. So policy alone says which rules a word does not
-// soften, and nobody is told that something is allowed which is not.
-func rehearse(ctx context.Context, a *cli.App, store *audit.Store, s audit.Session, r *engine.Record, choice engine.Control) error {
+// decideAllowed asks the active policy what it would answer to the call with the manual
+// override. So the policy alone decides which rules an override does not relax, and
+// nobody is told that something is allowed when it is not.
+func decideAllowed(ctx context.Context, a *cli.App, store *audit.Store, s audit.Session, r *engine.Record, choice engine.Control) error {
 	again := *r
 	again.T = time.Now().UnixMilli()
-	after, err := suppose(ctx, store, s, &again, choice)
+	after, err := withOverride(ctx, store, s, &again, choice)
 	if err != nil {
 		return err
 	}
@@ -143,11 +153,13 @@ func rehearse(ctx context.Context, a *cli.App, store *audit.Store, s audit.Sessi
 	return stillHeldUp(r.ID(), &v.Decision)
 }
 
-// suppose returns the session's state as it would be after a person's word.
-func suppose(ctx context.Context, store *audit.Store, s audit.Session, r *engine.Record, choice engine.Control) (*history.State, error) {
+// withOverride returns the session's state as it would be with a manual override.
+func withOverride(
+	ctx context.Context, store *audit.Store, s audit.Session, r *engine.Record, choice engine.Control,
+) (*history.State, error) {
 	var after *history.State
 	err := store.Update(ctx, s.Key, func(t history.Tail) (err error) {
-		if err := adds(t.History, r, choice); err != nil {
+		if err := checkExtends(t.History, r, choice); err != nil {
 			return err
 		}
 		after, err = t.History.After(&engine.Record{Kind: engine.KindControl, N: t.History.N + 1, T: r.T, Control: &choice})
@@ -156,17 +168,17 @@ func suppose(ctx context.Context, store *audit.Store, s audit.Session, r *engine
 	return after, err
 }
 
-// adds refuses a word that adds nothing to an earlier one.
-func adds(h *history.State, r *engine.Record, choice engine.Control) error {
+// checkExtends refuses an override that adds nothing to an earlier one.
+func checkExtends(h *history.State, r *engine.Record, choice engine.Control) error {
 	before := history.NewInput(r, h, engine.View{}).Session
-	if before.Allowed == "" || longer(before.Allowed, choice.Do) {
+	if before.Allowed == "" || extends(before.Allowed, choice.Do) {
 		return nil
 	}
 	return fmt.Errorf("call %s is allowed already (%s, by %s)", r.ID(), before.Allowed, before.AllowedBy)
 }
 
-// longer says that a choice goes beyond what is allowed already.
-func longer(allowed, do string) bool {
+// extends reports whether a choice extends an existing allowance.
+func extends(allowed, do string) bool {
 	return allowed == engine.AllowedOnce && do == engine.ControlAllowSession
 }
 
@@ -178,8 +190,8 @@ func stillHeldUp(id string, d *engine.Decision) error {
 	if len(d.Rules) > 0 {
 		by = strings.Join(d.RuleIDs(), ", ") + ": " + d.Rules[0].Message
 	}
-	return fmt.Errorf("a person's word does not soften what holds call %s up, and the answer would still be %s (%s): do it yourself in a "+
-		"terminal, or have the rule changed", id, d.Enforced, term.OneLine(by, 300))
+	return fmt.Errorf("a manual override cannot release call %s, and the answer would still be %s (%s): do it yourself in a "+
+		"terminal, or change the rule", id, d.Enforced, term.OneLine(by, 300))
 }
 
 // showAllowed prints what a person allowed, and what that means.
@@ -192,22 +204,22 @@ func showAllowed(w io.Writer, p term.Paint, r *engine.Record, choice engine.Cont
 	if len(r.Decision.Rules) > 0 {
 		fmt.Fprintf(w, "  rules: %s\n", strings.Join(r.Decision.RuleIDs(), ", "))
 	}
-	explaincmd.ExplainAction(w, "What it would do", r.Action)
+	explaincmd.ExplainAction(w, "Effects", r.Action)
 	fmt.Fprintf(w, "  %s\n", undoing(r.Decision.SideEffects))
 	showUnseen(w, r)
-	span := "once: the next time that this call is made"
+	span := "once: the next time this call is made"
 	if choice.Do == engine.ControlAllowSession {
-		span = "until the session ends: each time that this call is made"
+		span = "until the session ends: every time this call is made"
 	}
 	fmt.Fprintf(w, "\nAllowed by %s %s,\nwith the same arguments in %s. Any other call is reviewed as before.\n", choice.By,
 		span, term.OneLine(choice.CWD, 200))
-	fmt.Fprintf(w, "The agent may try again; `reviewer audit why %s` tells what became of it.\n", r.ID())
+	fmt.Fprintf(w, "The agent may try again; `reviewer audit why %s` shows the outcome.\n", r.ID())
 }
 
-// showUnseen names what a person allows without seeing it here.
+// showUnseen names the parts of the call that are not shown here.
 func showUnseen(w io.Writer, r *engine.Record) {
 	for _, name := range slices.Sorted(maps.Keys(r.Action.Contents)) {
-		fmt.Fprintf(w, "  %s: %d bytes, which the log does not keep\n", name, r.Action.Contents[name].Bytes)
+		fmt.Fprintf(w, "  %s: %d bytes, not kept in the log\n", name, r.Action.Contents[name].Bytes)
 	}
 	for _, c := range r.Cut {
 		fmt.Fprintf(w, "  %s: shortened, %d in all\n", c.Field, c.Bytes)
@@ -217,9 +229,9 @@ func showUnseen(w io.Writer, r *engine.Record) {
 func undoing(e *engine.SideEffects) string {
 	switch {
 	case e == nil:
-		return "whether it can be undone is not known"
+		return "may not be reversible"
 	case e.Reversible:
-		return "it can be undone"
+		return "can be undone"
 	}
-	return "it cannot be undone"
+	return "cannot be undone"
 }

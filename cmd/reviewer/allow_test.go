@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
-// What a person's word would mean nothing about is refused with the reason.
+// What a manual override would mean nothing about is refused with the reason.
 func TestAllowable(t *testing.T) {
 	call := func(v engine.Verdict, change func(*engine.Record)) *engine.Record {
 		r := heldUpBy(&engine.Record{Chain: strings.Repeat("c", 32), N: 2}, v, "/w")
@@ -36,12 +36,12 @@ func TestAllowable(t *testing.T) {
 		{"only watched", running, call(engine.Block, func(r *engine.Record) { r.Answer.Effect = engine.Allow }), "was not held up: the answer was allow"},
 		{"imported, not answered", running, call(engine.Block, func(r *engine.Record) { r.Answer = nil }), "was not held up"},
 		{"a stopped session", stopped, call(engine.Block, nil), "session s is stopped (lost): `reviewer session resume s` first"},
-		{"after the call", running, call(engine.Block, func(r *engine.Record) { r.Kind = engine.KindPost }), "is no call but of kind post"},
+		{"after the call", running, call(engine.Block, func(r *engine.Record) { r.Kind = engine.KindPost }), "is not a call but of kind post"},
 		{"not reviewed", running, call(engine.Block, func(r *engine.Record) {
 			r.Decision, r.Answer.Mode, r.Answer.Failure = nil, engine.ModeDegraded, "load policy: line 3"
-		}), "no rule held call cccccccc-2 up: it could not be reviewed (load policy: line 3); `reviewer doctor`"},
-		{"no fingerprint", running, call(engine.Block, func(r *engine.Record) { r.Action.Fingerprint = "" }), "could not be recognised"},
-		{"a directory that was cut short", running, call(engine.Block, func(r *engine.Record) { r.Cut = []engine.Cut{{Field: "event.cwd"}} }), "could not be recognised"},
+		}), "no rule held up call cccccccc-2: it could not be reviewed (load policy: line 3); run `reviewer doctor` for details"},
+		{"no fingerprint", running, call(engine.Block, func(r *engine.Record) { r.Action.Fingerprint = "" }), "would not be recognised"},
+		{"a directory that was cut short", running, call(engine.Block, func(r *engine.Record) { r.Cut = []engine.Cut{{Field: "event.cwd"}} }), "would not be recognised"},
 	} {
 		err := allowable(c.session, c.record)
 		switch {
@@ -62,7 +62,7 @@ func TestShowAllowed(t *testing.T) {
 	var b strings.Builder
 	showAllowed(&b, term.Paint{}, r, engine.Control{Do: engine.ControlAllowSession, By: "anna", CWD: "/w"})
 	for _, want := range []string{
-		"  - two?[2Jlines\n", "  it can be undone\n", "  content: 120 bytes, which the log does not keep\n",
+		"  - two?[2Jlines\n", "  can be undone\n", "  content: 120 bytes, not kept in the log\n",
 		"  event.args.command: shortened, 9000 in all\n", "Allowed by anna until the session ends", "in /w.",
 	} {
 		if !strings.Contains(b.String(), want) {

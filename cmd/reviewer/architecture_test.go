@@ -24,7 +24,7 @@ const (
 	root   = "../.."
 )
 
-// wall says what a package may import besides the standard library, and why
+// wall lists what a package may import besides the standard library, and why
 // that is all.
 type wall struct {
 	from string
@@ -40,9 +40,11 @@ func walls() []wall {
 			"what records fold to is the same whoever keeps them, and whatever policy is asked about it"},
 		{"engine/review", []string{"engine", "engine/history"},
 			"the whole contract from an event to its answer: who classifies, judges, records and encodes is handed in"},
+		{"engine/osfile", []string{"golang.org/x/sys/windows"},
+			"what systems do differently with files holds for any file, whatever it is for"},
 		{"engine/wildcard", nil,
 			"what a pattern matches follows from two texts, and shells, .gitignore files and conditions share one matcher"},
-		{"engine/harness", []string{"engine"},
+		{"engine/harness", []string{"engine", "engine/osfile"},
 			"an agent's wire format is true whatever a call means and whatever is decided; packages below engine meet in cmd only"},
 		{"engine/classify", []string{"engine", "engine/classify/abstract", "engine/classify/languages", "engine/classify/marks", "engine/classify/mask", "engine/classify/operation", "engine/classify/place", "engine/classify/programs", "engine/classify/prompt", "engine/classify/rows", "engine/classify/shell", "engine/classify/tasks", "engine/classify/windows", "mvdan.cc/sh/v3/syntax"},
 			"what a call means depends neither on the agent that makes it nor on the policy that judges it"},
@@ -56,7 +58,7 @@ func walls() []wall {
 			"a script means the same whoever sends it, so clients and shells are out of reach"},
 		{"engine/classify/operation", []string{"engine/classify/abstract", "engine/classify/rows"},
 			"the name of an operation is read as text, whichever service has it"},
-		{"engine/classify/place", []string{"engine", "engine/wildcard", "engine/classify/abstract", "engine/classify/mask", "engine/classify/rows"},
+		{"engine/classify/place", []string{"engine", "engine/osfile", "engine/wildcard", "engine/classify/abstract", "engine/classify/mask", "engine/classify/rows"},
 			"what a path is does not depend on the command that names it"},
 		{"engine/classify/marks", []string{"engine", "engine/classify/abstract", "engine/classify/mask", "engine/classify/place"},
 			"marks are made of texts, and no code is understood for them"},
@@ -70,21 +72,23 @@ func walls() []wall {
 			"files of tasks hold shell code: the machine runs it, and the programs in it are not looked at here"},
 		{"engine/classify/windows", []string{"engine", "engine/wildcard", "engine/classify/abstract", "engine/classify/mask", "engine/classify/place", "engine/classify/shell"},
 			"programs that cmd or PowerShell start are run by the machine with what it was handed"},
-		{"engine/classify/programs", []string{"engine", "engine/classify/abstract", "engine/classify/languages", "engine/classify/operation", "engine/classify/place", "engine/classify/rows", "engine/classify/shell", "engine/classify/sql", "engine/classify/tasks", "engine/classify/windows"},
+		{"engine/classify/programs", []string{"engine", "engine/classify/abstract", "engine/classify/languages", "engine/classify/operation", "engine/classify/place", "engine/classify/rows", "engine/classify/shell", "engine/classify/sql", "engine/classify/tasks", "engine/classify/windows", "github.com/tailscale/hujson"},
 			"the top of what is known of commands: nobody below may lean on a single program"},
 		{"engine/classify/classifytest", []string{"engine/classify/rows"},
 			"what tests share is at hand for the lowest package, so it imports none but the form of rows"},
-		{"engine/audit", []string{"engine", "engine/history"},
+		{"engine/audit", []string{"engine", "engine/history", "engine/osfile"},
 			"a log can be verified without knowing what its records mean: of the history it knows how to fold, write and read a state"},
 		{"engine/detect", []string{"engine"},
 			"looking into raw texts needs no meaning and no verdict, and what it returns is numbers"},
 		{"engine/simulate", []string{"engine", "engine/history", "engine/review"},
 			"a rehearsal cannot act or record anything, since it sees no executor and no log"},
-		{"engine/cases", []string{"engine", "go.yaml.in/yaml/v3", "golang.org/x/tools/txtar"},
+		{"engine/yamltext", []string{"go.yaml.in/yaml/v3"},
+			"where a text stops being YAML is said without knowing what it is for"},
+		{"engine/cases", []string{"engine", "engine/yamltext", "go.yaml.in/yaml/v3", "golang.org/x/tools/txtar"},
 			"what a case file says, and whether a record is as it expects, depends on nobody who classifies or decides"},
 		{"engine/stats", []string{"engine"},
 			"what a log says in numbers depends neither on where its records lie nor on who shows the numbers"},
-		{"cmd/reviewer/trash", nil,
+		{"cmd/reviewer/trash", []string{"engine/osfile"},
 			"moving files aside is the same work whoever asks for it, and nothing of policy or log may keep it from being tried alone"},
 		{"engine/mutant", nil,
 			"what a small change to a policy is, for every language in which one is made"},
@@ -92,7 +96,7 @@ func walls() []wall {
 			"the one package that knows OPA, and nothing else, so that OPA can be changed in one place"},
 		{"cel", []string{"engine", "engine/mutant", "engine/wildcard", "cel.dev/cel-go/"},
 			"the one package that knows cel-go, and nothing else, so that it can be changed in one place"},
-		{"bundles", []string{"engine", "engine/classify/rows", "schemas", "go.yaml.in/yaml/v3", "github.com/santhosh-tekuri/jsonschema/v5", "golang.org/x/mod/semver", "golang.org/x/mod/sumdb/dirhash"},
+		{"bundles", []string{"engine", "engine/classify/rows", "engine/osfile", "engine/yamltext", "schemas", "go.yaml.in/yaml/v3", "github.com/santhosh-tekuri/jsonschema/v5", "golang.org/x/mod/semver", "golang.org/x/mod/sumdb/dirhash"},
 			"files, digests and settings of a policy can be looked at without evaluating it"},
 		{"bundles/diff", []string{"engine", "engine/classify/rows", "bundles", "go.yaml.in/yaml/v3"},
 			"the difference of two policies follows from their rows and settings; what Rego states is asked of the caller"},
@@ -108,38 +112,41 @@ func walls() []wall {
 			"who signed what can be checked before anything of a policy is read, so nothing that reads one is at hand"},
 		{"bundles/sigstore", []string{"github.com/sigstore/sigstore-go/pkg/bundle", "github.com/sigstore/sigstore-go/pkg/root", "github.com/sigstore/sigstore-go/pkg/verify", "github.com/sigstore/sigstore/pkg/signature"},
 			"the one package that knows Sigstore, with the build tag of that name only: reading and checking, and nothing of the library that signs or fetches"},
-		{"bundles/depot", nil,
-			"which bytes are active, and what was active before, can be told without knowing what is in them or who vouches for it"},
-		{"bundles/here", []string{"engine", "engine/audit", "bundles", "bundles/depot", "bundles/trust"},
-			"which policy holds on a machine follows from its files and its ledger; who compiles a policy, who is a person and what git says is handed in"},
+		{"bundles/releases", []string{"engine/osfile"},
+			"which bytes are active, and what was active before, is known without knowing what is in them or who signed it"},
+		{"bundles/active", []string{"engine", "engine/audit", "engine/osfile", "bundles", "bundles/releases", "bundles/trust"},
+			"which policy is active on a machine follows from its files and its ledger; who compiles a policy, who is a person and what git says is handed in"},
 		{"bundles/trust", []string{"engine", "bundles", "bundles/diff", "bundles/signing", "go.yaml.in/yaml/v3"},
 			"whether a bundle may be used follows from bytes, a time and what was seen, so that every refusal can be tried out; what compiles it is the caller's"},
+		{"docs", nil,
+			"pages are texts that the program prints"},
 		{"schemas", nil,
 			"documents that others embed"},
-		{"schemas/gen", []string{"engine", "engine/cases", "engine/classify/rows", "cmd/reviewer/report", "engine/simulate", "engine/stats", "bundles", "bundles/diff", "bundles/trust"},
-			"schemas are made of the types that they describe, and of nothing else"},
-		{"cmd/reviewer", []string{
+		{"schemas/gen", []string{"engine", "engine/cases", "engine/classify/rows", "cmd/reviewer/codes", "cmd/reviewer/report", "engine/simulate", "engine/stats", "cel", "bundles", "bundles/diff", "bundles/trust",
+			"go.yaml.in/yaml/v3"},
+			"schemas and pages are made of the types and functions that they describe, and of examples, and of nothing else"},
+		{"cmd/reviewer", []string{"schemas",
 			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
 			"cmd/reviewer/auditcmd", "cmd/reviewer/configcmd", "cmd/reviewer/explaincmd", "cmd/reviewer/policycmd", "cmd/reviewer/releasecmd", "cmd/reviewer/reviewcmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/simulatecmd",
-			"engine", "engine/history", "engine/review", "engine/harness", "engine/classify", "engine/audit", "cmd/reviewer/trash", "rego", "bundles", "bundles/here",
+			"engine", "engine/history", "engine/review", "engine/harness", "engine/classify", "engine/audit", "cmd/reviewer/trash", "rego", "bundles", "bundles/active",
 			"github.com/spf13/cobra", "go.yaml.in/yaml/v3"},
 			"wires everything together; a library more is a decision to take here"},
-		{"cmd/reviewer/term", []string{"engine", "github.com/spf13/cobra", "golang.org/x/term"},
+		{"cmd/reviewer/term", []string{"engine", "engine/osfile", "github.com/spf13/cobra", "golang.org/x/term"},
 			"how something is written depends neither on what it is nor on where policies and logs lie, so that whatever draws can use it"},
 		{"cmd/reviewer/report", []string{"engine", "cmd/reviewer/term"},
 			"what was found can be written in every format by whoever found it"},
 		{"cmd/reviewer/subprocess", []string{"bundles"},
-			"what git has in a revision can be read without knowing which policy holds"},
-		{"cmd/reviewer/cli", []string{
-			"cmd/reviewer/subprocess", "cmd/reviewer/term", "engine", "engine/history", "engine/audit", "engine/classify", "engine/harness", "cmd/reviewer/report", "rego", "cel", "bundles", "bundles/here",
+			"what git has in a revision can be read without knowing which policy is active"},
+		{"cmd/reviewer/cli", []string{"engine/cases",
+			"cmd/reviewer/subprocess", "cmd/reviewer/term", "engine", "engine/history", "engine/audit", "engine/classify", "engine/harness", "cmd/reviewer/report", "rego", "cel", "bundles", "bundles/active",
 			"github.com/spf13/cobra", "github.com/spf13/pflag"},
 			"what every command is handed knows no command, and nothing that compiles a policy or opens a connection"},
 		{"cmd/reviewer/reviewcmd", []string{
-			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/wiring", "engine", "engine/review", "engine/classify", "engine/harness", "engine/simulate", "bundles", "bundles/here", "github.com/spf13/cobra"},
+			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/wiring", "engine", "engine/review", "engine/classify", "engine/harness", "engine/simulate", "bundles", "bundles/active", "github.com/spf13/cobra"},
 			"it rehearses documents: no log and no executor is at hand"},
 		{"cmd/reviewer/explaincmd", []string{
 			"cmd/reviewer/cli", "cmd/reviewer/reviewcmd", "cmd/reviewer/term", "cmd/reviewer/wiring",
-			"engine", "engine/history", "engine/review", "engine/audit", "engine/classify", "engine/classify/rows", "engine/harness", "engine/simulate", "rego", "cel", "bundles", "bundles/here", "github.com/spf13/cobra"},
+			"engine", "engine/history", "engine/review", "engine/audit", "engine/classify", "engine/classify/rows", "engine/harness", "engine/simulate", "rego", "cel", "bundles", "bundles/active", "github.com/spf13/cobra"},
 			"why something was decided is read in the record, or rehearsed; the words for it are those that the other commands use"},
 		{"cmd/reviewer/auditcmd", []string{
 			"cmd/reviewer/cli", "cmd/reviewer/explaincmd", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
@@ -147,31 +154,33 @@ func walls() []wall {
 			"the log is read with the policies that it names, whichever holds now"},
 		{"cmd/reviewer/sessioncmd", []string{
 			"cmd/reviewer/auditcmd", "cmd/reviewer/cli", "cmd/reviewer/explaincmd", "cmd/reviewer/term", "engine", "engine/history", "engine/audit", "engine/classify", "github.com/spf13/cobra"},
-			"what happened in a session is in its records: no policy is at hand that could judge it anew"},
+			"what happened in a session is in its records: no policy is at hand that could judge it again"},
 		{"cmd/reviewer/configcmd", []string{
-			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/wiring", "engine", "bundles", "bundles/here", "github.com/spf13/cobra"},
+			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/wiring", "engine", "bundles", "bundles/active", "github.com/spf13/cobra"},
 			"settings are checked without deciding anything, and no log is at hand"},
 		{"cmd/reviewer/policycmd", []string{
-			"cmd/reviewer/cli", "cmd/reviewer/configcmd", "cmd/reviewer/lint", "cmd/reviewer/skeleton", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
-			"engine", "engine/cases", "engine/mutant", "cmd/reviewer/report", "rego", "cel", "bundles", "bundles/diff", "bundles/foreign", "bundles/here", "bundles/permissions", "bundles/safeclaw",
+			"cmd/reviewer/cli", "cmd/reviewer/codes", "cmd/reviewer/configcmd", "cmd/reviewer/lint", "cmd/reviewer/skeleton", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
+			"engine", "engine/cases", "engine/mutant", "cmd/reviewer/report", "rego", "cel", "bundles", "bundles/diff", "bundles/foreign", "bundles/active", "bundles/permissions", "bundles/safeclaw", "docs",
 			"github.com/rogpeppe/go-internal/diff", "github.com/spf13/cobra"},
-			"a policy is written, checked and tried where it lies: no log, no key and no depot is at hand"},
-		{"cmd/reviewer/simulatecmd", []string{
+			"a policy is written, checked and tried where it lies: no log, no key and no store is needed"},
+		{"cmd/reviewer/simulatecmd", []string{"cmd/reviewer/report",
 			"cmd/reviewer/auditcmd", "cmd/reviewer/cli", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
-			"engine", "engine/review", "engine/cases", "engine/classify", "engine/classify/rows", "engine/harness", "engine/simulate", "bundles", "bundles/diff", "bundles/here", "github.com/spf13/cobra"},
+			"engine", "engine/review", "engine/cases", "engine/classify", "engine/classify/rows", "engine/harness", "engine/simulate", "bundles", "bundles/diff", "bundles/active", "github.com/spf13/cobra"},
 			"a comparison sees what was recorded through sources alone, so that it cannot change a log"},
 		{"cmd/reviewer/releasecmd", []string{
 			"cmd/reviewer/cli", "cmd/reviewer/lint", "cmd/reviewer/policycmd", "cmd/reviewer/ship", "cmd/reviewer/subprocess", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
-			"engine", "engine/audit", "cmd/reviewer/report", "engine/simulate", "rego", "bundles", "bundles/depot", "bundles/diff", "bundles/here", "bundles/signing", "bundles/sigstore", "bundles/trust",
+			"engine", "engine/audit", "cmd/reviewer/report", "engine/simulate", "rego", "bundles", "bundles/releases", "bundles/diff", "bundles/active", "bundles/signing", "bundles/sigstore", "bundles/trust",
 			"github.com/spf13/cobra", "github.com/spf13/pflag"},
 			"the one group of commands that reads signing keys and reaches other machines, through ship"},
 		{"cmd/reviewer/impact", []string{"engine", "engine/simulate", "cmd/reviewer/report", "cmd/reviewer/term"},
 			"what a simulation found is written from the result alone: no log, no policy and no file is at hand that could change the page"},
-		{"cmd/reviewer/lint", []string{"cmd/reviewer/wiring", "engine", "engine/cases", "engine/classify", "engine/detect", "cmd/reviewer/report", "bundles", "rego", "cel"},
+		{"cmd/reviewer/codes", []string{"engine", "go.yaml.in/yaml/v3"},
+			"codes are described once, for whoever finds, shows or documents them"},
+		{"cmd/reviewer/lint", []string{"cmd/reviewer/codes", "cmd/reviewer/wiring", "engine", "engine/cases", "engine/classify", "engine/detect", "cmd/reviewer/report", "bundles", "rego", "cel"},
 			"what is wrong with a policy can be said without deciding anything, and without knowing where it lies"},
 		{"cmd/reviewer/ship", []string{"bundles", "bundles/signing", "oras.land/oras-go/v2/", "github.com/opencontainers/"},
 			"the one package that opens connections: it carries bytes, and neither who trusts whom nor where policies are kept is at hand"},
-		{"cmd/reviewer/sources", []string{"engine", "engine/history", "engine/wildcard", "engine/audit", "engine/harness", "engine/simulate", "github.com/klauspost/compress/zstd"},
+		{"cmd/reviewer/sources", []string{"engine", "engine/history", "engine/osfile", "engine/wildcard", "engine/audit", "engine/harness", "engine/simulate", "github.com/klauspost/compress/zstd"},
 			"where sessions lie and what is in a file can be told without a policy; the one package that knows what compresses a file"},
 		{"cmd/reviewer/skeleton", []string{"bundles", "go.yaml.in/yaml/v3"},
 			"the first lines of a policy are texts: what they mean is looked at by whoever puts them into one"},
@@ -186,6 +195,8 @@ func walls() []wall {
 			"measures for those who write rules and is not shipped: it rehearses, and sees no log and no executor"},
 		{"cmd/reviewer/figrows", []string{"go.yaml.in/yaml/v3"},
 			"makes rows for those who work on the policy and is not shipped: it knows the form of a row and nothing that reads one"},
+		{"cmd/reviewer/release", []string{"bundles/signing", "github.com/CycloneDX/cyclonedx-go", "github.com/google/go-containerregistry/pkg/v1/", "github.com/google/go-containerregistry/pkg/v1", "github.com/google/rpmpack", "golang.org/x/mod/semver"},
+			"makes the files of a release and is not shipped: it runs the compiler and packs what that builds, and knows nothing of policies"},
 		{"cmd/reviewer/structure", []string{"golang.org/x/tools/go/packages"},
 			"measures the code for those who work on it and is not shipped: it knows nothing of the program"},
 		{"cmd/reviewer/e2e", []string{"golang.org/x/tools/txtar"},
@@ -219,21 +230,21 @@ func bans() []ban {
 	pure := slices.Concat(core, []string{"cel", "rego", "cmd/reviewer/impact", "cmd/reviewer/report"}, imports)
 	local := append(meaning(), "engine", "engine/history", "engine/review", "engine/harness", "engine/audit", "engine/detect", "engine/simulate", "cmd/reviewer/trash", "engine/cases", "engine/mutant", "engine/stats", "cel", "schemas")
 	commands := []string{"cmd/reviewer", "cmd/reviewer/cli", "cmd/reviewer/auditcmd", "cmd/reviewer/configcmd", "cmd/reviewer/explaincmd", "cmd/reviewer/policycmd", "cmd/reviewer/releasecmd", "cmd/reviewer/reviewcmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/simulatecmd"}
-	all := slices.Concat(local, commands, []string{"rego", "bundles", "bundles/here", "cmd/reviewer/report", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/reviewer/ship", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/wiring"}, imports, changes)
+	all := slices.Concat(local, commands, []string{"rego", "bundles", "bundles/active", "cmd/reviewer/report", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/reviewer/ship", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/wiring"}, imports, changes)
 	return []ban{
 		{local, []string{"net", "net/http", "crypto/tls", "os/exec", "plugin"}, true,
-			"no network in a decision or beside it, and programs are started by cmd only"},
-		{slices.Concat(imports, changes, []string{"bundles", "bundles/signing", "bundles/trust", "bundles/depot", "bundles/here"}), []string{"net/http", "crypto/tls", "os/exec", "plugin"}, true,
+			"no network in a decision or around it, and programs are started by cmd only"},
+		{slices.Concat(imports, changes, []string{"bundles", "bundles/signing", "bundles/trust", "bundles/releases", "bundles/active"}), []string{"net/http", "crypto/tls", "os/exec", "plugin"}, true,
 			"a policy is files: fetching one is another matter"},
 		{[]string{"cmd/reviewer/score"}, []string{"os/exec"}, false,
 			"a corpus is dangerous commands: none of them may ever run"},
 		{append(commands, "rego", "bundles/sigstore", "cmd/reviewer/report", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "cmd/reviewer/wiring"), []string{"net", "net/http", "crypto/tls", "plugin"}, false,
 			"no command opens a connection but through ship; OPA brings these packages along, with the built-ins that use them taken out"},
-		{[]string{"rego", "bundles", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot", "bundles/here", "cmd/reviewer/trial", "cmd/reviewer/lint"}, []string{"os/exec"}, false,
+		{[]string{"rego", "bundles", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/releases", "bundles/active", "cmd/reviewer/trial", "cmd/reviewer/lint"}, []string{"os/exec"}, false,
 			"programs are started by cmd only"},
 		{[]string{"cmd/reviewer/term", "cmd/reviewer/wiring", "cmd/reviewer/auditcmd", "cmd/reviewer/configcmd", "cmd/reviewer/explaincmd", "cmd/reviewer/policycmd", "cmd/reviewer/reviewcmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/simulatecmd"}, []string{"os/exec"}, false,
 			"these commands read and write files; git is reached through subprocess, which bounds it"},
-		{[]string{"bundles/here", "cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/reviewer/wiring"}, []string{module + "/cmd/reviewer/ship", module + "/cmd/reviewer/releasecmd", module + "/bundles/sigstore"}, true,
+		{[]string{"bundles/active", "cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/reviewer/wiring"}, []string{module + "/cmd/reviewer/ship", module + "/cmd/reviewer/releasecmd", module + "/bundles/sigstore"}, true,
 			"a hook needs these, and answers in milliseconds: nothing that opens a connection or reads a signing key comes with them"},
 		{pure, []string{"os", "os/exec", "os/signal", "os/user", "io/fs", "path/filepath", "syscall", "net", "log", "log/slog"}, false,
 			"the same input gives the same decision on every machine"},
@@ -244,7 +255,7 @@ func bans() []ban {
 
 // timeless packages read no clock: time is the event's.
 func timeless() []string {
-	return append(meaning(), "engine", "engine/history", "engine/review", "engine/harness", "engine/detect", "engine/simulate", "cmd/reviewer/trash", "engine/cases", "engine/mutant", "cmd/reviewer/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/diff", "bundles/mutate", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/depot", "bundles/here", "cmd/reviewer/wiring")
+	return append(meaning(), "engine", "engine/history", "engine/review", "engine/harness", "engine/detect", "engine/simulate", "cmd/reviewer/trash", "engine/cases", "engine/mutant", "cmd/reviewer/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/diff", "bundles/mutate", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/releases", "bundles/active", "cmd/reviewer/wiring")
 }
 
 // goPackage is what these tests read of `go list`.

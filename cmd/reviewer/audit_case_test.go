@@ -3,13 +3,14 @@ package main
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
 )
 
-// A case that is cut out of the records of another comes out the same, unless
+// A case that is cut out of the records of another is reproduced, unless
 // something that it needs was not recorded: then that is said. Every 21st case is
 // cut, each seventh with REVIEWER_EVERY=1 (`make fidelity`), which is enough.
 func TestCutCases(t *testing.T) {
@@ -51,13 +52,16 @@ func TestCutCases(t *testing.T) {
 			same++
 			continue
 		}
+		if slices.ContainsFunc(x.Lost, func(what string) bool { return strings.HasPrefix(what, "the texts that ") }) {
+			continue // what is written is not recorded, and such cases are about it
+		}
 		other++
 		if len(x.Lost) == 0 {
 			t.Errorf("%s: comes out otherwise, and nothing was lost:\n%s\n%s", c.Name, result.Failures[0], text)
 		}
 	}
-	if same < 9*other || same < some(7, 20) {
-		t.Errorf("%d cases come out the same, %d do not", same, other)
+	if same < 15*other || same < some(7, 20) {
+		t.Errorf("%d cases are reproduced, %d are not", same, other)
 	}
 }
 

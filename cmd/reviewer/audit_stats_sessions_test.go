@@ -49,7 +49,7 @@ func TestStatsOfManySessions(t *testing.T) {
 	page := resultOf(t, home, "audit", "stats")
 	for _, line := range []string{
 		"300 sessions", "allow        300  33.3 %", "total        900", "and 5 more (--by tool lists all)", "tool-0      60     20    20       -    -     20",
-		"loop                block       0         0   300        300", "loop                warn        0       300     0          -",
+		"loop               block       0         0   300        300", "loop               warn        0       300     0          -",
 	} {
 		if !strings.Contains(page, line+"\n") {
 			t.Errorf("%q is not on the page:\n%s", line, page)

@@ -1,4 +1,4 @@
-//go:build bench
+//go:build bench && unix
 
 package main
 
@@ -13,7 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
-// manyRules writes a layer of 5,000 rules, each with a case that it speaks in.
+// manyRules writes a layer of 5,000 rules, each with a case in which it fires.
 func manyRules(t *testing.T) string {
 	dir := t.TempDir()
 	files := map[string][]byte{".manifest": []byte(`{"roots": ["policies/organisation"], "metadata": {"name": "acme/many", "version": "1.0.0", "sequence": 1}}`)}
@@ -47,7 +47,7 @@ func buildMany(t *testing.T) (time.Duration, time.Duration) {
 		func() { mustRunHere(t, "policy", "check", dir) })
 }
 
-// buildTested says how long building 5,000 rules takes with a case for each.
+// buildTested describes how long building 5,000 rules takes with a case for each.
 func buildTested(t *testing.T) {
 	dir := manyRules(t)
 	archive := filepath.Join(t.TempDir(), "many.tar.gz")

@@ -1,4 +1,4 @@
-//go:build bench
+//go:build bench && unix
 
 package main
 
@@ -86,7 +86,7 @@ type growth struct {
 
 func newGrowth(tb testing.TB) *growth {
 	p, _ := defaultPolicy(tb)
-	return &growth{tb, p, &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mustMAC(tb), Rows: bundles.ShippedRows()}}
+	return &growth{tb, p, &classify.Classifier{World: classify.System{Home: "/home/kim"}, MAC: mustMAC(tb), Rows: bundles.BuiltInRows()}}
 }
 
 // times is how long reviews of a call take at both sizes, the best of some.

@@ -1,4 +1,4 @@
-//go:build bench
+//go:build bench && unix
 
 package main
 
@@ -49,7 +49,7 @@ func patternCost(t *testing.T, all bool) (time.Duration, time.Duration) {
 
 func patternRows(e *bundles.Effective) []bundles.Rule {
 	var rows []bundles.Rule
-	for _, r := range e.Tuned() {
+	for _, r := range e.EffectiveRules() {
 		if r.Pattern() {
 			rows = append(rows, r)
 		}
@@ -67,7 +67,7 @@ func trivialRego(t *testing.T) *rego.Host {
 
 // sessionInputs are what policy sees of each event of the recorded session.
 func sessionInputs(t *testing.T, view engine.View) []engine.Input {
-	c := &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mustMAC(t), Rows: bundles.ShippedRows()}
+	c := &classify.Classifier{World: classify.System{Home: "/home/kim"}, MAC: mustMAC(t), Rows: bundles.BuiltInRows()}
 	h := history.New()
 	h.Workspace = "/srv/shop"
 	kinds := map[engine.Phase]engine.Kind{engine.PhasePrompt: engine.KindPrompt, engine.PhasePre: engine.KindPre, engine.PhasePost: engine.KindPost}

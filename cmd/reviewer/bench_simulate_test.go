@@ -1,4 +1,4 @@
-//go:build bench
+//go:build bench && unix
 
 package main
 
@@ -84,7 +84,7 @@ func newSimulateBench(t *testing.T, calls int) *simulateBench {
 
 // compare takes all sessions through a comparison, as many at a time as there
 // are processors.
-func (b *simulateBench) compare(c *simulate.Comparison, moments func(i int) iter.Seq2[simulate.Moment, error]) {
+func (b *simulateBench) compare(c *simulate.Comparison, moments func(i int) iter.Seq2[simulate.RecordedEvent, error]) {
 	b.Helper()
 	next := make(chan int)
 	errs := make([]error, len(b.chains))
@@ -93,7 +93,7 @@ func (b *simulateBench) compare(c *simulate.Comparison, moments func(i int) iter
 		workers.Go(func() {
 			for i := range next {
 				first := b.chains[i][0]
-				_, errs[i] = c.Session(b.Context(), simulate.Story{Session: first.Session, Harness: first.Harness, Format: "audit", Audit: true, Moments: moments(i)})
+				_, errs[i] = c.Session(b.Context(), simulate.RecordedSession{Session: first.Session, Harness: first.Harness, Format: "audit", Audit: true, Events: moments(i)})
 			}
 		})
 	}
@@ -107,21 +107,21 @@ func (b *simulateBench) compare(c *simulate.Comparison, moments func(i int) iter
 	}
 }
 
-func (b *simulateBench) remembered(i int) iter.Seq2[simulate.Moment, error] {
-	return func(yield func(simulate.Moment, error) bool) {
+func (b *simulateBench) remembered(i int) iter.Seq2[simulate.RecordedEvent, error] {
+	return func(yield func(simulate.RecordedEvent, error) bool) {
 		for _, r := range b.chains[i] {
-			if !yield(simulate.Moment{Record: r}, nil) {
+			if !yield(simulate.RecordedEvent{Record: r}, nil) {
 				return
 			}
 		}
 	}
 }
 
-func (b *simulateBench) read(i int) iter.Seq2[simulate.Moment, error] {
+func (b *simulateBench) read(i int) iter.Seq2[simulate.RecordedEvent, error] {
 	first := b.chains[i][0]
-	return func(yield func(simulate.Moment, error) bool) {
+	return func(yield func(simulate.RecordedEvent, error) bool) {
 		for r, err := range b.store.Records(engine.SessionKey{Harness: first.Harness, Session: first.Session}, 0) {
-			if !yield(simulate.Moment{Record: r}, err) {
+			if !yield(simulate.RecordedEvent{Record: r}, err) {
 				return
 			}
 		}
@@ -135,7 +135,7 @@ func (b *simulateBench) against(candidate *review.Policy) *simulate.Comparison {
 	}
 }
 
-// stage is deciding alone, from records that are in memory: beside a rule `allow
+// stage is deciding alone, from records that are in memory: next to a rule `allow
 // := true` over the same inputs, which is what OPA costs at least.
 func (b *simulateBench) stage() {
 	trivial := trivialRego(b.T)
@@ -190,8 +190,8 @@ func (b *simulateBench) inputs() []engine.Input {
 	return all
 }
 
-// beside puts the whole way, from the log's bytes to the impact, beside two
-// others: only looking at the JSON, and OPA over each input's JSON as `opa exec`
+// beside compares the whole path, from the log's bytes to the impact, with two
+// others: only scanning the JSON, and OPA over each input's JSON as `opa exec`
 // evaluates it.
 func (b *simulateBench) beside() {
 	raw := b.bytes()
@@ -224,7 +224,7 @@ func (b *simulateBench) scan(raw []byte) {
 	lines := bytes.SplitAfter(raw, []byte("\n"))
 	b.parallel(len(lines)-1, func(i int) error {
 		if !json.Valid(lines[i]) {
-			return errors.New("a line is no JSON")
+			return errors.New("a line is not JSON")
 		}
 		return nil
 	})

@@ -1,4 +1,4 @@
-//go:build bench
+//go:build bench && unix
 
 package main
 
@@ -115,7 +115,7 @@ func warm(t *testing.T, allowed bool) (time.Duration, time.Duration) {
 	ctx := context.Background()
 	p, _ := defaultPolicy(t)
 	trivial := trivialRego(t)
-	c := &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mustMAC(t)}
+	c := &classify.Classifier{World: classify.System{Home: "/home/kim"}, MAC: mustMAC(t)}
 	h := history.New()
 	h.Workspace = "/srv/shop"
 	var records []*engine.Record
@@ -180,7 +180,7 @@ func cold(t *testing.T) (time.Duration, time.Duration) {
 	})
 }
 
-// rowsRead compares what a hook spends on rows, beside those of places, with all
+// rowsRead compares what a hook spends on rows, next to those of places, with all
 // that it does.
 func rowsRead(t *testing.T) (time.Duration, time.Duration) {
 	dir := t.TempDir()
@@ -198,7 +198,7 @@ func rowsRead(t *testing.T) (time.Duration, time.Duration) {
 	})
 }
 
-// programSize says how large the program is, and how much of it are rows.
+// programSize describes how large the program is, and how much of it are rows.
 func programSize(t *testing.T) {
 	reviewer, _ := builtPrograms(t)
 	program, err := os.Stat(reviewer)
@@ -276,12 +276,12 @@ func longSession(t *testing.T) (time.Duration, time.Duration) {
 }
 
 // liveSession returns a function that handles one more call of a session with
-// n calls behind it. The short one begins anew after each ten.
+// n calls behind it. The short one starts again after each ten.
 func liveSession(t *testing.T, n int) func() {
 	p, _ := defaultPolicy(t)
 	dir := t.TempDir()
 	store := &audit.Store{Dir: dir, Env: cli.Environment()}
-	c := &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mustMAC(t)}
+	c := &classify.Classifier{World: classify.System{Home: "/home/kim"}, MAC: mustMAC(t)}
 	r := &review.Reviewer{
 		Policy: func(string) (*review.Policy, error) { return p, nil }, Classifier: c, Log: store,
 		Env: cli.Environment(), Now: func() int64 { return time.Now().UnixMilli() },

@@ -86,7 +86,7 @@ func TestCasesReplay(t *testing.T) {
 			err = report.Err()
 		}
 		if err != nil || report.Same != report.Decisions {
-			t.Errorf("%s: %d of %d decisions come out the same: %v", c.Name, report.Same, report.Decisions, err)
+			t.Errorf("%s: %d of %d decisions are reproduced: %v", c.Name, report.Same, report.Decisions, err)
 		}
 		decisions += report.Decisions
 		keyframes += report.Keyframes

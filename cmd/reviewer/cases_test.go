@@ -18,7 +18,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// shippedCases loads the cases of the policy that ships, and what runs them.
+// shippedCases loads the cases of the built-in policy, and what runs them.
 func shippedCases(t *testing.T) (*caseRunner, []cases.Case) {
 	t.Helper()
 	s, err := shippedSubject()
@@ -71,7 +71,7 @@ var shippedSubject = sync.OnceValues(func() (subject, error) {
 	return subject{s, newCaseRunner(trial.NewRunner(cli.Environment(), base), s.Cases)}, err
 })
 
-// The policy that ships decides every one of its cases as expected, says
+// The built-in policy decides every one of its cases as expected, says
 // something of each rule, and reaches each cell of the matrix.
 func TestCases(t *testing.T) {
 	runner, list := shippedCases(t)
@@ -97,12 +97,12 @@ func TestCases(t *testing.T) {
 	checkMatrixCoverage(t, results)
 }
 
-// checkRuleCoverage wants two expectations at least that a rule speaks or its
+// checkRuleCoverage wants two expectations at least that a rule fires or its
 // condition holds, and two that it does not.
 func checkRuleCoverage(t *testing.T, rules []bundles.Rule, list []cases.Case) {
 	t.Helper()
 	speaks, silent := map[string]int{}, map[string]int{}
-	counted := map[*cases.Expect]bool{nil: true} // what stands above a table is in each of its rows
+	counted := map[*cases.Expect]bool{nil: true} // what is written above a table is in each of its rows
 	for _, c := range list {
 		for _, e := range c.Events {
 			if counted[e.Expect] {
@@ -160,7 +160,7 @@ func TestCaseFailures(t *testing.T) {
 			"name: a\nevents:\n  - prompt: go\n  - {Bash: rm -rf ~, expect: {decision: allow}}",
 			[]string{"a.yaml:4: event 2, Bash rm -rf ~", "decision: want allow, got block", "rule delete_broad says block", "risk 1 critical"}},
 		"a rule that there is not":  {"name: a\ncases: [{Bash: ls, not_rules: [delete_brod]}]", []string{`a.yaml:2: unknown rule "delete_brod"; did you mean "delete_broad"?`}},
-		"a result without a call":   {"name: a\nevents: [{result: ok, expect: {decision: allow}}]", []string{"a.yaml:2: event 1: there are 0 calls before this event"}},
+		"a result without a call":   {"name: a\nevents: [{result: ok, expect: {decision: allow}}]", []string{"a.yaml:2: event 1: 0 calls before this event"}},
 		"a result of a denied call": {"name: a\nevents: [{Bash: rm -rf ~}, {result: ok, expect: {decision: allow}}]", []string{"the call was blocked, so it has no result"}},
 		"a layer that is none":      {"name: a\nlayers: {team: {a.rego: x}}\ncases: [{Bash: ls, decision: allow}]", []string{`a.yaml:3: layers: unknown layer "team"`}},
 		"settings that are none":    {"name: a\nsettings: {risk: {high_treshold: 1}}\ncases: [{Bash: ls, decision: allow}]", []string{"a.yaml:3:", "high_threshold"}},
@@ -191,7 +191,7 @@ func outcomeOf(r *caseRunner, c cases.Case) string {
 	return strings.Join(lines, "\n")
 }
 
-// Cases come out the same each time, whatever runs beside them.
+// Cases are reproduced each time, whatever runs next to them.
 func TestCasesAreRepeatable(t *testing.T) {
 	runner, list := shippedCases(t)
 	other := trial.NewRunner(cli.Environment(), runner.Layers()...)

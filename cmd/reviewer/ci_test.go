@@ -17,7 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The recipes of docs/ci are read as they stand there, and their lines run in a
+// The recipes of docs/ci are read as they are, and their lines run in a
 // repository with a policy, under the variables that a runner sets.
 
 type githubStep struct {

@@ -4,14 +4,20 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/audit"
 )
 
-// keepLog has a log kept as the settings below audit say. No project's settings
-// are among them: its agent could have its own traces deleted.
-func keepLog(log *audit.Store, settings map[string]any) {
+// applyAudit applies the audit settings to the log. Settings of a project are ignored:
+// its agent could delete its own traces.
+func applyAudit(log *audit.Store, settings map[string]any) {
 	section, _ := settings["audit"].(map[string]any)
 	log.RetainDays = int(whole(section["retain_days"]))
 	log.BudgetBytes = whole(section["budget_mb"]) << 20
 	log.Sync, _ = section["sync"].(string)
 	log.Keep = false
+}
+
+// policiesBudget is how many bytes the policies that decided may take.
+func policiesBudget(settings map[string]any) int64 {
+	section, _ := settings["audit"].(map[string]any)
+	return whole(section["policies_mb"]) << 20
 }
 
 // whole reads a whole number of YAML, or of JSON.

@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -116,7 +119,7 @@ func TestProjectDoesNotDeleteTheLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r := m.ask(call{session: "now", id: "c1", command: "ls"}); r.code == 0 {
-			t.Errorf("%s: the call was let through: %s", settings, r.stdout)
+			t.Errorf("%s: the call was allowed: %s", settings, r.stdout)
 		}
 		if len(m.files("past")) == 0 {
 			t.Errorf("%s: the past session is gone", settings)
@@ -139,5 +142,27 @@ func TestSyncAlways(t *testing.T) {
 	}
 	if first, second := synced("c1"), synced("c2"); !second.After(first) {
 		t.Errorf("synced at %v and at %v", first, second)
+	}
+}
+
+// Policies that decided are kept up to the room that the setting says; the one that
+// decides is always among them, and those that went are named.
+func TestPoliciesAreKeptAsSettingsSay(t *testing.T) {
+	for settings, kept := range map[string]int{"": 3, ", audit: {policies_mb: 1}": 1, ", audit: {policies_mb: 4}": 2} {
+		m := newMachine(t)
+		for _, threshold := range []string{"0.71", "0.72", "0.73"} {
+			m.settings("{risk: {high_threshold: " + threshold + "}" + settings + "}")
+			m.ask(call{session: "now", id: "c" + threshold, command: "ls"})
+		}
+		list, err := active.KeptIn(m.log()).History()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(list) != 3 || list[0].Lost {
+			t.Errorf("%q: %+v", settings, list)
+		}
+		if n := 3 - len(slices.DeleteFunc(list, func(k bundles.StoredPolicy) bool { return !k.Lost })); n != kept {
+			t.Errorf("%q: %d policies are kept, want %d", settings, n, kept)
+		}
 	}
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -22,7 +25,7 @@ import (
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
-// policyOf compiles the policy that ships with layers over it, each a file
+// policyOf compiles the built-in policy with layers over it, each a file
 // system with the name of its layer.
 func policyOf(t *testing.T, layers ...layerFiles) *review.Policy {
 	t.Helper()
@@ -43,7 +46,7 @@ func policyOf(t *testing.T, layers ...layerFiles) *review.Policy {
 		t.Fatal(err)
 	}
 	compile := rego.Compile
-	if e.Shipped() {
+	if e.AllBuiltIn() {
 		compile = reopened
 	}
 	p, err := wiring.CompileWith(context.Background(), e, compile)
@@ -91,7 +94,7 @@ func layerOf(name string, files ...string) layerFiles {
 func shell(command string) engine.Event {
 	args, err := json.Marshal(map[string]string{"command": command})
 	if err != nil {
-		return engine.Event{} // not reached: the map holds strings
+		return engine.Event{} // unreachable: the map holds strings
 	}
 	return engine.Event{Harness: "claude-code", Phase: engine.PhasePre, Call: command, Tool: "Bash", Args: args, CWD: "/srv/shop"}
 }
@@ -108,7 +111,7 @@ func decisions(t *testing.T, p *review.Policy, events ...engine.Event) []*engine
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &classify.Classifier{World: classify.World{Home: "/home/anna"}, MAC: mac, Rows: bundles.ShippedRows()}
+	c := &classify.Classifier{World: classify.System{Home: "/home/anna"}, MAC: mac, Rows: bundles.BuiltInRows()}
 	var all []*engine.Decision
 	for i, e := range events {
 		a, _ := simulate.Start(fmt.Sprint("s", i), c, p, cli.Environment()).Next(t.Context(), e)
@@ -200,7 +203,7 @@ func TestDefaultConditions(t *testing.T) {
 			return err == nil && slices.ContainsFunc(got, func(f engine.Finding) bool { return f.ID == c.ID && f.Error == "" })
 		})
 		if c.When == "" && c.Measure == "" && len(c.Match.Detected) == 0 && !found { // those about texts: TestContentRules
-			t.Errorf("%s: no signal makes it speak", c.ID)
+			t.Errorf("%s: no signal makes it fire", c.ID)
 		}
 	}
 }
@@ -239,8 +242,8 @@ func randomSettings(g *rand.Rand) string {
 
 func pick(g *rand.Rand, words ...string) string { return words[g.IntN(len(words))] }
 
-// The project's layer is writable by the agent that it judges: whatever stands
-// in its settings, no decision and no answer is milder than without it. Eight random
+// The project's layer is writable by the agent that it judges: whatever is in
+// its settings, no decision and no answer is milder than without it. Eight random
 // settings are tried, 25 with REVIEWER_EVERY=1 (`make fidelity`).
 func TestProjectNeverLoosens(t *testing.T) {
 	g := rand.New(rand.NewPCG(5, 6))
@@ -317,7 +320,7 @@ func rulesThatShip(t *testing.T) []bundles.Rule {
 	return base.Rules
 }
 
-// A layer that is wrong is no policy at all; the error says where.
+// A layer that is wrong is not a policy at all; the error says where.
 func TestBrokenLayers(t *testing.T) {
 	for name, test := range map[string]struct {
 		files []string
@@ -357,5 +360,36 @@ findings contains {"id": "broken", "decision": "warn", "message": "m"} if regex.
 	d := decisions(t, p, shell("ls"))[0]
 	if d.Decision != engine.Block || d.Enforced != engine.Block || len(d.Errors) != 1 || d.Errors[0].Rule != "broken" {
 		t.Errorf("%s, answered %s, errors %+v", d.Decision, d.Enforced, d.Errors)
+	}
+}
+
+// Files of one package share their names: a private helper that two of them define is
+// one helper that holds where either does.
+func TestPrivateHelpersStandInOneFile(t *testing.T) {
+	head := regexp.MustCompile(`(?m)^(?:default )?(_\w+)`)
+	of := regexp.MustCompile(`(?m)^package (\S+)`)
+	first := map[string]string{}
+	err := fs.WalkDir(bundles.DefaultFS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || path.Ext(name) != ".rego" {
+			return err
+		}
+		text, err := fs.ReadFile(bundles.DefaultFS(), name)
+		if err != nil {
+			return err
+		}
+		room := string(of.FindSubmatch(text)[1])
+		for _, m := range head.FindAllSubmatch(text, -1) {
+			helper := room + "." + string(m[1])
+			if first[helper] == "" {
+				first[helper] = name
+			}
+			if first[helper] != name {
+				t.Errorf("%s is defined in %s and in %s: give one of them another name", helper, first[helper], name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -21,12 +21,12 @@ func denialsCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "denials [ID…]",
 		Short: "List the calls that were held up, and how to allow one; needs a person at a terminal",
-		Long: "Lists the calls that were denied, asked about or put in another form, the latest\n" +
-			"last, and for each what lets it through. ID is a session; without one, all of them.\n" +
-			"The agent is told the reason of a denial and never its id.",
+		Long: "Lists the calls that were denied, asked about or rewritten, the latest last, with the\n" +
+			"command that allows each. ID is a session; without one, all sessions are listed.\n" +
+			"The agent is told the reason for a denial but never its id.",
 		Example: "  reviewer denials --since 1h\n  reviewer denials last",
 		RunE: func(_ *cobra.Command, args []string) error {
-			if _, err := a.Person("listing what can be allowed"); err != nil {
+			if _, err := a.Person("listing denials"); err != nil {
 				return err
 			}
 			from, err := since.MS(time.Now())
@@ -37,11 +37,14 @@ func denialsCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if out.Format == "json" {
+				return out.Write(a.Stdout, func(w io.Writer) error { return writeDenials(w, store, sessions, from) })
+			}
 			return out.Write(a.Stdout, func(w io.Writer) error { return listDenials(w, a.Paint(&out), store, sessions, from) })
 		},
 	}
-	since.Flags(cmd, "only calls since then")
-	out.Flags(cmd, "table")
+	since.Flags(cmd, "only calls since this time")
+	out.Flags(cmd, term.Text, "json")
 	return cmd
 }
 
@@ -64,12 +67,12 @@ func listDenials(w io.Writer, p term.Paint, store *audit.Store, sessions []audit
 		}
 	}
 	if !found {
-		fmt.Fprintln(w, "nothing was held up")
+		fmt.Fprintln(w, "no calls were held up")
 	}
 	return nil
 }
 
-// heldUpCall says whether a record is of a call that did not simply run.
+// heldUpCall reports whether a record is of a call that did not simply run.
 func heldUpCall(r *engine.Record) bool {
 	return r.Kind == engine.KindPre && engine.AnswerOf(r).Effect.Strictness() > engine.Warn.Strictness()
 }
@@ -86,4 +89,42 @@ func showDenial(w io.Writer, p term.Paint, s audit.Session, r *engine.Record) {
 		return
 	}
 	fmt.Fprintf(w, "  reviewer allow %s --once   (why: reviewer audit why %s)\n\n", r.ID(), r.ID())
+}
+
+// heldUpDocument is a call that was held up.
+type heldUpDocument struct {
+	Record    string `json:"record"`
+	Session   string `json:"session"`
+	Workspace string `json:"workspace,omitempty"`
+	Time      string `json:"time"`   // RFC 3339
+	Answer    string `json:"answer"` // modify, ask or block
+	What      string `json:"what"`
+	Why       string `json:"why,omitempty"`
+	Allowable bool   `json:"allowable"`         // reviewer allow would let it through
+	Problem   string `json:"problem,omitempty"` // why it would not
+}
+
+func writeDenials(w io.Writer, store *audit.Store, sessions []audit.Session, from int64) error {
+	list := []heldUpDocument{}
+	for _, s := range sessions {
+		for r, err := range store.Records(s.Key, 0) {
+			if err != nil {
+				return err
+			}
+			if r.T >= from && heldUpCall(r) {
+				list = append(list, denialDocument(s, r))
+			}
+		}
+	}
+	return term.WriteList(w, "denials", list)
+}
+
+func denialDocument(s audit.Session, r *engine.Record) heldUpDocument {
+	word, what, why := explaincmd.Summary(r)
+	d := heldUpDocument{Record: r.ID(), Session: s.Key.Session, Workspace: s.Workspace, Time: term.Time(r.T),
+		Answer: word, What: what, Why: why, Allowable: true}
+	if err := allowable(s, r); err != nil {
+		d.Allowable, d.Problem = false, err.Error()
+	}
+	return d
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// contentPolicy returns the files of the policy that ships, as one policy.
+// contentPolicy returns the files of the built-in policy, as one policy.
 func contentPolicy(t testing.TB) *bundles.Effective {
 	t.Helper()
 	base, err := bundles.Default()
@@ -48,7 +48,7 @@ func TestShippedDetectors(t *testing.T) {
 	}
 }
 
-// askedFor says that a rule's match list names a detector, or Rego its family.
+// askedFor reports whether a rule's match list names a detector, or Rego its family.
 func askedFor(e *bundles.Effective, id string) bool {
 	family, _, _ := strings.Cut(id, ".")
 	for _, src := range e.Modules() {
@@ -94,7 +94,7 @@ func rehearsed(t *testing.T, p *review.Policy, events ...engine.Event) []*engine
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := simulate.Start("s", &classify.Classifier{World: classify.World{Home: "/home/anna"}, MAC: mac}, p, cli.Environment())
+	r := simulate.Start("s", &classify.Classifier{World: classify.System{Home: "/home/anna"}, MAC: mac}, p, cli.Environment())
 	var list []*engine.Record
 	for i, e := range events {
 		e.Call = fmt.Sprint(e.Call, i)
@@ -188,7 +188,7 @@ findings contains {"id": "our.found", "decision": "warn", "message": sprintf("%s
 }
 `))
 	d := rehearsed(t, p, cameBack("Read", "a\u202Eb\u202E"))[0].Decision
-	want := "Text that people cannot see, 2 times"
+	want := "Invisible text, 2 times"
 	if !slices.ContainsFunc(d.Rules, func(r engine.RuleResult) bool { return r.ID == "our.found" && r.Message == want }) {
 		t.Errorf("the rules said %+v, want %q", d.Rules, want)
 	}
@@ -217,7 +217,7 @@ func TestDetectedSecretsStay(t *testing.T) {
 	}
 }
 
-// A pattern that does not compile is no policy at all; the error says where.
+// A pattern that does not compile is not a policy at all; the error says where.
 func TestBrokenDetectors(t *testing.T) {
 	base, err := bundles.Default()
 	if err != nil {

@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -14,8 +16,9 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/releasecmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
@@ -27,44 +30,127 @@ import (
 )
 
 func doctorCommand(a *cli.App) *cobra.Command {
-	return &cobra.Command{
-		Use:   "doctor",
-		Short: "Prove that a denial denies, and look for ways around reviewer",
-		Long: "Looks at the state directory, the policy, all layers of the agent's settings as they\n" +
-			"hold in this folder, and the client's version; has the policy decide with OPA's rule index\n" +
-			"and early exit and without; starts the installed hook as the client would and checks that\n" +
-			"its denial is one. Exit code 2 where something fails.",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			e := &examination{p: a.Paint(&term.Output{}), a: a}
-			e.state(cmd.Context())
-			e.policy(cmd.Context())
-			e.client(cmd.Context())
-			e.settings(cmd.Context())
-			if e.failed > 0 {
-				return cli.Findings("%d of %d checks failed", e.failed, e.checks)
-			}
-			return nil
+	var out term.Output
+	cmd := &cobra.Command{
+		Use:   "doctor [CHECK…]",
+		Short: "Check that denials work and that nothing bypasses reviewer",
+		Long: "Checks the state directory, the policy, all layers of the agent's settings that apply\n" +
+			"in this folder, and the client's version; makes decisions with and without OPA's rule\n" +
+			"index and early exit; starts the installed hook as the client would and checks that it\n" +
+			"denies. Exit code 2 if a check fails.\n\n" +
+			"A CHECK is one of: " + strings.Join(checkNames(), ", ") + " (default: all).",
+		Example: "  reviewer doctor\n" +
+			"  reviewer doctor settings\n" +
+			"  reviewer doctor -f json",
+		Args:      knownChecks,
+		ValidArgs: checkNames(),
+		RunE: func(cmd *cobra.Command, names []string) error {
+			e := &examination{p: a.Paint(&out), a: a, out: &out, list: []checkResult{}}
+			return e.run(cmd.Context(), names)
 		},
+	}
+	out.Flags(cmd, term.Text, "json")
+	return cmd
+}
+
+// healthCheck is a check that can be run on its own.
+type healthCheck struct {
+	name string
+	run  func(*examination, context.Context)
+}
+
+func healthChecks() []healthCheck {
+	return []healthCheck{
+		{"state", (*examination).state}, {"trust", (*examination).trust}, {"policy", (*examination).policy},
+		{"client", (*examination).client}, {"settings", (*examination).settings},
 	}
 }
 
-// examination prints checks as it goes and counts what failed.
+func checkNames() []string {
+	var names []string
+	for _, c := range healthChecks() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// knownChecks refuses names of checks that do not exist.
+func knownChecks(_ *cobra.Command, names []string) error {
+	for _, name := range names {
+		if !slices.Contains(checkNames(), name) {
+			p := engine.Problem{Message: "unknown check"}
+			return errors.New(p.ExpectOneOf(name, checkNames()).Text())
+		}
+	}
+	return nil
+}
+
+// examined is what the examination found.
+type examined struct {
+	OK     bool          `json:"ok"` // nothing failed
+	Checks []checkResult `json:"checks"`
+}
+
+type checkResult struct {
+	Check  string `json:"check"`  // of checkNames
+	Result string `json:"result"` // ok, warn or fail
+	Text   string `json:"text"`
+}
+
+// run makes the named checks, or all of them. On a terminal each result is printed at
+// once.
+func (e *examination) run(ctx context.Context, names []string) error {
+	if store, err := e.a.OpenStore(); err == nil {
+		e.home = store.Dir // what is wrong with it is said by its own check
+	}
+	e.version = clientVersion(ctx)
+	for _, c := range healthChecks() {
+		if e.now = c.name; len(names) == 0 || slices.Contains(names, c.name) {
+			c.run(e, ctx)
+		}
+	}
+	err := e.out.Result(e.a.Stdout, examined{e.failed == 0, e.list}, func(w io.Writer) {
+		for _, r := range e.list {
+			if !e.live() {
+				e.print(w, r)
+			}
+		}
+	})
+	if e.failed > 0 {
+		err = errors.Join(err, cli.Findings("%d of %s failed", e.failed, term.Counted(len(e.list), "check", "checks")))
+	}
+	return err
+}
+
+// live reports whether results are shown while the examination goes on.
+func (e *examination) live() bool { return e.out.Format == term.Text && e.out.File == "" }
+
+// examination prints results as it goes and counts failures.
 type examination struct {
 	a       *cli.App
 	p       term.Paint
-	checks  int
+	out     *term.Output
+	now     string // the name of the check that runs
+	list    []checkResult
 	failed  int
 	home    string
 	version string
 }
 
 func (e *examination) say(word, what string, args ...any) {
-	e.checks++
 	if word == "fail" {
 		e.failed++
 	}
-	fmt.Fprintf(e.a.Stdout, "%s %s\n", e.p.Verdict(term.Pad(word, 5)), cli.Masked(fmt.Sprintf(what, args...)))
+	r := checkResult{e.now, word, cli.Masked(fmt.Sprintf(what, args...))}
+	e.list = append(e.list, r)
+	if e.live() {
+		e.print(e.a.Stdout, r)
+	}
+}
+
+func (e *examination) print(w io.Writer, r checkResult) {
+	rows := term.Wrap(term.Printable(r.Text), term.Room(e.a.Columns(e.out), 6))
+	fmt.Fprintf(w, "%s %s\n", e.p.Verdict(term.Pad(r.Result, 5)), strings.Join(rows, "\n      "))
 }
 
 // check prints ok with what, or fail with the error.
@@ -86,7 +172,7 @@ func (e *examination) state(ctx context.Context) {
 	if !e.check(err, "state directory %s", e.home) {
 		return
 	}
-	e.check(store.Note(ctx, engine.Note{What: "doctor"}), "the log can be written")
+	e.check(store.Note(ctx, engine.Note{What: "doctor"}), "the log is writable")
 	sessions, err := store.Sessions()
 	if err != nil {
 		e.say("fail", "sessions: %v", err)
@@ -105,9 +191,31 @@ func (e *examination) sessions(sessions []audit.Session) {
 	}
 	log := audit.Store{BudgetBytes: audit.DefaultBudgetBytes}
 	if eff, err := cli.MachineAt(e.home).Effective(""); err == nil { // what is wrong with it is said elsewhere
-		keepLog(&log, eff.Settings)
+		applyAudit(&log, eff.Settings)
 	}
-	e.say("ok", "%d sessions, %d MiB of %d MiB", len(sessions), bytes>>20, log.BudgetBytes>>20)
+	e.say("ok", "%s, %s of %s", term.Counted(len(sessions), "session", "sessions"), mebibytes(bytes), mebibytes(log.BudgetBytes))
+}
+
+// mebibytes writes a size; what is less than one is not none.
+func mebibytes(n int64) string {
+	if n > 0 && n < 1<<20 {
+		return "less than 1 MiB"
+	}
+	return fmt.Sprintf("%d MiB", n>>20)
+}
+
+// trust checks the trust file.
+func (e *examination) trust(context.Context) {
+	store, err := e.a.OpenStore()
+	if err != nil {
+		return // already reported
+	}
+	_, state := releasecmd.TrustOf(store, time.Now().UnixMilli())
+	if state.Problem != "" {
+		e.say("fail", "%s", state.Problem)
+		return
+	}
+	e.say("ok", "%s", state.Text(e.p))
 }
 
 func (e *examination) policy(ctx context.Context) {
@@ -127,7 +235,8 @@ func (e *examination) policy(ctx context.Context) {
 		return
 	}
 	mode, _ := eff.Settings["enforcement"].(string)
-	e.say("ok", "policy %.12s… with %d rules in %d layers, enforcement: %s", eff.Digest, len(eff.Rules()), len(eff.Layers), mode)
+	e.say("ok", "policy %.12s… with %s in %s, enforcement: %s", eff.Digest, term.Counted(len(eff.Rules()), "rule", "rules"),
+		term.Counted(len(eff.Layers), "layer", "layers"), mode)
 	if mode != "enforce" {
 		e.say("warn", "enforcement is %s: denials are recorded, not given (set enforcement: enforce in %s)", mode,
 			filepath.Join(e.home, "policy", "settings.yaml"))
@@ -150,26 +259,25 @@ func (e *examination) shortcuts(ctx context.Context, eff *bundles.Effective, dec
 	}
 	own := map[string]fs.FS{} // what does not ship with the program
 	for _, s := range sources {
-		if s.At != here.ShippedPlace {
+		if s.At != active.ShippedPlace {
 			own[s.Layer] = s.Files
 		}
 	}
 	found, err := trial.DecideTwice(ctx, cli.Environment(), eff, decider, own)
 	if err != nil {
-		e.say("fail", "deciding with and without OPA's rule index: %v", err)
+		e.say("fail", "comparing decisions with and without OPA's rule index: %v", err)
 		return
 	}
-	e.check(found.Err(), "OPA's rule index and early exit change none of %d decisions, %d of them about cases and rules of your own",
-		found.Decisions, found.Own)
+	e.check(found.Err(), "OPA's rule index and early exit do not change any of %s, %d of them from your own cases and rules",
+		engine.Counted(found.Decisions, "decision", "decisions"), found.Own)
 }
 
-func (e *examination) client(ctx context.Context) {
-	e.version = clientVersion(ctx)
+func (e *examination) client(context.Context) {
 	switch {
 	case e.version == "":
-		e.say("warn", "no claude on PATH: its version could not be looked at")
+		e.say("warn", "could not check the version of the client: claude is not on PATH")
 	case !harness.ExecForm(e.version):
-		e.say("fail", "client %s ignores onFailure (2.1.295 or later obeys it): a hook that is killed lets the call run", e.version)
+		e.say("fail", "client %s ignores onFailure (2.1.295 or later honours it): if the hook is killed, the call runs", e.version)
 	default:
 		e.say("ok", "client %s", e.version)
 	}
@@ -194,7 +302,7 @@ func (e *examination) settings(ctx context.Context) {
 		if managed {
 			break // the entry there is asked instead
 		}
-		e.say("fail", "%s: managed settings allow managed hooks only, so reviewer does not run from here; install with --managed", path)
+		e.say("fail", "%s: managed settings allow only managed hooks, so this hook does not run; install with --managed", path)
 	}
 	e.installed(ctx, own, managed)
 }
@@ -206,7 +314,7 @@ type layerFindings struct {
 }
 
 // running returns reviewer's entries that the client starts, whether managed
-// settings are among their places, and the files whose entries it leaves out
+// settings are among their places, and the files whose entries it ignores
 // because managed settings allow no others.
 func running(layers []layerFindings) (own []harness.OwnHook, managed bool, silenced []string) {
 	only := slices.ContainsFunc(layers, func(f layerFindings) bool {
@@ -236,7 +344,7 @@ func filesOf(l harness.Layer) []string {
 	return files
 }
 
-// layer looks at one settings file and says what is wrong with it.
+// layer checks one settings file and reports its problems.
 func (e *examination) layer(l harness.Layer, path string) (harness.Findings, bool) {
 	raw, err := readOptional(path)
 	if err != nil {
@@ -248,14 +356,14 @@ func (e *examination) layer(l harness.Layer, path string) (harness.Findings, boo
 	}
 	f := harness.Inspect(raw, e.version)
 	if f.Problem != "" {
-		e.say("fail", "%s: the client ignores the whole file: %s", path, f.Problem)
+		e.say("fail", "%s: the client ignores this file: %s", path, f.Problem)
 		return harness.Findings{}, false
 	}
 	if f.DisableAllHooks {
-		e.say("fail", "%s: disableAllHooks switches reviewer off here; remove it, or install with --managed", path)
+		e.say("fail", "%s: disableAllHooks turns reviewer off here; remove it, or install with --managed", path)
 	}
 	for _, v := range f.Env {
-		e.say("warn", "%s: env %s reaches the hook: %s", path, v.Name, v.Why)
+		e.say("warn", "%s: env %s affects the hook: %s", path, v.Name, v.Why)
 	}
 	for _, h := range f.Foreign {
 		e.say("warn", "%s: another hook on %s (%s) can rewrite a call after it was reviewed", path, h.Event, term.OneLine(h.What, 60))
@@ -264,7 +372,7 @@ func (e *examination) layer(l harness.Layer, path string) (harness.Findings, boo
 	return f, true
 }
 
-// ownProblems says what is wrong with reviewer's entries, each thing once: ten
+// ownProblems lists the problems of reviewer's entries, each once: ten
 // events of an old client have the same one.
 func (e *examination) ownProblems(path string, own []harness.OwnHook) {
 	events := map[string][]string{}
@@ -274,7 +382,7 @@ func (e *examination) ownProblems(path string, own []harness.OwnHook) {
 		}
 	}
 	for _, problem := range slices.Sorted(maps.Keys(events)) {
-		e.say("fail", "%s: %s (%s); `reviewer install` mends it", path, problem, strings.Join(events[problem], ", "))
+		e.say("fail", "%s: %s (%s); `reviewer install` fixes it", path, problem, strings.Join(events[problem], ", "))
 	}
 }
 
@@ -288,7 +396,7 @@ func (e *examination) installed(ctx context.Context, own []harness.OwnHook, mana
 		if err := proveDenial(ctx, h); err != nil {
 			e.say("fail", "the installed hook does not deny: %v", err)
 		} else {
-			e.say("ok", "the installed hook %s denies what it cannot read", h.Program)
+			e.say("ok", "the installed hook %s denies unreadable input", h.Program)
 		}
 		if h.Home != e.home && e.home != "" {
 			e.say("warn", "the installed hook keeps its state in %s, not in %s", h.Home, e.home)
@@ -296,13 +404,13 @@ func (e *examination) installed(ctx context.Context, own []harness.OwnHook, mana
 	}
 	switch {
 	case gates == 0:
-		e.say("fail", "reviewer is not installed for this folder: `reviewer install claude-code`")
+		e.say("fail", "reviewer is not installed for this folder: run `reviewer install claude-code`")
 	case len(missing(own)) > 0:
-		e.say("fail", "reviewer is not asked at %s, so a stop does not hold or a result is not seen; `reviewer install` mends it",
+		e.say("fail", "reviewer is not called at %s, so a stopped session may continue or results go unseen; `reviewer install` fixes it",
 			strings.Join(missing(own), ", "))
 	}
 	if gates > 0 && !managed {
-		e.say("warn", "advisory: a repository can switch reviewer off with disableAllHooks; --managed settings cannot be switched off")
+		e.say("warn", "advisory: a repository can turn reviewer off with disableAllHooks; settings installed with --managed cannot be turned off")
 	}
 }
 
@@ -330,10 +438,10 @@ func proveDenial(ctx context.Context, h harness.OwnHook) error {
 		return err
 	}
 	if code := cmd.ProcessState.ExitCode(); code != cli.ExitFindings {
-		return fmt.Errorf("%s ended with exit status %d, and the client takes only 2 for a denial", h.Program, code)
+		return fmt.Errorf("%s exited with status %d; the client treats only 2 as a denial", h.Program, code)
 	}
 	if !bytes.HasPrefix(bytes.TrimSpace(out.Bytes()), []byte("{")) || !bytes.Contains(out.Bytes(), []byte(`"permissionDecision":"deny"`)) {
-		return fmt.Errorf("%s printed no denial that the client understands", h.Program)
+		return fmt.Errorf("%s did not print a denial that the client understands", h.Program)
 	}
 	return nil
 }

@@ -9,7 +9,8 @@ import (
 	"slices"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"go.yaml.in/yaml/v3"
 )
@@ -19,16 +20,16 @@ import (
 func setEnforcement(home, mode string) error {
 	modes := []string{"observe", "warn", "enforce"}
 	if !slices.Contains(modes, mode) {
-		return fmt.Errorf("unknown enforcement %q; expected observe, warn or enforce", mode)
+		return cli.Usage("unknown enforcement %q; expected observe, warn or enforce", mode)
 	}
-	if active, err := here.Depot(home).Active(); err != nil {
+	if active, err := active.Releases(home).Active(); err != nil {
 		return err
 	} else if now := active.Layers[bundles.User]; !now.None() {
-		return fmt.Errorf("the user layer is the activated bundle %s, beside which no folder may be; "+
-			"set enforcement in the bundle, or leave the layer without: `reviewer policy rollback --layer user --to none --reason TEXT`",
+		return fmt.Errorf("the user layer is the activated bundle %s, which cannot be combined with a folder; "+
+			"set enforcement in the bundle, or deactivate it: `reviewer policy rollback --layer user --to none --reason TEXT`",
 			now.Release)
 	}
-	path := filepath.Join(here.LayerDir(bundles.User, home, ""), "settings.yaml")
+	path := filepath.Join(active.LayerDir(bundles.User, home, ""), "settings.yaml")
 	raw, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("read settings: %w", err)
@@ -38,13 +39,13 @@ func setEnforcement(home, mode string) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("make the policy folder: %w", err)
+		return fmt.Errorf("create the policy folder: %w", err)
 	}
 	return term.WriteWhole(path, changed)
 }
 
 // withKey sets a top-level key of a YAML document in its text, so that nothing
-// else in it changes. Where that does not come out, nothing is changed.
+// else in it changes. If that is not possible, nothing is changed.
 func withKey(raw []byte, key, value string) ([]byte, error) {
 	old, err := topKey(raw, key)
 	if err != nil {
@@ -55,7 +56,7 @@ func withKey(raw []byte, key, value string) ([]byte, error) {
 		changed = appendLine(raw, key+": "+value)
 	}
 	if now, err := topKey(changed, key); err != nil || now == nil || now.Value != value {
-		return nil, fmt.Errorf("%s could not be changed here; write `%s: %s` into it by hand", key, key, value)
+		return nil, fmt.Errorf("%s could not be changed automatically; add `%s: %s` to it by hand", key, key, value)
 	}
 	return changed, nil
 }
@@ -68,7 +69,7 @@ func topKey(raw []byte, key string) (*yaml.Node, error) {
 	}
 	top := doc.Content[0]
 	if top.Kind != yaml.MappingNode {
-		return nil, errors.New("expected keys with values at the top")
+		return nil, errors.New("expected keys with values at the top level")
 	}
 	for i := 0; i < len(top.Content); i += 2 {
 		if top.Content[i].Value == key {
@@ -78,7 +79,7 @@ func topKey(raw []byte, key string) (*yaml.Node, error) {
 	return nil, nil
 }
 
-// replaceValue puts a value where the node is, up to the comment behind it.
+// replaceValue puts a value where the node is, up to the comment after it.
 func replaceValue(raw []byte, at *yaml.Node, value string) []byte {
 	if at == nil {
 		return raw

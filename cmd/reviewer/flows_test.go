@@ -16,7 +16,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/cases"
 )
 
-var updateFlows = flag.Bool("update-flows", false, "write the tables of docs/flows.md anew")
+var updateFlows = flag.Bool("update-flows", false, "write the tables of docs/flows.md again")
 
 // What the suite of flows has to reach.
 const (
@@ -39,7 +39,7 @@ func flows(t *testing.T, list []cases.Case) []flow {
 			f = flow{list[1], list[0]}
 		}
 		if f.story.Twin || !f.twin.Twin || f.story.File != f.twin.File {
-			t.Fatalf("%s:%d: %q and %q are no story with its twin", list[0].File, list[0].Line, list[0].Name, list[1].Name)
+			t.Fatalf("%s:%d: %q and %q are not a story with its twin", list[0].File, list[0].Line, list[0].Name, list[1].Name)
 		}
 		if f.twin.Todo != "" {
 			t.Errorf("%s:%d: the twin %q has to pass", f.twin.File, f.twin.Line, f.twin.Name)
@@ -184,8 +184,8 @@ func about(e cases.Event, secret string) cases.Event {
 	return e
 }
 
-// TestFlowsAcross: secrets drawn by lot, from each source, in each code, to each
-// sink, are stopped; other tokens drawn by lot are not.
+// TestFlowsAcross: secrets chosen at random, from each source, in each code, to each
+// sink, are stopped; other tokens chosen at random are not.
 func TestFlowsAcross(t *testing.T) {
 	runner, _ := shippedCases(t)
 	rng := rand.New(rand.NewPCG(11, 12))

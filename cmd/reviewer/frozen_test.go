@@ -21,11 +21,10 @@ import (
 )
 
 // TestFrozenLogs verifies and replays the logs that older versions left in
-// testdata/audits, one folder for each format version. expected.txt says what
-// comes out; under a newer environment that is how many decisions cannot be
-// compared, with the reason written above it. All are decided again all the
-// same, by the policy that decided then, and what comes out otherwise is listed
-// below it.
+// testdata/audits, one folder for each format version. expected.txt has the
+// result; under a newer environment that is how many decisions cannot be compared,
+// with the reason written above it. All are still decided again, by the policy that
+// decided then, and what differs is listed below it.
 func TestFrozenLogs(t *testing.T) {
 	for _, frozen := range frozenHomes(t) {
 		t.Run(filepath.Base(filepath.Dir(frozen)), func(t *testing.T) {
@@ -78,7 +77,7 @@ func decidedAgain(t *testing.T, home string) string {
 const maxDiffering = 15
 
 // eachDecision calls f with each record of a log that holds a decision, the policy
-// that made it, and the history before it. The state is folded anew from the
+// that made it, and the history before it. The state is folded again from the
 // records, since that of another fold cannot be taken over.
 func eachDecision(t *testing.T, home string, f func(*engine.Record, *review.Policy, *history.State)) {
 	a := &cli.App{Streams: term.Streams{Stderr: t.Output(), Env: func(string) string { return "" }}, Home: home}
@@ -110,7 +109,7 @@ func eachDecision(t *testing.T, home string, f func(*engine.Record, *review.Poli
 // a line for each value; so also of the other form of a call.
 func againstRecord(t *testing.T, policy *review.Policy, rec *engine.Record, h *history.State) string {
 	judge := func(r *engine.Record) review.Result {
-		v, err := policy.Judge(t.Context(), r, h)
+		v, err := policy.Decide(t.Context(), r, h)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +121,7 @@ func againstRecord(t *testing.T, policy *review.Policy, rec *engine.Record, h *h
 	flatten(t, was, "decision", rec.Decision)
 	flatten(t, is, "findings", v.Findings)
 	flatten(t, is, "decision", v.Decision)
-	if form := rec.Reworked(); form != nil {
+	if form := rec.AsModified(); form != nil {
 		again := judge(form).Decision
 		flatten(t, was, "rewritten", []any{rec.Rewritten.Decision, rec.Rewritten.Rules})
 		flatten(t, is, "rewritten", []any{again.Enforced, again.RuleIDs()})

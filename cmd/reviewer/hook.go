@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -19,21 +20,22 @@ import (
 )
 
 // margin is what a hook keeps of the time that the agent gives it: enough to
-// say no, since a call runs when the agent's own time-out passes.
+// deny, since the call runs once the agent's own time-out has passed.
 const margin = 2 * time.Second
 
 func hookCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "hook AGENT [EVENT]",
-		Short: "Review one event of an agent: what the agent's hooks call",
-		Long: "Reads one event on standard input and answers in the agent's dialect. EVENT is\n" +
-			"in the command line, since input that cannot be read has no name of its own;\n" +
-			"without it, unreadable input counts as a tool call and is denied.",
-		Args: cobra.RangeArgs(1, 2),
+		Short: "Review one event of an agent; called by the agent's hooks",
+		Long: "Reads one event from standard input and answers in the agent's format. EVENT is given\n" +
+			"on the command line because unreadable input does not name its event; without EVENT,\n" +
+			"unreadable input is treated as a tool call and denied.",
+		Example: "  reviewer hook claude-code PreToolUse < event.json",
+		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, ok := harness.Find(args[0])
 			if !ok {
-				return fmt.Errorf("unknown agent %q; expected one of %s", args[0], strings.Join(harness.Names(), ", "))
+				return cli.Usage("unknown agent %q; expected one of %s", args[0], strings.Join(harness.Names(), ", "))
 			}
 			event := ""
 			if len(args) == 2 {
@@ -53,7 +55,7 @@ type reply struct {
 
 func send(a *cli.App, r reply) error {
 	if _, err := a.Stdout.Write(r.stdout); err != nil {
-		return &cli.ExitError{Code: cli.ExitFindings, Err: nil} // 2: a denial that nobody can read is still one
+		return &cli.ExitError{Code: cli.ExitFindings, Err: nil} // 2: a denial even if nobody can read it
 	}
 	if r.stderr != "" {
 		fmt.Fprintln(a.Stderr, strings.TrimSpace(r.stderr))
@@ -64,25 +66,48 @@ func send(a *cli.App, r reply) error {
 	return nil
 }
 
-// hookFailed answers when the command line itself is wrong, or reports the
-// exit code of an answer that was already given.
+// forHook reports whether a command line is that of a hook. One that names no
+// command that exists counts as a hook's if it has the word or the name of an event:
+// its author wanted a review, and the call must not run without one.
+func forHook(root *cobra.Command, args []string) bool {
+	cmd, _, _ := root.Find(args)
+	if cmd != nil && cmd.HasParent() {
+		return cmd.Name() == "hook"
+	}
+	return slices.Contains(args, "hook") || slices.ContainsFunc(args, isEvent)
+}
+
+// hookFailed ends a hook: with the exit code of the answer that was given, or with a
+// denial where there was none, since the command line is wrong.
 func hookFailed(a *cli.App, args []string, err error) int {
-	if e, ok := err.(*cli.ExitError); ok {
-		return e.Code
+	var answered *cli.ExitError
+	switch {
+	case errors.As(err, &answered):
+		return answered.Code
+	case err == nil && !helpInstead(args):
+		return cli.ExitOK
+	case err == nil:
+		err = errors.New("--help was given, so nothing was reviewed")
 	}
 	// Only an event that is known by name may fail silently: whatever else
-	// stands there, the agent may be about to run something.
+	// is there, the agent may be about to run something.
 	event := ""
 	if i := slices.IndexFunc(args, isEvent); i >= 0 {
 		event = args[i]
 	}
-	h := harness.Harnesses()[0]
-	var r reply
-	r.stdout, r.stderr, r.exit = h.Failure(event, "its hook's command line is wrong: "+cli.Masked(err.Error()))
-	if e, ok := send(a, r).(*cli.ExitError); ok {
-		return e.Code
+	r := failure(harness.Harnesses()[0], event, "the hook's command line is wrong: "+cli.Masked(err.Error()))
+	if errors.As(send(a, r), &answered) {
+		return answered.Code
 	}
 	return r.exit
+}
+
+// helpInstead reports whether a hook's command line names an agent or an event, and
+// asks for help: help exits with 0, which the client would take for permission.
+func helpInstead(args []string) bool {
+	help := slices.Contains(args, "--help") || slices.Contains(args, "-h") || slices.Contains(args, "help")
+	named := func(arg string) bool { return isEvent(arg) || slices.Contains(harness.Names(), arg) }
+	return help && slices.ContainsFunc(args, named)
 }
 
 func isEvent(arg string) bool { return slices.Contains(harness.ClaudeCodeEvents(), arg) }
@@ -107,7 +132,7 @@ func hook(ctx context.Context, a *cli.App, h harness.Harness, event string) erro
 	case r := <-done:
 		return send(a, r)
 	case <-ctx.Done():
-		return send(a, failure(h, event, fmt.Sprintf("it took longer than %s", limit)))
+		return send(a, failure(h, event, fmt.Sprintf("the review took longer than %s", limit)))
 	}
 }
 
@@ -120,7 +145,7 @@ func failure(h harness.Harness, event, text string) reply {
 func answer(ctx context.Context, a *cli.App, h harness.Harness, event string, start time.Time) reply {
 	raw, err := io.ReadAll(io.LimitReader(a.Stdin, harness.MaxInput+1))
 	if err != nil {
-		return failure(h, event, "its input could not be read: "+err.Error())
+		return failure(h, event, "the hook input could not be read: "+err.Error())
 	}
 	store, err := a.OpenStore()
 	if err != nil {
@@ -129,7 +154,7 @@ func answer(ctx context.Context, a *cli.App, h harness.Harness, event string, st
 	return respond(ctx, a, h, event, raw, store, func() (*review.Reviewer, error) {
 		r, err := reviewer(ctx, a, store)
 		if err == nil {
-			r.Lap = func() float64 { return float64(time.Since(start).Microseconds()) / 1000 }
+			r.Elapsed = func() float64 { return float64(time.Since(start).Microseconds()) / 1000 }
 		}
 		return r, err
 	})
@@ -146,7 +171,7 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 		return failure(h, e.Name, text) // the stricter of the two names, where they differ
 	}
 	if e.Phase == engine.PhasePrompt && !a.CalledBy(h) {
-		e = unverified(e)
+		e = unverifiedPrompt(e)
 	}
 	r, err := reviewer()
 	if err != nil {
@@ -158,26 +183,24 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 	return out
 }
 
-// unverified takes a prompt for what it may be: a text that some program has handed
-// over. It is noted, and orders, allows and forbids nothing.
-func unverified(e engine.Event) engine.Event {
+// unverifiedPrompt treats a prompt as text that some program may have passed on. It is
+// recorded, but orders, allows and forbids nothing.
+func unverifiedPrompt(e engine.Event) engine.Event {
 	e.Phase, e.Prompt = engine.PhaseOther, ""
-	e.Unverified = "a prompt that the client did not hand over itself: it is nobody's word"
+	e.Unverified = "the client did not pass on this prompt itself, so it is not a person's input"
 	return e
 }
 
-// masked words an error about input that nobody could read: it may quote keys
-// and values.
+// masked masks an error about unreadable input, which may quote keys and values.
 func masked(store *audit.Store, err error) string {
 	text, macErr := cli.WithoutSecrets(store, err.Error())
 	if macErr != nil {
-		return "its input could not be read, and neither could the state: " + macErr.Error()
+		return "neither the hook input nor the state could be read: " + macErr.Error()
 	}
 	return text
 }
 
-// noteUndecodable leaves a trace of input that nobody could read, without its
-// contents.
+// noteUndecodable records that input was unreadable, without its contents.
 func noteUndecodable(ctx context.Context, a *cli.App, store *audit.Store, raw []byte, cause string) {
 	mac, err := store.MAC()
 	if err != nil {
@@ -187,7 +210,7 @@ func noteUndecodable(ctx context.Context, a *cli.App, store *audit.Store, raw []
 	_ = store.Note(ctx, engine.Note{What: "undecodable", Detail: fmt.Sprintf("%d bytes, mac %.16s: %.200s", len(raw), mac(raw), cause)})
 }
 
-// reviewer wires a live review: this machine's files, the log, the policy.
+// reviewer sets up a live review: this machine's files, the log, the policy.
 func reviewer(ctx context.Context, a *cli.App, store *audit.Store) (*review.Reviewer, error) {
 	mac, err := store.MAC()
 	if err != nil {
@@ -197,10 +220,10 @@ func reviewer(ctx context.Context, a *cli.App, store *audit.Store) (*review.Revi
 	if err != nil {
 		return nil, err
 	}
-	c := &classify.Classifier{World: world, MAC: mac, Secrets: bundles.ShippedTokens(), Program: cli.Program(),
-		Shipped: bundles.ShippedRows}
+	c := &classify.Classifier{World: world, MAC: mac, Secrets: bundles.BuiltInTokens(), Program: cli.Program(),
+		Shipped: bundles.BuiltInRows}
 	return &review.Reviewer{
-		Policy:     func(workspace string) (*review.Policy, error) { return livePolicy(ctx, store, workspace) },
+		Policy:     func(workspace string) (*review.Policy, error) { return activeWithAudit(ctx, store, workspace) },
 		Classifier: c,
 		Log:        store,
 		Env:        cli.Environment(),

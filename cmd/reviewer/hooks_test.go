@@ -83,7 +83,7 @@ func (c call) input(cwd string) []byte {
 		"tool_name": "Bash", "tool_input": map[string]string{"command": c.command},
 	})
 	if err != nil {
-		return nil // not reached: strings only
+		return nil // unreachable: strings only
 	}
 	return doc
 }
@@ -113,7 +113,7 @@ func (m machine) records(sessions ...string) []record {
 	return list
 }
 
-// sound fails unless every hash fits and every decision comes out again.
+// sound fails unless every hash is right and every decision is reproduced.
 func (m machine) sound() {
 	m.t.Helper()
 	m.must("audit", "verify")
@@ -309,10 +309,11 @@ func TestHooksInstalledTwice(t *testing.T) {
 	if want := map[string]int{"open ": 1, "pre enforced": calls, "note duplicate": calls}; !cmp.Equal(n, want) {
 		t.Errorf("the records are %v, want %v", n, want)
 	}
-	var sessions []struct{ Actions int }
-	if err := json.Unmarshal([]byte(m.must("audit", "show", "-f", "json")), &sessions); err != nil {
+	var doc struct{ Sessions []struct{ Actions int } }
+	if err := json.Unmarshal([]byte(m.must("audit", "show", "-f", "json")), &doc); err != nil {
 		t.Fatal(err)
 	}
+	sessions := doc.Sessions
 	if len(sessions) != 1 || sessions[0].Actions != calls {
 		t.Errorf("the sessions are %+v, want one with %d calls", sessions, calls)
 	}

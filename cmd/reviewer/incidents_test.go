@@ -15,7 +15,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/cases"
 )
 
-var updateIncidents = flag.Bool("update-incidents", false, "write docs/incidents.md anew")
+var updateIncidents = flag.Bool("update-incidents", false, "write docs/incidents.md again")
 
 // incidents is how many incidents the suite retells, INC01 and on.
 const incidents = 37
@@ -24,22 +24,22 @@ const incidents = 37
 // over a history can stop them, and until there are such they may run.
 var patternsOnly = map[string]bool{"INC32": true, "INC35": true, "INC36": true}
 
-// What a story of an incident and a twin promise is looked after in each of
-// their calls, whatever they expect of single ones.
+// What a story of an incident and its twin promise is checked in each of their calls,
+// whatever they expect of single ones.
 func TestIncidentPromises(t *testing.T) {
 	runner, _ := shippedCases(t)
 	for name, test := range map[string]struct{ text, want string }{
 		"a twin that is blocked": {
 			"name: a\ntwin: true\nevents: [{Bash: ls}, {Bash: rm -rf ~}]",
-			"event 2, Bash rm -rf ~\n    a twin harms nothing, and this call is not let through: block"},
-		"a twin of which a person is asked": {"name: a\ntwin: true\nevents: [{Bash: git branch -D topic}]", "not let through: ask"},
+			"event 2, Bash rm -rf ~\n    the twin is harmless, but this call is held up: block"},
+		"a twin of which a person is asked": {"name: a\ntwin: true\nevents: [{Bash: git branch -D topic}]", "held up: ask"},
 		"a twin that passes":                {"name: a\ntwin: true\nincident: X\nevents: [{Bash: ls}, {Bash: git push --force origin a}]", ""},
 		"an incident that nothing stops": {
 			"name: a\nincident: X\nevents: [{Bash: ls, expect: {decision: allow}}, {Bash: pwd}]",
-			"event 2, Bash pwd\n    the incident X has run to its end, and nothing stopped it"},
+			"event 2, Bash pwd\n    the incident X ran to its end and nothing stopped it"},
 		"one that is stopped too soon": {
 			"name: a\nincident: X\nevents: [{Bash: rm -rf ~}, {Bash: rm -rf ~, expect: {decision: block}}]",
-			"event 1, Bash rm -rf ~\n    it is stopped before the story expects it: block"},
+			"event 1, Bash rm -rf ~\n    it is stopped earlier than the story expects: block"},
 		"one that is stopped as expected": {"name: a\nincident: X\nevents: [{Bash: ls}, {Bash: rm -rf ~, expect: {decision: block}}, {Bash: rm -rf ~}]", ""},
 	} {
 		list, err := cases.Parse("a.yaml", []byte(test.text))
@@ -77,8 +77,8 @@ func retoldIncidents(list []cases.Case) map[string]*retold {
 
 var ofPattern = regexp.MustCompile(`^P-[A-Z]{2,4}[ :]`)
 
-// Each incident is told again, as a story that is stopped at the harm or
-// before, and as one that harms nothing and runs to its end.
+// Each incident is retold, as a story that is stopped at the harm or before, and as
+// one that harms nothing and runs to its end.
 func TestIncidents(t *testing.T) {
 	runner, list := shippedCases(t)
 	all := retoldIncidents(list)
@@ -137,7 +137,7 @@ func stoppedIncidents(all map[string]*retold) int {
 	return n
 }
 
-// stoppedBy says what stops a story, and at which of its calls.
+// stoppedBy describes what stops a story, and at which of its calls.
 func stoppedBy(t *testing.T, runner *caseRunner, c cases.Case) string {
 	t.Helper()
 	if c.Todo != "" {
@@ -193,12 +193,11 @@ func cellText(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
 const incidentsHead = `# Incidents
 
-What coding agents have done to people, told again in
-[bundles/default/cases/incidents](../bundles/default/cases/incidents) as it went: the
-request, what was read, what failed, and the call that did the harm. Each story is
-stopped there or before; beside it stands a twin, the same work done without harm, of
-which no call is blocked and nobody is asked about one. A story that is marked as not
-yet stopped is one that no single call gives away.
+Real incidents of coding agents, reproduced in
+[bundles/default/cases/incidents](../bundles/default/cases/incidents): the request, what the agent
+read, what failed, and the call that did the harm. The policy stops each of them at that call or
+earlier. Each has a twin, the same work done without harm, in which no call is blocked or asked about.
+An incident that is marked as not yet stopped has no single call that reveals it.
 
     reviewer policy test bundles/default/cases/incidents
 

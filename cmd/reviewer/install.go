@@ -2,30 +2,34 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/spf13/cobra"
 )
 
-// scopeFlags say whose settings are meant.
+// scopeFlags choose the settings file.
 type scopeFlags struct{ managed, user, project bool }
 
 func (s *scopeFlags) flags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&s.managed, "managed", false, "the machine's settings, which no repository can switch off (needs root)")
-	cmd.Flags().BoolVar(&s.user, "user", false, "your settings, for all projects (default)")
-	cmd.Flags().BoolVar(&s.project, "project", false, "the settings of the project in this folder")
+	cmd.Flags().BoolVar(&s.managed, "managed", false, "use the machine-wide settings, which no repository can turn off (needs root)")
+	cmd.Flags().BoolVar(&s.user, "user", false, "use your own settings, for all projects (default)")
+	cmd.Flags().BoolVar(&s.project, "project", false, "use the settings of the project in this folder")
 	cmd.MarkFlagsMutuallyExclusive("managed", "user", "project")
 }
 
@@ -43,31 +47,65 @@ func installCommand(a *cli.App) *cobra.Command {
 	var scope scopeFlags
 	var dry bool
 	var enforcement string
+	var out term.Output
 	cmd := &cobra.Command{
-		Use:   "install claude-code",
-		Short: "Put reviewer into an agent's settings",
-		Long: "Adds reviewer's hooks to the settings without touching anything else there; a backup\n" +
-			"is kept, and installing again changes nothing. Begin with --enforcement observe:\n" +
-			"everything is recorded as it would have been decided, and nothing is held up.",
+		Use:   "install AGENT",
+		Short: "Add reviewer's hooks to an agent's settings",
+		Long: "AGENT is " + strings.Join(harness.Names(), " or ") + ". Adds reviewer's hooks to the agent's settings and changes nothing else; a backup\n" +
+			"is kept, and installing again is safe. Start with --enforcement observe, which\n" +
+			"records what would have been decided and blocks nothing.",
 		Example:   "  reviewer install claude-code --enforcement observe\n  sudo reviewer install claude-code --managed",
-		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		Args:      knownAgent,
 		ValidArgs: harness.Names(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return install(cmd.Context(), a, scope.layer(), enforcement, dry)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d := installation{Agent: args[0], layer: scope.layer(), Enforcement: enforcement, dry: dry}
+			return install(cmd.Context(), a, &out, d)
 		},
 	}
 	scope.flags(cmd)
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "show the settings that would be written, and write nothing")
-	cmd.Flags().StringVar(&enforcement, "enforcement", "", "observe (record only), warn, or enforce; asked for at a terminal")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "print the settings that would be written, without writing them")
+	cmd.Flags().StringVar(&enforcement, "enforcement", "", "observe (record only), warn, or enforce; if missing, you are asked at a terminal")
+	cli.Completes(cmd, "enforcement", "observe", "warn", "enforce")
+	out.Flags(cmd, term.Text, "json")
 	return cmd
 }
 
-func install(ctx context.Context, a *cli.App, layer, enforcement string, dry bool) error {
+// knownAgent accepts a known agent, and lists them in its error.
+func knownAgent(cmd *cobra.Command, args []string) error {
+	list := strings.Join(harness.Names(), ", ")
+	switch {
+	case len(args) == 0:
+		return fmt.Errorf("no agent given: expected `%s AGENT`, where AGENT is one of %s", cmd.CommandPath(), list)
+	case len(args) > 1:
+		return cobra.ExactArgs(1)(cmd, args)
+	case !slices.Contains(harness.Names(), args[0]):
+		return term.Unknown("agent", args[0], harness.Names())
+	}
+	return nil
+}
+
+// installation is what `reviewer install` did.
+type installation struct {
+	Agent       string `json:"agent"`
+	Settings    string `json:"settings"` // the file
+	Changed     bool   `json:"changed"`  // false: it was installed already
+	Backup      string `json:"backup,omitempty"`
+	State       string `json:"state"`
+	Enforcement string `json:"enforcement"` // that is active now
+	Managed     bool   `json:"managed"`     // no repository can switch it off
+	Client      string `json:"client,omitempty"`
+
+	layer string
+	dry   bool
+	set   bool // --enforcement was given, or the question answered
+}
+
+func install(ctx context.Context, a *cli.App, out *term.Output, d installation) error {
 	home, err := a.StateHome()
 	if err != nil {
 		return err
 	}
-	path, err := settingsPath(a, layer)
+	path, err := settingsPath(a, d.layer)
 	if err != nil {
 		return err
 	}
@@ -83,56 +121,64 @@ func install(ctx context.Context, a *cli.App, layer, enforcement string, dry boo
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	if dry {
+	if d.dry {
 		_, err := a.Stdout.Write(changed)
 		return err
 	}
-	if enforcement == "" {
-		enforcement = askEnforcement(a)
+	if d.Enforcement == "" {
+		d.Enforcement = askEnforcement(a)
 	}
-	if err := prepareState(ctx, a, home, enforcement); err != nil {
+	d.set = d.Enforcement != ""
+	if d.Enforcement, err = prepareState(ctx, a, home, d.Enforcement); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("make the settings' folder: %w", err)
+	d.Settings, d.State, d.Client, d.Managed = path, home, command.Client, d.layer == harness.LayerManaged
+	if d.Changed = !bytes.Equal(old, changed); !d.Changed {
+		return out.Result(a.Stdout, d, d.text)
 	}
-	backup, err := harness.WriteSettings(path, old, changed)
-	if err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("create the settings folder: %w", err)
+	}
+	if d.Backup, err = harness.WriteSettings(path, old, changed); err != nil {
 		return fmt.Errorf("write settings: %w", err)
 	}
-	sayInstalled(a, layer, path, backup, home, command)
-	return nil
+	return out.Result(a.Stdout, d, d.text)
 }
 
 // prepareState makes the state home, its key, and a policy that compiles,
-// before any hook depends on them.
-func prepareState(ctx context.Context, a *cli.App, home, enforcement string) error {
+// before any hook depends on them. It returns the enforcement that is active.
+func prepareState(ctx context.Context, a *cli.App, home, enforcement string) (string, error) {
 	a.Home = home
 	store, err := a.OpenStore()
 	if err != nil {
-		return err
+		return "", err
 	}
 	if _, err := store.MAC(); err != nil {
-		return err
+		return "", err
 	}
 	if enforcement != "" {
 		if err := setEnforcement(home, enforcement); err != nil {
-			return err
+			return "", err
 		}
 	}
 	if _, err := activePolicy(ctx, a, ""); err != nil {
-		return err
+		return "", err
 	}
-	return store.Note(ctx, engine.Note{What: "install", Detail: "enforcement " + enforcement})
+	eff, err := cli.MachineAt(home).Effective("")
+	if err != nil {
+		return "", err
+	}
+	active, _ := eff.Settings["enforcement"].(string)
+	return active, store.Note(ctx, engine.Note{What: "install", Detail: "enforcement " + enforcement})
 }
 
-// askEnforcement offers to watch first. Where nobody can be asked, the policy's
-// own setting holds.
+// askEnforcement offers to observe first. If nobody can be asked, the policy's own
+// setting is kept.
 func askEnforcement(a *cli.App) string {
 	if !a.StdinTerminal() {
 		return ""
 	}
-	fmt.Fprint(a.Stderr, "Only watch for now and hold nothing up (observe), or hold to the policy (enforce)? [observe] ")
+	fmt.Fprint(a.Stderr, "Only record for now and block nothing (observe), or enforce the policy (enforce)? [observe] ")
 	line, err := bufio.NewReader(a.Stdin).ReadString('\n')
 	if answer := strings.TrimSpace(line); err == nil && answer != "" {
 		return answer
@@ -140,23 +186,42 @@ func askEnforcement(a *cli.App) string {
 	return "observe"
 }
 
-func sayInstalled(a *cli.App, layer, path, backup, home string, c harness.HookCommand) {
-	fmt.Fprintf(a.Stdout, "installed in %s\n", path)
-	if backup != "" {
-		fmt.Fprintf(a.Stdout, "the settings before are in %s\n", backup)
+func (d installation) text(w io.Writer) {
+	switch {
+	case d.Changed:
+		fmt.Fprintf(w, "installed in %s\n", d.Settings)
+	case d.set:
+		fmt.Fprintf(w, "already installed in %s, nothing changed\n", d.Settings)
+	default:
+		fmt.Fprintf(w, "already installed in %s, nothing changed\n", d.Settings)
 	}
-	fmt.Fprintf(a.Stdout, "state and log: %s\n", home)
-	if layer == harness.LayerManaged {
-		fmt.Fprintln(a.Stdout, "enforced: no repository can switch this off")
+	if d.Backup != "" {
+		fmt.Fprintf(w, "backup of the previous settings: %s\n", d.Backup)
+	}
+	fmt.Fprintf(w, "state and log: %s\n", d.State)
+	fmt.Fprintf(w, "enforcement: %s (%s)\n", d.Enforcement, effectOf(d.Enforcement))
+	if d.Managed {
+		fmt.Fprintln(w, "managed: no repository can turn this off")
 	} else {
-		fmt.Fprintln(a.Stdout, "advisory: a repository can switch this off (disableAllHooks); --managed cannot be switched off")
+		fmt.Fprintln(w, "advisory: a repository can turn this off (disableAllHooks); use --managed to prevent that")
 	}
-	if c.Client == "" {
-		fmt.Fprintln(a.Stdout, "the client was not found on PATH, so the hooks are in the form that every version understands")
-	} else if !harness.ExecForm(c.Client) {
-		fmt.Fprintf(a.Stdout, "client %s is older than 2.1.295: a hook that is killed lets the call run; update the client\n", c.Client)
+	if d.Client == "" {
+		fmt.Fprintln(w, "the client was not found on PATH, so the hooks are written in a form that every version understands")
+	} else if !harness.ExecForm(d.Client) {
+		fmt.Fprintf(w, "client %s is older than 2.1.295: if the hook is killed, the call runs; update the client\n", d.Client)
 	}
-	fmt.Fprintln(a.Stdout, "`reviewer doctor` proves that a denial denies")
+	fmt.Fprintln(w, "run `reviewer doctor` to check that denials work")
+}
+
+// effectOf describes what an enforcement means for a call that policy would stop.
+func effectOf(enforcement string) string {
+	switch enforcement {
+	case "observe":
+		return "calls are recorded, none is blocked"
+	case "warn":
+		return "the agent is warned, no call is blocked"
+	}
+	return "calls are blocked as the policy says"
 }
 
 // commandOfHook is what the client is to start: this program, at an absolute path.
@@ -169,9 +234,9 @@ func commandOfHook(ctx context.Context, home string) (harness.HookCommand, error
 		return harness.HookCommand{}, fmt.Errorf("find this program: %w", err)
 	}
 	if strings.Contains(program, string(filepath.Separator)+"go-build") {
-		return harness.HookCommand{}, errors.New("this is a temporary program of `go run`; build it first (`make build`) and install that")
+		return harness.HookCommand{}, errors.New("this is a temporary binary of `go run`; build it first (`make build`) and install that")
 	}
-	return harness.HookCommand{Program: program, Home: home, Client: clientVersion(ctx)}, nil
+	return harness.HookCommand{Program: program, Home: home, Client: clientVersion(ctx), System: runtime.GOOS}, nil
 }
 
 // clientVersion asks the client on PATH; empty where there is none.
@@ -211,7 +276,7 @@ func settingsPath(a *cli.App, layer string) (string, error) {
 			return l.Path, nil
 		}
 	}
-	return "", fmt.Errorf("no settings file of the %s layer is known on %s", layer, places.OS)
+	return "", fmt.Errorf("no location of the %s settings is known on %s", layer, places.OS)
 }
 
 // readOptional reads a file; nil where there is none.

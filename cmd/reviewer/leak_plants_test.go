@@ -128,8 +128,8 @@ func (g *garden) hide(where, secret string) {
 	g.pieces(where, secret, piece)
 	g.pieces(where+" (in hex)", hex.EncodeToString([]byte(secret)), hexPiece)
 	for shift := range 3 {
-		// What stands before a secret shifts its base64; ends differ with what
-		// is beside it.
+		// What precedes a secret shifts its base64; ends differ with what
+		// is next to it.
 		code := base64.RawURLEncoding.EncodeToString([]byte(strings.Repeat("\x00", shift) + secret))
 		g.pieces(where+" (in base64)", code[4:len(code)-2], piece)
 	}

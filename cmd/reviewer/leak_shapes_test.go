@@ -123,7 +123,7 @@ func (w *watched) effects(session string) map[engine.Verdict]bool {
 	return answered
 }
 
-// Code that is not written out plainly is read as well, and so is what it holds.
+// Code that is not a literal plainly is read as well, and so is what it holds.
 func TestNoSecretOfCodedTextShows(t *testing.T) {
 	w := newWatched(t)
 	for _, k := range secretKinds() {

@@ -1,13 +1,12 @@
-// Command reviewer is policy for coding agents: it reviews each tool call of
+// Command reviewer enforces policy on coding agents: it reviews each tool call of
 // an agent before and after it runs, records it, and answers the agent.
 //
-// This package wires the others together, one file per command. It holds no
-// rule and no number of the policy.
+// This package wires the others together, one file per command. It contains no
+// rules and no numbers of the policy.
 package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -40,19 +39,13 @@ func run(ctx context.Context, a *cli.App, args []string) (code int) {
 		}
 	}()
 	root := rootCommand(a)
+	usage := a.UsageBeforeRun(root)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	if err == nil {
-		return cli.ExitOK
+	err := usage(root.ExecuteContext(ctx))
+	if forHook(root, args) {
+		return hookFailed(a, args, err)
 	}
-	if cmd, rest, _ := root.Find(args); cmd != nil && cmd.Name() == "hook" {
-		return hookFailed(a, rest, err)
-	}
-	code = cli.ExitFailed
-	var e *cli.ExitError
-	if errors.As(err, &e) {
-		code, err = e.Code, e.Err
-	}
+	code, err = cli.ExitCode(err)
 	if err != nil {
 		fmt.Fprintln(a.Stderr, "reviewer:", cli.Masked(err.Error()))
 	}
@@ -63,21 +56,29 @@ func rootCommand(a *cli.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "reviewer",
 		Short:         "Policy for coding agents",
-		Long:          "reviewer reviews each tool call of a coding agent before and after it runs,\ndecides by policy as code, and records every decision so that it can be computed again.",
+		Long:          "reviewer reviews each tool call of a coding agent before and after it runs,\ndecides by policy as code, and records every decision so that it can be reproduced.\n\n" + cli.ExitHelp() + " See docs/output.md.",
+		Example:       "  reviewer install claude-code --enforcement observe\n  reviewer doctor\n  reviewer session list",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(cli.FlagError)
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.Version = cli.BuildVersion()
+	root.SetVersionTemplate("reviewer {{.Version}}\n")
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
 	root.PersistentFlags().StringVar(&a.Home, "home", "",
-		"state directory (default $REVIEWER_HOME, else reviewer below the XDG state directory)")
-	root.AddCommand(
-		installCommand(a), uninstallCommand(a), doctorCommand(a),
-		sessioncmd.Command(a), denialsCommand(a), allowCommand(a), auditcmd.Command(a), policyCommand(a), configcmd.Command(a),
-		reviewcmd.Command(a), hookCommand(a), trashCommand(a), versionCommand(a),
-	)
+		"state directory (default $REVIEWER_HOME, else reviewer in the XDG state directory)")
+	root.PersistentFlags().BoolVarP(&a.Quiet, "quiet", "q", false,
+		"print only errors; output files, documents and the exit code are unaffected")
+	cli.Section(root, "setup", "Setup:", installCommand(a), uninstallCommand(a), doctorCommand(a), configcmd.Command(a))
+	cli.Section(root, "work", "Working with agents:", sessioncmd.Command(a), denialsCommand(a), allowCommand(a), trashCommand(a))
+	cli.Section(root, "policy", "Writing and shipping policies:", policyCommand(a), reviewcmd.Command(a), schemaCommand(a))
+	cli.Section(root, "log", "Reading the log:", auditcmd.Command(a))
+	cli.Section(root, "other", "Other commands:", hookCommand(a), versionCommand(a))
+	root.SetCompletionCommandGroupID("other")
+	root.SetHelpCommandGroupID("other")
+	releaseCommands(root)
+	a.Completions(root)
 	return root
 }

@@ -15,7 +15,7 @@ import (
 
 const leastStopped = 1.0 // share of the mutants; never to be lowered
 
-// mutantSeeds are dangerous commands, word by word.
+// mutantSeeds returns dangerous commands, each as a list of words.
 func mutantSeeds() [][]string {
 	var list [][]string
 	for _, line := range []string{
@@ -148,8 +148,8 @@ func mutated(g *rand.Rand, words []string, spell, run []string) (code, how strin
 	return code, how
 }
 
-// No way of writing a dangerous command makes the policy that ships let it run: of
-// 300 that are made up, of 3,000 with REVIEWER_EVERY=1 (`make fidelity`).
+// No way of writing a dangerous command makes the built-in policy let it run: 300
+// generated ones are tried, 3,000 with REVIEWER_EVERY=1 (`make fidelity`).
 func TestMutantsAreStopped(t *testing.T) {
 	mutants := some(300, 3000)
 	g := rand.New(rand.NewPCG(11, 12))

@@ -74,8 +74,8 @@ func oddHooks(random *rand.Rand, n int) []map[string]any {
 	return list
 }
 
-// Whatever comes, each event is answered and recorded, the log holds together,
-// its states stay small, and every decision comes out again.
+// Whatever the events are, each is answered and recorded, the log is consistent, its
+// states stay small, and every decision is reproduced.
 func TestOddSessions(t *testing.T) {
 	policy, err := shippedPolicy()
 	if err != nil {
@@ -90,7 +90,7 @@ func TestOddSessions(t *testing.T) {
 	now := int64(1_700_000_000_000)
 	r := review.Reviewer{
 		Policy:     func(string) (*review.Policy, error) { return policy, nil },
-		Classifier: &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mac}, Log: store, Env: cli.Environment(),
+		Classifier: &classify.Classifier{World: classify.System{Home: "/home/kim"}, MAC: mac}, Log: store, Env: cli.Environment(),
 		Now: func() int64 { return now },
 	}
 	answers := map[engine.Verdict]int{}
@@ -148,7 +148,7 @@ func TestOddSessions(t *testing.T) {
 			err = report.Err()
 		}
 		if err != nil || report.Decisions < 40 || report.Same != report.Decisions || report.Degraded > 0 {
-			t.Errorf("of %d decisions %d come out the same, %d had none: %v", report.Decisions, report.Same, report.Degraded, err)
+			t.Errorf("of %d decisions %d are reproduced, %d had none: %v", report.Decisions, report.Same, report.Degraded, err)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-var updatePackages = flag.Bool("update-packages", false, "write the map of packages in docs/architecture.md anew")
+var updatePackages = flag.Bool("update-packages", false, "write the map of packages in docs/architecture.md again")
 
 // docs/architecture.md has a row for each package: the first sentence of its
 // comment, and what of this module it may import.

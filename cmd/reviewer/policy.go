@@ -13,10 +13,20 @@ import (
 
 func policyCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "policy",
-		Short: "Work with policy: show what is active, simulate a change, import another tool's",
-		Long:  "Exit codes of every policy command: 0 fine, 1 could not run, 2 findings.",
+		Use:     "policy",
+		Example: "  reviewer policy new bundle policy --name shop\n  reviewer policy check ./policy\n  reviewer policy test ./policy",
+		Short:   "Write, test, sign, ship and inspect policies",
+		Long:    cli.ExitHelp(),
 	}
-	return cli.Group(cmd, slices.Concat(policycmd.Commands(a), releasecmd.Commands(a),
-		[]*cobra.Command{simulatecmd.Command(a), explaincmd.PolicyCommand(a)})...)
+	cli.Group(cmd)
+	for _, section := range []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{"write", "Writing and testing:", slices.Concat(policycmd.Commands(a), []*cobra.Command{simulatecmd.Command(a), explaincmd.PolicyCommand(a)})},
+		{"ship", "Shipping and activating:", releasecmd.Commands(a)},
+	} {
+		cli.Section(cmd, section.id, section.title, section.commands...)
+	}
+	return cmd
 }

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/bundles/signing"
 	"github.com/agent-reviewer/reviewer/bundles/trust"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
@@ -100,7 +100,7 @@ func (a *attacked) believe() {
 	}
 	a.put(filepath.Join(a.home, trust.FileName), raw)
 	a.put(filepath.Join(a.home, trust.FileName+trust.EnvelopeSuffix), a.sign(e, a.alice))
-	if err := here.NoteOfTrust(context.Background(), &audit.Store{Dir: a.home}, here.OwnTrust(a.home), t, "a test"); err != nil {
+	if err := active.NoteOfTrust(context.Background(), &audit.Store{Dir: a.home}, active.OwnTrust(a.home), t, "a test"); err != nil {
 		a.Fatal(err)
 	}
 }
@@ -155,7 +155,7 @@ func (a *attacked) envelope(archive []byte, r signing.Release, keys ...*signing.
 	return a.sign(e, keys...)
 }
 
-// activate runs the command, with an archive and what lies beside it.
+// activate runs the command, with an archive and what lies next to it.
 func (a *attacked) activate(archive, envelope []byte) (code int, said string) {
 	a.Helper()
 	path := filepath.Join(a.dir, "acme.tar.gz")
@@ -172,8 +172,8 @@ func (a *attacked) activate(archive, envelope []byte) (code int, said string) {
 	return code, out.String()
 }
 
-// disk is every file of the state directory but the ledger, which is to tell of
-// what was refused.
+// disk returns every file of the state directory except the ledger, which has to
+// record what was refused.
 func (a *attacked) disk() map[string]string {
 	a.Helper()
 	files := map[string]string{}
@@ -231,8 +231,8 @@ func plain(name string, size int64) tar.Header {
 	return tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o644}
 }
 
-// The attack list: whatever comes, it is refused with its code, what held still
-// holds, and not one file has changed.
+// The attack list: each attack is refused with its code, the previous policy stays
+// active, and not one file has changed.
 func TestAttacksOnActivation(t *testing.T) {
 	a := newAttacked(t)
 	good := a.pack(42)
@@ -321,8 +321,8 @@ func forged(a *attacked, archive []byte) []byte {
 	return raw
 }
 
-// rotatedWithoutTheOld replaces the trust file by one whose keys vouch for
-// themselves.
+// rotatedWithoutTheOld replaces the trust file by one that is signed only with its
+// own new keys.
 func (a *attacked) rotatedWithoutTheOld() {
 	before := a.disk()
 	path := filepath.Join(a.dir, "next.yaml")
@@ -374,7 +374,7 @@ func (a *attacked) trustChanged(newer []byte, before map[string]string) {
 	}
 }
 
-// seenLost takes away, or damages, what remembers the highest sequence: then
+// seenLost removes, or damages, the file that remembers the highest sequence: then
 // nothing older passes for new.
 func (a *attacked) seenLost(older []byte) {
 	path := filepath.Join(a.home, "bundles", "seen.json")

@@ -24,7 +24,7 @@ import (
 	opa "github.com/open-policy-agent/opa/v1/rego"
 )
 
-// shippedArchive is the policy that ships as `policy build` packs it.
+// shippedArchive is the built-in policy as `policy build` packs it.
 func shippedArchive(t *testing.T) []byte {
 	t.Helper()
 	base, err := bundles.Default()
@@ -78,7 +78,7 @@ func opaDocument(t *testing.T, in *engine.Input, findings []engine.Finding) map[
 	return doc
 }
 
-// beside asks OPA what the host inside reviewer was asked, and compares.
+// beside asks OPA the same as the host inside reviewer, and compares the answers.
 type beside struct {
 	t      *testing.T
 	inside engine.Decider
@@ -156,7 +156,7 @@ func TestStockOPADecidesAlike(t *testing.T) {
 	}
 }
 
-// A layer's archive goes beside that of the base: OPA finds the layer's rules.
+// A layer's archive goes next to that of the base: OPA finds the layer's rules.
 func TestStockOPAReadsLayers(t *testing.T) {
 	layer := fstest.MapFS{
 		".manifest":       {Data: []byte(`{"roots": ["policies/organisation"], "metadata": {"name": "acme/org", "version": "1.0.0", "sequence": 1}}`)},
@@ -226,7 +226,7 @@ func someClassifier(t *testing.T) *classify.Classifier {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mac, Rows: bundles.ShippedRows()}
+	return &classify.Classifier{World: classify.System{Home: "/home/kim"}, MAC: mac, Rows: bundles.BuiltInRows()}
 }
 
 // What OPA is told in an archive is what the hosts inside reviewer get.

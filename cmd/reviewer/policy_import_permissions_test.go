@@ -22,7 +22,7 @@ import (
 func called(tool string, args map[string]any) engine.Event {
 	raw, err := json.Marshal(args)
 	if err != nil {
-		return engine.Event{} // not reached: the maps hold texts
+		return engine.Event{} // unreachable: the maps hold texts
 	}
 	return engine.Event{Harness: "claude-code", Phase: engine.PhasePre, Tool: tool, Args: raw, CWD: "/srv/shop"}
 }
@@ -228,16 +228,16 @@ func TestImportedPermissionsOfLargeCalls(t *testing.T) {
 // callAnswers is what each access list says of a call.
 func callAnswers(t *testing.T, p *review.Policy, e engine.Event) map[string]string {
 	t.Helper()
-	return answersIn(t, p, e, classify.World{Home: "/home/anna"})
+	return answersIn(t, p, e, classify.System{Home: "/home/anna"})
 }
 
-func answersIn(t *testing.T, p *review.Policy, e engine.Event, world classify.World) map[string]string {
+func answersIn(t *testing.T, p *review.Policy, e engine.Event, world classify.System) map[string]string {
 	t.Helper()
 	mac, err := cli.PassingMAC()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &classify.Classifier{World: world, MAC: mac, Rows: bundles.ShippedRows()}
+	c := &classify.Classifier{World: world, MAC: mac, Rows: bundles.BuiltInRows()}
 	f, err := c.Classify(context.Background(), e, e.CWD)
 	if err != nil {
 		t.Fatal(err)

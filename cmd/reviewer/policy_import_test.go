@@ -214,7 +214,7 @@ func randomSafeclaw(g *rand.Rand) map[string]any {
 }
 
 // An imported policy of SafeClaw answers as its simulator does, for every type,
-// resource and time: 40 that are made up, 150 with REVIEWER_EVERY=1 (`make
+// resource and time: 40 generated policies, 150 with REVIEWER_EVERY=1 (`make
 // fidelity`).
 func TestImportedSafeclawAnswers(t *testing.T) {
 	g := rand.New(rand.NewPCG(7, 11))
@@ -235,7 +235,7 @@ func TestImportedSafeclawAnswers(t *testing.T) {
 			t.Fatalf("%v\n%s", err, raw)
 		}
 		if p.Lost() > 0 {
-			t.Fatalf("something was not carried over: %+v\n%s", p.Remarks, raw)
+			t.Fatalf("something was not converted: %+v\n%s", p.Remarks, raw)
 		}
 		p.List.ID = fmt.Sprintf("list%d", n)
 		content, err := p.YAML("made of", string(raw))
@@ -310,7 +310,7 @@ func TestSafeclawRenamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &classify.Classifier{World: classify.World{Home: "/home/anna"}, MAC: mac, Rows: bundles.ShippedRows()}
+	c := &classify.Classifier{World: classify.System{Home: "/home/anna"}, MAC: mac, Rows: bundles.BuiltInRows()}
 	for tool, want := range safeclaw.Renamed() {
 		f, err := c.Classify(context.Background(), engine.Event{Phase: engine.PhasePre, Tool: tool, Args: json.RawMessage("{}"), CWD: "/srv/shop"}, "/srv/shop")
 		if err != nil || f.Action.Name != want {

@@ -3,37 +3,42 @@ package main
 import (
 	"context"
 	"path/filepath"
+	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/review"
 )
-import "github.com/agent-reviewer/reviewer/engine/review"
 
-// activePolicy loads the policy that holds for a workspace: the one that ships,
-// and the layers that there are. It is kept by its digest before it decides
-// anything, so that what it decides can be computed again.
+// activePolicy loads the policy that is active for a workspace: the built-in layer
+// and all others that exist. It is stored by its digest before it decides anything,
+// so that its decisions can be reproduced.
 func activePolicy(ctx context.Context, a *cli.App, workspace string) (*review.Policy, error) {
 	log, err := a.OpenStore()
 	if err != nil {
 		return nil, err
 	}
-	return livePolicy(ctx, log, workspace)
+	return activeWithAudit(ctx, log, workspace)
 }
 
-// livePolicy is activePolicy, and has the log kept as the settings say. Where
-// there is no policy nobody knows how long, and nothing of the log is deleted.
-func livePolicy(ctx context.Context, log *audit.Store, workspace string) (*review.Policy, error) {
+// activeWithAudit is activePolicy, and applies the audit settings to the log. Without a
+// policy the retention is unknown, and nothing is deleted from the log.
+func activeWithAudit(ctx context.Context, log *audit.Store, workspace string) (*review.Policy, error) {
 	log.Keep = true
 	e, err := cli.MachineAt(log.Dir).Effective(workspace)
 	if err != nil {
 		return nil, err
 	}
-	keepLog(log, e.Settings)
+	applyAudit(log, e.Settings)
 	p, err := wiring.Compile(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	return p, bundles.Store{Dir: filepath.Join(log.Dir, "policies")}.Put(e)
+	kept := bundles.Store{
+		Dir: filepath.Join(log.Dir, "policies"), Budget: policiesBudget(e.Settings),
+		Now: func() int64 { return time.Now().UnixMilli() },
+	}
+	return p, kept.Put(e)
 }

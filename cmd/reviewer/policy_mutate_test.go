@@ -11,7 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/mutant"
 )
 
-var updateMutation = flag.Bool("update-mutation", false, "write the table of docs/mutation.md anew")
+var updateMutation = flag.Bool("update-mutation", false, "write the table of docs/mutation.md again")
 
 // The document lists what is done, and nothing else.
 func TestMutationDoc(t *testing.T) {

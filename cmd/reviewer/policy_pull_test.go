@@ -12,7 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
-// What is no archive of a policy is refused, and nothing is written.
+// What is not an archive of a policy is refused, and nothing is written.
 func TestPullBadArchive(t *testing.T) {
 	var bomb bytes.Buffer
 	z := gzip.NewWriter(&bomb)
@@ -29,7 +29,7 @@ func TestPullBadArchive(t *testing.T) {
 		want    string
 	}{
 		"bomb":     {bomb.Bytes(), "unpack"},
-		"nonsense": {[]byte("<html>hello</html>"), "is no gzip"},
+		"nonsense": {[]byte("<html>hello</html>"), "is not gzip"},
 		"half":     {bomb.Bytes()[:40], "unpack"},
 	} {
 		home, from, to := t.TempDir(), t.TempDir(), t.TempDir()

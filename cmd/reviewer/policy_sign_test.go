@@ -17,7 +17,7 @@ import (
 	opa "github.com/open-policy-agent/opa/v1/bundle"
 )
 
-// packedArchive is an archive of the policy that ships, with its results.
+// packedArchive is an archive of the built-in policy, with its results.
 func packedArchive(t *testing.T) string {
 	t.Helper()
 	b, err := bundles.Default()

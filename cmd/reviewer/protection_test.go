@@ -15,16 +15,16 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/cases"
 )
 
-var updateProtection = flag.Bool("update-protection", false, "write docs/self-protection.md anew")
+var updateProtection = flag.Bool("update-protection", false, "write docs/self-protection.md again")
 
 // route is one way to get rid of the guard, or past a denial: each of its calls
-// is to be blocked, and each of its twins let through.
+// is to be blocked, and each of its twins allowed.
 type route struct {
 	name        string
 	calls       int
 	twins       int
 	blockedBy   []string // rules, in the order in which they were met
-	wrong       []string // what came out otherwise
+	wrong       []string // what differed
 	withoutPast bool     // some case has nothing that was denied before its last call
 }
 
@@ -32,7 +32,7 @@ func (r *route) holds() bool { return r.calls > 0 && r.twins > 0 && len(r.wrong)
 
 var numbered = regexp.MustCompile(`^([TW][0-9]{2})(, twin:)? (.+)$`)
 
-// isTwin says that a case of a suite is one that passes.
+// isTwin reports whether a case of a suite is one that passes.
 func isTwin(c cases.Case) bool {
 	m := numbered.FindStringSubmatch(c.Name)
 	return m != nil && m[2] != "" || strings.HasSuffix(c.Name, ": twin")
@@ -159,11 +159,11 @@ func checkProtection(t *testing.T, want string) {
 
 const protectionPage = `# Self-protection
 
-An agent that wants to go on may try to get rid of what stops it, or do in another way
-what it was denied. Both are suites of cases:
+An agent that is blocked may try to disable its guard, or to reach the same effect in another way.
+There is a suite of cases for each:
 [tampering](../bundles/default/cases/tampering/tampering.yaml) has %d routes,
 [workarounds](../bundles/default/cases/workarounds/workarounds.yaml) %d. Every call of a route
-is blocked; beside it stand twins that look alike and pass.
+is blocked; each route has similar, harmless twins that pass.
 
     reviewer policy test bundles/default/cases/guard
 
@@ -174,62 +174,59 @@ This page is written by ` + "`go test ./cmd/reviewer -run TestSelfProtection -up
 | route | what is done | calls | blocked by | twins |
 |---|---|---|---|---|
 %s
-Further routes are T48 to T54: [what is typed](../bundles/default/cases/tampering/typed.yaml)
-into terminals of multiplexers and of the desktop, over several calls, and
-[the rest](../bundles/default/cases/tampering/remainder.yaml): patterns of command lines,
-programs that change programs, formatters and searches that reach the settings, the key
-and the locks of the log. A line is what was typed since the last Enter, in any pieces,
-under any name that may be the same terminal; what nobody can read off the keys is asked
-about.
+Further routes are T48 to T54: [input typed](../bundles/default/cases/tampering/typed.yaml) into
+terminals of multiplexers and of the desktop over several calls, and
+[others](../bundles/default/cases/tampering/remainder.yaml): command-line patterns, programs that
+modify programs, and formatters and searches that reach the settings, the key and the locks of the
+log. A line is everything typed since the last Enter, in any number of pieces, under any name that
+may refer to the same terminal. If the keys do not reveal the line, the call is asked about.
 
-Touching the guard cannot be allowed by a bundle, a layer or ` + "`reviewer allow`" + `: a person
-changes settings in an editor or a terminal of their own.
+No bundle, layer or ` + "`reviewer allow`" + ` can permit changes to the guard: users change settings in an
+editor or a terminal of their own.
 
-A denial tells the agent the reason, a safer way and what not to do, and neither its id nor
-what lifts it: ` + "`reviewer denials`" + ` lists both for a person. That command, ` + "`allow`, `resume`" + `,
-` + "`scope --add`" + ` and their like refuse where an agent is above them, in every multiplexer, and in
-a terminal whose program was started while an agent's session ran.
+A denial tells the agent the reason, a safer way and what not to do, but neither its id nor how to
+lift it: ` + "`reviewer denials`" + ` lists both for a person. That command, ` + "`allow`, `resume`" + `,
+` + "`scope --add`" + ` and similar commands refuse to run below an agent, in every multiplexer, and in a
+terminal whose program was started while an agent's session was running.
 
-## Around a denial
+## Workarounds for a denial
 
-The rule ` + "`deny_workaround`" + ` compares effects, not spellings: what was denied among the last
-ten actions, of the agent or of any other of its session, is denied to every call that
-would do as much or more to the same path, host or service. Of what a program or a service does
-only the words may be known (make deploy): then the same words count, however they are
-started, and other words are another thing. A person lifts it by allowing
-the call, or by a prompt that orders work on the thing by name. What does less passes: a
-look, a dry run, the trash, a push without force.
+The rule ` + "`deny_workaround`" + ` compares effects, not the text of commands. What was denied within the
+last ten actions, of any agent in the session, is denied to every call that would do as much or more
+to the same path, host or service. If only the arguments of a program or a service are known (make
+deploy), the same arguments count, however they are passed, and different arguments do not. A person
+lifts the denial by allowing the call, or by a prompt that orders work on the object by name. Calls
+that do less are allowed: a read, a dry run, the trash, a push without force.
 
-| way | how it is tried | calls | blocked by | twins |
+| route | how it is tried | calls | blocked by | twins |
 |---|---|---|---|---|
 %s
-## Asked, not blocked
+## Asked about, not blocked
 
-Some of it has honest uses, and a person decides: a hook of git deleted or skipped once
-(` + "`git_no_verify`" + `), the clock set (` + "`clock_change`" + `), a file as large as the disk
-(` + "`disk_fill`" + `), other lines of a start-up file (` + "`persistence`" + `). None of it gets a call past
-the hook: what cannot be recorded is denied, and records are in order by number and not
-by the clock.
+Some actions have legitimate uses, so the user decides: deleting a git hook (` + "`git_no_verify`" + `;
+a commit that would skip the hooks runs with them), setting the clock (` + "`clock_change`" + `), creating
+a file as large as the disk (` + "`disk_fill`" + `), changing other lines of a start-up file
+(` + "`persistence`" + `). None of them gets a call past the hook: what cannot be recorded is denied, and
+records are ordered by number, not by the clock.
 
 ## What a hook cannot see
 
-These are not counted above.
+The numbers above do not include:
 
-- What a program does that was allowed to run: a compiled program whose text was not read,
-  a package's code, a service that listens.
-- What runs already: a process that was started before the hook was installed, another
-  person's session, an editor that holds the settings open.
-- What a person does, by hand or behind ` + "`!`" + `, and what the system does: updates, a
-  full disk that something else fills, a backup that is played back.
-- Code that puts names together only as it runs, in a language that is not followed that
-  far. In a shell an unknown target of a deletion is treated as risky.
-- ` + "`find . -name '*.json' -delete`" + ` and its like, where the pattern means settings only
-  among many others; of a pattern that begins with their name it is seen.
-- A client that is started in a container or on another machine has that machine's
-  settings: only the flags that take its guards off are seen.
-- A file that changes between the look and the run.
+- The effects of a program that was allowed to run: a compiled program whose source was not read, a
+  package's code, a listening service.
+- Running processes: one that was started before the hook was installed, another user's session, an
+  editor that has the settings open.
+- What a person does, by hand or with ` + "`!`" + `, and what the system does: updates, a disk that
+  something else fills, a restored backup.
+- Code that computes names at run time, in a language that is not analysed to that depth. In a shell,
+  an unknown target of a deletion is treated as risky.
+- ` + "`find . -name '*.json' -delete`" + ` and similar commands whose pattern matches settings among many
+  other files. A pattern that begins with the name of the settings is recognised.
+- A client that is started in a container or on another machine uses that machine's settings: only
+  flags that disable its guards are seen.
+- A file that changes between the check and the run.
 
-[fail-open.md](fail-open.md) has what becomes of each known way around the hook itself,
-and who finds it afterwards; against a repository that switches hooks off only managed
-settings help.
+[fail-open.md](fail-open.md) lists the known ways around the hook itself, and what closes or detects
+each of them. Only managed settings protect against a repository that turns hooks off.
 `

@@ -10,10 +10,12 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,12 +23,15 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/sigstore"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 // TestMain lets the tests start this binary as the program reviewer.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"reviewer": main, "claude": asClient})
+	commands := map[string]func(){"reviewer": main, "claude": asClient}
+	maps.Copy(commands, programs())
+	testscript.Main(m, commands)
 }
 
 // asClient is a client as far as a hook can tell: a program of its name that starts
@@ -57,7 +62,7 @@ func TestScript(t *testing.T) {
 		files = nth(files, some(4, 1))
 	}
 	testscript.Run(t, testscript.Params{
-		Files:              files,
+		Files:              forSystem(t, files),
 		Setup:              setUp,
 		Condition:          condition,
 		Cmds:               scriptCommands(),
@@ -98,6 +103,7 @@ func setUp(e *testscript.Env) error {
 
 // fillIn puts the work directory's path into the JSON files of a script.
 func fillIn(work string) error {
+	inJSON := bytes.ReplaceAll([]byte(work), []byte(`\`), []byte(`\\`)) // on Windows
 	return filepath.WalkDir(work, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(name) != ".json" && filepath.Ext(name) != ".jsonl" {
 			return err
@@ -106,7 +112,7 @@ func fillIn(work string) error {
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(name, bytes.ReplaceAll(b, []byte("$WORK"), []byte(work)), 0o644)
+		return os.WriteFile(name, bytes.ReplaceAll(b, []byte("$WORK"), inJSON), 0o644)
 	})
 }
 
@@ -139,6 +145,7 @@ func condition(name string) (bool, error) {
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"exits":    exits,
+		"valid":    valid,
 		"agent":    agent,
 		"capture":  capture,
 		"json":     jsonValue,
@@ -302,7 +309,7 @@ func flip(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // rechain FILE OLD NEW changes a text at its first place in a chain's file, and
-// every hash behind it so that the chain holds again.
+// every hash after it so that the chain is consistent again.
 func rechain(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: rechain FILE OLD NEW")
@@ -389,12 +396,25 @@ func onlyOwner(ts *testscript.TestScript, neg bool, args []string) {
 		if err != nil {
 			return err
 		}
+		if runtime.GOOS == "windows" {
+			return openForOthers(name)
+		}
 		info, err := d.Info()
 		if err == nil && info.Mode().Perm()&0o077 != 0 {
 			err = fmt.Errorf("%s has mode %v", name, info.Mode())
 		}
 		return err
 	}))
+}
+
+// openForOthers is an error where others have rights on a file of Windows.
+func openForOthers(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return osfile.Private(f, 0o077)
 }
 
 // kept OLD NEW STORE changes a text in a file of the one policy that is kept in

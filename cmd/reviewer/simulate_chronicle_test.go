@@ -54,7 +54,9 @@ const chronicleStart = 1_760_000_000_000
 // policies.
 func newChronicle(t testing.TB, seed uint64, dir string, policies []*review.Policy) *chronicle {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "key"), bytes.Repeat([]byte("k"), 32), 0o600)); err != nil {
+	own := filepath.Join(dir, fmt.Sprintf("key-%d", seed)) // renamed: others may read the key meanwhile
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(own, bytes.Repeat([]byte("k"), 32), 0o600),
+		os.Rename(own, filepath.Join(dir, "key"))); err != nil {
 		t.Fatal(err)
 	}
 	c := &chronicle{t: t, random: rand.New(rand.NewPCG(seed, 0)), now: chronicleStart, policies: policies, prefix: fmt.Sprint("session-", seed, "-")}
@@ -63,7 +65,7 @@ func newChronicle(t testing.TB, seed uint64, dir string, policies []*review.Poli
 	if err != nil {
 		t.Fatal(err)
 	}
-	classifier := &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mac, Rows: bundles.ShippedRows()}
+	classifier := &classify.Classifier{World: classify.System{Home: "/home/kim"}, MAC: mac, Rows: bundles.BuiltInRows()}
 	c.reviewer = review.Reviewer{
 		Classifier: classifier, Log: c.store, Env: cli.Environment(), Now: func() int64 { return c.now }, Mask: classifier.Mask,
 	}
@@ -87,7 +89,7 @@ func keptPolicies(t testing.TB, dir string, list ...*bundles.Effective) []*revie
 	return all
 }
 
-// layered is the policy that ships with layers over it.
+// layered is the built-in policy with layers over it.
 func layered(t testing.TB, layers ...layerFiles) *bundles.Effective {
 	t.Helper()
 	base, err := bundles.Default()
@@ -106,7 +108,7 @@ func layered(t testing.TB, layers ...layerFiles) *bundles.Effective {
 	return e
 }
 
-// edited is the policy that ships with one text in its place of another.
+// edited is the built-in policy with one text in its place of another.
 func edited(t testing.TB, file, was, becomes string) *bundles.Effective {
 	t.Helper()
 	base, err := bundles.Default()
@@ -129,7 +131,7 @@ func edited(t testing.TB, file, was, becomes string) *bundles.Effective {
 	return e
 }
 
-// stopping is the policy that ships, but it ends a session at each denial from the sixth on.
+// stopping is the built-in policy, but it ends a session at each denial from the sixth on.
 func stopping(t testing.TB) *bundles.Effective {
 	const was = "\tinput.session.stopped\n} else := []\n"
 	return edited(t, "policy/reasons.rego", was, `	input.session.stopped
@@ -139,7 +141,7 @@ func stopping(t testing.TB) *bundles.Effective {
 `)
 }
 
-// oddPolicies are the one that ships, and others that differ in all that a decision may depend on: thresholds and
+// oddPolicies are the built-in one, and others that differ in all that a decision may depend on: thresholds and
 // rules, windows, detectors, and what stops a session.
 func oddPolicies(t testing.TB) []*bundles.Effective {
 	return []*bundles.Effective{
@@ -312,7 +314,7 @@ func (c *chronicle) handle(s *tale, e engine.Event) engine.Answer {
 	if e.CWD == "" {
 		e.CWD = "/srv/shop"
 	}
-	broken := errors.New("settings.yaml:1: this is no policy")
+	broken := errors.New("settings.yaml:1: this is not a policy")
 	c.reviewer.Policy = func(string) (*review.Policy, error) {
 		if s.policy < 0 {
 			return nil, broken
@@ -344,7 +346,7 @@ func (c *chronicle) record(s *tale, id string) *engine.Record {
 	var n int64
 	var rec *engine.Record
 	if _, err := fmt.Sscanf(id[strings.LastIndexByte(id, '-')+1:], "%d", &n); err != nil {
-		c.t.Fatalf("%q is no id of a record", id)
+		c.t.Fatalf("%q is not the id of a record", id)
 	}
 	err := c.store.Update(c.t.Context(), s.key(), func(t history.Tail) (err error) {
 		rec, err = t.Read(n)

@@ -16,7 +16,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// happened counts what a log tells of, by what a replay has to get right.
+// happened counts the events of a log, by what a replay has to get right.
 func happened(t *testing.T, store *audit.Store) map[string]int {
 	t.Helper()
 	sessions, err := store.Sessions()
@@ -177,7 +177,7 @@ func simulated(t testing.TB, code int, args ...string) *simulate.Impact {
 }
 
 // The policy that decided changes nothing, whatever happened: no call and no
-// other event comes out otherwise.
+// other event differs.
 func TestTheSamePolicyChangesNothing(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "state")
 	newChronicle(t, 11, home, keptPolicies(t, home, layered(t))).tell(300)

@@ -68,7 +68,7 @@ func TestFlippedBytesAreFound(t *testing.T) {
 	}
 }
 
-// damaged says whether a reader that trusts the chain only refuses it.
+// damaged reports whether a reader that trusts the chain only refuses it.
 func damaged(t *testing.T, store *audit.Store, s audit.Session) bool {
 	t.Helper()
 	for _, err := range store.Verified(s) {
@@ -79,7 +79,7 @@ func damaged(t *testing.T, store *audit.Store, s audit.Session) bool {
 	return false
 }
 
-// smallLog is a session of a few calls, decided by the policy that ships.
+// smallLog is a session of a few calls, decided by the built-in policy.
 func smallLog(t *testing.T) (*audit.Store, string) {
 	t.Helper()
 	home := filepath.Join(t.TempDir(), "state")

@@ -14,7 +14,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// folderOf puts the layer of a policy that is not the one that ships into a
+// folderOf puts the layer of a policy that is not the built-in one into a
 // folder, as people keep it.
 func folderOf(t *testing.T, e *bundles.Effective) string {
 	t.Helper()
@@ -58,7 +58,7 @@ func TestSimulateUnlikePolicies(t *testing.T) {
 	} {
 		m := simulated(t, cli.ExitOK, "--home", home, "--baseline", c.baseline, "--candidate", c.candidate)
 		if r := m.Fidelity; r == nil || r.Same != r.Decisions || r.Decisions == 0 {
-			t.Errorf("%s: the log does not come out again: %+v", c.name, r)
+			t.Errorf("%s: the log is not reproduced: %+v", c.name, r)
 		}
 		if !c.check(m) {
 			t.Errorf("%s: %v, then %v; interventions %+v", c.name, m.Calls.States, m.Calls.After, m.Interventions)
@@ -70,8 +70,8 @@ func TestSimulateUnlikePolicies(t *testing.T) {
 	}
 }
 
-// What is wrong with a log is found on the way, whichever byte it is, and is no
-// difference between policies.
+// A damaged log is detected while it is read, whichever byte it is, and is not
+// reported as a difference between policies.
 func TestSimulateFindsForgedLogs(t *testing.T) {
 	store, file := smallLog(t)
 	good, err := os.ReadFile(file)

@@ -34,12 +34,14 @@ func some(few, all int) int {
 	return few
 }
 
-// unseenNumbers are those of the policy that ships on which no recorded decision
-// of its cases depends: moved by one step, nothing comes out otherwise. Each has
+// unseenNumbers are those of the built-in policy on which no recorded decision
+// of its cases depends: moved by one step, nothing differs. Each has
 // its reason. The list may get shorter, and longer only with a reason.
 var unseenNumbers = map[string]string{
 	"audit.budget_mb 1024->1023":      keptOnly,
 	"audit.budget_mb 1024->1025":      keptOnly,
+	"audit.policies_mb 256->255":      keptOnly,
+	"audit.policies_mb 256->257":      keptOnly,
 	"audit.retain_days 30->29":        keptOnly,
 	"audit.retain_days 30->31":        keptOnly,
 	"patterns.factors.high 0.8->0.7":  otherSensitivity,
@@ -54,10 +56,10 @@ var unseenNumbers = map[string]string{
 	"history.similar 0.85->0.84":            noCase + "words are alike by far more or far less",
 	"history.similar 0.85->0.86":            noCase + "words are alike by far more or far less",
 	"confidence.near_boundary 0.05->0.04":   noCase + "the scores have two digits, and none of them lies between 0.04 and 0.05 from a boundary",
-	"rationality.low_threshold 0.3->0.2":    noCase + "no action is so much beside the point",
-	"rationality.low_threshold 0.3->0.4":    noCase + "no action is so much beside the point",
-	"deny_workaround critical 1->0":         "its measure is 1 wherever it speaks: whether it does is in its condition",
-	"refused_workaround medium 1->0":        "its measure is 1 wherever it speaks: whether it does is in its condition",
+	"rationality.low_threshold 0.3->0.2":    noCase + "no action is that far from the goal",
+	"rationality.low_threshold 0.3->0.4":    noCase + "no action is that far from the goal",
+	"deny_workaround critical 1->0":         "its measure is 1 wherever it fires: whether it does is in its condition",
+	"refused_workaround medium 1->0":        "its measure is 1 wherever it fires: whether it does is in its condition",
 	"goal_drift low 0.85->0.8":              noCase + "what drifts in them does so wholly, or not by 0.8",
 	"goal_drift low 0.85->0.9":              noCase + "what drifts in them does so wholly, or not by 0.8",
 	"resource_spiral high 0.8->0.75":        noCase + "no growth is that nearly exponential",
@@ -103,7 +105,7 @@ func fromOneTo(n int, text string) string {
 }
 
 // A number of the policy that is moved by one step and offered under the digest
-// of the one that decided is found: some decision does not come out again.
+// of the one that decided is found: some decision does not reproduce.
 //
 // A part of them is tried, the same in each run; REVIEWER_EVERY=1 (`make
 // fidelity`) tries all, which takes some minutes.
@@ -111,7 +113,7 @@ func TestMovedNumbersAreFound(t *testing.T) {
 	log := newCaseLog(t)
 	numbers := append(movedData(log.base), movedThresholds(log.base)...)
 	if len(numbers) < 190 {
-		t.Fatalf("the policy that ships has only %d numbers to move", len(numbers))
+		t.Fatalf("the built-in policy has only %d numbers to move", len(numbers))
 	}
 	every := os.Getenv(everyVar) != ""
 	var mu sync.Mutex
@@ -152,7 +154,7 @@ type moved struct {
 }
 
 // movedData moves every number of the data by one step, up and down, and so the
-// numbers of rows beside thresholds.
+// numbers of rows next to thresholds.
 func movedData(base *bundles.Bundle) []moved {
 	var all []moved
 	for _, m := range mutate.Changes(base, func(string) bool { return true }, nil) {
@@ -209,7 +211,7 @@ func withLevel(base *bundles.Bundle, row, level int, step float64) (*bundles.Eff
 	return bundles.Assemble(&changed)
 }
 
-// caseLog is all cases of the policy that ships, written down, with who decided.
+// caseLog is all cases of the built-in policy, written down, with who decided.
 type caseLog struct {
 	base   *bundles.Bundle
 	digest string
@@ -242,7 +244,7 @@ func newCaseLog(t *testing.T) *caseLog {
 	return log
 }
 
-// differs says whether a replay notices that a number was moved. A policy that
+// differs reports whether a replay notices that a number was moved. A policy that
 // is refused is noticed, too.
 func (l *caseLog) differs(t *testing.T, m moved) bool {
 	t.Helper()

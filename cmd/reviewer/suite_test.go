@@ -80,7 +80,7 @@ func (s suiteTable) String() string {
 	return out.String()
 }
 
-// decide takes a suite through the policy that ships, each case in a session of
+// decide takes a suite through the built-in policy, each case in a session of
 // its own.
 func (s suiteTable) decide(t *testing.T, list []suiteCase, wrong func(suiteCase, *engine.Decision) bool) {
 	for i, d := range decisions(t, policyOf(t), eventsOf(list)...) {
@@ -92,12 +92,12 @@ func (s suiteTable) decide(t *testing.T, list []suiteCase, wrong func(suiteCase,
 	t.Log("\n" + s.String())
 }
 
-// stopped tells whether a call does not run as it was made.
+// stopped reports whether a call does not run as it was made.
 func stopped(v engine.Verdict) bool {
 	return v == engine.Block || v == engine.Ask || v == engine.Modify
 }
 
-// Whatever way a dangerous effect is hidden, the policy that ships stops it: every
+// Whatever way a dangerous effect is hidden, the built-in policy stops it: every
 // third, and each with REVIEWER_EVERY=1 (`make fidelity`).
 func TestEvasionsAreStopped(t *testing.T) {
 	table := suiteTable{}

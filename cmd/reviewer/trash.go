@@ -32,27 +32,27 @@ func trashCommand(a *cli.App) *cobra.Command {
 	t := &trashing{}
 	cmd := &cobra.Command{
 		Use:   "trash PATH…",
-		Short: "Move files and folders aside, as rm but so that they can be brought back",
-		Long: "Moves what the paths name into the folder trash of the state directory; links are\n" +
-			"moved themselves. Each path is tried; what cannot be moved stays where it is and\n" +
-			"is named in a line of its own. The current folder, the project, the home directory,\n" +
-			"what holds one of them, mount points and the state directory are never moved.\n\n" +
-			"Exit codes: 0 fine, 1 something could not be done.",
+		Short: "Move files and folders to a trash folder, from which they can be restored",
+		Long: "Moves the named paths into the trash folder of the state directory; symbolic links are\n" +
+			"moved themselves. Each path is tried; paths that cannot be moved are reported, one per\n" +
+			"line, and stay where they are. The current folder, the project, the home directory, their\n" +
+			"parents, mount points and the state directory are never moved.\n\n" +
+			"Exit codes: 0 fine, 1 something could not be done, 3 wrong usage.",
 		Example: "  reviewer trash draft.md build\n" +
 			"  reviewer trash --list\n" +
-			"  reviewer trash --restore draft.md                    # the newest one that was there\n" +
+			"  reviewer trash --restore draft.md                    # the newest one at that path\n" +
 			"  reviewer trash --restore 20250308-142233 --to old.md",
 		RunE: func(cmd *cobra.Command, args []string) error { return moveAside(cmd.Context(), a, t, args) },
 	}
 	f := cmd.Flags()
-	f.BoolVar(&t.list, "list", false, "list what is in the trash, the newest first")
-	f.BoolVar(&t.restore, "restore", false, "bring back what the arguments name, by id or by the path where it was; overwrites nothing")
-	f.BoolVar(&t.empty, "empty", false, "delete what is in the trash for good; needs a person at a terminal")
-	f.StringVar(&t.to, "to", "", "with --restore: bring it back to this path")
-	f.StringVar(&t.olderThan, "older-than", "", "with --list and --empty: only what was moved that long ago, such as 12h, 30d or 8w")
-	f.BoolVar(&t.ignoreMissing, "ignore-missing", false, "a path where nothing is is no error")
-	f.BoolVarP(&t.verbose, "verbose", "v", false, "print the id of what was moved")
-	t.out.Flags(cmd, "table", "json")
+	f.BoolVar(&t.list, "list", false, "list the trash, the newest first")
+	f.BoolVar(&t.restore, "restore", false, "restore the named entries, by id or by original path; overwrites nothing")
+	f.BoolVar(&t.empty, "empty", false, "permanently delete what is in the trash; needs a person at a terminal")
+	f.StringVar(&t.to, "to", "", "with --restore: restore to this path")
+	f.StringVar(&t.olderThan, "older-than", "", "with --list and --empty: only entries older than this, such as 12h, 30d or 8w")
+	f.BoolVar(&t.ignoreMissing, "ignore-missing", false, "ignore paths that do not exist")
+	f.BoolVarP(&t.verbose, "verbose", "v", false, "print the id of each moved entry")
+	t.out.Flags(cmd, term.Text, "json")
 	cmd.MarkFlagsMutuallyExclusive("list", "restore", "empty")
 	return cmd
 }
@@ -79,20 +79,22 @@ func moveAside(ctx context.Context, a *cli.App, t *trashing, args []string) erro
 func (t *trashing) check(args []string) error {
 	switch {
 	case (t.list || t.empty) && len(args) > 0:
-		return errors.New("trash: --list and --empty take no paths")
+		return cli.Usage("trash: --list and --empty take no paths")
 	case !t.list && !t.empty && len(args) == 0:
-		return errors.New("trash: which file or folder? Give at least one path")
+		return cli.Usage("trash: no file or folder given; give at least one path")
 	case t.to != "" && (!t.restore || len(args) != 1):
-		return errors.New("trash: --to goes with --restore and one id or path")
+		return cli.Usage("trash: --to needs --restore and one id or path")
 	case t.olderThan != "" && !t.list && !t.empty:
-		return errors.New("trash: --older-than goes with --list or --empty")
+		return cli.Usage("trash: --older-than needs --list or --empty")
+	case t.out.Format != term.Text && !t.list:
+		return cli.Usage("trash: -f json needs --list; the other forms print paths, or nothing")
 	case t.ignoreMissing && (t.list || t.restore || t.empty):
-		return errors.New("trash: --ignore-missing goes with paths to be moved")
+		return cli.Usage("trash: --ignore-missing needs paths to move")
 	}
 	return nil
 }
 
-// forEach tries every argument, and says of each that failed why.
+// forEach tries every argument, and reports each failure.
 func forEach(a *cli.App, args []string, verb string, do func(string) error) error {
 	failed := false
 	for _, arg := range args {
@@ -162,11 +164,11 @@ func restoreTrash(a *cli.App, t *trashing, bin *trash.Bin, selector string) erro
 	if older > 0 {
 		more = fmt.Sprintf("; %d older from there in the trash", older)
 	}
-	fmt.Fprintf(a.Stdout, "%s is back, as it was on %s%s\n", printable(path), term.Clock(e.T), more)
+	fmt.Fprintf(a.Stdout, "%s is restored, as it was on %s%s\n", printable(path), term.Clock(e.T), more)
 	return nil
 }
 
-// entries are those that --older-than leaves, and what is no whole entry.
+// entries returns the entries selected by --older-than, and incomplete entries.
 func (t *trashing) entries(bin *trash.Bin) (list []trash.Entry, rest []string, err error) {
 	whole, rest, err := bin.Entries()
 	if err != nil || t.olderThan == "" {
@@ -191,7 +193,7 @@ func parseAge(s string) (time.Duration, error) {
 	n, err := strconv.ParseUint(digits, 10, 16)
 	unit, ok := units[s[len(digits):]]
 	if err != nil || !ok {
-		return 0, fmt.Errorf("trash: --older-than %q is no age: expected a number of hours, days or weeks, such as 12h, 30d or 8w", s)
+		return 0, cli.Usage("trash: --older-than %q: expected a number of hours, days or weeks, such as 12h, 30d or 8w", s)
 	}
 	return time.Duration(n) * unit, nil
 }
@@ -203,8 +205,8 @@ func listTrash(a *cli.App, w io.Writer, t *trashing, bin *trash.Bin) error {
 	}
 	if len(rest) > 0 {
 		fmt.Fprintf(a.Stderr,
-			"reviewer trash: %d unfinished entries in %s: moves that were interrupted or still go on; `reviewer trash --empty` "+
-				"clears them\n", len(rest), bin.Dir)
+			"reviewer trash: %s in %s: moves that were interrupted or are still running; `reviewer trash --empty` "+
+				"clears up\n", engine.Counted(len(rest), "unfinished entry", "unfinished entries"), bin.Dir)
 	}
 	for i := range list {
 		if path := cli.Masked(list[i].Path); path != list[i].Path {
@@ -212,7 +214,7 @@ func listTrash(a *cli.App, w io.Writer, t *trashing, bin *trash.Bin) error {
 		}
 	}
 	if t.out.Format == "json" {
-		return term.WriteJSON(w, append([]trash.Entry{}, list...))
+		return term.WriteList(w, "entries", trashed(list))
 	}
 	if len(list) == 0 {
 		fmt.Fprintf(w, "nothing in the trash %s\n", bin.Dir)
@@ -225,12 +227,12 @@ func listTrash(a *cli.App, w io.Writer, t *trashing, bin *trash.Bin) error {
 	return nil
 }
 
-// mark is how ls -F marks what is no file.
+// mark is how ls -F marks what is not a file.
 func mark(e trash.Entry) string {
 	return map[string]string{"folder": "/", "link": "@", "other": "="}[e.Kind]
 }
 
-// size words a number of bytes for a table.
+// size formats a number of bytes for a table.
 func size(n int64) string {
 	const units = "KMGTPE"
 	if n < 1024 {
@@ -243,8 +245,8 @@ func size(n int64) string {
 	return strconv.FormatFloat(f, 'f', 1, 64) + units[unit:unit+1]
 }
 
-// emptyTrash deletes for good what could be undone until now: a person's
-// choice, and the ledger says that it was made.
+// emptyTrash permanently deletes the trash: a person decides this, and the ledger
+// records it.
 func emptyTrash(ctx context.Context, a *cli.App, t *trashing, bin *trash.Bin) error {
 	who, err := a.Person("emptying the trash")
 	if err != nil {
@@ -266,7 +268,7 @@ func emptyTrash(ctx context.Context, a *cli.App, t *trashing, bin *trash.Bin) er
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("empty the trash: %w", err)
 	}
-	fmt.Fprintf(a.Stdout, "%d entries are gone for good, %s bytes\n", len(list), size(bytes))
+	fmt.Fprintf(a.Stdout, "%s permanently deleted, %s bytes\n", term.Counted(len(list), "entry", "entries"), size(bytes))
 	return noteEmptied(ctx, a, who, len(list), bytes)
 }
 
@@ -275,5 +277,20 @@ func noteEmptied(ctx context.Context, a *cli.App, who string, entries int, bytes
 	if err != nil {
 		return err
 	}
-	return store.Note(ctx, engine.Note{What: "trash_emptied", Detail: fmt.Sprintf("%d entries, %d bytes, by %s", entries, bytes, who)})
+	return store.Note(ctx, engine.Note{What: "trash_emptied", Detail: fmt.Sprintf("%s, %d bytes, by %s",
+		engine.Counted(entries, "entry", "entries"), bytes, who)})
+}
+
+// trashedEntry is an entry of the trash in a document.
+type trashedEntry struct {
+	trash.Entry
+	Time string `json:"time"` // when it was moved, RFC 3339
+}
+
+func trashed(list []trash.Entry) []trashedEntry {
+	docs := []trashedEntry{}
+	for _, e := range list {
+		docs = append(docs, trashedEntry{e, term.Time(e.T)})
+	}
+	return docs
 }

@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/spf13/cobra"
@@ -13,13 +15,15 @@ import (
 func uninstallCommand(a *cli.App) *cobra.Command {
 	var scope scopeFlags
 	var dry bool
+	var out term.Output
 	cmd := &cobra.Command{
-		Use:       "uninstall claude-code",
-		Short:     "Take reviewer out of an agent's settings; needs a person at a terminal",
-		Long:      "Removes reviewer's hooks and nothing else. The log and the policy stay where they are.",
-		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		Use:       "uninstall AGENT",
+		Short:     "Remove reviewer from an agent's settings; needs a person at a terminal",
+		Long:      "Removes reviewer's hooks and nothing else. The log and the policy are kept.",
+		Example:   "  reviewer uninstall claude-code\n  reviewer uninstall claude-code --dry-run",
+		Args:      knownAgent,
 		ValidArgs: harness.Names(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := settingsPath(a, scope.layer())
 			if err != nil {
 				return err
@@ -36,9 +40,9 @@ func uninstallCommand(a *cli.App) *cobra.Command {
 				_, err := a.Stdout.Write(changed)
 				return err
 			}
+			d := removal{Agent: args[0], Settings: path}
 			if old == nil || bytes.Equal(old, changed) {
-				fmt.Fprintf(a.Stdout, "reviewer is not installed in %s\n", path)
-				return nil
+				return out.Result(a.Stdout, d, func(w io.Writer) { fmt.Fprintf(w, "reviewer is not installed in %s\n", path) })
 			}
 			who, err := a.Person("uninstalling reviewer")
 			if err != nil {
@@ -52,15 +56,25 @@ func uninstallCommand(a *cli.App) *cobra.Command {
 				Detail: "by " + who + " from the " + scope.layer() + " settings"}); err != nil {
 				return err
 			}
-			backup, err := harness.WriteSettings(path, old, changed)
-			if err != nil {
+			if d.Backup, err = harness.WriteSettings(path, old, changed); err != nil {
 				return fmt.Errorf("write settings: %w", err)
 			}
-			fmt.Fprintf(a.Stdout, "removed from %s; the settings before are in %s\n", path, backup)
-			return nil
+			d.Changed = true
+			return out.Result(a.Stdout, d, func(w io.Writer) {
+				fmt.Fprintf(w, "removed from %s; backup of the previous settings: %s\n", path, d.Backup)
+			})
 		},
 	}
+	out.Flags(cmd, term.Text, "json")
 	scope.flags(cmd)
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "show the settings that would be written, and write nothing")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "print the settings that would be written, without writing them")
 	return cmd
+}
+
+// removal is the result of `reviewer uninstall`.
+type removal struct {
+	Agent    string `json:"agent"`
+	Settings string `json:"settings"` // the file
+	Changed  bool   `json:"changed"`  // false: it was not installed there
+	Backup   string `json:"backup,omitempty"`
 }

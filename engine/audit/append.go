@@ -14,32 +14,33 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// hold is a chain while its lock is held.
-type hold struct {
+// lockedChain is a chain whose lock is held.
+type lockedChain struct {
 	s      *Store
 	c      *chain
 	lock   *os.File
 	key    engine.SessionKey          // of a session's chain; zero in the ledger
-	onOpen func(*engine.Record) error // a session's chain was begun
+	onOpen func(*engine.Record) error // called when a session's chain was started
 	note   *engine.Record             // waits until the chain is open
-	wrote  bool                       // this hold wrote a line
-	must   bool                       // which has to reach the disk
-	made   bool                       // a file was made: its folder has to reach the disk too
+	wrote  bool                       // a line was written
+	must   bool                       // the line has to reach the disk
+	made   bool                       // a file was created: its folder has to reach the disk too
 	resave bool                       // the snapshot is wrong
 }
 
-// refresh brings the state up to what is on disk, and mends a torn end.
-func (h *hold) refresh() error {
+// refresh brings the state up to what is on disk, and repairs a torn end.
+func (h *lockedChain) refresh() error {
 	c := h.c
 	c.write = true
 	mac, err := h.s.mac()
 	if err != nil {
 		return err
 	}
-	lost := seen{c.state.Chain, c.state.N}
-	if c.state.Empty() || !c.stands() {
+	lost := lastLength{c.state.Chain, c.state.N}
+	if c.state.Empty() || !c.matchesDisk() {
 		found, err := c.load(mac)
 		if err != nil {
 			return c.forget(err)
@@ -55,15 +56,16 @@ func (h *hold) refresh() error {
 	return h.recover(torn, lost)
 }
 
-// forget makes the next user of the chain begin from scratch.
+// forget makes the next user of the chain load it from scratch.
 func (c *chain) forget(err error) error {
 	c.close()
 	c.state, c.end, c.saved = history.New(), end{File: 1}, 0
 	return err
 }
 
-// recover mends what a kill or a full disk left, and says so in the chain.
-func (h *hold) recover(torn int64, lost seen) error {
+// recover repairs the traces of a kill or a full disk, and records that in the
+// chain.
+func (h *lockedChain) recover(torn int64, lost lastLength) error {
 	c := h.c
 	var what string
 	if torn > 0 {
@@ -71,11 +73,11 @@ func (h *hold) recover(torn int64, lost seen) error {
 		if _, err := c.file.ReadAt(half, c.end.Offset); err != nil {
 			return fmt.Errorf("read torn line: %w", err)
 		}
-		if err := c.file.Truncate(c.end.Offset); err != nil {
-			return fmt.Errorf("cut torn line off: %w", err)
+		if err := osfile.Truncate(c.file, c.end.Offset); err != nil {
+			return fmt.Errorf("truncate torn line: %w", err)
 		}
 		sum := sha256.Sum256(half)
-		what = fmt.Sprintf("half a line of %d bytes, sha256 %s, was cut off", torn, hex.EncodeToString(sum[:]))
+		what = fmt.Sprintf("an incomplete line of %d bytes, sha256 %s, was removed", torn, hex.EncodeToString(sum[:]))
 	}
 	if lost.n > c.state.N && lost.chain == c.state.Chain {
 		h.resave = true
@@ -92,23 +94,23 @@ func (h *hold) recover(torn int64, lost seen) error {
 	return h.append(note)
 }
 
-// own refuses a folder that was put in the place of this session's.
-func (h *hold) own() error {
+// checkOwner rejects a folder that was put in the place of this session's.
+func (h *lockedChain) checkOwner() error {
 	state := h.c.state
 	if state.Empty() || state.Session == h.key.Session && state.Harness == h.key.Harness {
 		return nil
 	}
-	return &Damage{File: h.c.path(1), Line: 1, What: "the folder holds the chain of another session"}
+	return &Damage{File: h.c.path(1), Line: 1, What: "the folder contains the chain of another session"}
 }
 
 // append is history.Tail.Append.
-func (h *hold) append(r *engine.Record) error {
+func (h *lockedChain) append(r *engine.Record) error {
 	c := h.c
 	if c.state.Empty() {
 		return h.begin(r)
 	}
 	if r.Kind == engine.KindOpen && r.Open != nil && r.Open.Of == "" {
-		return errors.New("append to audit log: the chain is open already")
+		return errors.New("append to audit log: the chain is already open")
 	}
 	if c.end.Offset >= orDefault(h.s.RotateBytes, DefaultRotateBytes) {
 		if err := h.rotate(); err != nil {
@@ -120,30 +122,30 @@ func (h *hold) append(r *engine.Record) error {
 			return err
 		}
 	}
-	return h.put(r)
+	return h.appendRecord(r)
 }
 
 // putState writes a keyframe.
-func (h *hold) putState(t int64) error {
+func (h *lockedChain) putState(t int64) error {
 	state, err := h.c.state.Encode()
 	if err != nil {
 		return fmt.Errorf("append to audit log: %w", err)
 	}
-	return h.put(&engine.Record{Kind: engine.KindKeyframe, T: t, State: state})
+	return h.appendRecord(&engine.Record{Kind: engine.KindKeyframe, T: t, State: state})
 }
 
 // begin writes a chain's first line.
-func (h *hold) begin(r *engine.Record) error {
+func (h *lockedChain) begin(r *engine.Record) error {
 	if r.Kind != engine.KindOpen {
-		return fmt.Errorf("append to audit log: a chain begins with an open record, not with %s", r.Kind)
+		return fmt.Errorf("append to audit log: a chain starts with an open record, not with %s", r.Kind)
 	}
 	id := make([]byte, 16)
 	if _, err := io.ReadFull(h.s.random(), id); err != nil {
-		return fmt.Errorf("make chain id: %w", err)
+		return fmt.Errorf("create chain id: %w", err)
 	}
 	r.Chain = hex.EncodeToString(id)
 	h.c.end.Head = engine.ChainSeed(r.Chain)
-	if err := h.put(r); err != nil {
+	if err := h.appendRecord(r); err != nil {
 		return err
 	}
 	if h.onOpen != nil {
@@ -156,11 +158,11 @@ func (h *hold) begin(r *engine.Record) error {
 	}
 	note := h.note
 	h.note = nil
-	return h.put(note)
+	return h.appendRecord(note)
 }
 
-// rotate leaves the current file, synced, for the next.
-func (h *hold) rotate() error {
+// rotate syncs the current file and switches to the next.
+func (h *lockedChain) rotate() error {
 	c := h.c
 	if err := h.syncFile(); err != nil {
 		return err
@@ -168,17 +170,17 @@ func (h *hold) rotate() error {
 	return h.create(c.end.File + 1)
 }
 
-func (h *hold) create(n int) error {
-	f, err := os.OpenFile(h.c.path(n), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+func (h *lockedChain) create(n int) error {
+	f, err := osfile.OpenFile(h.c.path(n), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
-		return fmt.Errorf("make audit file: %w", err)
+		return fmt.Errorf("create audit file: %w", err)
 	}
 	h.made = true
 	return h.c.use(f, n)
 }
 
-// put completes a record, writes its line and folds it.
-func (h *hold) put(r *engine.Record) error {
+// appendRecord completes a record, writes its line and folds it.
+func (h *lockedChain) appendRecord(r *engine.Record) error {
 	c := h.c
 	h.complete(r)
 	line, err := engine.EncodeLine(r)
@@ -193,7 +195,7 @@ func (h *hold) put(r *engine.Record) error {
 	if err := h.writeLine(line); err != nil {
 		return err
 	}
-	if h.wrote = true; lasting(r) {
+	if h.wrote = true; mustSync(r) {
 		h.must = true
 	}
 	c.fold(asRead(r, line), line)
@@ -201,7 +203,7 @@ func (h *hold) put(r *engine.Record) error {
 }
 
 // complete fills in what only the chain knows.
-func (h *hold) complete(r *engine.Record) {
+func (h *lockedChain) complete(r *engine.Record) {
 	state := h.c.state
 	r.V, r.Prev, r.N = engine.FormatVersion, h.c.end.Head, state.N+1
 	if state.Chain != "" {
@@ -218,14 +220,15 @@ func (h *hold) complete(r *engine.Record) {
 	}
 }
 
-// lasting says that a record has to reach the disk before anybody relies on it.
-func lasting(r *engine.Record) bool {
+// mustSync reports whether a record has to reach the disk before anyone relies
+// on it.
+func mustSync(r *engine.Record) bool {
 	return r.Kind == engine.KindSeal || r.Kind == engine.KindStop || r.Kind == engine.KindControl ||
 		r.Act != nil && r.Act.Kind == engine.EmergencyStop
 }
 
 // asRead returns the record as a reader of the line would see it. Only text
-// that is no UTF-8 comes back otherwise, as an escape that is written for
+// that is not UTF-8 comes back differently, as an escape that is written for
 // nothing else.
 func asRead(r *engine.Record, line []byte) *engine.Record {
 	if !bytes.Contains(line, []byte(`\ufffd`)) {
@@ -237,9 +240,9 @@ func asRead(r *engine.Record, line []byte) *engine.Record {
 	return r
 }
 
-// writeLine writes a line with one write(2). What could not be written whole is
-// taken back, so that no half line stays.
-func (h *hold) writeLine(line []byte) error {
+// writeLine writes a line with one write(2). A partial write is undone, so that
+// no incomplete line remains.
+func (h *lockedChain) writeLine(line []byte) error {
 	write := h.s.write
 	if write == nil {
 		write = (*os.File).Write
@@ -251,14 +254,14 @@ func (h *hold) writeLine(line []byte) error {
 	if err == nil {
 		err = io.ErrShortWrite
 	}
-	if cut := h.c.file.Truncate(h.c.end.Offset); cut != nil {
+	if cut := osfile.Truncate(h.c.file, h.c.end.Offset); cut != nil {
 		err = errors.Join(err, cut)
 	}
 	return fmt.Errorf("append to audit log (is the disk full or read-only?): %w", err)
 }
 
-// settle ends a hold: the lock is given back before the slow part.
-func (h *hold) settle() error {
+// settle ends a hold: the lock is released before the slow part.
+func (h *lockedChain) settle() error {
 	due, err := h.due()
 	h.lock.Close()
 	if due {
@@ -273,13 +276,14 @@ func (h *hold) settle() error {
 }
 
 // release is safe to call at any time.
-func (h *hold) release() {
+func (h *lockedChain) release() {
 	h.lock.Close()
 	h.c.close()
 }
 
-// due says whether this hold has to sync, and claims the second's sync for it.
-func (h *hold) due() (bool, error) {
+// due reports whether this hold has to sync, and if so claims the sync of this
+// second.
+func (h *lockedChain) due() (bool, error) {
 	if !h.wrote {
 		return false, nil
 	}
@@ -297,10 +301,10 @@ func (h *hold) due() (bool, error) {
 	return true, setLastSync(h.lock, now)
 }
 
-func (h *hold) syncFile() error {
+func (h *lockedChain) syncFile() error {
 	flush := h.s.flush
 	if flush == nil {
-		flush = syncData
+		flush = osfile.Sync
 	}
 	if err := flush(h.c.file); err != nil {
 		return fmt.Errorf("sync audit file: %w", err)
@@ -309,19 +313,14 @@ func (h *hold) syncFile() error {
 }
 
 // sync makes the hold's lines, and the name of a new file, reach the disk.
-func (h *hold) sync() error {
+func (h *lockedChain) sync() error {
 	if err := h.syncFile(); err != nil {
 		return err
 	}
 	if !h.made {
 		return nil
 	}
-	dir, err := os.Open(filepath.Dir(h.c.file.Name()))
-	if err != nil {
-		return fmt.Errorf("sync audit folder: %w", err)
-	}
-	defer dir.Close()
-	if err := dir.Sync(); err != nil {
+	if err := osfile.SyncDir(filepath.Dir(h.c.file.Name())); err != nil {
 		return fmt.Errorf("sync audit folder: %w", err)
 	}
 	return nil
@@ -330,7 +329,7 @@ func (h *hold) sync() error {
 // ledger appends records to the machine's chain. A session's lock may be held:
 // the order is session, then ledger, and never a second session.
 func (s *Store) ledger(ctx context.Context, records ...*engine.Record) error {
-	err := s.update(ctx, s.ledgerDir(), func(h *hold) error {
+	err := s.update(ctx, s.ledgerDir(), func(h *lockedChain) error {
 		if h.c.state.Empty() {
 			env := s.Env
 			if err := h.append(&engine.Record{Kind: engine.KindOpen, T: s.now(), Open: &engine.Open{Env: &env}}); err != nil {

@@ -1,3 +1,5 @@
+//go:build unix
+
 package audit
 
 import (
@@ -11,8 +13,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/agent-reviewer/reviewer/engine/history"
 )
-import "github.com/agent-reviewer/reviewer/engine/history"
 
 // Benchmarks report ratios of things measured side by side: absolute times say
 // little on a machine that is shared.

@@ -10,30 +10,30 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// chain is what a process knows of one chain: the folded state, and where in
-// the files it stands. The state is that of the lines before end.
+// chain is what a process knows about one chain: the folded state, and its
+// position in the files. The state is that of the lines before end.
 type chain struct {
 	dir   string
-	busy  chan struct{} // held by the one goroutine that uses the chain
+	busy  chan struct{} // locked by the goroutine that uses the chain
 	state *history.State
 	end   end
-	saved int64    // number of the record that the newest snapshot known covers
+	saved int64    // number of the record that the newest known snapshot covers
 	file  *os.File // number end.File, while the chain is in use
 	write bool     // open files for writing too
 }
 
-// end is the place behind a chain's newest line.
+// end is the place after a chain's newest line.
 type end struct {
 	File     int    `json:"file"`
 	Line     int64  `json:"line"`   // lines in the file
 	Start    int64  `json:"start"`  // offset of the newest line
-	Offset   int64  `json:"offset"` // behind it
+	Offset   int64  `json:"offset"` // after it
 	Head     string `json:"head"`   // its hash
 	Keyframe int64  `json:"keyframe"`
 	inode    uint64
@@ -64,8 +64,8 @@ func chainFiles(dir string) ([]int, error) {
 	return numbers, nil
 }
 
-// gap names the first file that is missing between others: what came after it
-// would be folded onto the wrong state.
+// gap returns damage for the first missing file between others: what comes
+// after it would be folded onto the wrong state.
 func gap(dir string, files []int) error {
 	for i := 1; i < len(files); i++ {
 		if files[i] != files[i-1]+1 {
@@ -92,7 +92,7 @@ func (c *chain) open(n int) error {
 	if c.write {
 		flags = os.O_RDWR | os.O_APPEND
 	}
-	f, err := os.OpenFile(c.path(n), flags, 0)
+	f, err := osfile.OpenFile(c.path(n), flags, 0)
 	if err != nil {
 		return fmt.Errorf("open audit file: %w", err)
 	}
@@ -117,17 +117,18 @@ func (c *chain) use(f *os.File, n int) error {
 func identify(f *os.File) (inode uint64, size int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
-		return 0, 0, fmt.Errorf("look at audit file: %w", err)
+		return 0, 0, fmt.Errorf("stat audit file: %w", err)
 	}
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		inode = st.Ino
+	id, err := osfile.Identify(f)
+	if err != nil {
+		return 0, 0, fmt.Errorf("stat audit file: %w", err)
 	}
-	return inode, info.Size(), nil
+	return id.File, info.Size(), nil
 }
 
-// stands says whether the chain's files still hold what was folded: the newest
-// line known is where it was.
-func (c *chain) stands() bool {
+// matchesDisk reports whether the chain's files still contain what was folded: the
+// newest known line is where it was.
+func (c *chain) matchesDisk() bool {
 	inode := c.end.inode
 	if c.open(c.end.File) != nil || inode != c.end.inode {
 		return false
@@ -146,37 +147,37 @@ func (c *chain) newestLineIs(e end) bool {
 }
 
 // load reads the state from scratch: from the snapshot if it fits the files,
-// else from the newest keyframe. It returns how many records a snapshot has
-// seen that fits no longer, and of which chain.
-func (c *chain) load(mac func([]byte) string) (lost seen, err error) {
+// else from the newest keyframe. If a snapshot no longer fits, it returns how
+// many records that one covered, and of which chain.
+func (c *chain) load(mac func([]byte) string) (lost lastLength, err error) {
 	c.close()
 	c.state, c.end, c.saved = history.New(), end{File: 1}, 0
 	files, err := chainFiles(c.dir)
 	if err != nil {
-		return seen{}, err
+		return lastLength{}, err
 	}
 	if snap := readSnapshot(c.dir, mac); snap != nil {
 		if i := slices.Index(files, snap.End.File); i >= 0 && c.restore(snap) {
-			return seen{}, gap(c.dir, files[i:])
+			return lastLength{}, gap(c.dir, files[i:])
 		}
-		lost = seen{snap.State.Chain, snap.State.N}
+		lost = lastLength{snap.State.Chain, snap.State.N}
 	}
 	c.close()
 	c.state, c.end = history.New(), end{File: 1}
 	if len(files) == 0 {
 		return lost, nil
 	}
-	return lost, c.base(files)
+	return lost, c.seekState(files)
 }
 
-// seen is what is remembered of a chain's length.
-type seen struct {
+// lastLength is the last known length of a chain.
+type lastLength struct {
 	chain string
 	n     int64
 }
 
-// base stands the chain in front of the newest line that holds a whole state.
-func (c *chain) base(files []int) error {
+// seekState positions the chain before the newest line that contains a whole state.
+func (c *chain) seekState(files []int) error {
 	for i := len(files) - 1; i >= 0; i-- {
 		if err := c.open(files[i]); err != nil {
 			return err
@@ -196,10 +197,10 @@ func (c *chain) base(files []int) error {
 		c.end = end{File: files[0], inode: c.end.inode}
 		return err
 	}
-	return c.damage("the file begins with neither an open record nor a keyframe")
+	return c.damage("the file starts with neither an open record nor a keyframe")
 }
 
-// torn says that the file holds nothing but half a line.
+// torn reports whether the file contains nothing but an incomplete line.
 func (c *chain) torn(size int64) bool {
 	_, err := newLineReader(io.NewSectionReader(c.file, 0, size), size).next()
 	return errors.Is(err, io.ErrUnexpectedEOF)
@@ -222,8 +223,8 @@ func (p place) rec() decoded {
 	return decoded{r}
 }
 
-// fold returns the version under which a state was folded; an open record
-// holds the empty state, which is the same under each.
+// fold returns the version under which a state was folded; an open record has
+// the empty state, which is the same under each.
 func (d decoded) fold() int {
 	switch {
 	case d.Record == nil:
@@ -249,7 +250,7 @@ func stateOf(r *engine.Record) *history.State {
 	return state
 }
 
-// keyframes finds the lines of the current file that hold a state.
+// keyframes finds the lines of the current file that contain a state.
 func (c *chain) keyframes() ([]place, error) {
 	_, size, err := identify(c.file)
 	if err != nil {
@@ -289,14 +290,14 @@ func (c *chain) standBefore(p place) error {
 	}
 	state := stateOf(r)
 	if state == nil || state.N != r.N-1 || state.Chain != r.Chain {
-		return c.damage("the keyframe holds no state, or that of another line")
+		return c.damage("the keyframe contains no state, or that of another line")
 	}
 	c.state, c.end.Head = state, r.Prev
 	return nil
 }
 
-// follow folds what was written behind the chain's end, file after file, and
-// returns the size of the half line at the very end.
+// follow folds what was written after the chain's end, file by file, and
+// returns the size of the incomplete line at the very end.
 func (c *chain) follow() (torn int64, err error) {
 	if c.file == nil {
 		if err := c.open(c.end.File); errors.Is(err, fs.ErrNotExist) {
@@ -317,7 +318,7 @@ func (c *chain) follow() (torn int64, err error) {
 		}
 		if torn > 0 {
 			c.end = before
-			return 0, c.damage("the file ends in half a line, and another file follows")
+			return 0, c.damage("the file ends in an incomplete line, but another file follows")
 		}
 	}
 }
@@ -341,14 +342,14 @@ func (c *chain) readOn() (torn int64, err error) {
 		case err != nil:
 			return 0, fmt.Errorf("read audit file: %w", err)
 		}
-		if err := c.take(line); err != nil {
+		if err := c.foldLine(line); err != nil {
 			return 0, err
 		}
 	}
 }
 
-// take folds a line that is on disk.
-func (c *chain) take(line []byte) error {
+// foldLine folds a line that is on disk.
+func (c *chain) foldLine(line []byte) error {
 	r, err := readRecord(line)
 	if err != nil {
 		return c.damage("%v", err)
@@ -360,7 +361,7 @@ func (c *chain) take(line []byte) error {
 	return nil
 }
 
-// unfit says why a record cannot be the chain's next.
+// unfit reports why a record cannot be the chain's next.
 func (c *chain) unfit(r *engine.Record) string {
 	switch {
 	case r.N != c.state.N+1:
@@ -372,7 +373,7 @@ func (c *chain) unfit(r *engine.Record) string {
 	case r.N > 1 && r.Chain != c.state.Chain:
 		return "the record belongs to chain " + strconv.Quote(r.Chain)
 	case c.end.Offset == 0 && r.N > 1 && r.Kind != engine.KindKeyframe:
-		return "the file does not begin with a keyframe"
+		return "the file does not start with a keyframe"
 	}
 	return ""
 }

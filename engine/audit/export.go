@@ -32,14 +32,14 @@ func NewExporter(format string) (Exporter, error) {
 	case "csv":
 		return CSV{}, nil
 	}
-	return nil, fmt.Errorf("export format %q is none of %s", format, strings.Join(ExportFormats(), ", "))
+	return nil, fmt.Errorf("unknown export format %q; expected one of %s", format, strings.Join(ExportFormats(), ", "))
 }
 
 // JSON writes whole records, each with its id: an array, or one record per line.
 type JSON struct{ Lines bool }
 
 // Export stops at the first record that cannot be read; what was written until
-// then is then no valid array, so that nobody takes it for the whole.
+// then is not a valid array, so that nobody mistakes it for the whole.
 func (j JSON) Export(w io.Writer, records iter.Seq2[*engine.Record, error]) error {
 	out := bufio.NewWriter(w)
 	begin, between, end := "[\n", ",\n", "\n]\n"
@@ -76,7 +76,8 @@ func (j JSON) Export(w io.Writer, records iter.Seq2[*engine.Record, error]) erro
 	return nil
 }
 
-// CSV writes a table with a heading, for spreadsheets: no cell is taken for a formula.
+// CSV writes a table with a heading, for spreadsheets: no cell is interpreted
+// as a formula.
 type CSV struct{}
 
 // Export writes one row per record, the newest last.
@@ -130,7 +131,7 @@ func csvRow(r *engine.Record) []string {
 		string(r.Kind), tool, name, resource, decision, effect, mode, rules, risk, otherReason(r, reason), form}
 }
 
-// otherReason says in a word what a record that is no decision is about.
+// otherReason describes in a word a record that is not a decision.
 func otherReason(r *engine.Record, reason string) string {
 	switch {
 	case reason != "":

@@ -10,19 +10,19 @@ import (
 )
 
 // Follower checks the lines of one chain, one after the other, wherever they
-// were found: in its folder, in a copy of a file, in what was exported.
+// come from: its folder, a copy of a file, or an export.
 type Follower struct {
-	// Exported says that the lines were written by JSON. That is another text than
-	// was hashed, so prev proves nothing there: only that no record is missing, and
-	// that all are of one chain, can be said.
+	// Exported reports whether the lines were written by JSON. That text
+	// differs from the hashed one, so prev proves nothing there: it can only be
+	// checked that no record is missing and that all belong to one chain.
 	Exported bool
 
 	before *engine.Record
 	hash   string
 }
 
-// Next decodes a raw line with its newline, and compares it with the one before.
-// After an error nothing is known of what follows.
+// Next decodes a raw line with its newline, and compares it with the one
+// before. After an error nothing is known about what follows.
 func (f *Follower) Next(raw []byte) (*engine.Record, error) {
 	r, err := f.read(raw)
 	if err != nil {
@@ -38,8 +38,8 @@ func (f *Follower) Next(raw []byte) (*engine.Record, error) {
 	return r, nil
 }
 
-// ErrChanged says that a line or the one before it is not as it was written.
-var ErrChanged = errors.New("prev is not the hash of the line before: one of the two was changed")
+// ErrChanged means that a line or the one before it was changed.
+var ErrChanged = errors.New("prev is not the hash of the previous line: one of the two was changed")
 
 // read decodes a line.
 func (f *Follower) read(raw []byte) (*engine.Record, error) {
@@ -49,7 +49,7 @@ func (f *Follower) read(raw []byte) (*engine.Record, error) {
 	return readRecord(raw)
 }
 
-// misfit says why a record cannot follow the one before.
+// misfit reports why a record cannot follow the one before.
 func (f *Follower) misfit(r *engine.Record) error {
 	switch {
 	case f.before == nil:
@@ -59,35 +59,35 @@ func (f *Follower) misfit(r *engine.Record) error {
 	case r.Chain != f.before.Chain:
 		return fmt.Errorf("the record belongs to chain %q", r.Chain)
 	case r.N != f.before.N+1:
-		return fmt.Errorf("n is %d after %d: records are missing, or not in order", r.N, f.before.N)
+		return fmt.Errorf("n is %d after %d: records are missing or out of order", r.N, f.before.N)
 	case !f.Exported && f.hash != "" && r.Prev != f.hash:
 		return ErrChanged
 	}
 	return nil
 }
 
-// misplaced says why a record cannot be the first that is left of a chain.
+// misplaced reports why a record cannot be the first that remains of a chain.
 func misplaced(r *engine.Record) string {
 	switch {
 	case r.N == 1 && (r.Kind != engine.KindOpen || r.Prev != engine.ChainSeed(r.Chain)):
 		return "line 1 of the chain is not its open record"
 	case r.N > 1 && r.Kind != engine.KindKeyframe:
-		return "the file does not begin with a keyframe"
+		return "the file does not start with a keyframe"
 	}
 	return ""
 }
 
-// IsLine says whether a text begins as a chain's line does.
+// IsLine reports whether a text starts as a chain's line does.
 func IsLine(text []byte) bool { return bytes.HasPrefix(text, []byte(lineBegin)) }
 
-// Number returns which line of its chain a raw line is; false where it is none.
+// Number returns the number of a raw line in its chain; false if it is not one.
 func Number(raw []byte) (int64, bool) {
 	h, err := parseHead(raw)
 	return h.n, err == nil
 }
 
-// Exported returns the record in a line that JSON wrote, with a newline, and
-// false where the line is none. Brackets of an array have none.
+// Exported returns the record in a line that JSON wrote, with a newline; false
+// if the line is not a record, such as the brackets of an array.
 func Exported(line []byte) (raw []byte, ok bool) {
 	const id, next = `{"id":"`, `","v":1,`
 	line = bytes.TrimSuffix(bytes.TrimSpace(line), []byte(","))
@@ -100,12 +100,12 @@ func Exported(line []byte) (raw []byte, ok bool) {
 		return nil, false
 	}
 	raw = append([]byte("{"), rest[end+2:]...)
-	return append(plainSpelling(raw), '\n'), IsLine(raw)
+	return append(unescapeHTML(raw), '\n'), IsLine(raw)
 }
 
-// plainSpelling writes <, > and & as the log does: exporting spells them as
-// \u003c and so on, and a keyframe would become too long by it.
-func plainSpelling(raw []byte) []byte {
+// unescapeHTML writes <, > and & as the log does: exporting escapes them as
+// \u003c and so on, which could make a keyframe too long.
+func unescapeHTML(raw []byte) []byte {
 	out := raw[:0]
 	for i := 0; i < len(raw); i++ {
 		c := raw[i]

@@ -50,13 +50,13 @@ func TestFollower(t *testing.T) {
 		raw, exp string // what is said; empty: nothing
 	}{
 		{"whole", lines, len(lines), "", ""},
-		{"without its beginning", lines[1:], 0, "does not begin with a keyframe", "does not begin with a keyframe"},
+		{"without its beginning", lines[1:], 0, "does not start with a keyframe", "does not start with a keyframe"},
 		{"a line is missing", append(append([]string{}, lines[:5]...), lines[6:]...), 5, "records are missing", "records are missing"},
 		{"a line twice", append(append([]string{}, lines[:5]...), lines[4:]...), 5, "records are missing", "records are missing"},
 		{"of another chain", append(append([]string{}, lines[:5]...), other), 5, "belongs to chain", "belongs to chain"},
 		{"changed", append(append([]string{}, lines[:4]...), changed, lines[5]), 5, ErrChanged.Error(), ""},
 		{"cut", []string{lines[0], lines[1][:100]}, 1, "decode", "decode"},
-		{"no line", []string{lines[0], "{}\n"}, 1, "does not begin", "format version"},
+		{"no line", []string{lines[0], "{}\n"}, 1, "does not start", "format version"},
 	} {
 		for exported, want := range map[bool]string{false: c.raw, true: c.exp} {
 			good, err := follow(exported, c.lines)
@@ -138,7 +138,7 @@ func TestPlainSpelling(t *testing.T) {
 		`\`:                    `\`,
 		`\u003`:                `\u003`,
 	} {
-		if got := string(plainSpelling([]byte(in))); got != want {
+		if got := string(unescapeHTML([]byte(in))); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 	}

@@ -10,13 +10,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
 const keyLength = 32 // bytes of the MAC key
 
 // MAC returns the keyed digest of this state home: HMAC-SHA-256, as 64 hex
-// digits. The key is made when it is first asked for.
+// digits. The key is created on first use.
 func (s *Store) MAC() (func([]byte) string, error) {
 	if err := s.prepare(); err != nil {
 		return nil, err
@@ -57,12 +58,12 @@ func (s *Store) macKey() ([]byte, error) {
 }
 
 func readKey(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := osfile.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read MAC key: %w", err)
 	}
 	defer f.Close()
-	if err := private(f, 0o077); err != nil {
+	if err := osfile.Private(f, 0o077); err != nil {
 		return nil, err
 	}
 	key, err := io.ReadAll(io.LimitReader(f, keyLength+1))
@@ -70,7 +71,7 @@ func readKey(path string) ([]byte, error) {
 		return nil, fmt.Errorf("read MAC key: %w", err)
 	}
 	if len(key) != keyLength {
-		return nil, fmt.Errorf("MAC key %s is not %d bytes long: restore it, or remove it to begin with a new one", path, keyLength)
+		return nil, fmt.Errorf("MAC key %s is not %d bytes long: restore it, or remove it to start with a new one", path, keyLength)
 	}
 	return key, nil
 }
@@ -80,20 +81,20 @@ func readKey(path string) ([]byte, error) {
 func (s *Store) createKey(path string) error {
 	key := make([]byte, keyLength)
 	if _, err := io.ReadFull(s.random(), key); err != nil {
-		return fmt.Errorf("make MAC key: %w", err)
+		return fmt.Errorf("create MAC key: %w", err)
 	}
 	tmp, err := writeTemp(s.Dir, "key", key)
 	if err != nil {
-		return fmt.Errorf("make MAC key: %w", err)
+		return fmt.Errorf("create MAC key: %w", err)
 	}
 	defer os.Remove(tmp)
 	if err := os.Link(tmp, path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("make MAC key: %w", err)
+		return fmt.Errorf("create MAC key: %w", err)
 	}
 	return nil
 }
 
-// writeTemp writes a new file of mode 0600 beside its later name.
+// writeTemp writes a new file of mode 0600 next to its later name.
 func writeTemp(dir, name string, b []byte) (string, error) {
 	f, err := os.CreateTemp(dir, "."+name+"-*")
 	if err != nil {
@@ -107,34 +108,18 @@ func writeTemp(dir, name string, b []byte) (string, error) {
 	return f.Name(), nil
 }
 
-// prepare makes the state home, and refuses one that others could write to.
+// prepare creates the state home, and rejects one that others could write to.
 func (s *Store) prepare() error {
 	if !filepath.IsAbs(s.Dir) {
 		return fmt.Errorf("state home %q is not an absolute path", s.Dir)
 	}
-	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
-		return fmt.Errorf("make state home: %w", err)
+	if err := osfile.MkdirPrivate(s.Dir); err != nil {
+		return fmt.Errorf("create state home: %w", err)
 	}
 	f, err := os.Open(s.Dir)
 	if err != nil {
 		return fmt.Errorf("open state home: %w", err)
 	}
 	defer f.Close()
-	return private(f, 0o022)
-}
-
-// private refuses a file that somebody else owns, or that has one of the mode
-// bits that only its owner should have.
-func private(f *os.File, bits fs.FileMode) error {
-	info, err := f.Stat()
-	if err != nil {
-		return fmt.Errorf("look at %s: %w", f.Name(), err)
-	}
-	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
-		return fmt.Errorf("%s belongs to user %d, not to user %d: use another state home (--home), or `chown` it", f.Name(), st.Uid, os.Geteuid())
-	}
-	if mode := info.Mode().Perm(); mode&bits != 0 {
-		return fmt.Errorf("%s has mode %#o: other users could reach the audit log; run `chmod go-rwx %s`", f.Name(), mode, f.Name())
-	}
-	return nil
+	return osfile.Private(f, 0o022)
 }

@@ -10,9 +10,10 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// join puts a chain's files together and notes the first problem.
+// join checks a chain's files together and notes the first problem.
 func (v *verifier) join(c *verified) {
 	if len(c.files) == 0 || c.purgedMeanwhile() {
 		return
@@ -32,11 +33,11 @@ func (v *verifier) join(c *verified) {
 			before = found
 		}
 	}
-	v.whole(c, before)
+	v.compareLedger(c, before)
 }
 
-// purgedMeanwhile says that retention took files between the look at their
-// sizes and the scan.
+// purgedMeanwhile reports whether retention deleted files between the reading
+// of their sizes and the scan.
 func (c *verified) purgedMeanwhile() bool {
 	return slices.ContainsFunc(c.errs, func(err error) bool { return errors.Is(err, fs.ErrNotExist) })
 }
@@ -46,7 +47,7 @@ func (v *verifier) problem(c *verified, p Problem) {
 	v.report.Problems = append(v.report.Problems, p)
 }
 
-// file returns what is wrong with a file, and with the seam before it.
+// file returns the problem of a file, or of its seam with the one before.
 func (v *verifier) file(c *verified, i int, before *scan) *Problem {
 	f, found := c.files[i], &c.scans[i]
 	at := func(line, n int64, what string) *Problem { return &Problem{File: f.path, Line: line, N: n, What: what} }
@@ -71,10 +72,11 @@ func (v *verifier) file(c *verified, i int, before *scan) *Problem {
 	return v.torn(c, i, at)
 }
 
-// emptyFile: a kill may have come between making a file and its first line.
+// emptyFile checks an empty file: a kill may have come between creating a file
+// and writing its first line.
 func (v *verifier) emptyFile(c *verified, i int, at func(int64, int64, string) *Problem) *Problem {
 	if i+1 < len(c.files) {
-		return at(0, 0, "the file is empty, and another follows")
+		return at(0, 0, "the file is empty, but another follows")
 	}
 	return v.torn(c, i, at)
 }
@@ -84,11 +86,11 @@ func (v *verifier) torn(c *verified, i int, at func(int64, int64, string) *Probl
 	if found.torn == 0 {
 		return nil
 	}
-	return at(found.lines+1, found.lastN+1, fmt.Sprintf("the file ends in half a line of %d bytes: the next record of the session mends that",
+	return at(found.lines+1, found.lastN+1, fmt.Sprintf("the file ends in an incomplete line of %d bytes, which the next record repairs",
 		found.torn))
 }
 
-// seam looks at a file's first line.
+// seam checks a file's first line.
 func (v *verifier) seam(c *verified, i int, before *scan, at func(int64, int64, string) *Problem) *Problem {
 	found := &c.scans[i]
 	own := found.bad != nil && found.bad.line == 1
@@ -96,11 +98,11 @@ func (v *verifier) seam(c *verified, i int, before *scan, at func(int64, int64, 
 	case before == nil && found.firstN == 1:
 		return v.beginning(c, found, at)
 	case found.firstKind != string(engine.KindKeyframe):
-		return at(1, found.firstN, "the file does not begin with a keyframe")
+		return at(1, found.firstN, "the file does not start with a keyframe")
 	case before == nil:
 		return v.purgedBefore(c, found, at)
 	case found.firstN != before.lastN+1:
-		return at(1, found.firstN, fmt.Sprintf("n is %d after %d: lines at the end of the file before are missing", found.firstN, before.lastN))
+		return at(1, found.firstN, fmt.Sprintf("n is %d after %d: lines at the end of the previous file are missing", found.firstN, before.lastN))
 	case found.prev != before.lastHash && own:
 		return at(1, found.firstN, found.bad.what)
 	case found.prev != before.lastHash:
@@ -118,13 +120,13 @@ func (v *verifier) beginning(c *verified, found *scan, at func(int64, int64, str
 	case found.prev != engine.ChainSeed(r.Chain):
 		return at(1, 1, "prev is not the seed of the chain")
 	case r.Kind != engine.KindOpen:
-		return at(1, 1, "the chain does not begin with its open record")
+		return at(1, 1, "the chain does not start with its open record")
 	}
 	return nil
 }
 
-// purgedBefore: the lines before the first file were deleted, which the ledger
-// has to say.
+// purgedBefore checks lines missing before the first file: the ledger must
+// record that retention deleted them.
 func (v *verifier) purgedBefore(c *verified, found *scan, at func(int64, int64, string) *Problem) *Problem {
 	for _, r := range v.purges[c.chain] {
 		if r.Seal.N == found.firstN-1 && r.Seal.Head == found.prev {
@@ -132,11 +134,12 @@ func (v *verifier) purgedBefore(c *verified, found *scan, at func(int64, int64, 
 			return nil
 		}
 	}
-	return at(1, found.firstN, fmt.Sprintf("lines 1 to %d are missing, and the ledger names no retention that deleted them", found.firstN-1))
+	return at(1, found.firstN, fmt.Sprintf("lines 1 to %d are missing, and the ledger does not record that retention deleted them",
+		found.firstN-1))
 }
 
-// whole holds a chain whose lines fit against what the ledger says of it.
-func (v *verifier) whole(c *verified, last *scan) {
+// compareLedger compares a chain whose lines fit with the ledger's entries for it.
+func (v *verifier) compareLedger(c *verified, last *scan) {
 	if last == nil {
 		return
 	}
@@ -148,7 +151,7 @@ func (v *verifier) whole(c *verified, last *scan) {
 		if n := seals[len(seals)-1].N; n > last.lastN {
 			f := c.files[len(c.files)-1]
 			v.problem(c, Problem{File: f.path,
-				What: fmt.Sprintf("the chain ends at line %d, but a seal covers line %d: its end was cut off", last.lastN, n)})
+				What: fmt.Sprintf("the chain ends at line %d, but a seal covers line %d: its end was truncated", last.lastN, n)})
 			return
 		}
 	}
@@ -156,20 +159,21 @@ func (v *verifier) whole(c *verified, last *scan) {
 		return
 	}
 	if filepath.Base(c.dir) != dirName(c.key) {
-		v.problem(c, Problem{File: c.files[0].path, What: "the folder holds the chain of another session: it was moved or copied here"})
+		v.problem(c, Problem{File: c.files[0].path, What: "the folder contains the chain of another session: it was moved or copied here"})
 		return
 	}
 	if len(v.check.Only) > 0 {
 		return
 	}
-	// A chain of one line may have lost its process before the ledger was told.
+	// A chain of one line may have lost its process before the ledger entry was
+	// written.
 	if !v.named[c.chain] && last.lastN > 1 {
 		v.problem(c, Problem{File: c.files[0].path,
-			What: "the ledger does not name the chain: it, or a part of the ledger, was put there by somebody else"})
+			What: "the ledger does not name the chain: the chain or a part of the ledger was replaced"})
 	}
 }
 
-// absent notes chains that should be there, and seals that do not hold.
+// absent notes missing chains, and seals that do not match.
 func (v *verifier) absent() {
 	v.report.Problems = append(v.report.Problems, v.badSeals...)
 	if len(v.check.Only) > 0 {
@@ -191,14 +195,14 @@ func (v *verifier) absent() {
 			v.report.Purged += n
 			continue
 		}
-		gone = append(gone, Problem{Session: key, Chain: chain, What: "the chain is gone, and the ledger names no retention that deleted it"})
+		gone = append(gone, Problem{Session: key, Chain: chain, What: "the chain is missing, and the ledger does not record why"})
 	}
 	slices.SortFunc(gone, func(a, b Problem) int { return strings.Compare(a.Chain, b.Chain) })
 	v.report.Problems = append(v.report.Problems, gone...)
 }
 
-// newestLine reads the one line whose hash nothing holds yet: it has to be a
-// record, and no more than one (its own newline may have been changed before).
+// newestLine reads the only line whose hash nothing contains yet: it must be
+// exactly one record (its own newline may have been changed).
 func newestLine(c *verified, last *scan) *Problem {
 	i := len(c.files) - 1
 	for i > 0 && c.scans[i].lines == 0 {
@@ -216,7 +220,7 @@ func newestLine(c *verified, last *scan) *Problem {
 }
 
 func readAt(path string, b []byte, offset int64) error {
-	f, err := os.Open(path)
+	f, err := osfile.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return fmt.Errorf("verify audit file: %w", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
-// Note records in the ledger what concerns no chain: input that could not be
+// Note records in the ledger what belongs to no chain: input that could not be
 // decoded, a policy that was activated or trusted.
 func (s *Store) Note(ctx context.Context, n engine.Note) error {
 	return s.ledger(ctx, &engine.Record{Kind: engine.KindNote, T: s.now(), Note: &n})
@@ -20,21 +20,21 @@ func (s *Store) Control(ctx context.Context, key engine.SessionKey, choice engin
 	return s.ControlIf(ctx, key, choice, func(*history.State) error { return nil })
 }
 
-// ControlIf is Control unless the session's state, which nobody else changes
-// meanwhile, has something against it: then it returns that error.
+// ControlIf is Control unless objection, called with the session's state under
+// its lock, returns an error, which ControlIf then returns.
 func (s *Store) ControlIf(ctx context.Context, key engine.SessionKey, choice engine.Control, against func(*history.State) error) error {
 	dir := s.sessionDir(key)
 	if files, err := chainFiles(dir); err != nil || len(files) == 0 {
 		return noSession(key, err)
 	}
-	return s.update(ctx, dir, func(h *hold) error {
+	return s.update(ctx, dir, func(h *lockedChain) error {
 		if h.key = key; h.c.state.Empty() {
 			return noSession(key, nil)
 		}
 		if err := against(h.c.state); err != nil {
 			return err
 		}
-		if err := h.own(); err != nil {
+		if err := h.checkOwner(); err != nil {
 			return err
 		}
 		own, copied := choice, choice
@@ -54,7 +54,8 @@ func noSession(key engine.SessionKey, err error) error {
 	return fmt.Errorf("%w: %s %s", ErrNoSession, key.Harness, key.Session)
 }
 
-// noteOpened names a new chain in the ledger: from then on its absence shows.
+// noteOpened records a new chain in the ledger: from then on its absence is
+// detected.
 func (s *Store) noteOpened(ctx context.Context, r *engine.Record) error {
 	open := engine.Open{Of: r.Chain}
 	if r.Open != nil {
@@ -63,8 +64,8 @@ func (s *Store) noteOpened(ctx context.Context, r *engine.Record) error {
 	return s.ledger(ctx, &engine.Record{Kind: engine.KindOpen, T: r.T, Session: r.Session, Harness: r.Harness, Open: &open})
 }
 
-// repairOpen notes a chain whose process ended between its first line and the
-// ledger's. A chain of one line is seldom met, so the ledger is seldom read.
+// repairOpen records a chain whose process ended between its first line and the
+// ledger entry. A chain of one line is rare, so the ledger is rarely read.
 func (s *Store) repairOpen(ctx context.Context, c *chain) error {
 	if c.state.N != 1 {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
-// A line begins {"v":1,"prev":"<64 hex>","n":17,"kind":"pre" so that it can be
-// checked without parsing JSON.
+// A line starts with {"v":1,"prev":"<64 hex>","n":17,"kind":"pre" so that it
+// can be checked without parsing JSON.
 const (
 	lineBegin = `{"v":1,"prev":"`
 	lineN     = `","n":`
@@ -20,19 +20,19 @@ const (
 	maxDigits = 16 // numbers stay below 2^53
 )
 
-// head is the fixed beginning of a line, still pointing into it.
+// head is the fixed start of a line, as slices of it.
 type head struct {
 	prev []byte // hex
 	n    int64
 	kind []byte
 }
 
-var errHead = errors.New(`does not begin {"v":1,"prev":"…","n":…,"kind":…`)
+var errHead = errors.New(`does not start with {"v":1,"prev":"…","n":…,"kind":…`)
 
 func parseHead(line []byte) (head, error) {
 	rest, ok := bytes.CutPrefix(line, []byte(lineBegin))
 	if !ok || len(rest) < hashHex {
-		return head{}, errHead
+		return head{}, headProblem(line)
 	}
 	h := head{prev: rest[:hashHex]}
 	if rest, ok = bytes.CutPrefix(rest[hashHex:], []byte(lineN)); !ok {
@@ -54,7 +54,18 @@ func parseHead(line []byte) (head, error) {
 	return h, nil
 }
 
-// checkLength refuses what the format does not allow; line holds its newline.
+// headProblem tells a line of a later format from one that is none. Only the version has
+// to be where it is now.
+func headProblem(line []byte) error {
+	var version int
+	if _, err := fmt.Sscanf(string(line[:min(len(line), 40)]), `{"v":%d,`, &version); err == nil && version > engine.FormatVersion {
+		return engine.NewerFormat(version)
+	}
+	return errHead
+}
+
+// checkLength rejects lines longer than the format allows; line includes its
+// newline.
 func checkLength(line []byte, kind []byte) error {
 	if len(line) > engine.MaxLine && string(kind) != string(engine.KindKeyframe) {
 		return fmt.Errorf("line of %d bytes, at most %d", len(line), engine.MaxLine)
@@ -62,8 +73,8 @@ func checkLength(line []byte, kind []byte) error {
 	return nil
 }
 
-// readRecord decodes a line, and makes sure that a reader of JSON and a reader
-// of the fixed beginning see the same.
+// readRecord decodes a line, and ensures that a JSON reader and a reader of the
+// fixed start see the same.
 func readRecord(line []byte) (*engine.Record, error) {
 	h, err := parseHead(line)
 	if err != nil {
@@ -77,7 +88,7 @@ func readRecord(line []byte) (*engine.Record, error) {
 		return nil, err
 	}
 	if r.N != h.n || r.Prev != string(h.prev) || string(r.Kind) != string(h.kind) {
-		return nil, errors.New("names prev, n or kind twice")
+		return nil, errors.New("contains prev, n or kind twice")
 	}
 	return r, nil
 }
@@ -91,15 +102,15 @@ type lineReader struct {
 	eof        bool
 }
 
-// errLong says that a line is longer than any kind of record.
+// errLong means that a line is longer than any kind of record.
 var errLong = fmt.Errorf("line of more than %d bytes", engine.MaxKeyframe)
 
-// newLineReader reads about size bytes; more are no error.
+// newLineReader reads about size bytes; more are not an error.
 func newLineReader(r io.Reader, size int64) *lineReader {
 	return &lineReader{r: r, buf: make([]byte, min(size+1, 4*engine.MaxKeyframe))}
 }
 
-// next returns the next line with its newline, io.EOF behind the last, or
+// next returns the next line with its newline, io.EOF after the last, or
 // io.ErrUnexpectedEOF with the bytes of a line that has no newline.
 func (l *lineReader) next() ([]byte, error) {
 	searched := 0
@@ -120,7 +131,7 @@ func (l *lineReader) next() ([]byte, error) {
 			return l.buf[l.start:l.end], io.ErrUnexpectedEOF
 		case searched > engine.MaxKeyframe:
 			part := l.buf[l.start:l.end]
-			l.start = l.end // or the next call would return it again, for ever
+			l.start = l.end // or the next call would return it again, forever
 			return part, errLong
 		}
 		if err := l.fill(); err != nil {

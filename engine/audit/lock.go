@@ -7,20 +7,21 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
+
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// lockDir makes a chain's folder where it is missing, and takes its lock. It
-// starts again when retention removed the folder meanwhile: a lock on a file
-// that has no name any more keeps nobody out.
+// lockDir creates a chain's folder if missing, and takes its lock. It starts
+// over if retention removed the folder in the meantime: a lock on an unlinked
+// file excludes nobody.
 func lockDir(ctx context.Context, dir string) (*os.File, error) {
 	path := filepath.Join(dir, "lock")
 	for {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, fmt.Errorf("make audit folder: %w", err)
+			return nil, fmt.Errorf("create audit folder: %w", err)
 		}
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+		f, err := osfile.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -49,16 +50,16 @@ func sameFile(f *os.File, path string) bool {
 // lockFile waits in the kernel's queue, so that of many processes each gets its
 // turn. On an error the file is closed, or will be.
 func lockFile(ctx context.Context, f *os.File) error {
-	err := flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
+	err := osfile.TryLock(f, osfile.Exclusive)
 	if err == nil {
 		return nil
 	}
-	if !errors.Is(err, syscall.EWOULDBLOCK) {
+	if !errors.Is(err, osfile.ErrLocked) {
 		f.Close()
 		return fmt.Errorf("lock %s: %w", f.Name(), err)
 	}
 	got := make(chan error, 1)
-	go func() { got <- flock(f, syscall.LOCK_EX) }()
+	go func() { got <- osfile.Lock(f, osfile.Exclusive) }()
 	select {
 	case err = <-got:
 	case <-ctx.Done():
@@ -75,14 +76,15 @@ func lockFile(ctx context.Context, f *os.File) error {
 	return nil
 }
 
-// waitShared waits until nobody writes. Readers may hold the lock together.
+// waitShared waits until nobody writes. Several readers may hold the lock
+// together.
 func waitShared(ctx context.Context, f *os.File) error {
 	for {
-		err := flock(f, syscall.LOCK_SH|syscall.LOCK_NB)
+		err := osfile.TryLock(f, osfile.Together)
 		if err == nil {
 			return nil
 		}
-		if !errors.Is(err, syscall.EWOULDBLOCK) {
+		if !errors.Is(err, osfile.ErrLocked) {
 			return fmt.Errorf("lock %s: %w", f.Name(), err)
 		}
 		select {
@@ -93,27 +95,18 @@ func waitShared(ctx context.Context, f *os.File) error {
 	}
 }
 
-func flock(f *os.File, how int) error {
-	for {
-		if err := syscall.Flock(int(f.Fd()), how); err != syscall.EINTR {
-			return err
-		}
-	}
-}
-
 // lastSync is kept as the lock file's mtime: all processes see it, and it costs
 // one system call.
 func lastSync(lock *os.File) (time.Time, error) {
 	info, err := lock.Stat()
 	if err != nil {
-		return time.Time{}, fmt.Errorf("look at lock: %w", err)
+		return time.Time{}, fmt.Errorf("stat lock: %w", err)
 	}
 	return info.ModTime(), nil
 }
 
 func setLastSync(lock *os.File, t time.Time) error {
-	tv := syscall.NsecToTimeval(t.UnixNano())
-	if err := syscall.Futimes(int(lock.Fd()), []syscall.Timeval{tv, tv}); err != nil {
+	if err := osfile.SetTime(lock, t); err != nil {
 		return fmt.Errorf("note time of sync: %w", err)
 	}
 	return nil

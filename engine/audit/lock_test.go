@@ -15,6 +15,7 @@ import (
 // TestALockOutlivesItsFolder: who waits for the lock of a folder that retention
 // removes gets the lock of the new folder, not of a file without a name.
 func TestALockOutlivesItsFolder(t *testing.T) {
+	goneWhileOpen(t)
 	dir := filepath.Join(t.TempDir(), "chain")
 	first, err := lockDir(context.Background(), dir)
 	if err != nil {
@@ -40,6 +41,21 @@ func TestALockOutlivesItsFolder(t *testing.T) {
 	if third, err := lockDir(ctx, dir); err == nil {
 		third.Close()
 		t.Error("two hold the lock")
+	}
+}
+
+// goneWhileOpen skips a test where the name of an open file stays until it is closed:
+// on file systems of Windows that are older than NTFS of Windows 10.
+func goneWhileOpen(t *testing.T) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "a")
+	f, err := lockDir(context.Background(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := errors.Join(os.Remove(f.Name()), os.Remove(dir)); err != nil {
+		t.Skipf("an open file keeps its folder here: %v", err)
 	}
 }
 

@@ -12,9 +12,10 @@ import (
 	"slices"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// Line is a raw line with its place.
+// Line is a raw line with its position.
 type Line struct {
 	File   string // path
 	Number int64  // in the file, from 1
@@ -28,8 +29,8 @@ func (s *Store) Ledger() iter.Seq2[*engine.Record, error] {
 }
 
 // Records iterates over a session's records from number n on, as far as
-// retention left them. It stops at the first error. A half line at the end is
-// no record yet.
+// retention kept them. It stops at the first error. An incomplete line at the
+// end is not a record yet.
 func (s *Store) Records(key engine.SessionKey, n int64) iter.Seq2[*engine.Record, error] {
 	return records(s.sessionDir(key), n)
 }
@@ -70,7 +71,7 @@ func lines(dir string, from int64) iter.Seq2[Line, error] {
 	}
 }
 
-// filesFrom lists the files that hold the lines from a number on.
+// filesFrom lists the files that contain the lines from a number on.
 func filesFrom(dir string, from int64) ([]int, error) {
 	files, err := chainFiles(dir)
 	if err != nil || from <= 1 {
@@ -112,7 +113,7 @@ func fileLines(path string, from int64, yield func(Line, error) bool) bool {
 }
 
 func openFile(path string) (*os.File, int64, error) {
-	f, err := os.Open(path)
+	f, err := osfile.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, 0, fmt.Errorf("open audit file: %w", err)
 	}
@@ -174,10 +175,10 @@ func firstRecord(dir string) (*engine.Record, error) {
 	return r, nil
 }
 
-// read is history.Tail.Read. What is asked for is nearly always near the end.
+// read implements history.Tail.Read. The record is nearly always near the end.
 func (c *chain) read(n int64) (*engine.Record, error) {
 	if n < 1 || n > c.state.N {
-		return nil, fmt.Errorf("read record %d of %d: there is none", n, c.state.N)
+		return nil, fmt.Errorf("read record %d of %d: no such record", n, c.state.N)
 	}
 	if r := c.readBack(n); r != nil {
 		return r, nil
@@ -194,7 +195,7 @@ func (c *chain) read(n int64) (*engine.Record, error) {
 	return nil, fmt.Errorf("read record %d: %w", n, errPurged)
 }
 
-var errPurged = errors.New("retention deleted it")
+var errPurged = errors.New("it was deleted by retention")
 
 // readBack looks for a record in the last part of the current file.
 func (c *chain) readBack(n int64) *engine.Record {

@@ -9,47 +9,48 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
 const (
-	// idleAfter is how long a session rests before the budget may take its older files.
+	// idleAfter is how long a session must be idle before the budget may delete
+	// its older files.
 	idleAfter = time.Hour
-	// overAfter is how long it rests before the budget may take it whole: what
-	// it knew (denials, secrets read) goes with it.
+	// overAfter is how long a session must be idle before the budget may delete
+	// it completely: what it knew (denials, secrets read) is lost with it.
 	overAfter = 24 * time.Hour
 )
 
 // Notes of retention in the ledger: seal names the newest line that is gone.
 const (
 	notePurge   = "purge"
-	purgedWhole = "the whole chain, " // how the detail begins when no file is left
+	purgedWhole = "the whole chain, " // prefix of the detail when no file is left
 )
 
-// retained is a chain as retention sees it.
-type retained struct {
+// purgeCandidate is a chain as retention sees it.
+type purgeCandidate struct {
 	dir   string
 	files []sizedFile
 	drop  int // files to delete, from the oldest
 }
 
-func (r *retained) newest() int64 { return r.files[len(r.files)-1].mtime }
+func (r *purgeCandidate) newest() int64 { return r.files[len(r.files)-1].mtime }
 
 // retain deletes files that are too old, and the oldest while there are too
 // many bytes: never of the session that is being opened, of one that is in use,
-// or the last file of one that is stopped. It is called after a session was
-// opened; what it cannot do is tried again at the next.
+// or the last file of a stopped one. It is called after a session was opened;
+// what fails is tried again at the next.
 func (s *Store) retain(ctx context.Context, own engine.SessionKey) {
 	dirs, err := s.sessionDirs()
 	if err != nil || s.Keep {
 		return
 	}
 	now := time.Now().UnixMilli()
-	var chains []*retained
+	var chains []*purgeCandidate
 	var total int64
 	for _, f := range fileSizes(s.ledgerDir()) {
 		total += f.size
@@ -60,7 +61,7 @@ func (s *Store) retain(ctx context.Context, own engine.SessionKey) {
 			total += f.size
 		}
 		if len(files) > 0 && dir != s.sessionDir(own) {
-			chains = append(chains, &retained{dir: dir, files: files})
+			chains = append(chains, &purgeCandidate{dir: dir, files: files})
 		}
 	}
 	total -= s.dropOld(chains, now)
@@ -73,7 +74,7 @@ func (s *Store) retain(ctx context.Context, own engine.SessionKey) {
 }
 
 // dropOld chooses the files that are older than the retention time.
-func (s *Store) dropOld(chains []*retained, now int64) (bytes int64) {
+func (s *Store) dropOld(chains []*purgeCandidate, now int64) (bytes int64) {
 	from := now - int64(orDefault(s.RetainDays, DefaultRetainDays))*24*time.Hour.Milliseconds()
 	for _, r := range chains {
 		for r.drop < len(r.files) && r.files[r.drop].mtime < from {
@@ -85,9 +86,9 @@ func (s *Store) dropOld(chains []*retained, now int64) (bytes int64) {
 }
 
 // dropOldest chooses the oldest files until excess bytes are found.
-func (s *Store) dropOldest(chains []*retained, now, excess int64) {
+func (s *Store) dropOldest(chains []*purgeCandidate, now, excess int64) {
 	for excess > 0 {
-		r := slices.MinFunc(append([]*retained{{}}, chains...), func(a, b *retained) int {
+		r := slices.MinFunc(append([]*purgeCandidate{{}}, chains...), func(a, b *purgeCandidate) int {
 			return cmp.Compare(a.nextTime(now), b.nextTime(now))
 		})
 		if r.nextTime(now) == never {
@@ -100,9 +101,9 @@ func (s *Store) dropOldest(chains []*retained, now, excess int64) {
 
 const never = int64(1<<63 - 1)
 
-// nextTime is the age by which the chain's next file competes; never where the
-// budget may not take it.
-func (r *retained) nextTime(now int64) int64 {
+// nextTime returns the age by which the chain's next file competes; never if
+// the budget may not delete it.
+func (r *purgeCandidate) nextTime(now int64) int64 {
 	left := len(r.files) - r.drop
 	switch {
 	case left == 0, now-r.newest() < idleAfter.Milliseconds():
@@ -113,22 +114,22 @@ func (r *retained) nextTime(now int64) int64 {
 	return r.files[r.drop].mtime
 }
 
-// purge deletes the chosen files, once the ledger says so.
-func (s *Store) purge(ctx context.Context, r *retained) error {
-	lock, err := os.OpenFile(filepath.Join(r.dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+// purge deletes the chosen files after recording that in the ledger.
+func (s *Store) purge(ctx context.Context, r *purgeCandidate) error {
+	lock, err := osfile.OpenFile(filepath.Join(r.dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
-	if err := flock(lock, syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := osfile.TryLock(lock, osfile.Exclusive); err != nil {
 		return err // in use: not now
 	}
 	if files := fileSizes(r.dir); !slices.Equal(files, r.files) {
-		return errors.New("the session went on")
+		return errors.New("the session continued")
 	}
 	state, err := s.peek(r.dir)
 	if err != nil {
-		return err // damaged: left for a person to look at
+		return err // damaged: left for a person to examine
 	}
 	if r.drop == len(r.files) && state.Stop != nil {
 		r.drop--
@@ -150,9 +151,9 @@ func (s *Store) purge(ctx context.Context, r *retained) error {
 	return removeFolder(r.dir, lock)
 }
 
-// removeFolder removes what is left of a chain, the lock last: who waits for
-// it finds that it has no name any more, and makes the folder anew. It is not
-// os.RemoveAll, which could meet that new folder.
+// removeFolder removes what is left of a chain, the lock last: a waiting
+// process finds that it has no name any more, and creates the folder again. It
+// is not os.RemoveAll, which could meet that new folder.
 func removeFolder(dir string, lock *os.File) error {
 	left, err := filepath.Glob(filepath.Join(dir, ".snapshot-*")) // of processes that were killed
 	for _, path := range append(left, snapshotPath(dir)) {
@@ -163,7 +164,7 @@ func removeFolder(dir string, lock *os.File) error {
 	return errors.Join(err, os.Remove(lock.Name()), os.Remove(dir))
 }
 
-func (s *Store) notePurge(ctx context.Context, r *retained, state *history.State) error {
+func (s *Store) notePurge(ctx context.Context, r *purgeCandidate, state *history.State) error {
 	first, err := firstHead(r.files[0].path)
 	if err != nil {
 		return err
@@ -183,7 +184,7 @@ func (s *Store) notePurge(ctx context.Context, r *retained, state *history.State
 
 // lastLine returns the number and hash of a file's newest whole line.
 func lastLine(path string) (n int64, hash string, err error) {
-	err = fmt.Errorf("%s holds no line", path)
+	err = fmt.Errorf("%s contains no line", path)
 	fileLines(path, 0, func(l Line, lerr error) bool {
 		if err = lerr; err == nil {
 			n, hash = l.N, engine.LineHash(l.Raw)

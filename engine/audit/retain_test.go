@@ -51,6 +51,7 @@ func manyFiles(t *testing.T) *Store {
 }
 
 func TestOldFilesGo(t *testing.T) {
+	goneWhileOpen(t)
 	s := manyFiles(t)
 	age(t, s, named("old"), 40*24*time.Hour)
 	age(t, s, named("middle"), 30*24*time.Hour+90*time.Second) // its first file only
@@ -146,11 +147,11 @@ func TestPurgeDoesNotHideACut(t *testing.T) {
 	if err := os.Remove(filepath.Join(s.sessionDir(named("old")), fileName(2))); err != nil {
 		t.Fatal(err)
 	}
-	if got := problems(t, s, Check{}); !strings.Contains(got, "no retention") {
+	if got := problems(t, s, Check{}); !strings.Contains(got, "does not record that retention") {
 		t.Errorf("verify says %q", got)
 	}
 	os.RemoveAll(s.sessionDir(named("old")))
-	if got := problems(t, s, Check{}); !strings.Contains(got, "the chain is gone") {
+	if got := problems(t, s, Check{}); !strings.Contains(got, "the chain is missing") {
 		t.Errorf("verify says %q", got)
 	}
 }

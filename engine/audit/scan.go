@@ -10,10 +10,11 @@ import (
 	"os"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// scan is what one pass over a file's raw lines found: enough to join files at
-// their seams without reading them again.
+// scan is the result of one pass over a file's raw lines: enough to join files
+// at their seams without reading them again.
 type scan struct {
 	first     []byte // the first line
 	prev      string // of the first line, hex
@@ -23,12 +24,12 @@ type scan struct {
 	lastSize  int64 // bytes of the newest line
 	lines     int64
 	bytes     int64
-	torn      int64 // bytes behind the last newline
+	torn      int64 // bytes after the last newline
 	bad       *badLine
 	firstKind string
 }
 
-// badLine is the first line of a file that is wrong.
+// badLine is the first bad line of a file.
 type badLine struct {
 	line, n int64
 	what    string
@@ -41,11 +42,11 @@ type scanner struct {
 	hex   [hashHex]byte
 }
 
-// scan looks at a file's first size bytes. Nothing is parsed but the fixed
-// beginning of each line: the time goes into SHA-256. Of the seals, those
-// whose line lies in the file are compared; they are sorted by n.
+// scan checks a file's first size bytes. Only the fixed start of each line is
+// parsed: the time goes into SHA-256. Seals whose line is in the file are
+// compared; they are sorted by n.
 func (s *scanner) scan(path string, size int64, seals []engine.Seal) (found scan, err error) {
-	f, err := os.Open(path)
+	f, err := osfile.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return scan{}, fmt.Errorf("verify audit file: %w", err)
 	}
@@ -59,7 +60,7 @@ func (s *scanner) scan(path string, size int64, seals []engine.Seal) (found scan
 		found.lastHash = hex.EncodeToString(s.sum[:])
 	}
 	if err == nil && found.bad == nil && found.bytes+found.torn < size {
-		err = fmt.Errorf("verify audit file: it became shorter than %d bytes meanwhile", size)
+		err = fmt.Errorf("verify audit file: it became shorter than %d bytes in the meantime", size)
 	}
 	return found, err
 }
@@ -83,18 +84,18 @@ func (s *scanner) pass(f *scan, seals []engine.Seal) error {
 	return nil
 }
 
-// compare holds the newest line against the seals that cover it.
+// compare checks the newest line against the seals that cover it.
 func (s *scanner) compare(f *scan, seals []engine.Seal) ([]engine.Seal, *badLine) {
 	for len(seals) > 0 && seals[0].N <= f.lastN {
 		if seals[0].N == f.lastN && seals[0].Head != hex.EncodeToString(s.sum[:]) {
-			return seals, &badLine{f.lines, f.lastN, "its hash differs from its seal's: all lines up to it were written anew, or the seal was"}
+			return seals, &badLine{f.lines, f.lastN, "its hash differs from its seal's: all lines up to it were rewritten, or the seal was"}
 		}
 		seals = seals[1:]
 	}
 	return seals, nil
 }
 
-// line looks at one line and takes its hash.
+// line checks one line and hashes it.
 func (s *scanner) line(f *scan, line []byte, err error, seals []engine.Seal) *badLine {
 	number := f.lines + 1
 	h, bad := parseHead(line)
@@ -108,7 +109,7 @@ func (s *scanner) line(f *scan, line []byte, err error, seals []engine.Seal) *ba
 		f.first, f.prev, f.firstN, f.firstKind = bytes.Clone(line), string(h.prev), h.n, string(h.kind)
 	} else {
 		if hex.Encode(s.hex[:], s.sum[:]); !bytes.Equal(s.hex[:], h.prev) {
-			return s.blame(f, line, seals)
+			return s.changedLine(f, line, seals)
 		}
 		if h.n != f.lastN+1 {
 			return &badLine{number, h.n, fmt.Sprintf("n is %d after %d", h.n, f.lastN)}
@@ -119,13 +120,14 @@ func (s *scanner) line(f *scan, line []byte, err error, seals []engine.Seal) *ba
 	return nil
 }
 
-// blame says which of two lines was changed when the second's prev is not the
-// hash of the first: if what comes after the two fits the second, it is the first.
-func (s *scanner) blame(f *scan, second []byte, seals []engine.Seal) *badLine {
+// changedLine decides which of two lines was changed when the second's prev is not
+// the hash of the first: if what follows the two fits the second, it is the
+// first.
+func (s *scanner) changedLine(f *scan, second []byte, seals []engine.Seal) *badLine {
 	h, _ := parseHead(second)
 	if h.n != f.lastN+1 {
 		return &badLine{f.lines + 1, h.n,
-			fmt.Sprintf("n is %d after %d, and prev is not the hash of the line before: lines were taken out, put in or moved", h.n, f.lastN)}
+			fmt.Sprintf("n is %d after %d, and prev is not the hash of the previous line: lines were removed, inserted or moved", h.n, f.lastN)}
 	}
 	hash := engine.LineHash(second)
 	known := sealedHead(seals, h.n)
@@ -138,13 +140,13 @@ func (s *scanner) blame(f *scan, second []byte, seals []engine.Seal) *badLine {
 	case hash:
 		return &badLine{f.lines, f.lastN, "the line was changed: its hash is not the next line's prev"}
 	case "":
-		return &badLine{f.lines, f.lastN, "the line was changed, or the prev of the newest line behind it"}
+		return &badLine{f.lines, f.lastN, "this line, or the prev of the newest line after it, was changed"}
 	}
 	return &badLine{f.lines + 1, f.lastN + 1,
-		"the line was changed: its prev is not the hash of the line before, and its hash is not what follows it says"}
+		"the line was changed: its prev is not the hash of the previous line, and its hash is not the next line's prev"}
 }
 
-// sealedHead returns the hash that a seal gives line n, or "".
+// sealedHead returns the hash that a seal records for line n, or "".
 func sealedHead(seals []engine.Seal, n int64) string {
 	for _, seal := range seals {
 		if seal.N == n {

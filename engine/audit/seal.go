@@ -14,9 +14,10 @@ import (
 	"slices"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// SealLine is a seal as it is sent off the machine: one JSON line.
+// SealLine is a seal in the form that is sent off the machine: one JSON line.
 type SealLine struct {
 	T       int64  `json:"t"` // Unix milliseconds
 	Session string `json:"session,omitempty"`
@@ -36,11 +37,11 @@ func (s *Store) Seal(ctx context.Context, key engine.SessionKey) (SealLine, erro
 		return SealLine{}, noSession(key, err)
 	}
 	var line SealLine
-	err = s.update(ctx, dir, func(h *hold) error {
+	err = s.update(ctx, dir, func(h *lockedChain) error {
 		if h.key = key; h.c.state.Empty() {
 			return noSession(key, nil)
 		}
-		if err := h.own(); err != nil {
+		if err := h.checkOwner(); err != nil {
 			return err
 		}
 		line, err = s.seal(ctx, h, sign)
@@ -49,7 +50,7 @@ func (s *Store) Seal(ctx context.Context, key engine.SessionKey) (SealLine, erro
 	return line, err
 }
 
-func (s *Store) seal(ctx context.Context, h *hold, sign func(engine.Seal) engine.Seal) (SealLine, error) {
+func (s *Store) seal(ctx context.Context, h *lockedChain, sign func(engine.Seal) engine.Seal) (SealLine, error) {
 	newest, err := h.c.read(h.c.state.N)
 	if err != nil {
 		return SealLine{}, err
@@ -71,7 +72,7 @@ func (s *Store) seal(ctx context.Context, h *hold, sign func(engine.Seal) engine
 	return line, s.ledger(ctx, &engine.Record{Kind: engine.KindSeal, T: line.T, Session: line.Session, Harness: line.Harness, Seal: &seal})
 }
 
-// SealAll seals each session that can be read, and says which could not.
+// SealAll seals each readable session, and reports the others.
 func (s *Store) SealAll(ctx context.Context) error {
 	list, err := s.Sessions()
 	if err != nil {
@@ -87,8 +88,8 @@ func (s *Store) SealAll(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// SealTo writes the newest seal of each chain, and one of the ledger as it is
-// now: what another machine keeps so that Verify can be told of it.
+// SealTo writes the newest seal of each chain, and one of the current ledger:
+// what another machine keeps for Verify to check against.
 func (s *Store) SealTo(ctx context.Context, w io.Writer) error {
 	sign, err := s.signer()
 	if err != nil {
@@ -107,7 +108,7 @@ func (s *Store) SealTo(ctx context.Context, w io.Writer) error {
 	for _, chain := range chains {
 		lines = append(lines, known[chain])
 	}
-	err = s.update(ctx, s.ledgerDir(), func(h *hold) error {
+	err = s.update(ctx, s.ledgerDir(), func(h *lockedChain) error {
 		if !h.c.state.Empty() {
 			seal := sign(engine.Seal{Chain: h.c.state.Chain, N: h.c.state.N, Head: h.c.end.Head})
 			lines = append(lines, SealLine{T: s.now(), Seal: seal})
@@ -140,7 +141,7 @@ func ReadSeals(r io.Reader) ([]SealLine, error) {
 			return nil, fmt.Errorf("read seals: line %d: %w", number, err)
 		}
 		if line.Chain == "" || line.N < 1 || len(line.Head) != hashHex {
-			return nil, fmt.Errorf("read seals: line %d names no chain, n or head", number)
+			return nil, fmt.Errorf("read seals: line %d lacks chain, n or head", number)
 		}
 		lines = append(lines, line)
 	}
@@ -163,12 +164,13 @@ func (s *Store) newestSeals() (map[string]SealLine, error) {
 	return known, nil
 }
 
-// sealText is what a seal's signature covers.
+// sealText is the text that a seal's signature covers.
 func sealText(s engine.Seal) []byte {
 	return fmt.Appendf(nil, "reviewer seal v1\n%s\n%d\n%s\n", s.Chain, s.N, s.Head)
 }
 
-// signer returns what completes a seal; without a key it changes nothing.
+// signer returns a function that signs a seal; without a key it changes
+// nothing.
 func (s *Store) signer() (func(engine.Seal) engine.Seal, error) {
 	if s.SealKey == "" {
 		return func(seal engine.Seal) engine.Seal { return seal }, nil
@@ -194,7 +196,7 @@ func readSealKey(path string) (ed25519.PrivateKey, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if err := private(f, 0o077); err != nil {
+	if err := osfile.Private(f, 0o077); err != nil {
 		return nil, err
 	}
 	raw, err := io.ReadAll(io.LimitReader(f, 1<<16))
@@ -203,13 +205,14 @@ func readSealKey(path string) (ed25519.PrivateKey, error) {
 	}
 	block, _ := pem.Decode(raw)
 	if block == nil || len(block.Bytes) != len(pkcs8Begin)+ed25519.SeedSize || string(block.Bytes[:len(pkcs8Begin)]) != pkcs8Begin {
-		return nil, fmt.Errorf("%s holds no ed25519 key: make one with `openssl genpkey -algorithm ed25519`", path)
+		return nil, fmt.Errorf("%s does not contain an ed25519 key: create one with `openssl genpkey -algorithm ed25519`", path)
 	}
 	return ed25519.NewKeyFromSeed(block.Bytes[len(pkcs8Begin):]), nil
 }
 
-// checkSignature says what is wrong with a seal's signature. Without a trusted
-// key it can only find that the seal does not fit the key that it names.
+// checkSignature returns an error for a bad signature of a seal. Without a
+// trusted key it can only detect that the signature does not match the key that
+// the seal names.
 func checkSignature(s engine.Seal, trusted ed25519.PublicKey) error {
 	if s.Sig == "" && trusted == nil {
 		return nil
@@ -222,9 +225,9 @@ func checkSignature(s engine.Seal, trusted ed25519.PublicKey) error {
 	case err != nil || kerr != nil || len(key) != ed25519.PublicKeySize:
 		return errors.New("the seal's signature cannot be read")
 	case trusted != nil && !trusted.Equal(ed25519.PublicKey(key)):
-		return errors.New("the seal is signed with another key than the trusted one")
+		return errors.New("the seal is signed with a key other than the trusted one")
 	case !ed25519.Verify(key, sealText(s), sig):
-		return errors.New("the seal's signature does not fit it")
+		return errors.New("the seal's signature does not match it")
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
-// Session sums up one session's chain.
+// Session summarises one session's chain.
 type Session struct {
 	Key       engine.SessionKey
 	Chain     string
@@ -30,14 +30,14 @@ type Session struct {
 	Prompts   int64
 	Denied    int64
 	Asked     int64            // calls about which a person was asked
-	Fired     map[string]int64 // id of a pattern -> events that it was found at
+	Fired     map[string]int64 // id of a pattern -> number of events with that finding
 	Bytes     int64            // on disk
 	Dir       string
-	Err       error // the chain cannot be read to its end; what is known is still there
+	Err       error // the chain cannot be read to its end; what is known remains
 }
 
 // Sessions lists all sessions, the latest first. It costs a snapshot and the
-// lines behind it for each, and takes no lock.
+// lines after it for each, and takes no lock.
 func (s *Store) Sessions() ([]Session, error) {
 	dirs, err := s.sessionDirs()
 	if err != nil {
@@ -48,8 +48,8 @@ func (s *Store) Sessions() ([]Session, error) {
 	return list, nil
 }
 
-// each sums up the chains in several folders, as many at a time as there are
-// processors: most of it is decoding.
+// each summarises the chains in several folders, in parallel on all processors:
+// most of it is decoding.
 func (s *Store) each(dirs []string) []Session {
 	list := make([]Session, len(dirs))
 	next := make(chan int)
@@ -69,7 +69,7 @@ func (s *Store) each(dirs []string) []Session {
 	return list
 }
 
-// State returns a session's state as its newest record left it, without a lock.
+// State returns a session's state after its newest record, without a lock.
 func (s *Store) State(one Session) (*history.State, error) { return s.peek(one.Dir) }
 
 func (s *Store) sessionDirs() ([]string, error) {
@@ -89,7 +89,7 @@ func (s *Store) sessionDirs() ([]string, error) {
 func (s *Store) session(dir string) Session {
 	state, err := s.peek(dir)
 	if err != nil {
-		state, err = s.peek(dir) // a writer may have mended or rotated meanwhile
+		state, err = s.peek(dir) // a writer may have repaired or rotated meanwhile
 	}
 	one := Session{Key: engine.SessionKey{Harness: state.Harness, Session: state.Session}, Chain: state.Chain, N: state.N,
 		First: state.Started, Last: state.T, Workspace: state.Workspace, Stopped: state.Stop,
@@ -105,7 +105,7 @@ func (s *Store) session(dir string) Session {
 	return one
 }
 
-// peek reads a chain's state without a lock, and without mending anything.
+// peek reads a chain's state without a lock, and without repairing anything.
 func (s *Store) peek(dir string) (*history.State, error) {
 	c := newChain(dir)
 	defer c.close()
@@ -116,7 +116,7 @@ func (s *Store) peek(dir string) (*history.State, error) {
 	return c.state, err
 }
 
-// macIfAny returns nil where there is no key: readers make none.
+// macIfAny returns nil if there is no key: readers create none.
 func (s *Store) macIfAny() func([]byte) string {
 	if _, err := os.Stat(filepath.Join(s.Dir, "key")); err != nil {
 		return nil
@@ -128,7 +128,7 @@ func (s *Store) macIfAny() func([]byte) string {
 	return mac
 }
 
-// Resolve finds the session that a person names: by its id or a prefix of it,
+// Resolve finds the session that a selector names: by its id or a prefix of it,
 // a prefix of its chain's id, a record's id (n is then its number, else 0), or
 // "last" for the latest one.
 func (s *Store) Resolve(selector string) (one Session, n int64, err error) {
@@ -151,11 +151,32 @@ func (s *Store) Resolve(selector string) (one Session, n int64, err error) {
 	}
 	switch len(found) {
 	case 0:
-		return Session{}, 0, fmt.Errorf("%w under %q: `reviewer audit show` lists the sessions", ErrNoSession, selector)
+		if err := missingRecord(list, selector); err != nil {
+			return Session{}, 0, err
+		}
+		return Session{}, 0, fmt.Errorf("%w under %q; `reviewer audit show` lists the sessions", ErrNoSession, selector)
 	case 1:
 		return found[0], n, nil
 	}
-	return Session{}, 0, fmt.Errorf("%q could be session %s or %s: give more of it", selector, found[0].Key.Session, found[1].Key.Session)
+	return Session{}, 0, fmt.Errorf("%q matches the sessions %s and %s; give more characters",
+		selector, found[0].Key.Session, found[1].Key.Session)
+}
+
+// missingRecord returns the error for the id of a record that a session's log
+// does not have; nil if the selector is not such an id.
+func missingRecord(list []Session, selector string) error {
+	chain, number, ok := strings.Cut(selector, "-")
+	n, err := strconv.ParseInt(number, 10, 64)
+	if !ok || err != nil {
+		return nil
+	}
+	for _, one := range list {
+		if first, _, _ := strings.Cut(engine.RecordID(one.Chain, 1), "-"); first == chain {
+			return fmt.Errorf("session %s has no record %d: its log ends with record %d; `reviewer audit show %s` lists the calls",
+				one.Key.Session, n, one.N, one.Key.Session)
+		}
+	}
+	return nil
 }
 
 // recordNumber returns the number in a record's id, or 0 if it is none of the session's.
@@ -188,7 +209,7 @@ func (s *Store) Find(id string) (*engine.Record, error) {
 	return nil, fmt.Errorf("find record %s: %w", id, errPurged)
 }
 
-// sizedFile is a chain's file as it was at one moment.
+// sizedFile is a chain's file at one point in time.
 type sizedFile struct {
 	number int
 	path   string

@@ -75,7 +75,7 @@ func TestResolve(t *testing.T) {
 		}
 	}
 	for selector, want := range map[string]string{
-		"alpha": "give more", "": "no such session", "beta": "no such session", chain[:8] + "-9": "no such session", chain[:8] + "-0": "no such session",
+		"alpha": "give more", "": "no such session", "beta": "no such session", chain[:8] + "-9": "has no record 9", chain[:8] + "-0": "has no record 0",
 	} {
 		if _, _, err := s.Resolve(selector); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Resolve(%q): error is %v, want %q", selector, err, want)

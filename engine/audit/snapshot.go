@@ -10,10 +10,11 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// snapshot is a cache of a chain's state. Nothing but time depends on it: one
-// that is missing, broken, forged or of another fold version is passed over.
+// snapshot is a cache of a chain's state. It only saves time: one that is
+// missing, broken, forged or of another fold version is ignored.
 type snapshot struct {
 	End   end            `json:"end"`
 	State *history.State `json:"state"`
@@ -30,7 +31,7 @@ const (
 func snapshotPath(dir string) string { return filepath.Join(dir, "snapshot.json") }
 
 func readSnapshot(dir string, mac func([]byte) string) *snapshot {
-	b, err := os.ReadFile(snapshotPath(dir))
+	b, err := osfile.ReadFile(snapshotPath(dir))
 	if err != nil || len(b) > maxSnapshot || mac == nil {
 		return nil
 	}
@@ -51,7 +52,7 @@ func readSnapshot(dir string, mac func([]byte) string) *snapshot {
 	return &s
 }
 
-// restore takes a snapshot over where the files hold its newest line.
+// restore adopts a snapshot if the files contain its newest line.
 func (c *chain) restore(s *snapshot) bool {
 	if c.open(s.End.File) != nil || !c.newestLineIs(s.End) {
 		return false
@@ -63,7 +64,7 @@ func (c *chain) restore(s *snapshot) bool {
 }
 
 // save writes the snapshot. It is renamed into place, not synced: after a loss
-// of power it may be missing or empty, which is as good.
+// of power it may be missing or empty, which does no harm.
 func (c *chain) save(mac func([]byte) string) error {
 	body, err := json.Marshal(snapshot{End: c.end, State: c.state})
 	if err != nil {
@@ -74,7 +75,7 @@ func (c *chain) save(mac func([]byte) string) error {
 	if err != nil {
 		return fmt.Errorf("write snapshot: %w", err)
 	}
-	if err := os.Rename(tmp, snapshotPath(c.dir)); err != nil {
+	if err := osfile.Rename(tmp, snapshotPath(c.dir)); err != nil {
 		os.Remove(tmp)
 		return fmt.Errorf("write snapshot: %w", err)
 	}

@@ -34,8 +34,8 @@ const (
 	syncEvery     = time.Second
 )
 
-// Store is the log below one state home. Its zero limits stand for the
-// defaults. It may be used by many goroutines, and by many processes at once.
+// Store is the log below one state home. Zero limits mean the defaults. It is
+// safe for concurrent use by goroutines and by processes.
 type Store struct {
 	Dir           string       // state home; created with mode 0700
 	Env           engine.Env   // spelled out in the ledger's open record
@@ -43,38 +43,38 @@ type Store struct {
 	RotateBytes   int64        // size at which a file is followed by another; 0: DefaultRotateBytes
 	BudgetBytes   int64        // sum of all files above which the oldest go; 0: DefaultBudgetBytes
 	RetainDays    int          // days after which a file goes; 0: DefaultRetainDays
-	Keep          bool         // nothing is deleted: how long the log is to be kept is not known
+	Keep          bool         // nothing is deleted: the retention time is unknown
 	Sync          string       // SyncAlways, or anything else: at seals, at stops, and every second
 	SealKey       string       // file with an ed25519 private key (PKCS #8, PEM) that signs seals; empty: no signatures
 	Random        io.Reader    // of chain ids and the MAC key; nil: crypto/rand
 	Now           func() int64 // Unix milliseconds of the store's own records; nil: the clock
 
 	write  func(*os.File, []byte) (int, error) // tests let it fail; nil: one write(2)
-	flush  func(*os.File) error                // tests count it; nil: syncData
+	flush  func(*os.File) error                // tests count it; nil: osfile.Sync
 	clock  func() time.Time                    // tests stop it; nil: time.Now
 	mu     sync.Mutex
 	chains map[string]*chain
 	key    []byte
 }
 
-// ErrNoSession says that nothing is recorded under the given name.
+// ErrNoSession means that no session is recorded under the given name.
 var ErrNoSession = errors.New("no such session is recorded")
 
-// Damage says where a chain is broken. Only that chain's session is denied.
+// Damage is the error for a broken chain. Only that chain's session is denied.
 type Damage struct {
 	File string // path
 	Line int64  // in the file, from 1; 0: the file as a whole
 	What string
 }
 
-// Error names the place, and what a person can do.
+// Error states the place, and what a person can do.
 func (d *Damage) Error() string {
 	place := d.File
 	if d.Line > 0 {
 		place += fmt.Sprintf(" line %d", d.Line)
 	}
-	return fmt.Sprintf("audit log %s: %s (`reviewer audit verify` tells more; "+
-		"the session goes on once a person has restored the file or moved its folder away)", place, d.What)
+	return fmt.Sprintf("audit log %s: %s (`reviewer audit verify` shows details; "+
+		"the session can continue once a person has restored the file or moved its folder away)", place, d.What)
 }
 
 // Update calls fn under the session's lock with the chain's end. The wait for
@@ -82,12 +82,12 @@ func (d *Damage) Error() string {
 // fn appends must be its open record.
 func (s *Store) Update(ctx context.Context, key engine.SessionKey, fn func(history.Tail) error) error {
 	var opened bool
-	err := s.update(ctx, s.sessionDir(key), func(h *hold) error {
+	err := s.update(ctx, s.sessionDir(key), func(h *lockedChain) error {
 		h.key, h.onOpen = key, func(r *engine.Record) error {
 			opened = true
 			return s.noteOpened(ctx, r)
 		}
-		if err := errors.Join(h.own(), s.repairOpen(ctx, h.c)); err != nil {
+		if err := errors.Join(h.checkOwner(), s.repairOpen(ctx, h.c)); err != nil {
 			return err
 		}
 		return fn(history.Tail{History: h.c.state, Append: h.append, Read: h.c.read})
@@ -121,8 +121,9 @@ func openingOf(r *engine.Record) (workspace string, began int64) {
 	return "", 0
 }
 
-// update runs fn while this goroutine alone, of all processes, holds the chain.
-func (s *Store) update(ctx context.Context, dir string, fn func(*hold) error) error {
+// update runs fn while this goroutine has exclusive use of the chain among all
+// processes.
+func (s *Store) update(ctx context.Context, dir string, fn func(*lockedChain) error) error {
 	if err := s.prepare(); err != nil {
 		return err
 	}
@@ -137,7 +138,7 @@ func (s *Store) update(ctx context.Context, dir string, fn func(*hold) error) er
 	if err != nil {
 		return err
 	}
-	h := &hold{s: s, c: c, lock: lock}
+	h := &lockedChain{s: s, c: c, lock: lock}
 	defer h.release()
 	if err = h.refresh(); err == nil {
 		err = fn(h)
@@ -164,7 +165,8 @@ func (s *Store) sessionDir(key engine.SessionKey) string {
 	return filepath.Join(s.sessionsDir(), dirName(key))
 }
 
-// dirName is short, and safe whatever the ids hold.
+// dirName returns the name of a session's folder: short, and safe whatever the
+// ids contain.
 func dirName(key engine.SessionKey) string {
 	sum := sha256.Sum256([]byte(key.Harness + "\n" + key.Session))
 	return hex.EncodeToString(sum[:16])

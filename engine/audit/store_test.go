@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -180,6 +181,9 @@ func TestLedgerIsMendedAfterAKill(t *testing.T) {
 }
 
 func TestModesAreTight(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows does not enforce modes")
+	}
 	s := testStore(t)
 	fill(t, s, testKey, 20)
 	err := filepath.WalkDir(s.Dir, func(path string, d os.DirEntry, err error) error {
@@ -206,8 +210,11 @@ func TestUnsafeHomesAreRefused(t *testing.T) {
 		"has mode 0777":           func(s *Store) error { return os.Chmod(s.Dir, 0o777) },
 		"key has mode 0644":       func(s *Store) error { s.key = nil; return os.Chmod(filepath.Join(s.Dir, "key"), 0o644) },
 		"is not 32 bytes long":    func(s *Store) error { s.key = nil; return os.Truncate(filepath.Join(s.Dir, "key"), 5) },
-		"make state home":         func(s *Store) error { s.Dir = filepath.Join(s.Dir, "key", "below"); return nil },
+		"create state home":       func(s *Store) error { s.Dir = filepath.Join(s.Dir, "key", "below"); return nil },
 	} {
+		if runtime.GOOS == "windows" && strings.Contains(name, "mode") {
+			continue // Windows does not enforce modes
+		}
 		s := testStore(t)
 		fill(t, s, testKey, 1)
 		if err := spoil(s); err != nil {
@@ -230,7 +237,7 @@ func TestAnErrorOfTheCallerStops(t *testing.T) {
 	}
 	if err := s.Update(context.Background(), testKey, func(tail history.Tail) error {
 		return errors.Join(tail.Append(openRecord()), tail.Append(openRecord()))
-	}); err == nil || !strings.Contains(err.Error(), "open already") {
+	}); err == nil || !strings.Contains(err.Error(), "already open") {
 		t.Errorf("a chain was opened twice: %v", err)
 	}
 }
@@ -271,12 +278,12 @@ func TestBrokenLinesAreRefused(t *testing.T) {
 		"kind twice":         {`"chain"`, `"kind":"control","chain"`, "twice"},
 		"prev twice":         {`"chain"`, `"prev":"","chain"`, "twice"},
 		"two records":        {`"c"}`, `"c"} {}`, "text after the record"},
-		"another version":    {`"v":1,`, `"v":2,`, "does not begin"},
-		"version twice":      {`"chain"`, `"v":2,"chain"`, "format version 2"},
-		"short prev":         {prev, prev[1:], "does not begin"},
-		"long n":             {`"n":7`, `"n":77777777777777777`, "does not begin"},
-		"no n":               {`"n":7`, `"n":`, "does not begin"},
-		"white space":        {`{"v"`, `{ "v"`, "does not begin"},
+		"another version":    {`"v":1,`, `"v":2,`, "newer reviewer (format 2"},
+		"version twice":      {`"chain"`, `"v":2,"chain"`, "newer reviewer (format 2"},
+		"short prev":         {prev, prev[1:], "does not start"},
+		"long n":             {`"n":7`, `"n":77777777777777777`, "does not start"},
+		"no n":               {`"n":7`, `"n":`, "does not start"},
+		"white space":        {`{"v"`, `{ "v"`, "does not start"},
 		"cut off":            {`"c"}`, `"c`, "decode record"},
 		"too long":           {`"c"}`, `"` + strings.Repeat("c", engine.MaxLine) + `"}`, "at most 8192"},
 		"keyframe too long":  {`"note","t":1,"chain":"c"}`, `"keyframe","t":1,"chain":"` + strings.Repeat("c", engine.MaxKeyframe) + `"}`, "too long"},

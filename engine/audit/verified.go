@@ -9,10 +9,10 @@ import (
 )
 
 // Verified iterates over a session's records, oldest first, as far as each
-// line's hash is the prev of the next: a line is handed out when the one behind
-// it holds it. The newest is held by nothing yet, and a half line at the end is
-// no record yet. The first thing that does not fit ends it with a *Damage; what
-// seals and the ledger say is Verify's business.
+// line's hash is the prev of the next: a line is returned once the one after it
+// confirms it. The newest line is unconfirmed, and an incomplete line at the
+// end is not a record yet. The first mismatch ends it with a *Damage; seals and
+// the ledger are checked by Verify.
 func (s *Store) Verified(one Session) iter.Seq2[*engine.Record, error] {
 	return verifiedRecords(one.Dir, dirName)
 }
@@ -48,7 +48,8 @@ func verifiedRecords(dir string, name func(engine.SessionKey) string) iter.Seq2[
 	}
 }
 
-// nextVerified decodes a line, and compares it with the one before and its hash.
+// nextVerified decodes a line, and compares it with the previous line and its
+// hash.
 func nextVerified(line Line, before *engine.Record, hash string, name func(engine.SessionKey) string) (*engine.Record, error) {
 	r, err := readRecord(line.Raw)
 	what := ""
@@ -56,11 +57,11 @@ func nextVerified(line Line, before *engine.Record, hash string, name func(engin
 	case err != nil:
 		what = err.Error()
 	case before == nil || purgedBetween(line, before):
-		what = misbegun(line, r, name)
+		what = badStart(line, r, name)
 	case r.N != before.N+1:
 		what = fmt.Sprintf("n is %d after %d", r.N, before.N)
 	case r.Prev != hash:
-		what = "prev is not the hash of the line before: one of the two was changed"
+		what = "prev is not the hash of the previous line: one of the two was changed"
 	case r.Chain != before.Chain:
 		what = fmt.Sprintf("the record belongs to chain %q", r.Chain)
 	}
@@ -70,19 +71,19 @@ func nextVerified(line Line, before *engine.Record, hash string, name func(engin
 	return r, nil
 }
 
-// misbegun says why a record cannot be the first that is left of a chain.
-func misbegun(line Line, r *engine.Record, name func(engine.SessionKey) string) string {
+// badStart reports why a record cannot be the first that remains of a chain.
+func badStart(line Line, r *engine.Record, name func(engine.SessionKey) string) string {
 	switch what := misplaced(r); {
 	case what != "":
 		return what
 	case filepath.Base(filepath.Dir(line.File)) != name(engine.SessionKey{Harness: r.Harness, Session: r.Session}):
-		return "the folder holds the chain of another session: it was moved or copied here"
+		return "the folder contains the chain of another session: it was moved or copied here"
 	}
 	return ""
 }
 
-// purgedBetween says that retention took the files between two lines while they
-// were read: then no file before the second line's is left.
+// purgedBetween reports whether retention deleted the files between two lines
+// while they were read: then no file before the second line's is left.
 func purgedBetween(line Line, before *engine.Record) bool {
 	if line.Number > 1 || line.N == before.N+1 {
 		return false

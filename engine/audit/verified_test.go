@@ -94,7 +94,7 @@ func TestVerifiedNamesDamage(t *testing.T) {
 		do   func(t *testing.T, s *Store) error
 	}{
 		"a file is missing": {"n is ", func(t *testing.T, s *Store) error { return os.Remove(chainFile(s, 2)) }},
-		"the beginning is missing": {"does not begin with a keyframe", func(t *testing.T, s *Store) error {
+		"the beginning is missing": {"does not start with a keyframe", func(t *testing.T, s *Store) error {
 			edit(t, chainFile(s, 1), dropFirstLine)
 			return nil
 		}},
@@ -118,7 +118,7 @@ func TestVerifiedNamesDamage(t *testing.T) {
 	}
 }
 
-// Retention may take files while they are read; that is no damage.
+// Retention may delete files while they are read; that is not damage.
 func TestVerifiedWhileRetentionDeletes(t *testing.T) {
 	s := testStore(t)
 	s.RotateBytes = 2000

@@ -13,13 +13,14 @@ import (
 	"sync"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// Check says what Verify looks at.
+// Check selects what Verify checks.
 type Check struct {
 	Only    []engine.SessionKey // these sessions' chains; empty: all of them, and the ledger
 	Against []SealLine          // seals that were kept on another machine
-	Key     ed25519.PublicKey   // seals must be signed with it; nil: a signature only has to fit the seal
+	Key     ed25519.PublicKey   // seals must be signed with it; nil: a signature only has to match the seal
 	Workers int                 // files read at once; 0: one per processor
 }
 
@@ -33,8 +34,8 @@ type Report struct {
 	Problems []Problem
 }
 
-// Problem is the first bad line of a chain, or what is wrong with the chain as
-// a whole (Line and N are then 0).
+// Problem is the first bad line of a chain, or a problem of the chain as a
+// whole (Line and N are then 0).
 type Problem struct {
 	Session engine.SessionKey // zero for the ledger
 	Chain   string
@@ -44,7 +45,7 @@ type Problem struct {
 	What    string
 }
 
-// String names the place first.
+// String returns the place, then the problem.
 func (p Problem) String() string {
 	switch {
 	case p.Line > 0:
@@ -55,7 +56,7 @@ func (p Problem) String() string {
 	return fmt.Sprintf("chain %s of session %s: %s", p.Chain, p.Session.Session, p.What)
 }
 
-// verified is a chain while it is verified.
+// verified is a chain during verification.
 type verified struct {
 	dir   string
 	files []sizedFile
@@ -65,9 +66,9 @@ type verified struct {
 	errs  []error
 }
 
-// Verify computes all hashes again and holds them against each other, against
-// the seals in the ledger, and against seals that were kept elsewhere. An error
-// means that it could not look; what is wrong with the log is in the report.
+// Verify recomputes all hashes and compares them with each other, with the
+// seals in the ledger, and with seals that were kept elsewhere. An error means
+// that verification was impossible; problems of the log are in the report.
 func (s *Store) Verify(ctx context.Context, check Check) (Report, error) {
 	v := verifier{check: check, ledgerDir: s.ledgerDir()}
 	if err := v.readLedger(s.ledgerDir()); err != nil {
@@ -87,7 +88,7 @@ func (s *Store) Verify(ctx context.Context, check Check) (Report, error) {
 	if err := v.scanAll(ctx); err != nil {
 		return Report{}, err
 	}
-	// What was opened or purged since the ledger was read is no problem.
+	// Chains opened or purged after the ledger was read are not a problem.
 	if err := v.readLedger(s.ledgerDir()); err != nil {
 		return Report{}, err
 	}
@@ -114,10 +115,10 @@ func (s *Store) checkedDirs(check Check) ([]string, error) {
 	return dirs, nil
 }
 
-// freeze notes how long a chain's files are while nobody writes to them: from
-// then on they only grow. Where there is no lock file (a copy) nobody writes.
+// freeze records the sizes of a chain's files while nobody writes to them: from
+// then on they only grow. Without a lock file (a copy) nobody writes.
 func freeze(ctx context.Context, dir string) (*verified, error) {
-	lock, err := os.Open(filepath.Join(dir, "lock"))
+	lock, err := osfile.OpenFile(filepath.Join(dir, "lock"), os.O_RDONLY, 0)
 	if err == nil {
 		defer lock.Close()
 		if err := waitShared(ctx, lock); err != nil {
@@ -134,7 +135,8 @@ func freeze(ctx context.Context, dir string) (*verified, error) {
 	return c, nil
 }
 
-// identify reads whose chain it is from the first line, as far as that can be read.
+// identify reads the session of a chain from the first line, as far as that can
+// be read.
 func (c *verified) identify() {
 	raw, err := firstLine(c.files[0].path)
 	if err != nil {
@@ -145,7 +147,7 @@ func (c *verified) identify() {
 	}
 }
 
-// verifier gathers what is known of all chains.
+// verifier collects what is known about all chains.
 type verifier struct {
 	check     Check
 	chains    []*verified
@@ -159,8 +161,8 @@ type verifier struct {
 	badSeals  []Problem
 }
 
-// readLedger takes over what the ledger says of chains. A line that cannot be
-// read ends it: scanning the ledger names that line.
+// readLedger adopts the ledger's entries about chains. A line that cannot be
+// read ends it: scanning the ledger reports that line.
 func (v *verifier) readLedger(dir string) error {
 	first := v.opened == nil
 	if first {
@@ -200,8 +202,8 @@ func (v *verifier) ledgerRecord(r *engine.Record, first bool) {
 	}
 }
 
-// addSeals takes the seals over that were kept elsewhere. The chains that they
-// name must be there, too.
+// addSeals adds seals that were kept elsewhere. The chains that they name must
+// exist, too.
 func (v *verifier) addSeals() {
 	for _, line := range v.check.Against {
 		key := engine.SessionKey{Harness: line.Harness, Session: line.Session}

@@ -98,7 +98,7 @@ func flipEach(t *testing.T, s *Store, good []byte, from, to int) {
 }
 
 // checkBlame demands a problem on the line that holds byte i, or (where the
-// line was broken in two or joined) on the one beside it.
+// line was broken in two or joined) on the one next to it.
 func checkBlame(t *testing.T, s *Store, good []byte, i int) {
 	t.Helper()
 	report, err := s.Verify(context.Background(), Check{Workers: 1})
@@ -136,7 +136,7 @@ var tamperings = map[string]struct {
 			return bytes.Join(slices.Delete(lines, 2, 3), nil)
 		})
 	}},
-	"lines swapped": {"lines were taken out, put in or moved", func(t *testing.T, s *Store) {
+	"lines swapped": {"lines were removed, inserted or moved", func(t *testing.T, s *Store) {
 		edit(t, chainFile(s, 1), func(b []byte) []byte {
 			lines := bytes.SplitAfter(b, []byte("\n"))
 			lines[2], lines[3] = lines[3], lines[2]
@@ -150,12 +150,12 @@ var tamperings = map[string]struct {
 			return b
 		})
 	}},
-	"lines cut off a middle file": {"lines at the end of the file before are missing", func(t *testing.T, s *Store) {
+	"lines cut off a middle file": {"lines at the end of the previous file are missing", func(t *testing.T, s *Store) {
 		edit(t, chainFile(s, 1), cutLines(2))
 	}},
 	"file in the middle missing": {"000002.jsonl: the file is missing", func(t *testing.T, s *Store) { os.Remove(chainFile(s, 2)) }},
-	"first file missing":         {"the ledger names no retention that deleted them", func(t *testing.T, s *Store) { os.Remove(chainFile(s, 1)) }},
-	"keyframe missing":           {"does not begin with a keyframe", func(t *testing.T, s *Store) { edit(t, chainFile(s, 2), dropFirstLine) }},
+	"first file missing":         {"the ledger does not record that retention deleted them", func(t *testing.T, s *Store) { os.Remove(chainFile(s, 1)) }},
+	"keyframe missing":           {"does not start with a keyframe", func(t *testing.T, s *Store) { edit(t, chainFile(s, 2), dropFirstLine) }},
 	"line too long": {"line of ", func(t *testing.T, s *Store) {
 		edit(t, chainFile(s, 1), func(b []byte) []byte {
 			return bytes.Replace(b, []byte("README"), bytes.Repeat([]byte("R"), engine.MaxLine), 1)
@@ -181,7 +181,7 @@ var tamperings = map[string]struct {
 			t.Fatalf("seal covers %d lines", seal.N)
 		}
 	}},
-	"chain gone":   {"the chain is gone", func(t *testing.T, s *Store) { os.RemoveAll(s.sessionDir(testKey)) }},
+	"chain gone":   {"the chain is missing", func(t *testing.T, s *Store) { os.RemoveAll(s.sessionDir(testKey)) }},
 	"ledger gone":  {"the ledger is missing", func(t *testing.T, s *Store) { os.RemoveAll(s.ledgerDir()) }},
 	"ledger empty": {"the ledger does not name the chain", func(t *testing.T, s *Store) { os.Truncate(filepath.Join(s.ledgerDir(), fileName(1)), 0) }},
 	"chain moved": {"the chain of another session", func(t *testing.T, s *Store) {
@@ -203,7 +203,7 @@ func TestTamperingIsNamed(t *testing.T) {
 			fill(t, s, testKey, 20)
 			mustVerify(t, s)
 			c.do(t, s)
-			if got := problems(t, s, Check{}); !strings.Contains(got, c.want) {
+			if got := problems(t, s, Check{}); !strings.Contains(filepath.ToSlash(got), c.want) {
 				t.Errorf("verify says\n%s, not %q", got, c.want)
 			}
 		})
@@ -256,13 +256,13 @@ func TestDamageBetweenFilesIsFound(t *testing.T) {
 		want string
 		do   func(t *testing.T, s *Store) *Store
 	}{
-		"half a line before another file": {"ends in half a line", func(t *testing.T, s *Store) *Store {
+		"half a line before another file": {"ends in an incomplete line", func(t *testing.T, s *Store) *Store {
 			other := &Store{Dir: s.Dir, Env: testEnv, Now: s.Now, RotateBytes: 1}
 			mustAdd(t, other, testKey, pre("rotated"))
 			appendTo(t, chainFile(s, 1), "half")
 			return s
 		}},
-		"file without a keyframe": {"does not begin with a keyframe", func(t *testing.T, s *Store) *Store {
+		"file without a keyframe": {"does not start with a keyframe", func(t *testing.T, s *Store) *Store {
 			raw, err := os.ReadFile(chainFile(s, 1))
 			if err != nil {
 				t.Fatal(err)
@@ -368,23 +368,23 @@ func TestSealsThatWereSentAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := problems(t, s, Check{Against: seals, Key: other}); !strings.Contains(got, "another key than the trusted one") {
+	if got := problems(t, s, Check{Against: seals, Key: other}); !strings.Contains(got, "a key other than the trusted one") {
 		t.Errorf("foreign key: %q", got)
 	}
 	forged := slices.Clone(seals)
 	forged[0].Head = strings.Repeat("0", 64)
 	forged[1].Head = strings.Repeat("0", 64)
-	if got := problems(t, s, Check{Against: forged}); strings.Count(got, "does not fit it") != 2 || strings.Count(got, "its hash differs") != 2 {
+	if got := problems(t, s, Check{Against: forged}); strings.Count(got, "does not match it") != 2 || strings.Count(got, "its hash differs") != 2 {
 		t.Errorf("forged seals: %q", got)
 	}
-	// All of it written anew, ledger included: only the seals that were sent away tell.
-	anew := &Store{Dir: filepath.Join(t.TempDir(), "home"), Env: testEnv, Now: s.Now}
-	fill(t, anew, testKey, 5)
-	if got := problems(t, anew, Check{}); got != "" {
+	// All of it written again, ledger included: only the exported seals show that.
+	again := &Store{Dir: filepath.Join(t.TempDir(), "home"), Env: testEnv, Now: s.Now}
+	fill(t, again, testKey, 5)
+	if got := problems(t, again, Check{}); got != "" {
 		t.Errorf("the new log is not whole: %s", got)
 	}
-	if got := problems(t, anew, Check{Against: seals}); strings.Count(got, "the chain is gone") != 2 {
-		t.Errorf("a log that was written anew: %q", got)
+	if got := problems(t, again, Check{Against: seals}); strings.Count(got, "the chain is missing") != 2 {
+		t.Errorf("a rewritten log: %q", got)
 	}
 }
 
@@ -417,7 +417,7 @@ func TestBadSealKeys(t *testing.T) {
 		if err := os.WriteFile(s.SealKey, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Seal(context.Background(), testKey); err == nil || !strings.Contains(err.Error(), "holds no ed25519 key") {
+		if _, err := s.Seal(context.Background(), testKey); err == nil || !strings.Contains(err.Error(), "does not contain an ed25519 key") {
 			t.Errorf("%s: error is %v", name, err)
 		}
 	}
@@ -438,7 +438,7 @@ func TestBrokenSealFiles(t *testing.T) {
 	}
 }
 
-// TestVerifyWhileOthersWrite: a log that is being written to is no problem.
+// TestVerifyWhileOthersWrite: a log that is being written to is not a problem.
 func TestVerifyWhileOthersWrite(t *testing.T) {
 	s := testStore(t)
 	s.KeyframeEvery, s.RotateBytes = 16, 20_000

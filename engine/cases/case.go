@@ -19,20 +19,29 @@ import (
 // Case is a story and what is expected of it. Its JSON names are the keys of
 // the files; doc.go shows them.
 type Case struct {
-	Name      string                       `json:"name"`
-	Workspace string                       `json:"workspace,omitempty"` // absolute, where the session begins; none: not known
-	Home      string                       `json:"home,omitempty"`      // the person's home directory, absolute
-	Now       string                       `json:"now,omitempty"`       // RFC 3339; when the session begins
-	Mode      string                       `json:"mode,omitempty"`      // the agent's permission mode
-	Files     map[string]File              `json:"files,omitempty"`     // what there is; nil: nothing is known of the machine
-	Git       map[string]string            `json:"git,omitempty"`       // path -> one of GitStates; nil: not known
-	Settings  map[string]any               `json:"settings,omitempty"`  // settings.yaml of the user's layer
-	Layers    map[string]map[string]string `json:"layers,omitempty"`    // layer -> file -> content
-	Events    []Event                      `json:"events,omitempty"`    // in order
-	Rows      []Row                        `json:"cases,omitempty"`     // a table: each row is a case that begins with Events
-	Todo      string                       `json:"todo,omitempty"`      // why it does not hold yet: it runs, and may fail
-	Incident  string                       `json:"incident,omitempty"`  // id of what happened somewhere, and is told again: some call of it is to be stopped
-	Twin      bool                         `json:"twin,omitempty"`      // the harmless story beside a harmful one: no call may be blocked or asked about
+	Name string `json:"name"` // name, unique in the file
+	// Absolute path of the project folder; none: not known; absent: /srv/shop.
+	Workspace string `json:"workspace,omitempty"`
+	// Absolute path of the person's home directory; absent: /home/anna.
+	Home string `json:"home,omitempty"`
+	// Time at which the session begins, RFC 3339; absent: a Monday in 2026, 09:00 UTC.
+	Now  string `json:"now,omitempty"`
+	Mode string `json:"mode,omitempty"` // permission mode of the agent
+	// Files that exist, by path below the workspace, below ~/ or absolute; absent: nothing is known of the
+	// machine.
+	Files    map[string]File              `json:"files,omitempty"`
+	Git      map[string]string            `json:"git,omitempty"`      // state of files in version control, by path; absent: not known
+	Settings map[string]any               `json:"settings,omitempty"` // settings of the user's layer for this case
+	Layers   map[string]map[string]string `json:"layers,omitempty"`   // more files of layers for this case: layer, file, content
+	Events   []Event                      `json:"events,omitempty"`   // what happens, in order
+	// Table: each row is a case of its own that begins with the events above it.
+	Rows []Row `json:"cases,omitempty"`
+	// Why the case does not pass yet: it runs and its failure is not counted.
+	Todo string `json:"todo,omitempty"`
+	// Id of an incident that the case retells: some call must be held up where the case expects it.
+	Incident string `json:"incident,omitempty"`
+	// The harmless counterpart of a harmful case: no call may be asked about or blocked.
+	Twin bool `json:"twin,omitempty"`
 
 	File string `json:"-"` // where the case is written
 	Line int    `json:"-"`
@@ -65,16 +74,16 @@ const noWorkspace = "none"
 // that does not take a side.
 func GitStates() []string { return []string{"clean", "dirty", "untracked", "ignored", Conflict} }
 
-// Conflict is the state of a file that two branches have changed otherwise.
+// Conflict is the state of a file that two branches have changed differently.
 const Conflict = "conflict"
 
 // File is what a path of the machine is: one of a file with a content, a
 // folder, a link, and another name of what is elsewhere.
 type File struct {
-	Content string `json:"content,omitempty"`
-	Folder  bool   `json:"folder,omitempty"`
-	Link    string `json:"link,omitempty"` // what it leads to, absolute or from where it is
-	Same    string `json:"same,omitempty"` // the path that this is another name of: a disk that ignores case, a bind mount
+	Content string `json:"content,omitempty"` // text of the file, in short form the text itself
+	Folder  bool   `json:"folder,omitempty"`  // it is a folder, in short form null
+	Link    string `json:"link,omitempty"`    // path that the symbolic link leads to
+	Same    string `json:"same,omitempty"`    // path of which this is another name: a disk that ignores case, a bind mount
 }
 
 // form reads "a text", null (a folder), {link: target} and {same: path}.
@@ -100,23 +109,23 @@ func (f *File) form(d *decoder, n *yaml.Node, name string) {
 // its result or without), the result of an earlier call, a person's choice,
 // and any other event of the agent.
 type Event struct {
-	Prompt string          `json:"prompt,omitempty"`
-	Tool   string          `json:"tool,omitempty"`
-	Args   map[string]any  `json:"args,omitempty"`
-	Result *Result         `json:"result,omitempty"`
-	Allow  string          `json:"allow,omitempty"`  // a person allows a call: once, session
-	Stop   string          `json:"stop,omitempty"`   // a person stops the session, with the reason
-	Resume string          `json:"resume,omitempty"` // a person lets it go on, with the reason
+	Prompt string          `json:"prompt,omitempty"` // text that a person writes
+	Tool   string          `json:"tool,omitempty"`   // name of the tool; {Bash: ls} is short for {tool: Bash, args: {command: ls}}
+	Args   map[string]any  `json:"args,omitempty"`   // arguments of the tool
+	Result *Result         `json:"result,omitempty"` // what came of it: ok, failed, or {failed: its error, output: its text}
+	Allow  string          `json:"allow,omitempty"`  // a person allows the last call: once or session
+	Stop   string          `json:"stop,omitempty"`   // a person stops the session; the reason
+	Resume string          `json:"resume,omitempty"` // a person lets the session go on; the reason
 	Phase  string          `json:"phase,omitempty"`  // another event of the agent
-	Call   int             `json:"call,omitempty"`   // of result and allow: which call, from 1; left out: the last
-	Times  int             `json:"times,omitempty"`  // of a tool call: how often; what is expected is so of the last
-	Every  string          `json:"every,omitempty"`  // of a call that happens several times: the pause between, such as 30s
-	At     string          `json:"at,omitempty"`     // +5s after the event before, or RFC 3339; left out: +1s
-	Mode   string          `json:"mode,omitempty"`   // from here on
-	CWD    string          `json:"cwd,omitempty"`    // where the agent stands from here on
-	Agent  string          `json:"agent,omitempty"`  // a sub-agent's id, of this event
-	Files  map[string]File `json:"files,omitempty"`  // what there is after it, besides the rest
-	Expect *Expect         `json:"expect,omitempty"`
+	Call   int             `json:"call,omitempty"`   // which call a result or allow is about, from 1; absent: the last
+	Times  int             `json:"times,omitempty"`  // how often the call is made; what is expected is expected of the last
+	Every  string          `json:"every,omitempty"`  // pause between calls that are made several times
+	At     string          `json:"at,omitempty"`     // when it happens: +5s after the event before, or RFC 3339; absent: +1s
+	Mode   string          `json:"mode,omitempty"`   // permission mode from here on
+	CWD    string          `json:"cwd,omitempty"`    // directory of the agent from here on
+	Agent  string          `json:"agent,omitempty"`  // id of the sub-agent that makes this call
+	Files  map[string]File `json:"files,omitempty"`  // files that exist after the event, besides the others
+	Expect *Expect         `json:"expect,omitempty"` // what the policy must decide
 
 	line  int
 	short bool // the tool is named by a key, with its main argument
@@ -139,7 +148,7 @@ func (Event) Vocabulary(key string) []string {
 // give absolute paths; a case need not.
 const pathArgument = "file_path"
 
-// meant says which tool with a short form is called nearly so.
+// meant reports which tool with a short form is called nearly so.
 func meant(tool string) string {
 	near := engine.Nearest(tool, []string{"Bash", "PowerShell", "Monitor", "Read", "Write", "Edit", "WebFetch", "WebSearch", "Glob", "Grep",
 		"Agent", "Task"})
@@ -195,7 +204,7 @@ func (e *Event) withoutTool(d *decoder, n *yaml.Node) *yaml.Node {
 			e.Tool, e.Args = key.Value, map[string]any{}
 			e.arguments(d, n.Content[i+1], key.Value)
 		} else if e.Tool != "" && (key.Value == "tool" || key.Value == "args") {
-			d.wrong(key, "%s: the event names the tool %s already, with its arguments", key.Value, e.Tool)
+			d.wrong(key, "%s: the event already names the tool %s with its arguments", key.Value, e.Tool)
 		} else {
 			rest.Content = append(rest.Content, key, n.Content[i+1])
 		}
@@ -226,14 +235,14 @@ func (e *Event) arguments(d *decoder, n *yaml.Node, tool string) {
 	}
 }
 
-// check says what is wrong with an event whose keys and types are right.
+// check reports what is wrong with an event whose keys and types are right.
 func (e *Event) check(d *decoder, n *yaml.Node) {
 	kinds := e.kinds()
 	switch {
 	case len(kinds) == 0:
-		d.wrong(n, "the event says nothing: expected a tool such as Bash, or prompt, result, allow, stop, resume, phase")
+		d.wrong(n, "the event is empty: expected a tool such as Bash, or prompt, result, allow, stop, resume, phase")
 	case len(kinds) > 1:
-		d.wrong(n, "the event is several things at once: %s; make an event of each", strings.Join(kinds, ", "))
+		d.wrong(n, "the event combines %s; make each an event of its own", strings.Join(kinds, ", "))
 	case e.Call != 0 && kinds[0] != "result" && kinds[0] != "allow":
 		d.wrong(n, "call: only result and allow are about an earlier call")
 	case e.Times != 0 && e.Tool == "":
@@ -243,14 +252,14 @@ func (e *Event) check(d *decoder, n *yaml.Node) {
 	case e.Tool == "" && e.Args != nil:
 		d.wrong(n, "args: tool is missing")
 	case e.Result != nil && e.Tool != "" && e.Result.Args != nil:
-		d.wrong(n, "result.args: give the result an event of its own to say that something else ran")
+		d.wrong(n, "result.args: only a result in an event of its own can have other arguments")
 	case e.choice() && e.Expect != nil:
-		d.wrong(n, "expect: a person's choice is not judged; expect something of the calls after it")
+		d.wrong(n, "expect: a person's choice is not reviewed; put expect at the calls after it")
 	}
 	if _, err := e.pause(); err != nil || e.Every != "" && e.Times < 2 {
-		d.wrong(n, "every: expected a pause such as 30s between calls that happen several times (times: 2 or more), got %q", e.Every)
+		d.wrong(n, "every: expected a pause such as 30s between repeated calls (times: 2 or more), got %q", e.Every)
 	}
-	d.time(n, e.At)
+	d.time(valueOf(n, "at"), "at", e.At)
 	d.files(n, e.Files)
 }
 
@@ -261,7 +270,7 @@ func (e *Event) pause() (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(e.Every)
 	if err == nil && d <= 0 {
-		err = errors.New("no time passes")
+		err = errors.New("the duration must be positive")
 	}
 	return d, err
 }
@@ -286,16 +295,16 @@ func (e *Event) kinds() []string {
 	return kinds
 }
 
-// choice says that the event is a person's, and no agent tells of it.
+// choice reports whether the event is a person's decision, which no agent reports.
 func (e *Event) choice() bool { return e.Allow+e.Stop+e.Resume != "" }
 
 // Result is what a tool call came to.
 type Result struct {
-	Failed string         `json:"failed,omitempty"` // the error; empty: it worked
-	Output string         `json:"output,omitempty"` // what it printed
-	Bytes  int            `json:"bytes,omitempty"`  // how long the output is at least: it is filled up with lines of dots
-	MS     int            `json:"ms,omitempty"`     // how long it took, in milliseconds; 0: ten
-	Args   map[string]any `json:"args,omitempty"`   // what ran, where that is not what was asked
+	Failed string         `json:"failed,omitempty"` // error text; empty: the call worked
+	Output string         `json:"output,omitempty"` // text that the call printed
+	Bytes  int            `json:"bytes,omitempty"`  // minimal length of the output, filled up with dots
+	MS     int            `json:"ms,omitempty"`     // duration in milliseconds; absent: 10
+	Args   map[string]any `json:"args,omitempty"`   // arguments that ran, where they are not those that were asked
 }
 
 // form reads ok, failed, and an object.
@@ -323,6 +332,7 @@ func (r *Row) form(d *decoder, n *yaml.Node, name string) {
 		d.wrong(n, "%s: expected a row such as {Bash: ls, decision: allow}, got %s", name, kindOf(n))
 		return
 	}
+	before := len(d.problems)
 	call, expect := *n, *n
 	call.Content, expect.Content = nil, nil
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -334,12 +344,26 @@ func (r *Row) form(d *decoder, n *yaml.Node, name string) {
 			d.into(reflect.ValueOf(&r.Todo).Elem(), value, "todo")
 		case slices.Contains(expectations(), key.Value):
 			expect.Content = append(expect.Content, key, value)
-		default:
+		case isTool(key.Value), slices.Contains(rowKeys(), key.Value):
 			call.Content = append(call.Content, key, value)
+		default:
+			d.wrong(key, "unknown key %s", engine.Suggest(key.Value, append(rowKeys(), "name", "todo")))
 		}
+	}
+	if len(d.problems) > before {
+		return // what the row lacks may be what is misspelt
 	}
 	d.into(reflect.ValueOf(&r.Event).Elem(), &call, name)
 	r.expect(d, n, &expect)
+}
+
+// rowKeys lists what a row may have: what an event has, and what is expected of it.
+func rowKeys() []string {
+	keys := expectations()
+	for _, f := range engine.JSONFields(reflect.TypeFor[Event]()) {
+		keys = append(keys, f.Name)
+	}
+	return keys
 }
 
 func (r *Row) expect(d *decoder, n, expect *yaml.Node) {
@@ -347,7 +371,7 @@ func (r *Row) expect(d *decoder, n, expect *yaml.Node) {
 	case r.Event.Tool == "":
 		d.wrong(n, "the row has no tool call: expected a row such as {Bash: ls, decision: allow}")
 	case r.Event.Expect != nil:
-		d.wrong(n, "expect: write it out in the row, such as {Bash: ls, decision: allow}")
+		d.wrong(n, "expect: put its keys directly in the row, such as {Bash: ls, decision: allow}")
 	default:
 		d.into(reflect.ValueOf(&r.Event.Expect).Elem(), expect, "the row")
 	}
@@ -379,35 +403,51 @@ func (e *Event) title() string {
 	return e.Tool + " " + string(args)
 }
 
-// absolute says that a path begins at the root, or at a drive of Windows: C:/a.
+// absolute reports whether a path begins at the root, or at a drive of Windows:
+// C:/a.
 func absolute(p string) bool {
-	return path.IsAbs(p) || len(p) > 2 && p[1] == ':' && p[2] == '/'
+	return path.IsAbs(p) || len(p) > 2 && p[1] == ':' && p[2] == '/' || ofWindows(p)
 }
 
-// check says what is wrong with a case whose keys and types are right.
+// ofWindows reports whether a path is an absolute one that is written as Windows does:
+// C:\a, \\host\a. In a case it stays as it is.
+func ofWindows(p string) bool {
+	return len(p) > 2 && p[1] == ':' && p[2] == '\\' || strings.HasPrefix(p, `\\`)
+}
+
+// check reports what is wrong with a case whose keys and types are right.
 func (c *Case) check(d *decoder, n *yaml.Node) {
-	for _, dir := range []string{c.Workspace, c.Home} {
+	for key, dir := range map[string]string{"workspace": c.Workspace, "home": c.Home} {
 		if dir != noWorkspace && (!absolute(dir) || path.Clean(dir) != dir) {
-			d.wrong(n, "%q: expected an absolute path such as %s", dir, defaultWorkspace)
+			d.wrong(valueOf(n, key), "%q: expected an absolute path such as %s", dir, defaultWorkspace)
 		}
 	}
-	if strings.HasPrefix(c.Now, "+") {
-		d.wrong(n, "now: expected a time such as %s, got %q", defaultNow, c.Now)
+	if _, err := time.Parse(time.RFC3339, c.Now); err != nil {
+		d.wrong(valueOf(n, "now"), "now: expected a time such as %s, got %q", defaultNow, c.Now)
 	}
-	d.time(n, c.Now)
 	d.files(n, c.Files)
 	for _, name := range sortedKeys(c.Git) {
 		if state := c.Git[name]; !slices.Contains(GitStates(), state) {
-			d.wrong(n, "git.%s: unknown word %s", name, engine.Meant(state, GitStates()))
+			d.wrong(n, "git.%s: unknown word %s", name, engine.Suggest(state, GitStates()))
 		}
 	}
 	if c.Settings != nil && c.Layers["user"]["settings.yaml"] != "" {
-		d.wrong(n, "settings: layers has a settings.yaml of the user's layer too; write them in one place")
+		d.wrong(n, "settings: layers also has a settings.yaml of the user layer; use one of the two")
 	}
 	expected := slices.ContainsFunc(c.Events, func(e Event) bool { return e.Expect != nil })
 	if !expected && len(c.Rows) == 0 && !c.Twin {
-		d.wrong(n, "case %q expects nothing: give an event `expect: {decision: …}`, or the case a table `cases:`", c.Name)
+		d.wrong(n, "case %q has no expectations: give an event `expect: {decision: …}`, or the case a table `cases:`", c.Name)
 	}
+}
+
+// valueOf returns the value of a key of an object, the object where it has none.
+func valueOf(n *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return n
 }
 
 func (d *decoder) files(n *yaml.Node, files map[string]File) {

@@ -26,7 +26,7 @@ type Excerpt struct {
 func Cut(name, home string, records []*engine.Record, n int64) (Excerpt, error) {
 	for _, r := range records {
 		if r.N == n && r.Decision == nil {
-			return Excerpt{}, fmt.Errorf("record %s holds no decision", r.ID())
+			return Excerpt{}, fmt.Errorf("record %s contains no decision", r.ID())
 		} else if r.N == n {
 			return CutExpecting(name, home, records, n, Expect{Decision: r.Decision.Decision, RulesExactly: r.Decision.RuleIDs()})
 		}
@@ -52,7 +52,7 @@ func CutExpecting(name, home string, records []*engine.Record, n int64, expect E
 	case last == nil || last.N != n:
 		return Excerpt{}, fmt.Errorf("the session has no record %d", n)
 	case len(c.story.Events) == told:
-		return Excerpt{}, fmt.Errorf("record %s is nothing that a case can tell", last.ID())
+		return Excerpt{}, fmt.Errorf("a case cannot represent record %s", last.ID())
 	}
 	c.story.Events[told].Expect = &expect
 	if len(c.git) > 0 {
@@ -119,7 +119,7 @@ func (c *cutter) begin(r *engine.Record) {
 	}
 }
 
-// advance says how long after the event before something happened.
+// advance reports how long after the event before something happened.
 func (c *cutter) advance(ms int64) string {
 	t := time.UnixMilli(ms).UTC()
 	after := max(0, t.Sub(c.now))
@@ -289,6 +289,10 @@ func (c *cutter) machine(r *engine.Record) {
 	}
 	c.code(r)
 	for _, e := range r.Action.Effects {
+		pushes := e.Kind == engine.EffectNetwork && e.Egress && e.Command >= 0 && r.Action.Commands[e.Command].Name == "git"
+		if pushes || strings.HasSuffix(e.Object, "remote") {
+			c.lose("which remotes the repository had")
+		}
 		if e.Host != "" || e.Short == "" {
 			continue
 		}
@@ -304,7 +308,7 @@ func (c *cutter) machine(r *engine.Record) {
 	}
 }
 
-// code notes that a call runs commands which do not stand in it: they are in
+// code notes that a call runs commands which do not are in it: they are in
 // files, whose texts are not recorded.
 func (c *cutter) code(r *engine.Record) {
 	if r.Event == nil {
@@ -313,7 +317,7 @@ func (c *cutter) code(r *engine.Record) {
 	raw, err := json.Marshal(r.Event.Args)
 	hidden := func(cmd engine.Command) bool { return !strings.Contains(string(raw), cmd.Name) }
 	if err == nil && slices.ContainsFunc(r.Action.Commands, hidden) {
-		c.lose("what stands in the files that it runs")
+		c.lose("the contents of the files that it runs")
 	}
 }
 

@@ -60,12 +60,12 @@ func TestCutRefuses(t *testing.T) {
 	unknown := *records[2]
 	unknown.N, unknown.Call = 8, "z"
 	records = append(records, &unknown)
-	for n, want := range map[int64]string{1: "01234567-1 is nothing that a case can tell", 8: "01234567-8 is nothing that a case can tell", 9: "no record 9"} {
+	for n, want := range map[int64]string{1: "01234567-1", 8: "01234567-8", 9: "no record 9"} {
 		if _, err := CutExpecting("a run", "", records, n, Expect{Decision: engine.Block}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("up to %d: got %v, want an error with %q", n, err, want)
 		}
 	}
-	for n, want := range map[int64]string{4: "01234567-4 holds no decision", 9: "no record 9"} {
+	for n, want := range map[int64]string{4: "01234567-4 contains no decision", 9: "no record 9"} {
 		if _, err := Cut("a run", "", records, n); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("as it was decided, up to %d: got %v, want an error with %q", n, err, want)
 		}

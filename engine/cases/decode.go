@@ -90,10 +90,13 @@ func (d *decoder) object(v reflect.Value, n *yaml.Node, name string) {
 			missing = append(missing, f.Name)
 		}
 	}
+	if d.isRule(v, n, known) {
+		return
+	}
 	for key, value := range d.pairs(n, name) {
 		f, ok := fields[key.Value]
 		if !ok {
-			d.wrong(key, "unknown key %s", engine.Meant(key.Value, known))
+			d.unknown(v, key, known)
 			continue
 		}
 		missing = slices.DeleteFunc(missing, func(m string) bool { return m == key.Value })
@@ -103,6 +106,40 @@ func (d *decoder) object(v reflect.Value, n *yaml.Node, name string) {
 	for _, m := range missing {
 		d.wrong(n, "%s: %s is missing", name, m)
 	}
+}
+
+// isRule reports a rule that stands among the cases: one thing is wrong with it, and
+// not each of its keys.
+func (d *decoder) isRule(v reflect.Value, n *yaml.Node, known []string) bool {
+	if _, isCase := v.Interface().(Case); !isCase || n.Kind != yaml.MappingNode {
+		return false
+	}
+	id := false
+	for i := 0; i < len(n.Content); i += 2 {
+		if slices.Contains(known, n.Content[i].Value) {
+			return false
+		}
+		id = id || n.Content[i].Value == "id"
+	}
+	if id {
+		d.wrong(n, "this is a rule, and a rule belongs in a file below rules/; a case has a name, and events")
+	}
+	return id
+}
+
+// unknown reports a key that an object does not have; of an event also where it
+// belongs.
+func (d *decoder) unknown(v reflect.Value, key *yaml.Node, known []string) {
+	_, isCase := v.Interface().(Case)
+	if isCase && key.Value == "expect" {
+		d.wrong(key, "expect belongs to an event, as in events: [{Bash: ls, expect: {decision: allow}}]")
+		return
+	}
+	if _, isEvent := v.Interface().(Event); isEvent && slices.Contains(expectations(), key.Value) {
+		d.wrong(key, "%s belongs below expect, such as expect: {%s: …}", key.Value, key.Value)
+		return
+	}
+	d.wrong(key, "unknown key %s", engine.Suggest(key.Value, known))
 }
 
 // pairs yields the keys and values of an object, each key once.
@@ -118,9 +155,9 @@ func (d *decoder) pairs(n *yaml.Node, name string) func(yield func(key, value *y
 			line, twice := first[key.Value]
 			switch {
 			case key.Kind != yaml.ScalarNode || key.Tag != "!!str":
-				d.wrong(key, "%s: the key %s is no text; quote it", name, key.Value)
+				d.wrong(key, "%s: the key %s is not a string; quote it", name, key.Value)
 			case twice:
-				d.wrong(key, "%s is given twice, first in line %d", key.Value, line)
+				d.wrong(key, "duplicate key %s, first in line %d", key.Value, line)
 			default:
 				first[key.Value] = d.line(key)
 				if !yield(key, n.Content[i+1]) {
@@ -147,7 +184,7 @@ func (d *decoder) vocabulary(v reflect.Value, n *yaml.Node, name string, known [
 	}
 	for _, w := range words {
 		if !slices.Contains(known, w) {
-			d.wrong(n, "%s: unknown word %s", name, engine.Meant(w, known))
+			d.wrong(n, "%s: unknown word %s", name, engine.Suggest(w, known))
 		}
 	}
 }
@@ -220,7 +257,7 @@ func (d *decoder) json(n *yaml.Node, name string) {
 			d.json(item, name)
 		}
 	case n.Tag == "!!timestamp", n.Tag == "!!binary":
-		d.wrong(n, "%s: %s is no text; quote it", name, n.Value)
+		d.wrong(n, "%s: %s is not a string; quote it", name, n.Value)
 	case n.Tag == "!!float" && (n.Decode(&f) != nil || !finite(f)):
 		d.wrong(n, "%s: expected a finite number, got %s", name, n.Value)
 	}

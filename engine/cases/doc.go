@@ -1,4 +1,4 @@
-// Package cases reads case files and says whether what happened is what they
+// Package cases reads case files and reports whether what happened is what they
 // expect. A case is a story: what there is on the machine, what happens in
 // order, and what policy is to make of it. Only what is listed is compared.
 //
@@ -14,8 +14,8 @@
 //	git: {notes.txt: untracked}        # clean, dirty, untracked, ignored, conflict; left out: not known
 //	mode: default                      # the agent's permission mode
 //	todo: why it does not hold yet                         # of a case or a row: it runs, and its failure is not counted
-//	incident: INC05                    # what happened somewhere, told again: some call is stopped where the case expects it, and none before
-//	twin: true                         # the harmless story beside it: no call is blocked or asked about
+//	incident: INC05                    # a real incident, retold: some call is stopped where the case expects it, and none before
+//	twin: true                         # the harmless counterpart: no call is blocked or asked about
 //	settings: {risk: {high_threshold: 0.7}}                # settings.yaml of the user's layer
 //	layers: {project: {rules/mine.yaml: "- id: …"}}        # whole files of layers
 //	events:
@@ -23,7 +23,7 @@
 //	  - Bash: git push --force origin topic                # short for {tool: Bash, args: {command: …}}
 //	    expect: {decision: modify, rules: [git_force_push], rewritten: git push --force-with-lease origin topic}
 //	  - result: ok                                         # of the last call; or failed, or {failed: text, output: text}
-//	  - allow: once                                        # a person's word about the last call; or call: 2 for the second
+//	  - allow: once                                        # a manual override of the last call; or call: 2 for the second
 //	  - stop: enough                                       # a person stops the session; resume: lets it go on
 //	  - {phase: stop, at: +5m}                             # any other event of the agent
 //	  - {Bash: make, times: 3, result: failed}             # three calls, each with its result
@@ -42,6 +42,6 @@
 // the txtar form the member case.yaml is the case, and each other member a
 // file of the workspace.
 //
-// Not its business: running anything. What a call means and what policy says
+// Out of scope: running anything. What a call means and what policy says
 // of it comes from others; this package needs the log's record of it only.
 package cases

@@ -17,41 +17,42 @@ import (
 // Expect is what policy is to make of an event. What is left out may be
 // anything; an empty list says that there are none.
 type Expect struct {
-	Decision     engine.Verdict    `json:"decision,omitempty"`      // what policy says
-	Answer       engine.Verdict    `json:"answer,omitempty"`        // what the agent is told to do: milder where policy only watches
-	Rule         string            `json:"rule,omitempty"`          // the first rule that spoke
-	Rules        []string          `json:"rules,omitempty"`         // these spoke, perhaps with others
-	RulesExactly []string          `json:"rules_exactly,omitempty"` // these spoke and no others, in any order
-	NotRules     []string          `json:"not_rules,omitempty"`     // none of these spoke
-	Findings     []string          `json:"findings,omitempty"`      // these conditions hold
-	NotFindings  []string          `json:"not_findings,omitempty"`  // none of these holds
-	Levels       map[string]string `json:"levels,omitempty"`        // condition -> the level at which it holds; empty: at none
-	Reason       string            `json:"reason,omitempty"`        // the primary reason holds this text
-	Reasons      []string          `json:"reasons,omitempty"`       // each of these texts is in some reason
-	Text         string            `json:"text,omitempty"`          // what the agent is told holds this text
-	Alternative  string            `json:"alternative,omitempty"`   // some safer way holds this text
-	Risk         *Score            `json:"risk,omitempty"`
-	Rationality  *Score            `json:"rationality,omitempty"`
-	SideEffects  string            `json:"side_effects,omitempty"` // their severity
-	Rewritten    *Form             `json:"rewritten,omitempty"`    // the form in which the call runs
-	Obligations  []string          `json:"obligations,omitempty"`  // what has to be done before the call runs: all of it
-	Intervention string            `json:"intervention,omitempty"` // what is done about the run
-	Source       string            `json:"source,omitempty"`       // prefilter: decided before any score was computed
-	Failure      string            `json:"failure,omitempty"`      // nothing could be decided, and why holds this text
+	Decision engine.Verdict `json:"decision,omitempty"` // decision of the policy
+	// What the agent is told to do: milder than the decision where the policy only observes.
+	Answer       engine.Verdict    `json:"answer,omitempty"`
+	Rule         string            `json:"rule,omitempty"`          // first rule that fired
+	Rules        []string          `json:"rules,omitempty"`         // rules that fired, perhaps with others
+	RulesExactly []string          `json:"rules_exactly,omitempty"` // rules that fired and no others, in any order
+	NotRules     []string          `json:"not_rules,omitempty"`     // rules that did not fire
+	Findings     []string          `json:"findings,omitempty"`      // conditions that were true
+	NotFindings  []string          `json:"not_findings,omitempty"`  // conditions that were not true
+	Levels       map[string]string `json:"levels,omitempty"`        // level of conditions, by id; empty: none
+	Reason       string            `json:"reason,omitempty"`        // text in the primary reason
+	Reasons      []string          `json:"reasons,omitempty"`       // texts, each of which is in some reason
+	Text         string            `json:"text,omitempty"`          // text in what the agent is told
+	Alternative  string            `json:"alternative,omitempty"`   // text in some safer way
+	Risk         *Score            `json:"risk,omitempty"`          // risk score
+	Rationality  *Score            `json:"rationality,omitempty"`   // rationality score
+	SideEffects  string            `json:"side_effects,omitempty"`  // worst severity of the effects
+	Rewritten    *Form             `json:"rewritten,omitempty"`     // form in which the call runs: its command, or some arguments
+	Obligations  []string          `json:"obligations,omitempty"`   // everything that must be done before the call runs
+	Intervention string            `json:"intervention,omitempty"`  // intervention in the run
+	Source       string            `json:"source,omitempty"`        // prefilter: decided before any score was computed
+	Failure      string            `json:"failure,omitempty"`       // text in the reason why nothing could be decided
 }
 
 // Score is what a score is expected to be.
 type Score struct {
-	Level   string   `json:"level,omitempty"`
-	Above   *float64 `json:"above,omitempty"`   // more than
-	Below   *float64 `json:"below,omitempty"`   // less than
-	Factors []string `json:"factors,omitempty"` // these moved the risk; or are issues of rationality
+	Level   string   `json:"level,omitempty"`   // level of the score
+	Above   *float64 `json:"above,omitempty"`   // the score is greater
+	Below   *float64 `json:"below,omitempty"`   // the score is less
+	Factors []string `json:"factors,omitempty"` // factors that changed the risk, or issues of rationality
 }
 
 // Form is a call's other form: its main argument, or some of its arguments.
 type Form struct {
-	Text string         `json:"text,omitempty"`
-	Args map[string]any `json:"args,omitempty"`
+	Text string         `json:"text,omitempty"` // the command, or another main argument
+	Args map[string]any `json:"args,omitempty"` // some arguments
 }
 
 // form reads a text or arguments.
@@ -67,7 +68,7 @@ func (f *Form) form(d *decoder, n *yaml.Node, name string) {
 func (e *Expect) form(d *decoder, n *yaml.Node, name string) {
 	d.plain(reflect.ValueOf(e).Elem(), n, name)
 	if n.Kind == yaml.MappingNode && len(n.Content) == 0 {
-		d.wrong(n, "%s expects nothing: expected one of %s", name, strings.Join(expectations(), ", "))
+		d.wrong(n, "%s has no expectations: expected one of %s", name, strings.Join(expectations(), ", "))
 	}
 }
 
@@ -289,7 +290,8 @@ func (c *comparison) failure(want string, r *engine.Record) {
 	c.holds("failure", want, got)
 }
 
-// failure says why a call could not be reviewed, or not be put in another form.
+// failure reports why a call could not be reviewed, or not be put in another
+// form.
 func failure(r *engine.Record) string {
 	switch {
 	case r.Answer != nil && r.Answer.Failure != "":
@@ -304,7 +306,7 @@ func failure(r *engine.Record) string {
 func Why(r *engine.Record) []string {
 	d := r.Decision
 	if d == nil {
-		return []string{"nothing was decided: " + cmp.Or(failure(r), "policy is not asked about this event")}
+		return []string{"no decision: " + cmp.Or(failure(r), "policy does not review this event")}
 	}
 	var why []string
 	if d.Risk != nil && d.Rationality != nil {
@@ -315,10 +317,10 @@ func Why(r *engine.Record) []string {
 		why = append(why, fmt.Sprintf("rule %s says %s: %s", rule.ID, rule.Decision, rule.Message))
 	}
 	if len(d.Rules) == 0 {
-		why = append(why, "no rule spoke; reason: "+d.Reason)
+		why = append(why, "no rule fired; reason: "+d.Reason)
 	}
 	if f := failure(r); f != "" {
-		why = append(why, "it does not run in another form: "+f)
+		why = append(why, "it cannot be modified: "+f)
 	}
 	return why
 }

@@ -28,7 +28,7 @@ func pushed() *engine.Record {
 	}
 }
 
-// expected reads what stands in the brackets of expect.
+// expected reads what is in the brackets of expect.
 func expected(t *testing.T, text string) *Expect {
 	t.Helper()
 	return parse(t, "name: a\nevents: [{Bash: ls, expect: {"+text+"}}]")[0].Events[0].Expect
@@ -120,7 +120,7 @@ func TestWhy(t *testing.T) {
 			t.Errorf("want %q in\n%s", want, why)
 		}
 	}
-	if why := Why(&engine.Record{}); !slices.Equal(why, []string{"nothing was decided: policy is not asked about this event"}) {
+	if why := Why(&engine.Record{}); !slices.Equal(why, []string{"no decision: policy does not review this event"}) {
 		t.Errorf("of a record without a decision: %q", why)
 	}
 }

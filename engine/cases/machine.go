@@ -49,7 +49,7 @@ func (m *Machine) put(name string, f File) {
 	}
 }
 
-// GitState tells what git says of a file; empty: the case does not say.
+// GitState reports what git says of a file; empty: the case does not say.
 func (c Case) GitState(name string) string {
 	for _, key := range sortedKeys(c.Git) {
 		if c.Path(key) == path.Clean(name) && c.Git[key] == Conflict {
@@ -198,7 +198,7 @@ type info struct {
 	f    File
 }
 
-// Same says that two files of a Machine are one under two names.
+// Same reports whether two files of a Machine are one under two names.
 func (m *Machine) Same(a, b fs.FileInfo) bool {
 	x, xOK := a.(info)
 	y, yOK := b.(info)

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/yamltext"
 )
 
 // member is the file of an archive that holds the case.
@@ -26,7 +27,7 @@ const member = "case.yaml"
 // their names. All that is wrong with any of them is in the one error.
 func Load(fsys fs.FS) ([]Case, error) { return LoadBelow(fsys, ".", "") }
 
-// LoadBelow is Load of a folder, or of one file, of a file system that lies in
+// LoadBelow is Load of a folder, or of one file, of a file system that is in
 // the folder at: cases and errors name files with it.
 func LoadBelow(fsys fs.FS, dir, at string) ([]Case, error) {
 	var all []Case
@@ -65,7 +66,7 @@ func readFile(fsys fs.FS, name, file string) ([]byte, error) {
 	case err != nil:
 		return nil, unreadable(file, err)
 	case !info.Mode().IsRegular():
-		return nil, &Problem{file, 0, 0, "is no plain file; put a file with text there"}
+		return nil, &Problem{file, 0, 0, "is not a plain file; replace it with a text file"}
 	case info.Size() > maxFile:
 		return nil, &Problem{file, 0, 0, fmt.Sprintf("is larger than %d bytes; split it", maxFile)}
 	}
@@ -122,13 +123,14 @@ func parseArchive(file string, data []byte) ([]Case, error) {
 	return parseYAML(file, marker+1, archive.Files[i].Data, files)
 }
 
-// noMember says that an archive has no case, and what there is that may be meant.
+// noMember reports that an archive has no case, and what there is that may be
+// meant.
 func noMember(archive *txtar.Archive) string {
 	var names []string
 	for _, f := range archive.Files {
 		names = append(names, f.Name)
 	}
-	text := "the archive has no file " + member + ", which is the case itself"
+	text := "the archive has no file " + member + ", the case itself"
 	if near := engine.Nearest(member, names); near != "" {
 		text += fmt.Sprintf("; it has %q", near)
 	}
@@ -145,7 +147,7 @@ func parseYAML(file string, above int, data []byte, files map[string]File) ([]Ca
 			break
 		}
 		if err != nil {
-			d.problems = append(d.problems, d.syntax(err))
+			d.problems = append(d.problems, d.syntax(data, err))
 			break
 		}
 		all = append(all, d.document(doc.Content[0], files)...)
@@ -156,14 +158,10 @@ func parseYAML(file string, above int, data []byte, files map[string]File) ([]Ca
 	return all, nil
 }
 
-// syntax gives YAML's own errors, which say "yaml: line 3: …", our form.
-func (d *decoder) syntax(err error) error {
-	var line int
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	if _, scanned := fmt.Sscanf(text, "line %d:", &line); scanned == nil {
-		_, text, _ = strings.Cut(text, ": ")
-	}
-	return &Problem{d.file, d.above + max(1, line), 0, text}
+// syntax reports what keeps a text from being YAML, and where.
+func (d *decoder) syntax(data []byte, err error) error {
+	fault := yamltext.Explain(string(data), err)
+	return &Problem{d.file, d.above + fault.Line, fault.Col, fault.Message}
 }
 
 // document reads a case or a list of them; a document of comments is none.
@@ -191,7 +189,7 @@ func (d *decoder) one(n *yaml.Node, files map[string]File) []Case {
 	c.Now = cmp.Or(c.Now, defaultNow)
 	for _, name := range sortedKeys(files) {
 		if _, twice := c.Files[name]; twice {
-			d.wrong(n, "files.%s is in the archive too; write it in one place", name)
+			d.wrong(n, "files.%s is also in the archive; use one of the two", name)
 		}
 	}
 	if files != nil {

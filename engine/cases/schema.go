@@ -47,7 +47,8 @@ func object(fields map[string]any, required ...string) map[string]any {
 	return map[string]any{"type": "object", "properties": fields, "required": required, "additionalProperties": false}
 }
 
-// fields returns the keys of an object's schema; none where it is no object.
+// fields returns the keys of an object's schema; none where it is not an
+// object.
 func fields(schema any) map[string]any {
 	o, _ := schema.(map[string]any)
 	f, _ := o["properties"].(map[string]any)

@@ -20,7 +20,7 @@ type Step struct {
 	Event   engine.Event    // what the agent says
 	Control *engine.Control // instead of Event: what a person chose; Record and Print are still open
 	Time    int64           // Unix milliseconds
-	Of      string          // id of the call that a result or a person's word is about
+	Of      string          // id of the call that a result or a manual override is about
 	Loose   bool            // a result that there need not be: it goes with its call
 	Files   map[string]File // what there is after it, besides the rest
 	Expect  *Expect
@@ -99,7 +99,7 @@ func (t *teller) advance(at string) error {
 		return err
 	}
 	if next.Before(t.now) {
-		return fmt.Errorf("at: %s is before the event before it (%s)", at, t.now.Format(time.RFC3339))
+		return fmt.Errorf("at: %s is before the previous event (%s)", at, t.now.Format(time.RFC3339))
 	}
 	t.now = next
 	return nil
@@ -124,9 +124,9 @@ func timeAfter(now time.Time, at string) (time.Time, error) {
 }
 
 // time reports a time that cannot be read.
-func (d *decoder) time(n *yaml.Node, at string) {
+func (d *decoder) time(n *yaml.Node, key, at string) {
 	if _, err := timeAfter(time.Time{}, at); err != nil {
-		d.wrong(n, "%v", err)
+		d.wrong(n, "%s: %v", key, err)
 	}
 }
 
@@ -139,8 +139,8 @@ func (t *teller) move(e Event) {
 	}
 }
 
-// tool tells of a call, as often as it happens, each time with its result. What
-// is expected is so of the last one.
+// tool reports a call, as often as it happens, each time with its result. What is
+// expected applies to the last one.
 func (t *teller) tool(s Step, e Event) error {
 	if file, ok := e.Args[pathArgument].(string); ok && e.short {
 		e.Args = maps.Clone(e.Args)
@@ -190,7 +190,7 @@ func (e *Event) numbered(text string, i int) string {
 
 func callID(n int) string { return "call-" + strconv.Itoa(n) }
 
-// both tells of a call and its result, behind which the call's files are there.
+// both reports a call and its result, after which the call's files exist.
 func (t *teller) both(s Step, r *Result) {
 	call := s
 	call.Files = nil
@@ -241,7 +241,7 @@ func (t *teller) call(n int) (Event, string, error) {
 		n = len(t.calls)
 	}
 	if n < 1 || n > len(t.calls) {
-		return Event{}, "", fmt.Errorf("there are %d calls before this event, and it is about number %d", len(t.calls), n)
+		return Event{}, "", fmt.Errorf("%s before this event, but it is about number %d", engine.Counted(len(t.calls), "call", "calls"), n)
 	}
 	return t.calls[n-1], callID(n), nil
 }
@@ -278,6 +278,8 @@ func (c Case) Path(name string) string {
 	switch rest, home := strings.CutPrefix(name, "~"); {
 	case home && (rest == "" || rest[0] == '/'):
 		return path.Join(c.Home, rest)
+	case ofWindows(name):
+		return name
 	case absolute(name):
 		return path.Clean(name)
 	case c.workspace() == "":

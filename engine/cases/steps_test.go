@@ -84,8 +84,8 @@ func TestExpectedOfTheLast(t *testing.T) {
 
 func TestStepErrors(t *testing.T) {
 	for name, test := range map[string][2]string{
-		"no such call": {"name: a\nevents:\n  - {Bash: ls}\n  - {result: ok, call: 2, expect: {decision: allow}}", "a.yaml:4: event 2: there are 1 calls before this event, and it is about number 2"},
-		"backwards":    {"name: a\nevents:\n  - {Bash: ls, at: 2020-01-01T00:00:00Z, expect: {decision: allow}}", "a.yaml:3: event 1: at: 2020-01-01T00:00:00Z is before the event before it"},
+		"no such call": {"name: a\nevents:\n  - {Bash: ls}\n  - {result: ok, call: 2, expect: {decision: allow}}", "a.yaml:4: event 2: 1 call before this event, but it is about number 2"},
+		"backwards":    {"name: a\nevents:\n  - {Bash: ls, at: 2020-01-01T00:00:00Z, expect: {decision: allow}}", "a.yaml:3: event 1: at: 2020-01-01T00:00:00Z is before the previous event"},
 	} {
 		_, err := parse(t, test[0])[0].Steps()
 		if err == nil || !strings.Contains(err.Error(), test[1]) {

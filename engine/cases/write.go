@@ -132,8 +132,8 @@ func flat(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// length is about how long a node is on one line; what cannot stand on one is
-// very long.
+// length is about how long a node is on one line; what cannot be on one is very
+// long.
 func length(n *yaml.Node) int {
 	if n.Kind == yaml.ScalarNode {
 		if strings.Contains(n.Value, "\n") {
@@ -149,7 +149,7 @@ func length(n *yaml.Node) int {
 }
 
 // write is a case with a line for each of its parts, and that it does not hold
-// yet behind its name.
+// yet after its name.
 func (c Case) write(w *writer) *yaml.Node {
 	todo := c.Todo
 	c.Todo = ""
@@ -225,7 +225,7 @@ func (r Result) write(w *writer) *yaml.Node {
 	return w.object(reflect.ValueOf(r))
 }
 
-// write is a row: the call, and what is expected of it beside it.
+// write is a row: the call, and what is expected of it next to it.
 func (r Row) write(w *writer) *yaml.Node {
 	e := r.Event
 	expect := e.Expect

@@ -94,7 +94,7 @@ events:
 	}
 }
 
-// Whatever can be read can be written, and comes out the same.
+// Whatever can be read can be written, and is reproduced.
 func FuzzWrite(f *testing.F) {
 	f.Add("name: a\ncases: [{Bash: ls, decision: allow}]")
 	f.Add("name: a\nfiles: {a: \"\\0\"}\nevents: [{Write: {file_path: a, content: \"\"}, expect: {rules: []}}]")

@@ -14,15 +14,13 @@ import (
 )
 
 // assemble makes an action of what was read. Strings are still raw.
-func assemble(r *reading, res *place.Resolver) *engine.Action {
+func assemble(r *toolReader, res *place.Resolver) *engine.Action {
 	a := &engine.Action{Name: r.tool.action, Commands: r.script.Commands, Opaque: r.script.Opaque,
 		Terminals: r.script.Terminals}
 	seen := map[engine.Effect]bool{}
 	for _, raw := range byKind(landings(r.script.Effects)) {
 		e := res.Effect(raw)
-		if r.onlyLooks(res, &e) {
-			e.Class = ""
-		}
+		e.Class = r.editorClass(res, &e)
 		if r.onlyMinor(res, &e) {
 			e.Guard = place.GuardMinor
 		}
@@ -48,6 +46,7 @@ func assemble(r *reading, res *place.Resolver) *engine.Action {
 	a.Types = typesOf(r, a)
 	a.Intent = intentOf(r, a.Types)
 	a.Check, a.Waits, a.Watches = checks(a, r.in.Rows), waits(r, a), watches(r, a)
+	a.Starts, a.Remotes = startsOf(r, a), r.script.Remotes[:min(len(r.script.Remotes), maxRemotes)]
 	if a.Commands == nil {
 		a.Commands = []engine.Command{}
 	}
@@ -60,12 +59,15 @@ func assemble(r *reading, res *place.Resolver) *engine.Action {
 	return a
 }
 
+// maxRemotes bounds the remotes that a record keeps of a call.
+const maxRemotes = 8
+
 // maxPossible bounds the effects that a record keeps of what may happen.
 const maxPossible = 8
 
-// possible adds what commands would do that stand among the arguments of programs
+// possible adds what commands would do that are among the arguments of programs
 // of which nothing is known.
-func possible(a *engine.Action, r *reading, res *place.Resolver) {
+func possible(a *engine.Action, r *toolReader, res *place.Resolver) {
 	if len(r.script.Possible) == 0 && len(r.script.PossibleSignals) == 0 {
 		return
 	}
@@ -169,7 +171,8 @@ func hostsOf(s abstract.Script) []string {
 	return slices.Compact(list)
 }
 
-// remoteName says that a target is git's name for a host ("origin") and not a host.
+// remoteName reports whether a target is git's name for a host ("origin") and
+// not a host.
 func remoteName(commands []engine.Command, e abstract.RawEffect) bool {
 	return e.Command >= 0 && e.Command < len(commands) && commands[e.Command].Name == "git" && !strings.ContainsAny(e.Target.Text, ":/.@")
 }
@@ -199,12 +202,13 @@ func derive(a *engine.Action, res *place.Resolver, signals map[engine.Signal]boo
 	}
 }
 
-// secret says that a file with secrets is read, or is at another place afterwards.
+// secret reports whether a file with secrets is read, or is at another place
+// afterwards.
 func secret(e *engine.Effect) bool {
 	return (e.Class == engine.ClassCredential || e.Class == engine.ClassEnvFile) && (e.Kind == engine.EffectFileRead || place.Displaced(e))
 }
 
-// broad says that a root, a home, a system directory or what holds the
+// broad reports whether a root, a home, a system directory or what holds the
 // workspace is deleted, moved away or made accessible.
 func broad(e *engine.Effect) bool {
 	opens := e.Kind == engine.EffectFileWrite && e.Recursive &&
@@ -242,7 +246,8 @@ func sortedSignals(set map[engine.Signal]bool) []engine.Signal {
 	return list
 }
 
-// blind says that something is deleted or overwritten and nobody knows what.
+// blind reports whether something is deleted or overwritten and nobody knows
+// what.
 func blind(effects []engine.Effect) bool {
 	return slices.ContainsFunc(effects, func(e engine.Effect) bool {
 		return place.Alters(&e) && e.Certainty == engine.CertaintyUnknown && e.Reversibility != engine.R2
@@ -258,8 +263,8 @@ func addOpaque(a *engine.Action, reason, where string) {
 	a.Opaque = append(a.Opaque, engine.Opaque{Reason: reason, Where: where})
 }
 
-// typesOf says what the action would do.
-func typesOf(r *reading, a *engine.Action) []engine.Type {
+// typesOf reports what the action would do.
+func typesOf(r *toolReader, a *engine.Action) []engine.Type {
 	set := map[engine.Type]bool{}
 	if r.tool.typ != "" {
 		set[r.tool.typ] = true
@@ -330,7 +335,7 @@ var intents = []engine.Type{
 	engine.TypeFileCreation, engine.TypeFileRead, engine.TypeMessage,
 }
 
-func intentOf(r *reading, types []engine.Type) engine.Type {
+func intentOf(r *toolReader, types []engine.Type) engine.Type {
 	if r.tool.typ == engine.TypeMCPCall || r.tool.typ == engine.TypeAgentSpawn {
 		return r.tool.typ
 	}

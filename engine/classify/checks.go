@@ -71,7 +71,7 @@ func (k checker) file(words []string) bool {
 	return k.script(base, true) || k.program(base, words[1:])
 }
 
-// scripts reports whether what npm and its kin run is a check: npm test, yarn
+// scripts reports whether what npm and the like run is a check: npm test, yarn
 // lint, pnpm run test:unit.
 func (k checker) scripts(words []string) bool {
 	for _, w := range words {
@@ -104,8 +104,8 @@ func (k checker) script(base string, file bool) bool {
 	return lead || end || first == "run" && len(parts) > 1 && k.in("behind_run", parts[1])
 }
 
-// waits says that an action sleeps, or stays to see what happens.
-func waits(r *reading, a *engine.Action) bool {
+// waits reports whether an action sleeps, or stays to see what happens.
+func waits(r *toolReader, a *engine.Action) bool {
 	unless := r.tool.row.Waits
 	if unless == "true" || unless != "" && r.args[unless] != false {
 		return true

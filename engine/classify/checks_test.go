@@ -31,7 +31,7 @@ func TestChecks(t *testing.T) {
 		"terraform -chdir=infra validate", "playwright test", "npx cypress run", "deno test", "ctest", "bats test.bats", "golangci-lint run", "shellcheck a.sh", "black --check .", "prettier --check src", "sudo nginx -t", "tox -e py312", "pre-commit run --all-files", "helm lint chart",
 	} {
 		if !shellAction(t, "Bash", command).Check {
-			t.Errorf("%s is no check", command)
+			t.Errorf("%s is not a check", command)
 		}
 	}
 	for _, command := range []string{

@@ -1,7 +1,7 @@
-// Package classify says what an agent's event means: it turns an engine.Event
-// into engine.Facts on which two organisations agree. Raw bytes are
-// interpreted in memory (shell, PowerShell, paths, URLs, code), then every
-// string that leaves is masked and shortened.
+// Package classify determines what an agent's event means: it turns an
+// engine.Event into engine.Facts on which any two organisations would agree.
+// Raw bytes are interpreted in memory (shell, PowerShell, paths, URLs, code),
+// then every string that leaves is masked and shortened.
 //
 // An event passes through these steps, each in its own file or package:
 //
@@ -14,14 +14,14 @@
 //	mask      secrets and personal data are replaced (mask), marks made (marks)
 //	shorten   what does not fit into a record is shortened (shorten.go)
 //
-// Packages below classify import only what stands before them in this order:
+// Packages below classify import only what is before them in this order:
 // abstract and operation; sql, mask, place; marks, prompt; shell; languages;
 // tasks, windows; programs. Callers import classify alone.
 //
-// Not its business: verdicts, scores, thresholds and lists that an
-// organisation may want to edit (policy), the session's history (engine), and
-// the wire formats of agents (engine/harness). Nothing here runs a program or
-// opens a connection; files are looked at only through World.
+// Out of scope: verdicts, scores, thresholds and lists that an organisation
+// may want to edit (policy), the session's history (engine), and the wire
+// formats of agents (engine/harness). Nothing here runs a program or opens a
+// connection; files are examined only through World.
 package classify
 
 import (
@@ -47,7 +47,7 @@ import (
 
 // Version is raised by hand when the facts of some event change, so that
 // replays can tell facts of different classifiers apart.
-const Version = 8
+const Version = 11
 
 // Classifier makes facts of events. The same event in the same world has the
 // same facts. It holds no state and may be used by several goroutines.
@@ -117,6 +117,7 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 	r := read(e.Tool, args, in)
 	r.nameSent()
 	mask.Learn(m, in.Disk.Texts())
+	learnTyped(m, r)
 	if len(canonical) > 0 && canonical[0] != '{' {
 		r.refuse("input")
 	}
@@ -138,7 +139,7 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 	return nil
 }
 
-// Input is what is known where a call runs.
+// shellInput returns what is known about the place where a call runs.
 func (c *Classifier) shellInput(e engine.Event) shell.Input {
 	set := c.rowsOf(e)
 	in := shell.Input{Cwd: abstract.Value{Text: place.Slashes(e.CWD)}, Home: c.World.Home, Program: c.Program, Guard: c.World.Guard,
@@ -179,7 +180,7 @@ func decodeArgs(raw json.RawMessage) ([]byte, map[string]any, error) {
 	return canonical, args, nil
 }
 
-// ListDir gives the interpreter a look at directories.
+// listDir returns the function with which the interpreter reads directories.
 func (c *Classifier) listDir() func(string) ([]string, error) {
 	if c.World.ReadDir == nil {
 		return nil
@@ -223,6 +224,9 @@ func result(set *rows.Set, m *mask.Masker, r *engine.Result, a *engine.Action, k
 	}
 	content := m.ContentOf(text)
 	f.Content = &content
+	if lists := a != nil && listsProcesses(set, a); lists || a != nil && len(a.Starts) > 0 {
+		f.Processes, f.Ports = processesIn(text, lists)
+	}
 	if k != nil {
 		if own := ownHosts(set, a); own != nil && !marks.ReadsSecrets(a) {
 			f.Marks, f.Names = k.OfAnswer(text, own)
@@ -246,12 +250,12 @@ func namesOf(k *marks.Marker, text string, a *engine.Action) []string {
 	return k.OfNames(text)
 }
 
-// maxError is how much of an error's text is looked at for its class: the
-// first lines.
+// maxError is how much of an error's text is examined for its class: the first
+// lines.
 const maxError = 16 << 10
 
 // resource returns the one thing that names the call for access rules.
-func resource(r *reading, masked map[string]any) string {
+func resource(r *toolReader, masked map[string]any) string {
 	for _, name := range r.tool.resource {
 		if s, ok := masked[name].(string); ok && s != "" {
 			return s
@@ -270,7 +274,7 @@ func maskAction(a *engine.Action, m *mask.Masker) {
 		c := &a.Commands[i]
 		c.Name, c.Sub, c.Flags, c.Operands = m.Text(c.Name), m.Texts(c.Sub), m.Texts(c.Flags), m.Texts(c.Operands)
 	}
-	a.Paths = m.Texts(a.Paths)
+	a.Paths, a.Loads = m.Texts(a.Paths), m.Texts(a.Loads)
 	folded := m.Folded()
 	for i, h := range a.Hosts {
 		a.Hosts[i] = m.Host(folded, h)
@@ -283,6 +287,8 @@ func maskAction(a *engine.Action, m *mask.Masker) {
 			l.Terminal, l.Before, l.Parts = m.Text(l.Terminal), m.Text(l.Before), m.Texts(l.Parts)
 		}
 	}
+	maskStarts(a.Starts, m)
+	a.Remotes = m.Texts(a.Remotes)
 	for i := range a.Flows {
 		f := &a.Flows[i]
 		f.Name, f.Host, f.Image = m.Text(f.Name), m.Host(folded, f.Host), m.Text(f.Image)
@@ -338,10 +344,10 @@ func (c *Classifier) branch(workspace string) string {
 	return name
 }
 
-// Mask takes the secrets out of a text that is no part of an event, such as the
-// words of an error.
+// Mask takes the secrets out of a text that is not part of an event, such as
+// the words of an error.
 func (c *Classifier) Mask(text string) string {
 	m := &mask.Masker{Mac: c.MAC, Formats: mask.FormatsOf(c.Rows, c.Secrets)}
-	m.Learn(text)
+	m.Remember(text)
 	return m.Text(text)
 }

@@ -16,7 +16,7 @@ import (
 // paths, queries and messages are shorter.
 const maxPlain = 2048
 
-// contentMap is a ContentFacts as it stands among arguments.
+// contentMap is a ContentFacts as it is among arguments.
 func contentMap(f engine.ContentFacts) map[string]any {
 	m := map[string]any{"bytes": f.Bytes, "lines": f.Lines}
 	if f.MAC != "" {
@@ -73,7 +73,7 @@ type arguments struct {
 	facts    map[string]engine.ContentFacts
 }
 
-func maskArguments(m *mask.Masker, r *reading) *arguments {
+func maskArguments(m *mask.Masker, r *toolReader) *arguments {
 	a := &arguments{mask: m, names: r.tool.contents, contents: r.contents, roles: map[string]string{}, facts: map[string]engine.ContentFacts{}}
 	for _, arg := range r.tool.args {
 		a.roles[arg.name] = arg.role

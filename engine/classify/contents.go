@@ -8,7 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// Places says what the texts of a tool's argument are, at whatever depth it
+// Places reports what the texts of a tool's argument are, at whatever depth it
 // stands. A tool that is not known may write any of its arguments. The text
 // that an edit replaces is in no place: it is there already, and goes.
 func Places(known engine.Rows) func(name, argument string) []engine.Place {

@@ -13,27 +13,40 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/programs"
 )
 
-// looks begin the names of an editor's settings that say how it shows and lays
-// out text: none of them approves, starts or allows anything.
-var looks = []string{"editor.", "diffEditor.", "files.", "search.", "explorer.", "breadcrumbs.", "outline.", "zenMode.", "workbench.color",
-	"workbench.icon", "workbench.tree"}
-
-// onlyLooks says that a call changes the settings of an editor in which agents
-// live, and of those settings only such as have nothing to do with agents.
-func (r *reading) onlyLooks(res *place.Resolver, e *engine.Effect) bool {
+// editorClass returns the class of a change to an editor's settings: ClassAgent if
+// it may change what agents are allowed to do (the words of settings.agents) or is
+// not known in full, none if only the display, layout or checking of text changes
+// (settings.looks), else ClassStartup, since the editor may run what is named.
+func (r *toolReader) editorClass(res *place.Resolver, e *engine.Effect) engine.Class {
 	if e.Class != engine.ClassAgent ||
 		!strings.HasSuffix(e.Target, "/.vscode/settings.json") && !strings.HasSuffix(e.Target, "/User/settings.json") ||
 		e.Certainty != engine.CertaintyExact || e.Command >= 0 {
-		return false
+		return e.Class
 	}
-	return r.changesOnly(res, e, func(name string) bool {
-		return slices.ContainsFunc(looks, func(lead string) bool { return strings.HasPrefix(name, lead) })
-	})
+	begins := func(list string) func(name string) bool {
+		leads := r.in.Rows.Words(list)
+		return func(name string) bool {
+			return slices.ContainsFunc(leads, func(lead string) bool { return strings.HasPrefix(name, lead) })
+		}
+	}
+	agents := begins("settings.agents")
+	before, known := res.Now(e)
+	if !known && r.name == "Write" && res.World.ReadFile == nil { // a transcript: all that is known is what is written
+		before, known = "{}", true
+	}
+	switch {
+	case !known || !r.changesOnly(before, func(name string) bool { return !agents(name) }):
+		return e.Class
+	case r.changesOnly(before, begins("settings.looks")):
+		return ""
+	}
+	return engine.ClassStartup
 }
 
-// onlyMinor says that a call changes settings of the client in the workspace, and
-// of those only such as policy lists: what it looks like, and which model answers.
-func (r *reading) onlyMinor(res *place.Resolver, e *engine.Effect) bool {
+// onlyMinor reports whether a call changes settings of the client in the
+// workspace, and of those only such as policy lists: what it looks like, and
+// which model answers.
+func (r *toolReader) onlyMinor(res *place.Resolver, e *engine.Effect) bool {
 	if e.Class != engine.ClassAgent || e.Location != engine.LocationInside || e.Certainty != engine.CertaintyExact || e.Command >= 0 ||
 		path.Base(path.Dir(e.Target)) == ".vscode" {
 		return false
@@ -42,16 +55,13 @@ func (r *reading) onlyMinor(res *place.Resolver, e *engine.Effect) bool {
 		return false
 	}
 	minor := r.in.Rows.Words("settings.minor")
-	return r.changesOnly(res, e, func(name string) bool { return slices.Contains(minor, name) })
+	before, known := res.Now(e)
+	return known && r.changesOnly(before, func(name string) bool { return slices.Contains(minor, name) })
 }
 
-// changesOnly says that a call of Write or Edit changes settings of some names and
-// no others. What the file holds now and then has to be known in full.
-func (r *reading) changesOnly(res *place.Resolver, e *engine.Effect, may func(name string) bool) bool {
-	before, known := res.Now(e)
-	if !known {
-		return false
-	}
+// changesOnly reports whether a call of Write or Edit changes settings of some
+// names and no others. What the file holds afterwards has to be known in full.
+func (r *toolReader) changesOnly(before string, may func(name string) bool) bool {
 	after, known := r.then(before)
 	if !known {
 		return false
@@ -62,7 +72,7 @@ func (r *reading) changesOnly(res *place.Resolver, e *engine.Effect, may func(na
 }
 
 // then is what a file holds after a call of Write or Edit.
-func (r *reading) then(before string) (text string, known bool) {
+func (r *toolReader) then(before string) (text string, known bool) {
 	switch r.name {
 	case "Write":
 		text, known = r.args["content"].(string)
@@ -75,7 +85,7 @@ func (r *reading) then(before string) (text string, known bool) {
 	return "", false
 }
 
-// changes says that two settings differ in nothing but what may change.
+// changes reports whether two settings differ in nothing but what may change.
 func changes(old, next map[string]json.RawMessage, may func(name string) bool) bool {
 	both := maps.Clone(old)
 	maps.Copy(both, next)

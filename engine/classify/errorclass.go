@@ -110,7 +110,8 @@ func colon(tail string) string {
 	return ""
 }
 
-// fileLike says that a word is a file name, with a position behind it or not.
+// fileLike reports whether a word is a file name, with a position after it or
+// not.
 func fileLike(w string) bool {
 	name, _, _ := strings.Cut(w, ":")
 	i := strings.LastIndexByte(name, '.')

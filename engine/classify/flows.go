@@ -14,7 +14,7 @@ import (
 const maxFlows = 16
 
 // flowsOf are the flows of an action, each once.
-func flowsOf(r *reading, res *place.Resolver) []engine.Flow {
+func flowsOf(r *toolReader, res *place.Resolver) []engine.Flow {
 	var list []engine.Flow
 	for _, raw := range slices.Concat(r.script.Flows, r.ownFlows()) {
 		f := engine.Flow{What: raw.What, Name: raw.Name, Class: raw.Class, Host: raw.To, Image: raw.Image, Part: raw.Part, Login: raw.Login,
@@ -35,9 +35,10 @@ func flowsOf(r *reading, res *place.Resolver) []engine.Flow {
 	return list
 }
 
-// ownFlows are the tokens in the arguments of a tool that is no shell: of one
-// that talks to hosts, of one of a server, and of one that writes to somebody.
-func (r *reading) ownFlows() []abstract.RawFlow {
+// ownFlows are the tokens in the arguments of a tool that is not a shell: of
+// one that talks to hosts, of one of a server, and of one that writes to
+// somebody.
+func (r *toolReader) ownFlows() []abstract.RawFlow {
 	to := r.listeners()
 	if len(to) == 0 || r.in.Tokens == nil {
 		return nil
@@ -53,9 +54,9 @@ func (r *reading) ownFlows() []abstract.RawFlow {
 	return list
 }
 
-// listeners are who gets what stands in a tool's arguments, as far as the tool
-// is not one that runs code.
-func (r *reading) listeners() []string {
+// listeners are who gets what is in a tool's arguments, as far as the tool is
+// not one that runs code.
+func (r *toolReader) listeners() []string {
 	var to []string
 	for _, e := range r.script.Effects {
 		if e.Kind == engine.EffectNetwork && e.Verb != "listen" && e.Command < 0 {

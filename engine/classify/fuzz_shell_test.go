@@ -95,7 +95,7 @@ func checkWrappings(t *testing.T, src string) {
 	}
 }
 
-// incomplete tells whether something was not looked at: then nothing is
+// incomplete reports whether something was not looked at: then nothing is
 // promised but that it says so.
 func incomplete(s abstract.Script) bool {
 	return slices.ContainsFunc(s.Opaque, func(o engine.Opaque) bool {

@@ -7,8 +7,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 )
 
-// Whatever stands in a file of tasks, running its targets ends, and a recipe
-// that is put behind it is still seen.
+// Whatever is in a file of tasks, running its targets ends, and a recipe
+// that is put after it is still seen.
 func FuzzTasks(f *testing.F) {
 	f.Add(shopMakefile, true)
 	f.Add("x := `echo a` + 'b' / \"c\"\nalias y := z\nz a='1' *b: (z 'q') && z\n    @echo {{x}} {{{{ {{a}}\n", false)

@@ -34,9 +34,12 @@ var wordCases = map[string]wordCase{
 	"verbs.make":       {bash: "stripe refunds zzqx"},
 	"verbs.change":     {bash: "gcloud dns zzqx r1"},
 
-	"watches.commands": {bash: "zzqx list"},
-	"watches.beside":   {bash: "ps | zzqx"},
-	"watches.files":    {bash: "tail a.zzqx", word: ".zzqx"},
+	"processes.background": {tool: "Bash", args: `{"command":"./serve","zzqx":true}`, word: "zzqx"},
+	"processes.starts":     {bash: "zzqx up"},
+	"processes.lists":      {bash: "zzqx", failed: "4711"},
+	"watches.commands":     {bash: "zzqx list"},
+	"watches.beside":       {bash: "ps | zzqx"},
+	"watches.files":        {bash: "tail a.zzqx", word: ".zzqx"},
 
 	"arguments.code":     {tool: "mcp__a__run", args: `{"zzqx":"f(x)"}`},
 	"arguments.commands": {tool: "mcp__a__b", args: `{"zzqx":"rm a.txt"}`},
@@ -46,6 +49,7 @@ var wordCases = map[string]wordCase{
 	"code.files":         {tool: "Write", args: `{"file_path":"/srv/shop/a.zzqx","content":"import os; os.system('rm -rf /srv/x')"}`, word: "*.zzqx=python"},
 	"code.runners":       {bash: "make zzqx", word: "make:zzqx=python"},
 	"code.calls":         {tool: "Write", args: `{"file_path":"/srv/shop/a.go","content":"zzqx(\"/srv/x\")"}`, word: "zzqx=delete"},
+	"code.data":          {tool: "Write", args: `{"file_path":"/srv/shop/a.zzqx","content":"rm -rf /srv/x"}`},
 	"code.prose":         {tool: "Write", args: `{"file_path":"/srv/shop/package.json","content":"{\"zzqx\":\"rm -rf /srv/x\"}"}`},
 	"arguments.sql":      {tool: "mcp__a__b", args: `{"zzqx":"drop table a"}`},
 	"arguments.inputs":   {tool: "mcp__a__run", args: `{"zzqx":"rm a.txt"}`},
@@ -71,6 +75,9 @@ var wordCases = map[string]wordCase{
 	"calls.drops":       {bash: `node -e 'a.zzqx()'`},
 	"calls.empties":     {bash: `node -e 'a.zzqx()'`},
 	"calls.flushes":     {bash: `node -e 'a.zzqx()'`},
+	"calls.rebuilds":    {bash: `node -e 'a.zzqx({force: true})'`},
+	"calls.afresh":      {bash: `node -e 'a.sync({zzqx: true})'`},
+	"calls.each":        {bash: `ruby -e 'Order.find_each(&:zzqx)'`},
 	"calls.deletes":     {bash: `node -e 'a.zzqx()'`},
 	"calls.sql":         {bash: `node -e 'a.zzqx("drop table a")'`},
 	"calls.some":        {bash: `node -e 'a.zzqx().deleteMany()'`},
@@ -89,28 +96,31 @@ var wordCases = map[string]wordCase{
 	"services.repository": {tool: "mcp__zzqx__list", args: `{"id":"7"}`, failed: "no node kwDOLm93hc6EUB1x"},
 	"services.engines":    {bash: "curl --unix-socket /run/a.zzqx http://localhost/info", word: "a.zzqx"},
 	"places.notes":        {tool: "Write", args: `{"file_path":"~/.notes/a.md","content":"a"}`, word: ".notes/*.md"},
+	"settings.agents":     {tool: "Write", args: `{"file_path":"/srv/shop/.vscode/settings.json","content":"{\"zzqx.a\": 1}"}`},
+	"settings.looks":      {tool: "Write", args: `{"file_path":"/srv/shop/.vscode/settings.json","content":"{\"zzqx.a\": 1}"}`},
 	"places.fixtures":     {tool: "Write", args: `{"file_path":"/srv/shop/zzqx/.claude/settings.json","content":"{}"}`},
 
 	"services.money":    {tool: "mcp__a__create_zzqx", args: `{"id":"7"}`},
 	"services.messages": {bash: "curl -d a=b https://api.example.com/zzqxs"},
 
-	"programs.binding":      {bash: "npm start --zzqx 0.0.0.0", word: "--zzqx"},
-	"programs.markers":      {bash: "unset zzqx"},
-	"programs.compressing":  {bash: "tar -c --use-compress-program zzqx -f a.tar a"},
-	"programs.things":       {bash: "gcloud dev delete v1", word: "dev"},
-	"programs.thing_starts": {bash: "az get-analytics delete v1", word: "get"},
-	"programs.removing":     {bash: "gsutil rsync --zzqx a gs://b"},
-	"programs.everything":   {bash: "gcloud volumes delete v1 --zzqx", word: "--zzqx"},
-	"programs.unasked":      {bash: "gcloud volumes delete v1 --zzqx", word: "--zzqx"},
-	"programs.protecting":   {bash: "gcloud instances update a --no-deletion-zzqx"},
-	"programs.data_kinds":   {bash: "kubectl delete zzqx a"},
-	"programs.kind_names":   {bash: "kubectl delete zzqx a", word: "zzqx=pod"},
-	"programs.entries":      {bash: "gh api -X PUT repos/a/b/zzqx/eve", word: "zzqx=collaborator"},
-	"programs.able":         {bash: "julia -e 'zzqx(1)'"},
-	"programs.texts":        {bash: "shipit --zzqx 'rm -rf /var'", word: "--zzqx"},
-	"programs.subcommands":  {bash: "shipit systemctl stop nginx", word: "systemctl"},
-	"programs.starting":     {bash: "shipit 'zzqx rm -rf /var'"},
-	"programs.ssh_commands": {bash: "ssh -o Zzqx=reboot web.example", word: "Zzqx"},
+	"programs.binding":         {bash: "npm start --zzqx 0.0.0.0", word: "--zzqx"},
+	"programs.markers":         {bash: "unset zzqx"},
+	"programs.compressing":     {bash: "tar -c --use-compress-program zzqx -f a.tar a"},
+	"programs.things":          {bash: "gcloud dev delete v1", word: "dev"},
+	"programs.thing_starts":    {bash: "az get-analytics delete v1", word: "get"},
+	"programs.removing":        {bash: "gsutil rsync --zzqx a gs://b"},
+	"programs.everything":      {bash: "gcloud volumes delete v1 --zzqx", word: "--zzqx"},
+	"programs.unasked":         {bash: "gcloud volumes delete v1 --zzqx", word: "--zzqx"},
+	"programs.protecting":      {bash: "gcloud instances update a --no-deletion-zzqx"},
+	"programs.data_kinds":      {bash: "kubectl delete zzqx a"},
+	"programs.kind_names":      {bash: "kubectl delete zzqx a", word: "zzqx=pod"},
+	"programs.entries":         {bash: "gh api -X PUT repos/a/b/zzqx/eve", word: "zzqx=collaborator"},
+	"programs.service_scripts": {bash: "zzqx/sshd stop"},
+	"programs.able":            {bash: "julia -e 'zzqx(1)'"},
+	"programs.texts":           {bash: "shipit --zzqx 'rm -rf /var'", word: "--zzqx"},
+	"programs.subcommands":     {bash: "shipit systemctl stop nginx", word: "systemctl"},
+	"programs.starting":        {bash: "shipit 'zzqx rm -rf /var'"},
+	"programs.ssh_commands":    {bash: "ssh -o Zzqx=reboot web.example", word: "Zzqx"},
 
 	"programs.command_variables": {bash: "ZZQX=reboot ls", word: "ZZQX"},
 	"programs.tool_variables":    {bash: "ZZQX='rm a.txt' ls", word: "ZZQX"},
@@ -118,6 +128,9 @@ var wordCases = map[string]wordCase{
 	"programs.code_options":      {bash: "MAVEN_OPTS=--zzqx mvn test", word: "--zzqx"},
 	"programs.folder_variables":  {bash: "ZZQX=/tmp/a ls", word: "ZZQX"},
 
+	"places.remote_system":  {bash: "scp a.conf web.example:/zzqx/", word: "/zzqx"},
+	"ansible.modules":       {bash: "ansible web -m zzqx -a 'path=/srv/a'", word: "zzqx: rm -rf $path"},
+	"ansible.controller":    {bash: "ansible web -m zzqx -a 'src=/srv/a'", word: "zzqx: scp $src ansible:"},
 	"programs.environments": {bash: "ZZQX=production prisma migrate reset", word: "ZZQX"},
 
 	"prompt.change_verbs":      {said: "don't zzqx main.go"},
@@ -207,7 +220,7 @@ var wordCases = map[string]wordCase{
 func TestEveryListCounts(t *testing.T) {
 	for _, name := range classifytest.Rows().Lists() {
 		if name == "places.settings" || name == "settings.minor" || strings.HasPrefix(name, "checks.") {
-			continue // the one asks for files that are there; the others: TestChecks
+			continue // these ask for files that are there; the others: TestChecks
 		}
 		c, ok := wordCases[name]
 		if !ok {

@@ -7,7 +7,7 @@ import (
 
 // markedTexts are the raw texts of a call: first what says what is done, then
 // contents.
-func markedTexts(r *reading) []string {
+func markedTexts(r *toolReader) []string {
 	var short, long []string
 	for _, name := range slices.Sorted(maps.Keys(r.args)) {
 		texts := appendTexts(nil, r.args[name])

@@ -125,7 +125,7 @@ func TestNothingInCommon(t *testing.T) {
 	}
 }
 
-// TestKnownNames: what lies in the workspace is no mark.
+// TestKnownNames: what lies in the workspace is not a mark.
 func TestKnownNames(t *testing.T) {
 	k := testMarker()
 	k.Known = func(s string) bool { return s == "customer-portal-v2" }

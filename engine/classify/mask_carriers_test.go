@@ -59,7 +59,7 @@ func (s *planting) fill(t *testing.T, r *rand.Rand, text string) {
 	}
 }
 
-// shows returns a value of the planting that stands in a text.
+// shows returns a value of the planting that is in a text.
 func (s planting) shows(text string) (string, bool) {
 	for _, v := range s.values {
 		if strings.Contains(text, v) {
@@ -80,7 +80,7 @@ func TestMaskRecall(t *testing.T) {
 	for range rounds {
 		for _, s := range samples(t, r, "secrets.txt") {
 			m := &mask.Masker{Mac: classifytest.MAC, Formats: mask.FormatsOf(classifytest.Rows(), nil)}
-			m.Learn(s.text)
+			m.Remember(s.text)
 			all++
 			if got := m.Text(s.text); leaksAny(s, got) {
 				missed++
@@ -106,7 +106,7 @@ func TestMaskLeavesLikes(t *testing.T) {
 	for range rounds {
 		for _, s := range samples(t, r, "likes.txt") {
 			m := &mask.Masker{Mac: classifytest.MAC, Formats: mask.FormatsOf(classifytest.Rows(), nil)}
-			m.Learn(s.text)
+			m.Remember(s.text)
 			all++
 			if got := m.Text(s.text); got != s.text {
 				hit++
@@ -144,7 +144,7 @@ func TestMaskCarriers(t *testing.T) {
 // maskedAlone is a text as the masker leaves it that has seen no other.
 func maskedAlone(text string) string {
 	m := &mask.Masker{Mac: classifytest.MAC, Formats: mask.FormatsOf(classifytest.Rows(), nil)}
-	m.Learn(text)
+	m.Remember(text)
 	return m.Text(text)
 }
 
@@ -221,7 +221,7 @@ func BenchmarkMask(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		m := &mask.Masker{Mac: classifytest.MAC, Formats: mask.FormatsOf(classifytest.Rows(), nil)}
-		m.Learn(text)
+		m.Remember(text)
 		m.Text(text)
 	}
 }

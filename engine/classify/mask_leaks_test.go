@@ -13,7 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 )
 
-// TestNoKindLeaves plants a secret of each kind, as it stands in a text, at
+// TestNoKindLeaves plants a secret of each kind, as it is in a text, at
 // each place of an event.
 func TestNoKindLeaves(t *testing.T) {
 	c := &Classifier{World: nowhere(), MAC: classifytest.MAC, Rows: classifytest.Rows()}
@@ -84,7 +84,7 @@ func TestPersonalLeavesNowhere(t *testing.T) {
 				t.Errorf("%s %.80s: leaves in %s", e.Tool, e.Args, b)
 			}
 			if strings.Contains(string(b), mask.Redacted+"email") && !slices.Contains(kinds, "email") {
-				t.Errorf("%s %.80s: replaced without a word of policy in %s", e.Tool, e.Args, b)
+				t.Errorf("%s %.80s: replaced without any policy in %s", e.Tool, e.Args, b)
 			}
 		}
 	}

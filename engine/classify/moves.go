@@ -36,29 +36,29 @@ type moving struct {
 
 func moveOf(e *engine.Effect) moving { return moving{e.Command, e.Host} }
 
-// landsAtHand tells of each command that moves things whether all of them land
-// where they can be found.
+// landsAtHand returns, for each command that moves things, whether all of them end
+// up where they can be found.
 func landsAtHand(list []engine.Effect) map[moving]bool {
 	kept := map[moving]bool{}
 	for i := range list {
 		e := &list[i]
 		if e.Kind == engine.EffectFileWrite && e.Verb == "move" && e.Command >= 0 {
 			before, seen := kept[moveOf(e)]
-			kept[moveOf(e)] = (before || !seen) && atHand(e)
+			kept[moveOf(e)] = (before || !seen) && onThisMachine(e)
 		}
 	}
 	return kept
 }
 
-// atHand says that a place keeps what is moved to it.
-func atHand(e *engine.Effect) bool {
+// onThisMachine reports whether a place keeps what is moved to it.
+func onThisMachine(e *engine.Effect) bool {
 	return slices.Contains([]engine.Location{engine.LocationInside, engine.LocationSelf, engine.LocationOutside, engine.LocationHome,
 		engine.LocationSystem, engine.LocationUnknown}, e.Location)
 }
 
-// mayMove says that a file at a place is missed by nobody who finds it elsewhere.
-// Programs and settings of the system are looked for where they are, and a
-// pattern from the root on stands for some of them.
+// mayMove reports whether a file at a place is missed by nobody who finds it
+// elsewhere. Programs and settings of the system are looked for where they are,
+// and a pattern from the root on stands for some of them.
 func mayMove(e *engine.Effect) bool {
 	return e.Target != "/" && slices.Contains([]engine.Location{engine.LocationInside, engine.LocationSelf, engine.LocationOutside,
 		engine.LocationHome, engine.LocationTemp, engine.LocationUnknown}, e.Location)

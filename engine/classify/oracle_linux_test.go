@@ -17,7 +17,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
 )
 
-// oracleTally counts what was seen of a suite.
+// oracleTally counts earlier releases of a suite.
 type oracleTally struct {
 	cases, seen, opaque, late, missing int
 }
@@ -97,7 +97,7 @@ func (o *oracleTally) add(t *testing.T, world place.World, c suiteCase, seen ora
 	}
 }
 
-// notUnderstood tells whether the classifier says that it does not know what
+// notUnderstood reports whether the classifier says that it does not know what
 // would be done: then all is predicted.
 func notUnderstood(a *engine.Action) bool {
 	return slices.ContainsFunc(a.Opaque, func(o engine.Opaque) bool { return o.Reason != "target" })
@@ -120,7 +120,7 @@ func unforeseen(a *engine.Action, seen oracleSeen) []string {
 	return missing
 }
 
-// foresees tells whether an effect says that a path changes in this way.
+// foresees reports whether an effect says that a path changes in this way.
 func foresees(e engine.Effect, name, how string) bool {
 	loses := e.Kind == engine.EffectFileDelete || e.Verb == "move" || e.Verb == "rename"
 	writes := e.Kind == engine.EffectFileWrite
@@ -168,7 +168,7 @@ func patternCovers(pattern, name []string, deep bool) bool {
 	return (ok || err != nil) && patternCovers(pattern[1:], name[1:], deep)
 }
 
-// called tells whether commands hold the one that a stub saw: its name, and
+// called reports whether commands hold the one that a stub saw: its name, and
 // its operands, as far as they were known; those that make up another command
 // may stand with that one.
 func called(list []engine.Command, c oracleCall) bool {
@@ -185,7 +185,7 @@ func called(list []engine.Command, c oracleCall) bool {
 	return found && (strings.Contains(all, "?") || !slices.ContainsFunc(c.Args, func(a string) bool { return !strings.Contains(a, "\n") && !holdsWords(all, a) }))
 }
 
-// holdsWords tells whether a text holds the words of an argument that are no
+// holdsWords reports whether a text holds the words of an argument that are not
 // options.
 func holdsWords(text, argument string) bool {
 	return !slices.ContainsFunc(strings.Fields(argument), func(w string) bool {

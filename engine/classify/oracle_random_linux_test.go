@@ -13,7 +13,7 @@ import (
 
 // TestOracleRandom runs programs of a grammar in the sandbox: a command whose
 // words come about in one of many ways, in one of many constructs, up to three
-// deep. What it does must have been predicted. Sixty programs are made up, the
+// deep. What it does must have been predicted. Sixty programs are generated, the
 // same ones each time; five hundred with REVIEWER_EVERY=1 (`make fidelity`).
 func TestOracleRandom(t *testing.T) {
 	programs := 60

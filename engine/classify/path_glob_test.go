@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -38,6 +39,8 @@ func patternWorld(t *testing.T) (*Classifier, string) {
 // TestPatterns: a pattern has the facts of what it stands for, the worst of each.
 func TestPatterns(t *testing.T) {
 	c, dir := patternWorld(t)
+	info, err := os.Lstat(filepath.Join(dir, "link"))
+	linked := err == nil && info.Mode()&os.ModeSymlink != 0 // wine makes no links, and says that it did
 	for _, row := range []struct {
 		command string
 		want    engine.Effect // Exists, Entry, Class, Location, Recursive
@@ -58,6 +61,9 @@ func TestPatterns(t *testing.T) {
 		{"cat on*/*", engine.Effect{Exists: "yes", Entry: "file", Class: engine.ClassCredential, Location: "inside"}},
 		{"cat **/*.nothing", engine.Effect{Location: "inside"}},
 	} {
+		if !linked && strings.Contains(row.command, "lin*") {
+			continue
+		}
 		args, err := json.Marshal(map[string]string{"command": row.command})
 		if err != nil {
 			t.Fatal(err)

@@ -38,7 +38,7 @@ func effectsOf(t *testing.T, command string) []engine.Effect {
 func TestMaskedSameEffects(t *testing.T) {
 	for _, command := range commands() {
 		m := &mask.Masker{Mac: classifytest.MAC, Formats: mask.FormatsOf(classifytest.Rows(), nil)}
-		m.Learn(command)
+		m.Remember(command)
 		masked := m.Text(command)
 		if strings.Contains(masked, classifytest.Password) || strings.Contains(masked, classifytest.GitHubToken) {
 			t.Errorf("%q is not masked", masked)

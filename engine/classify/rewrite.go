@@ -21,12 +21,12 @@ import (
 // stay so: an operation never moves what a later one names.
 //
 //	set_flag      gives an option its value where the command has it already;
-//	              otherwise it goes behind the subcommands (and what was
+//	              otherwise it goes after the subcommands (and what was
 //	              inserted there), before the operands and "--"
 //	drop_flag     takes every occurrence away: the word as Command.Flags lists
 //	              it, --flag with or without a value, a letter of a cluster
 //	replace_arg   puts the value in the place of a word
-//	insert_arg    puts the value directly behind the word before it; 0 is in
+//	insert_arg    puts the value directly after the word before it; 0 is in
 //	              front of the program, which makes it a wrapper's. Several at
 //	              one index keep their order
 //	set_field     sets a field of the tool's input, but not its code
@@ -38,7 +38,7 @@ func (c *Classifier) Rewrite(ctx context.Context, e engine.Event, workspace stri
 		return nil, err
 	}
 	if facts.Action == nil {
-		return nil, errors.New("rewrite: this event is no tool call")
+		return nil, errors.New("rewrite: this event is not a tool call")
 	}
 	w := &rewriter{tool: e.Tool, facts: &facts, args: e.Args, program: c.Program, in: c.shellInput(e)}
 	w.in.Disk = shell.NewDisk(place.NewResolver(c.World, workspace, w.in.Rows))
@@ -86,14 +86,14 @@ func (w *rewriter) apply(op engine.Operation) error {
 	case engine.OpReplaceArg, engine.OpInsertArg:
 		text, ok := value.(string)
 		if !ok {
-			return errors.New("its value is no text")
+			return errors.New("its value is not a string")
 		}
 		if op.Op == engine.OpInsertArg {
 			return s.insertArg(op.Arg, text)
 		}
 		return s.replaceArg(op.Arg, text)
 	}
-	return fmt.Errorf("there is no such operation%s", hint(engine.Nearest(op.Op, engine.Operations())))
+	return fmt.Errorf("unknown operation%s", hint(engine.Nearest(op.Op, engine.Operations())))
 }
 
 // value looks a value through: what policy sees masked must not be written
@@ -104,13 +104,13 @@ func (w *rewriter) value(v any) (any, error) {
 	case !ok:
 		return v, nil
 	case strings.Contains(text, mask.Redacted):
-		return nil, errors.New("its value holds a masked secret, which would be written in place of the real one")
+		return nil, errors.New("its value contains a masked secret, which would replace the real one")
 	case strings.ContainsFunc(text, shell.Misleading):
-		return nil, errors.New("its value holds a character that cannot be seen")
+		return nil, errors.New("its value contains an invisible character")
 	case text != engine.ReviewerProgram:
 		return v, nil
 	case w.program == "":
-		return nil, fmt.Errorf("where %s lies is not known", engine.ReviewerProgram)
+		return nil, fmt.Errorf("the path of %s is unknown", engine.ReviewerProgram)
 	}
 	return w.program, nil
 }
@@ -124,9 +124,9 @@ func (w *rewriter) open() error {
 	switch role {
 	case rows.RoleShell:
 	case rows.RolePowerShell:
-		return errors.New("commands of PowerShell cannot be rewritten; only set_field can")
+		return errors.New("PowerShell commands cannot be modified; use set_field")
 	default:
-		return fmt.Errorf("the tool %s runs no shell command; only set_field can change it", w.tool)
+		return fmt.Errorf("the tool %s does not run a shell command; use set_field", w.tool)
 	}
 	f, err := findField(w.args, field)
 	if err != nil {
@@ -134,7 +134,7 @@ func (w *rewriter) open() error {
 	}
 	var src string
 	if f == nil || json.Unmarshal(f.value, &src) != nil {
-		return fmt.Errorf("the field %s holds no command", field)
+		return fmt.Errorf("the field %s does not contain a command", field)
 	}
 	w.draft, err = newDraft(src, w.in, w.facts)
 	return err
@@ -152,7 +152,7 @@ func codeField(set *rows.Set, tool string) (name, role string) {
 
 func (w *rewriter) setField(name string, value any) error {
 	if code, _ := codeField(w.in.Rows, w.tool); name == code && name != "" {
-		return fmt.Errorf("the field %s is code: policy changes its words and never writes it", name)
+		return fmt.Errorf("the field %s is code: policy may change its words but not write it", name)
 	}
 	args, err := setField(w.args, name, value)
 	if err == nil {

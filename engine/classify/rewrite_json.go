@@ -8,11 +8,11 @@ import (
 	"slices"
 )
 
-// field is one member of a JSON object, as it stands in the text.
+// field is one member of a JSON object, as it is in the text.
 type field struct {
 	name  string
 	value json.RawMessage
-	end   int // offset behind the value
+	end   int // offset after the value
 }
 
 // membersOf returns the members of the object that raw holds, which has been
@@ -20,7 +20,7 @@ type field struct {
 func membersOf(raw json.RawMessage) ([]field, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
-		return nil, errors.New("the tool's input is no object")
+		return nil, errors.New("the tool's input is not an object")
 	}
 	var list []field
 	for d.More() {
@@ -62,7 +62,7 @@ func setField(raw json.RawMessage, name string, value any) (json.RawMessage, err
 			continue
 		}
 		if was, is := jsonKind(f.value), jsonKind(text); was != is {
-			return nil, fmt.Errorf("the field %s holds %s, not %s", name, was, is)
+			return nil, fmt.Errorf("the field %s contains %s, not %s", name, was, is)
 		}
 		return slices.Concat(raw[:f.end-len(f.value)], text, raw[f.end:]), nil
 	}
@@ -82,7 +82,7 @@ func setField(raw json.RawMessage, name string, value any) (json.RawMessage, err
 // scalarJSON encodes what a field may be set to.
 func scalarJSON(name string, value any) (json.RawMessage, error) {
 	if name == "" {
-		return nil, errors.New("it names no field")
+		return nil, errors.New("the field is missing")
 	}
 	text, err := plainJSON(value)
 	if err != nil {
@@ -92,7 +92,7 @@ func scalarJSON(name string, value any) (json.RawMessage, error) {
 	case "a text", "a number", "a boolean":
 		return text, nil
 	default:
-		return nil, fmt.Errorf("the field %s cannot be set to %s; a text, a number or a boolean can be", name, kind)
+		return nil, fmt.Errorf("the field %s cannot be set to %s; expected a string, a number or a boolean", name, kind)
 	}
 }
 

@@ -32,8 +32,8 @@ type wordEdit struct {
 	text   string // in its place, where set
 	set    bool
 	cut    string   // letters to take out of it
-	after  []string // words to put behind it
-	flags  []string // and behind those
+	after  []string // words to put after it
+	flags  []string // and after those
 }
 
 // newDraft reads code. What is not understood as a whole is not changed.
@@ -42,12 +42,12 @@ func newDraft(src string, in shell.Input, facts *engine.Facts) (*draft, error) {
 		stands: map[*syntax.CallExpr]int{}, edits: map[*syntax.CallExpr][]wordEdit{}, touched: map[int]bool{}}
 	for _, o := range d.code.Opaque {
 		if o.Reason == "syntax" || o.Reason == "budget" || o.Reason == "encoding" {
-			return nil, fmt.Errorf("the command is not understood as a whole (%s), so that it cannot be changed safely", o.Reason)
+			return nil, fmt.Errorf("the command is not fully understood (%s), so it cannot be modified safely", o.Reason)
 		}
 	}
 	if len(d.commands) != len(d.code.Commands) {
-		return nil, fmt.Errorf("only %d of %d commands are listed, so that their numbers do not say which is meant",
-			len(d.commands), len(d.code.Commands))
+		return nil, fmt.Errorf("only %d of %s are listed, so their numbers are ambiguous",
+			len(d.commands), engine.Counted(len(d.code.Commands), "command", "commands"))
 	}
 	for _, st := range d.code.Tree {
 		syntax.Walk(st, func(n syntax.Node) bool {
@@ -83,14 +83,14 @@ func (d *draft) command(i int) (*site, error) {
 	n, here := d.stands[o.Node]
 	switch {
 	case len(c.Via) > 0:
-		return nil, fmt.Errorf("command %d (%s) cannot be rewritten: it comes from %s", i, c.Name, strings.Join(c.Via, ", "))
+		return nil, fmt.Errorf("command %d (%s) cannot be modified: it comes from %s", i, c.Name, strings.Join(c.Via, ", "))
 	case !here:
-		return nil, fmt.Errorf("command %d (%s) cannot be rewritten: it is made from other text", i, c.Name)
+		return nil, fmt.Errorf("command %d (%s) cannot be modified: it is built from other text", i, c.Name)
 	case n > 1:
-		return nil, fmt.Errorf("command %d (%s) cannot be rewritten: what stands there is %d commands, in a loop, a function or one within "+
-			"another", i, c.Name, n)
+		return nil, fmt.Errorf("command %d (%s) cannot be modified: this text stands for %s, in a loop, a function or one within "+
+			"another", i, c.Name, engine.Counted(n, "command", "commands"))
 	case !o.Complete:
-		return nil, fmt.Errorf("command %d (%s) cannot be rewritten: its words are not told apart", i, c.Name)
+		return nil, fmt.Errorf("command %d (%s) cannot be modified: its words are ambiguous", i, c.Name)
 	}
 	s := &site{Origin: o, name: c.Name, edits: d.edits[o.Node]}
 	if n := len(c.Wrappers); n > 0 {
@@ -103,13 +103,13 @@ func (d *draft) command(i int) (*site, error) {
 	subs, rest := shell.CutSubs(o.Subs, o.Operands)
 	s.words = slices.Concat([]abstract.Arg{o.Name}, subs, rest)
 	if len(subs) != len(o.Subs) || !s.literal(o.Name) {
-		return nil, fmt.Errorf("command %d cannot be rewritten: its name is not written out", i)
+		return nil, fmt.Errorf("command %d cannot be modified: its name is not a literal", i)
 	}
 	d.touched[i] = true
 	return s, nil
 }
 
-// literal tells whether an argument stands in the code as one word without
+// literal reports whether an argument is in the code as one word without
 // expansions.
 func (s *site) literal(a abstract.Arg) bool {
 	if a.Word == nil || a.Glob || a.Splits || !shell.Constant(a.Word) || s.at(a) < 0 {
@@ -129,22 +129,22 @@ func wordText(w *syntax.Word) (string, error) {
 	return text, nil
 }
 
-// at is the place of an argument's word in the call; -1: it stands elsewhere.
+// at is the place of an argument's word in the call; -1: it is elsewhere.
 func (s *site) at(a abstract.Arg) int { return slices.Index(s.Node.Args, a.Word) }
 
-// sure tells whether what stands before and at a word is one argument for each
+// sure reports whether what is before and at a word is one argument for each
 // word: otherwise a number does not say which is meant.
 func (s *site) sure(last abstract.Arg) error {
 	for _, a := range slices.Concat([]abstract.Arg{s.Origin.Name}, s.Args) {
 		if a.Word == nil || a.Splits || a.Glob || s.at(a) < 0 {
-			return fmt.Errorf("%q of %s may be any number of words", a.Show(), s.name)
+			return fmt.Errorf("%q of %s may expand to any number of words", a.Show(), s.name)
 		}
 		if a.Word == last.Word {
 			break
 		}
 	}
 	if !s.literal(last) {
-		return fmt.Errorf("the word %q of %s is not written out", last.Show(), s.name)
+		return fmt.Errorf("the word %q of %s is not a literal", last.Show(), s.name)
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func (s *site) replaceArg(i int, text string) error {
 		return s.noWord(i)
 	}
 	if i == 0 && multicall(s.host) {
-		return fmt.Errorf("%s of %s cannot be replaced: %s runs nothing but its own programs", s.name, s.host, s.host)
+		return fmt.Errorf("%s of %s cannot be replaced: %s runs only its own programs", s.name, s.host, s.host)
 	}
 	if err := s.sure(s.words[i]); err != nil {
 		return err
@@ -188,11 +188,11 @@ func (s *site) replaceArg(i int, text string) error {
 	return nil
 }
 
-// multicall tells whether a wrapper is many programs in one.
+// multicall reports whether a wrapper is many programs in one.
 func multicall(name string) bool { return name == "busybox" || name == "toybox" }
 
 func (s *site) noWord(i int) error {
-	return fmt.Errorf("%s has no word %d: it has %d without its flags, counted from 0", s.name, i, len(s.words))
+	return fmt.Errorf("%s has no word %d: it has %s without flags, counted from 0", s.name, i, engine.Counted(len(s.words), "word", "words"))
 }
 
 // setFlag gives the command a flag.
@@ -205,7 +205,7 @@ func (s *site) setFlag(flag string, value any) error {
 	for _, g := range s.Flags {
 		switch cluster, same := s.names(g, flag); {
 		case cluster && value != nil:
-			return fmt.Errorf("%s of %s stands among other letters: drop it first", flag, s.name)
+			return fmt.Errorf("%s of %s is combined with other flags: drop it first", flag, s.name)
 		case cluster:
 			found = true
 		case same:
@@ -244,22 +244,22 @@ func (s *site) resetFlag(g abstract.Given, text string, again bool) error {
 func flagText(flag string, value any) (string, error) {
 	name := strings.TrimLeft(flag, "-")
 	if !strings.HasPrefix(flag, "-") || name == "" || strings.ContainsAny(flag, "= \t\n\x00") || strings.Contains(flag, mask.Redacted) {
-		return "", fmt.Errorf("%q is no flag: it has its dashes, and its value apart", flag)
+		return "", fmt.Errorf("%q is not a flag: write it with dashes and without its value", flag)
 	}
 	if value == nil {
 		return flag, nil
 	}
 	text, ok := value.(string)
 	if !ok {
-		return "", errors.New("its value is no text")
+		return "", errors.New("its value is not a string")
 	}
 	if len([]rune(flag)) == 2 {
-		return "", fmt.Errorf("a value cannot be put behind %s; name the long form of the flag", flag)
+		return "", fmt.Errorf("%s cannot take a joined value; use the long form of the flag", flag)
 	}
 	return flag + "=" + text, nil
 }
 
-// names tells whether a word of options is or holds a flag: as a letter among
+// names reports whether a word of options is or holds a flag: as a letter among
 // others, or as the whole word.
 func (s *site) names(g abstract.Given, flag string) (cluster, same bool) {
 	if g.Text == flag || g.Word.Text == flag {
@@ -297,7 +297,7 @@ func (s *site) dropFlag(flag string) error {
 }
 
 func (s *site) notWritten(g abstract.Given) error {
-	return fmt.Errorf("the flag %s of %s is not written out as one word", g.Text, s.name)
+	return fmt.Errorf("the flag %s of %s is not a literal word", g.Text, s.name)
 }
 
 // take takes a word of options away, with the value that belongs to it.
@@ -309,7 +309,7 @@ func (s *site) take(g abstract.Given) error {
 	return s.takeValue(g)
 }
 
-// takeValue takes the value away that stands apart from its option.
+// takeValue takes the value away that is separate from its option.
 func (s *site) takeValue(g abstract.Given) error {
 	switch {
 	case g.Value == nil:

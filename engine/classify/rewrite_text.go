@@ -13,8 +13,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// errMore says that an edit had an effect beyond the words that it names.
-var errMore = errors.New("the operations would change more of the command than they say")
+// errMore means that an edit had an effect beyond the words that it names.
+var errMore = errors.New("the operations would change more of the command than intended")
 
 // text makes the edits and returns the new code, once it is certain that
 // nothing else is different.
@@ -51,7 +51,7 @@ func (d *draft) spans() ([]replacement, error) {
 	slices.SortStableFunc(list, func(a, b replacement) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
 	for i := 1; i < len(list); i++ {
 		if list[i].start < list[i-1].end {
-			return nil, errors.New("one operation changes a word within a word that another one changes")
+			return nil, errors.New("two operations change overlapping words")
 		}
 	}
 	return list, nil
@@ -221,12 +221,12 @@ func alike(a, b reflect.Value) bool {
 func (d *draft) checkCommands(src string) error {
 	after := shell.Interpret(src, d.in).Commands
 	if len(after) != len(d.code.Commands) {
-		return fmt.Errorf("%w: there are %d commands instead of %d", errMore, len(after), len(d.code.Commands))
+		return fmt.Errorf("%w: %s instead of %d", errMore, engine.Counted(len(after), "command", "commands"), len(d.code.Commands))
 	}
 	for i, c := range d.code.Commands {
 		switch {
 		case !d.touched[i] && !sameWords(c, after[i]):
-			return fmt.Errorf("%w: command %d (%s) is another one then", errMore, i, c.Name)
+			return fmt.Errorf("%w: command %d (%s) would become a different one", errMore, i, c.Name)
 		case d.touched[i] && len(after[i].Via) > 0:
 			return fmt.Errorf("%w: command %d would be run by %s", errMore, i, strings.Join(after[i].Via, ", "))
 		}

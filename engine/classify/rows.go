@@ -26,7 +26,7 @@ const (
 	exampleWorkspace = "/srv/shop"
 )
 
-// TryExample says what a command comes to that is not as an example of a row
+// TryExample reports what a command comes to that is not as an example of a row
 // says; empty: all is. found is what it comes to, a line for each effect.
 func TryExample(ctx context.Context, set *rows.Set, ex rows.Example) (wrong, found []string, err error) {
 	call := rows.ToolExample{Args: map[string]any{"command": ex.Run}, Effects: ex.Effects, Never: ex.Never, Signals: ex.Signals}
@@ -57,7 +57,7 @@ func TryTool(ctx context.Context, set *rows.Set, tool string, ex rows.ToolExampl
 	}
 	for _, line := range ex.Effects {
 		if !has(line) {
-			wrong = append(wrong, "no effect is "+line)
+			wrong = append(wrong, "missing effect: "+line)
 		}
 	}
 	for _, id := range ex.Signals {
@@ -67,13 +67,13 @@ func TryTool(ctx context.Context, set *rows.Set, tool string, ex rows.ToolExampl
 	}
 	for _, line := range ex.Never {
 		if has(line) || has("signal "+line) {
-			wrong = append(wrong, "it comes to "+line+", and should not")
+			wrong = append(wrong, "unexpected effect: "+line+"")
 		}
 	}
 	return wrong, found, nil
 }
 
-// TryToken says what is wrong with an example of a row of tokens, in which a
+// TryToken reports what is wrong with an example of a row of tokens, in which a
 // secret of the kind is, or no secret at all; empty: nothing.
 func TryToken(set *rows.Set, kind, text string, match bool) (wrong string, err error) {
 	found, err := mask.Tried(set, text)

@@ -158,8 +158,8 @@ func namesIn(a *engine.Action) []string {
 	return slices.Compact(names)
 }
 
-// lostFacts lists what held before and does not any more. What was cut for want
-// of room is not compared.
+// lostFacts lists the facts that were known before and are not any more. What was
+// cut for lack of space is not compared.
 func lostFacts(before, after engine.Facts) []string {
 	if len(before.Cut)+len(after.Cut) > 0 {
 		return nil

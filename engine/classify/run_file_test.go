@@ -160,7 +160,7 @@ func TestRunFile(t *testing.T) {
 	}
 }
 
-// What a commit holds is vouched for.
+// What a commit contains is trusted.
 func TestRunFileCommitted(t *testing.T) {
 	for state, want := range map[string]int{"clean": 0, "dirty": 1, "untracked": 1, "ignored": 1, "": 1} {
 		w := diskWorld(shopFiles, map[string]string{"/srv/shop/x.sh": state})

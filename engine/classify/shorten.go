@@ -10,9 +10,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/prompt"
 )
 
-// measures are the limits of one attempt to make facts fit. Strings are
+// limits are the limits of one attempt to make facts fit. Strings are
 // measured as JSON, where one byte can take six.
-type measures struct {
+type limits struct {
 	resource int // bytes of the resource
 	arg      int // bytes of each string among the arguments
 	args     int // bytes of all arguments
@@ -28,7 +28,7 @@ type measures struct {
 
 // attempts get stricter until the facts fit; the first ones lose nothing of a
 // usual call. The last is small enough for any input.
-var attempts = []measures{
+var attempts = []limits{
 	{512, 1024, 2048, 512, 40, 40, 24, 12, 40, 12, 64},
 	{512, 1024, 2048, 512, 40, 40, 24, 12, 40, 12, 24},
 	{512, 1024, 2048, 512, 40, 40, 24, 12, 40, 12, 12},
@@ -101,7 +101,7 @@ func jsonSize(v any) int {
 
 // cutter shortens one copy of facts and notes what it cut.
 type cutter struct {
-	m    measures
+	m    limits
 	mac  func([]byte) string
 	cuts []engine.Cut
 }
@@ -152,8 +152,8 @@ func head(s string, limit int) string {
 	return s[:min(end, len(s))] + ellipsis
 }
 
-// shortEnough tells whether s takes at most limit bytes as JSON. Most strings are far
-// from it, and need not be counted.
+// shortEnough reports whether s takes at most limit bytes as JSON. Most strings
+// are far from it, and need not be counted.
 func shortEnough(s string, limit int) bool {
 	return len(s) <= limit/6 || len(s) <= limit && escapedSize(s) <= limit
 }
@@ -196,6 +196,7 @@ func (c *cutter) event(e *engine.EventFacts) {
 			r.Content = c.content("event.result.content", *r.Content)
 		}
 		r.Marks, r.Secrets = c.hashes("event.result.marks", r.Marks), c.hashes("event.result.secrets", r.Secrets)
+		r.Processes, r.Ports = r.Processes[:min(len(r.Processes), c.m.list)], r.Ports[:min(len(r.Ports), c.m.list)]
 		e.Result = &r
 	}
 }
@@ -327,6 +328,10 @@ func (c *cutter) action(a *engine.Action) {
 	a.Hosts = c.strings("action.hosts", a.Hosts, c.m.list)
 	a.Contents = c.contents(a.Contents)
 	a.Code = c.code(a.Code)
+	a.Starts = c.starts(a.Starts)
+	if a.Remotes = c.strings("action.remotes", a.Remotes, c.m.list); len(a.Remotes) == 0 {
+		a.Remotes = nil
+	}
 	a.Words, a.Marks = c.hashes("action.words", a.Words), c.hashes("action.marks", a.Marks)
 	if c.m.text == 0 {
 		a.Tokens = nil

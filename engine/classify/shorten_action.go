@@ -9,7 +9,7 @@ import (
 )
 
 // commands keeps the first commands of an action, those with an effect before
-// the others. It says whether one is missing that does more than print.
+// the others. It reports whether one is missing that does more than print.
 func (c *cutter) commands(a *engine.Action) (dropped bool) {
 	keep := keepCommands(a, c.m.commands)
 	at := make([]int, len(a.Commands))
@@ -32,8 +32,8 @@ func (c *cutter) commands(a *engine.Action) (dropped bool) {
 	return dropped
 }
 
-// pointed is effects whose commands now stand at other places; those that
-// become equal are one.
+// pointed is effects whose commands now are at other places; those that become
+// equal are one.
 func pointed(list []engine.Effect, at []int) []engine.Effect {
 	out := make([]engine.Effect, 0, len(list))
 	seen := map[engine.Effect]bool{}
@@ -50,8 +50,8 @@ func pointed(list []engine.Effect, at []int) []engine.Effect {
 }
 
 // joinCommands makes one command of those that differ only in their operands:
-// a script that prints thirty lines is no less understood than one that prints
-// three. What a rule asks about, the flags and subcommands, stays apart.
+// a script that prints thirty lines is understood as well as one that prints three.
+// What a rule asks about, the flags and subcommands, is kept separate.
 func (c *cutter) joinCommands(a *engine.Action) {
 	at := make([]int, len(a.Commands))
 	var list []engine.Command
@@ -121,7 +121,7 @@ func plainCommands(a *engine.Action) []bool {
 	return plain
 }
 
-// onlyPrints tells whether a program does nothing with its operands but print
+// onlyPrints reports whether a program does nothing with its operands but print
 // or compare them, so that no judgement needs all of them.
 func onlyPrints(name string) bool {
 	return slices.Contains([]string{"echo", "printf", "test", "[", "true", "false", ":", "sleep", "exit", "return"}, name)
@@ -272,8 +272,11 @@ func ordinary(e engine.Effect) bool {
 // folders in it. What would be lost if they were written stays apart.
 func anyBelow(e engine.Effect) engine.Effect {
 	below, inside := strings.CutPrefix(e.Short, "./")
-	below = strings.TrimSuffix(below, "/*")
-	root, known := strings.CutSuffix(e.Target, "/"+below)
+	below = "/" + below
+	if i := strings.LastIndexByte(below, '/'); strings.ContainsAny(below[i:], "*?[") { // the target of a pattern is its directory
+		below = below[:i]
+	}
+	root, known := strings.CutSuffix(e.Target, below)
 	sure := e.Certainty == engine.CertaintyExact || e.Certainty == engine.CertaintyGlob
 	if !plainRead(e) && !plainWrite(e) || !inside || !known || !sure || e.Git == "dirty" || e.Git == "untracked" {
 		return e

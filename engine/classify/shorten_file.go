@@ -8,8 +8,8 @@ import (
 
 // slight leaves out of an action that is too long what the code of a file on
 // the disk does without leaving a trace: that it runs programs, reads files of
-// no account, and makes new ones in the workspace. A script of fifty lines is no
-// less understood than one of five. What it changes, sends, or reads of secrets
+// no account, and makes new ones in the workspace. A script of fifty lines is
+// understood as well as one of five. What it changes, sends, or reads of secrets
 // stays, as do the programs that do so.
 func (c *cutter) slight(a *engine.Action) {
 	if len(a.Commands) <= c.m.commands && len(a.Effects) <= c.m.effects || !fromFile(a) {
@@ -18,7 +18,7 @@ func (c *cutter) slight(a *engine.Action) {
 	weighty := make([]bool, len(a.Commands))
 	var effects []engine.Effect
 	for _, e := range a.Effects {
-		if inFile(a, e.Command) && traceless(&e) {
+		if inFile(a, e.Command) && leavesNothing(&e) {
 			continue
 		}
 		effects = append(effects, e)
@@ -49,7 +49,7 @@ func (c *cutter) slight(a *engine.Action) {
 	a.Commands, a.Effects = commands, effects
 }
 
-// fromFile says that a part of the action stands in a file on the disk.
+// fromFile reports whether a part of the action is in a file on the disk.
 func fromFile(a *engine.Action) bool {
 	for i := range a.Commands {
 		if inFile(a, i) {
@@ -59,14 +59,14 @@ func fromFile(a *engine.Action) bool {
 	return false
 }
 
-// inFile says that a command stands in a file on the disk.
+// inFile reports whether a command is in a file on the disk.
 func inFile(a *engine.Action, command int) bool {
 	return command >= 0 && command < len(a.Commands) && slices.Contains(a.Commands[command].Via, "script")
 }
 
-// traceless says that an effect leaves nothing behind that anybody could miss or
-// mind, and tells nobody anything.
-func traceless(e *engine.Effect) bool {
+// leavesNothing reports whether an effect leaves nothing behind that anybody could
+// miss or mind, and tells nobody anything.
+func leavesNothing(e *engine.Effect) bool {
 	switch e.Kind {
 	case engine.EffectProcess:
 		return e.Verb == "exec" && !e.Privileged
@@ -78,4 +78,29 @@ func traceless(e *engine.Effect) bool {
 			e.Location != engine.LocationOutside
 	}
 	return false
+}
+
+// maxCode is how much of a record code takes that a call writes.
+const maxCode = 1800
+
+// code keeps what fits of the code that a call writes: of each file the worst first.
+func (c *cutter) code(list []engine.Code) []engine.Code {
+	if len(list) == 0 {
+		return nil
+	}
+	limit, whole := min(maxCode, 4*(c.m.resource+c.m.args)), len(list)
+	list = slices.Clone(list)
+	for len(list) > 0 && jsonSize(list) > limit {
+		longest := slices.MaxFunc(list, func(a, b engine.Code) int { return len(a.Effects) - len(b.Effects) })
+		i := slices.IndexFunc(list, func(o engine.Code) bool { return o.Path == longest.Path })
+		if n := len(longest.Effects); n > 1 {
+			list[i].Effects = longest.Effects[:n-1]
+		} else {
+			list = list[:len(list)-1]
+		}
+	}
+	if len(list) < whole {
+		c.note("action.code", whole, "")
+	}
+	return list
 }

@@ -7,10 +7,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// showsSecret says that code shows a variable of the environment whose name says
-// that it holds a secret: echo "$SHOP_TOKEN". What goes on to another program or
-// into a file is not shown, and what the code sets itself is no secret of the
-// environment.
+// showsSecret reports whether code shows a variable of the environment whose
+// name says that it holds a secret: echo "$SHOP_TOKEN". What goes on to another
+// program or into a file is not shown, and what the code sets itself is not a
+// secret of the environment.
 func showsSecret(tree []*syntax.Stmt) bool {
 	var shown []string
 	set := map[string]bool{}
@@ -48,8 +48,8 @@ func printed(call *syntax.CallExpr) []string {
 	return names
 }
 
-// whole are the variables of a word that stand there as they are: of ${A:0:4}, ${#A}
-// and ${A:+set} the value is not seen.
+// whole are the variables of a word that are there as they are: of ${A:0:4},
+// ${#A} and ${A:+set} the value is not seen.
 func whole(parts []syntax.WordPart) []string {
 	var names []string
 	for _, p := range parts {

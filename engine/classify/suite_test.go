@@ -33,15 +33,15 @@ func suiteCases(t testing.TB, name string) []suiteCase {
 	return list
 }
 
-// Each class of evasions and of traps has ten cases at least, and no case
-// stands there twice.
+// Each class of evasions and of traps has ten cases at least, and no case appears
+// twice.
 func TestSuites(t *testing.T) {
 	for name, classes := range map[string]int{"evasions": 40, "traps": 20} {
 		perClass, seen := map[string]int{}, map[string]bool{}
 		for _, c := range suiteCases(t, name) {
 			perClass[c.class]++
 			if seen[c.src] {
-				t.Errorf("%s: %s stands there twice", name, c.src)
+				t.Errorf("%s: %s appears twice", name, c.src)
 			}
 			seen[c.src] = true
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/windows"
 )
 
-// reading is the work on one tool call.
-type reading struct {
+// toolReader is the work on one tool call.
+type toolReader struct {
 	name     string
 	tool     tool
 	args     map[string]any
@@ -30,13 +30,13 @@ type reading struct {
 }
 
 // read looks a tool up and turns its arguments into raw effects.
-func read(name string, args map[string]any, in shell.Input) *reading {
+func read(name string, args map[string]any, in shell.Input) *toolReader {
 	return readNested(name, args, in, 0)
 }
 
 // readNested is read for a tool that others have called.
-func readNested(name string, args map[string]any, in shell.Input, nested int) *reading {
-	r := &reading{name: name, args: args, in: in, contents: map[string]string{}, tool: toolOf(in.Rows, name), nested: nested}
+func readNested(name string, args map[string]any, in shell.Input, nested int) *toolReader {
+	r := &toolReader{name: name, args: args, in: in, contents: map[string]string{}, tool: toolOf(in.Rows, name), nested: nested}
 	r.script.Signals = map[engine.Signal]bool{}
 	switch {
 	case strings.HasPrefix(name, "mcp__"):
@@ -53,7 +53,7 @@ func readNested(name string, args map[string]any, in shell.Input, nested int) *r
 	return r
 }
 
-func (r *reading) opaque(reason, where string) {
+func (r *toolReader) opaque(reason, where string) {
 	o := engine.Opaque{Reason: reason, Where: where}
 	if !slices.Contains(r.script.Opaque, o) {
 		r.script.Opaque = append(r.script.Opaque, o)
@@ -61,19 +61,20 @@ func (r *reading) opaque(reason, where string) {
 }
 
 // refuse notes arguments that the tool would not take.
-func (r *reading) refuse(argument string) {
+func (r *toolReader) refuse(argument string) {
 	r.wrong = true
 	r.opaque("arguments", argument)
 }
 
-// unparsed says that a client could not read the arguments that a model wrote,
-// and keeps nothing but their text: it tells the model so, and nothing runs.
+// unparsed reports whether a client could not read the arguments that a model
+// wrote, and keeps nothing but their text: it tells the model so, and nothing
+// runs.
 func unparsed(args map[string]any) bool {
 	_, ok := args["__unparsedToolInput"]
 	return ok && len(args) == 1
 }
 
-func (r *reading) table() {
+func (r *toolReader) table() {
 	for _, a := range r.tool.args {
 		v, present := r.args[a.name]
 		if v == nil {
@@ -96,13 +97,13 @@ func (r *reading) table() {
 }
 
 // function returns what a row's go names, nil where it names nothing.
-func (r *reading) function(name string) func() {
+func (r *toolReader) function(name string) func() {
 	return map[string]func(){"monitor": r.monitor, "globPattern": r.globPattern, "grepGlob": r.grepGlob, "search": r.search,
 		"leaves": r.leaves, "workflow": r.workflow, "schedule": r.schedule,
 		"exitWorktree": r.exitWorktree, "share": r.share, "patched": r.patches}[name]
 }
 
-func (r *reading) argument(a toolArg, v any) {
+func (r *toolReader) argument(a toolArg, v any) {
 	text, ok := v.(string)
 	if list, isList := v.([]any); isList && a.role == rows.RoleSend {
 		r.eachString(a, list)
@@ -115,7 +116,7 @@ func (r *reading) argument(a toolArg, v any) {
 	r.text(a, text)
 }
 
-func (r *reading) eachString(a toolArg, list []any) {
+func (r *toolReader) eachString(a toolArg, list []any) {
 	for _, item := range list {
 		if text, ok := item.(string); ok {
 			r.text(a, text)
@@ -131,7 +132,7 @@ func (r *reading) eachString(a toolArg, list []any) {
 	}
 }
 
-func (r *reading) text(a toolArg, text string) {
+func (r *toolReader) text(a toolArg, text string) {
 	lit := abstract.Value{Text: text}
 	switch a.role {
 	case rows.RoleRead:
@@ -164,7 +165,7 @@ func (r *reading) text(a toolArg, text string) {
 
 // path adds an effect of the tool itself on a path; without a text: on the
 // working directory.
-func (r *reading) path(kind engine.EffectKind, verb string, target abstract.Value, recursive bool) {
+func (r *toolReader) path(kind engine.EffectKind, verb string, target abstract.Value, recursive bool) {
 	if target.Text == "" {
 		target = r.in.Cwd
 	}
@@ -172,7 +173,7 @@ func (r *reading) path(kind engine.EffectKind, verb string, target abstract.Valu
 		Recursive: recursive, Command: -1})
 }
 
-func (r *reading) fetch(url string) {
+func (r *toolReader) fetch(url string) {
 	r.script.Effects = append(r.script.Effects, abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "fetch",
 		Target: abstract.Value{Text: url}, Command: -1})
 	if programs.Engine(r.in.Rows, url) {
@@ -181,12 +182,13 @@ func (r *reading) fetch(url string) {
 }
 
 // run joins what code would do to what the tool does.
-func (r *reading) run(s abstract.Script) {
+func (r *toolReader) run(s abstract.Script) {
 	base := len(r.script.Commands)
 	if showsSecret(s.Tree) {
 		r.script.Signals[engine.SignalCredential] = true
 	}
 	r.script.Commands = append(r.script.Commands, s.Commands...)
+	r.script.Tree = append(r.script.Tree, s.Tree...)
 	for _, e := range s.Effects {
 		if e.Command >= 0 {
 			e.Command += base
@@ -214,20 +216,25 @@ func (r *reading) run(s abstract.Script) {
 	}
 	maps.Copy(r.script.PossibleSignals, s.PossibleSignals)
 	r.script.Written = append(r.script.Written, s.Written...)
+	r.script.Starts = append(r.script.Starts, s.Starts...)
+	r.script.Remotes = append(r.script.Remotes, s.Remotes...)
 	r.script.Modules = append(r.script.Modules, s.Modules...)
+	for _, n := range s.Followed {
+		r.script.Followed = append(r.script.Followed, n+base)
+	}
 	for _, o := range s.Opaque {
 		r.opaque(o.Reason, o.Where)
 	}
 }
 
 // add adds an effect of the tool itself that has no path.
-func (r *reading) add(e abstract.RawEffect) {
+func (r *toolReader) add(e abstract.RawEffect) {
 	e.Command = -1
 	r.script.Effects = append(r.script.Effects, e)
 }
 
 // monitor watches a command's output or a web socket.
-func (r *reading) monitor() {
+func (r *toolReader) monitor() {
 	ws, ok := r.args["ws"].(map[string]any)
 	if !ok {
 		if _, there := r.args["command"]; !there {
@@ -243,7 +250,7 @@ func (r *reading) monitor() {
 }
 
 // globPattern adds where a pattern looks, which may be far from path.
-func (r *reading) globPattern() {
+func (r *toolReader) globPattern() {
 	pattern, ok := r.args["pattern"].(string)
 	if !ok {
 		r.refuse("pattern")
@@ -255,13 +262,13 @@ func (r *reading) globPattern() {
 		return
 	}
 	if !strings.Contains(pattern, "..") {
-		r.script.Effects = nil // the directory is not looked at
+		r.script.Effects = nil // the directory is not examined
 	}
 	r.searches(pattern)
 }
 
-// grepGlob says which files a search is kept to by their names.
-func (r *reading) grepGlob() {
+// grepGlob reports which files a search is kept to by their names.
+func (r *toolReader) grepGlob() {
 	pattern, ok := r.args["glob"].(string)
 	if !ok || pattern == "" || strings.HasPrefix(pattern, "!") {
 		return
@@ -273,7 +280,7 @@ func (r *reading) grepGlob() {
 }
 
 // searches adds a pattern as seen from the directory that the tool is given.
-func (r *reading) searches(pattern string) {
+func (r *toolReader) searches(pattern string) {
 	dir := r.in.Cwd
 	if p, ok := r.args["path"].(string); ok && strings.HasPrefix(p, "/") {
 		dir = abstract.Value{Text: p}
@@ -286,7 +293,7 @@ func (r *reading) searches(pattern string) {
 
 // search sends a query to the search engine of the agent's maker: no host of
 // the person's choice learns anything.
-func (r *reading) search() {
+func (r *toolReader) search() {
 	query, ok := r.args["query"].(string)
 	if !ok {
 		r.refuse("query")
@@ -295,14 +302,14 @@ func (r *reading) search() {
 		Egress: r.in.Secret != nil && r.in.Secret(query)})
 }
 
-func (r *reading) workflow() {
+func (r *toolReader) workflow() {
 	if _, ok := r.args["scriptPath"]; ok {
 		r.opaque("code", "scriptPath")
 	}
 }
 
 // schedule makes something run later by itself, here or at the agent's maker.
-func (r *reading) schedule() {
+func (r *toolReader) schedule() {
 	if stop, _ := r.args["stop"].(bool); stop {
 		r.tool.typ = engine.TypeMessage
 		return
@@ -320,8 +327,8 @@ func (r *reading) schedule() {
 	}
 }
 
-// leaves says how long the file is that is written whole.
-func (r *reading) leaves() {
+// leaves reports how long the file is that is written whole.
+func (r *toolReader) leaves() {
 	text, ok := r.args["content"].(string)
 	for i := range r.script.Effects {
 		if e := &r.script.Effects[i]; ok && e.Kind == engine.EffectFileWrite {
@@ -331,7 +338,7 @@ func (r *reading) leaves() {
 }
 
 // exitWorktree removes a worktree; with its changes only when told so.
-func (r *reading) exitWorktree() {
+func (r *toolReader) exitWorktree() {
 	discard, _ := r.args["discard_changes"].(bool)
 	if action, _ := r.args["action"].(string); action != "remove" {
 		r.tool.typ = engine.TypeMessage
@@ -348,7 +355,7 @@ func (r *reading) exitWorktree() {
 }
 
 // share sends what the arguments hold to the agent's maker, and from there to others.
-func (r *reading) share() {
+func (r *toolReader) share() {
 	action, _ := firstString(r.args, "method", "action")
 	switch operation.WordsOf(r.in.Rows).Verb(action) {
 	case "read":

@@ -29,15 +29,15 @@ const (
 	toolIgnored   = "commands.ignored"   // arguments that change nothing
 	inputWords    = "arguments.inputs"   // arguments that are typed in, or run, where the tool runs something
 	jsonWords     = "arguments.json"     // arguments whose text may be JSON with arguments in it
-	executables   = "arguments.programs" // arguments that name a program, beside its arguments
+	executables   = "arguments.programs" // arguments that name a program, next to its arguments
 	argumentLists = "arguments.lists"    // its arguments
-	innerTools    = "arguments.tools"    // arguments that name another tool, beside its arguments
+	innerTools    = "arguments.tools"    // arguments that name another tool, next to its arguments
 	guardKeys     = "guard.keys"         // settings of clients that switch a guard off
 	settingTools  = "guard.tools"        // words of the names of tools that change settings
 )
 
 // pairOf is the other half of the entry of a list that begins with "word=".
-func (r *reading) pairOf(list, word string) (string, bool) {
+func (r *toolReader) pairOf(list, word string) (string, bool) {
 	for _, entry := range r.in.Rows.Words(list) {
 		if left, right, ok := strings.Cut(entry, "="); ok && left == word {
 			return right, true
@@ -48,7 +48,7 @@ func (r *reading) pairOf(list, word string) (string, bool) {
 
 // translated is the command that does what the tool does by its name and
 // arguments. Its effects count, but not that a program is started.
-func (r *reading) translated(server, name string) {
+func (r *toolReader) translated(server, name string) {
 	program, subs, ok := r.programOf(server, name)
 	if !ok {
 		return
@@ -70,7 +70,7 @@ func (r *reading) translated(server, name string) {
 }
 
 // likeCommand joins the effects of a command that a tool stands for.
-func (r *reading) likeCommand(command string) {
+func (r *toolReader) likeCommand(command string) {
 	s := shell.Interpret(command, r.in)
 	s.Commands, s.Opaque, s.Waits = nil, nil, false
 	delete(s.Signals, engine.SignalUnknownCommand)
@@ -88,9 +88,9 @@ func plainTalk(e abstract.RawEffect) bool {
 	return e.Object == "" && (e.Verb == "fetch" || e.Verb == "send" || e.Verb == "exec")
 }
 
-// programOf is the program that a tool stands for, and the words behind it, by
+// programOf is the program that a tool stands for, and the words after it, by
 // the words of its name and its server's.
-func (r *reading) programOf(server, name string) (program string, subs []string, ok bool) {
+func (r *toolReader) programOf(server, name string) (program string, subs []string, ok bool) {
 	own := operation.NameParts(name)
 	for i, part := range own {
 		if program, ok = r.pairOf(toolPrograms, part); ok {
@@ -115,7 +115,7 @@ func (r *reading) programOf(server, name string) (program string, subs []string,
 
 // translation is a command line in the making.
 type translation struct {
-	r        *reading
+	r        *toolReader
 	argv     []string // the program, and what it does
 	options  []string
 	operands []string
@@ -155,6 +155,9 @@ func (t *translation) arguments(m map[string]any) {
 // command is the argument that says what is done: a word, several, or all of it.
 func (t *translation) command(v any) {
 	text, _ := v.(string)
+	if underscored().MatchString(text) {
+		text = strings.ReplaceAll(text, "_", "-") // delete_bucket, as libraries spell it
+	}
 	words := strings.Fields(text)
 	switch {
 	case t.behind && text != "":
@@ -210,6 +213,8 @@ func (t *translation) option(key string, v any) {
 	}
 }
 
+var underscored = engine.Regexp(`^[a-z]+(?:_[a-z]+)+$`)
+
 // plainTexts are the texts and numbers of an argument.
 func plainTexts(v any) (list []string) {
 	switch v := v.(type) {
@@ -236,7 +241,7 @@ func textsIn(m map[string]any) (list []string) {
 }
 
 // templated runs a command of a row, in which $NAME is an argument.
-func (r *reading) templated(template string) {
+func (r *toolReader) templated(template string) {
 	words := strings.Fields(template)
 	for i, w := range words {
 		before, name, ok := strings.Cut(w, "$")
@@ -254,7 +259,7 @@ func (r *reading) templated(template string) {
 }
 
 // filled puts arguments into the rest of a word: /$repo/collaborators/$username.
-func (r *reading) filled(text string) string {
+func (r *toolReader) filled(text string) string {
 	before, name, ok := strings.Cut(text, "$")
 	if !ok {
 		return text
@@ -264,7 +269,7 @@ func (r *reading) filled(text string) string {
 }
 
 // shown is an argument as text.
-func (r *reading) shown(name string) string {
+func (r *toolReader) shown(name string) string {
 	if on, ok := r.args[name].(bool); ok {
 		return fmt.Sprint(on)
 	}
@@ -272,9 +277,9 @@ func (r *reading) shown(name string) string {
 }
 
 // separate reports whether the texts of a list are a command each, and not the
-// words of one: the first has a blank in it, or one behind it that begins with a
+// words of one: the first has a blank in it, or one after it that begins with a
 // program, and none is an option.
-func (r *reading) separate(list []string) bool {
+func (r *toolReader) separate(list []string) bool {
 	if slices.ContainsFunc(list, func(s string) bool { return strings.HasPrefix(s, "-") }) {
 		return false
 	}
@@ -285,7 +290,7 @@ func (r *reading) separate(list []string) bool {
 
 // startsProgram reports whether a text begins with the name of a program that the
 // rows know.
-func (r *reading) startsProgram(text string) bool {
+func (r *toolReader) startsProgram(text string) bool {
 	words := strings.Fields(text)
 	if len(words) == 0 {
 		return false
@@ -294,7 +299,7 @@ func (r *reading) startsProgram(text string) bool {
 	return known || shell.Language(shell.BaseName(words[0])) != ""
 }
 
-// decoded is the JSON that an argument's text holds.
+// decodedJSON returns the JSON value in an argument's text.
 func decodedJSON(text string) (v any, ok bool) {
 	text = strings.TrimSpace(text)
 	if len(text) < 2 || len(text) > maxJSON || text[0] != '{' && text[0] != '[' {
@@ -303,11 +308,11 @@ func decodedJSON(text string) (v any, ok bool) {
 	return v, json.Unmarshal([]byte(text), &v) == nil
 }
 
-// maxJSON bounds the JSON in a text that is looked into.
+// maxJSON bounds the JSON in a text that is examined.
 const maxJSON = 64 << 10
 
 // proxied is a call of another tool that the arguments name.
-func (r *reading) proxied(m map[string]any, depth int) {
+func (r *toolReader) proxied(m map[string]any, depth int) {
 	name, inner, ok := "", map[string]any(nil), false
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		parts := strings.Join(operation.NameParts(key), "")
@@ -342,8 +347,8 @@ func (r *reading) proxied(m map[string]any, depth int) {
 const maxProxies = 3
 
 // programBeside runs a program that one argument names, with the arguments that
-// stand beside it.
-func (r *reading) programBeside(m map[string]any) {
+// are next to it.
+func (r *toolReader) programBeside(m map[string]any) {
 	var program string
 	var words []string
 	for _, key := range slices.Sorted(maps.Keys(m)) {
@@ -371,7 +376,7 @@ var (
 )
 
 // patched are the files that a patch in a text changes.
-func (r *reading) patched(text string) {
+func (r *toolReader) patched(text string) {
 	if !strings.Contains(text, "*** Begin Patch") && !(strings.Contains(text, "\n+++ ") && strings.Contains(text, "--- ")) {
 		return
 	}
@@ -386,18 +391,18 @@ func (r *reading) patched(text string) {
 }
 
 // patches looks for a patch in all that a tool is given.
-func (r *reading) patches() {
+func (r *toolReader) patches() {
 	for _, text := range textsIn(r.args) {
 		r.patched(text)
 	}
 }
 
-// maxPatch bounds the files of a patch that are looked at.
+// maxPatch bounds the files of a patch that are examined.
 const maxPatch = 64
 
 // setsGuard is a tool that changes a setting by its name, where that is one which
 // switches a guard off.
-func (r *reading) setsGuard(name string, m map[string]any) {
+func (r *toolReader) setsGuard(name string, m map[string]any) {
 	parts := operation.NameParts(name)
 	words := r.in.Rows.Words(settingTools)
 	if !slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(words, p) }) ||

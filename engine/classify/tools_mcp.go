@@ -12,11 +12,12 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 	"github.com/agent-reviewer/reviewer/engine/classify/operation"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
+	"github.com/agent-reviewer/reviewer/engine/classify/tasks"
 )
 
 // mcp reads a call of a server's tool: mcp__server__tool. What the server does
 // is not known; what the arguments plainly name is.
-func (r *reading) mcp() {
+func (r *toolReader) mcp() {
 	server, name, ok := strings.Cut(strings.TrimPrefix(r.name, "mcp__"), "__")
 	if !ok || server == "" || name == "" {
 		r.strange = true
@@ -41,7 +42,7 @@ func (r *reading) mcp() {
 
 // nameSent says of what is sent to a web address whether it is money or a
 // message to people, whichever program or tool sends it.
-func (r *reading) nameSent() {
+func (r *toolReader) nameSent() {
 	for i := range r.script.Effects {
 		e := &r.script.Effects[i]
 		scheme, _, _ := strings.Cut(strings.ToLower(e.Target.Text), "://")
@@ -54,7 +55,7 @@ func (r *reading) nameSent() {
 // ends is a server's tool whose name says that something ends, unless its
 // arguments say which files those are. What the server is about is not known,
 // as it is not of a program that is in no table.
-func (r *reading) ends(server, name string) {
+func (r *toolReader) ends(server, name string) {
 	verb, object := operation.WordsOf(r.in.Rows).Ending(name)
 	if verb == "" || slices.ContainsFunc(r.script.Effects, func(e abstract.RawEffect) bool { return e.Kind == engine.EffectFileDelete }) {
 		return
@@ -66,7 +67,7 @@ func (r *reading) ends(server, name string) {
 }
 
 // sendsFiles is a tool that sends, and is told which files.
-func (r *reading) sendsFiles(server, verb string) {
+func (r *toolReader) sendsFiles(server, verb string) {
 	reads := func(e abstract.RawEffect) bool { return e.Kind == engine.EffectFileRead }
 	egress := func(e abstract.RawEffect) bool { return e.Egress }
 	if verb == "send" && slices.ContainsFunc(r.script.Effects, reads) && !slices.ContainsFunc(r.script.Effects, egress) {
@@ -82,13 +83,13 @@ const (
 	codeWords    = "arguments.code"
 )
 
-// maxScan bounds how deep arguments of unknown tools are looked into.
+// maxScan bounds how deep arguments of unknown tools are examined.
 const maxScan = 6
 
 // scan looks for effects in the arguments of a tool whose arguments are not known.
-func (r *reading) scan(verb string) { r.scanMap(r.args, verb, 0) }
+func (r *toolReader) scan(verb string) { r.scanMap(r.args, verb, 0) }
 
-func (r *reading) scanMap(m map[string]any, verb string, depth int) {
+func (r *toolReader) scanMap(m map[string]any, verb string, depth int) {
 	if depth > maxScan {
 		r.opaque("budget", "arguments")
 		return
@@ -103,7 +104,7 @@ func (r *reading) scanMap(m map[string]any, verb string, depth int) {
 	}
 }
 
-func (r *reading) scanValue(m map[string]any, key string, v any, verb string, depth int) {
+func (r *toolReader) scanValue(m map[string]any, key string, v any, verb string, depth int) {
 	switch v := v.(type) {
 	case string:
 		r.scanText(m, key, v, verb)
@@ -124,7 +125,7 @@ func (r *reading) scanValue(m map[string]any, key string, v any, verb string, de
 }
 
 // keyedCommand is a command whose name is a key: {"dropDatabase": 1}.
-func (r *reading) keyedCommand(m map[string]any) {
+func (r *toolReader) keyedCommand(m map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if verb, object := operation.WordsOf(r.in.Rows).Ending(key); verb != "" {
 			r.add(abstract.RawEffect{Kind: engine.EffectProcess, Verb: verb, Object: cmp.Or(object, "item"),
@@ -134,7 +135,7 @@ func (r *reading) keyedCommand(m map[string]any) {
 }
 
 // commands runs the commands of a list, or the one of which it holds the words.
-func (r *reading) commands(list []string) {
+func (r *toolReader) commands(list []string) {
 	if !r.separate(list) {
 		r.run(shell.Interpret(mask.QuoteAll(list), r.in))
 		return
@@ -143,18 +144,23 @@ func (r *reading) commands(list []string) {
 }
 
 // runs reports whether an argument is what a tool runs, or types in somewhere.
-func (r *reading) runs(key, verb string) bool {
+func (r *toolReader) runs(key, verb string) bool {
 	return r.keyIs(key, inputWords) && (verb == "run" || r.isTerminal())
 }
 
-// isTerminal says that a tool is one of a terminal, by its name.
-func (r *reading) isTerminal() bool {
+// isTerminal reports whether a tool is one of a terminal, by its name.
+func (r *toolReader) isTerminal() bool {
 	return slices.ContainsFunc(operation.NameParts(r.name), func(p string) bool {
 		return slices.Contains(r.in.Rows.Words("servers.terminals"), p)
 	})
 }
 
-func (r *reading) scanText(m map[string]any, key, text, verb string) {
+func (r *toolReader) scanText(m map[string]any, key, text, verb string) {
+	if verb != "read" && !proseKeys(r.in.Rows)(key) {
+		for _, command := range tasks.Manifest(text) {
+			r.likeCommand(command)
+		}
+	}
 	switch {
 	case text == "":
 	case r.sqlIn(key, text):
@@ -181,7 +187,7 @@ func (r *reading) scanText(m map[string]any, key, text, verb string) {
 }
 
 // scanJSON looks into the JSON that an argument's text holds.
-func (r *reading) scanJSON(key, text, verb string) bool {
+func (r *toolReader) scanJSON(key, text, verb string) bool {
 	v, ok := decodedJSON(text)
 	if ok && r.jsons < maxScan {
 		r.jsons++
@@ -193,14 +199,14 @@ func (r *reading) scanJSON(key, text, verb string) bool {
 
 // keyIs reports whether the last word of an argument's name is in a list of the
 // policy.
-func (r *reading) keyIs(key, list string) bool { return lastWord(key, r.in.Rows.Words(list)) }
+func (r *toolReader) keyIs(key, list string) bool { return lastWord(key, r.in.Rows.Words(list)) }
 
 func lastWord(key string, list []string) bool {
 	parts := operation.NameParts(key)
 	return len(parts) > 0 && (slices.Contains(list, parts[len(parts)-1]) || slices.Contains(list, strings.Join(parts, "")))
 }
 
-func (r *reading) scanURL(text, verb string) {
+func (r *toolReader) scanURL(text, verb string) {
 	e := abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "fetch", Target: abstract.Value{Text: text}}
 	if verb == "send" || verb == "write" || verb == "delete" {
 		e.Verb, e.Egress = "send", true
@@ -209,9 +215,9 @@ func (r *reading) scanURL(text, verb string) {
 	r.add(e)
 }
 
-// scanRequest reads a URL with a method or a body beside it as a client of HTTP
+// scanRequest reads a URL with a method or a body next to it as a client of HTTP
 // would send them.
-func (r *reading) scanRequest(m map[string]any, url string) {
+func (r *toolReader) scanRequest(m map[string]any, url string) {
 	argv := []string{"curl"}
 	method, _ := m["method"].(string)
 	if slices.Contains([]string{"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"}, strings.ToUpper(method)) {
@@ -237,7 +243,7 @@ func (r *reading) scanRequest(m map[string]any, url string) {
 
 // runClient reads a command that stands for what a server's tool does itself:
 // no program is started here, and the effects of some kinds are not its own.
-func (r *reading) runClient(command string, without ...engine.EffectKind) {
+func (r *toolReader) runClient(command string, without ...engine.EffectKind) {
 	s := shell.Interpret(command, r.in)
 	s.Commands = nil
 	s.Effects = slices.DeleteFunc(s.Effects, func(e abstract.RawEffect) bool { return slices.Contains(without, e.Kind) })
@@ -247,9 +253,9 @@ func (r *reading) runClient(command string, without ...engine.EffectKind) {
 	r.run(s)
 }
 
-// scanCommand interprets a command, with the list of arguments that may stand
-// beside it.
-func (r *reading) scanCommand(m map[string]any, text string) {
+// scanCommand interprets a command, with the list of arguments that may be
+// next to it.
+func (r *toolReader) scanCommand(m map[string]any, text string) {
 	if list, ok := m["args"].([]any); ok {
 		if argv, ok := mask.StringList(list); ok {
 			text += " " + mask.QuoteAll(argv)
@@ -260,25 +266,25 @@ func (r *reading) scanCommand(m map[string]any, text string) {
 
 // scanSQL reads a statement as a database client would get it. The client's
 // own effects are left out: no program is started here.
-func (r *reading) scanSQL(text string) {
+func (r *toolReader) scanSQL(text string) {
 	r.runClient("psql -c "+mask.QuoteWord(text), engine.EffectProcess, engine.EffectNetwork, engine.EffectFileRead)
 }
 
 // sqlIn reports whether an argument is SQL: by its name, or because the tool asks
 // a database.
-func (r *reading) sqlIn(key, text string) bool {
+func (r *toolReader) sqlIn(key, text string) bool {
 	return !r.keyIs(key, commandWords) && r.keyIs(key, sqlWords) && !abstract.WebURL(text) ||
 		r.keyIs(key, "arguments.queries") && r.isDatabase()
 }
 
-func (r *reading) isDatabase() bool {
+func (r *toolReader) isDatabase() bool {
 	low := strings.ToLower(r.name)
 	return slices.ContainsFunc(r.in.Rows.Words("servers.databases"), func(w string) bool { return strings.Contains(low, w) })
 }
 
 func pathLike(text string) bool { return len(text) <= 4096 && !strings.ContainsAny(text, "\r\n\x00") }
 
-func (r *reading) scanPath(text, verb string) {
+func (r *toolReader) scanPath(text, verb string) {
 	kind, does := engine.EffectFileRead, "read"
 	switch verb {
 	case "delete":

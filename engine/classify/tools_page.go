@@ -34,16 +34,18 @@ var (
 		`=\s*(window|self|globalThis|top|parent|frames)\s*($|[;,\n)\]}])|[(,]\s*(window|self|globalThis|top|frames)\s*[,)]`)
 )
 
-// isBrowser says that a tool runs code in the page of a browser, by its name.
-func (r *reading) isBrowser() bool {
+// isBrowser reports whether a tool runs code in the page of a browser, by its
+// name.
+func (r *toolReader) isBrowser() bool {
 	low := strings.ToLower(r.name)
 	return slices.ContainsFunc(r.in.Rows.Words("servers.browsers"), func(w string) bool { return strings.Contains(low, w) })
 }
 
-// page reads JavaScript that runs in the page of a browser: it sees what the page
-// shows, and no file of this machine. Names are looked for in the text as it
-// stands, in strings and comments too; code that builds names is not understood.
-func (r *reading) page(key, text string) {
+// page reads JavaScript that runs in the page of a browser: it sees what the
+// page shows, and no file of this machine. Names are looked for in the text as
+// written, in strings and comments too; code that builds names is not
+// understood.
+func (r *toolReader) page(key, text string) {
 	r.contents[key] = text
 	names := map[string]bool{}
 	for _, name := range pageName().FindAllString(text, -1) {
@@ -63,7 +65,7 @@ func (r *reading) page(key, text string) {
 	}
 }
 
-func (r *reading) anyOf(list string, names map[string]bool) bool {
+func (r *toolReader) anyOf(list string, names map[string]bool) bool {
 	return slices.ContainsFunc(r.in.Rows.Words(list), func(w string) bool { return names[w] })
 }
 
@@ -71,9 +73,9 @@ func (r *reading) anyOf(list string, names map[string]bool) bool {
 // it is loaded.
 const pageLocation = "location"
 
-// leads says that something is assigned to a property which makes the page load
-// or show what is given, or that a style names an address.
-func (r *reading) leads(text string) bool {
+// leads reports whether something is assigned to a property which makes the
+// page load or show what is given, or that a style names an address.
+func (r *toolReader) leads(text string) bool {
 	if strings.Contains(text, "url(") {
 		return true
 	}
@@ -97,8 +99,8 @@ func wordByte(c byte) bool {
 	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// assigned says that what stands before a text is given a value, as the target of
-// an assignment, in a pattern or by a loop.
+// assigned reports whether what is before a text is given a value, as the
+// target of an assignment, in a pattern or by a loop.
 func assigned(rest string) bool {
 	rest = strings.TrimLeft(rest, " \t\r\n)]}'\"`")
 	for _, op := range []string{"+", "||", "??", "&&"} {
@@ -112,7 +114,7 @@ func assigned(rest string) bool {
 
 // fetchesInPage are requests of the page. One to a path of its own site that sends
 // nothing only reads; where the address is not written out, something may leave.
-func (r *reading) fetchesInPage(text string, sends bool) {
+func (r *toolReader) fetchesInPage(text string, sends bool) {
 	calls := pageFetch().FindAllStringSubmatch(text, -1)
 	if len(calls) < strings.Count(text, "fetch") {
 		r.sendsFromPage(abstract.Value{Sure: abstract.Unknown})
@@ -129,7 +131,7 @@ func (r *reading) fetchesInPage(text string, sends bool) {
 	}
 }
 
-func (r *reading) sendsFromPage(to abstract.Value) {
+func (r *toolReader) sendsFromPage(to abstract.Value) {
 	here := place.Loopback(place.HostOf(to))
 	r.add(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Object: objectPage, Egress: !here, Target: to})
 }

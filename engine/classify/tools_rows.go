@@ -81,7 +81,7 @@ func argsOf(row rows.Tool) []toolArg {
 
 // follow does what the rows say of a call: its arguments by their roles, then
 // what is done whatever they are.
-func (r *reading) follow() {
+func (r *toolReader) follow() {
 	r.table()
 	r.does(r.tool.row)
 	for _, row := range r.tool.added {
@@ -96,7 +96,7 @@ func (r *reading) follow() {
 }
 
 // does takes the steps of a row.
-func (r *reading) does(row rows.Tool) {
+func (r *toolReader) does(row rows.Tool) {
 	r.steps(row.Do)
 	for _, c := range row.Cases {
 		if r.holds(c) {
@@ -107,7 +107,7 @@ func (r *reading) does(row rows.Tool) {
 }
 
 // holds reports whether all that a case asks for is among the arguments.
-func (r *reading) holds(c rows.Case) bool {
+func (r *toolReader) holds(c rows.Case) bool {
 	for names, want := range c.Value {
 		if !slices.ContainsFunc(strings.Fields(names), func(name string) bool {
 			text, ok := r.args[name].(string)
@@ -120,7 +120,7 @@ func (r *reading) holds(c rows.Case) bool {
 }
 
 // given reports whether one of some arguments is there, and says something.
-func (r *reading) given(names string) bool {
+func (r *toolReader) given(names string) bool {
 	return slices.ContainsFunc(strings.Fields(names), func(name string) bool {
 		v, there := r.args[name]
 		return there && v != nil && v != false && v != ""
@@ -128,9 +128,9 @@ func (r *reading) given(names string) bool {
 }
 
 // flag reads a key that is true, or the arguments that make it so.
-func (r *reading) flag(value string) bool { return value == "true" || value != "" && r.given(value) }
+func (r *toolReader) flag(value string) bool { return value == "true" || value != "" && r.given(value) }
 
-func (r *reading) steps(list []rows.Step) {
+func (r *toolReader) steps(list []rows.Step) {
 	for _, s := range list {
 		if (s.If == "" || r.given(s.If)) && (s.Unless == "" || !r.given(s.Unless)) {
 			r.step(s)
@@ -139,7 +139,7 @@ func (r *reading) steps(list []rows.Step) {
 }
 
 // step does one thing that a row says.
-func (r *reading) step(s rows.Step) {
+func (r *toolReader) step(s rows.Step) {
 	key, value := s.Op()
 	e := abstract.RawEffect{Verb: s.Verb, Object: s.Object, Recursive: r.flag(s.Recursive), Forced: r.flag(s.Forced), Egress: s.Egress,
 		Contents: s.Contents, Persistence: s.Persistence, Privileged: s.Privileged, Reversible: engine.Reversibility(s.Reversible), Dir: r.in.Cwd}
@@ -166,7 +166,7 @@ func (r *reading) step(s rows.Step) {
 }
 
 // onTargets is a step whose value names what it concerns.
-func (r *reading) onTargets(key, value string, e abstract.RawEffect) {
+func (r *toolReader) onTargets(key, value string, e abstract.RawEffect) {
 	kind := map[string]engine.EffectKind{"read": engine.EffectFileRead, "write": engine.EffectFileWrite, "delete": engine.EffectFileDelete,
 		"fetch": engine.EffectNetwork, "send": engine.EffectNetwork}
 	e.Kind, e.Egress = kind[key], e.Egress || key == "send"
@@ -181,7 +181,7 @@ func (r *reading) onTargets(key, value string, e abstract.RawEffect) {
 
 // at is a step whose value is a verb: something is done to the targets, or to
 // what the tool's server is about.
-func (r *reading) at(key, verb, on string, e abstract.RawEffect) {
+func (r *toolReader) at(key, verb, on string, e abstract.RawEffect) {
 	e.Verb = verb
 	targets := []abstract.Value{{Text: r.server()}}
 	if on != "" {
@@ -210,7 +210,7 @@ func (r *reading) at(key, verb, on string, e abstract.RawEffect) {
 }
 
 // server is what a tool belongs to: the server's name, or its own.
-func (r *reading) server() string {
+func (r *toolReader) server() string {
 	if server, _, ok := strings.Cut(strings.TrimPrefix(r.name, "mcp__"), "__"); ok && strings.HasPrefix(r.name, "mcp__") {
 		return strings.ToLower(server)
 	}
@@ -219,7 +219,7 @@ func (r *reading) server() string {
 
 // selected are the texts of the arguments that a step names, a text of the row,
 // or something that nobody can tell.
-func (r *reading) selected(names string) []abstract.Value {
+func (r *toolReader) selected(names string) []abstract.Value {
 	if text, ok := strings.CutPrefix(names, "="); ok {
 		return []abstract.Value{{Text: text}}
 	}
@@ -234,7 +234,7 @@ func (r *reading) selected(names string) []abstract.Value {
 	return list
 }
 
-// textsOf are the texts of an argument; what is no text could be anything.
+// textsOf are the texts of an argument; what is not text could be anything.
 func textsOf(v any) []abstract.Value {
 	switch v := v.(type) {
 	case nil:

@@ -37,7 +37,7 @@ func TestToolExamples(t *testing.T) {
 // Each function that a row may name is there, and each role is read.
 func TestToolFunctions(t *testing.T) {
 	for _, name := range rows.ToolFunctions() {
-		if (&reading{}).function(name) == nil {
+		if (&toolReader{}).function(name) == nil {
 			t.Errorf("rows may name the function %s, which does not exist", name)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // watches reports whether an action only looks at something that changes by
 // itself, so that to make it again is to wait. A call that does anything else as
 // well does not watch.
-func watches(r *reading, a *engine.Action) bool {
+func watches(r *toolReader, a *engine.Action) bool {
 	w := watcher{r.in.Rows}
 	switch {
 	case !onlyLooking(a.Effects):

@@ -26,7 +26,7 @@ func TestSharedWords(t *testing.T) {
 	}
 }
 
-// TestWordsOfAction: what files hold is no word of an action, nor are secrets.
+// TestWordsOfAction: what files hold is not a word of an action, nor are secrets.
 func TestWordsOfAction(t *testing.T) {
 	a := classifyCall(t, nowhere(), "/srv/shop", "/srv/shop", "Write", `{"file_path":"src/invoice.go","content":"package kangaroo"}`).Action
 	if !slices.Contains(a.Words, prompt.HashWord("invoic")) || slices.Contains(a.Words, prompt.HashWord("kangaroo")) {

@@ -6,22 +6,22 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
 )
 
-// What callers need of the packages below stands here as well, so that they
-// import one package only.
+// What callers need of the packages below is here as well, so that they import
+// one package only.
 
-// World is what is known of the machine on which an action would run.
-type World = place.World
+// System is what is known of the machine on which an action would run.
+type System = place.World
 
-// Discard says what a command of version control throws away.
+// Discard describes what a command of version control throws away.
 type Discard = abstract.Discard
 
 // LocalWorld returns the world of this machine; see [place.LocalWorld].
-func LocalWorld(home, tempDir string, guard []string) World {
+func LocalWorld(home, tempDir string, guard []string) System {
 	return place.LocalWorld(home, tempDir, guard)
 }
 
-// HomeOf returns the home directory that a folder of a recorded session lies
-// in, by the usual places; empty: none.
+// HomeOf returns the home directory that a folder of a recorded session is in,
+// by the usual places; empty: none.
 func HomeOf(dir string) string { return place.HomeOf(dir) }
 
 // HasPersonal reports whether a text holds personal data of some kinds, which

@@ -15,6 +15,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 	"github.com/agent-reviewer/reviewer/engine/classify/tasks"
 	"github.com/agent-reviewer/reviewer/engine/classify/windows"
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // Bounds of what is read of code that one call writes. What is larger is not read.
@@ -34,7 +35,7 @@ type writing struct {
 }
 
 // written lists the code in files that a call writes, with what it would do.
-func (c *Classifier) written(r *reading, res *place.Resolver, m *mask.Masker) []engine.Code {
+func (c *Classifier) written(r *toolReader, res *place.Resolver, m *mask.Masker) []engine.Code {
 	var list []engine.Code
 	seen := map[string]int{}
 	for _, w := range r.writings() {
@@ -56,7 +57,7 @@ func (c *Classifier) written(r *reading, res *place.Resolver, m *mask.Masker) []
 }
 
 // codeOf judges one text. ok: there is something to say about it.
-func (c *Classifier) codeOf(w writing, r *reading, res *place.Resolver, m *mask.Masker) (engine.Code, bool) {
+func (c *Classifier) codeOf(w writing, r *toolReader, res *place.Resolver, m *mask.Masker) (engine.Code, bool) {
 	e := res.Effect(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "write", Target: abstract.Value{Text: w.path}, Dir: r.in.Cwd,
 		Command: -1})
 	if e.Certainty != engine.CertaintyExact || e.Short == "" {
@@ -94,32 +95,32 @@ func (c *Classifier) wholeText(w writing, e *engine.Effect) (before, now string,
 
 // without takes out what version control's text of the file would do already: that is
 // not the session's.
-func (c *Classifier) without(code *engine.Code, file, before string, r *reading, res *place.Resolver, m *mask.Masker) {
+func (c *Classifier) without(code *engine.Code, file, before string, r *toolReader, res *place.Resolver, m *mask.Masker) {
 	old := engine.Code{Kinds: code.Kinds}
 	if c.judge(&old, file, before, r, res, m); old.Digest == "" {
 		return
 	}
 	had := map[string]bool{}
 	for i := range old.Effects {
-		had[deedOf(&old.Effects[i])] = true
+		had[digestOfCode(&old.Effects[i])] = true
 	}
-	code.Effects = slices.DeleteFunc(code.Effects, func(e engine.Effect) bool { return had[deedOf(&e)] })
+	code.Effects = slices.DeleteFunc(code.Effects, func(e engine.Effect) bool { return had[digestOfCode(&e)] })
 	code.Signals = slices.DeleteFunc(code.Signals, func(s engine.Signal) bool { return slices.Contains(old.Signals, s) })
 	if len(code.Effects)+len(code.Signals) == 0 {
 		code.Digest = ""
 	}
 }
 
-// deedOf is equal for effects that do the same to the same thing.
-func deedOf(e *engine.Effect) string {
+// digestOfCode is equal for effects that do the same to the same thing.
+func digestOfCode(e *engine.Effect) string {
 	return strings.Join([]string{string(e.Kind), e.Verb, e.Place(), e.Target, e.Object, string(e.Certainty)}, "\x00")
 }
 
 // judge reads a text by its kind, and notes what it would do.
-func (c *Classifier) judge(code *engine.Code, file, text string, r *reading, res *place.Resolver, m *mask.Masker) {
-	run := &reading{in: r.in, contents: map[string]string{}, script: readKind(code.Kinds, file, text, r.in)}
+func (c *Classifier) judge(code *engine.Code, file, text string, r *toolReader, res *place.Resolver, m *mask.Masker) {
+	run := &toolReader{in: r.in, contents: map[string]string{}, script: readKind(code.Kinds, file, text, r.in)}
 	a := assemble(run, res)
-	a.Effects = tellingEffects(a.Effects)
+	a.Effects = distinctiveEffects(a.Effects)
 	a.Signals = slices.DeleteFunc(a.Signals, func(s engine.Signal) bool { return slices.Contains(textSignals, s) })
 	if len(a.Effects)+len(a.Signals) == 0 {
 		return
@@ -140,7 +141,7 @@ var textSignals = []engine.Signal{engine.SignalDryRun, engine.SignalUnknownComma
 func (c *Classifier) digestOf(code *engine.Code) string {
 	var parts []string
 	for i := range code.Effects {
-		parts = append(parts, deedOf(&code.Effects[i]))
+		parts = append(parts, digestOfCode(&code.Effects[i]))
 	}
 	slices.Sort(parts)
 	for _, s := range code.Signals {
@@ -149,7 +150,7 @@ func (c *Classifier) digestOf(code *engine.Code) string {
 	return c.MAC([]byte(strings.Join(parts, "\x01")))[:16]
 }
 
-// readKind is what a text of a kind would do. Which reader a kind has is no matter of
+// readKind is what a text of a kind would do. Which reader a kind has is not a matter of
 // policy: these are the languages that there are readers for.
 func readKind(kinds []string, file, text string, in shell.Input) abstract.Script {
 	reader := tasks.Reader{Prose: proseKeys(in.Rows), Does: pairsOf(in.Rows, "code.calls").first}
@@ -159,8 +160,11 @@ func readKind(kinds []string, file, text string, in shell.Input) abstract.Script
 	case "ruby", "groovy", "python":
 		s := shell.ReadCode(file, kind, []string{text}, in)
 		return joinScripts(s, shell.ReadCode(file, "shell", reader.Lines(kind, text), in))
-	case engine.TextKind:
-		return shell.ReadCode(file, "shell", []string{text}, in)
+	case engine.CodeMarkdown:
+		s := shell.ReadCode(file, "shell", reader.Lines(kind, text), in)
+		return joinScripts(s, readText(file, text, reader, in))
+	case engine.CodeText, engine.CodeData:
+		return readText(file, text, reader, in)
 	case "shell", "node", "perl", "php", "lua":
 		return shell.ReadCode(file, kind, []string{text}, in)
 	case "r":
@@ -176,9 +180,24 @@ func readKind(kinds []string, file, text string, in shell.Input) abstract.Script
 	}
 }
 
+// readText returns what a text that is not code by its name would do, in whatever
+// language somebody runs it.
+func readText(file, text string, reader tasks.Reader, in shell.Input) abstract.Script {
+	s := shell.ReadCode(file, "shell", []string{text}, in)
+	s = joinScripts(s, shell.ReadCode(file, "shell", reader.Lines("lines", text), in))
+	for _, lang := range anyLanguages {
+		s = joinScripts(s, shell.ReadCode(file, lang, []string{text}, in))
+	}
+	return s
+}
+
+// anyLanguages are the languages next to the shell's in which a text is read whose
+// name says nothing of its language.
+var anyLanguages = []string{"python", "node", "ruby", "perl", "php"}
+
 // joinScripts is what two readers found in one text.
 func joinScripts(a, b abstract.Script) abstract.Script {
-	r := &reading{script: a}
+	r := &toolReader{script: a}
 	r.run(b)
 	return r.script
 }
@@ -188,13 +207,13 @@ func proseKeys(set *rows.Set) func(string) bool {
 	return func(key string) bool { return slices.Contains(keys, key) }
 }
 
-// tellingEffects are the worst of those effects that a person could mind, a few of
+// distinctiveEffects are the worst of those effects that a person could mind, a few of
 // each kind.
-func tellingEffects(list []engine.Effect) []engine.Effect {
+func distinctiveEffects(list []engine.Effect) []engine.Effect {
 	var kept []engine.Effect
 	count := map[engine.EffectKind]int{}
 	for _, e := range list {
-		if telling(&e) && count[e.Kind] < maxCodeOfKind && len(kept) < maxCodeEffects {
+		if distinctive(&e) && count[e.Kind] < maxCodeOfKind && len(kept) < maxCodeEffects {
 			count[e.Kind]++
 			kept = append(kept, e)
 		}
@@ -205,15 +224,16 @@ func tellingEffects(list []engine.Effect) []engine.Effect {
 	return kept
 }
 
-// telling says that an effect is more than work on the files of the project. What goes
-// or changes in there can be looked at when it is run: tests and builds do little else.
-func telling(e *engine.Effect) bool {
+// distinctive reports whether an effect is more than work on the files of the
+// project. What goes or changes in there can be examined when it is run: tests
+// and builds do little else.
+func distinctive(e *engine.Effect) bool {
 	around := slices.Contains([]engine.Location{engine.LocationInside, engine.LocationWorktree, engine.LocationTemp, engine.LocationBeside,
 		engine.LocationNull, engine.LocationUnknown}, e.Location)
 	secret := e.Class == engine.ClassCredential || e.Class == engine.ClassEnvFile
 	switch e.Kind {
 	case engine.EffectProcess:
-		return e.Verb != "exec"
+		return e.Verb != "exec" || e.Object == "host" // a container that gets the machine
 	case engine.EffectFileRead:
 		return !around || secret
 	case engine.EffectFileWrite, engine.EffectFileDelete:
@@ -254,7 +274,7 @@ func shortCommand(cmd engine.Command) engine.Command {
 
 // writings are the texts that a call puts into files: those among its arguments, and
 // those of the commands that it runs.
-func (r *reading) writings() []writing {
+func (r *toolReader) writings() []writing {
 	var list []writing
 	for _, t := range r.script.Written {
 		list = append(list, writing{path: t.Path, text: t.Text})
@@ -271,8 +291,8 @@ func (r *reading) writings() []writing {
 	return list
 }
 
-// textsIn looks for texts beside the path of a file, or below it.
-func (r *reading) textsIn(list []writing, v any, file, old string, depth int) []writing {
+// textsIn looks for texts next to the path of a file, or below it.
+func (r *toolReader) textsIn(list []writing, v any, file, old string, depth int) []writing {
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
@@ -296,7 +316,7 @@ func (r *reading) textsIn(list []writing, v any, file, old string, depth int) []
 }
 
 // fileOf is the file that an object of arguments names, or that around it.
-func (r *reading) fileOf(m map[string]any, file string) string {
+func (r *toolReader) fileOf(m map[string]any, file string) string {
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if text, ok := m[key].(string); ok && pathLike(text) && text != "" && (r.keyIs(key, pathWords) || strings.HasSuffix(key, "_path")) {
 			return text
@@ -305,7 +325,7 @@ func (r *reading) fileOf(m map[string]any, file string) string {
 	return file
 }
 
-func (r *reading) textAt(list []writing, m map[string]any, key, file, old string, depth int) []writing {
+func (r *toolReader) textAt(list []writing, m map[string]any, key, file, old string, depth int) []writing {
 	text, ok := m[key].(string)
 	switch {
 	case !ok:
@@ -390,21 +410,31 @@ func kindsOf(set *rows.Set, name, text string) []string {
 	case len(kinds) > 0:
 	case strings.HasPrefix(text, "#!") && lang != "":
 		kinds = []string{lang}
-	case path.Ext(name) == "":
-		kinds = []string{engine.TextKind}
+	case slices.Contains(set.Words("code.data"), strings.TrimPrefix(strings.ToLower(path.Ext(name)), ".")):
+		kinds = []string{engine.CodeData}
+	default:
+		kinds = []string{engine.CodeText}
+	}
+	if kinds[0] == engine.CodeMarkdown {
+		kinds = []string{engine.CodeMarkdown, engine.CodeData}
 	}
 	return kinds
 }
 
-// loads says which files of code the programs of a call may run: see engine.Action.
-func loads(r *reading, a *engine.Action) []string {
+// loads reports which files of code the programs of a call may run: see
+// engine.Action.
+func loads(r *toolReader, a *engine.Action) []string {
 	l := loader{set: r.in.Rows, runners: pairsOf(r.in.Rows, "code.runners"), found: map[string]bool{}}
-	for i := range a.Commands {
-		starts := slices.ContainsFunc(a.Effects, func(e engine.Effect) bool {
-			return e.Command == i && e.Kind == engine.EffectProcess && e.Verb == "exec"
-		})
-		l.command(&a.Commands[i], starts)
+	starts := map[int]bool{}
+	for i := range a.Effects {
+		if e := &a.Effects[i]; e.Kind == engine.EffectProcess && e.Verb == "exec" {
+			starts[e.Command] = true
+		}
 	}
+	for i := range a.Commands {
+		l.command(&a.Commands[i], starts[i], slices.Contains(r.script.Followed, i))
+	}
+	l.started(r.script.Tree)
 	if len(l.found) > 0 || len(a.Commands) > 0 {
 		for _, name := range r.script.Modules {
 			l.found["="+name] = true
@@ -412,6 +442,21 @@ func loads(r *reading, a *engine.Action) []string {
 	}
 	list := slices.Sorted(maps.Keys(l.found))
 	return list[:min(len(list), maxLoads)]
+}
+
+// started asks the list for the programs that the code names as commands, also where
+// nothing is known of what they run: eval "$line", parallel < jobs.
+func (l *loader) started(tree []*syntax.Stmt) {
+	for _, st := range tree {
+		syntax.Walk(st, func(n syntax.Node) bool {
+			if call, ok := n.(*syntax.CallExpr); ok && len(call.Args) > 0 {
+				if name := path.Base(call.Args[0].Lit()); slices.Contains(l.runners.exact[name], engine.CodeNamed) {
+					l.found[engine.CodeNamed] = true
+				}
+			}
+			return true
+		})
+	}
 }
 
 // maxLoads bounds what is said of what a call may run.
@@ -423,36 +468,56 @@ type loader struct {
 	found   map[string]bool
 }
 
-func (l *loader) command(c *engine.Command, starts bool) {
+func (l *loader) command(c *engine.Command, starts, followed bool) {
 	does := c.Sub
 	if len(does) == 0 {
 		does = c.Operands[:min(len(c.Operands), 2)]
 	}
-	if l.runner(c.Name, slices.Concat(does, c.Flags)) {
+	if l.runner(c, does, followed) {
 		return
 	}
 	for _, name := range c.Wrappers {
-		l.runner(name, wrapperWords)
+		l.runner(&engine.Command{Name: name}, wrapperWords, false)
 	}
 	known, ok, err := l.set.Program(c.Name)
 	switch {
 	case err == nil && !ok && starts:
-		l.found[engine.AnyKind] = true
+		l.found[engine.CodeAny] = true
 	case err != nil || !ok || known.Converted || !known.Does():
 		if starts {
-			l.found[engine.Named] = true
+			l.found[engine.CodeNamed] = true
 		}
 	case known.Language != "":
-		l.found[engine.Named] = true
+		l.found[engine.CodeNamed] = true
 		file := slices.ContainsFunc(c.Operands, func(o string) bool { return o != "-" && o != "/dev/stdin" })
 		module := slices.ContainsFunc(c.Flags, func(f string) bool { return strings.HasPrefix(f, "-m") })
 		if file && !inline(c, known.Code) || module {
 			l.found[kindOfLanguage(known.Language)] = true
 		}
+		if !inline(c, known.Code) && !module {
+			l.script(c.Name, c.Operands)
+		}
 	}
 }
 
-// inline says that an interpreter is given its code as an argument.
+// script records the file that a program runs as its code: the first of the words,
+// after one that the list knows, as in deno run FILE.
+func (l *loader) script(program string, words []string) {
+	if len(words) > 1 && len(l.runners.exact[program+":"+words[0]]) > 0 {
+		words = words[1:]
+	}
+	for len(words) > 0 && len(words[0]) > 1 && words[0][0] == '-' {
+		words = words[1:]
+	}
+	if len(words) > 0 && words[0] != "-" && len(words[0]) <= maxScriptName {
+		l.found[engine.ScriptMark+words[0]] = true
+	}
+}
+
+// maxScriptName bounds the name of a file that is recorded, in bytes.
+const maxScriptName = 256
+
+// inline reports whether an interpreter is given its code as an argument.
 func inline(c *engine.Command, options string) bool {
 	if options == "" {
 		options = "-c"
@@ -472,47 +537,42 @@ func kindOfLanguage(lang string) string {
 // wrapperWords are what a program may have been called with that runs another one.
 var wrapperWords = []string{"run", "exec", "x"}
 
-// runner asks the list for a program, alone and with each of its words. It tells
-// whether with one of them the program runs nothing.
-func (l *loader) runner(name string, words []string) (none bool) {
-	kinds := slices.Clone(l.runners.exact[name])
+// runner looks up a program in the list, alone and with each of its words. It
+// reports whether with one of them the program runs nothing. If all that its tasks do
+// is among the commands, only an option can add more.
+func (l *loader) runner(c *engine.Command, words []string, followed bool) (none bool) {
+	kinds := slices.Clone(l.runners.exact[c.Name])
 	for _, word := range words {
 		word, _, _ = strings.Cut(word, "=")
-		kinds = append(kinds, l.runners.exact[name+":"+word]...)
+		kinds = append(kinds, l.runners.exact[c.Name+":"+word]...)
+	}
+	if followed {
+		kinds = slices.DeleteFunc(kinds, func(kind string) bool { return kind == engine.CodeAny })
+	}
+	if slices.Contains(kinds, runsScript) {
+		l.script(c.Name, c.Operands)
+	}
+	for _, flag := range c.Flags {
+		name, value, given := strings.Cut(flag, "=")
+		means := l.runners.exact[c.Name+":"+name]
+		if kinds = append(kinds, means...); given && slices.Contains(means, runsScript) {
+			l.script("", []string{value})
+		}
 	}
 	if slices.Contains(kinds, runsNone) {
 		return true
 	}
 	for _, kind := range kinds {
-		l.found[kind] = true
+		if kind != runsScript {
+			l.found[kind] = true
+		}
 	}
 	return false
 }
 
+// runsScript is what the list says of programs whose first operand, and of options
+// whose value, is a file that is run for its code.
+const runsScript = "script"
+
 // runsNone is what the list says of words with which a program only looks at code.
 const runsNone = "none"
-
-// maxCode is how much of a record code takes that a call writes.
-const maxCode = 1800
-
-// code keeps what fits of the code that a call writes: of each file the worst first.
-func (c *cutter) code(list []engine.Code) []engine.Code {
-	if len(list) == 0 {
-		return nil
-	}
-	limit, whole := min(maxCode, 4*(c.m.resource+c.m.args)), len(list)
-	list = slices.Clone(list)
-	for len(list) > 0 && jsonSize(list) > limit {
-		longest := slices.MaxFunc(list, func(a, b engine.Code) int { return len(a.Effects) - len(b.Effects) })
-		i := slices.IndexFunc(list, func(o engine.Code) bool { return o.Path == longest.Path })
-		if n := len(longest.Effects); n > 1 {
-			list[i].Effects = longest.Effects[:n-1]
-		} else {
-			list = list[:len(list)-1]
-		}
-	}
-	if len(list) < whole {
-		c.note("action.code", whole, "")
-	}
-	return list
-}

@@ -1,13 +1,12 @@
-// Package detect looks for what a policy declares in the raw texts of a call:
-// its arguments, the contents that it writes, its results. What leaves the
-// package is how often each detector found something, never a text.
+// Package detect searches the raw texts of a call (its arguments, the contents
+// that it writes, its results) for what a policy declares. What leaves the
+// package is how often each detector matched, never a text.
 //
-// Patterns are RE2, so that time grows with the length of the text and nothing
-// else. Most texts hold none of the words that a pattern cannot do without:
-// one pass over a text finds where such words are, and a pattern runs around
-// them only.
+// Patterns are RE2, so that time is linear in the length of the text. Most
+// texts contain none of the words that a pattern requires: one pass over a text
+// finds where such words are, and a pattern runs only around them.
 //
-// Not its business: what to look for, and what a find is worth (policy), and
+// Out of scope: what to search for, how matches are judged (policy), and
 // which arguments of a tool are contents (engine/classify).
 package detect
 
@@ -23,30 +22,30 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Version is raised by hand when the same patterns could count otherwise.
+// Version is raised by hand when the same patterns could count differently.
 const Version = 2
 
-// Detector is one thing to look for.
+// Detector is one thing to search for.
 type Detector struct {
 	ID       string
-	Patterns []string       // RE2; what they find is counted together
+	Patterns []string       // RE2; their matches are counted together
 	In       []engine.Place // empty: everywhere
-	Tools    []string       // exact names, or beginnings that end in *; empty: all
+	Tools    []string       // exact names, or prefixes that end in *; empty: all
 	Max      int64          // counting stops here
 }
 
-// Places says what the texts of a tool's argument are: arguments, contents,
-// both where nobody knows, or nothing to look at.
+// Places classifies the texts of a tool's argument: arguments, contents, both
+// if unknown, or neither.
 type Places func(tool, argument string) []engine.Place
 
 // Set is the detectors of a policy. It is an engine.Detector and safe for
 // concurrent use.
 type Set struct {
-	Digest string // of everything that decides what is found
+	Digest string // digest of everything that determines matches
 
 	detectors []detector
 	places    Places
-	words     func() *words // of all patterns; made when there is a first text
+	words     func() *words // of all patterns; built for the first text
 }
 
 var _ engine.Detector = (*Set)(nil)
@@ -56,7 +55,7 @@ type detector struct {
 	patterns []*pattern
 }
 
-// Error is what is wrong with a pattern.
+// Error is a defect of a pattern.
 type Error struct {
 	ID      string // of the detector
 	Pattern int    // index in its Patterns
@@ -65,12 +64,12 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("detector %s: pattern: %v", e.ID, e.Err) }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the underlying error.
 func (e *Error) Unwrap() error { return e.Err }
 
 // New makes a set of detectors. Their order is their priority: where more than
-// engine.MaxDetected find something, the first are reported. All patterns that
-// are wrong are returned together, each as an *Error.
+// engine.MaxDetected find something, the first are reported. All invalid
+// patterns are reported together, each as an *Error.
 func New(list []Detector, places Places) (*Set, error) {
 	s := &Set{places: places}
 	var all []*pattern
@@ -107,10 +106,10 @@ func digest(list []Detector) string {
 }
 
 // Detect implements engine.Detector: how often each detector found something,
-// by id; nil where none did. Before a call it looks at arguments and contents,
-// after it at results.
+// by id; nil where none did. Before a call it searches arguments and contents,
+// after it results.
 func (s *Set) Detect(e engine.Event) map[string]int64 {
-	concerned := s.concerned(e)
+	concerned := s.applicable(e)
 	if len(concerned) == 0 {
 		return nil
 	}
@@ -121,8 +120,8 @@ func (s *Set) Detect(e engine.Event) map[string]int64 {
 	return s.report(counts)
 }
 
-// Finds says whether the detector at an index finds something in a text,
-// wherever and whenever that would be.
+// Finds reports whether the detector at an index matches a text, regardless of
+// place and time.
 func (s *Set) Finds(index int, in string) bool {
 	everywhere := text{in, []engine.Place{engine.PlaceArguments, engine.PlaceContents, engine.PlaceResults}}
 	counts := make([]int64, len(s.detectors))
@@ -130,8 +129,8 @@ func (s *Set) Finds(index int, in string) bool {
 	return counts[index] > 0
 }
 
-// concerned returns the indices of the detectors that look at such an event.
-func (s *Set) concerned(e engine.Event) []int {
+// applicable returns the indices of the detectors that apply to such an event.
+func (s *Set) applicable(e engine.Event) []int {
 	places := placesOf(e.Phase)
 	var list []int
 	for i := range s.detectors {
@@ -156,7 +155,7 @@ func (d *detector) looksAt(tool string) bool {
 	})
 }
 
-// count adds what is found in one text.
+// count adds the matches in one text.
 func (s *Set) count(t text, concerned []int, counts []int64) {
 	found := s.words().find(t.text)
 	for _, i := range concerned {

@@ -66,13 +66,13 @@ func TestDetect(t *testing.T) {
 		"contents":                     {in(engine.PlaceContents), pre("Write", `{"file_path": "foo", "content": "foo foo"}`), 2},
 		"nested contents":              {in(engine.PlaceContents), pre("Write", `{"edits": [{"content": "foo"}, {"content": ["foo"]}]}`), 2},
 		"a text that goes":             {foo(func(*Detector) {}), pre("Write", `{"old": "foo"}`), 0},
-		"arguments that are no JSON":   {in(engine.PlaceContents), pre("Bash", `foo`), 1},
+		"arguments that are not JSON":  {in(engine.PlaceContents), pre("Bash", `foo`), 1},
 		"a tool that is not known":     {in(engine.PlaceContents), pre("mcp__fs__put", `{"body": "foo"}`), 1},
 		"counted once there":           {foo(func(*Detector) {}), pre("mcp__fs__put", `{"body": "foo"}`), 1},
 		"no results before":            {in(engine.PlaceResults), pre("Bash", `{"command": "foo"}`), 0},
 		"results":                      {in(engine.PlaceResults), post("Bash", `{"stdout": "foo", "stderr": ["foo"]}`, "foo"), 3},
 		"a result that is a text":      {in(engine.PlaceResults), post("Bash", `"foo"`, ""), 1},
-		"a result that is no JSON":     {in(engine.PlaceResults), post("Bash", `foo {`, ""), 1},
+		"a result that is not JSON":    {in(engine.PlaceResults), post("Bash", `foo {`, ""), 1},
 		"a key twice":                  {in(engine.PlaceResults), post("Bash", `{"a": "foo", "a": ""}`, ""), 1},
 		"no result":                    {in(engine.PlaceResults), engine.Event{Phase: engine.PhasePost, Tool: "Bash"}, 0},
 		"not the call again":           {foo(func(*Detector) {}), post("Bash", `"bar"`, ""), 0},
@@ -163,7 +163,7 @@ func TestNewErrors(t *testing.T) {
 		{"foo(?!bar)", "pattern: (?!: RE2 does not look ahead or behind"},
 		{"(?<=bar)foo", "RE2 does not look ahead or behind"},
 		{"(?<!bar)foo", "RE2 does not look ahead or behind"},
-		{`(foo)\1`, `pattern: \1: RE2 has no references to groups`},
+		{`(foo)\1`, `pattern: \1: RE2 has no backreferences`},
 		{"(?>foo)bar", "RE2 has no atomic groups"},
 		{"fo++", "pattern: ++: RE2 has no atomic groups"},
 		{`\y`, `pattern: invalid escape sequence: \y`},
@@ -284,7 +284,7 @@ func randomText(g *rand.Rand) string {
 	return b.String()
 }
 
-// No pattern and no text make it fail or count otherwise.
+// Whatever the pattern and the text, it neither fails nor miscounts.
 func FuzzCount(f *testing.F) {
 	f.Add("(?i)ignore (all )?previous", "please IGNORE previous texts")
 	f.Add(`\bfoo.{0,9}bar$`, "foo bar")

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// shortest returns how many characters a match has at least.
+// shortest returns the minimum length of a match, in characters.
 func shortest(re *syntax.Regexp) int {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -33,7 +33,7 @@ func shortest(re *syntax.Regexp) int {
 	return 0
 }
 
-// longest returns how many bytes a match has at most.
+// longest returns the maximum length of a match, in bytes.
 func longest(re *syntax.Regexp) int {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -66,7 +66,7 @@ func longest(re *syntax.Regexp) int {
 	return 0
 }
 
-// times bounds a repetition; -1: it has no end.
+// times limits a repetition; -1: unlimited.
 func times(n, most int) int {
 	if n == 0 {
 		return 0
@@ -77,7 +77,7 @@ func times(n, most int) int {
 	return n * most
 }
 
-// width is the most bytes that a character takes, in any case.
+// width is the largest number of bytes that a character takes, in either case.
 func width(r rune, anyCase bool) int {
 	n := utf8.RuneLen(r)
 	if !anyCase {

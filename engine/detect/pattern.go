@@ -5,18 +5,17 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
-	"strings"
 	"sync"
 	"unicode/utf8"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// pattern is a regular expression with what can be said of all that it matches.
+// pattern is a regular expression with what is known about all its matches.
 type pattern struct {
 	number  int
-	words   []string // every match holds one of them, letters of ASCII in either case; nil: nothing is known
-	longest int      // bytes of a match at most; unbounded: no end is known
+	words   []string // every match contains one of them, ASCII letters in either case; nil: unknown
+	longest int      // longest match in bytes; unbounded: no limit is known
 	regexp  func() (*regexp.Regexp, error)
 }
 
@@ -29,7 +28,7 @@ func newPattern(source string) (*pattern, error) {
 		return nil, explain(err)
 	}
 	if shortest(tree) == 0 {
-		return nil, errors.New("it matches the empty text, and so everywhere; ask for at least one character")
+		return nil, errors.New("it matches the empty text, and so everywhere; require at least one character")
 	}
 	return &pattern{
 		words: required(tree), longest: longest(tree),
@@ -37,35 +36,22 @@ func newPattern(source string) (*pattern, error) {
 	}, nil
 }
 
-// explain says of what other engines have, and RE2 has not, what to write
-// instead.
+// explain says what to write instead of what RE2 does not support.
 func explain(err error) error {
-	var wrong *syntax.Error
-	if !errors.As(err, &wrong) {
-		return err
+	err = engine.ExplainRegexp(err)
+	if engine.IsLookaround(err) {
+		return fmt.Errorf("%w, or make two detectors and let a rule require one without the other", err)
 	}
-	switch expr := wrong.Expr; {
-	case strings.HasPrefix(expr, "(?=") || strings.HasPrefix(expr, "(?!") || strings.HasPrefix(expr, "(?<"):
-		return fmt.Errorf("%s: RE2 does not look ahead or behind; match the text around it too, "+
-			"or make two detectors and let a rule ask for one without the other", expr)
-	case wrong.Code == syntax.ErrInvalidEscape && backreference().MatchString(expr):
-		return fmt.Errorf("%s: RE2 has no references to groups; write the group out again", expr)
-	case strings.HasPrefix(expr, "(?>") || wrong.Code == syntax.ErrInvalidRepeatOp:
-		return fmt.Errorf("%s: RE2 has no atomic groups and no possessive repetitions, and needs none, since it never goes back; "+
-			"write a plain group or repetition", expr)
-	}
-	return fmt.Errorf("%s: %s", wrong.Code, wrong.Expr)
+	return err
 }
 
-var backreference = engine.Regexp(`^\\[1-9k]`)
-
-// span is a stretch of a text, in bytes.
+// span is a part of a text, in bytes.
 type span struct{ from, to int }
 
-// count says how often the pattern matches a text, without overlaps, at most
-// limit times. Where the words that it needs are known, it looks around them
-// only: far enough that no match touches the edge of what it sees, so that ^,
-// $ and \b mean what they mean in the whole text.
+// count reports how often the pattern matches a text, without overlaps, at most
+// limit times. Where its required words are known, it searches only around
+// them: far enough that no match touches the edge of what it sees, so that ^, $
+// and \b mean what they mean in the whole text.
 func (p *pattern) count(text string, found *found, limit int64) int64 {
 	if p.words == nil {
 		return p.countIn(text, limit)

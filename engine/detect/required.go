@@ -8,32 +8,32 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of the words that are looked for: more of them say no more.
+// Limits for the required words: more of them would not help.
 const (
 	mostWords = 24 // alternatives of one pattern
 	mostBytes = 24 // of one word
-	someBytes = 2  // a shorter word is nearly everywhere
+	someBytes = 2  // a shorter word is in nearly every text
 )
 
-// required returns words of which every match of the pattern holds at least
-// one; nil: nothing useful is known. Letters of ASCII are in lower case.
+// required returns words of which every match of the pattern contains at least
+// one, with ASCII letters in lower case; nil: nothing useful is known.
 func required(tree *syntax.Regexp) []string {
 	return know(tree).cut().best
 }
 
-// knowledge is what is known of the texts that a pattern, or a part of it,
+// literalInfo is what is known about the texts that a pattern, or part of one,
 // matches.
-type knowledge struct {
+type literalInfo struct {
 	whole []string // the texts are exactly these; nil: not known
-	best  []string // each of the texts holds one of these; nil: not known
+	best  []string // each of the texts contains one of these; nil: unknown
 }
 
-var anything = knowledge{}
+var anything = literalInfo{}
 
-func know(re *syntax.Regexp) knowledge {
+func know(re *syntax.Regexp) literalInfo {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
-		return knowledge{whole: []string{""}}
+		return literalInfo{whole: []string{""}}
 	case syntax.OpLiteral:
 		return knowLiteral(re)
 	case syntax.OpCharClass:
@@ -41,7 +41,7 @@ func know(re *syntax.Regexp) knowledge {
 	case syntax.OpCapture:
 		return know(re.Sub[0])
 	case syntax.OpPlus:
-		return knowledge{best: know(re.Sub[0]).cut().best}
+		return literalInfo{best: know(re.Sub[0]).cut().best}
 	case syntax.OpRepeat:
 		return knowRepeat(re)
 	case syntax.OpConcat:
@@ -52,10 +52,10 @@ func know(re *syntax.Regexp) knowledge {
 	return anything
 }
 
-// knowLiteral reads a text. Where case is folded, a letter that has another
-// form beyond ASCII (k and s have) stands for all its forms.
-func knowLiteral(re *syntax.Regexp) knowledge {
-	j := joiner{}
+// knowLiteral handles a literal. Where case is folded, a letter that has
+// another form beyond ASCII (k and s have) stands for all its forms.
+func knowLiteral(re *syntax.Regexp) literalInfo {
+	j := concatenation{}
 	var run strings.Builder
 	for _, r := range re.Rune {
 		forms := []string{lower(string(r))}
@@ -66,11 +66,11 @@ func knowLiteral(re *syntax.Regexp) knowledge {
 			run.WriteString(forms[0])
 			continue
 		}
-		j.add(knowledge{whole: []string{run.String()}})
-		j.add(knowledge{whole: forms})
+		j.add(literalInfo{whole: []string{run.String()}})
+		j.add(literalInfo{whole: forms})
 		run.Reset()
 	}
-	j.add(knowledge{whole: []string{run.String()}})
+	j.add(literalInfo{whole: []string{run.String()}})
 	return j.done()
 }
 
@@ -92,9 +92,10 @@ func lower(s string) string {
 	}, s)
 }
 
-// knowClass lists the characters of a small class. Of a larger one beyond
-// ASCII it knows how the characters begin: 64 in a row differ in the last byte.
-func knowClass(ranges []rune) knowledge {
+// knowClass lists the characters of a small class. For a larger one beyond
+// ASCII it lists the first bytes of its characters: 64 consecutive ones differ
+// only in the last byte.
+func knowClass(ranges []rune) literalInfo {
 	var whole, begin []string
 	if many(ranges) && ranges[0] < utf8.RuneSelf {
 		return anything
@@ -114,15 +115,16 @@ func knowClass(ranges []rune) knowledge {
 		}
 	}
 	if whole, begin = distinct(whole), distinct(begin); len(whole) <= mostWords {
-		return knowledge{whole: whole}
+		return literalInfo{whole: whole}
 	}
 	if len(begin) <= mostWords {
-		return knowledge{best: begin}
+		return literalInfo{best: begin}
 	}
 	return anything
 }
 
-// many says that a class has more characters than are listed, in either case.
+// many reports whether a class has more characters than are listed, in either
+// case.
 func many(ranges []rune) bool {
 	n := 0
 	for i := 0; i+1 < len(ranges); i += 2 {
@@ -136,11 +138,11 @@ func distinct(list []string) []string {
 	return slices.Compact(list)
 }
 
-func knowRepeat(re *syntax.Regexp) knowledge {
+func knowRepeat(re *syntax.Regexp) literalInfo {
 	if re.Min == 0 {
 		return anything
 	}
-	j, k := joiner{}, know(re.Sub[0])
+	j, k := concatenation{}, know(re.Sub[0])
 	for range min(re.Min, mostBytes) {
 		j.add(k)
 	}
@@ -150,16 +152,16 @@ func knowRepeat(re *syntax.Regexp) knowledge {
 	return j.done()
 }
 
-func knowAll(parts []*syntax.Regexp) knowledge {
-	j := joiner{}
+func knowAll(parts []*syntax.Regexp) literalInfo {
+	j := concatenation{}
 	for _, p := range parts {
 		j.add(know(p))
 	}
 	return j.done()
 }
 
-func knowOneOf(parts []*syntax.Regexp) knowledge {
-	all := knowledge{whole: []string{}, best: []string{}}
+func knowOneOf(parts []*syntax.Regexp) literalInfo {
+	all := literalInfo{whole: []string{}, best: []string{}}
 	for _, p := range parts {
 		k := know(p)
 		if all.whole != nil && k.whole != nil {
@@ -183,15 +185,15 @@ func knowOneOf(parts []*syntax.Regexp) knowledge {
 }
 
 // cut turns whole texts into words to look for.
-func (k knowledge) cut() knowledge {
+func (k literalInfo) cut() literalInfo {
 	if better(k.whole, k.best) {
-		return knowledge{best: k.whole}
+		return literalInfo{best: k.whole}
 	}
-	return knowledge{best: k.best}
+	return literalInfo{best: k.best}
 }
 
-// better says whether words are worth more than others: the shortest of them
-// is longer.
+// better reports whether words are more useful than others: their shortest is
+// longer.
 func better(words, than []string) bool {
 	n := shortestOf(words)
 	return n >= someBytes && n > shortestOf(than)
@@ -204,14 +206,14 @@ func shortestOf(words []string) int {
 	return len(slices.MinFunc(words, func(a, b string) int { return len(a) - len(b) }))
 }
 
-// joiner puts what is known of parts together that follow each other.
-type joiner struct {
-	whole  []string // of all parts since the last that was not known; nil: there were none yet
+// concatenation combines what is known about consecutive parts.
+type concatenation struct {
+	whole  []string // of all parts since the last unknown one; nil: none yet
 	best   []string
 	broken bool // some part was not known
 }
 
-func (j *joiner) add(k knowledge) {
+func (j *concatenation) add(k literalInfo) {
 	if better(k.best, j.best) {
 		j.best = k.best
 	}
@@ -229,22 +231,22 @@ func (j *joiner) add(k knowledge) {
 	j.whole = next
 }
 
-func (j *joiner) flush() {
+func (j *concatenation) flush() {
 	if better(j.whole, j.best) {
 		j.best = j.whole
 	}
 	j.whole = nil
 }
 
-func (j *joiner) done() knowledge {
+func (j *concatenation) done() literalInfo {
 	if !j.broken {
-		return knowledge{whole: j.whole, best: j.best}
+		return literalInfo{whole: j.whole, best: j.best}
 	}
 	j.flush()
-	return knowledge{best: j.best}
+	return literalInfo{best: j.best}
 }
 
-// product appends each text of b to each of a; nil where that is too much.
+// product appends each text of b to each of a; nil if there would be too many.
 func product(a, b []string) []string {
 	if a == nil {
 		return b

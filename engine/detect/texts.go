@@ -13,8 +13,8 @@ var (
 	after  = []engine.Place{engine.PlaceResults}
 )
 
-// placesOf lists where texts of an event can be. A call's arguments are looked
-// at before it runs; the event after it holds them again.
+// placesOf lists the places of texts in an event. A call's arguments are
+// examined before it runs; the event after it contains them again.
 func placesOf(p engine.Phase) []engine.Place {
 	switch p {
 	case engine.PhasePre:
@@ -40,7 +40,7 @@ func (s *Set) texts(e engine.Event) []text {
 }
 
 // jsonTexts returns the strings of a document, in an order that may change from
-// one call to the next. What is no document is one text, in all places.
+// one call to the next. What is not a document is one text, in all places.
 func jsonTexts(raw []byte, all []engine.Place, placesOf func(name string) []engine.Place) []text {
 	if len(raw) == 0 {
 		return nil
@@ -52,8 +52,8 @@ func jsonTexts(raw []byte, all []engine.Place, placesOf func(name string) []engi
 	return appendTexts(nil, v, "", placesOf)
 }
 
-// appendTexts takes the items of a list by the name of the list. Keys are texts
-// too: whoever fills a map may write there what is looked for.
+// appendTexts assigns the items of a list the place of the list. Keys are texts
+// too: whoever fills a map may write anything there.
 func appendTexts(list []text, v any, name string, placesOf func(string) []engine.Place) []text {
 	switch v := v.(type) {
 	case string:

@@ -3,7 +3,7 @@ package detect
 import "slices"
 
 // words finds many words in one pass over a text, after Aho and Corasick. It
-// does not tell the cases of ASCII letters apart.
+// ignores the case of ASCII letters.
 type words struct {
 	patterns []*pattern
 	class    [256]uint8 // of a byte; 0: it is in no word
@@ -39,8 +39,8 @@ func newWords(patterns []*pattern) *words {
 	return w
 }
 
-// learn gives the bytes of a word classes of their own. They are fewer than
-// 255: words are UTF-8 without capitals.
+// learn gives the bytes of a word classes of their own. There are fewer than
+// 255: words are UTF-8 in lower case.
 func (w *words) learn(s string) {
 	for i := range len(s) {
 		c := s[i]
@@ -75,8 +75,8 @@ func (w *words) add(s string, end word) {
 	w.ends[state] = append(w.ends[state], end)
 }
 
-// link completes the transitions: where no word goes on, the longest end of
-// what was read goes on that begins a word.
+// link completes the transitions: where no word continues, the longest suffix
+// of the input that starts a word does.
 func (w *words) link() {
 	back := make([]int, len(w.ends))
 	queue := []int{0}
@@ -106,7 +106,7 @@ func (w *words) link() {
 	}
 }
 
-// find looks for all words in a text.
+// find finds all words in a text.
 func (w *words) find(text string) *found {
 	f := &found{}
 	at := int32(0)
@@ -123,13 +123,13 @@ func (w *words) find(text string) *found {
 	return f
 }
 
-// add widens a word to where a match can be. Words come by their ends, so that
-// the spans of a pattern come by their beginnings.
+// add widens a word to where a match can be. Words arrive ordered by their
+// ends, so that the spans of a pattern arrive ordered by their starts.
 func (f *found) add(p *pattern, patterns, start, end, size int) {
 	if f.spans == nil {
 		f.spans = make([][]span, patterns)
 	}
-	s := span{max(0, end-p.longest-margin), min(size, start+p.longest+margin)} // where a match can lie
+	s := span{max(0, end-p.longest-margin), min(size, start+p.longest+margin)} // where a match can be
 	list := f.spans[p.number]
 	if n := len(list); n > 0 && s.from <= list[n-1].to {
 		list[n-1].to = max(list[n-1].to, s.to)

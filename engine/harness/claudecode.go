@@ -58,12 +58,12 @@ func claudeCodePhase(event string) engine.Phase {
 	return engine.PhaseOther
 }
 
-// DecodeClaudeCode reads the input of a hook. It is strict on what reviewer
-// uses (exact keys and types, no key twice at any level, valid UTF-8, at most
-// MaxInput bytes and 200 levels), since another reading of the same bytes
-// would be another call; keys that it does not know are ignored, since any
-// release may add some. An escaped lone surrogate is accepted: the client
-// passes it on as it is.
+// DecodeClaudeCode reads the input of a hook. It is strict about what reviewer
+// uses (exact keys and types, no duplicate keys at any level, valid UTF-8, at
+// most MaxInput bytes and 200 levels), since a different reading of the same
+// bytes would be a different call; unknown keys are ignored, since any release
+// may add some. An escaped lone surrogate is accepted: the client passes it on
+// as it is.
 func DecodeClaudeCode(event string, raw []byte, project string) (engine.Event, error) {
 	doc, err := readDocument(raw)
 	if err != nil {
@@ -75,10 +75,10 @@ func DecodeClaudeCode(event string, raw []byte, project string) (engine.Event, e
 		return e, fmt.Errorf("read hook input: %w", err)
 	}
 	if unknownCall(name, doc) {
-		return named(""), fmt.Errorf("read hook input: the event %q is not known, and it brings a tool call that may be about to run", name)
+		return named(""), fmt.Errorf("read hook input: unknown event %q with a tool call that may be about to run", name)
 	}
 	if !knownEvent(name) && answerPhase(name) == engine.PhasePre {
-		return e, fmt.Errorf("read hook input: the event %q is not known, and a tool call may follow it", name)
+		return e, fmt.Errorf("read hook input: unknown event %q, which a tool call may follow", name)
 	}
 	full := e
 	full.Project = project
@@ -92,8 +92,8 @@ func named(event string) engine.Event {
 	return engine.Event{Harness: ClaudeCode, Name: event, Phase: answerPhase(event)}
 }
 
-// answerPhase is the phase under which a failure is answered: an event that
-// nobody can name may be a tool call.
+// answerPhase returns the phase under which a failure is answered: an unknown
+// event may be a tool call.
 func answerPhase(event string) engine.Phase {
 	if event == "" || event == permissionRequest || mayPrecede(event) {
 		return engine.PhasePre
@@ -101,8 +101,8 @@ func answerPhase(event string) engine.Phase {
 	return claudeCodePhase(event)
 }
 
-// otherEvents are those of the client that no tool call follows, beside the ones
-// for which reviewer is installed.
+// otherEvents are events of the client that no tool call follows, in addition
+// to those for which reviewer is installed.
 func otherEvents() []string {
 	return []string{permissionRequest, "PermissionDenied", "Notification", "PreCompact", "PostCompact", "Setup", "StopFailure",
 		"TeammateIdle", "TaskCreated", "TaskCompleted", "ConfigChange", "InstructionsLoaded", "WorktreeCreate", "WorktreeRemove",
@@ -113,9 +113,9 @@ func knownEvent(name string) bool {
 	return slices.Contains(ClaudeCodeEvents(), name) || slices.Contains(otherEvents(), name)
 }
 
-// mayPrecede says of a name that is not known that a tool call may follow the
-// event: a misspelt one, or one of a newer client. What says that something is
-// over is left alone, since a denial there would erase prompts or force the agent on.
+// mayPrecede reports whether a tool call may follow an event of unknown name: a
+// misspelt one, or one of a newer client. Names of something that has ended are
+// excluded, since a denial there would erase prompts or force the agent on.
 func mayPrecede(event string) bool {
 	if knownEvent(event) {
 		return false
@@ -138,8 +138,8 @@ func mayPrecede(event string) bool {
 	return false
 }
 
-// unknownCall says that an event that is not known brings a call and nothing that
-// came of it.
+// unknownCall reports whether an unknown event contains a call and no result of
+// it.
 func unknownCall(name string, doc document) bool {
 	return !knownEvent(name) && doc.has("tool_input") && !doc.has("tool_response") && !doc.has("error")
 }
@@ -152,7 +152,7 @@ func claudeCodeEvent(argument string, doc document) (string, error) {
 	case err != nil:
 		return argument, err
 	case said == "" && argument == "":
-		return "", errors.New("hook_event_name is missing, and the hook's command names no event")
+		return "", errors.New("hook_event_name is missing and the hook's command names no event: run `reviewer install claude-code` again")
 	case said == "" || said == argument:
 		return argument, nil
 	case argument == "":
@@ -198,8 +198,8 @@ func claudeCodeKeys() []string {
 	}
 }
 
-// checkSpelling refuses a key that differs from one that is read in case only:
-// a reader that ignores case would take the one for the other.
+// checkSpelling rejects a key that differs from a known one only in case: a
+// reader that ignores case would confuse them.
 func (d document) checkSpelling() error {
 	keys := make([]string, 0, len(d))
 	for key := range d {
@@ -240,8 +240,8 @@ func (d document) fill(e *engine.Event) error {
 	return nil
 }
 
-// fillCall reads the call, of which the required keys must be there. After a
-// call only its tool is: word about what ran is worth having without its id.
+// fillCall reads the call, whose required keys must be present. After a call
+// only its tool is required: a report of what ran is useful without its id.
 func (d document) fillCall(e *engine.Event, required ...string) error {
 	for _, key := range required {
 		if !d.has(key) {
@@ -294,8 +294,8 @@ func (d document) fillPrompt(e *engine.Event) error {
 	return d.set(&e.Prompt, "prompt")
 }
 
-// fromPerson says whether a prompt's source is a person, or a program that a
-// person started.
+// fromPerson reports whether a prompt comes from a person, or from a program
+// that a person started.
 func fromPerson(source string) bool {
 	switch source {
 	case "system", "loop_wakeup", "schedule_wakeup", "poll_event":
@@ -304,7 +304,7 @@ func fromPerson(source string) bool {
 	return true
 }
 
-// has says whether a key is there; null counts as absent.
+// has reports whether a key is there; null counts as absent.
 func (d document) has(key string) bool {
 	raw, ok := d[key]
 	return ok && string(raw) != "null"

@@ -9,8 +9,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// maxText bounds a text in UTF-16 units: the client writes what is longer than
-// 10,000 to a file and shows a preview, which would cut off the end of a denial.
+// maxText limits a text in UTF-16 units: the client writes anything longer than
+// 10,000 to a file and shows a preview, which would cut off the end of a
+// denial.
 const maxText = 9500
 
 // claudeCodeOutput is what the client reads from a hook's standard output. It
@@ -26,7 +27,7 @@ type claudeSpecific struct {
 	Event    string          `json:"hookEventName"`
 	Decision string          `json:"permissionDecision,omitempty"`
 	Reason   string          `json:"permissionDecisionReason,omitempty"`
-	Input    json.RawMessage `json:"updatedInput,omitempty"` // PreToolUse only: in the place of the whole input
+	Input    json.RawMessage `json:"updatedInput,omitempty"` // PreToolUse only: replaces the whole input
 	Request  *claudeBehavior `json:"decision,omitempty"`     // PermissionRequest only
 	Context  string          `json:"additionalContext,omitempty"`
 }
@@ -36,13 +37,14 @@ type claudeBehavior struct {
 	Message  string `json:"message,omitempty"`
 }
 
-// EncodeClaudeCode writes an answer for the client.
+// EncodeClaudeCode encodes an answer for the client.
 //
-// An allowance is silence: `permissionDecision: allow` would skip the person's
-// own prompt, so it is sent only where the answer grants that. A denial is sent
-// twice, as JSON and as exit status 2, since each alone has versions and
-// accidents in which the call runs. A stop is carried out after a call and after
-// a batch only: before a call the client lets that call run, or does not stop.
+// To allow a call, nothing is sent: `permissionDecision: allow` would skip the
+// person's own prompt, so it is sent only where the answer grants that. A
+// denial is sent twice, as JSON and as exit status 2, since with either alone
+// there are client versions and failures in which the call runs. A stop is
+// carried out only after a call and after a batch: before a call the client
+// would let that call run, or not stop.
 func EncodeClaudeCode(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
 	a.Text = shorten(a.Text, maxText)
 	switch event {
@@ -60,10 +62,10 @@ func EncodeClaudeCode(event string, a engine.Answer) (stdout []byte, stderr stri
 	return nil, "", 0
 }
 
-// FailClaudeCode answers where there is no answer: before a tool call, and
-// where nobody can say which event it was, with a denial. Everywhere else
-// silently: a failing hook there would erase the person's prompt, end the
-// agent's loop or force it on.
+// FailClaudeCode encodes an answer where there is none: a denial before a tool
+// call, and where the event is unknown. Everywhere else it is silent: a failing
+// hook there would erase the person's prompt, end the agent's loop or force it
+// on.
 func FailClaudeCode(event, text string) (stdout []byte, stderr string, exit int) {
 	phase := answerPhase(event)
 	if phase == engine.PhasePre && event != permissionRequest {
@@ -86,10 +88,10 @@ func encodePre(a engine.Answer) ([]byte, string, int) {
 		if isObject(a.Args) {
 			return encodeModify(a), "", 0
 		}
-		fallthrough // without another form there is nothing that may run unasked
+		fallthrough // without a modified form there is nothing that may run unasked
 	case engine.Ask:
 		s.Decision = "ask"
-		s.Reason = cmp.Or(a.Text, "reviewer asks a person to decide about this call.")
+		s.Reason = cmp.Or(a.Text, "reviewer asks a person to decide on this call.")
 	default:
 		s.Decision = "deny"
 		s.Reason = cmp.Or(a.Text, "reviewer denied this call.")
@@ -98,24 +100,24 @@ func encodePre(a engine.Answer) ([]byte, string, int) {
 	return encode(claudeCodeOutput{Specific: s}), "", 0
 }
 
-// encodeModify puts the call in its other form and leaves the decision about it
-// to the client: with `permissionDecision: allow` the person's own prompt would
-// not come up. The new input goes out as it was made, but for space between its
-// values: no number and no escape is read and written again.
+// encodeModify replaces the call's input and leaves the decision to the client:
+// with `permissionDecision: allow` the person's own prompt would not appear.
+// The new input is sent exactly as it was made, except for space between its
+// values: no number or escape is re-encoded.
 func encodeModify(a engine.Answer) []byte {
 	s := &claudeSpecific{Event: preToolUse, Input: a.Args, Context: a.Text}
 	return encode(claudeCodeOutput{SystemMessage: a.Text, Specific: s})
 }
 
-// isObject says whether a text is a JSON object: the client takes no other
-// input, and runs the call as it was when it gets one.
+// isObject reports whether a text is a JSON object: the client accepts no other
+// input, and runs the original call when it gets one.
 func isObject(raw json.RawMessage) bool {
 	return json.Valid(raw) && bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("{"))
 }
 
-// encodeRequest says something only where it denies: the client's own prompt
-// is what `ask` is for, and a call that was put in another form before it came
-// here comes in that form. The client ignores the exit status here.
+// encodeRequest sends something only to deny: the client's own prompt serves
+// for `ask`, and a call that was modified before it came here arrives in that
+// form. The client ignores the exit status here.
 func encodeRequest(a engine.Answer) ([]byte, string, int) {
 	if a.Effect.Strictness() < engine.Block.Strictness() {
 		return nil, "", 0
@@ -125,8 +127,9 @@ func encodeRequest(a engine.Answer) ([]byte, string, int) {
 	return encode(claudeCodeOutput{Specific: s}), text + "\n", 2
 }
 
-// encodePost tells the model and the person. `decision: block` is never sent:
-// it undoes nothing, and the client quotes the hook's command line with it.
+// encodePost addresses the model and the person. `decision: block` is never
+// sent: it undoes nothing, and the client quotes the hook's command line with
+// it.
 func encodePost(event string, a engine.Answer) []byte {
 	if !a.Stop {
 		return encodeContext(event, a)
@@ -142,8 +145,8 @@ func encodeContext(event string, a engine.Answer) []byte {
 	return encode(claudeCodeOutput{SystemMessage: a.Text, Specific: &claudeSpecific{Event: event, Context: a.Text}})
 }
 
-// encodeNotice tells the person only: context given to a stopping agent sends
-// it on for another turn.
+// encodeNotice addresses only the person: context given to a stopping agent
+// would start another turn.
 func encodeNotice(a engine.Answer) []byte {
 	if a.Effect == engine.Allow || a.Text == "" {
 		return nil
@@ -156,13 +159,13 @@ func encode(out claudeCodeOutput) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(out); err != nil {
-		return nil // not reached: the type holds strings, and JSON that was looked at
+		return nil // not reached: the type contains strings, and JSON that was checked
 	}
 	return b.Bytes()
 }
 
-// shorten takes from the middle of a text: its beginning says what is wrong,
-// its end what to do.
+// shorten cuts the middle of a text: its start says what is wrong, its end what
+// to do.
 func shorten(s string, limit int) string {
 	if len(s) <= limit {
 		return s // a UTF-16 unit takes at least one byte of UTF-8
@@ -177,7 +180,7 @@ func shorten(s string, limit int) string {
 	return decode16(units[:head]) + gap + decode16(units[len(units)-tail:])
 }
 
-// decode16 drops the half of a character that was cut in two.
+// decode16 drops the half of a surrogate pair that was cut in two.
 func decode16(units []uint16) string {
 	if n := len(units); n > 0 && utf16.IsSurrogate(rune(units[n-1])) && units[n-1] < 0xDC00 {
 		units = units[:n-1]

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 const hooks = "../../testdata/hooks/"
 
@@ -26,6 +26,6 @@ func wantGolden(t *testing.T, path, got string) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s (-want +got); -update writes it anew:\n%s", path, d)
+		t.Errorf("%s (-want +got); -update writes it again:\n%s", path, d)
 	}
 }

@@ -5,17 +5,17 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// Findings is what a settings file of Claude Code says that matters to the gate.
+// Findings is what a settings file of Claude Code contains that matters to the
+// gate.
 type Findings struct {
-	Problem               string        // why the client ignores the whole file; empty where it does not
+	Problem               string        // why the client ignores the whole file; empty if it does not
 	DisableAllHooks       bool          // hooks of lower layers and of this one are off
 	AllowManagedHooksOnly bool          // hooks of all other layers are off
-	Env                   []EnvFinding  // variables that reach the hook and could bend it
+	Env                   []EnvFinding  // variables that reach the hook and could subvert it
 	Own                   []OwnHook     // reviewer's entries
 	Foreign               []ForeignHook // others that could change a call after it was reviewed
 }
@@ -23,7 +23,7 @@ type Findings struct {
 // EnvFinding is a variable of the settings' env.
 type EnvFinding struct{ Name, Why string }
 
-// OwnHook is an entry of reviewer.
+// OwnHook is one of reviewer's entries.
 type OwnHook struct {
 	Event    string
 	Matcher  string
@@ -34,13 +34,13 @@ type OwnHook struct {
 	Problems []string // what keeps the entry from failing closed, or from working
 }
 
-// ForeignHook is somebody else's entry on an event where it can rewrite or
-// allow a call: of two rewritings the last one wins, so a review of the first
-// input says nothing about what runs.
+// ForeignHook is an entry of another program on an event where it can rewrite
+// or allow a call: of two rewrites the last one wins, so a review of the first
+// input does not cover what runs.
 type ForeignHook struct{ Event, Matcher, Type, What string }
 
 // Inspect reads a settings file. client is the client's version, as it prints
-// it; empty where it is not known.
+// it; empty if unknown.
 func Inspect(settings []byte, client string) Findings {
 	var f Findings
 	top, err := readSettings(settings)
@@ -57,7 +57,7 @@ func Inspect(settings []byte, client string) Findings {
 	return f
 }
 
-// Installed says whether an event calls reviewer, for every tool.
+// Installed reports whether an event calls reviewer for every tool.
 func (f Findings) Installed(event string) bool {
 	return slices.ContainsFunc(f.Own, func(o OwnHook) bool { return o.Event == event && matchesAll(o.Matcher) })
 }
@@ -68,7 +68,7 @@ func (f *Findings) switches(top object) error {
 		f.DisableAllHooks = true
 	case "", "false":
 	default:
-		return fmt.Errorf("settings: disableAllHooks is %s, neither true nor false", v)
+		return fmt.Errorf("settings: disableAllHooks is %s, expected true or false", v)
 	}
 	v := top.value("allowManagedHooksOnly")
 	f.AllowManagedHooksOnly = v != nil && string(v) != "false" // the client takes an invalid value for true
@@ -127,8 +127,8 @@ func matchesAll(matcher string) bool {
 	return matcher == "" || matcher == "*" || matcher == ".*"
 }
 
-// ownEntry knows an entry of reviewer by its arguments, whatever the program is
-// called and in whichever form; nil for others.
+// ownEntry recognises an entry of reviewer by its arguments, whatever the
+// program is called and in whichever form; nil for others.
 func ownEntry(raw json.RawMessage) *OwnHook {
 	var h struct {
 		Type    string   `json:"type"`
@@ -183,18 +183,18 @@ func ownProblems(o OwnHook, raw json.RawMessage, client string) []string {
 			found = append(found, text)
 		}
 	}
-	report(!filepath.IsAbs(o.Program), "the program is not an absolute path: PATH decides what runs")
+	report(!absolute(o.Program), "the program is not an absolute path: PATH decides what runs")
 	report(o.Home == "", "no --home: the environment decides where the state is")
 	report(!namesEvent(h, o.Event), "the arguments do not name the event "+o.Event)
 	report(o.Form == "exec" && client != "" && !ExecForm(client), "clients below "+execSince+
 		" run the call when a program in exec form is missing")
-	report(o.Form == "shell" && ExecForm(client), "the shell form loads what LD_PRELOAD names; this client knows the exec form")
-	report(h.value("if") != nil, "`if` leaves calls out")
+	report(o.Form == "shell" && ExecForm(client), "the shell form loads what LD_PRELOAD names; this client supports the exec form")
+	report(h.value("if") != nil, "`if` excludes some calls")
 	report(string(h.value("async")) == "true" || string(h.value("asyncRewake")) == "true", "an async hook cannot deny")
 	report(o.Timeout > 0 && o.Timeout < int(ClaudeCodeTimeout(o.Event).Seconds()), "the timeout is shorter than the hook's own deadline")
 	failsClosed := strings.HasSuffix(strings.TrimSpace(h.text("command")), "|| exit 2")
 	if o.Event == preToolUse {
-		report(!matchesAll(o.Matcher), "the matcher "+o.Matcher+" leaves tools out")
+		report(!matchesAll(o.Matcher), "the matcher "+o.Matcher+" excludes some tools")
 		report(o.Form == "exec" && h.text("onFailure") != "block", "no onFailure: block, so a failing hook lets the call run")
 		report(o.Form == "shell" && !failsClosed, "no `|| exit 2`, so a failing hook lets the call run")
 		return found
@@ -212,8 +212,8 @@ func namesEvent(h object, event string) bool {
 	return i >= 0 && i+1 < len(words) && words[i+1] == event
 }
 
-// inspectEnv lists what a repository's settings could bend: they reach the
-// hook's process.
+// inspectEnv lists variables in a repository's settings that could subvert the
+// hook: they reach its process.
 func (f *Findings) inspectEnv(top object) {
 	env, err := parseObject(bytes.TrimSpace(top.value("env")))
 	if err != nil {
@@ -227,22 +227,26 @@ func (f *Findings) inspectEnv(top object) {
 }
 
 func envReason(name string) string {
-	switch name {
-	case "PATH", "SHELL", "BASH_ENV", "ENV", "SHELLOPTS", "IFS", "CLAUDE_CODE_SHELL", "CLAUDE_CODE_SHELL_PREFIX":
-		return "decides what a hook in shell form runs"
-	case "HOME", "TMPDIR", "CLAUDE_PROJECT_DIR":
+	switch name = strings.ToUpper(name); name { // Windows does not tell Path from PATH
+	case "PATHEXT", "COMSPEC", "SYSTEMROOT", "CLAUDE_CODE_GIT_BASH_PATH":
+		return "decides what is started, on Windows"
+	case "USERPROFILE", "LOCALAPPDATA", "APPDATA", "PROGRAMDATA", "TEMP", "TMP":
 		return "moves folders that a program looks up"
+	case "PATH", "SHELL", "BASH_ENV", "ENV", "SHELLOPTS", "IFS", "CLAUDE_CODE_SHELL", "CLAUDE_CODE_SHELL_PREFIX":
+		return "determines what a hook in shell form runs"
+	case "HOME", "TMPDIR", "CLAUDE_PROJECT_DIR":
+		return "changes folders that programs look up"
 	case "GODEBUG", "GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GOTRACEBACK", "GOCOVERDIR":
 		return "configures the hook's runtime"
 	case "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE":
-		return "takes the settings with the hooks away"
+		return "removes the settings that contain the hooks"
 	}
 	for _, p := range []struct{ prefix, why string }{
 		{"LD_", "loads code into programs that are started"},
 		{"DYLD_", "loads code into programs that are started"},
-		{"XDG_", "moves folders that a program looks up"},
+		{"XDG_", "changes folders that programs look up"},
 		{"REVIEWER_", "configures reviewer"},
-		{"BASH_FUNC_", "decides what a hook in shell form runs"},
+		{"BASH_FUNC_", "determines what a hook in shell form runs"},
 	} {
 		if strings.HasPrefix(name, p.prefix) {
 			return p.why

@@ -6,36 +6,36 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// LoggedCall is what the log says about a call before it ran.
+// LoggedCall is the log's entry for a call before it ran.
 type LoggedCall struct {
 	ID     string         // of the record
 	Answer engine.Verdict // what the agent was told; only Block keeps a call from running
 }
 
-// Doubt is a call of a transcript that does not fit the log.
-type Doubt struct {
+// Mismatch is a call of a transcript that does not match the log.
+type Mismatch struct {
 	Session string         `json:"session"`
 	Agent   string         `json:"agent,omitempty"`
 	Call    string         `json:"call"`
 	Tool    string         `json:"tool"`
 	Time    int64          `json:"t,omitempty"`      // Unix milliseconds
-	Outcome engine.Outcome `json:"outcome"`          // what the transcript says became of it; pending: nothing
+	Outcome engine.Outcome `json:"outcome"`          // outcome according to the transcript; pending: none
 	Record  string         `json:"record,omitempty"` // id of the record that denied it
 }
 
-// Reconciliation compares a transcript with the log: the only way to see
-// afterwards that hooks were off.
+// Reconciliation is the result of comparing a transcript with the log: the only
+// way to see afterwards that hooks were off.
 type Reconciliation struct {
-	Session    string  `json:"session"`
-	Calls      int     `json:"calls"`             // in the transcript
-	Reviewed   int     `json:"reviewed"`          // of them, with a verdict in the log
-	Unasked    int     `json:"unasked,omitempty"` // turned down by the agent before it asks anybody
-	Unreviewed []Doubt `json:"unreviewed"`        // no verdict in the log
-	RanDenied  []Doubt `json:"ran_denied"`        // ran although the log says that it was denied
-	Unread     int     `json:"unread,omitempty"`  // lines of the transcript that were not understood: they may hold calls
+	Session    string     `json:"session"`
+	Calls      int        `json:"calls"`             // in the transcript
+	Reviewed   int        `json:"reviewed"`          // of them, with a verdict in the log
+	Unasked    int        `json:"unasked,omitempty"` // rejected by the agent before it asks anybody
+	Unreviewed []Mismatch `json:"unreviewed"`        // no verdict in the log
+	RanDenied  []Mismatch `json:"ran_denied"`        // ran although the log records a denial
+	Unread     int        `json:"unread,omitempty"`  // lines of the transcript that were not understood: they may contain calls
 }
 
-// Clean says that every call was reviewed and every denial kept.
+// Clean reports whether every call was reviewed and every denial was obeyed.
 func (r Reconciliation) Clean() bool {
 	return len(r.Unreviewed) == 0 && len(r.RanDenied) == 0
 }
@@ -43,7 +43,7 @@ func (r Reconciliation) Clean() bool {
 // Reconcile compares the calls of a transcript with those of the log, which
 // logged finds by the agent's id of the call.
 func Reconcile(t Transcript, logged func(session, call string) (LoggedCall, bool)) Reconciliation {
-	r := Reconciliation{Session: t.Session, Unreviewed: []Doubt{}, RanDenied: []Doubt{}, Unread: len(t.Bad)}
+	r := Reconciliation{Session: t.Session, Unreviewed: []Mismatch{}, RanDenied: []Mismatch{}, Unread: len(t.Bad)}
 	results := map[string]*engine.Result{}
 	for _, e := range t.Events {
 		if e.Phase == engine.PhasePost {
@@ -53,7 +53,7 @@ func Reconcile(t Transcript, logged func(session, call string) (LoggedCall, bool
 	for _, e := range t.Calls() {
 		r.Calls++
 		entry, found := logged(e.Session, e.Call)
-		d := Doubt{Session: e.Session, Agent: e.Agent, Call: e.Call, Tool: e.Tool, Time: e.Time, Outcome: outcome(results[e.Call]),
+		d := Mismatch{Session: e.Session, Agent: e.Agent, Call: e.Call, Tool: e.Tool, Time: e.Time, Outcome: outcome(results[e.Call]),
 			Record: entry.ID}
 		switch {
 		case found && entry.Answer == engine.Block && ran(results[e.Call]):
@@ -82,8 +82,8 @@ func outcome(r *engine.Result) engine.Outcome {
 	return engine.OutcomeRan
 }
 
-// ran says that a call certainly ran. An error alone does not show that: some
-// clients give a denial's reason as the error and nothing else.
+// ran reports whether a call certainly ran. An error alone does not show that:
+// some clients give a denial's reason as the error and nothing else.
 func ran(r *engine.Result) bool {
 	if r == nil || r.Refused {
 		return false

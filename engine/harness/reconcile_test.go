@@ -42,7 +42,7 @@ func TestReconcile(t *testing.T) {
 	}
 }
 
-func doubts(list []Doubt) string {
+func doubts(list []Mismatch) string {
 	var s []string
 	for _, d := range list {
 		s = append(s, d.Call+"/"+string(d.Outcome))

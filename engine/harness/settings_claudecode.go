@@ -5,18 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// HookCommand is what the client is to start for each event.
+// HookCommand is the command that the client is to start for each event.
 type HookCommand struct {
 	Program string // absolute path of the program
 	Home    string // absolute path of reviewer's state; in the arguments, since a repository's settings reach the environment
-	Client  string // the client's version, as it prints it; empty: not known
+	Client  string // the client's version, as it prints it; empty: unknown
+	System  string // windows, or another name of runtime.GOOS
 }
 
 // ClaudeCodeEvents are the events to install: every one that is reviewed or
@@ -28,8 +28,8 @@ func ClaudeCodeEvents() []string {
 	}
 }
 
-// ClaudeCodeTimeout is the time that the client gives a hook. The hook's own
-// deadline must be shorter, since a call runs when the client's passes.
+// ClaudeCodeTimeout returns the time that the client gives a hook. The hook's
+// own deadline must be shorter, since a call runs when the client's expires.
 //
 // Tool calls: 60 s, a hundred times what 200 hooks at once on two cores take; a
 // hook that needs longer is broken, and a person waits no longer for one call.
@@ -47,11 +47,12 @@ func ClaudeCodeTimeout(event string) time.Duration {
 }
 
 // execSince is the first client that knows the exec form together with
-// onFailure; older ones ignore onFailure without a word.
+// onFailure; older ones ignore onFailure silently.
 const execSince = "2.1.295"
 
-// ExecForm says whether a client of a version is given the exec form (a program
-// and its arguments, no shell). Where the version is not known, it is not.
+// ExecForm reports whether a client of a version is given the exec form (a
+// program and its arguments, no shell). Where the version is not known, it is
+// not.
 func ExecForm(client string) bool {
 	return client != "" && atLeast(client, execSince)
 }
@@ -82,7 +83,8 @@ type handler struct {
 	Type      string   `json:"type"`
 	Command   string   `json:"command"`
 	Args      []string `json:"args,omitempty"`
-	Timeout   int      `json:"timeout"` // seconds
+	Shell     string   `json:"shell,omitempty"` // of the shell form
+	Timeout   int      `json:"timeout"`         // seconds
 	OnFailure string   `json:"onFailure,omitempty"`
 }
 
@@ -96,12 +98,28 @@ func (c HookCommand) handler(event string) handler {
 		return h
 	}
 	h.Args = nil
-	h.Command = fmt.Sprintf("%s hook %s %s --home %s", quoteShell(c.Program), ClaudeCode, event, quoteShell(c.Home))
+	h.Command = fmt.Sprintf("%s hook %s %s --home %s", c.word(c.Program), ClaudeCode, event, c.word(c.Home))
+	if c.System == "windows" {
+		h.Shell = "bash" // PowerShell 5 knows no ||, and would let the call run
+	}
 	if event == preToolUse {
 		// Nowhere else: exit 2 erases prompts, ends loops and forces the agent on.
 		h.Command += " || exit 2"
 	}
 	return h
+}
+
+// word is a path as one word of a shell. On Windows it has slashes, and quotes only
+// where it needs them, so that it is the same word to Git Bash, PowerShell and cmd.
+func (c HookCommand) word(path string) string {
+	if c.System != "windows" {
+		return quoteShell(path)
+	}
+	path = strings.ReplaceAll(path, `\`, "/")
+	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:") == "" {
+		return path
+	}
+	return quoteShell(path)
 }
 
 func (c HookCommand) group(event string) (json.RawMessage, error) {
@@ -120,9 +138,16 @@ func (c HookCommand) group(event string) (json.RawMessage, error) {
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
+// absolute reports whether a path is one on some system: settings are read wherever
+// they were written.
+func absolute(path string) bool {
+	drive := len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/') && (path[0]|0x20 >= 'a' && path[0]|0x20 <= 'z')
+	return drive || strings.HasPrefix(path, "/") || strings.HasPrefix(path, `\\`)
+}
+
 func (c HookCommand) check() error {
 	for _, path := range []string{c.Program, c.Home} {
-		if !filepath.IsAbs(path) || strings.ContainsAny(path, "\x00\n\r") {
+		if !absolute(path) || strings.ContainsAny(path, "\x00\n\r") {
 			return fmt.Errorf("hook command needs an absolute path, not %q", path)
 		}
 	}

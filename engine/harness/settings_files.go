@@ -9,18 +9,19 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"syscall"
+
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
 // Layer is a place where Claude Code looks for settings. Hooks of all layers
-// apply together; a switch of a later layer loses against an earlier one's.
+// apply together; a switch in an earlier layer overrides one in a later layer.
 type Layer struct {
 	Name string // managed, local, project, user
 	Path string // the file; of a Dir, the folder whose *.json files count
 	Dir  bool
 }
 
-// Places says where a client looks.
+// Places describes where a client looks.
 type Places struct {
 	OS        string // runtime.GOOS
 	Home      string
@@ -41,8 +42,11 @@ const (
 // files need not exist.
 func SettingsLayers(p Places) []Layer {
 	managed := "/etc/claude-code"
-	if p.OS == "darwin" {
+	switch p.OS {
+	case "darwin":
 		managed = "/Library/Application Support/ClaudeCode"
+	case "windows":
+		managed = "C:/Program Files/ClaudeCode"
 	}
 	config := cmp.Or(p.ConfigDir, filepath.Join(p.Home, ".claude"))
 	layers := []Layer{
@@ -58,14 +62,14 @@ func SettingsLayers(p Places) []Layer {
 		Layer{Name: LayerUser, Path: filepath.Join(config, "settings.json")})
 }
 
-// ErrSettingsChanged says that a file is not what it was when it was read.
-var ErrSettingsChanged = errors.New("the file was changed meanwhile; run the command again")
+// ErrSettingsChanged means that a file was changed after it was read.
+var ErrSettingsChanged = errors.New("the file was changed in the meantime; run the command again")
 
-// WriteSettings replaces a settings file as a whole, so that no reader sees
-// half of it. old is what the caller read (nil: there was no file); anything
-// else there by now is left alone and is ErrSettingsChanged. The old bytes are
-// kept beside the file, under the name that is returned. Links are followed,
-// mode and owner kept. Nothing is written where new equals old.
+// WriteSettings atomically replaces a settings file. old is what the caller
+// read (nil: there was no file); if the file differs from it by now, it is left
+// alone and the error is ErrSettingsChanged. The old bytes are kept in a backup
+// next to the file, whose name is returned. Links are followed, mode and owner
+// kept. Nothing is written if new equals old.
 func WriteSettings(path string, old, new []byte) (backup string, err error) {
 	if path, err = followLinks(path); err != nil {
 		return "", fmt.Errorf("write settings: %w", err)
@@ -170,10 +174,10 @@ func replaceFile(path string, old, new []byte) error {
 	if err := unchanged(path, old); err != nil {
 		return err
 	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
+	if err := osfile.Rename(tmp.Name(), path); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return osfile.SyncDir(filepath.Dir(path))
 }
 
 // fillFile writes a file to the disk with the mode and owner of another; a new
@@ -183,28 +187,7 @@ func fillFile(f *os.File, data []byte, like fs.FileInfo) error {
 	mode := fs.FileMode(0o644)
 	if like != nil {
 		mode = like.Mode().Perm()
-		err = errors.Join(err, sameOwner(f, like))
+		err = errors.Join(err, osfile.SameOwner(f, like))
 	}
 	return errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
-}
-
-func sameOwner(f *os.File, like fs.FileInfo) error {
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	want, ok := like.Sys().(*syscall.Stat_t)
-	got, same := info.Sys().(*syscall.Stat_t)
-	if !ok || !same || want.Uid == got.Uid && want.Gid == got.Gid {
-		return nil
-	}
-	return f.Chown(int(want.Uid), int(want.Gid))
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

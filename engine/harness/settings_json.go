@@ -12,7 +12,7 @@ import (
 )
 
 // object is a JSON object whose members keep their order and their bytes, so
-// that a person's settings come out as they went in.
+// that a person's settings are preserved.
 type object []member
 
 type member struct {
@@ -110,8 +110,8 @@ func (o object) set(key string, value json.RawMessage) object {
 	return append(o, member{rawKey: raw, key: key, value: value})
 }
 
-// readSettings reads a settings file: strict JSON, as the client demands. No
-// file and an empty one are empty settings.
+// readSettings reads a settings file: strict JSON, as the client requires. A
+// missing file and an empty one are empty settings.
 func readSettings(raw []byte) (object, error) {
 	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
 	if len(bytes.TrimSpace(raw)) == 0 {
@@ -131,7 +131,7 @@ func readSettings(raw []byte) (object, error) {
 	return o, nil
 }
 
-// position says where a syntax error is, as editors count.
+// position describes where a syntax error is, counting as editors do.
 func position(raw []byte, err error) string {
 	var syntax *json.SyntaxError
 	if !errors.As(err, &syntax) {

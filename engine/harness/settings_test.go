@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -150,7 +151,7 @@ func TestInspect(t *testing.T) {
 		{"switches", `{"disableAllHooks":true,"allowManagedHooksOnly":true}`, "", "disableAllHooks\nallowManagedHooksOnly\n"},
 		{"switches off", `{"disableAllHooks":false,"allowManagedHooksOnly":false}`, "", ""},
 		{"invalid counts as managed only", `{"allowManagedHooksOnly":"no"}`, "", "allowManagedHooksOnly\n"},
-		{"not a switch", `{"disableAllHooks":"yes","env":{"PATH":"/x"}}`, "", "problem: settings: disableAllHooks is \"yes\", neither true nor false\nenv PATH\n"},
+		{"not a switch", `{"disableAllHooks":"yes","env":{"PATH":"/x"}}`, "", "problem: settings: disableAllHooks is \"yes\", expected true or false\nenv PATH\n"},
 		{"group is a string", `{"hooks":{"Stop":["x"]}}`, "", "problem: settings: a group of hooks.Stop is not an object\n"},
 		{"group without hooks", `{"hooks":{"Stop":[{"matcher":"*"}]}}`, "", "problem: settings: hooks in a group of hooks.Stop is not a list\n"},
 		{"env", `{"env":{"SHOP":"x","GOOGLE_CLOUD_PROJECT":"x","LD_PRELOAD":"x","HOME":"x","GODEBUG":"x","REVIEWER_HOME":"x","XDG_STATE_HOME":"x","BASH_FUNC_ls%%":"x","CLAUDE_CONFIG_DIR":"x"}}`, "",
@@ -158,7 +159,7 @@ func TestInspect(t *testing.T) {
 		{"foreign", `{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"cat answer.json"},{"type":"http","url":"http://127.0.0.1:1/x"},{"type":"command","command":"/bin/x","args":["hook","other"]}]}],"Stop":[{"hooks":[{"type":"command","command":"true"}]}],"PermissionRequest":[{"hooks":[{"type":"prompt","prompt":"Fine?"}]}]}}`, "",
 			"foreign PreToolUse [Bash] command: cat answer.json\nforeign PreToolUse [Bash] http: http://127.0.0.1:1/x\nforeign PreToolUse [Bash] command: /bin/x [\"hook\",\"other\"]\nforeign PermissionRequest [] prompt: Fine?\n"},
 		{"by hand", `{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"reviewer hook claude-code","timeout":3,"if":"Bash(rm *)","async":true}]}]}}`, "2.1.329",
-			"own PreToolUse [Bash] shell reviewer \"\" 3s\n- the program is not an absolute path: PATH decides what runs\n- no --home: the environment decides where the state is\n- the arguments do not name the event PreToolUse\n- the shell form loads what LD_PRELOAD names; this client knows the exec form\n- `if` leaves calls out\n- an async hook cannot deny\n- the timeout is shorter than the hook's own deadline\n- the matcher Bash leaves tools out\n- no `|| exit 2`, so a failing hook lets the call run\n"},
+			"own PreToolUse [Bash] shell reviewer \"\" 3s\n- the program is not an absolute path: PATH decides what runs\n- no --home: the environment decides where the state is\n- the arguments do not name the event PreToolUse\n- the shell form loads what LD_PRELOAD names; this client supports the exec form\n- `if` excludes some calls\n- an async hook cannot deny\n- the timeout is shorter than the hook's own deadline\n- the matcher Bash excludes some tools\n- no `|| exit 2`, so a failing hook lets the call run\n"},
 		{"exec without onFailure", `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","command":"/bin/reviewer","args":["hook","claude-code","PreToolUse","--home=/state"]}]}]}}`, "2.1.200",
 			"own PreToolUse [*] exec /bin/reviewer \"/state\" 0s\n- clients below 2.1.295 run the call when a program in exec form is missing\n- no onFailure: block, so a failing hook lets the call run\n"},
 		{"exit 2 elsewhere", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/bin/reviewer hook claude-code Stop --home \"/my state\" || exit 2"}]}]}}`, "",
@@ -199,7 +200,7 @@ func printed(f Findings) string {
 func TestSettingsLayers(t *testing.T) {
 	var got []string
 	for _, l := range SettingsLayers(Places{OS: "linux", Home: "/home/kim", Project: "/srv/shop/web", Root: "/srv/shop"}) {
-		got = append(got, fmt.Sprintf("%s %s %t", l.Name, l.Path, l.Dir))
+		got = append(got, fmt.Sprintf("%s %s %t", l.Name, filepath.ToSlash(l.Path), l.Dir))
 	}
 	want := []string{
 		"managed /etc/claude-code/managed-settings.json false",
@@ -213,7 +214,8 @@ func TestSettingsLayers(t *testing.T) {
 		t.Errorf("layers (-want +got):\n%s", d)
 	}
 	mac := SettingsLayers(Places{OS: "darwin", Home: "/Users/kim", ConfigDir: "/Users/kim/claude", Project: "/p", Root: "/p"})
-	if len(mac) != 5 || mac[0].Path != "/Library/Application Support/ClaudeCode/managed-settings.json" || mac[4].Path != "/Users/kim/claude/settings.json" {
+	managed, user := filepath.ToSlash(mac[0].Path), filepath.ToSlash(mac[len(mac)-1].Path)
+	if len(mac) != 5 || managed != "/Library/Application Support/ClaudeCode/managed-settings.json" || user != "/Users/kim/claude/settings.json" {
 		t.Errorf("layers on darwin: %v", mac)
 	}
 }
@@ -230,6 +232,9 @@ func put(t *testing.T, path, text string, mode os.FileMode) {
 
 func wantFile(t *testing.T, path, text string, mode os.FileMode) {
 	t.Helper()
+	if runtime.GOOS == "windows" {
+		mode = 0o666 // there files have rights, and no modes
+	}
 	got, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -312,6 +317,10 @@ func TestWriteSettingsChangedMeanwhile(t *testing.T) {
 
 func TestWriteSettingsFollowsLinks(t *testing.T) {
 	dir := t.TempDir()
+	err := os.Symlink("nowhere", filepath.Join(t.TempDir(), "link"))
+	if err != nil || runtime.GOOS == "windows" {
+		t.Skip("no symbolic links here:", err) // wine makes none, and says that it did
+	}
 	dotfiles := filepath.Join(dir, "dotfiles")
 	home := filepath.Join(dir, "home")
 	for _, d := range []string{dotfiles, home} {

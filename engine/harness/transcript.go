@@ -15,31 +15,33 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Transcript is what an agent wrote down about a session, as events.
+// Transcript is an agent's own record of a session, as events.
 type Transcript struct {
 	Harness string         // the agent that wrote it, as in Event.Harness
-	Session string         // the agent's id of the session; the first one where a file names several; empty: the file names none, and the caller does
-	Version string         // of the agent that wrote it, where it says so
+	Session string         // the agent's id of the session; the first if there are several; empty: the caller names it
+	Version string         // of the agent that wrote it, if recorded
 	Events  []engine.Event // prompts, calls and their results in the order of the file, each once
-	Lines   int            // lines that hold something; in a file that is one document, its messages or steps
+	Lines   int            // lines that are not blank; in a file that is one document, its messages or steps
 	Bad     []BadLine      // lines, or parts of them, that were not understood
 
-	// Unasked are the calls (by id) that the agent turned down by itself, before
-	// it asks any hook: they never ran, and nothing was to be reviewed.
+	// Unasked are the calls (by id) that the agent rejected by itself, before
+	// it asks any hook: they never ran, and there was nothing to review.
 	Unasked map[string]bool
 
-	// Local says that ids of calls mean something in this file only. Otherwise they
-	// are the agent's own, and the same id in another file is the same call: a
-	// resumed or forked session holds copies of what came before.
-	Local bool
+	// LocalIDs reports whether ids of calls are meaningful only within this file.
+	// Otherwise they are the agent's own, and the same id in another file is
+	// the same call: a resumed or forked session contains copies of what came
+	// before.
+	LocalIDs bool
 
-	// Partial says that the file holds part of a session's calls, such as a hook's log
-	// does: where another file tells of the session, that one counts.
+	// Partial reports whether the file contains only part of a session's calls,
+	// as a hook's log does: if another file covers the session, that one
+	// counts.
 	Partial bool
 
-	// Made says that ids of calls are made of what the calls are, since the file names
-	// none: nothing else knows them.
-	Made bool
+	// DerivedIDs reports whether ids of calls were derived from their content, since
+	// the file has none: they are unknown anywhere else.
+	DerivedIDs bool
 }
 
 // BadLine is a line that was left out, or a part of it, and why.
@@ -48,12 +50,12 @@ type BadLine struct {
 	Why  string `json:"why"`
 }
 
-// bad notes what was not understood of a line.
+// bad records a part of a line that was not understood.
 func (t *Transcript) bad(line int, why error) {
 	text := why.Error()
 	var mistyped *json.UnmarshalTypeError
 	if errors.As(why, &mistyped) {
-		text = fmt.Sprintf("%s is of an unknown shape (%s)", cmp.Or(mistyped.Field, "the line"), mistyped.Value)
+		text = fmt.Sprintf("%s has an unknown form (%s)", cmp.Or(mistyped.Field, "the line"), mistyped.Value)
 	}
 	t.Bad = append(t.Bad, BadLine{Line: line, Why: text})
 }
@@ -86,16 +88,16 @@ func Merge(list []Transcript) []Transcript {
 }
 
 func join(a, b Transcript) Transcript {
-	if b.Local {
+	if b.LocalIDs {
 		b = b.renamed(a)
 	}
 	out := Transcript{Harness: a.Harness, Session: a.Session, Version: a.Version, Lines: a.Lines + b.Lines, Unasked: map[string]bool{},
-		Local: a.Local || b.Local, Partial: a.Partial && b.Partial, Made: a.Made || b.Made}
+		LocalIDs: a.LocalIDs || b.LocalIDs, Partial: a.Partial && b.Partial, DerivedIDs: a.DerivedIDs || b.DerivedIDs}
 	out.Bad = append(slices.Clone(a.Bad), b.Bad...)
-	seen := map[happening]bool{}
+	seen := map[eventKey]bool{}
 	var strands [2][]engine.Event
 	for i, events := range [][]engine.Event{a.Events, b.Events} {
-		own := map[happening]bool{}
+		own := map[eventKey]bool{}
 		for _, e := range events {
 			what := happeningOf(e)
 			if !seen[what] && (e.Call == "" || !own[what]) {
@@ -105,9 +107,9 @@ func join(a, b Transcript) Transcript {
 		}
 		maps.Copy(seen, own)
 	}
-	out.Events = weave(strands[:])
+	out.Events = mergeByTime(strands[:])
 	if out.Partial {
-		out.Events = ResultsBehindCalls(out.Events)
+		out.Events = ResultsAfterCalls(out.Events)
 	}
 	for _, unasked := range []map[string]bool{a.Unasked, b.Unasked} {
 		for id := range unasked {
@@ -117,25 +119,25 @@ func join(a, b Transcript) Transcript {
 	return out
 }
 
-// happening is what makes events of two files the same: their call, and of what
-// has none, when it was and what was said.
-type happening struct {
+// eventKey identifies an event that is in two files: by its call, or else by
+// its time and text.
+type eventKey struct {
 	call, agent, prompt string
 	phase               engine.Phase
 	time                int64
 }
 
-func happeningOf(e engine.Event) happening {
+func happeningOf(e engine.Event) eventKey {
 	if e.Call != "" {
-		return happening{call: e.Call, phase: e.Phase}
+		return eventKey{call: e.Call, phase: e.Phase}
 	}
-	return happening{agent: e.Agent, prompt: e.Prompt, phase: e.Phase, time: e.Time}
+	return eventKey{agent: e.Agent, prompt: e.Prompt, phase: e.Phase, time: e.Time}
 }
 
-// Split parts a file in its sessions, where one follows the other; name is the
-// session of events that name none. Where ids alternate, or change in the middle
-// of a turn, it is one session: clients name the old one and the new one in the
-// lines of a resumed session.
+// Split splits a file into its sessions, where one follows the other; name is
+// the session of events that name none. Where ids alternate, or change in the
+// middle of a turn, it is one session: clients use both the old and the new id
+// in the lines of a resumed session.
 func Split(t Transcript, name string) []Transcript {
 	t.Session = cmp.Or(t.Session, name)
 	var runs []Transcript
@@ -167,10 +169,10 @@ func (t Transcript) run(from, to int) Transcript {
 	return t
 }
 
-// weave joins strands of events in order of time. A strand keeps its order: an
-// event whose clock went back, or that has none, happened when the one before it
-// did.
-func weave(strands [][]engine.Event) []engine.Event {
+// mergeByTime merges lists of events in order of time. Each list keeps its order: an
+// event whose clock went back, or that has no time, gets the time of the one
+// before it.
+func mergeByTime(strands [][]engine.Event) []engine.Event {
 	type timed struct {
 		engine.Event
 		clock int64
@@ -217,7 +219,7 @@ func (t Transcript) renamed(a Transcript) Transcript {
 
 func inPart(id string, part int) string { return id + ";" + strconv.Itoa(part) }
 
-// maxTranscriptLine bounds a line in bytes: an image or a file of many MiB is
+// maxTranscriptLine limits a line in bytes: an image or a file of many MiB is
 // one line, an endless one is damage.
 const maxTranscriptLine = 256 << 20
 

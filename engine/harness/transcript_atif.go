@@ -39,25 +39,24 @@ type atifResult struct {
 // maxName bounds an agent's name, in bytes: it is copied into each record.
 const maxName = 64
 
-// isATIF says whether a file begins as such a trajectory does.
+// isATIF reports whether a file begins as such a trajectory does.
 func isATIF(head []byte) bool {
 	return strings.HasPrefix(topLevel(head)["schema_version"], "ATIF-")
 }
 
-// readATIF reads a trajectory, with those of sub-agents that it holds. Steps
-// that repeat what another trajectory tells are left out. The ids of calls are
-// what the agent made them: they say nothing outside of their step. Where the
-// agent stood is not in it, and whether a call failed is not said.
+// readATIF reads a trajectory, including those of sub-agents in it. Steps that
+// repeat another trajectory are left out. Ids of calls are unique only within
+// their step. The working directory is not recorded, nor whether a call failed.
 func readATIF(r io.Reader) (Transcript, error) {
 	s := newScribe(ATIF)
-	s.out.Local = true
+	s.out.LocalIDs = true
 	d := newDocReader(r)
 	err := d.whole(func(key string) error { return s.atifField(d, key, 0) })
 	s.inTime()
 	return s.close(), d.end("ATIF trajectory", "step", s.at, err)
 }
 
-func (s *scribe) atifField(d *docReader, key string, depth int) error {
+func (s *translator) atifField(d *docReader, key string, depth int) error {
 	switch key {
 	case "steps":
 		return d.array(func() error {
@@ -77,7 +76,7 @@ func (s *scribe) atifField(d *docReader, key string, depth int) error {
 	return d.skip()
 }
 
-func (s *scribe) atifHead(d *docReader, key string) error {
+func (s *translator) atifHead(d *docReader, key string) error {
 	raw, err := d.value()
 	if err != nil {
 		return err
@@ -93,9 +92,9 @@ func (s *scribe) atifHead(d *docReader, key string) error {
 	return nil
 }
 
-// atifAgents reads the trajectories of sub-agents. They are told apart by where
-// they stand: their own ids need not differ.
-func (s *scribe) atifAgents(d *docReader, depth int) error {
+// atifAgents reads the trajectories of sub-agents. They are distinguished by
+// their position: their own ids need not differ.
+func (s *translator) atifAgents(d *docReader, depth int) error {
 	if depth > maxDepth {
 		return errTooDeep
 	}
@@ -108,7 +107,7 @@ func (s *scribe) atifAgents(d *docReader, depth int) error {
 	})
 }
 
-func (s *scribe) atifStep(raw []byte) {
+func (s *translator) atifStep(raw []byte) {
 	s.at++
 	s.out.Lines++
 	var step atifStep
@@ -122,13 +121,13 @@ func (s *scribe) atifStep(raw []byte) {
 	ids := map[string]string{} // the step's id of a call -> the transcript's
 	for _, c := range step.Calls {
 		ids[c.ID] = s.atifCall(c)
-		ids[""] = ids[c.ID] // what was seen of the step as a whole was seen after the last
+		ids[""] = ids[c.ID] // a result of the step as a whole came after the last call
 	}
 	s.atifResults(step.Seen.Results, ids)
 }
 
-// atifCall notes a call under an id that no other call of the file has.
-func (s *scribe) atifCall(c atifCall) string {
+// atifCall records a call under an id that no other call of the file has.
+func (s *translator) atifCall(c atifCall) string {
 	id := strings.Trim(s.agent+"/"+c.ID, "/")
 	for s.calls[id] != nil || id == "" {
 		id = strings.TrimPrefix(id+"@"+strconv.Itoa(s.at)+"."+strconv.Itoa(len(s.out.Events)), "@")
@@ -137,11 +136,11 @@ func (s *scribe) atifCall(c atifCall) string {
 	return id
 }
 
-func (s *scribe) atifResults(results []atifResult, ids map[string]string) {
+func (s *translator) atifResults(results []atifResult, ids map[string]string) {
 	for _, r := range results {
 		id, known := ids[r.Call]
 		if r.Call == "" && !known {
-			continue // seen without a call
+			continue // result without a call
 		}
 		if err := s.result(cmp.Or(id, r.Call), ended(contentText(r.Content), "")); err != nil {
 			s.bad(err)
@@ -150,8 +149,8 @@ func (s *scribe) atifResults(results []atifResult, ids map[string]string) {
 }
 
 // inTime orders the events of all agents by their times, if all have one:
-// sub-agents come behind what started them.
-func (s *scribe) inTime() {
+// sub-agents come after what started them.
+func (s *translator) inTime() {
 	strands := map[string][]engine.Event{}
 	for _, e := range s.out.Events {
 		if e.Time == 0 {
@@ -163,5 +162,5 @@ func (s *scribe) inTime() {
 	for _, agent := range slices.Sorted(maps.Keys(strands)) {
 		list = append(list, strands[agent])
 	}
-	s.out.Events = weave(list)
+	s.out.Events = mergeByTime(list)
 }

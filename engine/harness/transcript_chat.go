@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// isClaudeChat says whether a file begins as the chat that a hook saves at the
-// end of a turn: the lines of Claude Code's transcript, as one array.
+// isClaudeChat reports whether a file starts as the chat that a hook saves at
+// the end of a turn: the lines of Claude Code's transcript, as one array.
 func isClaudeChat(head []byte) bool {
 	for _, keys := range elements(head, 50) {
 		if isClaudeLine(keys) {
@@ -36,8 +36,8 @@ func readClaudeChat(r io.Reader) (Transcript, error) {
 	return t.end(), d.end("chat of Claude Code", "element", n, err)
 }
 
-// onOneLine takes out the blanks of an array that was written for people: the
-// same call has the same arguments in every file.
+// onOneLine removes the white space of an array that was formatted for people:
+// the same call has the same arguments in every file.
 func onOneLine(raw json.RawMessage) []byte {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
@@ -52,7 +52,7 @@ func (d *docReader) alone(element func() error) error {
 		return err
 	}
 	if _, err := d.d.Token(); err != io.EOF {
-		return errors.Join(errors.New("something follows the document's end"), notEOF(err))
+		return errors.Join(errors.New("unexpected text after the document"), notEOF(err))
 	}
 	return nil
 }

@@ -17,12 +17,12 @@ import (
 // ReadClaudeCodeTranscript reads what Claude Code wrote about a session: the
 // JSON Lines of its transcript folder, of a sub-agent's file, or of
 // `--output-format stream-json`. The format is the client's own and changes:
-// what is not known is passed over, what cannot be read is listed in Bad.
+// what is unknown is skipped, what cannot be read is listed in Bad.
 //
-// All branches are read, also those that a person rewound: the calls did run.
-// Results are paired by id; a call without a result stays a call. The calls of one
-// message come before any of their results: the agent chose them all before it saw
-// one.
+// All branches are read, including those that a person rewound: their calls did
+// run. Results are paired by id; a call without a result stays a call. The
+// calls of one message come before any of their results: the agent chose them
+// all before it saw one.
 func ReadClaudeCodeTranscript(r io.Reader) (Transcript, error) {
 	t := newClaudeReader()
 	err := eachLine(r, maxTranscriptLine, t.line)
@@ -37,7 +37,7 @@ func newClaudeReader() *claudeReader {
 	}
 }
 
-// claudeReader holds what one line says about the next.
+// claudeReader holds state from one line to the next.
 type claudeReader struct {
 	out     Transcript
 	at      int               // number of the line
@@ -45,7 +45,7 @@ type claudeReader struct {
 	done    map[string]int    // tool_use id -> index of its result's event
 	prompts map[string]bool   // uuids of prompts: a resumed session repeats them
 	agents  map[string]string // uuid of a side chain's line -> its agent
-	refused map[string]bool   // tool_use ids that a line beside the result says were refused
+	refused map[string]bool   // tool_use ids that a line next to the result says were refused
 	batch   map[string]string // tool_use id -> id of the message that it is part of
 	turn    string            // id of the message that is read
 	cwd     string
@@ -130,7 +130,7 @@ func (t *claudeReader) line(n int, line []byte) {
 	}
 }
 
-// read takes a document in; whole says that another may follow.
+// read adds a document; whole reports whether another may follow.
 func (t *claudeReader) read(l claudeLine, err error) (whole bool) {
 	var mistyped *json.UnmarshalTypeError // the rest of the document is there
 	if err != nil {
@@ -180,7 +180,7 @@ func (l *claudeLine) fromStream() {
 	l.Meta = l.Meta || l.Synthetic
 }
 
-// remember keeps what later lines leave out.
+// remember stores what later lines omit.
 func (t *claudeReader) remember(l *claudeLine) {
 	t.out.Session, t.out.Version = cmp.Or(t.out.Session, l.Session), cmp.Or(t.out.Version, l.Version)
 	t.cwd, t.mode, t.prompt = cmp.Or(l.CWD, t.cwd), cmp.Or(l.Mode, t.mode), cmp.Or(l.PromptID, t.prompt)
@@ -211,7 +211,7 @@ func (t *claudeReader) message(l claudeLine) error {
 	t.turn = m.ID
 	var text string
 	if json.Unmarshal(orNull(m.Content), &text) == nil {
-		t.human(l, text)
+		t.addPrompt(l, text)
 		return nil
 	}
 	var blocks []claudeBlock
@@ -241,7 +241,7 @@ func (t *claudeReader) blocks(l claudeLine, blocks []claudeBlock) error {
 		}
 	}
 	if results == 0 {
-		t.human(l, strings.Join(texts, "\n"))
+		t.addPrompt(l, strings.Join(texts, "\n"))
 	}
 	return errors.Join(errs...)
 }
@@ -266,7 +266,7 @@ func (t *claudeReader) call(l claudeLine, b claudeBlock) error {
 	return nil
 }
 
-// inBatches moves each result behind the last call of the message that made its
+// inBatches moves each result after the last call of the message that made its
 // call. batch names the messages by their calls.
 func inBatches(events []engine.Event, batch map[string]string) []engine.Event {
 	last := map[string]int{}
@@ -291,7 +291,7 @@ func inBatches(events []engine.Event, batch map[string]string) []engine.Event {
 }
 
 // result pairs a result with its call. only: the line holds no other result,
-// so that what the client notes beside the message is about this one.
+// so that what the client notes next to the message is about this one.
 func (t *claudeReader) result(l claudeLine, b claudeBlock, only bool) error {
 	i, known := t.calls[b.Call]
 	if !known {
@@ -342,7 +342,7 @@ func claudeResult(l claudeLine, b claudeBlock) *engine.Result {
 }
 
 // isRefusal knows a call that did not run by the client's own words. Newer
-// clients say so beside the text as well. What is not known as a refusal counts
+// clients say so next to the text as well. What is not known as a refusal counts
 // as a call that ran and failed.
 func isRefusal(text string) bool {
 	for _, start := range []string{
@@ -394,8 +394,8 @@ func (t *claudeReader) progress(l claudeLine) error {
 	return t.message(inner)
 }
 
-// attachment tells of a hook that refused a call, in versions whose result is
-// the hook's reason and nothing else.
+// attachment reads the record of a hook that refused a call, in versions whose result
+// is only the hook's reason.
 func (t *claudeReader) attachment(l claudeLine) error {
 	var a struct {
 		Type  string `json:"type"`
@@ -408,8 +408,8 @@ func (t *claudeReader) attachment(l claudeLine) error {
 	return nil
 }
 
-// markRefused applies what stood beside the results, before or after them.
-// end says what only the whole transcript can.
+// end notes what is only known from the whole transcript: it applies what was next to
+// the results, before or after them.
 func (t *claudeReader) end() Transcript {
 	t.markRefused()
 	t.out.Events = inBatches(t.out.Events, t.batch)
@@ -424,8 +424,8 @@ func (t *claudeReader) markRefused() {
 	}
 }
 
-// human adds a prompt, where a line is one: text of a person to the main agent.
-func (t *claudeReader) human(l claudeLine, text string) {
+// addPrompt adds a prompt, where a line is one: text of a person to the main agent.
+func (t *claudeReader) addPrompt(l claudeLine, text string) {
 	if l.Type != "user" || l.Agent != "" || l.Meta || l.Summary || l.Hidden || len(l.Result) > 0 || !fromPerson(l.Source) {
 		return
 	}
@@ -471,8 +471,8 @@ func orNull(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// IsClaudeCodeTranscript says whether a file that begins with head was written
-// by Claude Code. The last line of head may be cut off.
+// IsClaudeCodeTranscript reports whether a file that begins with head was
+// written by Claude Code. The last line of head may be cut off.
 func IsClaudeCodeTranscript(head []byte) bool {
 	if bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("[")) {
 		return false // an array of what its lines hold

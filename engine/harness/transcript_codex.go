@@ -21,7 +21,7 @@ type codexLine struct {
 }
 
 // codexItem is what a line holds: what the model and its tools said
-// (response_item), what was shown of it (event_msg), and where a turn stands.
+// (response_item), what was shown of it (event_msg), and the state of a turn.
 type codexItem struct {
 	Type      string          `json:"type"`
 	ID        string          `json:"id"`
@@ -52,7 +52,7 @@ type codexItem struct {
 	Duration json.RawMessage `json:"duration"` // secs and nanos
 }
 
-// isCodexRollout says whether a file begins as a rollout does.
+// isCodexRollout reports whether a file begins as a rollout does.
 func isCodexRollout(head []byte) bool {
 	for i, line := range bytes.SplitN(head, []byte("\n"), 20) {
 		keys := topLevel(line)
@@ -69,21 +69,21 @@ func isCodexRollout(head []byte) bool {
 	return false
 }
 
-// codexReader reads a rollout. What Codex ran is told twice; the first word
-// counts.
+// codexReader reads a rollout. Codex reports what it ran twice; the first
+// report counts.
 type codexReader struct {
-	*scribe
-	open    []string     // ids of calls of this turn
-	heard   bool         // a person's words are told as such
-	guessed map[int]bool // events of messages in a person's name, which Codex writes, too
+	*translator
+	open         []string     // ids of calls of this turn
+	marksPrompts bool         // a person's messages are marked as such
+	guessed      map[int]bool // events of messages in a person's name, which Codex writes, too
 }
 
 // readCodexRollout reads the JSON Lines that Codex keeps of a session. History
-// that a resumed session repeats at its head is told once in a file.
+// that a resumed session repeats at its head is read once per file.
 func readCodexRollout(r io.Reader) (Transcript, error) {
-	c := codexReader{scribe: newScribe(Codex), guessed: map[int]bool{}}
+	c := codexReader{translator: newScribe(Codex), guessed: map[int]bool{}}
 	err := eachLine(r, maxTranscriptLine, c.line)
-	if c.heard {
+	if c.marksPrompts {
 		at := -1
 		c.out.Events = slices.DeleteFunc(c.out.Events, func(engine.Event) bool { at++; return c.guessed[at] })
 	}
@@ -118,7 +118,8 @@ func (c *codexReader) line(n int, line []byte) {
 	}
 }
 
-// kind is what reads an item; nil: nothing, as it says nothing of calls.
+// kind returns the function that reads an item; nil: the item is not about
+// calls.
 func (c *codexReader) kind(line, item string) func(codexItem) {
 	switch line {
 	case "session_meta":
@@ -132,11 +133,11 @@ func (c *codexReader) kind(line, item string) func(codexItem) {
 		}
 		return nil
 	case "compacted":
-		return nil // it repeats what was said
+		return nil // it repeats an earlier item
 	}
 	switch item {
 	case "message":
-		return c.said
+		return c.personMessage
 	case "function_call_output", "custom_tool_call_output", "tool_search_output":
 		return c.returned
 	}
@@ -157,8 +158,8 @@ func (c *codexReader) returned(i codexItem) {
 	}
 }
 
-// meta begins a session. The rollout of a sub-agent names the session that
-// started it; that of a fork repeats the one that it comes from behind its own.
+// meta starts a session. The rollout of a sub-agent names the session that
+// started it; that of a fork repeats its origin's after its own.
 func (c *codexReader) meta(i codexItem) {
 	if c.out.Session != "" || i.ID == "" {
 		return
@@ -176,7 +177,7 @@ func (c *codexReader) meta(i codexItem) {
 	}
 }
 
-// approval is whether somebody is asked. Codex tells its hooks the same.
+// approval describes whether a person is asked. Codex tells its hooks the same.
 func (c *codexReader) approval(raw json.RawMessage) {
 	var policy string
 	switch {
@@ -188,11 +189,11 @@ func (c *codexReader) approval(raw json.RawMessage) {
 	}
 }
 
-// said is a message in a person's name. Where Codex tells a person's words as
-// such, these are it; the first rollouts tell them only so.
-func (c *codexReader) said(i codexItem) {
+// personMessage reads a message in a person's name. Where Codex marks a person's
+// messages as such, only those count; the first rollouts have no marks.
+func (c *codexReader) personMessage(i codexItem) {
 	text := contentText(i.Content)
-	if i.Role != "user" || c.heard || strings.HasPrefix(text, "<") || strings.HasPrefix(text, "# AGENTS.md instructions") {
+	if i.Role != "user" || c.marksPrompts || strings.HasPrefix(text, "<") || strings.HasPrefix(text, "# AGENTS.md instructions") {
 		return
 	}
 	before := len(c.out.Events)
@@ -240,7 +241,7 @@ func cellOf(raw json.RawMessage) any {
 }
 
 // codexTool is the name of a function in Claude Code's notation. That of a
-// server stands behind the server's, and maybe the beginning of its own.
+// server follows the server's, and maybe the beginning of its own.
 func codexTool(i codexItem) string {
 	space := strings.TrimRight(i.Namespace, "_")
 	_, named, _ := strings.Cut(strings.TrimPrefix(space, "mcp__"), "__")
@@ -275,12 +276,12 @@ func (c *codexReader) searched(i codexItem) {
 	}
 }
 
-// shown is an event for the screen: what a person says, the ends of calls, and
-// of turns. It tells of commands that a person ran, too: those are no calls.
+// shown reads an event for the screen: what a person says, the ends of calls, and of
+// turns. Commands that a person ran are among them, too: those are not calls.
 func (c *codexReader) shown(i codexItem) {
 	switch i.Type {
 	case "user_message":
-		c.heard = true
+		c.marksPrompts = true
 		c.prompt(contentText(i.Message))
 	case "exec_command_end", "patch_apply_end", "mcp_tool_call_end":
 		if _, known := c.calls[i.Call]; known {

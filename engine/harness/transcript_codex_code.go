@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// In code mode Codex's model writes a script in JavaScript that calls the tools:
+// scriptCalls returns the calls of a script. In code mode Codex's model writes one in
+// JavaScript that calls the tools:
 //
 //	const r = await tools.exec_command({cmd: "ls", workdir: "/src"});
 //
-// scriptCalls are the calls that such a script makes, as far as it says what
-// they are: with values that it spells out. Nothing is run. Where arguments come
-// of other values, or a tool is reached in another way, the script itself is a
-// call, too: nobody is told less than what runs.
+// Calls are found as far as their values are literals; nothing is run. Where
+// arguments come from other values, or a tool is reached in another way, the script
+// itself is a call, too, so that nothing is hidden.
 func scriptCalls(code string) []toolCall {
 	s := script{text: code, known: map[string]any{}}
 	s.shadowed = strings.Contains(code, "=>") || strings.Contains(code, "function")
@@ -90,13 +90,13 @@ type script struct {
 	shadowed bool // there are functions: a name may be one of their parameters
 }
 
-// errNotPlain says that a value is known to those only who run the script.
+// errNotPlain means that a value is known only when the script runs.
 var errNotPlain = errors.New("not a plain value")
 
-// maxNested bounds values that lie in each other.
+// maxNested bounds values that are in each other.
 const maxNested = 32
 
-// next goes behind the name that comes next, past texts and comments.
+// next goes after the name that comes next, past texts and comments.
 func (s *script) next() bool {
 	for s.at < len(s.text) {
 		s.blanks()
@@ -117,8 +117,8 @@ func (s *script) next() bool {
 	return false
 }
 
-// pass goes behind a text. One with the tools' name may be none, but code between
-// two quotes of a regular expression, or in a template.
+// pass goes after a text. One with the tools' name may be none, but code
+// between two quotes of a regular expression, or in a template.
 func (s *script) pass(quote byte) {
 	begin := s.at
 	if _, err := s.value(0); err != nil {
@@ -132,7 +132,7 @@ func (s *script) pass(quote byte) {
 	s.partly = s.partly || strings.Contains(s.text[begin:s.at], "tools")
 }
 
-// called reads on behind a name: a constant is remembered, and of a tool the
+// called reads on after a name: a constant is remembered, and of a tool the
 // call is returned.
 func (s *script) called() (tool string, arg any, err error) {
 	switch s.word {
@@ -168,7 +168,7 @@ func (s *script) called() (tool string, arg any, err error) {
 	return tool, arg, nil
 }
 
-// member is the name behind a dot, or in brackets.
+// member is the name after a dot, or in brackets.
 func (s *script) member() (string, error) {
 	s.blanks()
 	if s.take("?."); s.take(".") || isNameStart(s.peek()) {
@@ -210,7 +210,7 @@ func (s *script) constant() {
 	s.at = begin // a call may be in it
 }
 
-// lineBefore says whether what comes next begins a line.
+// lineBefore reports whether what comes next begins a line.
 func (s *script) lineBefore() bool {
 	before := strings.TrimRight(s.text[:s.at], " \t\r")
 	return strings.HasSuffix(before, "\n") && !strings.ContainsAny(s.text[s.at:s.at+1], ".+-*/%?&|=<>([`")
@@ -409,7 +409,7 @@ func (s *script) template(raw bool) (any, error) {
 	return nil, errNotPlain
 }
 
-// escape is what stands for the escape behind a backslash.
+// escape is what stands for the escape after a backslash.
 func (s *script) escape() string {
 	if s.at >= len(s.text) {
 		return ""

@@ -130,8 +130,8 @@ func codexText(text, code string) engine.Result {
 	return ended(text, "")
 }
 
-// isCodexRefusal knows a call that did not run by the client's own words. What
-// is not known as a refusal counts as a call that ran.
+// isCodexRefusal recognises a call that did not run by the client's own words.
+// Anything else counts as a call that ran.
 func isCodexRefusal(text string) bool {
 	for _, start := range []string{
 		"exec command rejected by user", "patch rejected by user", "rejected by user", "user rejected ", "user cancelled MCP tool call",

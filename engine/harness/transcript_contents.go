@@ -26,7 +26,7 @@ type content struct {
 	} `json:"parts"`
 }
 
-// isContents says whether a file begins as saved contents do.
+// isContents reports whether a file begins as saved contents do.
 func isContents(head []byte) bool {
 	for _, keys := range elements(head, 3) {
 		_, parts := keys["parts"]
@@ -40,15 +40,15 @@ func isContents(head []byte) bool {
 // contentsReader pairs responses with calls by their ids, or where there are
 // none, in order.
 type contentsReader struct {
-	*scribe
+	*translator
 	open []string // calls without a result
 }
 
 // readContents reads the contents that Gemini CLI saves on demand: no session,
 // no times and no place.
 func readContents(r io.Reader) (Transcript, error) {
-	c := contentsReader{scribe: newScribe(Gemini)}
-	c.out.Local = true
+	c := contentsReader{translator: newScribe(Gemini)}
+	c.out.LocalIDs = true
 	d := newDocReader(r)
 	err := d.alone(func() error {
 		raw, err := d.value()
@@ -80,7 +80,7 @@ func (c *contentsReader) content(raw []byte) {
 			c.call(id, geminiTool(p.Call.Name), p.Call.Args)
 		case p.Response != nil:
 			c.response(p.Response.ID, p.Response.Response)
-		case v.Role == "user" && !p.Thought && !strings.HasPrefix(p.Text, "<"): // the client's own notes stand in tags
+		case v.Role == "user" && !p.Thought && !strings.HasPrefix(p.Text, "<"): // the client's own notes are in tags
 			c.prompt(p.Text)
 		}
 	}

@@ -51,7 +51,8 @@ type copilotData struct {
 	} `json:"shellExecution"`
 }
 
-// isCopilotEvents says whether a file begins as the events of Copilot CLI do.
+// isCopilotEvents reports whether a file begins as the events of Copilot CLI
+// do.
 func isCopilotEvents(head []byte) bool {
 	for _, line := range bytes.SplitN(head, []byte("\n"), 5) {
 		keys := topLevel(line)
@@ -73,7 +74,7 @@ func readCopilotEvents(r io.Reader) (Transcript, error) {
 	return s.close(), err
 }
 
-func (s *scribe) copilotLine(n int, line []byte) {
+func (s *translator) copilotLine(n int, line []byte) {
 	s.at = n
 	s.out.Lines++
 	var l copilotLine
@@ -93,8 +94,8 @@ func (s *scribe) copilotLine(n int, line []byte) {
 	}
 }
 
-// copilotEvent is what reads an event; nil: nothing, as it tells of no call.
-func (s *scribe) copilotEvent(kind string) func(copilotData) {
+// copilotEvent returns the function that reads an event; nil if it is not about a call.
+func (s *translator) copilotEvent(kind string) func(copilotData) {
 	switch kind {
 	case "session.start", "session.resume", "session.context_changed":
 		return s.copilotPlace
@@ -116,12 +117,12 @@ func (s *scribe) copilotEvent(kind string) func(copilotData) {
 	return nil
 }
 
-func (s *scribe) copilotPlace(d copilotData) {
+func (s *translator) copilotPlace(d copilotData) {
 	s.out.Session, s.out.Version = cmp.Or(s.out.Session, d.Session), cmp.Or(s.out.Version, d.Version)
 	s.cwd = cmp.Or(d.Context.CWD, d.CWD, s.cwd)
 }
 
-func (s *scribe) copilotCall(d copilotData) {
+func (s *translator) copilotCall(d copilotData) {
 	if d.Call == "" || d.Tool == "" {
 		s.bad(errors.New("call without an id or a name"))
 		return

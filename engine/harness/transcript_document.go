@@ -8,20 +8,20 @@ import (
 	"io"
 )
 
-// maxDepth bounds how deep the documents of sub-agents lie in each other.
+// maxDepth bounds how deep the documents of sub-agents are in each other.
 const maxDepth = 16
 
-var errTooDeep = fmt.Errorf("trajectories lie more than %d deep in each other", maxDepth)
+var errTooDeep = fmt.Errorf("trajectories are nested more than %d deep", maxDepth)
 
 // docReader reads a file that is one JSON document, a part at a time: of one that
 // is cut, what came before is read.
 type docReader struct {
-	in *allowance
+	in *readBudget
 	d  *json.Decoder
 }
 
 func newDocReader(r io.Reader) *docReader {
-	in := &allowance{r: r, left: maxTranscriptLine, each: maxTranscriptLine}
+	in := &readBudget{r: r, left: maxTranscriptLine, each: maxTranscriptLine}
 	return &docReader{in, json.NewDecoder(bufio.NewReaderSize(in, 64<<10))}
 }
 
@@ -31,7 +31,7 @@ func (d *docReader) whole(field func(key string) error) error {
 		return err
 	}
 	if _, err := d.d.Token(); err != io.EOF {
-		return errors.New("something follows the document's end")
+		return errors.New("unexpected text after the document")
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func (d *docReader) value() (json.RawMessage, error) {
 	return raw, err
 }
 
-// skip passes over the value that comes next, however long it is.
+// skip skips the value that comes next, however long it is.
 func (d *docReader) skip() error {
 	for depth := 0; ; {
 		t, err := d.d.Token()
@@ -107,25 +107,25 @@ func (d *docReader) text() (string, error) {
 	return text, err
 }
 
-// end says why a document could not be read to its end; nil where it was.
+// end reports why a document could not be read to its end; nil where it was.
 func (d *docReader) end(what, part string, read int, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("%s: cut off behind %s %d: %w", what, part, read, io.ErrUnexpectedEOF)
+		return fmt.Errorf("%s: truncated after %s %d: %w", what, part, read, io.ErrUnexpectedEOF)
 	}
-	return fmt.Errorf("%s: behind %s %d: %w", what, part, read, err)
+	return fmt.Errorf("%s: after %s %d: %w", what, part, read, err)
 }
 
-// allowance bounds what is read between two parts: an image or a file of many
+// readBudget limits what is read between two parts: an image or a file of many
 // MiB is one part, an endless one is damage.
-type allowance struct {
+type readBudget struct {
 	r          io.Reader
 	left, each int // bytes
 }
 
-func (a *allowance) Read(p []byte) (int, error) {
+func (a *readBudget) Read(p []byte) (int, error) {
 	if a.left <= 0 {
 		return 0, errLongLine
 	}

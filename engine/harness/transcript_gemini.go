@@ -34,7 +34,8 @@ type geminiCall struct {
 	Agent     string          `json:"agentId"`
 }
 
-// isGeminiSession says whether a file begins as a session of Gemini CLI does.
+// isGeminiSession reports whether a file begins as a session of Gemini CLI
+// does.
 func isGeminiSession(head []byte) bool {
 	keys := topLevel(head)
 	_, project := keys["projectHash"]
@@ -43,8 +44,8 @@ func isGeminiSession(head []byte) bool {
 
 // readGeminiSession reads a session of Gemini CLI: one document with a list of
 // messages, or as newer clients write it, one record a line. A message that is
-// written again takes the place of the first and tells of more calls; messages
-// that a person went back behind did happen. Where the session was is not in it.
+// written again replaces the first and has more calls; messages that a person
+// rewound did happen. The working directory is not in it.
 func readGeminiSession(r io.Reader) (Transcript, error) {
 	s := newScribe(Gemini)
 	in := bufio.NewReaderSize(r, 64<<10)
@@ -67,7 +68,7 @@ func firstLine(in *bufio.Reader) (line []byte, many bool) {
 	return line, len(bytes.TrimSpace(rest)) > 0
 }
 
-func (s *scribe) geminiDocument(d *docReader) error {
+func (s *translator) geminiDocument(d *docReader) error {
 	err := d.whole(func(key string) error {
 		switch key {
 		case "sessionId":
@@ -89,7 +90,7 @@ func (s *scribe) geminiDocument(d *docReader) error {
 	return d.end("session of Gemini CLI", "message", s.at, err)
 }
 
-func (s *scribe) geminiRecord(raw []byte) {
+func (s *translator) geminiRecord(raw []byte) {
 	s.out.Lines++
 	var r geminiRecord
 	if !s.decode(raw, &r) {
@@ -108,7 +109,7 @@ func (s *scribe) geminiRecord(raw []byte) {
 	}
 }
 
-func (s *scribe) geminiCall(c geminiCall) {
+func (s *translator) geminiCall(c geminiCall) {
 	if c.Name == "" {
 		s.bad(errors.New("call without a name"))
 		return
@@ -129,7 +130,7 @@ func geminiTool(name string) string {
 }
 
 // geminiResult notes what became of a call.
-func (s *scribe) geminiResult(c geminiCall) {
+func (s *translator) geminiResult(c geminiCall) {
 	output, failure := geminiOutput(c.Result)
 	r := ended(output, "")
 	switch c.Status {
@@ -151,7 +152,7 @@ func (s *scribe) geminiResult(c geminiCall) {
 	s.now = before
 }
 
-// isGeminiRefusal knows a call that did not run by the client's own words.
+// isGeminiRefusal recognises a call that did not run by the client's own words.
 func isGeminiRefusal(text string) bool {
 	for _, words := range []string{"User did not allow", "did not allow tool call", "denied by policy", "Tool execution blocked",
 		"Tool execution denied", "User denied"} {

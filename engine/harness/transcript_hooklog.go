@@ -17,8 +17,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// isHookLog says whether a file begins as a log of what Claude Code's hooks were
-// given: an array, or one document a line. One alone is no log.
+// isHookLog reports whether a file begins as a log of what Claude Code's hooks
+// were given: an array, or one document a line. One alone is not a log.
 func isHookLog(head []byte) bool {
 	first := elements(head, 1)
 	if len(first) == 0 {
@@ -67,7 +67,7 @@ type hookLogReader struct {
 }
 
 // readHookLog reads what a hook kept of its inputs. A log of the hook before
-// calls has no results, one of the hook behind them no call that failed or was
+// calls has no results, one of the hook after them no call that failed or was
 // refused, and one that was set up for some tools has no other: it is part of a
 // session only.
 func readHookLog(r io.Reader) (Transcript, error) {
@@ -93,7 +93,8 @@ func readHookLog(r io.Reader) (Transcript, error) {
 	return h.close(), err
 }
 
-// isArray says whether the first character that is none of blank is a bracket.
+// isArray reports whether the first character that is none of blank is a
+// bracket.
 func isArray(in *bufio.Reader) bool {
 	head, _ := in.Peek(in.Size())
 	return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("["))
@@ -172,7 +173,7 @@ func (h *hookLogReader) add(e engine.Event) {
 func (h *hookLogReader) call(i hookInput, name string) {
 	id := i.Call
 	if id == "" {
-		id, h.out.Made = h.idOf(i, name), true
+		id, h.out.DerivedIDs = h.idOf(i, name), true
 	}
 	if session, known := h.called[id]; known {
 		i.Session = session // an id is of one call
@@ -193,7 +194,7 @@ func (h *hookLogReader) note(i hookInput, name, id string, r *engine.Result) {
 }
 
 // idOf makes an id of what a call is and how often it was made before, so that
-// the log before calls and the one behind them tell of the same one.
+// the log before calls and the one after them give the same one.
 func (h *hookLogReader) idOf(i hookInput, name string) string {
 	args, err := engine.Canonical(i.Args)
 	if err != nil {
@@ -229,8 +230,8 @@ func (h *hookLogReader) close() Transcript {
 	return h.out
 }
 
-// withoutParts leaves out what tells of part of a session where another file
-// tells of all of it.
+// withoutParts leaves out transcripts of part of a session where another file has all
+// of it.
 func withoutParts(list []Transcript) []Transcript {
 	whole := map[string]bool{}
 	for _, t := range list {
@@ -239,9 +240,9 @@ func withoutParts(list []Transcript) []Transcript {
 	return slices.DeleteFunc(slices.Clone(list), func(t Transcript) bool { return t.Partial && t.Session != "" && whole[t.Session] })
 }
 
-// ResultsBehindCalls puts results that have no time right behind their calls:
+// ResultsAfterCalls puts results that have no time right after their calls:
 // what one log says of calls, and another of results.
-func ResultsBehindCalls(events []engine.Event) []engine.Event {
+func ResultsAfterCalls(events []engine.Event) []engine.Event {
 	results := map[string]engine.Event{}
 	for _, e := range events {
 		if e.Phase == engine.PhasePost && e.Time == 0 {

@@ -31,8 +31,8 @@ type miniMessage struct {
 	} `json:"extra"`
 }
 
-// isMiniTrajectory says whether a file begins as a trajectory of mini-swe-agent
-// does.
+// isMiniTrajectory reports whether a file begins as a trajectory of
+// mini-swe-agent does.
 func isMiniTrajectory(head []byte) bool {
 	keys := topLevel(head)
 	_, info := keys["info"]
@@ -41,8 +41,9 @@ func isMiniTrajectory(head []byte) bool {
 	return format || info && messages && bytes.Contains(head, []byte(`"mini_version"`)) || isMiniMessages(head)
 }
 
-// isMiniMessages says whether a file begins as the messages alone do, which the
-// first versions kept: the system's asks for a block of code of their own kind.
+// isMiniMessages reports whether a file begins as the messages alone do, which
+// the first versions kept: the system's asks for a block of code of their own
+// kind.
 func isMiniMessages(head []byte) bool {
 	first := elements(head, 1)
 	if len(first) == 0 || first[0]["role"] != "system" {
@@ -53,14 +54,14 @@ func isMiniMessages(head []byte) bool {
 
 // miniReader reads a run. Steps of older runs have no ids.
 type miniReader struct {
-	*scribe
+	*translator
 	open string // the step that waits for its result
 }
 
 // readMiniTrajectory reads the messages of a run of mini-swe-agent.
 func readMiniTrajectory(r io.Reader) (Transcript, error) {
-	m := miniReader{scribe: newScribe(MiniSWEAgent)}
-	m.out.Local = true
+	m := miniReader{translator: newScribe(MiniSWEAgent)}
+	m.out.LocalIDs = true
 	in := bufio.NewReaderSize(r, 64<<10)
 	d := newDocReader(in)
 	message := func() error {
@@ -160,7 +161,7 @@ func (m *miniReader) returned(id, text string) {
 	}
 }
 
-// miniResult reads what a step came to: its exit code and its output stand in
+// miniResult reads what a step came to: its exit code and its output are in
 // tags.
 func miniResult(text string) engine.Result {
 	code := tagged(text, "returncode")

@@ -29,7 +29,7 @@ type piBlock struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// isPiSession says whether a file begins as a session of Pi does.
+// isPiSession reports whether a file begins as a session of Pi does.
 func isPiSession(head []byte) bool {
 	line, _, _ := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), []byte("\n"))
 	keys := topLevel(line)
@@ -37,14 +37,14 @@ func isPiSession(head []byte) bool {
 }
 
 // readPiSession reads the JSON Lines that Pi keeps of a session. What a person
-// runs from its prompt is no call.
+// runs from its prompt is not a call.
 func readPiSession(r io.Reader) (Transcript, error) {
 	s := newScribe(Pi)
 	err := eachLine(r, maxTranscriptLine, s.piLine)
 	return s.close(), err
 }
 
-func (s *scribe) piLine(n int, line []byte) {
+func (s *translator) piLine(n int, line []byte) {
 	s.at = n
 	s.out.Lines++
 	var l piLine
@@ -64,7 +64,7 @@ func (s *scribe) piLine(n int, line []byte) {
 	}
 }
 
-func (s *scribe) piCalls(content json.RawMessage) {
+func (s *translator) piCalls(content json.RawMessage) {
 	var blocks []piBlock
 	_ = json.Unmarshal(orNull(content), &blocks) // a text holds no call
 	for _, b := range blocks {
@@ -78,7 +78,7 @@ func (s *scribe) piCalls(content json.RawMessage) {
 	}
 }
 
-func (s *scribe) piResult(l piLine) {
+func (s *translator) piResult(l piLine) {
 	text := contentText(l.Message.Content)
 	r := ended(text, "")
 	if l.Message.Failed {

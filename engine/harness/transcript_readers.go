@@ -2,23 +2,23 @@ package harness
 
 import "io"
 
-// Reader reads what agents wrote down about their sessions, in one format. A new
+// Reader reads agents' own records of their sessions, in one format. A new
 // format is a file of its own and a row in Readers.
 type Reader struct {
 	Name string // of the format
 
-	// Is says whether a file that begins with head is of this format. 64 KiB are
-	// enough; what they end with may be cut.
+	// Is reports whether a file that starts with head is in this format. 64 KiB
+	// are enough; the last line may be cut.
 	Is func(head []byte) bool
 
 	// Read reads a whole file. What it does not understand is listed in
-	// Transcript.Bad and costs that line, message or step. An error says that what
-	// follows could not be read, since the file is cut, damaged beyond that, or
-	// gone: the Transcript then holds what came before.
+	// Transcript.Bad and costs that line, message or step. An error means that
+	// the rest could not be read, because the file is cut, damaged or gone: the
+	// Transcript then contains what came before.
 	Read func(r io.Reader) (Transcript, error)
 
-	// Several says that a file may hold several sessions, in any order: which ones,
-	// its beginning does not say.
+	// Several reports whether a file may hold several sessions, in any order:
+	// which ones, its beginning does not say.
 	Several bool
 }
 
@@ -40,11 +40,11 @@ func Readers() []Reader {
 	}
 }
 
-// The agents whose transcripts are read beside ClaudeCode, and the format that
+// The agents whose transcripts are read next to ClaudeCode, and the format that
 // several of them share.
 //
 // Event.Harness names the agent that acted, so that policy can tell them apart.
-// Everything else of an event speaks Claude Code's language: its names of events
+// Everything else of an event uses Claude Code's terms: its names of events
 // and, where a tool does what one of its own does, of tools and arguments. So
 // one rule holds for all agents, and nothing that decides looks at who it was
 // unless a rule asks.

@@ -217,7 +217,7 @@ func TestSkipLong(t *testing.T) {
 	}
 }
 
-// A document that is longer than a line may be is read all the same.
+// A document that is longer than a line may be is read anyway.
 func TestLongDocument(t *testing.T) {
 	message := `{"type":"gemini","toolCalls":[{"id":"c%d","name":"write_file","args":{"file_path":"a","content":"` + strings.Repeat("x", 12<<20) + `"}}]}`
 	var list []string
@@ -307,7 +307,7 @@ func FuzzClaudeChat(f *testing.F)       { fuzzReader(f, "claude-chat-json") }
 func FuzzSpecStory(f *testing.F)        { fuzzReader(f, "specstory-md") }
 
 // A hook's log is split in its sessions, whichever way they alternate, and counts
-// where no other file tells of the session.
+// where no other file has the session.
 func TestPartsOfSessions(t *testing.T) {
 	logs := Split(readTranscript(t, "testdata/transcripts/hooklog-several.json"), "")
 	if len(logs) != 2 || logs[0].Session != "one" || logs[1].Session != "two" || len(logs[0].Calls()) != 3 || len(logs[1].Calls()) != 2 {
@@ -317,9 +317,33 @@ func TestPartsOfSessions(t *testing.T) {
 	whole.Session = "two"
 	merged := Merge(append(logs, whole))
 	if len(merged) != 2 || merged[1].Partial || len(merged[1].Calls()) != len(whole.Calls()) {
-		t.Errorf("a log beside the session's own file: %d sessions", len(merged))
+		t.Errorf("a log next to the session's own file: %d sessions", len(merged))
 	}
 	if again := Merge(append(logs[:1:1], logs[0])); len(again) != 1 || len(again[0].Calls()) != 3 {
 		t.Error("a log that is there twice counts twice")
+	}
+}
+
+// Where an export names files in full only, the session's directory is the one in
+// which all of them lie.
+func TestSpecStoryCommonDirectory(t *testing.T) {
+	for name, test := range map[string]struct {
+		files []string
+		want  string
+	}{
+		"one project":  {[]string{"/home/kim/shop/src/a.go", "/home/kim/shop/docs/b.md", "/home/kim/.claude/plans/c.md"}, "/home/kim/shop"},
+		"one file":     {[]string{"/home/kim/shop/src/a.go"}, "/home/kim/shop/src"},
+		"only notes":   {[]string{"/home/kim/.claude/plans/c.md"}, ""},
+		"two projects": {[]string{"/home/kim/shop/a.go", "/home/kim/site/b.go"}, ""},
+		"on Windows":   {[]string{`D:\work\kim\shop\src\a.go`, `D:\work\kim\shop\b.go`}, "D:/work/kim/shop"},
+		"none":         {nil, ""},
+	} {
+		p := newSpecPaths()
+		for _, f := range test.files {
+			p.note(f)
+		}
+		if got := p.root(); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
 	}
 }

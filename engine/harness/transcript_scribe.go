@@ -13,13 +13,13 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// scribe writes the events of an agent that is not Claude Code in its language:
-// each call once, and each result once, behind its call.
-type scribe struct {
+// translator translates the events of other agents into those of Claude Code: each
+// call once, and each result once, after its call.
+type translator struct {
 	out   Transcript
 	at    int              // number of the line, message or step
 	now   int64            // its time, Unix milliseconds; 0: not known
-	agent string           // the sub-agent that speaks
+	agent string           // the current sub-agent
 	cwd   string           //
 	mode  string           //
 	calls map[string][]int // the agent's id -> the events of its call
@@ -27,28 +27,28 @@ type scribe struct {
 	taken map[string]bool  // ids of calls in the transcript
 }
 
-func newScribe(harness string) *scribe {
-	return &scribe{
+func newScribe(harness string) *translator {
+	return &translator{
 		out:   Transcript{Harness: harness, Unasked: map[string]bool{}},
 		calls: map[string][]int{}, done: map[string]bool{}, taken: map[string]bool{},
 	}
 }
 
-func (s *scribe) bad(why error) { s.out.bad(s.at, why) }
+func (s *translator) bad(why error) { s.out.bad(s.at, why) }
 
 // clock sets the time; one that cannot be read leaves the last.
-func (s *scribe) clock(text string) {
+func (s *translator) clock(text string) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		s.now = at.UnixMilli()
 	}
 }
 
-func (s *scribe) event(name string) engine.Event {
+func (s *translator) event(name string) engine.Event {
 	return engine.Event{Name: name, Phase: claudeCodePhase(name), Agent: s.agent, CWD: s.cwd, Mode: s.mode, Time: s.now}
 }
 
 // prompt notes what a person said to the main agent.
-func (s *scribe) prompt(text string) {
+func (s *translator) prompt(text string) {
 	if text == "" || s.agent != "" {
 		return
 	}
@@ -59,7 +59,7 @@ func (s *scribe) prompt(text string) {
 
 // call notes a call in the agent's own words. Arguments that cannot be read are
 // kept as a text: the call did run.
-func (s *scribe) call(id, tool string, raw json.RawMessage) {
+func (s *translator) call(id, tool string, raw json.RawMessage) {
 	args, err := arguments(raw)
 	if err != nil {
 		s.bad(fmt.Errorf("arguments of %s: %w", tool, err))
@@ -68,9 +68,9 @@ func (s *scribe) call(id, tool string, raw json.RawMessage) {
 }
 
 // note notes the calls that one call of the agent comes to. The first has its
-// id, the others a number behind it. A call without an id gets one that it has
+// id, the others a number after it. A call without an id gets one that it has
 // in a copy, too; note returns it.
-func (s *scribe) note(id string, calls []toolCall) string {
+func (s *translator) note(id string, calls []toolCall) string {
 	if id == "" {
 		id = fmt.Sprintf("at-%d-%d", s.now, s.at)
 	}
@@ -94,8 +94,8 @@ func (s *scribe) note(id string, calls []toolCall) string {
 	return id
 }
 
-// inPlace is the directory dir as seen from cwd. Where that is not known, no
-// place is known.
+// inPlace returns the directory dir relative to cwd. If that is unknown, so is
+// the result.
 func inPlace(dir, cwd string) string {
 	switch {
 	case dir == "" || cwd == "" && !isAbsolute(dir):
@@ -106,7 +106,7 @@ func inPlace(dir, cwd string) string {
 	return path.Join(cwd, dir)
 }
 
-// isAbsolute says whether a path says all, on whatever system it was written.
+// isAbsolute reports whether a path is absolute on any system.
 func isAbsolute(name string) bool {
 	drive := len(name) > 2 && name[1] == ':' && strings.ContainsAny(name[2:3], `/\`)
 	return path.IsAbs(name) || drive || strings.HasPrefix(name, `\\`)
@@ -114,7 +114,7 @@ func isAbsolute(name string) bool {
 
 // result notes what became of a call. Only the first one counts: agents say it
 // twice.
-func (s *scribe) result(id string, r engine.Result) error {
+func (s *translator) result(id string, r engine.Result) error {
 	calls, known := s.calls[id]
 	if !known {
 		return fmt.Errorf("result of the call %q, which is not in the transcript", id)
@@ -141,15 +141,15 @@ func (s *scribe) result(id string, r engine.Result) error {
 	return nil
 }
 
-// unasked says that the agent turned a call down before anybody was asked.
-func (s *scribe) unasked(id string) {
+// unasked records that the agent rejected a call before anybody was asked.
+func (s *translator) unasked(id string) {
 	for _, at := range s.calls[id] {
 		s.out.Unasked[s.out.Events[at].Call] = true
 	}
 }
 
-// close gives the events what is only known at the end.
-func (s *scribe) close() Transcript {
+// close fills in what is only known at the end.
+func (s *translator) close() Transcript {
 	for i := range s.out.Events {
 		s.out.Events[i].Harness, s.out.Events[i].Session = s.out.Harness, s.out.Session
 	}
@@ -167,9 +167,9 @@ func ended(output, failure string) engine.Result {
 
 var errNotUTF8 = errors.New("not valid UTF-8")
 
-// decode reads one document of a transcript into v. What can be told of one
-// whose fields have other types than expected is told, beside the error.
-func (s *scribe) decode(raw []byte, v any) (usable bool) {
+// decode reads one document of a transcript into v. Fields of the wrong type
+// are reported in the error; the others are still read.
+func (s *translator) decode(raw []byte, v any) (usable bool) {
 	switch {
 	case raw == nil:
 		s.bad(errLongLine)
@@ -186,8 +186,8 @@ func (s *scribe) decode(raw []byte, v any) (usable bool) {
 	return err == nil || errors.As(err, &mistyped)
 }
 
-// contentText is the text of a content: a string, or the texts of its parts.
-// Parts that are no text are passed over; what is neither stays as it is.
+// contentText returns the text of a content: a string, or the texts of its
+// parts. Parts that are not text are skipped; anything else stays as it is.
 func contentText(raw json.RawMessage) string {
 	var text string
 	if len(raw) == 0 || json.Unmarshal(raw, &text) == nil {

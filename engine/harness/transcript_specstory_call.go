@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -19,8 +20,8 @@ type specCall struct {
 }
 
 var (
-	errNoInput  = errors.New("the export does not hold the call's input")
-	errCutInput = errors.New("the export holds a part of the call's input only")
+	errNoInput  = errors.New("the export does not contain the call's input")
+	errCutInput = errors.New("the export contains only part of the call's input")
 )
 
 // head takes off the lines that name the tool.
@@ -39,7 +40,7 @@ func (c *specCall) head() {
 	}
 }
 
-// unquoteCode is what stands between back quotes.
+// unquoteCode is what is between back quotes.
 func unquoteCode(text string) string {
 	if len(text) < 2 || text[0] != '`' || text[len(text)-1] != '`' {
 		return ""
@@ -85,8 +86,8 @@ func (c *specCall) block(starts ...string) (string, bool) {
 	return "", false
 }
 
-// blockEnds says whether what follows a mark of code cannot lie in the code: the
-// next line that is not blank begins another block, or there is none.
+// blockEnds reports whether what follows a mark of code cannot be in the code:
+// the next line that is not blank begins another block, or there is none.
 func blockEnds(after []string) bool {
 	for _, line := range after {
 		if strings.TrimSpace(line) != "" {
@@ -201,7 +202,7 @@ func (p *specPaths) enter(command string) {
 }
 
 // root is the directory that most of the files speak for; where none does, the
-// one that most commands go to.
+// one that most commands go to, else the one in which all files lie.
 func (p *specPaths) root() string {
 	if best := p.byFiles(); best != "" {
 		return best
@@ -212,7 +213,36 @@ func (p *specPaths) root() string {
 			best = dir
 		}
 	}
-	return best
+	return cmp.Or(best, p.common())
+}
+
+// homeDepth is how many names a path has at least that lies in a folder of a home
+// directory, such as /home/kim/shop.
+const homeDepth = 3
+
+// common is the directory in which all files lie that are named in full. Hidden
+// folders do not count: agents keep notes of their own there.
+func (p *specPaths) common() string {
+	var shared []string
+	for full := range p.full {
+		if strings.Contains(full, "/.") {
+			continue
+		}
+		names := strings.Split(full, "/")
+		names = names[:len(names)-1]
+		if shared == nil {
+			shared = names
+		}
+		n := 0
+		for n < min(len(shared), len(names)) && shared[n] == names[n] {
+			n++
+		}
+		shared = shared[:n]
+	}
+	if len(shared) <= homeDepth {
+		return "" // a home directory or less is not a session's own
+	}
+	return strings.Join(shared, "/")
 }
 
 func (p *specPaths) byFiles() string {
@@ -354,7 +384,7 @@ func (p *specPaths) read(c *specCall) ([]toolCall, error) {
 	return []toolCall{encoded("Read", map[string]any{"file_path": name})}, nil
 }
 
-// change is a change of a file. Its name stands in the result alone, and what
+// change is a change of a file. Its name is in the result alone, and what
 // replaces what nowhere.
 func (p *specPaths) change(c *specCall) ([]toolCall, error) {
 	c.last()
@@ -374,7 +404,7 @@ func (p *specPaths) change(c *specCall) ([]toolCall, error) {
 	return []toolCall{encoded(c.tool, args)}, nil
 }
 
-// written is the content of a file: what lies between the first mark and the
+// written is the content of a file: what is between the first mark and the
 // last.
 func written(lines []string) string {
 	begin := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "```") })

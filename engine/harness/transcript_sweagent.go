@@ -24,8 +24,8 @@ type sweState struct {
 	File string `json:"open_file"`
 }
 
-// isSWETrajectory says whether a file begins as a trajectory of SWE-agent does:
-// with the environment, or with the steps and the first action.
+// isSWETrajectory reports whether a file begins as a trajectory of SWE-agent
+// does: with the environment, or with the steps and the first action.
 func isSWETrajectory(head []byte) bool {
 	keys := topLevel(head)
 	_, steps := keys["trajectory"]
@@ -38,7 +38,7 @@ func isSWETrajectory(head []byte) bool {
 // that SWE-agent adds to the shell. A trajectory has no ids and no times.
 func readSWETrajectory(r io.Reader) (Transcript, error) {
 	s := newScribe(SWEAgent)
-	s.out.Local = true
+	s.out.LocalIDs = true
 	d := newDocReader(r)
 	err := d.whole(func(key string) error {
 		switch key {
@@ -58,7 +58,7 @@ func readSWETrajectory(r io.Reader) (Transcript, error) {
 	return s.close(), d.end("trajectory of SWE-agent", "step", s.at, err)
 }
 
-func (s *scribe) sweInfo(d *docReader) error {
+func (s *translator) sweInfo(d *docReader) error {
 	raw, err := d.value()
 	var info struct {
 		Version string `json:"swe_agent_version"`
@@ -69,7 +69,7 @@ func (s *scribe) sweInfo(d *docReader) error {
 	return err
 }
 
-func (s *scribe) sweStep(raw []byte) {
+func (s *translator) sweStep(raw []byte) {
 	s.at++
 	s.out.Lines++
 	var step sweStep
@@ -93,8 +93,8 @@ func (s *scribe) sweStep(raw []byte) {
 	s.cwd = cmp.Or(state.Dir, s.cwd)
 }
 
-// readSWEState reads a state, and says whether it is the one before the action:
-// old versions write that one, as JSON in a string.
+// readSWEState reads a state, and reports whether it is the one before the
+// action: old versions write that one, as JSON in a string.
 func readSWEState(raw json.RawMessage) (state sweState, before bool, err error) {
 	var text string
 	if json.Unmarshal(orNull(raw), &text) == nil {
@@ -118,7 +118,7 @@ func sweCalls(action string, state sweState) []toolCall {
 		return []toolCall{encoded("Edit", map[string]any{"file_path": state.File, "old_string": "", "new_string": text})}
 	}
 	command := []toolCall{encoded("Bash", map[string]any{"command": action})}
-	if !isPlain(strings.TrimSpace(action)) {
+	if !isSingleCommand(strings.TrimSpace(action)) {
 		return command
 	}
 	file := sweFile(nth(words, 1), state.Dir)
@@ -141,21 +141,21 @@ func sweCalls(action string, state sweState) []toolCall {
 	return command
 }
 
-// sweEdit is the text of an edit, which stands between its first line and a mark
-// at the end.
+// sweEdit is the text of an edit, which is between its first line and a mark at
+// the end.
 func sweEdit(action string) (string, bool) {
 	head, text, more := strings.Cut(action, "\n")
 	words := strings.Fields(head)
-	if !more || len(words) == 0 || words[0] != "edit" && words[0] != "insert" || !isPlain(head) {
+	if !more || len(words) == 0 || words[0] != "edit" && words[0] != "insert" || !isSingleCommand(head) {
 		return "", false
 	}
 	_, after, marked := strings.Cut("\n"+text, "\nend_of_edit")
 	return text, !marked || strings.TrimSpace(after) == ""
 }
 
-// isPlain says that a line of shell is one program and its words: nothing in it
-// starts another, or writes to a file.
-func isPlain(line string) bool {
+// isSingleCommand reports whether a line of shell is one program and its words: nothing
+// in it starts another, or writes to a file.
+func isSingleCommand(line string) bool {
 	quote := byte(0)
 	for i := 0; i < len(line); i++ {
 		c := line[i]

@@ -89,7 +89,7 @@ func show(tr Transcript) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "session %s, version %s, %d lines\n", tr.Session, tr.Version, tr.Lines)
 	if tr.Harness != ClaudeCode {
-		fmt.Fprintf(&b, "harness %s, local %t\n", tr.Harness, tr.Local)
+		fmt.Fprintf(&b, "harness %s, local %t\n", tr.Harness, tr.LocalIDs)
 	}
 	for _, bad := range tr.Bad {
 		fmt.Fprintf(&b, "line %d: %s\n", bad.Line, bad.Why)
@@ -103,7 +103,7 @@ func show(tr Transcript) string {
 	return b.String()
 }
 
-// The hooks and the transcript of the same recorded session tell of the same calls.
+// The hooks and the transcript of the same recorded session contain the same calls.
 func TestTranscriptAgreesWithHooks(t *testing.T) {
 	raw, err := os.ReadFile(hooks + "claude-code/session.jsonl")
 	if err != nil {

@@ -73,7 +73,7 @@ var aliases = map[string]alias{
 	"spawn_agent":       aliasAgent, "task": aliasAgent, "new_task": aliasAgent,
 }
 
-// translate says a call in Claude Code's language: one call, or one for each
+// translate expresses a call in Claude Code's terms: one call, or one for each
 // file or address that it touches.
 func translate(tool string, args map[string]any) []toolCall {
 	switch tool {
@@ -105,7 +105,7 @@ func translate(tool string, args map[string]any) []toolCall {
 	return []toolCall{encoded(to.tool, to.renamed(args))}
 }
 
-// maxTouched bounds the calls that one call comes to.
+// maxTouched limits the number of calls that one call is split into.
 const maxTouched = 256
 
 var webAddress = engine.Regexp(`https?://[^\s"'<>()\x60]+`)
@@ -164,8 +164,8 @@ func editorCall(tool string, args map[string]any) toolCall {
 	return encoded(to.tool, args)
 }
 
-// typedCall is a text that is typed into a program that runs. Nothing typed is a
-// look at its output; what else a text means, the program knows.
+// typedCall is text typed into a running program. Empty text only reads its
+// output; the meaning of any other text depends on the program.
 func typedCall(args map[string]any) toolCall {
 	id := map[string]any{"bash_id": args["session_id"]}
 	switch args["chars"] {
@@ -204,7 +204,7 @@ func encoded(tool string, args map[string]any) toolCall {
 }
 
 // arguments reads the arguments of a call: an object, or one in a string, even
-// twice. Anything else is kept as a text, beside the error.
+// twice. Anything else is kept as a text, next to the error.
 func arguments(raw json.RawMessage) (map[string]any, error) {
 	for range 3 {
 		raw = bytes.TrimSpace(raw)

@@ -8,8 +8,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// checkReads lists the files that a call names and reads; folders as a whole say
-// nothing about what is a test and what is the work.
+// checkReads lists the files that a call names and reads; whole folders do not
+// show what is a test and what is the work.
 func checkReads(a *engine.Action) string {
 	row := ""
 	for i := range a.Effects {
@@ -21,11 +21,11 @@ func checkReads(a *engine.Action) string {
 	return row
 }
 
-// isAim says that an effect is something that could be had in another way. That
-// a program runs is none where it is known what it does, beyond where its output
-// goes; and what a call reads that does more may be looked at, unless that is a
-// secret.
-func isAim(a *engine.Action, e *engine.Effect) bool {
+// isPurpose reports whether an effect is a purpose that could be achieved in
+// another way. Running a program is not a purpose if its effects are known,
+// except for the place of its output; nor is reading, unless of a secret, in a
+// call that does more.
+func isPurpose(a *engine.Action, e *engine.Effect) bool {
 	switch {
 	case onlyRuns(e):
 		return !sameCommandHas(a, e, func(o *engine.Effect) bool {
@@ -37,15 +37,16 @@ func isAim(a *engine.Action, e *engine.Effect) bool {
 	return true
 }
 
-// sameCommandHas says that the command which has an effect has another one of some kind.
+// sameCommandHas reports whether the command which has an effect has another
+// one of some kind.
 func sameCommandHas(a *engine.Action, e *engine.Effect, kind func(*engine.Effect) bool) bool {
 	return slices.ContainsFunc(a.Effects, func(o engine.Effect) bool { return o.Command == e.Command && kind(&o) })
 }
 
-// aimOf names what an effect is about, as closely as it is known: where that is no
-// more than the name of a program or a service, the words of its command say what
+// purposeOf describes the object of an effect as precisely as it is known: if that
+// is only the name of a program or a service, the words of its command say what
 // is done there.
-func aimOf(a *engine.Action, e *engine.Effect) string {
+func purposeOf(a *engine.Action, e *engine.Effect) string {
 	if e.Short == "" && e.Command >= 0 && e.Command < len(a.Commands) {
 		if c := &a.Commands[e.Command]; wholeProgram(e, c) {
 			return truncateKey(strings.Join(commandWords(c, e), " "))
@@ -57,18 +58,18 @@ func aimOf(a *engine.Action, e *engine.Effect) string {
 	return about(e)
 }
 
-// aimsOf are those of all effects.
-func aimsOf(a *engine.Action) []string {
+// purposesOf are those of all effects.
+func purposesOf(a *engine.Action) []string {
 	list := make([]string, len(a.Effects))
 	for i := range a.Effects {
-		list[i] = aimOf(a, &a.Effects[i])
+		list[i] = purposeOf(a, &a.Effects[i])
 	}
 	return list
 }
 
-// commandWords are those that say what a command does: flags count where nobody knows
-// what they mean. Where a program lies counts if that is told from where it is
-// called; of others the place says how they are called, and not what they are.
+// commandWords returns the words that say what a command does: flags count if
+// their meaning is unknown. The place of a program counts if it is called by
+// path.
 func commandWords(c *engine.Command, e *engine.Effect) []string {
 	name := c.Name
 	if onlyRuns(e) && strings.Contains(e.Target, "/") && !pathpkg.IsAbs(e.Target) {
@@ -96,14 +97,14 @@ func creates(a *engine.Action) []string {
 		return nil
 	}
 	for _, e := range a.Effects {
-		if e.Makes() && e.Certainty == engine.CertaintyExact && len(keys) < maxCreates {
+		if e.Creates() && e.Certainty == engine.CertaintyExact && len(keys) < maxCreates {
 			keys = append(keys, truncateKey(e.Place()))
 		}
 	}
 	return keys
 }
 
-// target names what an action is mostly about, and its class.
+// target returns what an action is mainly about, and its class.
 func target(a *engine.Action) (key, class string) {
 	if len(a.Effects) == 0 {
 		return "", ""
@@ -115,10 +116,10 @@ func target(a *engine.Action) (key, class string) {
 	return about(e), truncateKey(string(e.Location) + "/" + string(e.Class))
 }
 
-// deed is a digest of what an action does to its target: the program with its
-// subcommand, or its first operand where it has none. To a path all is the same,
-// by whichever program it comes.
-func deed(a *engine.Action) string {
+// actionDigest returns a digest of what an action does to its target: the program with
+// its subcommand, or with its first operand if it has none. For a path all are
+// the same, whatever the program.
+func actionDigest(a *engine.Action) string {
 	if len(a.Effects) == 0 {
 		return ""
 	}
@@ -134,9 +135,9 @@ func deed(a *engine.Action) string {
 	return keyDigits(strings.Join(words, " "))
 }
 
-// alterations are what an action would do.
-func alterations(a *engine.Action) alteration {
-	var what alteration
+// changesOf returns what an action would change.
+func changesOf(a *engine.Action) changeSet {
+	var what changeSet
 	for i := range a.Effects {
 		switch a.Effects[i].Kind {
 		case engine.EffectFileWrite, engine.EffectFileDelete:
@@ -169,7 +170,7 @@ func folder(a *engine.Action) string {
 	return keyDigits(place)
 }
 
-// rank is the reversibility of the worst effect, as a number.
+// rank returns the reversibility of the worst effect, as a number.
 func rank(a *engine.Action) int64 {
 	worst := int64(0)
 	for _, e := range a.Effects {
@@ -180,8 +181,8 @@ func rank(a *engine.Action) int64 {
 	return worst
 }
 
-// asksElsewhere says that another machine hears of an action. A tool of a server
-// counts, unless files are all that it is about.
+// asksElsewhere reports whether an action contacts another machine. A server's
+// tool counts, unless it is only about files.
 func asksElsewhere(a *engine.Action) bool {
 	if slices.ContainsFunc(a.Effects, func(e engine.Effect) bool { return (e.Kind == engine.EffectNetwork || e.Egress) && !e.Loopback }) {
 		return true
@@ -189,7 +190,8 @@ func asksElsewhere(a *engine.Action) bool {
 	return callsServer(a)
 }
 
-// callsServer says that a tool of a server is called for something else than files.
+// callsServer reports whether a server's tool is called for something other
+// than files.
 func callsServer(a *engine.Action) bool {
 	return slices.Contains(a.Types, engine.TypeMCPCall) && !slices.ContainsFunc(a.Effects, func(e engine.Effect) bool {
 		return e.Kind == engine.EffectFileRead || e.Kind == engine.EffectFileWrite || e.Kind == engine.EffectFileDelete

@@ -6,8 +6,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// bound keeps the state's JSON below MaxKeyframe. It is a function of the state
-// alone and changes nothing the second time.
+// bound keeps the state's JSON below MaxKeyframe. It depends only on the state
+// and is idempotent.
 func (h *State) bound() {
 	h.Denials = keepLast(h.Denials, maxDenials)
 	h.Allowed = keepLast(h.Allowed, maxAllowed)
@@ -20,7 +20,7 @@ func (h *State) bound() {
 	h.boundRings(free - sum(h.Paths, (*pathEntry).size))
 }
 
-// fixedSize is at least what a keyframe's line takes without paths and rings.
+// fixedSize is an upper bound for a keyframe's line without paths and rings.
 func (h *State) fixedSize() int {
 	const fields = 2000 // names of all fields, numbers, digests, and the line around the state
 	n := fields + engine.JSONLen(h.Workspace) + 2*engine.JSONLen(h.Session) + 2*engine.JSONLen(h.Harness)
@@ -36,12 +36,12 @@ func (h *State) fixedSize() int {
 	for _, a := range h.Agents {
 		n += a.fixedSize()
 	}
-	n += terminalsSize(h.Terminals) + sum(h.Code, (*writtenCode).size)
+	n += terminalsSize(h.Terminals) + sum(h.Code, (*writtenCode).size) + sum(h.Running, (*startedEntry).size) + listSize(h.Remotes)
 	n += h.Goals.size() + listSize(h.Trees) + len(h.Hosts) + sum(h.Bins, (*bin).size)
-	return n + sum(h.Calls, (*callEntry).size) + sum(h.Denials, (*denial).size) + sum(h.Allowed, (*allowed).size)
+	return n + sum(h.Calls, (*callEntry).size) + sum(h.Denials, (*denial).size) + sum(h.Allowed, (*allowance).size)
 }
 
-// fixedSize is at least what the agent takes without its ring.
+// fixedSize is an upper bound for the agent without its ring.
 func (a *agentState) fixedSize() int {
 	const fields = 150
 	n := fields + len(a.Name) + digits(a.Events) + digits(a.At) + digits(a.SecretAt) + digits(a.UntrustedAt) +
@@ -148,7 +148,7 @@ func listSize(list []string) int {
 	return n
 }
 
-func (a *allowed) size() int {
+func (a *allowance) size() int {
 	return len(a.Print) + text(a.Dir) + engine.JSONLen(a.By) + 35 + digits(a.N)
 }
 
@@ -164,7 +164,7 @@ func (c *callEntry) size() int {
 	return n
 }
 
-func (p *past) size() int {
+func (p *ringEntry) size() int {
 	n := digits(p.N) + digits(p.T) + 36 + text(p.Target) + text(p.Class) + text(p.Print) + text(p.Deed) + text(p.Sketch) +
 		text(p.Result) + text(p.Error) + text(string(p.Outcome)) + text(p.Tool) + text(string(p.Kind)) + text(p.Verb) +
 		text(p.Dir) + text(string(p.Trouble)) + text(p.From) + text(p.Into) + number(p.Rank) + number(p.Missing) + number(p.Words)
@@ -224,7 +224,7 @@ func (h *State) mildestPath() int {
 }
 
 // boundCalls first forgets what the oldest calls would create, since that only
-// makes policy milder; then calls whose fate is known; then the oldest.
+// makes policy milder; then calls whose outcome is known; then the oldest.
 func (h *State) boundCalls() {
 	size := sum(h.Calls, (*callEntry).size)
 	for i := 0; i < len(h.Calls) && size > callBytes; i++ {
@@ -241,7 +241,8 @@ func (h *State) boundCalls() {
 	}
 }
 
-// boundErrors takes the rarest class of the agent with the most of them.
+// boundErrors removes the rarest error class of the agent with the most of
+// them.
 func (h *State) boundErrors() {
 	for {
 		total, most := mostOf(h.Agents, func(a *agentState) int { return len(a.Errors) })
@@ -252,7 +253,7 @@ func (h *State) boundErrors() {
 	}
 }
 
-// boundChecks takes from the agent with the most checks.
+// boundChecks removes checks from the agent with the most of them.
 func (h *State) boundChecks() {
 	for {
 		total, most := mostOf(h.Agents, func(a *agentState) int { return len(a.Checks) })
@@ -263,7 +264,7 @@ func (h *State) boundChecks() {
 	}
 }
 
-// boundFired takes the oldest finding of the agent with the most of them.
+// boundFired removes the oldest finding of the agent with the most of them.
 func (h *State) boundFired() {
 	for {
 		total, most := mostOf(h.Agents, func(a *agentState) int { return len(a.Fired) })
@@ -274,7 +275,7 @@ func (h *State) boundFired() {
 	}
 }
 
-// mostOf counts something of all agents, and finds the one that has the most.
+// mostOf counts items over all agents, and finds the agent that has the most.
 func mostOf(agents []*agentState, count func(*agentState) int) (total int, most *agentState) {
 	for _, a := range agents {
 		total += count(a)
@@ -285,13 +286,13 @@ func mostOf(agents []*agentState, count func(*agentState) int) (total int, most 
 	return total, most
 }
 
-// boundRings keeps the rings' sum within bounds, taking from the longest ring
-// first: a busy sub-agent does not push out the others' history.
+// boundRings keeps the sum of the rings within limits, shortening the longest
+// ring first: a busy sub-agent does not push out the history of others.
 func (h *State) boundRings(bytes int) {
 	entries := 0
 	for _, a := range h.Agents {
 		entries += len(a.Ring)
-		bytes -= sum(a.Ring, (*past).size)
+		bytes -= sum(a.Ring, (*ringEntry).size)
 	}
 	for ; entries > 0 && (entries > ringTotal || bytes < 0); entries-- {
 		longest := slices.MaxFunc(h.Agents, func(a, b *agentState) int { return len(a.Ring) - len(b.Ring) })

@@ -149,7 +149,7 @@ func testSize(t *testing.T, h *State) {
 	t.Helper()
 	reckoned := h.fixedSize() + sum(h.Paths, (*pathEntry).size)
 	for _, a := range h.Agents {
-		reckoned += sum(a.Ring, (*past).size)
+		reckoned += sum(a.Ring, (*ringEntry).size)
 	}
 	raw, err := engine.Marshal(h)
 	if err != nil || len(raw) > reckoned {

@@ -6,7 +6,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// foldCheck notes that a check is run, or that what one judges by is changed.
+// foldCheck records that a check is run, or that its inputs are changed.
 func (h *State) foldCheck(a *agentState, r *engine.Record) {
 	if r.Action == nil {
 		return
@@ -35,8 +35,8 @@ func (a *agentState) ranCheck(act *engine.Action) {
 	}
 }
 
-// forgetCheck forgets the oldest check that nothing was done to, so that others
-// do not crowd out one of which much is known.
+// forgetCheck forgets the oldest check whose inputs were not edited, so that
+// others do not crowd out one with a history.
 func (a *agentState) forgetCheck() {
 	i := max(0, slices.IndexFunc(a.Checks, func(c checkRun) bool { return c.Times == [editKinds]int64{} && c.Edited == [editKinds]bool{} }))
 	a.Checks = slices.Delete(a.Checks, i, i+1)
@@ -51,9 +51,9 @@ func (a *agentState) check(print string) *checkRun {
 	return nil
 }
 
-// passed notes that a check found nothing. Of several commands in a call, only
+// passed records that a check succeeded. Of several commands in a call, only
 // the last one's failure is reported, if at all: then nothing is known.
-func (a *agentState) passed(p *past, act *engine.Action) {
+func (a *agentState) passed(p *ringEntry, act *engine.Action) {
 	if act == nil || !p.Check || p.Outcome != engine.OutcomeRan {
 		return
 	}
@@ -68,8 +68,8 @@ func (a *agentState) passed(p *past, act *engine.Action) {
 	}
 }
 
-// again counts one more run of the check. An honest round, in which the work
-// itself changed, does not take the others back.
+// again counts one more run of the check. A fair round, in which the work
+// itself changed, does not cancel earlier ones.
 func (c *checkRun) again() [editKinds]int64 {
 	times := c.Times
 	for kind, edited := range c.Edited {
@@ -80,8 +80,8 @@ func (c *checkRun) again() [editKinds]int64 {
 	return times
 }
 
-// changed notes a change for each check: of what it judges by, or of the work.
-// Which kinds of edits bend a check is for policy to say.
+// changed records a change for each check: of its inputs, or of the work. Which
+// kinds of edits undermine a check is for policy to say.
 func (a *agentState) changed(e *engine.Effect, own bool) {
 	key, tests := truncateKey(e.Place()), e.Class == engine.ClassTest || e.Class == engine.ClassCI
 	for i := range a.Checks {
@@ -106,7 +106,7 @@ func (c *checkRun) kind(tests, own bool) int {
 	return editOther
 }
 
-// checks says how often a check was run again after an edit of what it judges by
+// checks counts how often a check was run again after an edit of its inputs
 // alone, this run included.
 func (a *agentState) checks(act *engine.Action) engine.CheckFacts {
 	c := a.check(boundKey(act.Fingerprint, digestLength))
@@ -117,8 +117,8 @@ func (a *agentState) checks(act *engine.Action) engine.CheckFacts {
 	return engine.CheckFacts{Edited: times[editOther], Passing: times[editPassing], Own: times[editOwn]}
 }
 
-// checkFailed says that the agent's latest check, of the actions that are kept,
-// is known to have failed.
+// checkFailed reports whether the agent's latest check, of the actions that are
+// kept, is known to have failed.
 func (a *agentState) checkFailed() bool {
 	for _, p := range slices.Backward(a.Ring) {
 		if p.Check && p.Outcome != engine.OutcomeDenied {

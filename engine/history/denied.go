@@ -8,8 +8,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// deny keeps the effects of a call that did not run, so that another way to one
-// of them is recognised.
+// deny records the effects of a call that did not run, so that another way to
+// one of them is recognised.
 func (h *State) deny(n int64, a *engine.Action, harm string) {
 	d := denial{N: n, At: h.Actions, Harm: harm}
 	if a == nil {
@@ -18,10 +18,10 @@ func (h *State) deny(n int64, a *engine.Action, harm string) {
 	}
 	d.Print = boundKey(a.Fingerprint, digestLength)
 	kept := 0
-	for _, i := range objectedTo(a, harm) {
+	for _, i := range deniedEffects(a, harm) {
 		e := &a.Effects[i]
-		aim, act := aimOf(a, e), actOf(e)
-		if kept < maxDeniedEffects && (aim != "" || act != "") && isAim(a, e) {
+		aim, act := purposeOf(a, e), actOf(e)
+		if kept < maxDeniedEffects && (aim != "" || act != "") && isPurpose(a, e) {
 			d.Kind, d.Verb, d.Target = boundKey(string(e.Kind), digestLength), act, aim
 			h.Denials = append(h.Denials, d)
 			kept++
@@ -32,7 +32,7 @@ func (h *State) deny(n int64, a *engine.Action, harm string) {
 	}
 }
 
-// refuse keeps what is known of a call to which a person said no.
+// refuse records a call that a person refused.
 func (h *State) refuse(c *callEntry) {
 	a := h.agent(c.Agent)
 	if a == nil {
@@ -47,9 +47,9 @@ func (h *State) refuse(c *callEntry) {
 	}
 }
 
-// forgive forgets denials about what a person names as they order work: they say
-// themselves what they want of it. What they forbid in the same breath stays
-// denied, and so does what the rules say of the next call.
+// forgive forgets denials about things that a person names when ordering work:
+// they are explicit about them. What the same prompt forbids stays denied, and
+// the rules still apply to the next call.
 func (h *State) forgive(g *engine.Goal) {
 	if !wantsChanges(g) {
 		return
@@ -61,20 +61,21 @@ func (h *State) forgive(g *engine.Goal) {
 	})
 }
 
-// named says that a name stands for what was denied, or for a word of a program
-// that was not to run.
+// named reports whether a name stands for what was denied, or for a word of a
+// denied program.
 func (d *denial) named(name string) bool {
 	return namesPath(name, d.Target) || d.Verb == verbRuns &&
 		slices.ContainsFunc(strings.Fields(d.Target), func(word string) bool { return namesPath(name, word) })
 }
 
-// neverDenied is of what was not denied before.
+// neverDenied is the value for actions that were not denied before.
 func neverDenied() engine.DenialFacts {
-	return engine.DenialFacts{Same: engine.NeverAgo, Effect: engine.NeverAgo, Refused: engine.NeverAgo, Harms: map[string]int64{}}
+	never := int64(engine.NeverHappened)
+	return engine.DenialFacts{Same: never, Effect: never, Refused: never, Harms: map[string]int64{}}
 }
 
-// deniedFacts says how long ago an action was denied: in actions of the session,
-// or of the agent itself, since others may act in between.
+// deniedFacts counts how long ago an action was denied: in actions of the
+// session, or of the agent itself, since others may act in between.
 func (h *State) deniedFacts(agent *agentState, a *engine.Action) engine.DenialFacts {
 	f := neverDenied()
 	print := boundKey(a.Fingerprint, digestLength)
@@ -83,7 +84,7 @@ func (h *State) deniedFacts(agent *agentState, a *engine.Action) engine.DenialFa
 		d := &h.Denials[i]
 		ago := min(ago(h.Actions, d.At), agent.since(d.N))
 		if aims == nil {
-			aims = aimsOf(a)
+			aims = purposesOf(a)
 		}
 		switch {
 		case d.Print == print && print != "":
@@ -101,9 +102,9 @@ func (h *State) deniedFacts(agent *agentState, a *engine.Action) engine.DenialFa
 	return f
 }
 
-// harmOf is what the rule that denied a call named. A call that was denied by its
-// scores, or since nobody could be asked, has none: that says too little of it to
-// take what comes later for another way to the same harm.
+// harmOf returns the harm named by the rule that denied a call. A call that was
+// denied by its scores, or because nobody could be asked, has none: that is too
+// little to treat later calls as another way to the same harm.
 func harmOf(r *engine.Record) string {
 	if r.Decision == nil {
 		return ""
@@ -124,11 +125,11 @@ func (a *agentState) since(pre int64) int64 {
 			return int64(len(a.Ring) - i)
 		}
 	}
-	return engine.NeverAgo
+	return engine.NeverHappened
 }
 
-// fits says that an action would do what was denied: as much or more to the same
-// target, or to one that holds it.
+// fits reports whether an action would do what was denied: as much or more to
+// the same target, or to one that holds it.
 func (d *denial) fits(a *engine.Action, aims []string) bool {
 	if d.Target == "" && d.Verb == "" {
 		return false

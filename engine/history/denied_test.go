@@ -75,7 +75,7 @@ func TestDenied(t *testing.T) {
 		"a search through the folder":     {denied(reads("./d/.env")), python(engine.EffectFileRead, "./d", recursive), none},
 		"below a long path":               {denied(deletes(file)), python(engine.EffectFileDelete, deep, recursive), effect},
 		"below a longer path":             {denied(deletes(file)), python(engine.EffectFileDelete, deep+"/and/deeper", recursive), effect},
-		"beside a long path":              {denied(deletes(file)), python(engine.EffectFileDelete, deep+"er", recursive), none},
+		"next to a long path":             {denied(deletes(file)), python(engine.EffectFileDelete, deep+"er", recursive), none},
 		"a long path":                     {denied(deletes(file)), python(engine.EffectFileDelete, file), effect},
 		"with a newline in it":            {denied(deletes("./a\nb")), python(engine.EffectFileDelete, "./a\nb"), effect},
 		"below one with a newline in it":  {denied(deletes("./a\nb/\xff/c")), python(engine.EffectFileDelete, "./a\nb", recursive), effect},
@@ -199,7 +199,7 @@ func TestRefused(t *testing.T) {
 		"allowed, not heard of":     {newTale().asked(a).end(engine.KindStop), python, false},
 		"a host":                    {newTale().answered(send, engine.Ask).end(engine.KindStop), other, true},
 	} {
-		if got := test.tale.next(test.next).History.Denials; (got.Refused < engine.NeverAgo) != test.want {
+		if got := test.tale.next(test.next).History.Denials; (got.Refused < engine.NeverHappened) != test.want {
 			t.Errorf("%s: %+v, want %v", name, got, test.want)
 		}
 	}
@@ -224,14 +224,14 @@ func TestDeniedAndOrdered(t *testing.T) {
 		"nothing is to be changed":  {engine.Goal{Intents: []engine.Intent{engine.IntentClean}, Names: []string{"data"}, Constraints: []engine.Constraint{{Kind: engine.ConstraintFreeze}}}, true},
 		"what was forbidden is not": {engine.Goal{Intents: []engine.Intent{engine.IntentClean}, Names: []string{"data"}, Constraints: []engine.Constraint{{Kind: engine.ConstraintLift}}}, false},
 	} {
-		if got := newTale().answered(deletes("./data/a"), engine.Block).says(test.goal).next(python).History.Denials; (got.Effect < engine.NeverAgo) != test.want {
+		if got := newTale().answered(deletes("./data/a"), engine.Block).says(test.goal).next(python).History.Denials; (got.Effect < engine.NeverHappened) != test.want {
 			t.Errorf("%s: %+v, want %v", name, got, test.want)
 		}
 	}
 }
 
-// A denied call that ran was let through by somebody: nothing is left to work
-// around, and what it did counts. A failure may be the denial itself.
+// A denied call that ran was allowed by somebody: nothing is left to work around,
+// and what it did counts. A failure may be the denial itself.
 func TestDeniedAndRan(t *testing.T) {
 	ends := func(a engine.Action, o engine.Outcome) *tale {
 		s := newTale().answered(a, engine.Block)
@@ -240,7 +240,7 @@ func TestDeniedAndRan(t *testing.T) {
 	}
 	python := command("python", engine.EffectFileDelete, "./a")
 	for o, want := range map[engine.Outcome]bool{engine.OutcomeRan: false, engine.OutcomeFailed: true, engine.OutcomeDenied: true, engine.OutcomeUnknown: true, "odd": true} {
-		if got := ends(deletes("./a"), o).next(python); (got.History.Denials.Effect < engine.NeverAgo) != want || got.Session.Denials != 1 {
+		if got := ends(deletes("./a"), o).next(python); (got.History.Denials.Effect < engine.NeverHappened) != want || got.Session.Denials != 1 {
 			t.Errorf("%s: %+v after %d denials, want %v", o, got.History.Denials, got.Session.Denials, want)
 		}
 		ops := int64(1)
@@ -260,10 +260,10 @@ func TestDeniedAndRan(t *testing.T) {
 	}
 	secret := on("./.env", engine.EffectFileRead, func(e *engine.Effect) { e.Class = engine.ClassEnvFile })
 	if !ends(secret, engine.OutcomeRan).next(python).Session.SecretsRead {
-		t.Error("a secret that was read all the same is not known")
+		t.Error("a secret that was read anyway is not known")
 	}
 	other := ends(deletes("./a"), engine.OutcomeRan).answered(deletes("./b"), engine.Block)
-	if got := other.next(command("python b", engine.EffectFileDelete, "./b")).History.Denials; got.Effect == engine.NeverAgo {
+	if got := other.next(command("python b", engine.EffectFileDelete, "./b")).History.Denials; got.Effect == engine.NeverHappened {
 		t.Errorf("another call's denial is forgotten: %+v", got)
 	}
 	goTest, tests := checks("go test"), edits("./a_test.go", func(e *engine.Effect) { e.Class = engine.ClassTest })
@@ -327,24 +327,24 @@ func TestDeniedWords(t *testing.T) {
 		"applied, then destroyed":    {service("send", "terraform", "stack", "terraform", "apply"), service("delete", "terraform", "stack", "terraform", "destroy"), true},
 		"destroyed, then applied":    {service("delete", "terraform", "stack", "terraform", "destroy"), service("send", "terraform", "stack", "terraform", "apply"), false},
 		"an address":                 {service("send", "https://h.example/a", "", "curl", "a"), service("send", "https://h.example/b", "", "wget", "b"), true},
-		"a name that is no command":  {service("send", "https://h.example/a", "", "curl", "a"), request("2", "https://h.example/a"), false},
+		"a name, not a command":      {service("send", "https://h.example/a", "", "curl", "a"), request("2", "https://h.example/a"), false},
 	} {
 		next := test.next
 		next.Fingerprint = "next"
-		if got := newTale().answered(test.denied, engine.Block).next(next).History.Denials.Effect < engine.NeverAgo; got != test.want {
+		if got := newTale().answered(test.denied, engine.Block).next(next).History.Denials.Effect < engine.NeverHappened; got != test.want {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
 	}
 	odd := makes("deploy")
 	odd.Effects[0].Command = 7
-	if got := newTale().answered(odd, engine.Block).next(odd).History.Denials; got.Same == engine.NeverAgo {
+	if got := newTale().answered(odd, engine.Block).next(odd).History.Denials; got.Same == engine.NeverHappened {
 		t.Errorf("of a command that is not there: %+v", got)
 	}
 	again := makes("deploy")
 	again.Fingerprint = "next"
 	for name, want := range map[string]bool{"deploy": false, "make deploy": false, "make": false, "dep": true, "test": true} {
 		s := newTale().answered(makes("deploy"), engine.Block).says(engine.Goal{Intents: []engine.Intent{engine.IntentFix}, Names: []string{name}})
-		if got := s.next(again).History.Denials.Effect < engine.NeverAgo; got != want {
+		if got := s.next(again).History.Denials.Effect < engine.NeverHappened; got != want {
 			t.Errorf("a person ordered %s: %v, want %v", name, got, want)
 		}
 	}
@@ -353,7 +353,7 @@ func TestDeniedWords(t *testing.T) {
 func TestDeniedWithoutFacts(t *testing.T) {
 	s := newTale()
 	s.add(&engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, Answer: &engine.AnswerFacts{Effect: engine.Block}})
-	if got := s.next(deletes("./a")); got.History.Denials.Same < engine.NeverAgo || got.Session.Denials != 1 {
+	if got := s.next(deletes("./a")); got.History.Denials.Same < engine.NeverHappened || got.Session.Denials != 1 {
 		t.Errorf("%+v", got.History.Denials)
 	}
 }
@@ -373,7 +373,7 @@ func TestDenialsAreBounded(t *testing.T) {
 	}
 	for i := range 9 {
 		got := s.next(command("python", engine.EffectFileDelete, fmt.Sprint("./first", i))).History.Denials
-		if want := i > 0; (got.Effect < engine.NeverAgo) != want {
+		if want := i > 0; (got.Effect < engine.NeverHappened) != want {
 			t.Errorf("number %d: %+v, want %v", i, got, want)
 		}
 	}

@@ -9,13 +9,14 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
-// verbRuns is that of an effect which only says that something is run.
+// verbRuns is the verb of an effect that only says that something is run.
 const verbRuns = "exec"
 
-// onlyRuns says that all that is known of an effect is that a program runs.
+// onlyRuns reports whether the effect only says that a program runs.
 func onlyRuns(e *engine.Effect) bool { return e.Kind == engine.EffectProcess && e.Verb == verbRuns }
 
-// wholeProgram says that an effect's target is a program or a service as a whole.
+// wholeProgram reports whether an effect's target is a program or a service as
+// a whole.
 func wholeProgram(e *engine.Effect, c *engine.Command) bool {
 	if e.Verb == verbRuns {
 		return true
@@ -24,7 +25,7 @@ func wholeProgram(e *engine.Effect, c *engine.Command) bool {
 	return e.Object == "" && (service || e.Target == c.Name)
 }
 
-// about names what an effect is about: a path, a host to which data go, an
+// about returns the object of an effect: a path, a host that receives data, an
 // address, an object of a service.
 func about(e *engine.Effect) string {
 	switch {
@@ -46,8 +47,7 @@ const (
 
 func sends(act string) bool { return act == actSend || act == actForce || act == actDelete }
 
-// actOf is what is done where the same target can be treated in ways that have
-// nothing to do with each other.
+// actOf distinguishes unrelated treatments of the same target.
 func actOf(e *engine.Effect) string {
 	switch {
 	case e.Kind == engine.EffectSystemCall || e.Kind == engine.EffectProcess:
@@ -62,7 +62,8 @@ func actOf(e *engine.Effect) string {
 	return ""
 }
 
-// hostName is the host of an address; what is no address is returned as it is.
+// hostName is the host of an address; what is not an address is returned as it
+// is.
 func hostName(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" {
@@ -71,20 +72,21 @@ func hostName(address string) string {
 	return strings.ToLower(u.Hostname())
 }
 
-// trashVerb is a deletion that can be taken back: the safer form of one that was
-// denied, and no way around it.
+// trashVerb is a deletion that can be undone: the safer form of a denied one,
+// and not a way around the denial.
 const trashVerb = "trash"
 
-// asStrong says that one kind of effect is as much as another one: to write is to
-// delete for what was there, and what is moved or changed can be read elsewhere.
+// asStrong reports whether one kind of effect is as strong as another: a write
+// destroys the old content like a deletion, and a file that is moved or changed
+// can be read elsewhere.
 func asStrong(denied, now engine.EffectKind) bool {
 	change := func(k engine.EffectKind) bool { return k == engine.EffectFileDelete || k == engine.EffectFileWrite }
 	return denied == now || change(now) && (change(denied) || denied == engine.EffectFileRead)
 }
 
-// reaches says that an effect is about a path, given by its key: about the path
-// itself, a pattern that fits it, or a folder that holds it, with all below. Of a
-// key that was cut short only the beginning is known; what begins so may be it.
+// reaches reports whether an effect applies to a path, given by its key: to the
+// path itself, a pattern that matches it, or a folder that contains it,
+// recursively. If a key was truncated, anything with that prefix may be meant.
 func reaches(e *engine.Effect, key string) bool {
 	place := e.Place()
 	if place == "" || key == "" {
@@ -94,7 +96,7 @@ func reaches(e *engine.Effect, key string) bool {
 		return true
 	}
 	if all, ok := strings.CutSuffix(place, "/*"); ok && e.Certainty == engine.CertaintyGlob && truncateKey(all) == key {
-		return true // all that is in it
+		return true // everything in it
 	}
 	stem, cut := stemOf(key)
 	if !e.Recursive {
@@ -105,7 +107,7 @@ func reaches(e *engine.Effect, key string) bool {
 		slices.ContainsFunc(upwards(stem), func(p string) bool { return p == place || wildcard.Match(place, p) })
 }
 
-// thirdParty says that a path is in a package that was fetched.
+// thirdParty reports whether a path is in a package that was fetched.
 func thirdParty(place string) bool {
 	return slices.ContainsFunc(strings.Split(place, "/"), func(part string) bool {
 		switch part {
@@ -116,13 +118,13 @@ func thirdParty(place string) bool {
 	})
 }
 
-// leavesSomething says that an effect is more than looking.
+// leavesSomething reports whether an effect is more than looking.
 func leavesSomething(e *engine.Effect) bool {
 	return e.Kind == engine.EffectFileWrite || e.Kind == engine.EffectFileDelete || e.Kind == engine.EffectSystemCall ||
 		e.Kind == engine.EffectNetwork && e.Egress
 }
 
-// apart says that a file is one for secrets, or that git leaves it alone.
-func apart(e *engine.Effect) bool {
+// keptApart reports whether a file is for secrets, or is ignored by git.
+func keptApart(e *engine.Effect) bool {
 	return e.Class == engine.ClassCredential || e.Class == engine.ClassEnvFile || e.Class == engine.ClassGitData || e.Git == "ignored"
 }

@@ -6,12 +6,13 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// FactsOf lists the facts that hold of an input, sorted: what Facts is made of.
+// FactsOf lists the facts that are true of an input, sorted; it computes
+// Input.Facts.
 func FactsOf(in *engine.Input) []string {
 	set := map[string]bool{
 		engine.FactNotUnderstood: len(in.Action.Opaque) > 0,
 		engine.FactFailedBefore:  in.History.Similar.Failed > 0,
-		engine.FactUnmet:         slices.ContainsFunc(in.History.Presupposes, func(p engine.Presupposed) bool { return !p.Met }),
+		engine.FactUnmet:         slices.ContainsFunc(in.History.Presupposes, func(p engine.Precondition) bool { return !p.Met }),
 		engine.FactStopped:       in.Session.Stopped,
 		engine.FactDiffers:       in.History.Call != nil && in.History.Call.ExecutedDiffers,
 		engine.FactAllowed:       in.Session.Allowed != "",
@@ -31,7 +32,7 @@ func FactsOf(in *engine.Input) []string {
 	return names
 }
 
-// runFacts answers the questions about how the run goes.
+// runFacts adds the facts about the course of the run.
 func runFacts(in *engine.Input, set map[string]bool) {
 	h, s := &in.History, &in.Session
 	set[engine.FactFailed] = in.Event.Result != nil && in.Event.Result.Outcome == engine.OutcomeFailed
@@ -40,19 +41,19 @@ func runFacts(in *engine.Input, set map[string]bool) {
 		set[engine.FactMissing] = set[engine.FactMissing] || w.Missing > 0
 	}
 	set[engine.FactCycle] = h.Cycle.Period > 0
-	set[engine.FactNothingNew] = h.Since.News > 1 && h.Since.News < engine.NeverAgo
-	set[engine.FactDeniedBefore] = h.Denials.Same < engine.NeverAgo || h.Denials.Effect < engine.NeverAgo ||
-		h.Denials.Refused < engine.NeverAgo
+	set[engine.FactNothingNew] = h.Since.News > 1 && h.Since.News < engine.NeverHappened
+	set[engine.FactDeniedBefore] = h.Denials.Same < engine.NeverHappened || h.Denials.Effect < engine.NeverHappened ||
+		h.Denials.Refused < engine.NeverHappened
 	set[engine.FactCheckEdited] = h.Rechecks != (engine.CheckFacts{})
-	set[engine.FactAfterFailure] = h.Since.Failed < engine.NeverAgo
-	set[engine.FactAuthError] = h.Since.AuthError < engine.NeverAgo
+	set[engine.FactAfterFailure] = h.Since.Failed < engine.NeverHappened
+	set[engine.FactAuthError] = h.Since.AuthError < engine.NeverHappened
 	set[engine.FactCarries] = len(in.Action.Carries) > 0
 	set[engine.FactInherits] = len(in.Action.Inherits) > 0
 	set[engine.FactObeys] = slices.Contains(in.Action.Carries, engine.LabelUntrusted) ||
 		slices.ContainsFunc(in.Action.Effects, func(e engine.Effect) bool { return e.Untrusted })
 	set[engine.FactSecretOut] = len(in.Action.SecretsOut) > 0
-	set[engine.FactReadSecret] = h.Since.Secret < engine.NeverAgo
-	set[engine.FactReadOthers] = h.Since.Untrusted < engine.NeverAgo
+	set[engine.FactReadSecret] = h.Since.Secret < engine.NeverHappened
+	set[engine.FactReadOthers] = h.Since.Untrusted < engine.NeverHappened
 	set[engine.FactGrowing] = len(s.Growing) > 0
 	set[engine.FactGoal] = in.Goal.Known
 	set[engine.FactConstrained] = len(in.Goal.Constraints) > 0
@@ -60,7 +61,7 @@ func runFacts(in *engine.Input, set map[string]bool) {
 	set[engine.FactSpread] = s.Elsewhere > 0
 }
 
-// spread is the share of elsewhere in all paths that were written.
+// spread returns the share of elsewhere in all paths that were written.
 func spread(s *engine.SessionFacts) float64 {
 	var all int64
 	for where, count := range s.Written {
@@ -71,15 +72,15 @@ func spread(s *engine.SessionFacts) float64 {
 	return engine.Round6(float64(s.Elsewhere) / float64(max(all, 1)))
 }
 
-// elsewhere counts the paths that were written since a person spoke last, neither in
-// the workspace nor among temporary files, and that no person named.
+// elsewhere counts the paths written since the last prompt that are neither in
+// the workspace nor temporary, and that no person named.
 func (h *State) elsewhere() int64 {
 	var n int64
 	for i := range h.Paths {
 		p := &h.Paths[i]
 		switch p.Where {
 		case "", string(engine.LocationInside), string(engine.LocationSelf), string(engine.LocationWorktree), string(engine.LocationTemp),
-			string(engine.LocationBeside), string(engine.LocationNotes), string(engine.LocationNull), engine.WrittenNamed:
+			string(engine.LocationBeside), string(engine.LocationNotes), string(engine.LocationNull), engine.LocationNamed:
 		default:
 			if p.N > h.PromptN {
 				n++

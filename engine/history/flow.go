@@ -6,25 +6,25 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// labelPerson is a label of marks only: a person wrote it.
+// labelPerson is a label only for marks: a person wrote the text.
 const labelPerson engine.Label = "person"
 
-// labelOwn is a label of marks only: the agent wrote it before it stood in
-// anything that it read.
+// labelOwn is a label only for marks: the agent wrote the text before it
+// occurred in anything that it read.
 const labelOwn engine.Label = "own"
 
-// maxMarks is how many marks of one label are kept; the latest. When one of a
+// maxMarks is the number of latest marks that are kept per label. When one of a
 // secret is forgotten, the session's own label remains.
 const maxMarks = 160
 
-// addMarks takes down what an output with a label held.
+// addMarks records the marks of an output with a label.
 func (h *State) addMarks(l engine.Label, marks []string) {
 	if row := addDigits(h.Marks[l], marks, maxMarks); row != "" {
 		h.Marks[l] = row
 	}
 }
 
-// label notes that an agent of the session has read something with a label.
+// label records that an agent of the session has read something with a label.
 func (h *State) label(agent string, l engine.Label, n int64) {
 	if _, known := h.Labels[string(l)]; !known {
 		h.Labels[string(l)] = n
@@ -40,9 +40,9 @@ func (h *State) label(agent string, l engine.Label, n int64) {
 	}
 }
 
-// carries lists the labels of what an action shares with earlier outputs. What
-// a person wrote themselves, or the agent before it read it, is not untrusted,
-// wherever else it stands too.
+// carries lists the labels of texts that an action shares with earlier outputs.
+// What a person wrote themselves, or the agent before it read it, is not
+// untrusted, wherever else it occurs.
 func (h *State) carries(a *engine.Action) []engine.Label {
 	var list []engine.Label
 	for _, m := range a.Marks {
@@ -62,15 +62,15 @@ func (h *State) carries(a *engine.Action) []engine.Label {
 	return slices.Compact(list)
 }
 
-// foldOwn takes down what an action is the first to say. Where it repeats anything
-// that was read, the rest may be that in another form.
+// foldOwn records the texts that an action is the first to contain. If it
+// repeats anything that was read, the rest may be that text in another form.
 func (h *State) foldOwn(a *engine.Action) {
 	if len(h.carries(a)) == 0 {
 		h.addMarks(labelOwn, a.Marks)
 	}
 }
 
-// labelsRead lists the labels of what is in a file.
+// labelsRead lists the labels of a file's content.
 func (h *State) labelsRead(e *engine.Effect) []engine.Label {
 	list := h.labelsBelow(e)
 	if e.Class == engine.ClassCredential || e.Class == engine.ClassEnvFile {
@@ -109,8 +109,8 @@ func (h *State) outputLabels(a *engine.Action) []engine.Label {
 	return slices.Compact(list)
 }
 
-// labelsBelow lists the labels of a path, and of what lies in it where an effect
-// reaches so far.
+// labelsBelow lists the labels of a path, and of its contents if the effect is
+// recursive.
 func (h *State) labelsBelow(e *engine.Effect) []engine.Label {
 	var list []engine.Label
 	place := e.Place()
@@ -147,9 +147,9 @@ func (h *State) foldOutput(r *engine.Record, o engine.Outcome) {
 	}
 }
 
-// turned lists the labels of a text that an action turns into another one, in
-// code or out of it, with nothing else at hand: what it prints has them too.
-// Whatever runs may say things of its own, so that only a secret outlasts that.
+// turned lists the labels of a text that an action transforms without other
+// inputs: its output has them too. A program that is run may print something of
+// its own, so then only the label of a secret remains.
 func (h *State) turned(a *engine.Action) []engine.Label {
 	if asksElsewhere(a) || saysOnlyThatItDid(a) {
 		return nil
@@ -163,8 +163,9 @@ func (h *State) turned(a *engine.Action) []engine.Label {
 	return list
 }
 
-// saysOnlyThatItDid says that an answer is no form of what the call was given: a
-// tool that writes a file or starts an agent, and git, have words of their own.
+// saysOnlyThatItDid reports whether an answer is only a status message: a tool
+// that writes a file or starts an agent, and git, print their own messages
+// rather than the call's input.
 func saysOnlyThatItDid(a *engine.Action) bool {
 	if len(a.Commands) == 0 {
 		return slices.Contains(a.Types, engine.TypeAgentSpawn) ||
@@ -173,17 +174,17 @@ func saysOnlyThatItDid(a *engine.Action) bool {
 	return !slices.ContainsFunc(a.Commands, func(c engine.Command) bool { return c.Name != "git" })
 }
 
-// notOwn leaves out what the agent was the first to say: that is an example that it
-// made up, and no secret that it was told.
+// notOwn removes what the agent was the first to write: that is an example that it
+// invented, and not a secret that it read.
 func (h *State) notOwn(marks []string) []string {
 	return slices.DeleteFunc(slices.Clone(marks), func(m string) bool {
 		return hasDigits(h.Marks[labelOwn], m) && !hasDigits(h.Marks[engine.LabelSecret], m)
 	})
 }
 
-// foldFlow labels the session with what an action will return, before anything
-// is known of it: not every agent says what came of a call. It marks the files
-// that the action writes with the labels of what it carries: from the data in its
+// foldFlow labels the session with what an action will return, before the
+// result is known: not every agent reports results. It marks the files that the
+// action writes with the labels of what it carries: from the data in its
 // arguments, or from the files and hosts that the same action reads.
 func (h *State) foldFlow(r *engine.Record, a *engine.Action) {
 	returns := h.outputLabels(a)
@@ -207,13 +208,14 @@ func (h *State) foldFlow(r *engine.Record, a *engine.Action) {
 		if p := h.path(truncateKey(e.Place())); p != nil && len(labels) > 0 {
 			p.Labels = append(p.Labels, labels...)
 			slices.Sort(p.Labels)
-			p.Labels, p.Apart = slices.Compact(p.Labels), apart(e)
+			p.Labels, p.Apart = slices.Compact(p.Labels), keptApart(e)
 		}
 	}
 }
 
-// onlyInstalls says that all that an action asks elsewhere is an installer, which
-// is none of what a command writes beside it: it says how far it is.
+// onlyInstalls reports whether the only program of an action that contacts
+// other hosts is an installer; its progress messages do not end up in what
+// another command writes.
 func onlyInstalls(a *engine.Action, command int) bool {
 	if !slices.Contains(a.Signals, engine.SignalPackageInstall) || slices.ContainsFunc(a.Effects, func(e engine.Effect) bool {
 		return e.Kind == engine.EffectFileRead
@@ -228,18 +230,19 @@ func onlyInstalls(a *engine.Action, command int) bool {
 	return e.Command >= 0 && e.Command < len(a.Commands) && e.Command != command && wholeProgram(e, &a.Commands[e.Command])
 }
 
-// copied is from how many literals on a text is a copy of what was read, and not one
-// that uses its names.
-const copied = 12
+// copyThreshold is the number of shared literals from which a text counts as a copy of
+// what was read, and not as one that uses its names.
+const copyThreshold = 12
 
-// ownShare is of how many marks of a text one may be of what was read, and the text
-// is still the agent's own.
-const ownShare = 4
+// maxForeignShare is the number of marks per one shared mark from which a text still
+// counts as the agent's own.
+const maxForeignShare = 4
 
-// writes lists the labels of what an action writes down of its own arguments. Who
-// uses names that were read, such as those of fields and ids, or one address among
-// much of their own, writes a text of their own: it comes from outside as a copy, or
-// where it holds what could order something and little else.
+// writes lists the labels of texts that an action writes from its own
+// arguments. A text that only uses names that were read, such as those of
+// fields and ids, or one address among many of its own, is the agent's own: it
+// counts as coming from outside if it is a copy, or if it contains something
+// that could be an instruction and little else.
 func (h *State) writes(a *engine.Action) []engine.Label {
 	list := slices.DeleteFunc(h.carries(a), func(l engine.Label) bool { return l != engine.LabelSecret })
 	names, orders := 0, 0
@@ -251,7 +254,7 @@ func (h *State) writes(a *engine.Action) []engine.Label {
 			orders++
 		}
 	}
-	if names >= copied || orders > 0 && ownShare*names >= len(a.Marks) {
+	if names >= copyThreshold || orders > 0 && maxForeignShare*names >= len(a.Marks) {
 		list = append(list, engine.LabelUntrusted)
 	}
 	return list

@@ -28,7 +28,7 @@ func (h *State) Append(r *engine.Record) {
 	case engine.KindNote:
 		if r.Phase == engine.PhaseEnd {
 			// Whoever takes the session up again is asked again.
-			h.Allowed = slices.DeleteFunc(h.Allowed, func(a allowed) bool { return !a.Once })
+			h.Allowed = slices.DeleteFunc(h.Allowed, func(a allowance) bool { return !a.Once })
 		}
 	case engine.KindAct:
 		h.foldAct(r)
@@ -47,8 +47,8 @@ func (h *State) foldPrompt(r *engine.Record) {
 	}
 }
 
-// foldOpen takes over what a chain begins with. A ledger also holds the open
-// and control records of other chains: they say nothing about itself.
+// foldOpen records the start of a chain. A ledger also contains the open and
+// control records of other chains, which do not concern itself.
 func (h *State) foldOpen(r *engine.Record) {
 	if r.Open != nil && r.Open.Of != "" {
 		return
@@ -83,7 +83,7 @@ func (h *State) foldControl(r *engine.Record) {
 	}
 }
 
-// foldAct makes a stop that policy chose as sticky as one of a person.
+// foldAct makes a stop that policy chose as persistent as one by a person.
 func (h *State) foldAct(r *engine.Record) {
 	if r.Act != nil && r.Act.Kind == engine.EmergencyStop && h.Stop == nil {
 		h.Stop = &Stopped{N: r.N, Reason: engine.ClipJSON(r.Act.Result, reasonLength), By: "policy"}
@@ -113,7 +113,7 @@ func (h *State) foldPre(r *engine.Record) {
 		h.deny(r.N, r.Action, harmOf(r))
 	} else {
 		h.DeniedRow = 0
-		h.spend(r)
+		h.useAllowance(r)
 		h.foldCheck(a, r)
 		h.foldTerminals(r)
 		h.foldEffects(r)
@@ -121,9 +121,9 @@ func (h *State) foldPre(r *engine.Record) {
 	h.foldCall(r, denied)
 }
 
-// foldTerminals takes over what a call leaves in terminals.
+// foldTerminals records what a call leaves in terminals.
 func (h *State) foldTerminals(r *engine.Record) {
-	if a := r.Executed(); a != nil && a.Terminals != nil {
+	if a := r.ExecutedAction(); a != nil && a.Terminals != nil {
 		h.Terminals = a.Terminals
 	}
 }
@@ -136,7 +136,7 @@ func (h *State) foldCall(r *engine.Record, denied bool) {
 	if denied {
 		c.Outcome = engine.OutcomeDenied
 	}
-	c.Creates, c.Tree = creates(r.Executed()), madeTree(r.Executed())
+	c.Creates, c.Tree = creates(r.ExecutedAction()), madeTree(r.ExecutedAction())
 	if c.Enforced == engine.Ask {
 		h.Asked++
 	}
@@ -147,11 +147,11 @@ func (h *State) foldCall(r *engine.Record, denied bool) {
 	h.Calls = append(h.Calls, c)
 }
 
-// foldEffects notes what an action does to paths. Whatever makes policy
+// foldEffects records what an action does to paths. Whatever makes policy
 // stricter counts at once, as if the call had run; what makes it milder
 // (created, read) waits for the post record.
 func (h *State) foldEffects(r *engine.Record) {
-	a := r.Executed()
+	a := r.ExecutedAction()
 	if a == nil {
 		return
 	}
@@ -171,6 +171,8 @@ func (h *State) foldEffects(r *engine.Record) {
 	}
 	h.followDenied(r.N, a)
 	h.foldCode(r, a)
+	h.foldAsked(a)
+	h.foldRemotes(a)
 	h.foldFlow(r, a)
 	h.foldOwn(a)
 	h.Hosts = addDigits(h.Hosts, hostDigits(a), maxHosts)
@@ -190,7 +192,7 @@ func (h *State) foldWrite(n int64, e *engine.Effect) {
 	switch {
 	case e.Verb == "move":
 		h.mark(e.Place(), engine.LedgerMoved, n)
-	case e.Makes():
+	case e.Creates():
 		// waits for the post: foldPost marks it as created
 	default:
 		h.mark(e.Place(), engine.LedgerWritten, n)
@@ -209,7 +211,7 @@ func (h *State) place(e *engine.Effect) {
 	}
 	p := h.path(key)
 	if p.Where = boundKey(string(h.location(e)), digestLength); h.Goals.named(e) {
-		p.Where = engine.WrittenNamed
+		p.Where = engine.LocationNamed
 	}
 }
 
@@ -220,25 +222,29 @@ func (h *State) foldPost(r *engine.Record) {
 		h.foldUnreviewed(r, outcome)
 		return
 	}
-	h.foldFate(c, r, outcome)
+	h.foldOutcome(c, r, outcome)
 	news := outcome == engine.OutcomeRan && h.foldRan(c, r)
 	c.Outcome, c.Post = outcome, r.N
 	c.Decision, c.Enforced, c.Args, c.Creates, c.Tree = "", "", "", nil, ""
 	h.finishPast(c, r, news)
 	h.foldFindings(r)
+	if outcome != engine.OutcomeDenied {
+		h.foldStarted(r)
+		h.dropRemotes(r.Action)
+	}
 	h.foldOutput(r, outcome)
 	h.foldSpent(resultOf(r))
 }
 
-// foldFate notes what a person said to a call, as far as its outcome tells: one
-// that was taken for refused and ran was not, and one that was let through and did
-// not run was refused elsewhere. A denied call that ran all the same was let
-// through by somebody: what it does counts from now on, and is no longer to be
-// worked around. That one failed shows nothing: clients call a denial a failure.
-func (h *State) foldFate(c *callEntry, r *engine.Record, o engine.Outcome) {
+// foldOutcome records a person's answer to a call, as far as its outcome shows it:
+// a call taken for refused that ran was not refused, and one that was allowed
+// and did not run was refused elsewhere. A denied call that ran anyway was
+// allowed by someone: its effects count from now on, and are no longer denied.
+// A failure shows nothing: clients report a denial as a failure.
+func (h *State) foldOutcome(c *callEntry, r *engine.Record, o engine.Outcome) {
 	if h.settle(c, o) {
-		h.approve(r.Executed(), o)
-		h.agreeCode(r.Executed())
+		h.approve(r.ExecutedAction(), o)
+		h.agreeCode(r.ExecutedAction())
 	}
 	switch {
 	case o == engine.OutcomeDenied && c.Outcome == engine.OutcomePending:
@@ -258,8 +264,8 @@ func (h *State) forgetDenial(pre int64) {
 	h.Denials = slices.DeleteFunc(h.Denials, func(d denial) bool { return d.N == pre })
 }
 
-// foldRan notes the paths that exist, and that were read, now that a call ran.
-// It says whether there are any that were not known.
+// foldRan records the paths that exist, and that were read, now that a call
+// ran. It reports whether any of them were new.
 func (h *State) foldRan(c *callEntry, r *engine.Record) bool {
 	before := len(h.Paths)
 	for _, key := range c.Creates {
@@ -271,8 +277,8 @@ func (h *State) foldRan(c *callEntry, r *engine.Record) bool {
 	return len(h.Paths) > before || len(c.Creates) > 0
 }
 
-// foldUnreviewed notes a call that was never asked about, so that a second
-// hook's word about it is known as a duplicate.
+// foldUnreviewed records a call that was never reviewed, so that a second
+// hook's report of it is recognised as a duplicate.
 func (h *State) foldUnreviewed(r *engine.Record, o engine.Outcome) {
 	if r.Call != "" {
 		c := callEntry{ID: truncateKey(r.Call), Agent: agentOf(r), Post: r.N, Outcome: o}
@@ -321,7 +327,7 @@ func (h *State) finishPast(c *callEntry, r *engine.Record, news bool) {
 }
 
 // pastOf returns the action of a pre record, nil where it was forgotten.
-func (a *agentState) pastOf(pre int64) *past {
+func (a *agentState) pastOf(pre int64) *ringEntry {
 	for i := len(a.Ring) - 1; i >= 0; i-- {
 		if a.Ring[i].N == pre {
 			return &a.Ring[i]
@@ -330,14 +336,15 @@ func (a *agentState) pastOf(pre int64) *past {
 	return nil
 }
 
-// newResult says that no other action of the ring had the same result.
-func (a *agentState) newResult(p *past) bool {
-	return p.Result != "" && !slices.ContainsFunc(a.Ring, func(o past) bool { return o.N != p.N && o.Result == p.Result })
+// newResult reports whether no other action of the ring had the same result.
+func (a *agentState) newResult(p *ringEntry) bool {
+	return p.Result != "" && !slices.ContainsFunc(a.Ring, func(o ringEntry) bool { return o.N != p.N && o.Result == p.Result })
 }
 
-// newContent says that no other action of the ring gave its target such content.
-func (a *agentState) newContent(p *past) bool {
-	return p.Into != "" && p.Outcome == engine.OutcomeRan && !slices.ContainsFunc(a.Ring, func(o past) bool {
+// newContent reports whether no other action of the ring gave its target such
+// content.
+func (a *agentState) newContent(p *ringEntry) bool {
+	return p.Into != "" && p.Outcome == engine.OutcomeRan && !slices.ContainsFunc(a.Ring, func(o ringEntry) bool {
 		return o.N != p.N && o.Target == p.Target && o.Into == p.Into
 	})
 }
@@ -363,11 +370,11 @@ func (h *State) foldFindings(r *engine.Record) {
 			continue
 		}
 		if a.Fired == nil {
-			a.Fired = map[string]firedEntry{}
+			a.Fired = map[string]findingEntry{}
 		}
 		level := boundKey(f.Level, digestLength)
-		entry := firedEntry{a.Events, level, a.Fired[id].Told, a.Fired[id].ToldLevel}
-		if d := r.Decision; d != nil && slices.Contains(d.ToldIDs(), f.ID) {
+		entry := findingEntry{a.Events, level, a.Fired[id].Told, a.Fired[id].ToldLevel}
+		if d := r.Decision; d != nil && slices.Contains(d.MessageRuleIDs(), f.ID) {
 			entry.Told, entry.ToldLevel = a.Events, level
 		}
 		a.Fired[id] = entry
@@ -385,8 +392,8 @@ func (a *agentState) longestAgo() string {
 	return oldest
 }
 
-// closeCalls marks the calls of an agent (all agents where name is empty) that
-// nobody heard of again.
+// closeCalls closes the calls of an agent (all agents if name is empty) whose
+// result was never reported.
 func (h *State) closeCalls(name string) {
 	for i := range h.Calls {
 		c := &h.Calls[i]
@@ -399,7 +406,7 @@ func (h *State) closeCalls(name string) {
 		}
 		if a := h.agent(c.Agent); a != nil {
 			if p := a.pastOf(c.Pre); p != nil {
-				p.Outcome = engine.OutcomeUnknown // nothing will be heard of it
+				p.Outcome = engine.OutcomeUnknown // no result will be reported
 			}
 		}
 	}
@@ -424,9 +431,9 @@ func (h *State) mark(short, state string, n int64) {
 	h.Paths = append(h.Paths, e)
 }
 
-// replaces says whether a path in state old becomes state new. Something that
-// was moved into stays so; something created stays created however often it is
-// read or written, until it is deleted.
+// replaces reports whether a path in state old becomes state new. Something
+// that was moved into stays so; something created stays created however often
+// it is read or written, until it is deleted.
 func replaces(old, new string) bool {
 	switch old {
 	case ledgerPending:
@@ -457,9 +464,9 @@ func (h *State) touchAgent(name string) *agentState {
 	return a
 }
 
-// leastAgent returns the index of the agent that makes room for another one: the
-// one longest silent, if it is at rest, else the one that did least, of equals the
-// newest. See State.
+// leastAgent returns the index of the agent that makes room for another one:
+// the one idle longest, if it is at rest, else the one with the fewest actions,
+// among equals the newest. See State.
 func (h *State) leastAgent() int {
 	least := -1
 	for i, a := range h.Agents {
@@ -474,8 +481,8 @@ func (h *State) leastAgent() int {
 	return least
 }
 
-func (h *State) newPast(r *engine.Record, denied bool) past {
-	p := past{N: r.N, T: r.T, Outcome: engine.OutcomePending}
+func (h *State) newPast(r *engine.Record, denied bool) ringEntry {
+	p := ringEntry{N: r.N, T: r.T, Outcome: engine.OutcomePending}
 	if denied {
 		p.Outcome = engine.OutcomeDenied
 	}
@@ -489,7 +496,7 @@ func (h *State) newPast(r *engine.Record, denied bool) past {
 	p.Print = boundKey(r.Action.Fingerprint, digestLength)
 	p.Sketch = sketch(r.Action.Tokens)
 	p.Target, p.Class = target(r.Action)
-	p.Deed = deed(r.Action)
+	p.Deed = actionDigest(r.Action)
 	if len(r.Action.Effects) > 0 {
 		e := &r.Action.Effects[0]
 		p.Kind, p.Verb = engine.EffectKind(boundKey(string(e.Kind), digestLength)), actOf(e)
@@ -502,8 +509,8 @@ func (h *State) newPast(r *engine.Record, denied bool) past {
 	return p
 }
 
-// compareGoal notes how an action lies to what people said.
-func (h *State) compareGoal(p *past, a *engine.Action) {
+// compareGoal records how an action relates to what people asked for.
+func (h *State) compareGoal(p *ringEntry, a *engine.Action) {
 	if p.Goal = h.Goals.known(); !p.Goal {
 		return
 	}
@@ -513,8 +520,7 @@ func (h *State) compareGoal(p *past, a *engine.Action) {
 	}
 }
 
-// After returns the state as it would be after one more record, and leaves h
-// as it is.
+// After returns the state after one more record, and leaves h unchanged.
 func (h *State) After(r *engine.Record) (*State, error) {
 	raw, err := json.Marshal(h)
 	if err != nil {

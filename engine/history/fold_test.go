@@ -210,7 +210,7 @@ func TestWindowsAfterAClockThatWasAhead(t *testing.T) {
 		s.t = ahead - 2000
 	}
 	r := &engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, T: 5, Action: &engine.Action{}}
-	r.Stamp(s.h.T)
+	r.ClampTime(s.h.T)
 	in := NewInput(r, s.h, engine.View{Windows: []engine.Window{{Name: "w", For: 5 * time.Minute}}})
 	if got := in.History.Windows["w"].Failed; got != 4 {
 		t.Errorf("%d failures in five minutes, want the 4 since the clock was ahead", got)
@@ -248,8 +248,8 @@ func TestFork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	here := s.next(a).History.Denials.Same < engine.NeverAgo
-	there := NewInput(&engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, Action: &a}, fork, engine.View{}).History.Denials.Same < engine.NeverAgo
+	here := s.next(a).History.Denials.Same < engine.NeverHappened
+	there := NewInput(&engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, Action: &a}, fork, engine.View{}).History.Denials.Same < engine.NeverHappened
 	if here || !there {
 		t.Errorf("denied here %v, and in the fork %v; want false, true", here, there)
 	}

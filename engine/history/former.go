@@ -2,9 +2,10 @@ package history
 
 import "github.com/agent-reviewer/reviewer/engine"
 
-// former fills in what policies of earlier versions read. The numbers are those
-// that these facts had while they were judged here; what ships reads none of it.
-func former(f *engine.HistoryFacts) {
+// addLegacyFacts fills in what policies of earlier versions read, with the thresholds
+// that applied while Go judged these facts; the default policy reads none of
+// it.
+func addLegacyFacts(f *engine.HistoryFacts) {
 	f.Progression = "explores"
 	if len(f.Follows) > 0 {
 		f.Progression = f.Follows[0]
@@ -15,14 +16,14 @@ func former(f *engine.HistoryFacts) {
 	f.Checks = f.Rechecks.Edited
 	within := func(ago int64) bool { return ago <= 10 }
 	d := &f.Denials
-	f.Denied = engine.FormerDenied{Same: within(d.Same), Effect: within(d.Effect), Refused: within(d.Refused), Ago: engine.NeverAgo}
+	f.Denied = engine.LegacyDenied{Same: within(d.Same), Effect: within(d.Effect), Refused: within(d.Refused), Ago: engine.NeverHappened}
 	if ago := min(d.Same, d.Effect, d.Refused); within(ago) {
 		f.Denied.Ago = ago
 	}
 }
 
-// formerFit stands in for how well bins lie on an exponential curve.
-func formerFit(g *engine.Growth) {
+// legacyFit replaces a measure of how well bins fit an exponential curve.
+func legacyFit(g *engine.Growth) {
 	steep := 0
 	for _, r := range g.Ratios {
 		g.Growth += r

@@ -19,7 +19,7 @@ const (
 	maxScope       = 16
 )
 
-// foldGoal takes down what a prompt says.
+// foldGoal records what a prompt asks for.
 func (h *State) foldGoal(g *engine.Goal) {
 	if g == nil {
 		return
@@ -51,8 +51,8 @@ func (h *State) inFull(name string) string {
 	return name
 }
 
-// ask notes beside each constraint what a later prompt asks for. Whether that
-// takes it back is for policy to say.
+// ask records for each constraint what a later prompt asks for. Whether that
+// lifts it is for policy to decide.
 func (s *goalState) ask(intents []engine.Intent) {
 	for i := range s.Constraints {
 		c := &s.Constraints[i]
@@ -62,8 +62,9 @@ func (s *goalState) ask(intents []engine.Intent) {
 	}
 }
 
-// wantsChanges says that a prompt orders work on what is there: what it names may
-// be touched again. It shapes what is kept of denials, so it belongs to FoldVersion.
+// wantsChanges reports whether a prompt orders work on what is there: what it
+// names may be touched again. It shapes what is kept of denials, so it belongs
+// to FoldVersion.
 func wantsChanges(g *engine.Goal) bool {
 	return slices.ContainsFunc(g.Intents, func(i engine.Intent) bool {
 		return i == engine.IntentFix || i == engine.IntentAdd || i == engine.IntentRefactor || i == engine.IntentClean ||
@@ -71,17 +72,17 @@ func wantsChanges(g *engine.Goal) bool {
 	})
 }
 
-// constrain adds a constraint, or takes back what a later word lifts. Of more
-// than maxConstraints that name something, the oldest becomes one that names
-// nothing: what must not be done to a forgotten thing must be done to none, until
-// a person lifts it.
+// constrain adds a constraint, or lifts one. Beyond maxConstraints that name
+// something, the oldest becomes one that names nothing: since it is forgotten
+// what the constraint is about, it applies to everything until a person lifts
+// it.
 func (s *goalState) constrain(c engine.Constraint) {
 	c.What = truncateKey(c.What)
 	switch {
 	case !slices.Contains(engine.ConstraintKinds(), string(c.Kind)):
 		return
 	case c.Kind == engine.ConstraintLift:
-		s.Constraints = slices.DeleteFunc(s.Constraints, func(o heldConstraint) bool {
+		s.Constraints = slices.DeleteFunc(s.Constraints, func(o trackedConstraint) bool {
 			return c.What == "" || o.What == c.What || string(o.Kind) == c.What
 		})
 		return
@@ -93,19 +94,20 @@ func (s *goalState) constrain(c engine.Constraint) {
 }
 
 func (s *goalState) generalise() {
-	oldest := slices.IndexFunc(s.Constraints, func(c heldConstraint) bool { return c.What != "" })
+	oldest := slices.IndexFunc(s.Constraints, func(c trackedConstraint) bool { return c.What != "" })
 	kind := s.Constraints[oldest].Kind
 	s.Constraints = slices.Delete(s.Constraints, oldest, oldest+1)
 	s.hold(engine.Constraint{Kind: kind})
 }
 
-// hold takes down a constraint; one that is said again holds from now on.
+// hold records a constraint; one that is repeated applies from now on.
 func (s *goalState) hold(c engine.Constraint) {
-	s.Constraints = slices.DeleteFunc(s.Constraints, func(o heldConstraint) bool { return o.Constraint == c })
-	s.Constraints = append(s.Constraints, heldConstraint{Constraint: c})
+	s.Constraints = slices.DeleteFunc(s.Constraints, func(o trackedConstraint) bool { return o.Constraint == c })
+	s.Constraints = append(s.Constraints, trackedConstraint{Constraint: c})
 }
 
-// known says that people said something that an action can be compared with.
+// known reports whether people said something that an action can be compared
+// with.
 func (s *goalState) known() bool { return len(s.Intents)+len(s.Names)+len(s.Words) > 0 }
 
 // goalFacts compares an action with what people said.
@@ -120,17 +122,17 @@ func (h *State) goalFacts(a *engine.Action) engine.GoalFacts {
 }
 
 // restraints compares an action with what must not be done.
-func (s *goalState) restraints(a *engine.Action) []engine.Restraint {
-	list := []engine.Restraint{}
+func (s *goalState) restraints(a *engine.Action) []engine.ConstraintFacts {
+	list := []engine.ConstraintFacts{}
 	for _, c := range s.Constraints {
 		touched := slices.ContainsFunc(a.Effects, func(e engine.Effect) bool { return leavesSomething(&e) && covers(c.Constraint, &e) })
-		list = append(list, engine.Restraint{Kind: c.Kind, What: c.What, Touched: touched, Later: orEmpty(c.Later)})
+		list = append(list, engine.ConstraintFacts{Kind: c.Kind, What: c.What, Touched: touched, Later: orEmpty(c.Later)})
 	}
 	return list
 }
 
-// covers says that a constraint is about the target of an effect: by its path,
-// or by a word of its address or kind.
+// covers reports whether a constraint is about the target of an effect: by its
+// path, or by a word of its address or kind.
 func covers(c engine.Constraint, e *engine.Effect) bool {
 	if c.What == "" || namesPath(c.What, truncateKey(e.Place())) {
 		return true
@@ -144,8 +146,8 @@ func covers(c engine.Constraint, e *engine.Effect) bool {
 	return false
 }
 
-// named says that a person named the path of an effect, or a folder above it: as
-// it is shown, in full, or by parts of it, as people do.
+// named reports whether a person named the path of an effect, or a folder above
+// it: as it is shown, in full, or by parts of it, as people do.
 func (s *goalState) named(e *engine.Effect) bool {
 	place := e.Place()
 	if place == "" {
@@ -154,8 +156,9 @@ func (s *goalState) named(e *engine.Effect) bool {
 	return s.scoped(place) || s.means(place) || e.Host == "" && s.means(e.Target)
 }
 
-// given says that a person wrote the path of an effect in full, or that of a
-// folder that holds it. A directory just below the root is no place to work in.
+// given reports whether a person wrote the path of an effect in full, or that
+// of a folder that holds it. A directory just below the root is not a place to
+// work in.
 func (s *goalState) given(e *engine.Effect) bool {
 	if e.Host != "" || e.Short == "" || e.Certainty != engine.CertaintyExact && e.Certainty != engine.CertaintyGlob {
 		return false
@@ -167,8 +170,8 @@ func (s *goalState) given(e *engine.Effect) bool {
 	})
 }
 
-// means says that a person named a path or a folder above it. A name that was cut
-// short stands for the whole path or a folder above it only.
+// means reports whether a person named a path or a folder above it. A name that
+// was cut short stands for the whole path or a folder above it only.
 func (s *goalState) means(path string) bool {
 	if slices.ContainsFunc(s.Names, func(n string) bool { return namesPath(n, path) }) {
 		return true
@@ -179,7 +182,7 @@ func (s *goalState) means(path string) bool {
 	})
 }
 
-// scoped says that a path lies in what a person added to the scope by hand.
+// scoped reports whether a path is in what a person added to the scope by hand.
 func (s *goalState) scoped(path string) bool {
 	if len(s.Scope) == 0 {
 		return false
@@ -187,8 +190,8 @@ func (s *goalState) scoped(path string) bool {
 	return slices.ContainsFunc(upwards(path), func(p string) bool { return slices.Contains(s.Scope, truncateKey(p)) })
 }
 
-// added says that an effect stays in what a person added to the scope. A target
-// of which only the beginning is known may lead out of it again.
+// added reports whether an effect stays in what a person added to the scope. A
+// target of which only the beginning is known may lead out of it again.
 func (s *goalState) added(e *engine.Effect) bool {
 	return e.Host == "" && (e.Certainty == engine.CertaintyExact || e.Certainty == engine.CertaintyGlob) && e.Short != "" && s.scoped(e.Short)
 }

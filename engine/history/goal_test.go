@@ -74,7 +74,7 @@ func TestPromptSeesWhatWasBefore(t *testing.T) {
 	s := newTale().says(engine.Goal{Intents: []engine.Intent{engine.IntentFix}})
 	goal := engine.Goal{Intents: []engine.Intent{engine.IntentDeploy}, Constraints: []engine.Constraint{{Kind: engine.ConstraintFreeze}}}
 	in := NewInput(&engine.Record{Kind: engine.KindPrompt, Phase: engine.PhasePrompt, Event: &engine.EventFacts{Goal: &goal}}, s.h, engine.View{})
-	want := engine.GoalFacts{Known: true, Intents: []engine.Intent{engine.IntentFix}, Constraints: []engine.Restraint{}}
+	want := engine.GoalFacts{Known: true, Intents: []engine.Intent{engine.IntentFix}, Constraints: []engine.ConstraintFacts{}}
 	if d := cmp.Diff(want, in.Goal); d != "" {
 		t.Error(d)
 	}
@@ -98,8 +98,8 @@ func TestIntents(t *testing.T) {
 	}
 }
 
-// Beside each constraint stands what prompts asked for since it was said: policy
-// says what takes it back. One that is said again holds anew.
+// Next to each constraint stands what prompts asked for since it was said: policy
+// says what takes it back. One that is said again holds again.
 func TestAskedLater(t *testing.T) {
 	only := []engine.Constraint{{Kind: engine.ConstraintRead}}
 	asks := func(intents ...engine.Intent) engine.Goal { return engine.Goal{Intents: intents} }
@@ -115,7 +115,7 @@ func TestAskedLater(t *testing.T) {
 		"in one before":       {newTale().says(asks(engine.IntentFix)).says(engine.Goal{Constraints: only}), []engine.Intent{}},
 		"said again with it":  {newTale().says(engine.Goal{Constraints: only}).says(engine.Goal{Intents: []engine.Intent{engine.IntentFix}, Constraints: only}), []engine.Intent{}},
 		"said again after it": {newTale().says(engine.Goal{Constraints: only}).says(asks(engine.IntentFix)).says(engine.Goal{Constraints: only}), []engine.Intent{}},
-		"what is no intent":   {newTale().says(engine.Goal{Constraints: only}).says(asks("odd")), []engine.Intent{}},
+		"not an intent":       {newTale().says(engine.Goal{Constraints: only}).says(asks("odd")), []engine.Intent{}},
 	} {
 		got := test.tale.next(edits("./a")).Goal.Constraints
 		if len(got) != 1 || !slices.Equal(got[0].Later, test.want) {
@@ -149,7 +149,7 @@ func TestNamed(t *testing.T) {
 		"here":                   {".", "./src/cart.go", false},
 		"nothing":                {"", "./src/cart.go", false},
 		"a newline":              {"a\nb", "./a\nb", true},
-		"bytes that are no text": {"\xff", "./\xff/a", true},
+		"bytes, not text":        {"\xff", "./\xff/a", true},
 		"no path":                {"a", "", false},
 	} {
 		a := command("x", engine.EffectFileRead, test.path, func(e *engine.Effect) { e.Target = "/w/" + strings.TrimPrefix(test.path, "./") })
@@ -182,7 +182,7 @@ func TestScope(t *testing.T) {
 		"beside":               {"/srv/data", "/srv/database", false},
 		"above":                {"/srv/data", "/srv", false},
 		"below a long one":     {long, long + "/a", true},
-		"beside a long one":    {long, long + "y/a", false},
+		"next to a long one":   {long, long + "y/a", false},
 		"the workspace":        {".", "./a/b", true},
 		"everything":           {"/", "/etc/passwd", true},
 		"nothing":              {"", "/etc/passwd", false},
@@ -251,9 +251,9 @@ func TestConstraints(t *testing.T) {
 		"two":                   {[]engine.Constraint{leave("a"), readOnly}, []engine.Constraint{leave("a"), readOnly}},
 		"one twice":             {[]engine.Constraint{leave("a"), leave("b"), leave("a")}, []engine.Constraint{leave("b"), leave("a")}},
 		"of no kind":            {[]engine.Constraint{{Kind: "be nice"}}, []engine.Constraint{}},
-		"taken back":            {[]engine.Constraint{leave("a"), leave("b"), lift("a")}, []engine.Constraint{leave("b")}},
-		"all taken back":        {[]engine.Constraint{leave("a"), readOnly, lift("")}, []engine.Constraint{}},
-		"another taken back":    {[]engine.Constraint{leave("a"), lift("b")}, []engine.Constraint{leave("a")}},
+		"revoked":               {[]engine.Constraint{leave("a"), leave("b"), lift("a")}, []engine.Constraint{leave("b")}},
+		"all revoked":           {[]engine.Constraint{leave("a"), readOnly, lift("")}, []engine.Constraint{}},
+		"another revoked":       {[]engine.Constraint{leave("a"), lift("b")}, []engine.Constraint{leave("a")}},
 		"part of all is lifted": {[]engine.Constraint{readOnly, lift("a")}, []engine.Constraint{readOnly}},
 		"and said again":        {[]engine.Constraint{leave("a"), lift(""), leave("a")}, []engine.Constraint{leave("a")}},
 	} {
@@ -268,7 +268,7 @@ func TestConstraints(t *testing.T) {
 	}
 }
 
-// A constraint that is forgotten holds for everything, until it is taken back.
+// A constraint that is forgotten applies to everything, until it is revoked.
 func TestConstraintsAreNotForgotten(t *testing.T) {
 	s := newTale()
 	for i := range 10 * maxConstraints {
@@ -289,7 +289,7 @@ func TestConstraintsAreNotForgotten(t *testing.T) {
 		}
 	}
 	if s.says(engine.Goal{Constraints: []engine.Constraint{{Kind: engine.ConstraintLift}}}); len(s.h.Goals.Constraints) > 0 {
-		t.Errorf("what a person took back is %v", s.h.Goals.Constraints)
+		t.Errorf("what a person revoked is %v", s.h.Goals.Constraints)
 	}
 }
 
@@ -321,7 +321,7 @@ func TestGoalOfTenThousandNames(t *testing.T) {
 	testSteady(t, s.h)
 }
 
-// A row keeps the last hashes, each where it came last; what is no hash stays out.
+// A row keeps the last hashes, each where it came last; what is not a hash stays out.
 func TestAddDigits(t *testing.T) {
 	const a, b, c = "aaaaaaaa", "bbbbbbbb", "cccccccc"
 	for name, test := range map[string]struct {
@@ -347,7 +347,7 @@ func TestLiftOfAKind(t *testing.T) {
 	} {
 		s.constrain(c)
 	}
-	if d := cmp.Diff([]heldConstraint{{Constraint: engine.Constraint{Kind: engine.ConstraintLeave, What: "src"}}}, s.Constraints); d != "" {
+	if d := cmp.Diff([]trackedConstraint{{Constraint: engine.Constraint{Kind: engine.ConstraintLeave, What: "src"}}}, s.Constraints); d != "" {
 		t.Error(d)
 	}
 }
@@ -387,8 +387,8 @@ func TestTouched(t *testing.T) {
 	}
 }
 
-// A person's word about the scope holds for the place and all below it, and for
-// nothing of which only the beginning is known; it can be taken back.
+// A manual override of the scope applies to the place and all below it, but not to a
+// path of which only the beginning is known; it can be revoked.
 func TestScopeByHand(t *testing.T) {
 	h := New()
 	long := "/srv/" + strings.Repeat("long-", 30) + "docs"

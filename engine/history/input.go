@@ -31,7 +31,8 @@ func NewInput(r *engine.Record, h *State, view engine.View) engine.Input {
 	return in
 }
 
-// emptyAction has no nil lists: policy can count and iterate without asking.
+// emptyAction is an action without nil lists: policy can count and iterate
+// without checking.
 func emptyAction() engine.Action {
 	return engine.Action{
 		Types: []engine.Type{}, Commands: []engine.Command{}, Paths: []string{}, Hosts: []string{},

@@ -170,9 +170,9 @@ func (s *story) action(r *engine.Record) {
 }
 
 // What policy sees depends on the log alone: not on whether the history was
-// kept, or read back after any record, or computed again from the beginning; not
-// on earlier looks at it; and a look changes nothing. Two histories are made up;
-// six with REVIEWER_EVERY=1 (`make fidelity`).
+// kept, or read back after any record, or recomputed from the beginning; not on
+// earlier views of it; and a view changes nothing. Two histories are generated; six
+// with REVIEWER_EVERY=1 (`make fidelity`).
 func TestInputDependsOnTheLogOnly(t *testing.T) {
 	windows := []engine.Window{{Name: "last", Last: 7}, {Name: "recently", For: 20 * time.Second}}
 	seeds := uint64(2)
@@ -209,7 +209,7 @@ func TestInputDependsOnTheLogOnly(t *testing.T) {
 			again.Append(r)
 		}
 		if state(t, again) != state(t, kept) {
-			t.Fatalf("seed %d: computed again, the state is another:\n%s", seed, cmp.Diff(state(t, kept), state(t, again)))
+			t.Fatalf("seed %d: recomputed, the state differs:\n%s", seed, cmp.Diff(state(t, kept), state(t, again)))
 		}
 		testSteady(t, kept)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// truncateKey bounds a key without letting two keys fall together.
+// truncateKey shortens a key without making two keys equal.
 func truncateKey(s string) string { return boundKey(s, keyLength) }
 
 // boundKey returns a key of at most n bytes that takes n bytes in JSON too: one
@@ -33,7 +33,7 @@ func stemOf(key string) (stem string, cut bool) {
 	return strings.TrimRight(key[:end], "?"), true // a last character may have been cut in two
 }
 
-// flat replaces what takes more room in JSON than outside.
+// flat replaces characters that need escaping in JSON.
 func flat(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !engine.PlainRune(r) {
@@ -51,7 +51,7 @@ func prefix(digest string, n int) string {
 	return digest[:n]
 }
 
-// plain says that a text is the same in JSON as outside.
+// plain reports whether a text is the same in JSON as outside.
 func plain(s string) bool {
 	if plainASCII(s) {
 		return true
@@ -77,7 +77,7 @@ func count(m map[string]int64, key string, bound int) {
 	}
 }
 
-// rarest returns the key of the smallest counter, not looking at one of them.
+// rarest returns the key of the smallest counter, ignoring one of them.
 func rarest(m map[string]int64, except string) string {
 	least, found := "", false
 	for k, n := range m {
@@ -98,7 +98,7 @@ func keepLast[T any](s []T, n int) []T {
 // keyDigits is a digest of a key, as rows of digits hold it.
 func keyDigits(key string) string { return engine.HexSum([]byte(key))[:hashDigits] }
 
-// maxUpwards is how many folders up a path is looked at; below more of them, it
+// maxUpwards is how many folders up a path is examined; below more of them, it
 // counts as not named.
 const maxUpwards = 40
 
@@ -116,8 +116,8 @@ func upwards(path string) []string {
 	return list
 }
 
-// namesPath says that a name stands for a path: it is the path, a folder above it,
-// or parts of it that follow each other.
+// namesPath reports whether a name stands for a path: it is the path, a folder
+// above it, or parts of it that follow each other.
 func namesPath(name, path string) bool {
 	name, path = strings.TrimPrefix(strings.TrimSuffix(name, "/"), "./"), strings.TrimPrefix(path, "./")
 	if name == "" || name == "." || name == "~" {
@@ -161,7 +161,7 @@ func addDigits(row string, hashes []string, n int) string {
 
 func hasDigits(row, hash string) bool { return findDigits(row, hash) >= 0 }
 
-// findDigits returns where a hash stands in a row of them, or -1.
+// findDigits returns where a hash is in a row of them, or -1.
 func findDigits(row, hash string) int {
 	if len(hash) < hashDigits {
 		return -1
@@ -179,7 +179,7 @@ func appendOnce[T comparable](list []T, e T) []T {
 	return append(slices.DeleteFunc(list, func(o T) bool { return o == e }), e)
 }
 
-// knownWords leaves out what is none of a closed vocabulary.
+// knownWords removes words outside a closed vocabulary.
 func knownWords[T ~string](list []T, all []string) []T {
 	var known []T
 	for _, w := range list {

@@ -2,8 +2,8 @@ package history
 
 import "github.com/agent-reviewer/reviewer/engine"
 
-// undoes says that an action brings its target back to what it was before the
-// agent changed it.
+// undoes reports whether an action brings its target back to what it was before
+// the agent changed it.
 func (a *agentState) undoes(act *engine.Action) bool {
 	key, _ := target(act)
 	from, into := turns(act)
@@ -27,7 +27,7 @@ func (a *agentState) undoes(act *engine.Action) bool {
 	return false
 }
 
-// cycle finds the period of calls that the agent is in with one more.
+// cycle finds the period of calls that the agent repeats, with one more call.
 func (a *agentState) cycle(print string) engine.CycleFacts {
 	var best engine.CycleFacts
 	for period := 2; period <= cycleSpan; period++ {
@@ -39,9 +39,9 @@ func (a *agentState) cycle(print string) engine.CycleFacts {
 	return best
 }
 
-// periodic counts the calls from the newest back that lie in a period. A period
-// of equal calls is a loop, no cycle. Calls that are still running were chosen
-// together, and end it.
+// periodic counts the calls, from the newest backwards, that fit a period. A
+// period of equal calls is a loop, not a cycle. Calls that are still running
+// were chosen together, and end it.
 func (a *agentState) periodic(print string, period int) int {
 	at := func(i int) string { // counted from the newest, which is print
 		switch {
@@ -64,16 +64,16 @@ func (a *agentState) periodic(print string, period int) int {
 	return 0
 }
 
-// over says that it is known what came of an action.
-func (p *past) over() bool {
+// over reports whether the result of an action is known.
+func (p *ringEntry) over() bool {
 	return p.Outcome != engine.OutcomePending && p.Outcome != engine.OutcomeUnknown
 }
 
-// same counts how often the newest call of a stretch was made, itself included,
-// back to where its result was another, or the agent changed something. Where
-// nobody says what came of a call, its result was not another; those that are
-// still running show neither that results are the same nor that they differ.
-func same(stretch []past, print string) (n, inFlight int64) {
+// same counts how often the newest call of a window was made, itself included,
+// back to where its result differed or the agent changed something. A call
+// without a reported result counts as having the same result; calls still
+// running show neither that results are the same nor that they differ.
+func same(stretch []ringEntry, print string) (n, inFlight int64) {
 	n = 1
 	result, known := "", false
 	for i := len(stretch) - 1; i >= 0 && print != ""; i-- {
@@ -97,11 +97,11 @@ func same(stretch []past, print string) (n, inFlight int64) {
 }
 
 // alters compares an action with the agent's latest one that altered its target.
-func (a *agentState) alters(p *past, act *engine.Action) alteration {
+func (a *agentState) alters(p *ringEntry, act *engine.Action) changeSet {
 	if act == nil {
 		return 0
 	}
-	what := alterations(act)
+	what := changesOf(act)
 	for i := len(a.Ring) - 1; i >= 0 && what != 0; i-- {
 		old := &a.Ring[i]
 		if old.Target != p.Target || !old.altersAtAll() {
@@ -115,33 +115,33 @@ func (a *agentState) alters(p *past, act *engine.Action) alteration {
 	return what
 }
 
-func (p *past) writes() bool { return p.Alters&altersFiles != 0 }
+func (p *ringEntry) writes() bool { return p.Alters&altersFiles != 0 }
 
-// altersAtAll says that an action may have altered something, if only once more.
-// An edit that names its content and failed did not.
-func (p *past) altersAtAll() bool {
+// altersAtAll reports whether an action may have changed something, even if
+// only again. A failed edit that names the content it replaces did not.
+func (p *ringEntry) altersAtAll() bool {
 	return p.Alters != 0 && p.Outcome != engine.OutcomeDenied && !(p.Outcome == engine.OutcomeFailed && p.Into != "")
 }
 
-// altered says that something is not as it was before. An edit finds what it
-// replaces, so that it does so each time it runs.
-func (p *past) altered() bool {
+// altered reports whether something differs from before. An edit that finds the
+// text it replaces changes something each time it runs.
+func (p *ringEntry) altered() bool {
 	return p.altersAtAll() && (p.Alters&altersAgain == 0 || p.From != "" && p.Outcome == engine.OutcomeRan)
 }
 
-// maxPauses is how many pauses are looked at; it belongs to FoldVersion.
+// maxPauses is how many pauses are examined; it belongs to FoldVersion.
 const maxPauses = 3
 
-// pause is what lies between a call and the same call before it.
+// pause is the time between a call and the same call before it.
 type pause struct {
 	ms     int64
 	waited bool // a call between them waits
 }
 
-// pauseFacts says what lies between a call that changes nothing here and the same
-// call before it, so that policy can tell waiting from trying again.
+// pauseFacts reports what is between a call that changes nothing here and the
+// same call before it, so that policy can tell waiting from trying again.
 func (a *agentState) pauseFacts(act *engine.Action, print string, now int64) engine.PauseFacts {
-	if alterations(act) != 0 {
+	if changesOf(act) != 0 {
 		return engine.PauseFacts{}
 	}
 	pauses := a.pauses(print, now)

@@ -6,11 +6,11 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// objectedTo lists the effects of a denied call that the denial may be about, by
-// their places. Of a call that would lose something, those are the effects by
-// which it may be lost: what else stands in its line goes on being allowed. Where
-// the line loses something that lasts, a temporary file is not what it is about.
-func objectedTo(a *engine.Action, harm string) []int {
+// deniedEffects lists the effects of a denied call to which the denial may refer,
+// by place. If the call would lose something, those are the effects that may
+// cause the loss: the rest of its line stays allowed. If the line loses
+// something permanent, the denial is not about a temporary file.
+func deniedEffects(a *engine.Action, harm string) []int {
 	all := where(a, func(*engine.Effect) bool { return true })
 	if harm != engine.HarmLoss {
 		return all
@@ -23,7 +23,7 @@ func objectedTo(a *engine.Action, harm string) []int {
 	return all
 }
 
-// where lists the places of the effects of which something holds.
+// where lists the places of the effects for which ok is true.
 func where(a *engine.Action, holds func(*engine.Effect) bool) []int {
 	var list []int
 	for i := range a.Effects {
@@ -36,9 +36,9 @@ func where(a *engine.Action, holds func(*engine.Effect) bool) []int {
 
 func losesWhatLasts(e *engine.Effect) bool { return loses(e) && e.Location != engine.LocationTemp }
 
-// loses says that what is there is gone after an effect: a file that is deleted or
-// known to be overwritten, a change of the system or of a service, what a program
-// throws away.
+// loses reports whether an effect destroys existing data: a file that is
+// deleted or known to be overwritten, a change of the system or of a service,
+// something that a program discards.
 func loses(e *engine.Effect) bool {
 	switch e.Kind {
 	case engine.EffectFileWrite:
@@ -55,9 +55,10 @@ func loses(e *engine.Effect) bool {
 // mayLose is loses, where nobody knows what was there.
 func mayLose(e *engine.Effect) bool { return e.Kind == engine.EffectFileWrite }
 
-// spares says that an effect is no way around the denial of a loss: what is moved
-// within the workspace, or stashed, is still at hand; what the session made itself
-// is nobody's work; and nothing is lost where nothing is.
+// spares reports whether an effect is not a way around the denial of a loss:
+// what is moved within the workspace, or stashed, is still available; what the
+// session created itself is nobody's work; and nothing is lost where nothing
+// exists.
 func (d *denial) spares(a *engine.Action, e *engine.Effect) bool {
 	if d.Harm != engine.HarmLoss && engine.EffectKind(d.Kind) != engine.EffectFileDelete {
 		return false
@@ -66,20 +67,21 @@ func (d *denial) spares(a *engine.Action, e *engine.Effect) bool {
 		e.Kind == engine.EffectFileWrite && (e.Exists == "no" || e.Ledger == engine.LedgerDeleted)
 }
 
-// movesWithin says that an effect moves something to a free place of the workspace.
+// movesWithin reports whether an effect moves something to a free place of the
+// workspace.
 func movesWithin(a *engine.Action, e *engine.Effect) bool {
 	if e.Verb != "rename" {
 		return false
 	}
-	to := landings(a, e)
+	to := moveTargets(a, e)
 	return len(to) > 0 && !slices.ContainsFunc(to, func(o *engine.Effect) bool {
 		return o.Location != engine.LocationInside || o.Exists == "yes" || o.Class == engine.ClassGitData
 	})
 }
 
-// landings are the places where what an effect moves comes to lie: all those of
-// its command.
-func landings(a *engine.Action, e *engine.Effect) []*engine.Effect {
+// moveTargets returns the places to which the command of an effect moves
+// something.
+func moveTargets(a *engine.Action, e *engine.Effect) []*engine.Effect {
 	var list []*engine.Effect
 	for i := range a.Effects {
 		o := &a.Effects[i]
@@ -90,7 +92,8 @@ func landings(a *engine.Action, e *engine.Effect) []*engine.Effect {
 	return list
 }
 
-// followed says that an action moves what was denied, and then does to it what was.
+// followed reports whether an action moves what was denied, and then does to it
+// what was denied.
 func (d *denial) followed(a *engine.Action, aims []string) bool {
 	return slices.ContainsFunc(moved([]denial{*d}, a), func(m denial) bool {
 		rest := *a
@@ -104,8 +107,8 @@ func (d *denial) followed(a *engine.Action, aims []string) bool {
 	})
 }
 
-// followDenied keeps in mind what was denied where it goes under another name: to
-// delete it there is another way to the same loss.
+// followDenied tracks what was denied when it gets another name: deleting it
+// there is another way to the same loss.
 func (h *State) followDenied(n int64, a *engine.Action) {
 	for _, d := range moved(h.Denials, a) {
 		d.N, d.At = n, h.Actions
@@ -125,20 +128,21 @@ func moved(denials []denial, a *engine.Action) []denial {
 			if d.Target == "" || engine.EffectKind(d.Kind) != engine.EffectFileDelete || !d.goesWith(e) {
 				continue
 			}
-			list = append(list, d.at(landings(a, e))...)
+			list = append(list, d.at(moveTargets(a, e))...)
 		}
 	}
 	return list
 }
 
-// goesWith says that what was denied is moved with an effect: it, or what holds it.
+// goesWith reports whether an effect moves what was denied, or a folder that
+// contains it.
 func (d *denial) goesWith(e *engine.Effect) bool {
 	folder := *e
 	folder.Recursive = true
 	return reaches(&folder, d.Target)
 }
 
-// at are denials of the same for the places where it now lies.
+// at returns the same denials for the places where their objects are now.
 func (d denial) at(places []*engine.Effect) []denial {
 	var list []denial
 	for _, o := range places[:min(len(places), maxDeniedEffects)] {

@@ -6,18 +6,18 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Noticed is what one policy found in a session and told of it: the part of a
-// State that depends on policy. Everything else in it happened, whoever judged
-// it; so several policies can be asked about one State, each with what it
-// noticed itself. Nothing of it is recorded.
-type Noticed struct {
+// PolicyState is what one policy found in a session and told the agent about it:
+// the part of a State that depends on policy. Everything else in it is
+// independent of who judged it; so several policies can be evaluated on one
+// State, each with its own Noticed. It is not recorded.
+type PolicyState struct {
 	session map[string]int64
-	agents  map[string]map[string]firedEntry
+	agents  map[string]map[string]findingEntry
 }
 
-// Noticed returns what the policies that wrote the log noticed so far.
-func (h *State) Noticed() *Noticed {
-	n := &Noticed{session: maps.Clone(h.Fired), agents: map[string]map[string]firedEntry{}}
+// PolicyState returns what the policies that wrote the log noticed so far.
+func (h *State) PolicyState() *PolicyState {
+	n := &PolicyState{session: maps.Clone(h.Fired), agents: map[string]map[string]findingEntry{}}
 	for _, a := range h.Agents {
 		if len(a.Fired) > 0 {
 			n.agents[a.Name] = maps.Clone(a.Fired)
@@ -26,9 +26,9 @@ func (h *State) Noticed() *Noticed {
 	return n
 }
 
-// As returns the history as a policy sees it that noticed n. It shares all else
-// with h: it must not be folded, and is good until h is.
-func (h *State) As(n *Noticed) *State {
+// WithPolicyState returns the history with n in place of its own Noticed. It shares
+// everything else with h: it must not be folded, and is valid until h is.
+func (h *State) WithPolicyState(n *PolicyState) *State {
 	own := *h
 	own.Fired = n.session
 	own.Agents = make([]*agentState, len(h.Agents))
@@ -40,10 +40,10 @@ func (h *State) As(n *Noticed) *State {
 	return &own
 }
 
-// Fold takes in what the policy found in a record, and decided, that h was
-// folded with just before. An agent that h has forgotten is forgotten.
-func (n *Noticed) Fold(h *State, r *engine.Record, findings []engine.Finding, d *engine.Decision) {
-	own := h.As(n)
+// Fold adds what the policy found in a record, and decided, after h was folded
+// with that record. An agent that h has forgotten is forgotten.
+func (n *PolicyState) Fold(h *State, r *engine.Record, findings []engine.Finding, d *engine.Decision) {
+	own := h.WithPolicyState(n)
 	if own.Fired == nil {
 		own.Fired = map[string]int64{}
 	}
@@ -51,7 +51,7 @@ func (n *Noticed) Fold(h *State, r *engine.Record, findings []engine.Finding, d 
 		own.foldFindings(&engine.Record{Agent: r.Agent, Findings: findings, Decision: d})
 	}
 	own.boundFired()
-	n.session, n.agents = own.Fired, map[string]map[string]firedEntry{}
+	n.session, n.agents = own.Fired, map[string]map[string]findingEntry{}
 	for _, a := range own.Agents {
 		if len(a.Fired) > 0 {
 			n.agents[a.Name] = a.Fired

@@ -15,7 +15,7 @@ import (
 func TestNoticedIsWhatIsRecorded(t *testing.T) {
 	random := rand.New(rand.NewSource(3))
 	h := New()
-	n := h.Noticed()
+	n := h.PolicyState()
 	for i := range int64(4000) {
 		r := noticing(random, i+1)
 		if r.Kind == engine.KindPost && h.Recorded(r.Agent, r.Call, engine.PhasePre) == 0 {
@@ -23,7 +23,7 @@ func TestNoticedIsWhatIsRecorded(t *testing.T) {
 		}
 		h.Append(r)
 		n.Fold(h, r, r.Findings, r.Decision)
-		own := h.As(n)
+		own := h.WithPolicyState(n)
 		if d := cmp.Diff(h.Fired, own.Fired); d != "" {
 			t.Fatalf("record %d: of the session (-log +noticed):\n%s", i, d)
 		}
@@ -61,11 +61,11 @@ func noticing(random *rand.Rand, n int64) *engine.Record {
 // leave it as it is.
 func TestNoticedApart(t *testing.T) {
 	h := New()
-	n := h.Noticed()
+	n := h.PolicyState()
 	r := &engine.Record{N: 1, T: 1, Kind: engine.KindPre, Phase: engine.PhasePre, Agent: engine.MainAgent, Findings: []engine.Finding{{ID: "loop", Level: "high"}}}
 	h.Append(r)
 	n.Fold(h, r, []engine.Finding{{ID: "drift", Level: "low"}}, nil)
-	if own := h.As(n); own.Fired["drift"] != 1 || own.Fired["loop"] != 0 || h.Fired["loop"] != 1 || h.Fired["drift"] != 0 {
+	if own := h.WithPolicyState(n); own.Fired["drift"] != 1 || own.Fired["loop"] != 0 || h.Fired["loop"] != 1 || h.Fired["drift"] != 0 {
 		t.Errorf("the log has %v, the other policy noticed %v", h.Fired, own.Fired)
 	}
 }

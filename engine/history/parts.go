@@ -2,11 +2,11 @@ package history
 
 import "github.com/agent-reviewer/reviewer/engine"
 
-// checkRun is a check that the agent ran, and what was done to it since.
+// checkRun is a check that the agent ran, and the edits since then.
 type checkRun struct {
 	Print  string           `json:"f"`
 	Reads  string           `json:"r,omitempty"` // digests of the files that its call names, 8 digits each
-	Passed bool             `json:"p,omitempty"` // it is known to have found nothing
+	Passed bool             `json:"p,omitempty"` // it is known to have succeeded
 	Source bool             `json:"s,omitempty"` // the work that it is about was changed since
 	Edited [editKinds]bool  `json:"e,omitzero"`  // what it judges by was changed since, by the kinds of edits
 	Times  [editKinds]int64 `json:"t,omitzero"`  // it was run again after such an edit and none of the work
@@ -20,24 +20,24 @@ const (
 	editKinds
 )
 
-// heldConstraint is a constraint, and what prompts asked for since it was said.
-type heldConstraint struct {
+// trackedConstraint is a constraint, and what prompts asked for since it was said.
+type trackedConstraint struct {
 	engine.Constraint
 	Later []engine.Intent `json:"later,omitempty"` // sorted
 }
 
 // goalState is what people said so far.
 type goalState struct {
-	Intents     []engine.Intent  `json:"i,omitempty"` // of the latest prompt that has any
-	Names       []string         `json:"n,omitempty"` // most recent last
-	Words       string           `json:"w,omitempty"` // 8 digits each, most recent last
-	Constraints []heldConstraint `json:"c,omitempty"`
-	Scope       []string         `json:"s,omitempty"` // paths that a person added by hand
+	Intents     []engine.Intent     `json:"i,omitempty"` // of the latest prompt that has any
+	Names       []string            `json:"n,omitempty"` // most recent last
+	Words       string              `json:"w,omitempty"` // 8 digits each, most recent last
+	Constraints []trackedConstraint `json:"c,omitempty"`
+	Scope       []string            `json:"s,omitempty"` // paths that a person added by hand
 }
 
-// firedEntry is the latest event of an agent that had a finding with a level, and
+// findingEntry is the latest event of an agent that had a finding with a level, and
 // the latest at which the agent was told.
-type firedEntry struct {
+type findingEntry struct {
 	At        int64  `json:"a"` // the agent's actions so far
 	Level     string `json:"l"`
 	Told      int64  `json:"t,omitempty"`  // as At
@@ -45,21 +45,21 @@ type firedEntry struct {
 }
 
 type agentState struct {
-	Name   string                `json:"name"`
-	Events int64                 `json:"events"`
-	At     int64                 `json:"at"`   // actions of the session at its latest
-	Ring   []past                `json:"ring"` // oldest first
-	Errors map[string]int64      `json:"errors"`
-	Checks []checkRun            `json:"checks,omitempty"` // most recent last
-	Fired  map[string]firedEntry `json:"fired,omitempty"`  // by the finding's id
+	Name   string                  `json:"name"`
+	Events int64                   `json:"events"`
+	At     int64                   `json:"at"`   // actions of the session at its latest
+	Ring   []ringEntry             `json:"ring"` // oldest first
+	Errors map[string]int64        `json:"errors"`
+	Checks []checkRun              `json:"checks,omitempty"` // most recent last
+	Fired  map[string]findingEntry `json:"fired,omitempty"`  // by the finding's id
 
 	// Its actions so far when it last read something with a label.
 	SecretAt    int64 `json:"secret_at,omitempty"`
 	UntrustedAt int64 `json:"untrusted_at,omitempty"`
 }
 
-// past is one earlier action in the ring.
-type past struct {
+// ringEntry is one earlier action in the ring.
+type ringEntry struct {
 	N       int64             `json:"n"`
 	T       int64             `json:"t"`
 	Types   typeSet           `json:"y"`
@@ -71,7 +71,7 @@ type past struct {
 	Result  string            `json:"r,omitempty"` // MAC of the result, shortened
 	Error   string            `json:"e,omitempty"` // error class
 	Outcome engine.Outcome    `json:"o"`
-	Alters  alteration        `json:"A,omitempty"` // "w" was a bool, and is in older logs
+	Alters  changeSet         `json:"A,omitempty"` // "w" was a bool, and is in older logs
 	Tool    string            `json:"l,omitempty"`
 	Kind    engine.EffectKind `json:"a,omitempty"` // of its first effect
 	Verb    string            `json:"v,omitempty"` // see Effect.act
@@ -106,7 +106,7 @@ type pathEntry struct {
 const ledgerPending = ""
 
 // denial is one effect of a call that did not run because policy or a person
-// said no; a call has at most maxDeniedEffects of them.
+// denied it; a call has at most maxDeniedEffects of them.
 type denial struct {
 	N      int64  `json:"n"`
 	At     int64  `json:"a"` // actions so far
@@ -114,21 +114,22 @@ type denial struct {
 	Kind   string `json:"k,omitempty"`
 	Verb   string `json:"v,omitempty"` // where the target alone does not say what is done to it
 	Target string `json:"p,omitempty"`
-	Person bool   `json:"q,omitempty"` // a person said no, and may have said what else they want
-	Harm   string `json:"h,omitempty"` // what the rule that denied it named; empty: none did
+	Person bool   `json:"q,omitempty"` // a person refused it, and may have said what they want instead
+	Harm   string `json:"h,omitempty"` // harm named by the denying rule; empty: none
 }
 
-// allowed is a call that a person allowed, by its CallKey. Of one call there is
+// allowance is a call that a person allowed, by its CallKey. Of one call there is
 // one entry.
-type allowed struct {
+type allowance struct {
 	N     int64  `json:"n"` // of the control record
 	Print string `json:"f"`
 	Dir   string `json:"d,omitempty"`
-	Once  bool   `json:"o,omitempty"` // until such a call is let through; else until the session ends
+	Once  bool   `json:"o,omitempty"` // until such a call is allowed; else until the session ends
 	By    string `json:"b,omitempty"`
 }
 
-// callEntry is a call that was answered, until its fate is old enough to forget.
+// callEntry is a call that was answered, until its outcome is old enough to
+// forget.
 type callEntry struct {
 	ID       string         `json:"id"` // the agent's id of the call
 	Agent    string         `json:"a"`
@@ -142,13 +143,13 @@ type callEntry struct {
 	Outcome  engine.Outcome `json:"o"`
 }
 
-// alteration is what an action does to the files and the system here.
-type alteration int64
+// changeSet is what an action does to the files and the system here.
+type changeSet int64
 
 // The alterations, which add up. Nothing becomes another by what only repeats the
 // latest one of the same target: the same call, or one that writes the same content.
 const (
-	altersFiles alteration = 1 << iota
+	altersFiles changeSet = 1 << iota
 	altersSystem
 	altersAgain
 )

@@ -19,7 +19,8 @@ func answered(r *engine.Record) engine.Verdict {
 	return engine.Allow
 }
 
-// knownVerdict turns a word that is no verdict into block, which it counts as.
+// knownVerdict turns a word that is not a verdict into block, which it counts
+// as.
 func knownVerdict(v engine.Verdict) engine.Verdict {
 	return engine.Verdict(engine.Verdicts()[v.Strictness()])
 }
@@ -60,7 +61,7 @@ func sketch(tokens []string) string {
 	return b.String()
 }
 
-// turns says what an action makes of its target, and of what, where the call
+// turns reports what an action makes of its target, and of what, where the call
 // itself says so: an edit names both, a write the new content only.
 func turns(a *engine.Action) (from, into string) {
 	if old, ok := a.Contents["old_string"]; ok {

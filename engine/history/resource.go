@@ -92,6 +92,6 @@ func growth(use []int64) (engine.Growth, bool) {
 	for i := range g.Ratios {
 		g.Ratios[i] = engine.Round6(float64(use[i+1]) / float64(use[i]))
 	}
-	formerFit(&g)
+	legacyFit(&g)
 	return g, true
 }

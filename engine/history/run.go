@@ -11,10 +11,10 @@ const (
 	maxCheckReads    = 4
 )
 
-// missing counts what an action takes for there, and is not: files that are
-// read or deleted, and that nothing in the session has made. A deletion by force
-// takes nothing for there; of others, what is not there does no harm, so that they
-// count once.
+// missing counts paths that an action presupposes and that do not exist: files
+// that are read or deleted, and that nothing in the session created. A forced
+// deletion presupposes nothing; for other deletions a missing file does no
+// harm, so they count once.
 func (h *State) missing(a *engine.Action) int64 {
 	var n int64
 	deletes := false
@@ -33,13 +33,13 @@ func (h *State) missing(a *engine.Action) int64 {
 	return n
 }
 
-// sinces counts the actions since some things were.
+// sinces counts the actions since certain events.
 func (h *State) sinces(a *agentState) engine.SinceFacts {
 	f := engine.SinceFacts{
-		Failed: engine.NeverAgo, AuthError: engine.NeverAgo, News: h.sinceNews(a),
+		Failed: engine.NeverHappened, AuthError: engine.NeverHappened, News: h.sinceNews(a),
 		Secret:    h.sinceLabel(engine.LabelSecret, h.SecretAt, a.Events, a.SecretAt),
 		Untrusted: h.sinceLabel(engine.LabelUntrusted, h.UntrustedAt, a.Events, a.UntrustedAt),
-		Prompt:    engine.NeverAgo,
+		Prompt:    engine.NeverHappened,
 	}
 	if h.Prompts > 0 {
 		f.Prompt = ago(h.Actions, h.PromptAt)
@@ -56,8 +56,8 @@ func (h *State) sinces(a *agentState) engine.SinceFacts {
 	return f
 }
 
-// sinceNews counts the agent's actions since one brought news, a prompt came, or
-// its history began. Of what nobody says how it came out, nothing is counted.
+// sinceNews counts the agent's actions since one brought news, a prompt came,
+// or its history started. Actions without a reported result are not counted.
 func (h *State) sinceNews(a *agentState) int64 {
 	n := int64(1)
 	for i := len(a.Ring) - 1; i >= 0 && a.Ring[i].N > h.PromptN; i-- {
@@ -76,7 +76,7 @@ func (h *State) sinceNews(a *agentState) int64 {
 // actions where it was the one, so that others which act in between hide nothing.
 func (h *State) sinceLabel(l engine.Label, at, events, own int64) int64 {
 	if _, known := h.Labels[string(l)]; !known {
-		return engine.NeverAgo
+		return engine.NeverHappened
 	}
 	if own > 0 {
 		return min(ago(h.Actions, at), ago(events, own))
@@ -84,8 +84,8 @@ func (h *State) sinceLabel(l engine.Label, at, events, own int64) int64 {
 	return ago(h.Actions, at)
 }
 
-// ago counts from one number of actions to a later one; 1 is the action before.
-func ago(now, then int64) int64 { return min(engine.NeverAgo, now-then+1) }
+// ago returns the difference of two action counts; 1 is the previous action.
+func ago(now, then int64) int64 { return min(engine.NeverHappened, now-then+1) }
 
 // failedRank is the reversibility of the latest action that failed.
 func (a *agentState) failedRank() int64 {
@@ -97,15 +97,15 @@ func (a *agentState) failedRank() int64 {
 	return 0
 }
 
-// fired says when the agent's events had findings last, by their ids, and how
-// often any agent's had. So one agent's alarm keeps no other's quiet.
+// fired reports when the agent's events had findings last, by their ids, and
+// how often any agent's had. So one agent's alarm keeps no other's quiet.
 func (h *State) fired(a *agentState) map[string]engine.FiredFacts {
 	m := map[string]engine.FiredFacts{}
 	for id, times := range h.Fired {
-		m[id] = engine.FiredFacts{Ago: engine.NeverAgo, Told: engine.NeverAgo, Times: times}
+		m[id] = engine.FiredFacts{Ago: engine.NeverHappened, Told: engine.NeverHappened, Times: times}
 	}
 	for id, f := range a.Fired {
-		facts := engine.FiredFacts{Ago: ago(a.Events, f.At), Level: f.Level, Told: engine.NeverAgo, ToldLevel: f.ToldLevel,
+		facts := engine.FiredFacts{Ago: ago(a.Events, f.At), Level: f.Level, Told: engine.NeverHappened, ToldLevel: f.ToldLevel,
 			Times: max(1, h.Fired[id])}
 		if f.ToldLevel != "" {
 			facts.Told = ago(a.Events, f.Told)

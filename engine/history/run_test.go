@@ -83,8 +83,8 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// What was changed since the call was made before may well make it tell something
-// else: tests that are run after each edit are no loop.
+// What was changed since the call was made before may well change its result: tests
+// that are run after each edit are not a loop.
 func TestSameAfterChanges(t *testing.T) {
 	check, other := reads("./a"), reads("./b")
 	turn := func(path, from, into string) engine.Action {
@@ -343,7 +343,7 @@ func TestPolling(t *testing.T) {
 func TestSince(t *testing.T) {
 	a, fetch := reads("./a"), request("get", "example.com")
 	key := on("./key", engine.EffectFileRead, func(e *engine.Effect) { e.Class = engine.ClassCredential })
-	never := engine.SinceFacts{Failed: engine.NeverAgo, AuthError: engine.NeverAgo, News: 1, Secret: engine.NeverAgo, Untrusted: engine.NeverAgo, Prompt: engine.NeverAgo}
+	never := engine.SinceFacts{Failed: engine.NeverHappened, AuthError: engine.NeverHappened, News: 1, Secret: engine.NeverHappened, Untrusted: engine.NeverHappened, Prompt: engine.NeverHappened}
 	but := func(f func(*engine.SinceFacts)) engine.SinceFacts {
 		s := never
 		f(&s)
@@ -376,7 +376,7 @@ func TestSince(t *testing.T) {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
-	if got := times(newTale().failedBy(a, engine.TroubleAuth).done(key), 2*engine.NeverAgo).next(a).History.Since; got.AuthError != engine.NeverAgo || got.Secret != engine.NeverAgo {
+	if got := times(newTale().failedBy(a, engine.TroubleAuth).done(key), 2*engine.NeverHappened).next(a).History.Since; got.AuthError != engine.NeverHappened || got.Secret != engine.NeverHappened {
 		t.Errorf("long ago: %+v", got)
 	}
 }
@@ -502,14 +502,14 @@ func TestFired(t *testing.T) {
 	}{
 		"nothing":             {newTale(), map[string]engine.FiredFacts{}},
 		"no level":            {finds(newTale(), "", engine.Finding{ID: "x", Measure: 3}), map[string]engine.FiredFacts{}},
-		"just now":            {finds(newTale(), "", loop), map[string]engine.FiredFacts{"loop": {Ago: 1, Level: "medium", Told: engine.NeverAgo, ToldLevel: "", Times: 1}}},
-		"some time ago":       {times(finds(newTale(), "", loop), 7), map[string]engine.FiredFacts{"loop": {Ago: 8, Level: "medium", Told: engine.NeverAgo, ToldLevel: "", Times: 1}}},
-		"worse":               {finds(finds(newTale(), "", loop), "", worse), map[string]engine.FiredFacts{"loop": {Ago: 1, Level: "high", Told: engine.NeverAgo, ToldLevel: "", Times: 2}}},
-		"two":                 {finds(finds(newTale(), "", loop), "", engine.Finding{ID: "drift", Level: "low"}), map[string]engine.FiredFacts{"loop": {Ago: 2, Level: "medium", Told: engine.NeverAgo, ToldLevel: "", Times: 1}, "drift": {Ago: 1, Level: "low", Told: engine.NeverAgo, ToldLevel: "", Times: 1}}},
-		"of another agent":    {finds(newTale(), "sub", loop).by(""), map[string]engine.FiredFacts{"loop": {Ago: engine.NeverAgo, Level: "", Told: engine.NeverAgo, ToldLevel: "", Times: 1}}},
-		"of both":             {finds(finds(newTale(), "", loop), "sub", worse).by(""), map[string]engine.FiredFacts{"loop": {Ago: 1, Level: "medium", Told: engine.NeverAgo, ToldLevel: "", Times: 2}}},
-		"others in between":   {times(finds(newTale(), "", loop).by("sub"), 20).by(""), map[string]engine.FiredFacts{"loop": {Ago: 1, Level: "medium", Told: engine.NeverAgo, ToldLevel: "", Times: 1}}},
-		"longer than is kept": {times(finds(newTale(), "", loop), 2*engine.NeverAgo), map[string]engine.FiredFacts{"loop": {Ago: engine.NeverAgo, Level: "medium", Told: engine.NeverAgo, ToldLevel: "", Times: 1}}},
+		"just now":            {finds(newTale(), "", loop), map[string]engine.FiredFacts{"loop": {Ago: 1, Level: "medium", Told: engine.NeverHappened, ToldLevel: "", Times: 1}}},
+		"some time ago":       {times(finds(newTale(), "", loop), 7), map[string]engine.FiredFacts{"loop": {Ago: 8, Level: "medium", Told: engine.NeverHappened, ToldLevel: "", Times: 1}}},
+		"worse":               {finds(finds(newTale(), "", loop), "", worse), map[string]engine.FiredFacts{"loop": {Ago: 1, Level: "high", Told: engine.NeverHappened, ToldLevel: "", Times: 2}}},
+		"two":                 {finds(finds(newTale(), "", loop), "", engine.Finding{ID: "drift", Level: "low"}), map[string]engine.FiredFacts{"loop": {Ago: 2, Level: "medium", Told: engine.NeverHappened, ToldLevel: "", Times: 1}, "drift": {Ago: 1, Level: "low", Told: engine.NeverHappened, ToldLevel: "", Times: 1}}},
+		"of another agent":    {finds(newTale(), "sub", loop).by(""), map[string]engine.FiredFacts{"loop": {Ago: engine.NeverHappened, Level: "", Told: engine.NeverHappened, ToldLevel: "", Times: 1}}},
+		"of both":             {finds(finds(newTale(), "", loop), "sub", worse).by(""), map[string]engine.FiredFacts{"loop": {Ago: 1, Level: "medium", Told: engine.NeverHappened, ToldLevel: "", Times: 2}}},
+		"others in between":   {times(finds(newTale(), "", loop).by("sub"), 20).by(""), map[string]engine.FiredFacts{"loop": {Ago: 1, Level: "medium", Told: engine.NeverHappened, ToldLevel: "", Times: 1}}},
+		"longer than is kept": {times(finds(newTale(), "", loop), 2*engine.NeverHappened), map[string]engine.FiredFacts{"loop": {Ago: engine.NeverHappened, Level: "medium", Told: engine.NeverHappened, ToldLevel: "", Times: 1}}},
 	} {
 		if d := cmp.Diff(test.want, test.tale.next(reads("./a")).History.Fired); d != "" {
 			t.Errorf("%s: %s", name, d)
@@ -525,8 +525,9 @@ func TestFired(t *testing.T) {
 	}
 }
 
-// What was found and what was told are apart: a warning that is kept quiet is
-// found all the same, and one that another goes before was not told.
+// What was found and what was reported are kept separately: a warning that is
+// suppressed was still found, and one that another took precedence over was not
+// reported.
 func TestTold(t *testing.T) {
 	loop := func(level string, told bool) func(*tale) {
 		return func(s *tale) {
@@ -543,7 +544,7 @@ func TestTold(t *testing.T) {
 		want   engine.FiredFacts
 	}{
 		"told":                 {[]func(*tale){loop("medium", true)}, engine.FiredFacts{Ago: 1, Level: "medium", Told: 1, ToldLevel: "medium", Times: 1}},
-		"not told":             {[]func(*tale){loop("medium", false)}, engine.FiredFacts{Ago: 1, Level: "medium", Told: engine.NeverAgo, ToldLevel: "", Times: 1}},
+		"not told":             {[]func(*tale){loop("medium", false)}, engine.FiredFacts{Ago: 1, Level: "medium", Told: engine.NeverHappened, ToldLevel: "", Times: 1}},
 		"told, then quiet":     {[]func(*tale){loop("medium", true), loop("high", false), loop("low", false)}, engine.FiredFacts{Ago: 1, Level: "low", Told: 3, ToldLevel: "medium", Times: 3}},
 		"told, quiet and told": {[]func(*tale){loop("medium", true), loop("medium", false), loop("high", true)}, engine.FiredFacts{Ago: 1, Level: "high", Told: 1, ToldLevel: "high", Times: 3}},
 	} {
@@ -562,7 +563,7 @@ func TestFiredAfterTheCall(t *testing.T) {
 	a := reads("./a")
 	s := newTale().asked(a)
 	s.add(&engine.Record{Kind: engine.KindPost, Phase: engine.PhasePost, Call: fmt.Sprint("c", s.h.N), Action: &a, Findings: []engine.Finding{{ID: "errors", Level: "low"}}, Event: &engine.EventFacts{Result: &engine.ResultFacts{Outcome: engine.OutcomeFailed}}})
-	if d := cmp.Diff(map[string]engine.FiredFacts{"errors": {Ago: 1, Level: "low", Told: engine.NeverAgo, ToldLevel: "", Times: 1}}, s.next(a).History.Fired); d != "" {
+	if d := cmp.Diff(map[string]engine.FiredFacts{"errors": {Ago: 1, Level: "low", Told: engine.NeverHappened, ToldLevel: "", Times: 1}}, s.next(a).History.Fired); d != "" {
 		t.Error(d)
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// secretsOut lists the ways by which an action sends something of a secret,
-// sorted. What another machine is asked for it gets to know, so that of the text
-// every request counts; files and the workspace count where data are sent.
-func (h *State) secretsOut(a *engine.Action) []engine.WayOut {
-	var list []engine.WayOut
+// secretsOut lists the ways by which an action sends part of a secret, sorted.
+// Any request discloses its text, so for texts every request counts; files and
+// the workspace count only if data are sent.
+func (h *State) secretsOut(a *engine.Action) []engine.ExfilPath {
+	var list []engine.ExfilPath
 	if asksElsewhere(a) && slices.Contains(a.Carries, engine.LabelSecret) {
 		list = append(list, engine.OutText)
 	}
@@ -23,39 +23,39 @@ func (h *State) secretsOut(a *engine.Action) []engine.WayOut {
 	}) {
 		list = append(list, engine.OutFile)
 	}
-	if h.goesAlong(a) {
+	if h.publishesSecret(a) {
 		list = append(list, engine.OutWorkspace)
 	}
 	slices.Sort(list)
 	return list
 }
 
-// goesAlong says that a secret is in what an action makes others see of the
-// workspace: in commits that it pushes, or in files that it publishes.
-func (h *State) goesAlong(a *engine.Action) bool {
+// publishesSecret reports whether a secret is in the parts of the workspace that an
+// action publishes: in commits that it pushes, or in files.
+func (h *State) publishesSecret(a *engine.Action) bool {
 	if pushes(a) {
-		return h.Committed || commits(a) && h.strewn()
+		return h.Committed || commits(a) && h.secretInWorkspace()
 	}
-	return slices.Contains(a.Signals, engine.SignalPublish) && !slices.Contains(a.Signals, engine.SignalDryRun) && h.strewn()
+	return slices.Contains(a.Signals, engine.SignalPublish) && !slices.Contains(a.Signals, engine.SignalDryRun) && h.secretInWorkspace()
 }
 
-// strewn says that the session wrote something of a secret into a file of the
-// workspace that is not kept apart.
-func (h *State) strewn() bool { return slices.ContainsFunc(h.Paths, pathEntry.strewn) }
+// secretInWorkspace reports whether the session wrote part of a secret into a file of the
+// workspace that git does not ignore.
+func (h *State) secretInWorkspace() bool { return slices.ContainsFunc(h.Paths, pathEntry.strewn) }
 
 func (p pathEntry) strewn() bool {
 	return strings.HasPrefix(p.Key, "./") && !p.Apart && p.State != engine.LedgerDeleted && slices.Contains(p.Labels, engine.LabelSecret)
 }
 
-// foldCommit notes that a commit holds something of a secret: in its message, or
-// in files that may be in it.
+// foldCommit records that a commit contains part of a secret: in its message,
+// or in files that may be in it.
 func (h *State) foldCommit(a *engine.Action) {
-	if commits(a) && (slices.Contains(h.carries(a), engine.LabelSecret) || h.strewn()) {
+	if commits(a) && (slices.Contains(h.carries(a), engine.LabelSecret) || h.secretInWorkspace()) {
 		h.Committed = true
 	}
 }
 
-// foldPushed forgets what was pushed: somebody agreed to it.
+// foldPushed forgets what was pushed: someone agreed to it.
 func (h *State) foldPushed(a *engine.Action) {
 	if !pushes(a) || !h.Committed {
 		return

@@ -41,32 +41,32 @@ func TestSecretsOut(t *testing.T) {
 	for name, test := range map[string]struct {
 		tale *tale
 		next engine.Action
-		want []engine.WayOut
+		want []engine.ExfilPath
 	}{
 		"nothing was read":                {newTale(), holding(send, "x"), nil},
-		"the text of what is sent":        {read(), holding(send, "x"), []engine.WayOut{engine.OutText}},
-		"the text of what is asked for":   {read(), holding(request("get", "https://example.org"), "x"), []engine.WayOut{engine.OutText}},
+		"the text of what is sent":        {read(), holding(send, "x"), []engine.ExfilPath{engine.OutText}},
+		"the text of what is asked for":   {read(), holding(request("get", "https://example.org"), "x"), []engine.ExfilPath{engine.OutText}},
 		"another text":                    {read(), holding(send, "y"), nil},
 		"to this machine":                 {read(), holding(command("curl", engine.EffectNetwork, "", egress, loopback), "x"), nil},
-		"to a tool of a server":           {read(), holding(mcp, "x"), []engine.WayOut{engine.OutText}},
+		"to a tool of a server":           {read(), holding(mcp, "x"), []engine.ExfilPath{engine.OutText}},
 		"to a tool that writes files":     {read(), holding(mcpFile, "x"), nil},
-		"a file":                          {read().asked(write("./out")), file, []engine.WayOut{engine.OutFile}},
-		"a file in a folder":              {read().asked(write("./dist/a")), folder, []engine.WayOut{engine.OutFile}},
+		"a file":                          {read().asked(write("./out")), file, []engine.ExfilPath{engine.OutFile}},
+		"a file in a folder":              {read().asked(write("./dist/a")), folder, []engine.ExfilPath{engine.OutFile}},
 		"another file":                    {read().asked(write("./other")), file, nil},
-		"a commit's message":              {read().asked(holding(gitCall("commit"), "x")), gitCall("push"), []engine.WayOut{engine.OutWorkspace}},
+		"a commit's message":              {read().asked(holding(gitCall("commit"), "x")), gitCall("push"), []engine.ExfilPath{engine.OutWorkspace}},
 		"a plain commit":                  {read().asked(gitCall("commit")), gitCall("push"), nil},
-		"a file that is committed":        {read().asked(write("./a.go")).asked(gitCall("commit")), gitCall("push"), []engine.WayOut{engine.OutWorkspace}},
+		"a file that is committed":        {read().asked(write("./a.go")).asked(gitCall("commit")), gitCall("push"), []engine.ExfilPath{engine.OutWorkspace}},
 		"a file that is not committed":    {read().asked(write("./a.go")), gitCall("push"), nil},
 		"a file that git leaves alone":    {read().asked(write("./a.go", ignored)).asked(gitCall("commit")), gitCall("push"), nil},
 		"a file for secrets":              {read().asked(write("./.env.test", env)).asked(gitCall("commit")), gitCall("push"), nil},
 		"a file elsewhere":                {read().asked(write("/tmp/a")).asked(gitCall("commit")), gitCall("push"), nil},
 		"after a push":                    {read().asked(holding(gitCall("commit"), "x")).ran(gitCall("push"), ""), gitCall("push"), nil},
-		"after a push that did not run":   {read().asked(holding(gitCall("commit"), "x")).asked(gitCall("push")), gitCall("push"), []engine.WayOut{engine.OutWorkspace}},
-		"a package":                       {read().asked(write("./a.js")), publish, []engine.WayOut{engine.OutWorkspace}},
+		"after a push that did not run":   {read().asked(holding(gitCall("commit"), "x")).asked(gitCall("push")), gitCall("push"), []engine.ExfilPath{engine.OutWorkspace}},
+		"a package":                       {read().asked(write("./a.js")), publish, []engine.ExfilPath{engine.OutWorkspace}},
 		"a package that would be":         {read().asked(write("./a.js")), dry, nil},
-		"turned into something else":      {read().returned(holding(command("base64", engine.EffectProcess, ""), "x"), "z"), holding(send, "z"), []engine.WayOut{engine.OutText}},
+		"turned into something else":      {read().returned(holding(command("base64", engine.EffectProcess, ""), "x"), "z"), holding(send, "z"), []engine.ExfilPath{engine.OutText}},
 		"what a file says of it":          {read().returned(holding(command("grep x a", engine.EffectFileRead, "./a"), "x"), "z"), holding(send, "z"), nil},
-		"found in any output":             {newTale().ended(command("env", engine.EffectProcess, ""), &engine.ResultFacts{Outcome: engine.OutcomeRan, Secrets: marks("x")}), holding(send, "x"), []engine.WayOut{engine.OutText}},
+		"found in any output":             {newTale().ended(command("env", engine.EffectProcess, ""), &engine.ResultFacts{Outcome: engine.OutcomeRan, Secrets: marks("x")}), holding(send, "x"), []engine.ExfilPath{engine.OutText}},
 		"found in a call that was denied": {newTale().ended(command("env", engine.EffectProcess, ""), &engine.ResultFacts{Outcome: engine.OutcomeDenied, Secrets: marks("x")}), holding(send, "x"), nil},
 	} {
 		in := test.tale.next(test.next)

@@ -10,7 +10,7 @@ import (
 
 // FoldVersion is raised by hand whenever the same records fold to another
 // state. Audits recorded under another one are incomparable, not wrong.
-const FoldVersion = 5
+const FoldVersion = 8
 
 // Bounds of the fold's structures. They keep the state below MaxKeyframe
 // whatever the records hold, and its cost per record constant; they belong to
@@ -45,9 +45,8 @@ const (
 )
 
 // State is the state that records fold to: bounded, the same whether it is
-// kept in a running process, read from a snapshot, or computed again from the
-// log. It does not depend on any policy. The zero State is that of an empty
-// chain.
+// kept in a running process, read from a snapshot, or recomputed from the log. It does
+// not depend on any policy. The zero State is that of an empty chain.
 //
 // There are two levels. Limits, denials, labels, paths and stops belong to the
 // session; windows, loops and errors belong to the agent, since interleaved
@@ -85,7 +84,7 @@ type State struct {
 	Agents    []*agentState           `json:"agents"` // most recent last
 	Paths     []pathEntry             `json:"paths"`  // most recent last
 	Denials   []denial                `json:"denials"`
-	Allowed   []allowed               `json:"allowed"` // most recent last
+	Allowed   []allowance             `json:"allowed"` // most recent last
 	Asked     int64                   `json:"asked"`   // see AnswerCounts
 	Approved  int64                   `json:"approved"`
 	Refused   int64                   `json:"refused"`
@@ -102,6 +101,8 @@ type State struct {
 	Committed bool                    `json:"committed,omitempty"` // something of a secret is in a commit that was not pushed
 	Fired     map[string]int64        `json:"fired"`               // finding with a level -> how many events had it
 	Code      []writtenCode           `json:"code,omitempty"`      // that policy objected to, most recent last
+	Running   []startedEntry          `json:"running,omitempty"`   // processes, most recent last
+	Remotes   []string                `json:"remotes,omitempty"`   // names of remotes that were added, most recent last
 
 	// Actions so far when something was last, for SinceFacts.
 	SecretAt    int64 `json:"secret_at,omitempty"`
@@ -126,8 +127,9 @@ func New() *State {
 	}
 }
 
-// Check mends and refuses what no fold produces and would not stand: a history
-// is read from files that others may have written to.
+// Check repairs or rejects states that no fold produces and that later code
+// could not handle: a history is read from files that others may have written
+// to.
 func (h *State) Check() error {
 	for _, m := range []*map[string]int64{&h.ByType, &h.ByVerdict, &h.ByTool, &h.Labels, &h.Fired} {
 		if *m == nil {
@@ -139,7 +141,7 @@ func (h *State) Check() error {
 	}
 	for _, a := range h.Agents {
 		if a == nil || a.Errors == nil {
-			return errors.New("history holds an agent without its counts")
+			return errors.New("the history contains an agent without its counts")
 		}
 	}
 	return nil
@@ -182,7 +184,7 @@ func DecodeLine(line []byte) (*engine.Record, error) {
 	return r, nil
 }
 
-// Empty says that nothing was folded yet.
+// Empty reports whether nothing was folded yet.
 func (h *State) Empty() bool { return h.N == 0 }
 
 // Recorded returns the number of the record that answers (agent, call, phase),

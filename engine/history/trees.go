@@ -29,13 +29,14 @@ func madeTree(a *engine.Action) string {
 	return key
 }
 
-// besides says that a working tree may lie there.
+// besides reports whether a working tree may be there.
 func besides(l engine.Location) bool {
 	return l == engine.LocationWorktree || l == engine.LocationOutside || l == engine.LocationBeside || l == engine.LocationHome
 }
 
-// endsTree says that git takes away a working tree that it made in the session:
-// nobody's work was in it before. What was moved into it may be nowhere else.
+// endsTree reports whether git removes a working tree that it made in the
+// session: it contained nobody's work before. What was moved into it may exist
+// nowhere else.
 func (h *State) endsTree(e *engine.Effect) bool {
 	return e.Object == engine.ObjectWorktree && e.Kind == engine.EffectFileDelete && e.Certainty == engine.CertaintyExact &&
 		e.Host == "" && e.Ledger != engine.LedgerMoved && slices.Contains(h.Trees, truncateKey(e.Short))
@@ -47,16 +48,16 @@ func (h *State) addTree(key string) {
 	}
 }
 
-// dropTree forgets a tree that goes, by git or otherwise.
+// dropTree forgets a tree that is removed, by git or otherwise.
 func (h *State) dropTree(e *engine.Effect) {
 	if len(h.Trees) > 0 && e.Host == "" {
 		h.Trees = slices.DeleteFunc(h.Trees, func(key string) bool { return reaches(e, key) })
 	}
 }
 
-// location says where an effect takes place, given the working trees that git
-// made in the session: as long as nothing of the disk is known, only that says
-// what belongs to the workspace's repository.
+// location reports where an effect takes place, given the working trees that
+// git made in the session: as long as nothing of the disk is known, only that
+// says what belongs to the workspace's repository.
 func (h *State) location(e *engine.Effect) engine.Location {
 	known := e.Certainty == engine.CertaintyExact || e.Certainty == engine.CertaintyGlob
 	if len(h.Trees) == 0 || !known || e.Host != "" || e.Short == "" || e.Location == engine.LocationWorktree || !besides(e.Location) {

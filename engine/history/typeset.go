@@ -12,7 +12,7 @@ import (
 // JSON, names would take a tenth of the state.
 type typeSet int64
 
-// typesOf counts a word that is no type as unknown.
+// typesOf counts a word that is not a type as unknown.
 func typesOf(types []engine.Type) typeSet {
 	var set typeSet
 	all := engine.Types()

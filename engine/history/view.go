@@ -37,8 +37,8 @@ func (h *State) join(a engine.Action) engine.Action {
 	return a
 }
 
-// movedBelow says that the session moved something into a folder that an effect
-// goes through: it may be the only place where that is now.
+// movedBelow reports whether the session moved something into a folder that an
+// effect goes through: it may be the only place where that is now.
 func (h *State) movedBelow(e *engine.Effect) bool {
 	return slices.ContainsFunc(h.Paths, func(p pathEntry) bool { return p.State == engine.LedgerMoved && reaches(e, p.Key) })
 }
@@ -53,6 +53,7 @@ func (h *State) sessionFacts(r *engine.Record) engine.SessionFacts {
 	f.Elsewhere = h.elsewhere()
 	f.Spread = spread(&f)
 	f.Growing, f.Agents, f.Scope = h.growing(), h.Spawned, orEmpty(h.Goals.Scope)
+	f.Started, f.Remotes = h.started(), h.Remotes
 	if h.Stop != nil {
 		f.Stopped, f.StopReason, f.StopBy = true, h.Stop.Reason, h.Stop.By
 	}
@@ -60,7 +61,7 @@ func (h *State) sessionFacts(r *engine.Record) engine.SessionFacts {
 		f.FileOps += fileOps(r.Action)
 	}
 	f.Answers = engine.AnswerCounts{Asked: h.Asked, Approved: h.Approved, Refused: h.Refused, Overruled: h.Overruled}
-	if i := h.allows(r); i >= 0 {
+	if i := h.allowanceFor(r); i >= 0 {
 		f.Allowed, f.AllowedBy = engine.AllowedSession, h.Allowed[i].By
 		if h.Allowed[i].Once {
 			f.Allowed = engine.AllowedOnce
@@ -79,8 +80,8 @@ func (h *State) labels() []engine.Label {
 	return list
 }
 
-// written counts the paths that were written or deleted, by where they lie. What
-// was to be made counts too, whatever came of it.
+// written counts the paths that were written or deleted, by location. Intended
+// writes count too, whatever their outcome.
 func (h *State) written() map[string]int64 {
 	m := map[string]int64{}
 	for i := range h.Paths {
@@ -97,7 +98,7 @@ func (h *State) facts(r *engine.Record, a engine.Action, view engine.View) engin
 		agent = &agentState{}
 	}
 	f := engine.HistoryFacts{
-		Windows: map[string]engine.WindowFacts{}, Presupposes: []engine.Presupposed{}, Follows: []string{}, FirstTime: true,
+		Windows: map[string]engine.WindowFacts{}, Presupposes: []engine.Precondition{}, Follows: []string{}, FirstTime: true,
 		Since: h.sinces(agent), FailedRank: agent.failedRank(), Denials: neverDenied(),
 		CheckFailed: agent.checkFailed(), Fired: h.fired(agent), Last: agent.last(view.Last, r.T),
 	}
@@ -111,11 +112,11 @@ func (h *State) facts(r *engine.Record, a engine.Action, view engine.View) engin
 		f.Similar = agent.similar(a, cmp.Or(view.Similar, engine.DefaultSimilar))
 		h.actionFacts(&f, agent, r, a)
 	}
-	former(&f)
+	addLegacyFacts(&f)
 	return f
 }
 
-// actionFacts says how an action that is to be made follows from what was.
+// actionFacts reports how an action that is to be made follows from what was.
 func (h *State) actionFacts(f *engine.HistoryFacts, agent *agentState, r *engine.Record, a engine.Action) {
 	print := boundKey(a.Fingerprint, digestLength)
 	f.FirstTime = !h.seenKind(a)
@@ -148,7 +149,7 @@ func (h *State) window(a *agentState, w engine.Window, r *engine.Record) engine.
 		prints[stretch[i].Print] = true
 	}
 	f.Distinct = int64(len(prints))
-	f.Places, f.Returns = walk(stretch)
+	f.Places, f.Returns = folderStats(stretch)
 	countGoals(&f, stretch)
 	if r.Action != nil && r.Phase == engine.PhasePre {
 		f.Same, f.InFlight = same(stretch, boundKey(r.Action.Fingerprint, digestLength))
@@ -160,7 +161,7 @@ func (h *State) window(a *agentState, w engine.Window, r *engine.Record) engine.
 	return f
 }
 
-func countPast(f *engine.WindowFacts, p *past) {
+func countPast(f *engine.WindowFacts, p *ringEntry) {
 	f.Events++
 	for _, t := range p.Types.list() {
 		f.ByType[string(t)]++
@@ -180,9 +181,9 @@ func countPast(f *engine.WindowFacts, p *past) {
 	}
 }
 
-// walk counts the folders of a stretch, and how often one was come back to from
-// another.
-func walk(stretch []past) (places, returns int64) {
+// folderStats counts the folders of a window, and how often the agent returned to one
+// from another.
+func folderStats(stretch []ringEntry) (places, returns int64) {
 	seen, last := map[string]bool{}, ""
 	for i := range stretch {
 		dir := stretch[i].Dir
@@ -197,8 +198,9 @@ func walk(stretch []past) (places, returns int64) {
 	return int64(len(seen)), returns
 }
 
-// countGoals says how the actions lay to what people said, and which way that goes.
-func countGoals(f *engine.WindowFacts, stretch []past) {
+// countGoals measures how far the actions relate to what people asked for, and
+// the trend.
+func countGoals(f *engine.WindowFacts, stretch []ringEntry) {
 	var words [2]int64
 	var events [2]int64
 	for i := range stretch {
@@ -222,7 +224,7 @@ func countGoals(f *engine.WindowFacts, stretch []past) {
 	}
 }
 
-func (a *agentState) stretch(w engine.Window, now int64) []past {
+func (a *agentState) stretch(w engine.Window, now int64) []ringEntry {
 	if w.Last > 0 {
 		return a.Ring[max(0, len(a.Ring)-w.Last):]
 	}
@@ -239,7 +241,7 @@ func (a *agentState) stretch(w engine.Window, now int64) []past {
 func (a *agentState) similar(act engine.Action, share float64) engine.SimilarFacts {
 	var f engine.SimilarFacts
 	key, _ := target(&act)
-	does := deed(&act)
+	does := actionDigest(&act)
 	print := boundKey(act.Fingerprint, digestLength)
 	words, types := sketch(act.Tokens), typesOf(act.Types)
 	for i := range a.Ring {
@@ -274,7 +276,7 @@ func alike(a, b string, share float64) bool {
 	return float64(common) >= share*float64(all)
 }
 
-// seenKind says whether any agent of the session did something of the same
+// seenKind reports whether any agent of the session did something of the same
 // types to the same class of target before.
 func (h *State) seenKind(a engine.Action) bool {
 	_, class := target(&a)
@@ -289,7 +291,7 @@ func (h *State) seenKind(a engine.Action) bool {
 	return false
 }
 
-// follows says how an action lies to those before.
+// follows lists how an action relates to earlier ones.
 func (h *State) follows(agent *agentState, a engine.Action) []string {
 	list := []string{}
 	if h.contradicts(a) || agent.undoes(&a) {
@@ -363,18 +365,18 @@ func (h *State) seenHost(key string) bool {
 	return false
 }
 
-// presupposed lists what an action takes for granted, as far as the ledger
-// shows: a file that is changed was read or written before.
-func presupposed(agent *agentState, a engine.Action) []engine.Presupposed {
-	list := []engine.Presupposed{}
+// presupposed lists the preconditions of an action, as far as the ledger shows
+// them: a file that is changed was read or written before.
+func presupposed(agent *agentState, a engine.Action) []engine.Precondition {
+	list := []engine.Precondition{}
 	for _, e := range a.Effects {
 		if e.Kind == engine.EffectFileWrite && e.Exists == "yes" && e.Certainty == engine.CertaintyExact && e.Entry != "dir" {
-			list = append(list, engine.Presupposed{What: "read_before_edit", Met: e.Ledger != ""})
+			list = append(list, engine.Precondition{What: "read_before_edit", Met: e.Ledger != ""})
 			break
 		}
 	}
 	if n := len(agent.Ring); n > 0 {
-		list = append(list, engine.Presupposed{What: "earlier_step_succeeded", Met: agent.Ring[n-1].Outcome != engine.OutcomeFailed})
+		list = append(list, engine.Precondition{What: "earlier_step_succeeded", Met: agent.Ring[n-1].Outcome != engine.OutcomeFailed})
 	}
 	return list
 }

@@ -202,20 +202,20 @@ func TestPresupposes(t *testing.T) {
 	for name, test := range map[string]struct {
 		tale *tale
 		next engine.Action
-		want []engine.Presupposed
+		want []engine.Precondition
 	}{
-		"nothing":                 {newTale(), read, []engine.Presupposed{}},
-		"edits unread":            {newTale(), write, []engine.Presupposed{{What: edit, Met: false}}},
-		"edits what was read":     {newTale().ran(read, ""), write, []engine.Presupposed{{What: edit, Met: true}, {What: step, Met: true}}},
-		"edits what it wrote":     {newTale().ran(write, ""), write, []engine.Presupposed{{What: edit, Met: true}, {What: step, Met: true}}},
-		"a read that is not over": {newTale().asked(read), write, []engine.Presupposed{{What: edit, Met: false}, {What: step, Met: true}}},
-		"a read that failed":      {newTale().failed(read, "e"), write, []engine.Presupposed{{What: edit, Met: false}, {What: step, Met: false}}},
-		"creates":                 {newTale(), command("make a", engine.EffectFileWrite, "./a", created), []engine.Presupposed{}},
-		"a directory":             {newTale(), command("mv x d", engine.EffectFileWrite, "./d", func(e *engine.Effect) { e.Entry = "dir" }), []engine.Presupposed{}},
-		"not known which":         {newTale(), command("edit *", engine.EffectFileWrite, "./*", func(e *engine.Effect) { e.Certainty = engine.CertaintyGlob }), []engine.Presupposed{}},
-		"after a failure":         {newTale().failed(read, "e"), read, []engine.Presupposed{{What: step, Met: false}}},
-		"after a denial":          {newTale().answered(read, engine.Block), read, []engine.Presupposed{{What: step, Met: true}}},
-		"failure, then success":   {newTale().failed(read, "e").ran(read, ""), read, []engine.Presupposed{{What: step, Met: true}}},
+		"nothing":                 {newTale(), read, []engine.Precondition{}},
+		"edits unread":            {newTale(), write, []engine.Precondition{{What: edit, Met: false}}},
+		"edits what was read":     {newTale().ran(read, ""), write, []engine.Precondition{{What: edit, Met: true}, {What: step, Met: true}}},
+		"edits what it wrote":     {newTale().ran(write, ""), write, []engine.Precondition{{What: edit, Met: true}, {What: step, Met: true}}},
+		"a read that is not over": {newTale().asked(read), write, []engine.Precondition{{What: edit, Met: false}, {What: step, Met: true}}},
+		"a read that failed":      {newTale().failed(read, "e"), write, []engine.Precondition{{What: edit, Met: false}, {What: step, Met: false}}},
+		"creates":                 {newTale(), command("make a", engine.EffectFileWrite, "./a", created), []engine.Precondition{}},
+		"a directory":             {newTale(), command("mv x d", engine.EffectFileWrite, "./d", func(e *engine.Effect) { e.Entry = "dir" }), []engine.Precondition{}},
+		"not known which":         {newTale(), command("edit *", engine.EffectFileWrite, "./*", func(e *engine.Effect) { e.Certainty = engine.CertaintyGlob }), []engine.Precondition{}},
+		"after a failure":         {newTale().failed(read, "e"), read, []engine.Precondition{{What: step, Met: false}}},
+		"after a denial":          {newTale().answered(read, engine.Block), read, []engine.Precondition{{What: step, Met: true}}},
+		"failure, then success":   {newTale().failed(read, "e").ran(read, ""), read, []engine.Precondition{{What: step, Met: true}}},
 	} {
 		if d := cmp.Diff(test.want, test.tale.next(test.next).History.Presupposes); d != "" {
 			t.Errorf("%s: %s", name, d)
@@ -339,12 +339,12 @@ func TestFilesThatRun(t *testing.T) {
 		effects []engine.Effect
 		want    bool
 	}{
-		"only read":                {[]engine.Effect{read(1)}, false},
-		"by what runs":             {[]engine.Effect{read(1), process}, true},
-		"beside what runs":         {[]engine.Effect{read(0), process}, false},
-		"written by what runs":     {[]engine.Effect{{Kind: engine.EffectFileWrite, Short: "./a", Command: 1}, process}, false},
-		"read and sent, not run":   {[]engine.Effect{read(1), {Kind: engine.EffectNetwork, Egress: true, Command: 1}}, false},
-		"by the command behind it": {[]engine.Effect{process, read(1)}, true},
+		"only read":              {[]engine.Effect{read(1)}, false},
+		"by what runs":           {[]engine.Effect{read(1), process}, true},
+		"next to what runs":      {[]engine.Effect{read(0), process}, false},
+		"written by what runs":   {[]engine.Effect{{Kind: engine.EffectFileWrite, Short: "./a", Command: 1}, process}, false},
+		"read and sent, not run": {[]engine.Effect{read(1), {Kind: engine.EffectNetwork, Egress: true, Command: 1}}, false},
+		"by the next command":    {[]engine.Effect{process, read(1)}, true},
 	} {
 		got := newTale().next(engine.Action{Effects: test.effects}).Action.Effects
 		if slices.ContainsFunc(got, func(e engine.Effect) bool { return e.Run }) != test.want {

@@ -7,11 +7,11 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// foldAllow takes a person's word down. A word for the session is not made
-// shorter by one for a single call, and two for a single call are one.
+// foldAllow records a person's permission. A permission for the session is not
+// shortened by one for a single call, and two for a single call count as one.
 func (h *State) foldAllow(r *engine.Record) {
 	h.Overruled++
-	a := allowed{
+	a := allowance{
 		N: r.N, Print: boundKey(r.Control.Print, digestLength), Dir: truncateKey(r.Control.CWD),
 		Once: r.Control.Do == engine.ControlAllowOnce, By: engine.ClipJSON(r.Control.By, keyLength),
 	}
@@ -25,16 +25,16 @@ func (h *State) foldAllow(r *engine.Record) {
 	h.Allowed = keepLast(append(h.Allowed, a), maxAllowed)
 }
 
-// spend takes a word for a single call back once such a call is let through.
-// One that is denied all the same leaves it.
-func (h *State) spend(r *engine.Record) {
-	if i := h.allows(r); i >= 0 && h.Allowed[i].Once {
+// useAllowance uses up a permission for a single call once such a call is allowed. A
+// call that is denied anyway leaves it.
+func (h *State) useAllowance(r *engine.Record) {
+	if i := h.allowanceFor(r); i >= 0 && h.Allowed[i].Once {
 		h.Allowed = slices.Delete(h.Allowed, i, i+1)
 	}
 }
 
-// allows returns the index of the word that allows a record's call, or -1.
-func (h *State) allows(r *engine.Record) int {
+// allowanceFor returns the index of the permission for a record's call, or -1.
+func (h *State) allowanceFor(r *engine.Record) int {
 	if len(h.Allowed) == 0 || r.Phase != engine.PhasePre {
 		return -1
 	}
@@ -46,12 +46,12 @@ func (h *State) allows(r *engine.Record) int {
 }
 
 func (h *State) allowedAt(print, dir string) int {
-	return slices.IndexFunc(h.Allowed, func(a allowed) bool { return a.Print == print && a.Dir == dir })
+	return slices.IndexFunc(h.Allowed, func(a allowance) bool { return a.Print == print && a.Dir == dir })
 }
 
-// Approvals says what an event tells about the questions before it, of which
-// it names the newest maxApprovals. A call that ran was approved; that of one
-// nothing was heard by the next prompt or stop means no.
+// Approvals returns the answers that an event shows to the questions before it,
+// for at most maxApprovals of the newest. A call that ran was approved; one
+// without any result by the next prompt or stop was refused.
 func (h *State) Approvals(r *engine.Record) []engine.Approval {
 	switch r.Kind {
 	case engine.KindPost:
@@ -80,18 +80,18 @@ func (h *State) approval(c *callEntry, approved bool) engine.Approval {
 	return engine.Approval{Of: engine.RecordID(h.Chain, c.Pre), Approved: approved, By: engine.ByInference}
 }
 
-// asked says that a person was asked about a call, and that no post record has
-// told what came of it.
+// asked reports whether a person was asked about a call whose outcome no post
+// record has shown yet.
 func (c *callEntry) asked() bool { return c != nil && c.Pre > 0 && c.Enforced == engine.Ask }
 
-// closes says whether an end of an agent's turn (of all agents where name is
-// empty) ends the wait for word of a call.
+// closes reports whether the end of an agent's turn (of any agent if name is
+// empty) ends the wait for a call's result.
 func (c *callEntry) closes(name string) bool {
 	return c.Outcome == engine.OutcomePending && (name == "" || c.Agent == name)
 }
 
-// settle counts the outcome of a question when its call is over. One that was
-// taken for refused may have run all the same.
+// settle counts the outcome of a question when its call has ended. A call taken
+// for refused may have run anyway.
 func (h *State) settle(c *callEntry, o engine.Outcome) (approved bool) {
 	if !c.asked() {
 		return false
@@ -107,23 +107,34 @@ func (h *State) settle(c *callEntry, o engine.Outcome) (approved bool) {
 	return true
 }
 
-// approve notes that a person agreed to the places that an action writes to: they
-// count as named.
+// approve records that a person agreed to the places that an action writes to: they
+// count as named. So does what it repeats of answers from outside, such as a package:
+// a person has seen it and let the call run.
 func (h *State) approve(a *engine.Action, o engine.Outcome) {
 	if a == nil {
 		return
 	}
+	if o == engine.OutcomeRan {
+		h.addMarks(labelPerson, h.read(a.Marks))
+	}
 	for i := range a.Effects {
 		e := &a.Effects[i]
 		if p := h.path(truncateKey(e.Place())); p != nil && p.Where != "" {
-			p.Where = engine.WrittenNamed
+			p.Where = engine.LocationNamed
 			p.Agreed = o == engine.OutcomeRan && e.Kind == engine.EffectFileWrite && e.Certainty == engine.CertaintyExact
 		}
 	}
 }
 
-// agreed says how far a person's answer to an earlier question about a write goes:
-// the same file, or another one of its folder.
+// read returns those of the marks that stood in an answer from outside.
+func (h *State) read(marks []string) []string {
+	return slices.DeleteFunc(slices.Clone(marks), func(m string) bool {
+		return !hasDigits(h.Marks[engine.LabelUntrusted], m) && !hasDigits(h.Marks[engine.LabelService], m)
+	})
+}
+
+// agreed reports how far a person's answer to an earlier question about a write
+// goes: the same file, or another one of its folder.
 func (h *State) agreed(e *engine.Effect) string {
 	if e.Kind != engine.EffectFileWrite || e.Certainty != engine.CertaintyExact {
 		return ""
@@ -134,7 +145,7 @@ func (h *State) agreed(e *engine.Effect) string {
 	}
 	dir := path.Dir(key)
 	if dir == "~" || dir == "/" {
-		return "" // too much lies there to be one folder's work
+		return "" // too much is there to be one folder's work
 	}
 	if slices.ContainsFunc(h.Paths, func(p pathEntry) bool { return p.Agreed && path.Dir(p.Key) == dir }) {
 		return engine.AgreedFolder

@@ -32,7 +32,7 @@ func (s *tale) sessionEnd() *tale {
 	return s
 }
 
-// word is what policy is told of a person's word about a call in /w.
+// word returns what policy sees of a manual override of a call in /w.
 func (s *tale) word(a engine.Action) string {
 	r := &engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, T: s.t, Agent: s.agent, Event: &engine.EventFacts{CWD: "/w"}, Action: &a}
 	in := NewInput(r, s.h, engine.View{})
@@ -100,7 +100,7 @@ func TestAllowedByPerson(t *testing.T) {
 		t.Error("a directory of which only the beginning is known is taken for another")
 	}
 	if in := NewInput(&engine.Record{Kind: engine.KindPost, Phase: engine.PhasePost, Event: &engine.EventFacts{CWD: "/w"}, Action: &push}, once().h, engine.View{}); in.Session.Allowed != "" {
-		t.Error("policy is told of a person's word after the call too")
+		t.Error("policy sees a manual override after the call too")
 	}
 }
 
@@ -152,7 +152,7 @@ func TestApprovals(t *testing.T) {
 		"another agent's turn":       {elsewhere, stop, nil},
 		"of all agents":              {elsewhere, prompt, no},
 		"what ran is not asked back": {newTale().asks("a").post("a", engine.OutcomeRan), prompt, nil},
-		"told once":                  {newTale().asks("a").end(engine.KindStop), prompt, nil},
+		"reported once":              {newTale().asks("a").end(engine.KindStop), prompt, nil},
 		"late word counts":           {newTale().asks("a").end(engine.KindStop), post("a", engine.OutcomeRan), yes},
 		"the newest of many":         {many, prompt, newest},
 		"another kind of record":     {newTale().asks("a"), &engine.Record{Kind: engine.KindNote}, nil},

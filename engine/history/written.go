@@ -16,8 +16,8 @@ const (
 	rulesLength = 96 // bytes of the rules that object to it
 )
 
-// writtenCode is such a file. What a person agreed to is asked about no more, until
-// the file does something else.
+// writtenCode is such a file. After a person's approval it is not asked about
+// again until the file does something else.
 type writtenCode struct {
 	Key    string `json:"k"`
 	Kinds  string `json:"t"`           // with blanks between
@@ -31,8 +31,8 @@ func (w *writtenCode) size() int {
 	return len(w.Key) + len(w.Kinds) + text(w.Rules) + len(w.Digest) + digits(w.N) + 45
 }
 
-// foldCode notes the code that a call writes, as if it had run: what policy objected
-// to, and files that it may have copied to other names.
+// foldCode records the code that a call writes, as if it had run: code that
+// policy objected to, and files that may be copies of it under other names.
 func (h *State) foldCode(r *engine.Record, a *engine.Action) {
 	h.carryCode(r.N, a)
 	for i := range a.Code {
@@ -70,8 +70,8 @@ func joinIDs(ids []string) string {
 	return all
 }
 
-// keepCode puts a file in the place of what was known of it. To a part, what is known
-// of the rest is added.
+// keepCode replaces what was known about a file. If only a part of the file is
+// known, it is added.
 func (h *State) keepCode(w writtenCode, part bool) {
 	if i := h.codeAt(w.Key); i >= 0 {
 		old := h.Code[i]
@@ -134,9 +134,8 @@ func (h *State) copyCode(w writtenCode, n int64, from *engine.Effect, a *engine.
 	}
 }
 
-// dropCode forgets code that is gone, or that another text has taken the place of,
-// now that the call ran. Of a command line with several commands nobody can tell
-// which of them ran.
+// dropCode forgets code that was deleted or overwritten, now that the call ran.
+// In a line with several commands it is unknown which of them ran.
 func (h *State) dropCode(pre int64, a *engine.Action) {
 	if a == nil || len(a.Commands) > 1 {
 		return
@@ -148,7 +147,7 @@ func (h *State) dropCode(pre int64, a *engine.Action) {
 	})
 }
 
-// replaced says that nothing of a file is left.
+// replaced reports whether nothing of a file is left.
 func replaced(e *engine.Effect) bool {
 	return e.Kind == engine.EffectFileDelete ||
 		e.Kind == engine.EffectFileWrite && (e.Verb == "write" || e.Verb == "truncate" || e.Verb == "rename")
@@ -167,7 +166,7 @@ func (h *State) inherits(a *engine.Action) []engine.Inherited {
 	return list
 }
 
-// agreeCode notes that a person let a call run that was asked about.
+// agreeCode records that a person let a call run that was asked about.
 func (h *State) agreeCode(a *engine.Action) {
 	if a == nil {
 		return
@@ -179,20 +178,29 @@ func (h *State) agreeCode(a *engine.Action) {
 	}
 }
 
-// runBy says that an action may run a file, and whether it names it.
+// runBy reports whether an action may run a file, and whether it names it.
 func (w *writtenCode) runBy(a *engine.Action) (runs, named bool) {
 	kinds := strings.Fields(w.Kinds)
 	for _, what := range a.Loads {
 		name, module := strings.CutPrefix(what, "=")
-		runs = runs || what == engine.AnyKind && w.Kinds != engine.TextKind || slices.Contains(kinds, what)
-		named = named || module && w.goesBy(name)
+		script, given := strings.CutPrefix(what, engine.ScriptMark)
+		runs = runs || what == engine.CodeAny && !quiet(kinds) || slices.Contains(kinds, what)
+		named = named || module && w.goesBy(name) || given && names(script, w.Key)
 	}
-	named = named || (runs || slices.Contains(a.Loads, engine.Named)) && w.namedBy(a)
+	named = named || w.calledBy(a) || (runs || slices.Contains(a.Loads, engine.CodeNamed)) && w.namedBy(a)
 	return runs || named, named
 }
 
-// goesBy says that a module of a name is the file, or lies in a folder of that name
-// as the file does.
+// quiet reports whether files of these kinds are not code for a program that runs
+// the files it finds.
+func quiet(kinds []string) bool {
+	return !slices.ContainsFunc(kinds, func(k string) bool {
+		return k != engine.CodeText && k != engine.CodeData && k != engine.CodeMarkdown
+	})
+}
+
+// goesBy reports whether a module of a name is the file, or is in a folder of
+// that name as the file is.
 func (w *writtenCode) goesBy(name string) bool {
 	parts := strings.Split(w.Key, "/")
 	last := parts[len(parts)-1]
@@ -200,36 +208,67 @@ func (w *writtenCode) goesBy(name string) bool {
 	return slices.Contains(parts, name) || last == name
 }
 
-// namedBy says that a command has the file's name among its words, as it is or as a
-// pattern, or is called by it.
+// namedBy reports whether a command has the file's name among its words, as it
+// is or as a pattern; or that the call reads a file of code, which may come to an
+// interpreter by a pipe.
 func (w *writtenCode) namedBy(a *engine.Action) bool {
-	base := path.Base(w.Key)
 	if slices.ContainsFunc(a.Effects, func(e engine.Effect) bool { return w.readBy(a, &e) }) {
 		return true
 	}
-	for i := range a.Commands {
-		c := &a.Commands[i]
-		if c.Name == base || slices.ContainsFunc(c.Operands, func(o string) bool { return names(o, base) }) ||
-			slices.ContainsFunc(c.Flags, func(f string) bool { return names(f, base) }) {
-			return true
-		}
-	}
-	return false
+	return !w.data() && slices.ContainsFunc(a.Commands, func(c engine.Command) bool {
+		return slices.ContainsFunc(c.Operands, w.named) || slices.ContainsFunc(c.Flags, w.named)
+	})
 }
 
-// readBy says that a command without operands reads the file: at its input.
+// calledBy reports whether a command of an action has the file's name. A known program
+// may have it, too; which of the two runs depends on the search path.
+func (w *writtenCode) calledBy(a *engine.Action) bool {
+	return slices.ContainsFunc(a.Commands, func(c engine.Command) bool { return c.Name == path.Base(w.Key) })
+}
+
+// data reports whether the file is data by its name: a command that merely names it
+// does not run it.
+func (w *writtenCode) data() bool { return slices.Contains(strings.Fields(w.Kinds), engine.CodeData) }
+
+// readBy reports whether a command reads the file at its input: any of the call
+// where the file is code by its name, else one without operands.
 func (w *writtenCode) readBy(a *engine.Action, e *engine.Effect) bool {
-	return e.Kind == engine.EffectFileRead && e.Command >= 0 && e.Command < len(a.Commands) && len(a.Commands[e.Command].Operands) == 0 &&
-		truncateKey(e.Place()) == w.Key
+	if e.Kind != engine.EffectFileRead || truncateKey(e.Place()) != w.Key {
+		return false
+	}
+	if w.Kinds != engine.CodeText && !w.data() || e.Command < 0 {
+		return true
+	}
+	return e.Command < len(a.Commands) && !slices.ContainsFunc(a.Commands[e.Command].Operands, func(o string) bool { return o != "-" })
 }
 
-// names says that a word is a file's name, one without its extension, or a pattern.
-func names(word, base string) bool {
+// named reports whether a word is the file's name, or that one of several words
+// in it is.
+func (w *writtenCode) named(word string) bool {
+	if names(word, w.Key) {
+		return true
+	}
+	return strings.ContainsAny(word, " (=") && slices.ContainsFunc(strings.FieldsFunc(word, notInName), func(part string) bool {
+		return path.Ext(part) != "" && names(part, w.Key)
+	})
+}
+
+// notInName reports whether a sign ends a name in a word that is code:
+// source("a.R").
+func notInName(r rune) bool { return strings.ContainsRune(" \t\n\"'(),;=", r) }
+
+// names reports whether a word is a file's name, one without its extension, or
+// a pattern.
+func names(word, file string) bool {
 	if _, value, ok := strings.Cut(word, "="); ok {
 		word = value
 	}
-	last := path.Base(word)
+	base, last := path.Base(file), path.Base(word)
 	stem := strings.TrimSuffix(base, path.Ext(base))
+	if last == "*" { // all of a folder
+		dir := path.Base(path.Dir(file))
+		return dir != "." && dir == path.Base(path.Dir(word))
+	}
 	return last == base || strings.Contains(word, "/") && last == stem ||
-		strings.ContainsAny(last, "*?[") && last != "*" && wildcard.Match(last, base)
+		strings.ContainsAny(last, "*?[") && wildcard.Match(last, base)
 }

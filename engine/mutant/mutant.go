@@ -1,7 +1,7 @@
-// Package mutant holds the vocabulary of mutation testing: what a small change
-// to a policy is, and the operators that make one.
+// Package mutant defines the vocabulary of mutation testing: a small change to
+// a policy, and the operators that make one.
 //
-// Not its business: making the changes (rego, cel, bundles/mutate) and finding
+// Out of scope: making the changes (rego, cel, bundles/mutate) and finding
 // out whether tests notice them (cmd/reviewer/trial).
 package mutant
 
@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// The kinds of mutants, by what is changed.
+// The kinds of mutants, by what they change.
 const (
 	Rego       = "rego"
 	Conditions = "conditions"
@@ -22,7 +22,7 @@ const (
 // Kinds lists the kinds in the order in which they are reported.
 func Kinds() []string { return []string{Rego, Conditions, Rows, Data} }
 
-// Mutant is a small change to a policy, and what became of it.
+// Mutant is a small change to a policy, and the outcome of testing it.
 type Mutant struct {
 	File     string `json:"file,omitempty"`
 	Line     int    `json:"line,omitempty"` // from 1
@@ -32,7 +32,7 @@ type Mutant struct {
 	Rule     string `json:"rule"` // id of the rule, list or detector; else the path of what is changed
 	Before   string `json:"before"`
 	After    string `json:"after"`
-	Outcome  string `json:"outcome"` // empty: not tried yet
+	Outcome  string `json:"outcome"` // empty: not tested yet
 }
 
 // Rewording is another form of an expression. Line and Col are in its text.
@@ -46,8 +46,8 @@ func (m Mutant) Compare(o Mutant) int {
 	return cmp.Or(strings.Compare(m.File, o.File), cmp.Compare(m.Line, o.Line), cmp.Compare(m.Col, o.Col))
 }
 
-// Steps returns the decimals one step below and above a number: 1, or one of
-// its last digit after the point. Not ok: the text is not a number.
+// Steps returns the decimals one step below and above a number: a step is 1, or
+// one unit of its last digit after the point. Not ok: the text is not a number.
 func Steps(number string) (below, above string, ok bool) {
 	n, ok := new(big.Rat).SetString(number)
 	if !ok {

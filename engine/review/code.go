@@ -9,12 +9,13 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
-// maxCodeRules bounds how many rules are named of one file.
+// maxCodeRules limits the number of rules that are named for one file.
 const maxCodeRules = 3
 
-// judgeCode says what policy would say if the code ran that a call writes, and
-// keeps it where a person would be asked. So policy decides what counts as harm, by
-// the rules of today, and whoever runs the file later need not be read again.
+// judgeCode reports what policy would decide if the code that a call writes
+// were run, and keeps the verdict where a person would be asked. So policy
+// decides what counts as harm, by the rules in force now, and a later call that
+// runs the file need not be analysed again.
 func (p *Policy) judgeCode(ctx context.Context, v *Result, r *engine.Record, h *history.State) error {
 	if r.Action == nil || r.Phase != engine.PhasePre {
 		return nil
@@ -38,8 +39,9 @@ func (p *Policy) judgeCode(ctx context.Context, v *Result, r *engine.Record, h *
 	return settle(&v.Decision)
 }
 
-// codeVerdict judges one file; nil: nobody would be asked about it. What is said of
-// the call that writes it, whatever it writes, is nothing against the code.
+// codeVerdict judges one file; nil: nobody would be asked about it. Rules that
+// fire for the writing call regardless of its content do not count against the
+// code.
 func (p *Policy) codeVerdict(ctx context.Context, c *engine.Code, call *engine.Decision, r *engine.Record,
 	h *history.State) (*engine.CodeVerdict, error) {
 	run := Result{Input: history.NewInput(runOf(c, r), h, p.View)}
@@ -64,7 +66,7 @@ func (p *Policy) codeVerdict(ctx context.Context, c *engine.Code, call *engine.D
 	return of, nil
 }
 
-// runOf is the record of a call that would run the code and nothing else.
+// runOf returns the record of a call that would run the code and nothing else.
 func runOf(c *engine.Code, r *engine.Record) *engine.Record {
 	run := *r
 	run.Call, run.SHA, run.Action = "", nil, c.Action()

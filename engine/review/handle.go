@@ -12,8 +12,8 @@ import (
 
 // Log keeps the records.
 type Log interface {
-	// Update calls fn under the session's lock, with a new chain begun where
-	// the session has none.
+	// Update calls fn under the session's lock, and starts a new chain if the
+	// session has none.
 	Update(ctx context.Context, key engine.SessionKey, fn func(history.Tail) error) error
 	// Workspace returns the workspace that the session's chain was opened
 	// with, and when that was, without locking; empty where there is no chain yet.
@@ -28,21 +28,23 @@ type Reviewer struct {
 	Log        Log
 	Env        engine.Env
 	Now        func() int64             // Unix milliseconds
-	Lap        func() float64           // milliseconds since the event was received
-	Mask       func(text string) string // takes secrets out of error texts
+	Elapsed    func() float64           // milliseconds since the event was received
+	Mask       func(text string) string // masks secrets in error texts
 }
 
-// maxID bounds the ids that an agent gives: they are copied into each record.
+// maxID limits the length of the ids that an agent gives: they are copied into
+// each record.
 const maxID = 128
 
 // Handle reviews one event, records it, and returns the answer. It always
-// returns an answer: where anything fails before a tool call, that is a
+// returns an answer: if anything fails before a tool call, the answer is a
 // denial. The error says what failed; the answer already takes it into account.
 func (r *Reviewer) Handle(ctx context.Context, e engine.Event) (engine.Answer, error) {
-	// Ids are keys of the log: the same secret in one is masked alike each time.
+	// Ids are keys of the log: a secret in one is masked the same way each
+	// time.
 	e.Session, e.Agent, e.Call = r.mask(e.Session), r.mask(e.Agent), r.mask(e.Call)
 	answer, err := r.handle(ctx, e)
-	for tries := 0; tries < 3 && (errors.Is(err, errOpened) || errors.Is(err, errTyped)); tries++ {
+	for tries := 0; tries < 3 && (errors.Is(err, errWorkspaceChanged) || errors.Is(err, errTerminalChanged)); tries++ {
 		answer, err = r.handle(ctx, e)
 	}
 	if err != nil {
@@ -51,12 +53,12 @@ func (r *Reviewer) Handle(ctx context.Context, e engine.Event) (engine.Answer, e
 	return answer, nil
 }
 
-// errOpened says that another hook opened the session in another workspace
-// between the look at it and the lock: the facts have to be made again.
-var errOpened = errors.New("the session was opened in another workspace meanwhile")
+// errWorkspaceChanged means that another hook opened the session in another workspace
+// between the first look and the lock: the facts have to be recomputed.
+var errWorkspaceChanged = errors.New("the session was opened in another workspace in the meantime")
 
-// errTyped says that another call typed into a terminal meanwhile.
-var errTyped = errors.New("another call typed into a terminal meanwhile")
+// errTerminalChanged means that another call typed into a terminal in the meantime.
+var errTerminalChanged = errors.New("another call typed into a terminal in the meantime")
 
 func (r *Reviewer) mask(s string) string {
 	if r.Mask == nil {
@@ -75,7 +77,7 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 		return engine.Answer{}, err
 	}
 	e.Began = began
-	h := &hearing{workspace: workspace}
+	h := &review{workspace: workspace}
 	h.policy, err = r.Policy(workspace)
 	h.event = read(e, h.policy)
 	h.rec, h.failure = r.classify(ctx, h.event, workspace, h.policy)
@@ -93,9 +95,10 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 	return answer, err
 }
 
-// typed makes the facts of a call that types into a terminal again, with what the
-// session has typed there before: the line that it ends is the sum of both.
-func (r *Reviewer) typed(ctx context.Context, key engine.SessionKey, h *hearing) error {
+// typed recomputes the facts of a call that types into a terminal, with what
+// the session has typed there before: the line that the call ends is the sum of
+// both.
+func (r *Reviewer) typed(ctx context.Context, key engine.SessionKey, h *review) error {
 	if !types(h.rec) {
 		return nil
 	}
@@ -109,13 +112,13 @@ func (r *Reviewer) typed(ctx context.Context, key engine.SessionKey, h *hearing)
 	return err
 }
 
-// types says that a call types into a terminal.
+// types reports whether a call types into a terminal.
 func types(rec *engine.Record) bool {
 	return rec.Phase == engine.PhasePre && rec.Action != nil && rec.Action.Terminals != nil
 }
 
-// read returns an event with what a policy says of how it is read. Without a
-// policy nothing is known of what may be kept.
+// read returns an event with the policy's settings for how it is read. Without
+// a policy it is unknown what may be kept.
 func read(e engine.Event, p *Policy) engine.Event {
 	e.Redact = engine.PersonalKinds()
 	if p != nil {
@@ -124,18 +127,18 @@ func read(e engine.Event, p *Policy) engine.Event {
 	return e
 }
 
-// hearing is an event on its way to an answer.
-type hearing struct {
+// review is an event on its way to an answer.
+type review struct {
 	event     engine.Event
 	workspace string
 	policy    *Policy
 	rec       *engine.Record
-	failure   error // why it cannot be reviewed
+	failure   error // why the event cannot be reviewed
 }
 
 func checkIDs(e engine.Event) error {
 	if e.Session == "" {
-		return errors.New("event names no session")
+		return errors.New("the event names no session")
 	}
 	for what, id := range map[string]string{"session": e.Session, "agent": e.Agent, "call": e.Call, "harness": e.Harness} {
 		if len(id) > maxID {
@@ -145,8 +148,8 @@ func checkIDs(e engine.Event) error {
 	return nil
 }
 
-// workspace is pinned when the chain is opened: a hook's working directory
-// follows `cd`, and would let an agent move the workspace under its target.
+// workspace is fixed when the chain is opened: a hook's working directory
+// follows `cd`, which would let an agent move the workspace around its target.
 func (r *Reviewer) workspace(key engine.SessionKey, e engine.Event) (workspace string, began int64, err error) {
 	pinned, began, err := r.Log.Workspace(key)
 	if err != nil || pinned != "" {
@@ -159,7 +162,7 @@ func (r *Reviewer) workspace(key engine.SessionKey, e engine.Event) (workspace s
 }
 
 // classify makes the record of an event, without what only the lock can give.
-// Where nothing can be made of the event, that is what is recorded of it.
+// If the event cannot be classified, the record says so.
 func (r *Reviewer) classify(ctx context.Context, e engine.Event, workspace string, p *Policy) (*engine.Record, error) {
 	t := e.Time
 	if t == 0 {
@@ -173,7 +176,7 @@ func (r *Reviewer) classify(ctx context.Context, e engine.Event, workspace strin
 	return engine.NewRecord(e, facts, t), nil
 }
 
-// facts says what an event means, with what the policy's detectors find in it.
+// facts classifies an event and adds what the policy's detectors find in it.
 func (r *Reviewer) facts(ctx context.Context, e engine.Event, workspace string, p *Policy) (engine.Facts, error) {
 	f, err := r.Classifier.Classify(ctx, e, workspace)
 	if err == nil && f.Action != nil && p != nil && p.Detector != nil {
@@ -183,17 +186,17 @@ func (r *Reviewer) facts(ctx context.Context, e engine.Event, workspace string, 
 }
 
 // answer runs under the session's lock.
-func (r *Reviewer) answer(ctx context.Context, t history.Tail, h *hearing) (engine.Answer, error) {
+func (r *Reviewer) answer(ctx context.Context, t history.Tail, h *review) (engine.Answer, error) {
 	rec := h.rec
 	if t.History.Empty() {
 		if err := t.Append(r.opening(rec, h.workspace)); err != nil {
 			return engine.Answer{}, err
 		}
 	} else if pinned := t.History.Workspace; pinned != "" && pinned != r.mask(h.workspace) && pinned != h.workspace {
-		return engine.Answer{}, errOpened
+		return engine.Answer{}, errWorkspaceChanged
 	}
 	if types(rec) && !t.History.Terminals.Equal(h.event.Terminals) {
-		return engine.Answer{}, errTyped
+		return engine.Answer{}, errTerminalChanged
 	}
 	if n := t.History.Recorded(rec.Agent, rec.Call, rec.Phase); n > 0 {
 		first, err := t.Read(n)
@@ -208,9 +211,9 @@ func (r *Reviewer) answer(ctx context.Context, t history.Tail, h *hearing) (engi
 }
 
 // first answers an event that was not answered before.
-func (r *Reviewer) first(ctx context.Context, t history.Tail, h *hearing) (engine.Answer, error) {
+func (r *Reviewer) first(ctx context.Context, t history.Tail, h *review) (engine.Answer, error) {
 	var args json.RawMessage
-	h.rec.Stamp(t.History.T)
+	h.rec.ClampTime(t.History.T)
 	if h.failure == nil {
 		args, h.failure = r.review(ctx, t, h)
 	}
@@ -235,11 +238,11 @@ func (r *Reviewer) opening(rec *engine.Record, workspace string) *engine.Record 
 }
 
 // again answers a call that was answered before: the hook is installed twice.
-func (r *Reviewer) again(ctx context.Context, t history.Tail, h *hearing, first *engine.Record) (engine.Answer, error) {
+func (r *Reviewer) again(ctx context.Context, t history.Tail, h *review, first *engine.Record) (engine.Answer, error) {
 	rec := h.rec
 	note := &engine.Record{Kind: engine.KindNote, T: rec.T, Agent: rec.Agent, Call: rec.Call, Phase: rec.Phase,
 		Note: &engine.Note{What: "duplicate"}}
-	note.Stamp(t.History.T)
+	note.ClampTime(t.History.T)
 	answer := engine.AnswerOf(first)
 	answer.Mode = engine.ModeDuplicate
 	if answer.Effect == engine.Modify {
@@ -252,9 +255,9 @@ func (r *Reviewer) again(ctx context.Context, t history.Tail, h *hearing, first 
 	return answer, t.Append(note)
 }
 
-// review lets policy decide. What it returns is the raw arguments of a call
-// that is to run in another form.
-func (r *Reviewer) review(ctx context.Context, t history.Tail, h *hearing) (json.RawMessage, error) {
+// review lets policy decide. It returns the raw arguments of a call that is to
+// run in a modified form.
+func (r *Reviewer) review(ctx context.Context, t history.Tail, h *review) (json.RawMessage, error) {
 	rec, p := h.rec, h.policy
 	if !rec.Phase.Reviewed() {
 		return nil, nil
@@ -289,10 +292,10 @@ func (r *Reviewer) answerFacts(rec *engine.Record, before *history.State) *engin
 }
 
 func (r *Reviewer) lap() float64 {
-	if r.Lap == nil {
+	if r.Elapsed == nil {
 		return 0
 	}
-	return float64(int64(r.Lap()*100)) / 100
+	return float64(int64(r.Elapsed()*100)) / 100
 }
 
 func (r *Reviewer) failed(p engine.Phase, err error) *engine.AnswerFacts {

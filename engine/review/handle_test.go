@@ -153,7 +153,7 @@ func event(p engine.Phase, call string) engine.Event {
 func TestHandleRecordsAndAnswers(t *testing.T) {
 	l := newMemoryLog()
 	r := newReviewer(l, always(say(engine.Warn)))
-	r.Lap = func() float64 { return 1.23456 }
+	r.Elapsed = func() float64 { return 1.23456 }
 	got, err := r.Handle(context.Background(), event(engine.PhasePre, "c1"))
 	if err != nil {
 		t.Fatal(err)

@@ -11,18 +11,18 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
-// Policy is a compiled policy: all its layers, and the settings they merge to.
+// Policy is a compiled policy: all its layers and their merged settings.
 type Policy struct {
 	Digest  string // over the ordered (layer, digest) pairs and the settings
 	Config  string // digest of the merged settings
 	View    engine.View
-	Redact  []string // of PersonalKinds, what is replaced in facts beside secrets
+	Redact  []string // those of PersonalKinds that are masked in facts in addition to secrets
 	Matcher engine.Matcher
 	Decider engine.Decider
 
 	Detector  engine.Detector // nil: the policy declares no detectors
-	Detectors string          // digest of what Detector looks for; empty: nothing
-	Rows      engine.Rows     // what events are read by; nil: the policy has no rows
+	Detectors string          // digest of what Detector searches for; empty: nothing
+	Rows      engine.Rows     // knowledge by which events are read; nil: the policy has no rows
 }
 
 func (p *Policy) rowsDigest() string {
@@ -32,7 +32,7 @@ func (p *Policy) rowsDigest() string {
 	return p.Rows.RowsDigest()
 }
 
-// Result is what a policy makes of one record.
+// Result is a policy's result for one record.
 type Result struct {
 	Input    engine.Input
 	Findings []engine.Finding
@@ -40,7 +40,7 @@ type Result struct {
 	SHA      engine.SHA
 }
 
-// Review decides about the facts of a record in the light of the history
+// Review decides about the facts of a record in the context of the history
 // before it. It is a pure function of its arguments: live calls, replays and
 // simulations all come through here.
 func (p *Policy) Review(ctx context.Context, r *engine.Record, h *history.State) (Result, error) {
@@ -58,8 +58,8 @@ func (p *Policy) Review(ctx context.Context, r *engine.Record, h *history.State)
 	return v, err
 }
 
-// Judge is Review for those who record nothing: without the digests.
-func (p *Policy) Judge(ctx context.Context, r *engine.Record, h *history.State) (Result, error) {
+// Decide is Review without the digests, for callers that record nothing.
+func (p *Policy) Decide(ctx context.Context, r *engine.Record, h *history.State) (Result, error) {
 	v := Result{Input: history.NewInput(r, h, p.View)}
 	err := p.judge(ctx, &v)
 	if err == nil {
@@ -79,19 +79,19 @@ func (p *Policy) judge(ctx context.Context, v *Result) error {
 	return settle(&v.Decision)
 }
 
-// maxDecision bounds a decision's JSON so that facts and decision fit a line.
+// maxDecision limits a decision's JSON so that facts and decision fit a line.
 const maxDecision = 5 << 9
 
-// settle checks what policy returned and bounds it, the same way each time.
+// settle validates what policy returned and limits its size, deterministically.
 func settle(d *engine.Decision) error {
 	for _, v := range []engine.Verdict{d.Decision, d.Enforced} {
 		if v.Strictness() == engine.Block.Strictness() && v != engine.Block {
-			return fmt.Errorf("policy returned %q, which is none of %s", v, strings.Join(engine.Verdicts(), ", "))
+			return fmt.Errorf("policy returned %q, which is not one of %s", v, strings.Join(engine.Verdicts(), ", "))
 		}
 	}
 	for _, op := range d.Rewrite {
 		if !slices.Contains(engine.Operations(), op.Op) {
-			return fmt.Errorf("policy returned the operation %q, which is none of %s", op.Op, strings.Join(engine.Operations(), ", "))
+			return fmt.Errorf("policy returned the operation %q, which is not one of %s", op.Op, strings.Join(engine.Operations(), ", "))
 		}
 	}
 	limits := []limit{{480, 8, uncut}, {240, 8, uncut}, {120, 5, uncut}, {60, 3, uncut}, {30, 1, uncut},
@@ -111,22 +111,21 @@ func settle(d *engine.Decision) error {
 	}
 }
 
-// limit bounds what a decision's line holds: texts and lists that only the log
-// has, and what the agent reads, which is cut only where nothing else is left to
-// cut.
+// limit shortens a decision to fit a line: first texts and lists that only the
+// log contains, and the agent's text only if nothing else is left to cut.
 type limit struct{ text, list, told int }
 
 const uncut = maxDecision
 
-// shorten bounds texts (bytes in JSON) and lists. Ids and obligations stay
-// whole: a part of one would be another one.
+// shorten limits texts (bytes in JSON) and lists. Ids and obligations stay
+// whole: part of one would be a different one.
 func shorten(d *engine.Decision, l limit) {
 	text, list := l.text, l.list
 	d.Reason, d.Explanation = engine.ClipJSON(d.Reason, text), engine.ClipJSON(d.Explanation, text)
 	d.Text = clipText(d.Text, l.told)
 	d.Reasons, d.Alternatives = clipList(d.Reasons, text, list), clipList(d.Alternatives, text, list)
 	if o := d.Otherwise; o != nil {
-		d.Otherwise = &engine.Otherwise{Effect: o.Effect, Text: clipText(o.Text, l.told)}
+		d.Otherwise = &engine.Fallback{Effect: o.Effect, Text: clipText(o.Text, l.told)}
 	}
 	d.Code = d.Code[:min(len(d.Code), list)]
 	d.Rules = d.Rules[:min(len(d.Rules), list)]
@@ -164,8 +163,8 @@ func clipList(s []string, text, list int) []string {
 	return s
 }
 
-// clipText shortens the middle, to about n bytes in JSON: the end of a denial
-// says what to do next, and its way on.
+// clipText cuts the middle of a text down to about n bytes in JSON: the end of
+// a denial says what to do next.
 func clipText(s string, n int) string {
 	if engine.JSONLen(s) <= n {
 		return s

@@ -17,7 +17,7 @@ func TestSettleRefusesWords(t *testing.T) {
 	for _, d := range []engine.Decision{
 		{Decision: "deny", Enforced: engine.Block}, {Decision: engine.Block, Enforced: "deny"}, {Decision: engine.Allow}, {Enforced: engine.Allow}, {Decision: "ALLOW", Enforced: engine.Allow}, {},
 	} {
-		if err := settle(&d); err == nil || !strings.Contains(err.Error(), "none of allow, warn, modify, ask, block") {
+		if err := settle(&d); err == nil || !strings.Contains(err.Error(), "not one of allow, warn, modify, ask, block") {
 			t.Errorf("%q, %q: %v", d.Decision, d.Enforced, err)
 		}
 	}
@@ -27,7 +27,7 @@ func TestSettleRefusesWords(t *testing.T) {
 		}
 	}
 	if err := settle((&engine.Decision{Decision: engine.Allow, Enforced: engine.Allow, Confidence: math.NaN()})); err == nil {
-		t.Error("a confidence that is no number was accepted")
+		t.Error("a confidence that is not a number was accepted")
 	}
 }
 

@@ -12,12 +12,12 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
-// rework puts a call in the form that its decision asks for, and reviews that
-// form like a call of its own. The answer is to modify only where the
-// operations fit, nothing is added to what the call does, and policy has no
-// more than a warning against it; otherwise it is what the decision says for
-// that case. The raw arguments are returned and never recorded.
-func (r *Reviewer) rework(ctx context.Context, t history.Tail, h *hearing) json.RawMessage {
+// rework modifies a call as its decision asks, and reviews the modified form
+// like a call of its own. The answer is to modify only if the operations fit,
+// the call gains no effects, and policy has at most a warning against it;
+// otherwise the answer is what the decision provides for that case. The raw
+// arguments are returned and never recorded.
+func (r *Reviewer) rework(ctx context.Context, t history.Tail, h *review) json.RawMessage {
 	args, form, err := r.reform(ctx, t, h)
 	if err == nil {
 		h.rec.Rewritten, h.rec.Answer.Effect = form, engine.Modify
@@ -30,8 +30,8 @@ func (r *Reviewer) rework(ctx context.Context, t history.Tail, h *hearing) json.
 	return nil
 }
 
-// otherwise is the effect where a call cannot run in another form. A policy
-// that does not say is taken at its strictest.
+// otherwise returns the effect if a call cannot run in a modified form. A
+// policy that does not say gets the strictest.
 func otherwise(d *engine.Decision) engine.Verdict {
 	if d.Otherwise == nil || d.Otherwise.Effect != engine.Ask {
 		return engine.Block
@@ -39,9 +39,9 @@ func otherwise(d *engine.Decision) engine.Verdict {
 	return engine.Ask
 }
 
-func (r *Reviewer) reform(ctx context.Context, t history.Tail, h *hearing) (json.RawMessage, *engine.Rewritten, error) {
+func (r *Reviewer) reform(ctx context.Context, t history.Tail, h *review) (json.RawMessage, *engine.Rewritten, error) {
 	if len(h.rec.Decision.Rewrite) == 0 {
-		return nil, nil, errors.New("policy does not say in which form the call may run")
+		return nil, nil, errors.New("the policy decided to modify the call but gives no operations")
 	}
 	e, facts, err := r.apply(ctx, h)
 	if err != nil {
@@ -54,10 +54,10 @@ func (r *Reviewer) reform(ctx context.Context, t history.Tail, h *hearing) (json
 	}
 	v, err := h.policy.Review(ctx, &rec, t.History)
 	if err != nil {
-		return nil, nil, fmt.Errorf("review the other form: %w", err)
+		return nil, nil, fmt.Errorf("review the modified call: %w", err)
 	}
 	if v.Decision.Enforced.Strictness() > engine.Warn.Strictness() {
-		return nil, nil, fmt.Errorf("the other form would be answered %q too: %s", v.Decision.Enforced, v.Decision.Reason)
+		return nil, nil, fmt.Errorf("the modified call would also be answered %q: %s", v.Decision.Enforced, v.Decision.Reason)
 	}
 	form := &engine.Rewritten{
 		Args: facts.Event.Args, Action: facts.Action, Decision: v.Decision.Enforced, Rules: v.Decision.RuleIDs(),
@@ -66,8 +66,8 @@ func (r *Reviewer) reform(ctx context.Context, t history.Tail, h *hearing) (json
 	return e.Args, form, nil
 }
 
-// apply changes the raw call and says what it means then.
-func (r *Reviewer) apply(ctx context.Context, h *hearing) (engine.Event, engine.Facts, error) {
+// apply changes the raw call and returns what the result means.
+func (r *Reviewer) apply(ctx context.Context, h *review) (engine.Event, engine.Facts, error) {
 	e := h.event
 	var err error
 	if e.Args, err = r.Classifier.Rewrite(ctx, e, h.workspace, h.rec.Decision.Rewrite); err != nil {
@@ -77,22 +77,22 @@ func (r *Reviewer) apply(ctx context.Context, h *hearing) (engine.Event, engine.
 	return e, facts, err
 }
 
-// repeat puts a call in the recorded form once more: the hook is installed
-// twice, and raw arguments are not recorded.
-func (r *Reviewer) repeat(ctx context.Context, h *hearing, first *engine.Record) (json.RawMessage, error) {
+// repeat modifies a call as recorded once more: the hook is installed twice,
+// and raw arguments are not recorded.
+func (r *Reviewer) repeat(ctx context.Context, h *review, first *engine.Record) (json.RawMessage, error) {
 	again := *h
 	again.rec = first
 	e, facts, err := r.apply(ctx, &again)
 	if err != nil {
-		return nil, fmt.Errorf("repeat the other form: %w", err)
+		return nil, fmt.Errorf("repeat the modification: %w", err)
 	}
 	if first.Rewritten.SHA == nil || facts.Args != first.Rewritten.SHA.Args {
-		return nil, errors.New("the other form of the call does not come out as recorded")
+		return nil, errors.New("the modified call is not the one that was recorded")
 	}
 	return e.Args, nil
 }
 
-// fits says whether a record with both forms of a call fits a line.
+// fits reports whether a record with both forms of a call fits a line.
 func fits(r *engine.Record) error {
 	const chained = 256 // bytes of what only the chain fills in
 	b, err := engine.Marshal(r)
@@ -100,37 +100,37 @@ func fits(r *engine.Record) error {
 		return err
 	}
 	if len(b) > engine.MaxLine-chained {
-		return errors.New("both forms of the call are too long to be recorded together")
+		return errors.New("the call and its modified form are too long to be recorded together")
 	}
 	return nil
 }
 
-// adds says what a call's other form does that the call did not. What was cut
-// short to fit the record cannot be compared.
+// adds returns an error if a call's modified form does something that the call
+// did not. What was cut to fit the record cannot be compared.
 func adds(before, after *engine.Record, cut []engine.Cut) error {
 	isEffects := func(c engine.Cut) bool { return c.Field == "action.effects" }
 	if before.Action == nil || after.Action == nil || slices.ContainsFunc(append(slices.Clone(before.Cut), cut...), isEffects) {
-		return errors.New("the call has too many effects to compare its two forms")
+		return errors.New("the call has too many effects to compare it with its modified form")
 	}
 	for _, n := range after.Action.Effects {
 		if !slices.ContainsFunc(before.Action.Effects, func(o engine.Effect) bool { return within(n, o) }) {
-			return fmt.Errorf("the other form would %s %s, which the call itself does not", n.Verb, cmp.Or(n.Short, n.Target))
+			return fmt.Errorf("the modified call would %s %s, which the original does not", n.Verb, cmp.Or(n.Short, n.Target))
 		}
 	}
 	for _, s := range after.Action.Signals {
 		if !slices.Contains(before.Action.Signals, s) {
-			return fmt.Errorf("the other form has the signal %s, which the call itself has not", s)
+			return fmt.Errorf("the modified call has the signal %s, which the original does not", s)
 		}
 	}
 	for _, o := range after.Action.Opaque {
 		if !slices.ContainsFunc(before.Action.Opaque, func(b engine.Opaque) bool { return b.Reason == o.Reason }) {
-			return errors.New("the other form is not understood")
+			return errors.New("the modified call is not understood")
 		}
 	}
 	return nil
 }
 
-// within says that an effect does no more than another one: the same kind of
+// within reports whether an effect does no more than another: the same kind of
 // thing to the same target, and in no respect worse. A move into the trash is a
 // deletion that can be undone.
 func within(e engine.Effect, o engine.Effect) bool {
@@ -141,8 +141,8 @@ func within(e engine.Effect, o engine.Effect) bool {
 		cost(e.Reversibility) <= cost(o.Reversibility)
 }
 
-// cost orders the steps of reversibility; one that is not known lies between
-// what can be undone and what cannot.
+// cost orders the steps of reversibility; an unknown one ranks between what can
+// be undone and what cannot.
 func cost(r engine.Reversibility) int {
 	steps := []engine.Reversibility{engine.R0, engine.R1, engine.R2, engine.R3, "", engine.R4, engine.R5}
 	if i := slices.Index(steps, r); i >= 0 {

@@ -52,7 +52,7 @@ func trash() engine.Action {
 
 // rewriting is a policy that wants every deletion for good in another form, and
 // says `then` of anything else.
-func rewriting(otherwise *engine.Otherwise, then engine.Verdict) decideFunc {
+func rewriting(otherwise *engine.Fallback, then engine.Verdict) decideFunc {
 	return func(in *engine.Input) (engine.Decision, error) {
 		if len(in.Action.Effects) > 0 && in.Action.Effects[0].Verb == "trash" || in.Phase != engine.PhasePre {
 			return say(then), nil
@@ -63,8 +63,8 @@ func rewriting(otherwise *engine.Otherwise, then engine.Verdict) decideFunc {
 	}
 }
 
-func asking() *engine.Otherwise {
-	return &engine.Otherwise{Effect: engine.Ask, Text: "asked, since {why} ({id})"}
+func asking() *engine.Fallback {
+	return &engine.Fallback{Effect: engine.Ask, Text: "asked, since {why} ({id})"}
 }
 
 // The call runs in its other form; the record holds both, and what ran is what
@@ -92,7 +92,7 @@ func TestRewritten(t *testing.T) {
 	if raw, _ := json.Marshal(rec); strings.Contains(string(raw), "rawest") {
 		t.Errorf("raw arguments are recorded: %s", raw)
 	}
-	again := rec.Reworked()
+	again := rec.AsModified()
 	if v, err := must(r.Policy("/w")).Review(context.Background(), again, history.New()); err != nil || v.Decision.Enforced != engine.Warn {
 		t.Errorf("reviewed again: %+v, %v", v.Decision, err)
 	}
@@ -114,7 +114,7 @@ func TestNotRewritten(t *testing.T) {
 		why    string
 	}{
 		"the operations do not fit": {func(f *forms) { f.err = errors.New("no such flag, hunter2") }, engine.Warn, "no such flag, REDACTED"},
-		"it is no safer":            {func(*forms) {}, engine.Ask, `would be answered "ask" too`},
+		"it is not safer":           {func(*forms) {}, engine.Ask, `would also be answered "ask"`},
 		"another target":            {func(f *forms) { f.other.Effects[0].Target = "/w/b" }, engine.Warn, "would trash ./a"},
 		"one effect more": {func(f *forms) {
 			f.other.Effects = append(f.other.Effects, engine.Effect{Kind: engine.EffectNetwork, Verb: "send", Target: "a.example"})
@@ -134,7 +134,7 @@ func TestNotRewritten(t *testing.T) {
 		}, engine.Warn, "too long to be recorded together"},
 	}
 	for name, test := range tests {
-		for otherwise, want := range map[*engine.Otherwise]engine.Verdict{asking(): engine.Ask, nil: engine.Block, {Effect: engine.Allow, Text: "{why}"}: engine.Block} {
+		for otherwise, want := range map[*engine.Fallback]engine.Verdict{asking(): engine.Ask, nil: engine.Block, {Effect: engine.Allow, Text: "{why}"}: engine.Block} {
 			l, c := newMemoryLog(), &forms{made: deletion(nil), other: trash()}
 			test.change(c)
 			r := newReviewer(l, rewriting(otherwise, test.then))
@@ -161,13 +161,13 @@ func TestModifyWithoutOperations(t *testing.T) {
 	r := newReviewer(l, always(say(engine.Modify)))
 	r.Classifier = &forms{made: deletion(nil), other: trash()}
 	got, err := r.Handle(context.Background(), event(engine.PhasePre, "c1"))
-	if err != nil || got.Effect != engine.Block || !strings.Contains(l.last().Rewritten.Failure, "does not say in which form") {
+	if err != nil || got.Effect != engine.Block || !strings.Contains(l.last().Rewritten.Failure, "decided to modify the call but gives no operations") {
 		t.Errorf("%+v, %v, %+v", got, err, l.last().Rewritten)
 	}
 }
 
 // A hook that is installed twice gives the same form again, and none where it
-// does not come out the same.
+// does not are reproduced.
 func TestRewrittenAgain(t *testing.T) {
 	l, c := newMemoryLog(), &forms{made: deletion(nil), other: trash()}
 	r := newReviewer(l, rewriting(asking(), engine.Allow))
@@ -180,7 +180,7 @@ func TestRewrittenAgain(t *testing.T) {
 	}
 	c.err = errors.New("gone")
 	if got, err := r.Handle(context.Background(), event(engine.PhasePre, "c1")); err == nil || got.Effect != engine.Block || got.Args != nil {
-		t.Errorf("where the form cannot be had again: %+v, %v", got, err)
+		t.Errorf("where the form is not available again: %+v, %v", got, err)
 	}
 }
 

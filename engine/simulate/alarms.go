@@ -2,28 +2,28 @@ package simulate
 
 import "github.com/agent-reviewer/reviewer/engine"
 
-// word is what a person said of a stop.
-type word string
+// reaction is a person's reaction to a stop.
+type reaction string
 
 const (
-	approved  word = "approved"
-	refused   word = "refused"
-	overruled word = "overruled"
+	approved  reaction = "approved"
+	refused   reaction = "refused"
+	overruled reaction = "overruled"
 )
 
-// answers are what a session tells of stops afterwards.
+// answers are the reactions to stops that a session shows afterwards.
 type answers struct {
-	words map[string]word // by record
-	ran   map[string]bool // records of calls that ran
+	words map[string]reaction // by record
+	ran   map[string]bool     // records of calls that ran
 	calls map[callKey]string
 }
 
 type callKey struct{ agent, call string }
 
-// record notes what a moment tells of earlier ones.
-func (a *answers) record(m Moment) {
+// record evaluates what an event shows about earlier ones.
+func (a *answers) record(m RecordedEvent) {
 	if a.words == nil {
-		*a = answers{words: map[string]word{}, ran: map[string]bool{}, calls: map[callKey]string{}}
+		*a = answers{words: map[string]reaction{}, ran: map[string]bool{}, calls: map[callKey]string{}}
 	}
 	rec := m.Record
 	switch key := (callKey{rec.Agent, rec.Call}); {
@@ -48,7 +48,7 @@ func (a *answers) control(c *engine.Control) {
 	}
 }
 
-// questions notes what came of them; the latest word counts.
+// questions records the answers to questions; the latest counts.
 func (a *answers) questions(list []engine.Approval) {
 	for _, q := range list {
 		a.words[q.Of] = refused
@@ -58,7 +58,7 @@ func (a *answers) questions(list []engine.Approval) {
 	}
 }
 
-// alarms are the stops of either side, until it is known what came of them.
+// alarms are the stops of either side, until their outcome is known.
 type alarms struct{ stops []stop }
 
 type stop struct {
@@ -67,7 +67,7 @@ type stop struct {
 	compared bool // both sides are known
 }
 
-func (a *alarms) call(m Moment, base, now said) {
+func (a *alarms) call(m RecordedEvent, base, now sideAnswer) {
 	s := stop{m.Record.ID(), stops(base.verdict), stops(now.verdict), base.verdict != "" && now.verdict != ""}
 	if recorded := m.Record.Decision; s.was || s.is || recorded != nil && stops(recorded.Enforced) {
 		a.stops = append(a.stops, s)
@@ -92,7 +92,7 @@ func (a *alarms) sum(known answers) Alarms {
 	return sum
 }
 
-func (a *Alarms) word(w word) {
+func (a *Alarms) word(w reaction) {
 	switch w {
 	case approved:
 		a.Approved++
@@ -108,8 +108,8 @@ func (a *Alarms) plus(b Alarms) {
 	a.Lost, a.Missed, a.New = a.Lost+b.Lost, a.Missed+b.Missed, a.New+b.New
 }
 
-// estimate says how many of the new stops are false, if people answer as they
-// did; half a one is one.
+// estimate returns the expected number of false alarms among the new stops, if
+// people answer as they did, rounded half up.
 func (a *Alarms) estimate() {
 	wrong := a.Approved + a.Overruled
 	if known := wrong + a.Refused; known > 0 {

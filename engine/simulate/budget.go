@@ -9,7 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Budget is what a change may do before it has to be looked at.
+// Budget is a limit on the changes of a candidate, beyond which it has to be
+// examined.
 type Budget struct {
 	text     string
 	from, to string // verdicts, or *
@@ -24,11 +25,11 @@ func ParseBudget(text string) (Budget, error) {
 	b := Budget{text: text}
 	cut := strings.LastIndex(text, ">")
 	if cut < 0 || strings.HasSuffix(text[:cut], "-") {
-		return b, b.wrong("it names no number")
+		return b, b.wrong("it has no number")
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(text[cut+1:]), 10, 64)
 	if err != nil || n < 0 {
-		return b, b.wrong(fmt.Sprintf("%q is no number of calls", strings.TrimSpace(text[cut+1:])))
+		return b, b.wrong(fmt.Sprintf("%q is not a number of calls", strings.TrimSpace(text[cut+1:])))
 	}
 	b.most = n
 	from, to, change := strings.Cut(text[:cut], "->")
@@ -52,7 +53,7 @@ func (b Budget) checkVerdicts() error {
 }
 
 func unknownWord(word, what string, known []string) string {
-	text := fmt.Sprintf("%q is no %s; expected one of %s", word, what, strings.Join(known, ", "))
+	text := fmt.Sprintf("%q is not a %s; expected one of %s", word, what, strings.Join(known, ", "))
 	if near := engine.Nearest(word, known); near != "" {
 		text += fmt.Sprintf("; did you mean %q?", near)
 	}
@@ -63,8 +64,8 @@ func (b Budget) wrong(why string) error {
 	return fmt.Errorf("budget %q: %s; write it as 'block->allow>0' or 'loosened>0'", b.text, why)
 }
 
-// Exceeded says by how much an Impact breaks the budget; empty: it does not.
-// Calls behind the first other answer of their session count, too.
+// Exceeded describes by how much an Impact exceeds the budget; empty: it does
+// not. Calls after the first difference of their session count, too.
 func (b Budget) Exceeded(m *Impact) string {
 	n := m.Calls.States[b.state] + m.Calls.After[b.state]
 	if b.state == "" {
@@ -73,10 +74,10 @@ func (b Budget) Exceeded(m *Impact) string {
 	if n <= b.most {
 		return ""
 	}
-	return fmt.Sprintf("%s: %d calls, at most %d", b.text, n, b.most)
+	return fmt.Sprintf("%s: %s, at most %d", b.text, engine.Counted(n, "call", "calls"), b.most)
 }
 
-// changed counts the calls of the cells that are meant: * is any other verdict.
+// changed counts the calls in matching cells: * stands for any other verdict.
 func (b Budget) changed(matrix []Cell) int64 {
 	var n int64
 	for _, c := range matrix {

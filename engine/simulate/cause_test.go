@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -10,15 +11,15 @@ import (
 // What another answer is due to: a rule that is strict enough, one that asks
 // where nobody could be asked, how it is enforced, the scores, or somebody else.
 func TestCause(t *testing.T) {
-	spoke := func(decision, enforced engine.Verdict, rules ...engine.RuleResult) said {
-		return said{verdict: enforced, decision: &engine.Decision{Decision: decision, Enforced: enforced, Rules: rules}}
+	spoke := func(decision, enforced engine.Verdict, rules ...engine.RuleResult) sideAnswer {
+		return sideAnswer{verdict: enforced, decision: &engine.Decision{Decision: decision, Enforced: enforced, Rules: rules}}
 	}
 	deletes := engine.RuleResult{ID: "deletes", Decision: engine.Block}
 	late := engine.RuleResult{ID: "late", Decision: engine.Ask}
 	watched := engine.RuleResult{ID: "deletes", Decision: engine.Block, Enforcement: "observe"}
 	for _, c := range []struct {
 		name      string
-		base, now said
+		base, now sideAnswer
 		rule      string
 		unasked   bool
 	}{
@@ -29,7 +30,7 @@ func TestCause(t *testing.T) {
 		{"nobody could be asked", spoke("allow", "allow"), spoke("block", "block", late), "late", true},
 		{"both ask, and the scores block", spoke("ask", "ask", late), spoke("block", "block", late), ByScores, false},
 		{"the scores", spoke("allow", "allow"), spoke("ask", "ask"), ByScores, false},
-		{"somebody refused", said{verdict: engine.Block}, spoke("allow", "allow"), ByOthers, false},
+		{"somebody refused", sideAnswer{verdict: engine.Block}, spoke("allow", "allow"), ByOthers, false},
 	} {
 		if rule, unasked := cause(c.base, c.now); rule != c.rule || unasked != c.unasked {
 			t.Errorf("%s: due to %s (%v), want %s (%v)", c.name, rule, unasked, c.rule, c.unasked)
@@ -54,7 +55,7 @@ func TestCompareWithoutTime(t *testing.T) {
 		timeless[i].Time = 0
 	}
 	late := side("late", policy{})
-	late.Policy.Decider, late.Times = nights{}, true
+	late.Policy.Decider, late.TimeDependent = nights{}, true
 	c := Comparison{Baseline: side("old", policy{}), Candidates: []Side{late}}
 	m := compareAll(t, c, transcribed(t, "s1", timeless))
 	if got, want := told(m), "calls unknown 2+0; events unchanged 3+0"; got != want {
@@ -64,4 +65,57 @@ func TestCompareWithoutTime(t *testing.T) {
 	if got := m.Calls.States[Tightened] + m.Calls.After[Tightened]; got != 2 {
 		t.Errorf("at night %d calls are tightened, want 2: %s", got, told(m))
 	}
+}
+
+// ownRows are rows of a side of its own.
+type ownRows struct{}
+
+func (ownRows) RowsDigest() string { return "own" }
+
+// So it is where a side reads the calls by rows of its own.
+func TestCompareWithoutTimeUnderOwnRows(t *testing.T) {
+	timeless := events("Read", "Write")
+	for i := range timeless {
+		timeless[i].Time = 0
+	}
+	late := side("late", policy{})
+	late.Policy.Decider, late.TimeDependent, late.Policy.Rows = nights{}, true, ownRows{}
+	m := compareAll(t, Comparison{Baseline: side("old", policy{}), Candidates: []Side{late}}, transcribed(t, "s1", timeless))
+	if got, want := told(m), "calls unknown 2+0; events unchanged 3+0"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// Stops are counted against the time in which something happened: what lies between
+// two moments, unless it is a pause.
+func TestWork(t *testing.T) {
+	worked := events("Read", "Write", "Read")
+	at := int64(1_900_000_000_000)
+	for i := range worked {
+		if at += time.Minute.Milliseconds(); i == len(worked)/2 {
+			at += time.Hour.Milliseconds()
+		}
+		worked[i].Time = at
+	}
+	late := side("late", policy{})
+	late.Policy.Decider = always{}
+	c := Comparison{Baseline: side("old", policy{}), Candidates: []Side{late}}
+	m := compareAll(t, c, transcribed(t, "s1", worked), transcribed(t, "s2", worked))
+	if want := (Work{int64(2*(len(worked)-2)) * time.Minute.Milliseconds(), 0, 6}); m.Work != want {
+		t.Errorf("got %+v, want %+v", m.Work, want)
+	}
+	c.Selection.Since = worked[len(worked)/2].Time
+	if m := compareAll(t, c, transcribed(t, "s1", worked)); m.Work.Milliseconds >= 5*time.Minute.Milliseconds() {
+		t.Errorf("what came before the time that was asked for counts: %+v", m.Work)
+	}
+}
+
+// always asks about every call.
+type always struct{ policy }
+
+func (always) Decide(_ context.Context, in *engine.Input, _ []engine.Finding) (engine.Decision, error) {
+	if in.Phase == engine.PhasePre {
+		return engine.Decision{Decision: engine.Ask, Enforced: engine.Ask}, nil
+	}
+	return engine.Decision{Decision: engine.Allow, Enforced: engine.Allow}, nil
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
-// Comparison asks several candidates and a baseline about the same sessions.
+// Comparison evaluates several candidates and a baseline on the same sessions.
 type Comparison struct {
 	Baseline   Side
 	Candidates []Side
 	Env        engine.Env
 	Selection  Selection
-	Rows       engine.Rows // by which the records of transcripts were made; a side with others reads the events again
+	Rows       engine.Rows // with which the records of transcripts were made; a side with other rows reads the events again
 
 	// Policies finds the policy of a recorded decision by its digest, for the
 	// fidelity check of audit logs; nil: no check. It may be called by several
@@ -27,14 +27,14 @@ type Comparison struct {
 // Session compares one session and returns an Impact for each candidate. It may
 // be called by several goroutines at once. An error means that the context
 // ended; what cannot be read or decided is in the Impacts.
-func (c *Comparison) Session(ctx context.Context, s Story) ([]*Impact, error) {
+func (c *Comparison) Session(ctx context.Context, s RecordedSession) ([]*Impact, error) {
 	r := c.reading(s)
-	for m, err := range s.Moments {
+	for m, err := range s.Events {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if err == nil {
-			err = r.moment(ctx, m)
+			err = r.step(ctx, m)
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -52,6 +52,7 @@ func (c *Comparison) Empty() []*Impact {
 	var list []*Impact
 	for i := range c.Candidates {
 		m := newImpact(c.Baseline.Named, c.Candidates[i].Named, c.Env.Digest(), c.Selection)
+		m.Causes = causesOf(&c.Candidates[i])
 		if c.Policies != nil {
 			m.Fidelity = newReport()
 		}
@@ -61,8 +62,8 @@ func (c *Comparison) Empty() []*Impact {
 	return list
 }
 
-// wanted says whether a decision is counted; what is not is history.
-func (s *Selection) wanted(m Moment) bool {
+// wanted reports whether a decision is counted; what is not is history.
+func (s *Selection) wanted(m RecordedEvent) bool {
 	rec := m.Record
 	if m.Copied || rec.T < s.Since || rec.Event == nil || rec.Note != nil || !rec.Phase.Reviewed() {
 		return false
@@ -70,34 +71,34 @@ func (s *Selection) wanted(m Moment) bool {
 	return len(s.Tools) == 0 || slices.Contains(s.Tools, rec.Event.Tool)
 }
 
-// Holds says whether a session is one of those that are looked at.
+// Holds reports whether a session is one of those that are examined.
 func (s *Selection) Holds(session string) bool {
 	return len(s.Sessions) == 0 || slices.ContainsFunc(s.Sessions, func(begin string) bool { return strings.HasPrefix(session, begin) })
 }
 
-// reading is one session as it is compared.
-type reading struct {
+// sessionRun is one session during comparison.
+type sessionRun struct {
 	*Comparison
-	story      Story
+	story      RecordedSession
 	replay     *replay
-	baseline   *listener
+	baseline   *sideState
 	candidates []*candidate
 	answers    answers
 	calls      int64
 	broken     error // why the rest could not be read
 }
 
-// candidate is one with what it changes in a session.
+// candidate is one candidate with its changes in a session.
 type candidate struct {
-	listener
+	sideState
 	tally *sessionTally
 }
 
-func (c *Comparison) reading(s Story) *reading {
+func (c *Comparison) reading(s RecordedSession) *sessionRun {
 	env := c.Env.Digest()
-	r := &reading{Comparison: c, story: s, replay: newReplay(c.Policies, c.Env), baseline: &listener{Side: &c.Baseline, env: env}}
+	r := &sessionRun{Comparison: c, story: s, replay: newReplay(c.Policies, c.Env), baseline: &sideState{Side: &c.Baseline, env: env}}
 	for i, m := range c.Empty() {
-		r.candidates = append(r.candidates, &candidate{listener{Side: &c.Candidates[i], env: env}, newSessionTally(m, s)})
+		r.candidates = append(r.candidates, &candidate{sideState{Side: &c.Candidates[i], env: env}, newSessionTally(m, s)})
 	}
 	for _, l := range r.listeners() {
 		if !s.Audit && l.Policy != nil && digestOf(l.Policy.Rows) != digestOf(c.Rows) {
@@ -115,16 +116,16 @@ func digestOf(r engine.Rows) string {
 }
 
 // listeners are the baseline and the candidates.
-func (r *reading) listeners() []*listener {
-	list := []*listener{r.baseline}
+func (r *sessionRun) listeners() []*sideState {
+	list := []*sideState{r.baseline}
 	for _, c := range r.candidates {
-		list = append(list, &c.listener)
+		list = append(list, &c.sideState)
 	}
 	return list
 }
 
-// moment lets both sides speak, and then lets happen what happened.
-func (r *reading) moment(ctx context.Context, m Moment) error {
+// step evaluates both sides on an event, and then advances the history.
+func (r *sessionRun) step(ctx context.Context, m RecordedEvent) error {
 	if err := r.ready(ctx, m.Record); err != nil {
 		return err
 	}
@@ -137,12 +138,17 @@ func (r *reading) moment(ctx context.Context, m Moment) error {
 			return err
 		}
 	}
-	heard, err := r.hear(ctx, m)
+	heard, err := r.answersTo(ctx, m)
 	if err != nil {
 		return err
 	}
 	if m.Record.Phase == engine.PhasePre && m.Record.Note == nil {
 		r.calls++
+	}
+	if !m.Copied && m.Record.T >= r.Selection.Since {
+		for _, c := range r.candidates {
+			c.tally.countWork(m.Record.T)
+		}
 	}
 	r.answers.record(m)
 	r.replay.history.Append(m.Record)
@@ -156,7 +162,7 @@ func (r *reading) moment(ctx context.Context, m Moment) error {
 }
 
 // ready checks a record of a log, and makes the history ready for it.
-func (r *reading) ready(ctx context.Context, rec *engine.Record) error {
+func (r *sessionRun) ready(ctx context.Context, rec *engine.Record) error {
 	before := r.replay.chain
 	if r.story.Audit && r.Policies != nil {
 		if err := r.replay.check(ctx, rec); err != nil {
@@ -174,24 +180,24 @@ func (r *reading) ready(ctx context.Context, rec *engine.Record) error {
 	return nil
 }
 
-// hear returns what the baseline says of a moment, and then each candidate.
-// Nobody is asked about what policy is not asked about.
-func (r *reading) hear(ctx context.Context, m Moment) ([]said, error) {
+// answersTo returns the answers of the baseline and of each candidate to an event.
+// Events that policy does not review are skipped.
+func (r *sessionRun) answersTo(ctx context.Context, m RecordedEvent) ([]sideAnswer, error) {
 	if m.Record.Event == nil || m.Record.Note != nil || !m.Record.Phase.Reviewed() {
 		return nil, nil
 	}
-	base, err := r.baseline.say(ctx, m, r.replay)
+	base, err := r.baseline.answer(ctx, m, r.replay)
 	if err != nil {
 		return nil, err
 	}
-	heard := []said{base}
+	heard := []sideAnswer{base}
 	for _, c := range r.candidates {
-		s, err := c.say(ctx, m, r.replay)
+		s, err := c.answer(ctx, m, r.replay)
 		if err != nil {
 			return nil, err
 		}
 		heard = append(heard, s)
-		if r.Selection.wanted(m) && !base.silent {
+		if r.Selection.wanted(m) && !base.noAnswer {
 			r.count(ctx, c, m, base, s)
 		}
 	}
@@ -199,23 +205,27 @@ func (r *reading) hear(ctx context.Context, m Moment) ([]said, error) {
 }
 
 // count takes in one decision of a candidate.
-func (r *reading) count(ctx context.Context, c *candidate, m Moment, base, now said) {
+func (r *sessionRun) count(ctx context.Context, c *candidate, m RecordedEvent, base, now sideAnswer) {
 	state, missing := compare(base, now)
 	if state == Maybe || state == Tightened || state == Loosened {
 		state, missing = r.sure(ctx, c, m, state, missing)
 	}
-	if m.Record.T == 0 && missing == "" && (c.Times || r.Baseline.Times) {
+	if m.Record.T == 0 && missing == "" && (c.TimeDependent || r.Baseline.TimeDependent) {
 		state, missing = r.anyTime(ctx, c, m, state, base, now)
 	}
 	step := c.tally.step(m, r.calls, r.replay.history.Workspace, base, now)
 	step.State, step.Missing = state, missing
+	if state.changes() {
+		step.Due = r.due(ctx, c, m, base, now)
+	}
+	c.tally.met(m.Record, c.Causes, base, now)
 	c.tally.add(step, base, now)
 	if m.Record.Phase == engine.PhasePre {
 		c.tally.alarms.call(m, base, now)
 	}
 }
 
-func (r *reading) fold(rec *engine.Record, heard []said) {
+func (r *sessionRun) fold(rec *engine.Record, heard []sideAnswer) {
 	if heard == nil {
 		return
 	}
@@ -225,8 +235,8 @@ func (r *reading) fold(rec *engine.Record, heard []said) {
 	}
 }
 
-// compare says what became of a decision, and what is missing for knowing it.
-func compare(base, now said) (State, string) {
+// compare returns the state of a decision, and what is missing for knowing it.
+func compare(base, now sideAnswer) (State, string) {
 	missing := cmp.Or(base.missing, now.missing)
 	switch {
 	case cmp.Or(base.foreign, now.foreign) != "":
@@ -239,16 +249,16 @@ func compare(base, now said) (State, string) {
 		return Unchanged, ""
 	case missing != "":
 		return Maybe, missing
-	case base.fate && now.verdict == engine.Ask:
-		return Maybe, "whether a person was asked: a transcript does not tell"
+	case base.fromOutcome && now.verdict == engine.Ask:
+		return Maybe, "whether a person was asked: a transcript does not show it"
 	case base.verdict.Strictness() < now.verdict.Strictness():
 		return Tightened, ""
 	}
 	return Loosened, ""
 }
 
-// impacts ends the session.
-func (r *reading) impacts() []*Impact {
+// impacts finishes the session and returns its Impacts.
+func (r *sessionRun) impacts() []*Impact {
 	var found Sources
 	if r.story.Sources != nil {
 		found = r.story.Sources()

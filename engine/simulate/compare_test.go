@@ -15,12 +15,12 @@ import (
 )
 
 // recordedStory is a log that a policy wrote, as a story.
-func recordedStory(t *testing.T, id string, p policy, tools ...string) Story {
+func recordedStory(t *testing.T, id string, p policy, tools ...string) RecordedSession {
 	t.Helper()
 	lines := recordLines(t, id, p, tools...)
-	return Story{Session: id, Harness: "test", Format: "audit", Audit: true, Moments: func(yield func(Moment, error) bool) {
+	return RecordedSession{Session: id, Harness: "test", Format: "audit", Audit: true, Events: func(yield func(RecordedEvent, error) bool) {
 		for rec, err := range decoded(lines) {
-			if !yield(Moment{Record: rec}, err) {
+			if !yield(RecordedEvent{Record: rec}, err) {
 				return
 			}
 		}
@@ -30,9 +30,9 @@ func recordedStory(t *testing.T, id string, p policy, tools ...string) Story {
 }
 
 // transcribed is a transcript, as a story.
-func transcribed(t *testing.T, id string, events []engine.Event, copied ...string) Story {
+func transcribed(t *testing.T, id string, events []engine.Event, copied ...string) RecordedSession {
 	moments := Transcribe(t.Context(), Session{ID: id, Events: events}, classifier{}, env, func(call string) bool { return slices.Contains(copied, call) })
-	return Story{Session: id, Harness: "test", Format: "test", Moments: moments}
+	return RecordedSession{Session: id, Harness: "test", Format: "test", Events: moments}
 }
 
 func side(name string, p policy) Side {
@@ -41,7 +41,7 @@ func side(name string, p policy) Side {
 
 func recordedSide() Side { return Side{Named: Named{Name: "recorded", Recorded: true}} }
 
-func compareAll(t *testing.T, c Comparison, stories ...Story) *Impact {
+func compareAll(t *testing.T, c Comparison, stories ...RecordedSession) *Impact {
 	t.Helper()
 	c.Env = env
 	sum := c.Empty()
@@ -61,7 +61,7 @@ func compareAll(t *testing.T, c Comparison, stories ...Story) *Impact {
 func told(m *Impact) string {
 	parts := []string{"calls " + counted(m.Calls), "events " + counted(m.Events)}
 	for _, k := range m.Kinds {
-		parts = append(parts, fmt.Sprintf("%s %s %s->%s by %s %d+%d: %s of %s", k.Phase, k.State, k.From, k.To, k.Rule, k.Count, k.After, k.Witness.Tool, k.Witness.ID[8:]))
+		parts = append(parts, fmt.Sprintf("%s %s %s->%s by %s %d+%d: %s of %s", k.Phase, k.State, k.From, k.To, k.Rule, k.Count, k.After, k.Example.Tool, k.Example.ID[8:]))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -181,7 +181,7 @@ func TestSelection(t *testing.T) {
 
 // The words of a person make a stop a false alarm, or a true one.
 func TestAlarms(t *testing.T) {
-	a := answers{words: map[string]word{"1": approved, "2": refused, "3": overruled, "4": refused}, ran: map[string]bool{"5": true}}
+	a := answers{words: map[string]reaction{"1": approved, "2": refused, "3": overruled, "4": refused}, ran: map[string]bool{"5": true}}
 	stopped := alarms{[]stop{
 		{"1", true, false, true}, {"2", true, false, true}, {"3", true, true, true}, {"4", true, true, true},
 		{"5", false, true, true}, {"6", false, true, true}, {"7", true, false, true}, {"8", false, true, false},
@@ -201,12 +201,12 @@ func TestAlarms(t *testing.T) {
 // An end that cannot be read costs the rest of its session, and says so.
 func TestCompareBroken(t *testing.T) {
 	s := recordedStory(t, "a", policy{patience: 9}, "Read", "Danger")
-	whole := s.Moments
-	s.Moments = func(yield func(Moment, error) bool) {
+	whole := s.Events
+	s.Events = func(yield func(RecordedEvent, error) bool) {
 		n := 0
 		for m, err := range whole {
 			if n++; n > 4 {
-				yield(Moment{}, errors.New("cut off"))
+				yield(RecordedEvent{}, errors.New("cut off"))
 				return
 			}
 			if !yield(m, err) {
@@ -239,7 +239,7 @@ func TestCompareFailures(t *testing.T) {
 
 // Whatever the split and the order, the parts make the whole.
 func TestMerge(t *testing.T) {
-	var stories []Story
+	var stories []RecordedSession
 	for i := range 40 {
 		calls := []string{}
 		for j := range 1 + i%7 {
@@ -299,10 +299,10 @@ func TestMergeRefuses(t *testing.T) {
 	}{
 		{"nothing", nil, "no parts to merge"},
 		{"missing", []*Impact{part(1, 3, nil), part(3, 3, nil)}, "shards are missing: 2/3"},
-		{"twice", []*Impact{part(1, 2, nil), part(1, 2, nil)}, "1/2 is there twice"},
-		{"another split", []*Impact{part(1, 2, nil), part(2, 3, nil)}, "another split"},
-		{"no shard", []*Impact{part(1, 1, func(m *Impact) { m.Shard = nil })}, "no shard"},
-		{"partial", []*Impact{part(1, 1, func(m *Impact) { m.Partial = "interrupted" })}, "not whole (interrupted)"},
+		{"twice", []*Impact{part(1, 2, nil), part(1, 2, nil)}, "1/2 occurs twice"},
+		{"another split", []*Impact{part(1, 2, nil), part(2, 3, nil)}, "does not belong to the split"},
+		{"no shard", []*Impact{part(1, 1, func(m *Impact) { m.Shard = nil })}, "is not a shard"},
+		{"partial", []*Impact{part(1, 1, func(m *Impact) { m.Partial = "interrupted" })}, "incomplete (interrupted)"},
 		{"another candidate", []*Impact{part(1, 2, nil), part(2, 2, func(m *Impact) { m.Candidate.Digest = "c" })}, "candidate is"},
 		{"another environment", []*Impact{part(1, 2, nil), part(2, 2, func(m *Impact) { m.Env = "f" })}, "env is"},
 		{"another selection", []*Impact{part(1, 2, nil), part(2, 2, func(m *Impact) { m.Selection.Since = 5 })}, "selection is"},
@@ -319,7 +319,7 @@ func TestBudget(t *testing.T) {
 	m.Calls.States[Loosened] = 1
 	for text, want := range map[string]string{
 		"block->allow>0": "", "allow->block>3": "", "allow->block>2": "allow->block>2: 3 calls, at most 2", "*->block>2": "*->block>2: 3 calls, at most 2",
-		"*->*>3": "*->*>3: 4 calls, at most 3", "loosened>0": "loosened>0: 1 calls, at most 0", "loosened > 1": "", "block->block>3": "block->block>3: 4 calls, at most 3",
+		"*->*>3": "*->*>3: 4 calls, at most 3", "loosened>0": "loosened>0: 1 call, at most 0", "loosened > 1": "", "block->block>3": "block->block>3: 4 calls, at most 3",
 	} {
 		b, err := ParseBudget(text)
 		if err != nil || b.Exceeded(m) != want {
@@ -327,7 +327,7 @@ func TestBudget(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"": "no number", "block->allow": "no number", "block->alow>0": `did you mean "allow"`, "lose>0": "is no state", "block->allow>x": "no number of calls", "loosened>-1": "no number of calls",
+		"": "no number", "block->allow": "no number", "block->alow>0": `did you mean "allow"`, "lose>0": "is not a state", "block->allow>x": "not a number of calls", "loosened>-1": "not a number of calls",
 	} {
 		if _, err := ParseBudget(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

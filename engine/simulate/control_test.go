@@ -37,12 +37,12 @@ type reworker struct{ policy }
 func (reworker) Decide(context.Context, *engine.Input, []engine.Finding) (engine.Decision, error) {
 	return engine.Decision{
 		Decision: engine.Modify, Enforced: engine.Modify, Rewrite: []engine.Operation{{Op: "drop_flag", Flag: "-f"}},
-		Otherwise: &engine.Otherwise{Effect: engine.Block, Text: "no"},
+		Otherwise: &engine.Fallback{Effect: engine.Block, Text: "no"},
 	}, nil
 }
 
-// A call that cannot run in another form is answered otherwise; where that is
-// a denial, it has no result.
+// A call that cannot run in another form is answered differently; where that is a
+// denial, it has no result.
 func TestRehearsalOfAnotherForm(t *testing.T) {
 	p := &review.Policy{Digest: "p", Matcher: policy{}, Decider: reworker{}}
 	r := Start("s1", classifier{}, p, env)

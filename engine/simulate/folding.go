@@ -12,9 +12,9 @@ type folding struct {
 	foreign bool // the state was folded by another version: nothing here can be compared
 }
 
-// begin makes the history ready for the next record, which is then to be looked
-// at and folded. Where the records before a keyframe are gone, its state is
-// taken over; kept is the state where they were there, so that it can be compared.
+// begin prepares the history for the next record, which is then to be examined
+// and folded. If the records before a keyframe are missing, its state is
+// adopted; kept is the state if they were present, so that it can be compared.
 func (f *folding) begin(rec *engine.Record) (kept *history.State, err error) {
 	if rec.Chain != f.chain {
 		f.chain, f.history, f.foreign = rec.Chain, history.New(), false

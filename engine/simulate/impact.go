@@ -1,42 +1,49 @@
 package simulate
 
-import "github.com/agent-reviewer/reviewer/engine"
+import (
+	"time"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
 
 // ImpactVersion is the version of an Impact's JSON document.
 const ImpactVersion = 1
 
-// Impact is what one policy makes otherwise of recorded sessions than another,
-// or than was recorded. It is a sum over sessions: what the parts of any split
-// add up to is the whole, byte for byte.
+// Impact is the difference that a policy makes on recorded sessions, compared
+// with another policy or with what was recorded. It is a sum over sessions: the
+// parts of any split add up to the whole, byte for byte.
 //
-// Nothing follows from an answer here: the history is what happened. So what
-// comes after the first other answer of a session is what would be said if the
-// session had gone on all the same; it is counted apart, as After.
+// An answer has no consequences here: the history is what happened. So
+// decisions after the first difference of a session are what would be decided
+// if the session had continued anyway; they are counted separately, as After.
 type Impact struct {
-	Version   int       `json:"version"`   // of the document: ImpactVersion
+	V         int       `json:"v"`         // of the document: ImpactVersion
+	Version   int       `json:"version"`   // the same, under its former name
 	Baseline  Named     `json:"baseline"`  //
 	Candidate Named     `json:"candidate"` //
-	Env       string    `json:"env"`       // digest of what decided, see engine.Env
-	Selection Selection `json:"selection"` // of all that was there, what was looked at
+	Env       string    `json:"env"`       // digest of the deciding environment, see engine.Env
+	Selection Selection `json:"selection"` // which part of the input was examined
 	Shard     *Shard    `json:"shard,omitempty"`
-	Partial   string    `json:"partial,omitempty"` // why not all of it was; empty: it was
+	Partial   string    `json:"partial,omitempty"` // why it was not examined completely; empty: it was
 	First     int64     `json:"first"`             // Unix milliseconds of the first decision; 0: there was none
 	Last      int64     `json:"last"`              // and of the last
 
 	Sources       Sources         `json:"sources"`
 	Sessions      Sessions        `json:"sessions"`
-	Calls         Tally           `json:"calls"`  // before tool calls
-	Events        Tally           `json:"events"` // prompts, results, stops: nothing can be kept from happening there
-	Kinds         []Kind          `json:"kinds"`  // of changes, by phase, state, from, to, rule
-	Rules         []Spoken        `json:"rules"`  // that either side has, patterns too, by id
+	Work          Work            `json:"work,omitempty"`   // how long sessions worked, and how often they were held up
+	Calls         Tally           `json:"calls"`            // before tool calls
+	Events        Tally           `json:"events"`           // prompts, results, stops: nothing can be blocked there
+	Kinds         []Kind          `json:"kinds"`            // of changes, by phase, state, from, to, rule
+	Causes        []Cause         `json:"causes,omitempty"` // differences of policy that may change a decision, each with its effect, by kind and name
+	Rules         []RuleCounts    `json:"rules"`            // rules and patterns of either side, by id
 	Interventions []Group         `json:"interventions"`
 	Tools         []Group         `json:"tools"`
 	Workspaces    []Group         `json:"workspaces"`
 	Changed       []SessionChange `json:"changed"`     // sessions with a change, the most changed first; at most MaxChanged
-	NeverFired    []string        `json:"never_fired"` // ids of the candidate's rules and patterns that never spoke, sorted
+	NeverFired    []string        `json:"never_fired"` // ids of the candidate's rules and patterns that never fired, sorted
 	Alarms        Alarms          `json:"alarms"`
-	Fidelity      *Report         `json:"fidelity,omitempty"` // of audit logs: do recorded decisions come out again?
-	Errors        []StepError     `json:"errors"`             // decisions that failed, each taken for a denial; at most maxErrors
+	Fidelity      *Report         `json:"fidelity,omitempty"` // for audit logs: do recorded decisions reproduce?
+	Errors        []StepError     `json:"errors"`             // failed decisions, each counted as a denial; at most maxErrors
 }
 
 // Bounds of what an Impact lists. What is left out is counted.
@@ -52,13 +59,13 @@ const (
 
 // Named is one side of the comparison.
 type Named struct {
-	Name     string   `json:"name"`             // as it was asked for: recorded, active, a folder, git:REV:PATH
-	Recorded bool     `json:"recorded"`         // it is what was decided then, not a policy
+	Name     string   `json:"name"`             // as it was requested: recorded, active, a folder, git:REV:PATH
+	Recorded bool     `json:"recorded"`         // the recorded decisions, not a policy
 	Digest   string   `json:"digest,omitempty"` // of the policy
 	Rules    []string `json:"rules"`            // ids of its rules, sorted
 	Patterns []string `json:"patterns"`         // ids of its patterns, sorted
 
-	Settings []Setting `json:"settings,omitempty"` // of a candidate: those that differ from the baseline's, what loosens first
+	Settings []Setting `json:"settings,omitempty"` // of a candidate: those that differ from the baseline's, loosening ones first
 }
 
 // Setting is a setting that differs between two policies.
@@ -69,10 +76,10 @@ type Setting struct {
 	Direction string `json:"direction"`        // as policy diff has it: loosened, tightened, mixed, undecided, none
 }
 
-// Selection says what was looked at.
+// Selection describes which sessions were examined.
 type Selection struct {
-	Since    int64    `json:"since,omitempty"`  // Unix milliseconds; what came before is history, and not counted
-	Sessions []string `json:"sessions"`         // ids or beginnings of ids; none: all
+	Since    int64    `json:"since,omitempty"`  // Unix milliseconds; earlier events are history, and not counted
+	Sessions []string `json:"sessions"`         // ids or prefixes of ids; none: all
 	Tools    []string `json:"tools"`            // none: all
 	Sample   string   `json:"sample,omitempty"` // share of the sessions, such as 10%
 }
@@ -83,37 +90,48 @@ type Shard struct {
 	Of    int `json:"of"`
 }
 
-// Sources sums up what was read.
+// Sources summarises what was read.
 type Sources struct {
 	Files    int64            `json:"files"`    // that hold sessions
 	Formats  map[string]int64 `json:"formats"`  // format -> sessions
 	Lines    int64            `json:"lines"`    // or documents
 	Bad      int64            `json:"bad"`      // of them, those that were not understood
 	Failed   int64            `json:"failed"`   // files that could not be read, or only in part
-	Damaged  int64            `json:"damaged"`  // of them, audit logs that are not what was written
-	Copied   int64            `json:"copied"`   // calls that another session holds already, counted there
+	Damaged  int64            `json:"damaged"`  // of them, audit logs with damage
+	Copied   int64            `json:"copied"`   // calls that another session contains too, counted there
 	Unpaired int64            `json:"unpaired"` // calls without a result
-	Unasked  int64            `json:"unasked"`  // calls that the agent turned down before anybody was asked
+	Unasked  int64            `json:"unasked"`  // calls that the agent rejected before anybody was asked
 	Troubles []Trouble        `json:"troubles"` // by path; at most maxTroubles
 }
 
-// Trouble is what was wrong with a file: the first place, and how many.
+// Trouble is the first problem of a file, and the number of problems.
 type Trouble struct {
 	Path    string `json:"path"`
 	Line    int    `json:"line,omitempty"` // from 1; 0: the file as a whole
 	Why     string `json:"why"`
 	Count   int64  `json:"count"`
-	Failed  bool   `json:"failed,omitempty"`  // what follows could not be read
-	Damaged bool   `json:"damaged,omitempty"` // an audit log that is not what was written
+	Failed  bool   `json:"failed,omitempty"`  // the rest could not be read
+	Damaged bool   `json:"damaged,omitempty"` // a damaged audit log
 }
+
+// Work describes how often calls were held up while agents worked.
+type Work struct {
+	Milliseconds int64 `json:"ms"`        // between the recorded moments of sessions, without pauses
+	Baseline     int64 `json:"baseline"`  // calls that it asks about or blocks, of those whose time is known
+	Candidate    int64 `json:"candidate"` // likewise
+}
+
+// pause is the shortest silence in which a session counts as idle: few calls
+// take longer, and a person who is away for less returns to the work.
+const pause = 5 * time.Minute
 
 // Sessions counts sessions.
 type Sessions struct {
 	Total   int64 `json:"total"`
-	Changed int64 `json:"changed"` // with at least one other answer
+	Changed int64 `json:"changed"` // with at least one difference
 }
 
-// State says what a change of policy means for one decision.
+// State describes what a change of policy means for one decision.
 type State string
 
 // The states.
@@ -121,8 +139,8 @@ const (
 	Unchanged    State = "unchanged"
 	Tightened    State = "tightened"    // a stricter answer
 	Loosened     State = "loosened"     // a milder one
-	Maybe        State = "maybe"        // another answer, as far as the facts go that were recorded
-	Unknown      State = "unknown"      // a fact that decides was not recorded
+	Maybe        State = "maybe"        // a different answer, as far as the recorded facts show
+	Unknown      State = "unknown"      // a decisive fact was not recorded
 	Incomparable State = "incomparable" // recorded under another environment, or another fold of the history
 )
 
@@ -147,9 +165,9 @@ func vocabulary(field string) []string {
 // Tally counts decisions.
 type Tally struct {
 	Total  int64           `json:"total"`
-	Failed int64           `json:"failed"` // that one side or the other could not make: each is taken for what a failure is answered with
+	Failed int64           `json:"failed"` // that either side failed to make: each counts as the answer to a failure
 	States map[State]int64 `json:"states"` // every state; with After it sums up to Total
-	After  map[State]int64 `json:"after"`  // the same, behind the first other answer of the session
+	After  map[State]int64 `json:"after"`  // the same, after the first difference of the session
 	Matrix []Cell          `json:"matrix"` // of those that can be compared, by from, to
 }
 
@@ -158,54 +176,55 @@ type Cell struct {
 	From  engine.Verdict `json:"from"`
 	To    engine.Verdict `json:"to"`
 	Count int64          `json:"count"`
-	After int64          `json:"after,omitempty"` // further ones, behind the session's first other answer
+	After int64          `json:"after,omitempty"` // further ones, after the session's first difference
 }
 
-// Kind is a kind of change: at which point, what became of what, and by which rule.
+// Kind is a kind of change: by phase, verdicts and rule.
 type Kind struct {
 	Phase   engine.Phase   `json:"phase"`
 	State   State          `json:"state"`
 	From    engine.Verdict `json:"from"`
 	To      engine.Verdict `json:"to"`
-	Rule    string         `json:"rule"`              // that decided so; ByScores, ByEnforcement or ByOthers where none did
+	Rule    string         `json:"rule"`              // the rule that decided; ByScores, ByEnforcement or ByOthers if none did
+	Due     string         `json:"due,omitempty"`     // its cause: the kind and name of a Cause; empty if the baseline is not a policy
 	Unasked bool           `json:"unasked,omitempty"` // the rule asks, and the call was blocked since nobody could be asked
 	Count   int64          `json:"count"`
 	After   int64          `json:"after,omitempty"`
-	Witness Step           `json:"witness"` // the smallest: one before the first other answer rather than behind it, then the shortest call
+	Example Step           `json:"witness"` // the simplest example: before the first difference rather than after it, then the shortest call
 }
 
-// What stands for a rule where none decided.
+// The causes of a decision other than a rule.
 const (
 	ByScores      = "(scores)"      // the scores did
-	ByEnforcement = "(enforcement)" // both sides say the same of the call, and one enforces it less
-	ByOthers      = "(others)"      // whoever was asked then did: a transcript does not tell who
+	ByEnforcement = "(enforcement)" // both sides decide the same, but one enforces less
+	ByOthers      = "(others)"      // the person or agent who was asked decided: a transcript does not show who
 )
 
-// Spoken says how often a rule spoke on either side.
-type Spoken struct {
+// RuleCounts describes how often a rule fired on either side.
+type RuleCounts struct {
 	ID        string `json:"id"`
 	Pattern   bool   `json:"pattern,omitempty"`
-	Baseline  int64  `json:"baseline"`  // decisions in which it spoke
+	Baseline  int64  `json:"baseline"`  // decisions in which it fired
 	Candidate int64  `json:"candidate"` //
-	Gained    int64  `json:"gained"`    // it speaks with the candidate only
-	Lost      int64  `json:"lost"`      // it spoke with the baseline only
-	Tightened int64  `json:"tightened"` // changes that are due to it
+	Gained    int64  `json:"gained"`    // it fires only with the candidate
+	Lost      int64  `json:"lost"`      // it fired only with the baseline
+	Tightened int64  `json:"tightened"` // changes caused by it
 	Loosened  int64  `json:"loosened"`
 	Maybe     int64  `json:"maybe"`
 }
 
-// Group counts the decisions that have something in common.
+// Group counts decisions with something in common.
 type Group struct {
 	Name      string `json:"name"`
 	Total     int64  `json:"total"`
 	Tightened int64  `json:"tightened"`
 	Loosened  int64  `json:"loosened"`
 	Maybe     int64  `json:"maybe"`
-	Baseline  int64  `json:"baseline"`  // interventions: decisions of the baseline that name it; else those that it did not let through
+	Baseline  int64  `json:"baseline"`  // interventions: decisions of the baseline that name it; else those that it did not allow
 	Candidate int64  `json:"candidate"` // likewise
 }
 
-// SessionChange is a session in which something comes out otherwise.
+// SessionChange is a session in which decisions differ.
 type SessionChange struct {
 	Session   string `json:"session"`
 	Harness   string `json:"harness"`
@@ -215,8 +234,8 @@ type SessionChange struct {
 	Tightened int64  `json:"tightened"`
 	Loosened  int64  `json:"loosened"`
 	Maybe     int64  `json:"maybe"`
-	First     Step   `json:"first"`          // the first other answer
-	Steps     []Step `json:"steps"`          // in order: what changed, and what either side does not simply allow; at most maxSteps
+	First     Step   `json:"first"`          // the first difference
+	Steps     []Step `json:"steps"`          // in order: changes, and calls that either side does not simply allow; at most maxSteps
 	More      int64  `json:"more,omitempty"` // further ones
 }
 
@@ -232,25 +251,27 @@ type Step struct {
 	Tool      string         `json:"tool,omitempty"`
 	Resource  string         `json:"resource,omitempty"` // what is called or touched, masked
 	State     State          `json:"state"`
-	After     bool           `json:"after,omitempty"` // behind the session's first other answer
+	After     bool           `json:"after,omitempty"` // after the session's first difference
 	From      engine.Verdict `json:"from,omitempty"`  // empty: not known
 	To        engine.Verdict `json:"to,omitempty"`
 	FromRules []string       `json:"from_rules"`
 	ToRules   []string       `json:"to_rules"`
 	Reason    string         `json:"reason,omitempty"`  // of the stricter side
+	Due       string         `json:"due,omitempty"`     // of another answer: as in Kind
+	Example   *Example       `json:"example,omitempty"` // of the example of a kind of change: what is needed to see it
 	Missing   string         `json:"missing,omitempty"` // the fact that was not recorded, or why it cannot be compared
 }
 
-// Alarms says what is known of whether stops were right, from what people
-// answered: a question whose call then ran was approved, a denial that a person
-// allowed was overruled; both were false alarms.
+// Alarms describes what people's answers show about stops: a question whose
+// call then ran was approved, a denial that a person allowed was overruled;
+// both were false alarms.
 type Alarms struct {
 	Approved  int64 `json:"approved"`  // questions
 	Overruled int64 `json:"overruled"` // denials
 	Refused   int64 `json:"refused"`   // questions whose call did not run: true alarms
 	Lost      int64 `json:"lost"`      // false alarms that the candidate lets through
-	Missed    int64 `json:"missed"`    // true alarms that it lets through
-	New       int64 `json:"new"`       // calls that the baseline let through, that ran, and that it stops
+	Missed    int64 `json:"missed"`    // true alarms that it misses
+	New       int64 `json:"new"`       // calls that the baseline allowed, that ran, and that it stops
 	Gained    int64 `json:"gained"`    // of New, how many are false alarms if as many are as among those that people answered; 0 where nobody did
 }
 

@@ -10,13 +10,13 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// newImpact is the sum of no session.
+// newImpact returns an Impact of no sessions.
 func newImpact(baseline, candidate Named, env string, s Selection) *Impact {
 	return &Impact{
-		Version: ImpactVersion, Baseline: baseline.listed(), Candidate: candidate.listed(), Env: env,
+		V: ImpactVersion, Version: ImpactVersion, Baseline: baseline.listed(), Candidate: candidate.listed(), Env: env,
 		Selection: Selection{s.Since, orEmpty(s.Sessions), orEmpty(s.Tools), s.Sample},
 		Sources:   Sources{Formats: map[string]int64{}, Troubles: []Trouble{}},
-		Calls:     newTally(), Events: newTally(), Kinds: []Kind{}, Rules: []Spoken{},
+		Calls:     newTally(), Events: newTally(), Kinds: []Kind{}, Causes: []Cause{}, Rules: []RuleCounts{},
 		Interventions: []Group{}, Tools: []Group{}, Workspaces: []Group{}, Changed: []SessionChange{}, Errors: []StepError{},
 	}
 }
@@ -47,10 +47,14 @@ func (m *Impact) Add(part *Impact) {
 	m.Sources.plus(part.Sources)
 	m.Sessions.Total += part.Sessions.Total
 	m.Sessions.Changed += part.Sessions.Changed
+	m.Work.Milliseconds += part.Work.Milliseconds
+	m.Work.Baseline += part.Work.Baseline
+	m.Work.Candidate += part.Work.Candidate
 	m.Calls.plus(part.Calls)
 	m.Events.plus(part.Events)
 	m.Kinds = joined(m.Kinds, part.Kinds, Kind.compare, (*Kind).plus, maxKinds)
-	m.Rules = joined(m.Rules, part.Rules, Spoken.compare, (*Spoken).plus, maxGroups)
+	m.Causes = joined(m.Causes, part.Causes, Cause.compare, (*Cause).plus, maxCauses)
+	m.Rules = joined(m.Rules, part.Rules, RuleCounts.compare, (*RuleCounts).plus, maxGroups)
 	m.Interventions = joined(m.Interventions, part.Interventions, Group.compare, (*Group).plus, maxGroups)
 	m.Tools = joined(m.Tools, part.Tools, Group.compare, (*Group).plus, maxGroups)
 	m.Workspaces = joined(m.Workspaces, part.Workspaces, Group.compare, (*Group).plus, maxGroups)
@@ -66,7 +70,7 @@ func (m *Impact) Add(part *Impact) {
 	m.settle()
 }
 
-// least is the smaller of two texts, an empty one being none.
+// least returns the smaller of two texts, ignoring empty ones.
 func least(a, b string) string {
 	if a == "" || b != "" && b < a {
 		return b
@@ -74,8 +78,8 @@ func least(a, b string) string {
 	return a
 }
 
-// joined merges two sorted lists of which neither holds an entry twice, and keeps
-// the first entries. So what is kept does not depend on the order of merging.
+// joined merges two sorted lists without duplicates, and keeps the first
+// entries, so that the result does not depend on the order of merging.
 func joined[T any](a, b []T, compare func(x, y T) int, plus func(*T, T), limit int) []T {
 	list := make([]T, 0, min(len(a)+len(b), limit))
 	for (len(a) > 0 || len(b) > 0) && len(list) < limit {
@@ -131,12 +135,12 @@ func (c *Cell) plus(o Cell) { c.Count, c.After = c.Count+o.Count, c.After+o.Afte
 
 func (k *Kind) plus(o Kind) {
 	k.Count, k.After = k.Count+o.Count, k.After+o.After
-	if smaller(o.Witness, k.Witness) < 0 {
-		k.Witness = o.Witness
+	if smaller(o.Example, k.Example) < 0 {
+		k.Example = o.Example
 	}
 }
 
-func (r *Spoken) plus(o Spoken) {
+func (r *RuleCounts) plus(o RuleCounts) {
 	r.Baseline, r.Candidate = r.Baseline+o.Baseline, r.Candidate+o.Candidate
 	r.Gained, r.Lost = r.Gained+o.Gained, r.Lost+o.Lost
 	r.Tightened, r.Loosened, r.Maybe = r.Tightened+o.Tightened, r.Loosened+o.Loosened, r.Maybe+o.Maybe
@@ -147,7 +151,7 @@ func (g *Group) plus(o Group) {
 	g.Baseline, g.Candidate = g.Baseline+o.Baseline, g.Candidate+o.Candidate
 }
 
-// plus joins what two sources tell of one session.
+// plus combines two sources of one session.
 func (c *SessionChange) plus(o SessionChange) {
 	c.More += o.More + int64(len(o.Steps))
 }
@@ -157,7 +161,7 @@ func (t *Trouble) plus(o Trouble) {
 }
 func (e *StepError) plus(_ StepError) {}
 
-// plus adds what was found of further chains.
+// plus adds the results for further chains.
 func (r *Report) plus(o Report) {
 	r.Records, r.Decisions, r.Same, r.Different = r.Records+o.Records, r.Decisions+o.Decisions, r.Same+o.Same, r.Different+o.Different
 	r.Incomparable, r.Degraded, r.Keyframes = r.Incomparable+o.Incomparable, r.Degraded+o.Degraded, r.Keyframes+o.Keyframes
@@ -181,7 +185,7 @@ func byStrictness(a, b engine.Verdict) int {
 
 func (k Kind) compare(o Kind) int {
 	return cmp.Or(phases(k.Phase, o.Phase), k.State.compare(o.State), byStrictness(k.From, o.From), byStrictness(k.To, o.To),
-		cmp.Compare(k.Rule, o.Rule), cmp.Compare(number(k.Unasked), number(o.Unasked)))
+		cmp.Compare(k.Rule, o.Rule), cmp.Compare(k.Due, o.Due), cmp.Compare(number(k.Unasked), number(o.Unasked)))
 }
 
 // phases puts tool calls first.
@@ -193,7 +197,7 @@ func (s State) compare(o State) int {
 	return cmp.Compare(slices.Index(States(), string(s)), slices.Index(States(), string(o)))
 }
 
-func (r Spoken) compare(o Spoken) int { return cmp.Compare(r.ID, o.ID) }
+func (r RuleCounts) compare(o RuleCounts) int { return cmp.Compare(r.ID, o.ID) }
 
 func (g Group) compare(o Group) int { return cmp.Compare(g.Name, o.Name) }
 
@@ -228,27 +232,29 @@ func (m *Impact) settle() {
 	slices.Sort(m.NeverFired)
 	m.NeverFired = slices.Compact(m.NeverFired)
 	m.Alarms.estimate()
+	m.settleCauses()
 }
 
-// Merge puts the shards of one comparison together again. The result does not
-// depend on their order, and is what the comparison would have been in one. It
-// refuses parts of other comparisons, and an incomplete set.
+// Merge combines the shards of one comparison. The result does not depend on
+// their order, and equals that of an unsplit comparison. It rejects parts of
+// other comparisons, and an incomplete set.
 func Merge(parts []*Impact) (*Impact, error) {
 	if err := complete(parts); err != nil {
 		return nil, err
 	}
 	p := parts[0]
 	m := newImpact(p.Baseline, p.Candidate, p.Env, p.Selection)
+	m.Causes = unmet(p.Causes)
 	for i, part := range parts {
 		if err := m.alike(part); err != nil {
-			return nil, fmt.Errorf("part %d of %d is of another comparison: %w", i+1, len(parts), err)
+			return nil, fmt.Errorf("part %d of %d belongs to another comparison: %w", i+1, len(parts), err)
 		}
 		m.Add(part)
 	}
 	return m, nil
 }
 
-// complete is an error unless each shard is there once and whole.
+// complete returns an error unless each shard is present once and complete.
 func complete(parts []*Impact) error {
 	if len(parts) == 0 {
 		return errors.New("no parts to merge; give the files that --shard i/n wrote")
@@ -258,13 +264,13 @@ func complete(parts []*Impact) error {
 	for i, p := range parts {
 		switch {
 		case p.Shard == nil:
-			return fmt.Errorf("part %d of %d is no shard; merge takes what --shard i/n wrote", i+1, len(parts))
+			return fmt.Errorf("part %d of %d is not a shard; give the files that --shard i/n wrote", i+1, len(parts))
 		case i > 0 && p.Shard.Of != of:
-			return fmt.Errorf("shard %d/%d is of another split than the first part, which is of %d shards", p.Shard.Index, p.Shard.Of, of)
+			return fmt.Errorf("shard %d/%d does not belong to the split of the first part, which has %d shards", p.Shard.Index, p.Shard.Of, of)
 		case seen[p.Shard.Index]:
-			return fmt.Errorf("shard %d/%d is there twice", p.Shard.Index, p.Shard.Of)
+			return fmt.Errorf("shard %d/%d occurs twice", p.Shard.Index, p.Shard.Of)
 		case p.Partial != "":
-			return fmt.Errorf("shard %d/%d is not whole (%s); run it again", p.Shard.Index, p.Shard.Of, p.Partial)
+			return fmt.Errorf("shard %d/%d is incomplete (%s); run it again", p.Shard.Index, p.Shard.Of, p.Partial)
 		}
 		of, seen[p.Shard.Index] = p.Shard.Of, true
 	}
@@ -290,7 +296,7 @@ func list(names []string) string {
 	return text
 }
 
-// alike is an error unless a part was made by the same comparison.
+// alike returns an error unless a part was made by the same comparison.
 func (m *Impact) alike(o *Impact) error {
 	for _, f := range []struct {
 		name string

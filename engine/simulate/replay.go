@@ -14,21 +14,21 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
-// Report says how far a log's decisions come out again.
+// Report describes how many decisions of a log reproduce.
 type Report struct {
 	Records      int64             `json:"records"`
-	Decisions    int64             `json:"decisions"`         // records that hold one
-	Same         int64             `json:"same"`              // of them, those that come out the same byte for byte
+	Decisions    int64             `json:"decisions"`         // records with a decision
+	Same         int64             `json:"same"`              // of them, those that reproduce byte for byte
 	Different    int64             `json:"different"`         // those that do not, and keyframes whose state does not
 	Incomparable int64             `json:"incomparable"`      // made under another environment or fold: not an error
-	Missing      map[string]int64  `json:"missing,omitempty"` // digest of a policy that cannot be had -> decisions made with it
-	Why          map[string]string `json:"why,omitempty"`     // the same digest -> why it cannot
-	Degraded     int64             `json:"degraded"`          // denials without a decision, since something had failed
+	Missing      map[string]int64  `json:"missing,omitempty"` // digest of a policy that is not available -> decisions made with it
+	Why          map[string]string `json:"why,omitempty"`     // the same digest -> why it is not available
+	Degraded     int64             `json:"degraded"`          // denials without a decision, because something had failed
 	Keyframes    int64             `json:"keyframes"`         // whose state was compared
 	First        *Difference       `json:"first,omitempty"`
 }
 
-// Difference is a value that does not come out again.
+// Difference is a value that does not reproduce.
 type Difference struct {
 	ID       string `json:"id"`    // of the record
 	Field    string `json:"field"` // such as decision.risk.score
@@ -36,29 +36,28 @@ type Difference struct {
 	Computed string `json:"computed"`
 }
 
-// String says what differs, in one line.
+// String reports what differs, in one line.
 func (d Difference) String() string {
-	return fmt.Sprintf("%s: %s is recorded as %s and comes out as %s", d.ID, d.Field, d.Recorded, d.Computed)
+	return fmt.Sprintf("%s: %s is recorded as %s but recomputed as %s", d.ID, d.Field, d.Recorded, d.Computed)
 }
 
-// Err returns an error unless every decision that can be compared came out the
-// same.
+// Err returns an error unless every comparable decision reproduced.
 func (r Report) Err() error {
 	switch {
 	case r.First != nil:
-		return fmt.Errorf("%d of %d decisions or states differ, first %s", r.Different, r.Decisions, r.First)
+		return fmt.Errorf("%d of %s or states differ, first %s", r.Different, engine.Counted(r.Decisions, "decision", "decisions"), r.First)
 	case len(r.Missing) > 0:
 		digests := slices.Sorted(maps.Keys(r.Missing))
-		return fmt.Errorf("%d policies cannot be had, such as %s: %s", len(digests), digests[0], r.Why[digests[0]])
+		return fmt.Errorf("policies that decided then are not available: %d, such as %s: %s", len(digests), digests[0], r.Why[digests[0]])
 	}
 	return nil
 }
 
-// Replay folds records and decides again wherever one holds a decision. The
+// Replay folds records and recomputes every decision that they contain. The
 // records of a chain come together, in order; several chains may follow each
-// other, and a chain may begin with a keyframe. policies finds a policy by its
-// digest, env is what decides now. An error means that the records could not be
-// read to the end; what differs is in the Report.
+// other, and a chain may start with a keyframe. policies finds a policy by its
+// digest, env is the present environment. An error means that the records could
+// not be read to the end; differences are in the Report.
 func Replay(ctx context.Context, records iter.Seq2[*engine.Record, error], policies func(digest string) (*review.Policy, error),
 	env engine.Env) (Report, error) {
 	p := newReplay(policies, env)
@@ -82,7 +81,7 @@ type replay struct {
 	report Report
 	env    string
 	find   func(digest string) (*review.Policy, error)
-	known  map[string]*review.Policy // by digest; nil: not to be had
+	known  map[string]*review.Policy // by digest; nil: not available
 	came   *review.Result            // what the policy of the latest record says of it now; nil: nobody was asked
 }
 
@@ -92,7 +91,7 @@ func newReplay(policies func(digest string) (*review.Policy, error), env engine.
 	return p
 }
 
-// check decides about a record again. It is to be folded afterwards.
+// check recomputes the decision of a record, which is folded afterwards.
 func (p *replay) check(ctx context.Context, rec *engine.Record) error {
 	p.report.Records++
 	p.came = nil
@@ -119,10 +118,10 @@ func (p *replay) check(ctx context.Context, rec *engine.Record) error {
 func (p *replay) decision(ctx context.Context, rec *engine.Record) error {
 	switch {
 	case rec.By == nil || rec.SHA == nil:
-		p.differ(rec, "by", rec.By, "a decision names its policy and its input")
+		p.differ(rec, "by", rec.By, "a decision must name its policy and its input")
 		return nil
 	case p.history.Empty():
-		p.differ(rec, "n", rec.N, "a chain begins with open or a keyframe")
+		p.differ(rec, "n", rec.N, "a chain must start with an open record or a keyframe")
 		return nil
 	case p.foreign || rec.By.Env != p.env:
 		p.report.Incomparable++
@@ -146,7 +145,7 @@ func (p *replay) decision(ctx context.Context, rec *engine.Record) error {
 	err = p.compare(rec,
 		field{"sha.state", rec.SHA.State, v.SHA.State}, field{"sha.input", rec.SHA.Input, v.SHA.Input},
 		field{"findings", orNone(rec.Findings), orNone(v.Findings)}, field{"decision", rec.Decision, v.Decision})
-	if form := rec.Reworked(); err == nil && form != nil && p.report.Different == before {
+	if form := rec.AsModified(); err == nil && form != nil && p.report.Different == before {
 		err = p.form(ctx, policy, rec, form)
 	}
 	if err == nil && p.report.Different == before {
@@ -191,7 +190,7 @@ func (p *replay) policy(digest string) *review.Policy {
 	return policy
 }
 
-// orNone makes no findings and an empty list the same, as they are in a record.
+// orNone treats nil and an empty list of findings as equal, as records do.
 func orNone(f []engine.Finding) []engine.Finding {
 	if f == nil {
 		return []engine.Finding{}
@@ -236,7 +235,7 @@ func (p *replay) found(d Difference) {
 	}
 }
 
-// narrow goes down to the first value that differs.
+// narrow descends to the first value that differs.
 func narrow(id, name string, recorded, computed []byte) Difference {
 	a, errA := engine.DecodeStrict(recorded)
 	b, errB := engine.DecodeStrict(computed)

@@ -18,7 +18,7 @@ type Session struct {
 	Events []engine.Event // in order; Event.Session is replaced by ID where that is set
 }
 
-// Action is what a policy makes of one tool call.
+// Action is a policy's answer to one tool call.
 type Action struct {
 	Session  string         `json:"session"`
 	Index    int            `json:"index"` // among the session's tool calls, from 0
@@ -36,9 +36,9 @@ type Action struct {
 // Rehearsal is a session that is taken through a policy event by event. Nothing
 // of it is kept.
 type Rehearsal struct {
-	// Recorded says that the events have happened: a call that this policy denies
-	// has the result that it had, and what follows is judged by it. Without it the
-	// result does not happen.
+	// Recorded reports whether the events have happened: a call that this
+	// policy denies keeps its result, and what follows is judged with it.
+	// Otherwise the result is dropped.
 	Recorded bool
 
 	id       string
@@ -57,7 +57,7 @@ func Start(id string, c engine.Classifier, p *review.Policy, env engine.Env) *Re
 		Now: func() int64 { return log.history.T }, // an event without a time happens when the one before it did
 	}
 	if m, ok := c.(interface{ Mask(string) string }); ok {
-		r.Mask = m.Mask // what is said of a rehearsal holds no more secrets than what is recorded
+		r.Mask = m.Mask // the output of a rehearsal contains no more secrets than a record
 	}
 	return &Rehearsal{id: id, reviewer: r, chain: log, denied: map[string]bool{}}
 }
@@ -86,7 +86,7 @@ func (r *Rehearsal) Next(ctx context.Context, e engine.Event) (a Action, happene
 // not there yet.
 func (r *Rehearsal) Control(t int64, c engine.Control) error {
 	if r.chain.history.Empty() {
-		return errors.New("a person's choice needs a session, and nothing has happened in this one yet")
+		return errors.New("a person's choice needs a session, but this one has no events yet")
 	}
 	return r.chain.append(&engine.Record{Kind: engine.KindControl, T: max(t, r.chain.history.T), Control: &c})
 }

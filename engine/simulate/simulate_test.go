@@ -326,16 +326,16 @@ func TestReplayDifferences(t *testing.T) {
 		patience int64
 		want     string
 	}{
-		{"moved threshold", nil, 0, 5, "14: decision.decision is recorded as \"block\" and comes out as \"allow\""},
-		{"score", func(r *engine.Record) { r.Decision.Risk.Score = 0.3 }, 3, 1, "3: decision.risk.score is recorded as 0.3 and comes out as 0"},
-		{"rule", func(r *engine.Record) { r.Decision.Rules[0].ID = "other" }, 6, 1, "6: decision.rules.0.id is recorded as \"other\" and comes out as \"no_danger\""},
-		{"rule taken away", func(r *engine.Record) { r.Decision.Rules = nil }, 6, 1, "6: decision.rules is recorded as absent and comes out as [{"},
-		{"finding", func(r *engine.Record) { r.Findings[0].Measure = 0.6 }, 6, 1, "6: findings.0.measure is recorded as 0.6 and comes out as 0.5"},
-		{"finding taken away", func(r *engine.Record) { r.Findings = nil }, 6, 1, "6: findings is recorded as [] and comes out as [{"},
+		{"moved threshold", nil, 0, 5, "14: decision.decision is recorded as \"block\" but recomputed as \"allow\""},
+		{"score", func(r *engine.Record) { r.Decision.Risk.Score = 0.3 }, 3, 1, "3: decision.risk.score is recorded as 0.3 but recomputed as 0"},
+		{"rule", func(r *engine.Record) { r.Decision.Rules[0].ID = "other" }, 6, 1, "6: decision.rules.0.id is recorded as \"other\" but recomputed as \"no_danger\""},
+		{"rule removed", func(r *engine.Record) { r.Decision.Rules = nil }, 6, 1, "6: decision.rules is recorded as absent but recomputed as [{"},
+		{"finding", func(r *engine.Record) { r.Findings[0].Measure = 0.6 }, 6, 1, "6: findings.0.measure is recorded as 0.6 but recomputed as 0.5"},
+		{"finding removed", func(r *engine.Record) { r.Findings = nil }, 6, 1, "6: findings is recorded as [] but recomputed as [{"},
 		{"time", func(r *engine.Record) { r.T++ }, 3, 1, "3: sha.input is recorded as"},
 		{"state", func(r *engine.Record) { r.SHA.State = "00" }, 3, 1, "3: sha.state is recorded as \"00\""},
 		{"denial made an allowance", func(r *engine.Record) { r.Answer.Effect = engine.Allow }, 6, 1, "7: sha.state is recorded as"},
-		{"keyframe", editState(t, func(h *history.State) { h.Denied = 7 }), 9, 1, "9: state.denied is recorded as 7 and comes out as"},
+		{"keyframe", editState(t, func(h *history.State) { h.Denied = 7 }), 9, 1, "9: state.denied is recorded as 7 but recomputed as"},
 		{"keyframe without state", func(r *engine.Record) { r.State = nil }, 5, 1, "5: state is recorded as absent"},
 		{"no policy named", func(r *engine.Record) { r.By = nil }, 3, 1, "3: by is recorded as"},
 	} {

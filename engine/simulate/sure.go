@@ -7,10 +7,11 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// sure asks both sides again about another answer in a transcript, with each
-// word on what was not recorded: were the files there that the call names? Only
-// a change that is the same each time is one; else it is one maybe.
-func (r *reading) sure(ctx context.Context, c *candidate, m Moment, state State, missing string) (State, string) {
+// sure evaluates both sides again on a difference in a transcript, with each
+// assumption about what was not recorded: did the files exist that the call
+// names? Only a change under every assumption is certain; otherwise it is
+// possible.
+func (r *sessionRun) sure(ctx context.Context, c *candidate, m RecordedEvent, state State, missing string) (State, string) {
 	if m.Event == nil || state == Maybe {
 		return state, missing
 	}
@@ -20,13 +21,13 @@ func (r *reading) sure(ctx context.Context, c *candidate, m Moment, state State,
 			break
 		}
 		m.Record, m.assumed = other, word
-		base, err := r.baseline.say(ctx, m, r.replay)
-		now, err2 := c.say(ctx, m, r.replay)
+		base, err := r.baseline.answer(ctx, m, r.replay)
+		now, err2 := c.answer(ctx, m, r.replay)
 		if err != nil || err2 != nil {
 			break // the context ended
 		}
 		if again, _ := compare(base, now); again != state {
-			return Maybe, "whether the files were there that the call names"
+			return Maybe, "whether the files named in the call existed"
 		}
 	}
 	return state, missing
@@ -51,20 +52,20 @@ func assumed(rec *engine.Record, word string) (*engine.Record, bool) {
 	return &other, differs
 }
 
-// anyTime asks both sides again about a moment whose time was not recorded, at
-// each hour of a week: only what is the same at all of them is known.
-func (r *reading) anyTime(ctx context.Context, c *candidate, m Moment, state State, base, now said) (State, string) {
+// anyTime evaluates both sides on an event whose time was not recorded, at each
+// hour of a week: only a result that is the same for all of them is known.
+func (r *sessionRun) anyTime(ctx context.Context, c *candidate, m RecordedEvent, state State, base, now sideAnswer) (State, string) {
 	const week = 7 * 24
 	var err, err2 error
 	for hour := range week {
 		rec := *m.Record
 		rec.T = (time.Duration(hour+1) * time.Hour).Milliseconds()
 		m.Record = &rec
-		if r.Baseline.Times {
-			base, err = r.baseline.say(ctx, m, r.replay)
+		if r.Baseline.TimeDependent {
+			base, err = r.baseline.answer(ctx, m, r.replay)
 		}
-		if c.Times {
-			now, err2 = c.say(ctx, m, r.replay)
+		if c.TimeDependent {
+			now, err2 = c.answer(ctx, m, r.replay)
 		}
 		if err != nil || err2 != nil {
 			break // the context ended

@@ -1,8 +1,9 @@
 package simulate
 
-// Sweep is what each value of one setting would do.
+// Sweep is the impact of each value of one setting.
 type Sweep struct {
-	Version int        `json:"version"` // ImpactVersion
+	V       int        `json:"v"`       // ImpactVersion
+	Version int        `json:"version"` // the same, under the name that it had first
 	Key     string     `json:"key"`     // the setting, such as risk.high_threshold
 	Rows    []SweepRow `json:"rows"`    // by value
 }

@@ -8,13 +8,15 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// sessionTally collects what one candidate changes in one session.
+// sessionTally collects the changes of one candidate in one session.
 type sessionTally struct {
 	impact        *Impact
 	change        SessionChange
 	diverged      bool
+	last          int64 // time of the moment before, in Unix ms; 0: there was none, or it is not known
 	kinds         map[kindKey]*Kind
-	rules         map[string]*Spoken
+	rules         map[string]*RuleCounts
+	causes        map[string]*Cause // by Cause.Key
 	interventions map[string]*Group
 	tools         map[string]*Group
 	alarms        alarms
@@ -27,15 +29,16 @@ type kindKey struct {
 	state    State
 	from, to engine.Verdict
 	rule     string
+	due      string
 	unasked  bool
 }
 
 type cellKey struct{ from, to engine.Verdict }
 
-func newSessionTally(m *Impact, s Story) *sessionTally {
+func newSessionTally(m *Impact, s RecordedSession) *sessionTally {
 	t := &sessionTally{
 		impact: m, change: SessionChange{Session: s.Session, Harness: s.Harness, Format: s.Format, Steps: []Step{}},
-		kinds: map[kindKey]*Kind{}, rules: map[string]*Spoken{}, interventions: map[string]*Group{}, tools: map[string]*Group{},
+		kinds: map[kindKey]*Kind{}, rules: map[string]*RuleCounts{}, causes: map[string]*Cause{}, interventions: map[string]*Group{}, tools: map[string]*Group{},
 		patterns: map[string]bool{}, matrix: map[*Tally]map[cellKey]*Cell{&m.Calls: {}, &m.Events: {}},
 	}
 	for _, id := range slices.Concat(m.Baseline.Patterns, m.Candidate.Patterns) {
@@ -45,7 +48,7 @@ func newSessionTally(m *Impact, s Story) *sessionTally {
 }
 
 // step describes a decision; its state is still missing.
-func (t *sessionTally) step(m Moment, index int64, workspace string, base, now said) Step {
+func (t *sessionTally) step(m RecordedEvent, index int64, workspace string, base, now sideAnswer) Step {
 	rec := m.Record
 	t.change.Workspace = workspace
 	s := Step{
@@ -59,12 +62,25 @@ func (t *sessionTally) step(m Moment, index int64, workspace string, base, now s
 		s.Resource = clip(rec.Action.Resource)
 	}
 	if strict, _ := stricter(base, now); strict.decision != nil {
-		s.Reason = clip(strict.decision.Reason)
+		s.Reason = clip(reason(strict, base, now))
 	}
 	return s
 }
 
-func (s said) rules() []string {
+// reason is what the stricter side says: of another answer what its rule says.
+func reason(strict, base, now sideAnswer) string {
+	if base.verdict != now.verdict {
+		rule, _ := cause(base, now)
+		for _, r := range strict.decision.Rules {
+			if r.ID == rule && r.Message != "" {
+				return r.Message
+			}
+		}
+	}
+	return strict.decision.Reason
+}
+
+func (s sideAnswer) rules() []string {
 	if s.decision == nil {
 		return []string{}
 	}
@@ -73,7 +89,7 @@ func (s said) rules() []string {
 
 // stricter returns the side with the stricter answer, of equal ones the
 // candidate, and then the other.
-func stricter(base, now said) (strict, other said) {
+func stricter(base, now sideAnswer) (strict, other sideAnswer) {
 	if base.verdict != "" && base.verdict.Strictness() > now.verdict.Strictness() {
 		return base, now
 	}
@@ -92,11 +108,11 @@ func clip(s string) string {
 	return s[:end] + "…"
 }
 
-// changes says whether a state is another answer.
+// changes reports whether a state is another answer.
 func (s State) changes() bool { return s == Tightened || s == Loosened || s == Maybe }
 
 // add counts a decision.
-func (t *sessionTally) add(s Step, base, now said) {
+func (t *sessionTally) add(s Step, base, now sideAnswer) {
 	tally, m := &t.impact.Events, t.impact
 	if s.Phase == engine.PhasePre {
 		tally = &m.Calls
@@ -146,7 +162,7 @@ func (t *sessionTally) cell(tally *Tally, s Step) {
 
 // spoken counts the rules of both sides. Where nothing is known of the
 // baseline's, nothing is gained.
-func (t *sessionTally) spoken(s Step, base, now said) {
+func (t *sessionTally) spoken(s Step, base, now sideAnswer) {
 	had, has := t.ids(base), t.ids(now)
 	for id := range had {
 		r := t.rule(id)
@@ -169,7 +185,7 @@ func (t *sessionTally) spoken(s Step, base, now said) {
 	t.rule(rule).add(s.State)
 }
 
-func (r *Spoken) add(s State) {
+func (r *RuleCounts) add(s State) {
 	switch s {
 	case Tightened:
 		r.Tightened++
@@ -180,17 +196,17 @@ func (r *Spoken) add(s State) {
 	}
 }
 
-func (t *sessionTally) rule(id string) *Spoken {
+func (t *sessionTally) rule(id string) *RuleCounts {
 	r := t.rules[id]
 	if r == nil {
-		r = &Spoken{ID: id, Pattern: t.patterns[id]}
+		r = &RuleCounts{ID: id, Pattern: t.patterns[id]}
 		t.rules[id] = r
 	}
 	return r
 }
 
-// ids are the rules that spoke, and the patterns that were found, told or not.
-func (t *sessionTally) ids(s said) map[string]bool {
+// ids are the rules that fired, and the patterns that were found, told or not.
+func (t *sessionTally) ids(s sideAnswer) map[string]bool {
 	set := map[string]bool{}
 	for _, id := range s.rules() {
 		set[id] = true
@@ -203,10 +219,10 @@ func (t *sessionTally) ids(s said) map[string]bool {
 	return set
 }
 
-// cause is what another answer is due to: a rule of the stricter side that is
-// strict enough, if possible one that the other side does not have; or one that
-// asks, where nobody could be asked.
-func cause(base, now said) (rule string, unasked bool) {
+// cause returns the cause of a difference: a rule of the stricter side that is
+// strict enough, preferably one that the other side lacks; or one that asks,
+// where nobody could be asked.
+func cause(base, now sideAnswer) (rule string, unasked bool) {
 	strict, other := stricter(base, now)
 	switch {
 	case strict.decision == nil:
@@ -225,7 +241,7 @@ func cause(base, now said) (rule string, unasked bool) {
 
 // speakers are the first rules that say at least so much on one side: one that the
 // other side does not have, and one that both have; empty: there is none.
-func speakers(on, other said, least engine.Verdict) (own, both string) {
+func speakers(on, other sideAnswer, least engine.Verdict) (own, both string) {
 	for _, r := range on.decision.Rules {
 		switch {
 		case r.Enforcement != "" || r.Decision.Strictness() < least.Strictness():
@@ -266,13 +282,25 @@ func (t *sessionTally) call(s Step) {
 	g.add(s.State)
 	g.Baseline += int64(number(stops(s.From)))
 	g.Candidate += int64(number(stops(s.To)))
+	if s.Time > 0 {
+		t.impact.Work.Baseline += int64(number(stops(s.From)))
+		t.impact.Work.Candidate += int64(number(stops(s.To)))
+	}
 }
 
-// stops says whether a call does not simply run.
+// countWork records the time of an event, which may be unknown.
+func (t *sessionTally) countWork(at int64) {
+	if gap := at - t.last; t.last > 0 && gap > 0 && gap < pause.Milliseconds() {
+		t.impact.Work.Milliseconds += gap
+	}
+	t.last = at
+}
+
+// stops reports whether a call does not simply run.
 func stops(v engine.Verdict) bool { return v == engine.Ask || v == engine.Block }
 
 // intervention counts the decisions that ask for one.
-func (t *sessionTally) intervention(s Step, base, now said) {
+func (t *sessionTally) intervention(s Step, base, now sideAnswer) {
 	was, is := base.intervention(), now.intervention()
 	for _, kind := range slices.Compact([]string{was, is}) {
 		if kind != "" {
@@ -287,7 +315,7 @@ func (t *sessionTally) intervention(s Step, base, now said) {
 	}
 }
 
-func (s said) intervention() string {
+func (s sideAnswer) intervention() string {
 	if s.decision == nil || s.decision.Intervention == nil {
 		return ""
 	}
@@ -295,7 +323,7 @@ func (s said) intervention() string {
 }
 
 // errors notes the decisions that failed.
-func (t *sessionTally) errors(tally *Tally, s Step, base, now said) {
+func (t *sessionTally) errors(tally *Tally, s Step, base, now sideAnswer) {
 	if base.failed != nil || now.failed != nil {
 		tally.Failed++
 	}
@@ -306,7 +334,7 @@ func (t *sessionTally) errors(tally *Tally, s Step, base, now said) {
 	}
 }
 
-func (s said) error(id, side string) StepError {
+func (s sideAnswer) error(id, side string) StepError {
 	if s.failed == nil {
 		return StepError{}
 	}
@@ -314,21 +342,24 @@ func (s said) error(id, side string) StepError {
 }
 
 // changed notes another answer.
-func (t *sessionTally) changed(s Step, base, now said) {
+func (t *sessionTally) changed(s Step, base, now sideAnswer) {
 	rule, unasked := cause(base, now)
-	key := kindKey{s.Phase, s.State, s.From, s.To, rule, unasked}
+	key := kindKey{s.Phase, s.State, s.From, s.To, rule, s.Due, unasked}
 	k := t.kinds[key]
 	if k == nil {
-		k = &Kind{Phase: s.Phase, State: s.State, From: s.From, To: s.To, Rule: rule, Unasked: unasked, Witness: s}
+		k = &Kind{Phase: s.Phase, State: s.State, From: s.From, To: s.To, Rule: rule, Due: s.Due, Unasked: unasked, Example: s}
 		t.kinds[key] = k
+	}
+	if s.Due != "" {
+		t.cause(s.Due).add(s)
 	}
 	if s.After {
 		k.After++
 	} else {
 		k.Count++
 	}
-	if smaller(s, k.Witness) < 0 {
-		k.Witness = s
+	if smaller(s, k.Example) < 0 {
+		k.Example = s
 	}
 	if c := &t.change; !t.diverged {
 		t.diverged, c.First = true, s
@@ -343,7 +374,7 @@ func (t *sessionTally) changed(s Step, base, now said) {
 	}
 }
 
-// smaller orders witnesses: what people can see at a glance comes first.
+// smaller orders examples: the simplest comes first.
 func smaller(a, b Step) int {
 	return cmp.Or(
 		cmp.Compare(number(a.After), number(b.After)), cmp.Compare(len(a.Resource), len(b.Resource)), cmp.Compare(a.Resource, b.Resource),
@@ -370,14 +401,15 @@ func (t *sessionTally) keep(s Step) {
 	}
 }
 
-// sum returns what the session comes to.
+// sum returns the session's result.
 func (t *sessionTally) sum(a answers) *Impact {
 	m := t.impact
 	for tally, cells := range t.matrix {
 		tally.Matrix = sorted(cells, Cell.compare)
 	}
-	m.Kinds, m.Rules = sorted(t.kinds, Kind.compare), sorted(t.rules, Spoken.compare)
+	m.Kinds, m.Rules = sorted(t.kinds, Kind.compare), sorted(t.rules, RuleCounts.compare)
 	m.Interventions, m.Tools = sorted(t.interventions, Group.compare), sorted(t.tools, Group.compare)
+	t.sumCauses()
 	m.Alarms = t.alarms.sum(a)
 	if m.Calls.Total+m.Events.Total > 0 {
 		m.Sessions.Total = 1

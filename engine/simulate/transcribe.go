@@ -8,23 +8,22 @@ import (
 )
 
 // Transcribe makes records of a transcript's events, as a hook would have
-// written them, without a decision: what happened, whoever judges it. A call that
-// cannot be classified is recorded without an action. copied says which calls
-// are counted in another session; nil: none. It ends with an error when the
-// context does.
+// written them, without decisions. A call that cannot be classified is recorded
+// without an action. copied reports which calls are counted in another session;
+// nil: none. It returns early, with an error, if the context ends.
 func Transcribe(ctx context.Context, s Session, c engine.Classifier, env engine.Env,
-	copied func(call string) bool) iter.Seq2[Moment, error] {
-	return func(yield func(Moment, error) bool) {
+	copied func(call string) bool) iter.Seq2[RecordedEvent, error] {
+	return func(yield func(RecordedEvent, error) bool) {
 		t := &transcriber{
 			id: chainID(s.ID), session: s.ID, classifier: c, env: env,
-			fates: fatesOf(s.Events), copied: copied, seen: map[recorded]bool{},
+			fates: outcomesOf(s.Events), copied: copied, seen: map[recorded]bool{},
 		}
 		if m, ok := c.(interface{ Mask(string) string }); ok {
 			t.mask = m.Mask
 		}
 		for _, e := range s.Events {
 			if err := ctx.Err(); err != nil {
-				yield(Moment{}, err)
+				yield(RecordedEvent{}, err)
 				return
 			}
 			for _, m := range t.event(ctx, e) {
@@ -36,16 +35,16 @@ func Transcribe(ctx context.Context, s Session, c engine.Classifier, env engine.
 	}
 }
 
-// fatesOf says what became of the calls that have a result.
-func fatesOf(events []engine.Event) map[string]Fate {
-	fates := map[string]Fate{}
+// outcomesOf reports what became of the calls that have a result.
+func outcomesOf(events []engine.Event) map[string]TranscriptOutcome {
+	fates := map[string]TranscriptOutcome{}
 	for i := range events {
 		switch e := &events[i]; {
 		case e.Phase != engine.PhasePost || e.Result == nil:
 		case e.Result.Refused:
-			fates[e.Call] = FateRefused
+			fates[e.Call] = TranscriptRefused
 		default:
-			fates[e.Call] = FateRan
+			fates[e.Call] = TranscriptRan
 		}
 	}
 	return fates
@@ -56,7 +55,7 @@ type transcriber struct {
 	session    string
 	classifier engine.Classifier
 	env        engine.Env
-	fates      map[string]Fate
+	fates      map[string]TranscriptOutcome
 	copied     func(call string) bool
 	mask       func(string) string
 
@@ -72,9 +71,9 @@ type recorded struct {
 	phase       engine.Phase
 }
 
-// event returns the moments that an event makes: its own, behind the chain's
+// event returns the moments that an event makes: its own, after the chain's
 // opening where it is the first. One that was recorded before makes none.
-func (t *transcriber) event(ctx context.Context, e engine.Event) []Moment {
+func (t *transcriber) event(ctx context.Context, e engine.Event) []RecordedEvent {
 	if t.session != "" {
 		e.Session = t.session
 	}
@@ -85,12 +84,12 @@ func (t *transcriber) event(ctx context.Context, e engine.Event) []Moment {
 		return nil
 	}
 	t.seen[key] = true
-	var made []Moment
+	var made []RecordedEvent
 	if t.n == 0 {
-		made = append(made, Moment{Record: t.add(t.opening(e))})
+		made = append(made, RecordedEvent{Record: t.add(t.opening(e))})
 	}
 	e.Terminals = t.terminals
-	m := Moment{Record: t.add(t.record(ctx, e)), Event: &e, Copied: copied}
+	m := RecordedEvent{Record: t.add(t.record(ctx, e)), Event: &e, Copied: copied}
 	if a := m.Record.Action; a != nil && a.Terminals != nil && e.Phase == engine.PhasePre {
 		t.terminals = a.Terminals
 	}
@@ -102,7 +101,7 @@ func (t *transcriber) event(ctx context.Context, e engine.Event) []Moment {
 		return rec
 	}
 	if e.Phase == engine.PhasePre {
-		m.Fate = fate
+		m.Outcome = fate
 	}
 	return append(made, m)
 }
@@ -138,7 +137,7 @@ func (t *transcriber) record(ctx context.Context, e engine.Event) *engine.Record
 
 // add puts a record at the end of the chain.
 func (t *transcriber) add(r *engine.Record) *engine.Record {
-	r.Stamp(t.latest)
+	r.ClampTime(t.latest)
 	t.n, t.latest = t.n+1, r.T
 	r.V, r.N, r.Chain = engine.FormatVersion, t.n, t.id
 	return r

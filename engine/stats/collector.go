@@ -72,7 +72,8 @@ func (c *Collector) Begin(session string) {
 	c.acts.begin()
 }
 
-// End says that the session's records are over. Stopped: it may not go on.
+// End reports whether the session's records are over. Stopped: it may not go
+// on.
 func (c *Collector) End(stopped bool) {
 	c.acts.end()
 	for p := range c.patterns {
@@ -201,7 +202,7 @@ func (c *Collector) findings(r *engine.Record) {
 	}
 }
 
-// spoken counts the rules that spoke, and those that failed.
+// spoken counts the rules that fired, and those that failed.
 func (c *Collector) spoken(r *engine.Record) {
 	if r.Decision == nil {
 		return
@@ -272,7 +273,7 @@ func (p patternKey) name() string   { return joined(p.id, p.level) }
 func (i Intervention) name() string { return joined(i.Issue, i.Type, string(i.Outcome)) }
 func (e Error) name() string        { return joined(string(e.What), e.ID) }
 
-// Vocabulary says which values an error's fields may hold.
+// Vocabulary reports which values an error's fields may hold.
 func (Error) Vocabulary(field string) []string {
 	if field != "what" {
 		return nil

@@ -28,7 +28,7 @@ func TestDocument(t *testing.T) {
 			{"pre", "modify", "modify", "enforced", 1},
 			{"pre", "warn", "warn", "enforced", 1},
 		},
-		Questions: Questions{Asked: 1, Approved: 1, FalsePositive: &Rate{1, 0.2065, 1}},
+		Questions: Questions{Asked: 1, Approved: 1, ApprovedShare: &Rate{1, 0.2065, 1}},
 		Tools:     []Group{{"Bash", Verdicts{7, 2, 1, 1, 1, 2}}, {"Write", Verdicts{Total: 1, Block: 1}}},
 		Rules: []Rule{
 			{"credential_access", "ask", 1}, {"exfiltration", "block", 1}, {"git_force_push", "modify", 1},

@@ -23,31 +23,31 @@ type query struct{ expr, legend string }
 // deletes its oldest part: differences below zero are none.
 func panels() []panel {
 	return []panel{
-		{"Interventions by type", "What was done about runs, per hour.", "timeseries", "short",
+		{"Interventions by type", "Interventions in runs, per hour.", "timeseries", "short",
 			[]query{{perHour("sum by (type) (reviewer_interventions{$at})"), "{{type}}"}}},
-		{"Intervention effectiveness", "Share of the interventions after which the issue did not come back within 10 calls and a minute.", "timeseries", "percentunit",
+		{"Intervention effectiveness", "Share of interventions after which the issue did not return within 10 calls and a minute.", "timeseries", "percentunit",
 			[]query{{`(sum by (type) (reviewer_interventions{$at,outcome="helped"}) or 0 * sum by (type) (reviewer_interventions{$at,outcome="returned"})) / sum by (type) (reviewer_interventions{$at,outcome=~"helped|returned"})`, "{{type}}"}}},
-		{"Escalation rate", "How often something stricter was done about an issue that had come back, per hour.", "timeseries", "short",
+		{"Escalation rate", "How often a returning issue led to a stricter intervention, per hour.", "timeseries", "short",
 			[]query{{perHour("sum(reviewer_escalations{$at})"), "escalations"}}},
-		{"Interventions by issue", "The rules and patterns that they were about.", "timeseries", "short",
+		{"Interventions by issue", "The rules and patterns that caused them.", "timeseries", "short",
 			[]query{{"topk(10, sum by (issue) (reviewer_interventions{$at}))", "{{issue}}"}}},
-		{"Calls by answer", "Tool calls per hour by what was answered.", "timeseries", "short",
+		{"Calls by answer", "Tool calls per hour by answer.", "timeseries", "short",
 			[]query{{perHour(`sum by (effect) (reviewer_decisions{$at,phase="pre"})`), "{{effect}}"}}},
-		{"Only observed", "Calls per hour for which policy said more than was answered, by what it said.", "timeseries", "short",
+		{"Only observed", "Calls per hour whose decision was stricter than the answer, by decision.", "timeseries", "short",
 			[]query{{perHour(`sum by (decision) (reviewer_decisions{$at,mode="observe"})`), "{{decision}}"}}},
 		{"Review time", "From the receipt of an event to the decision.", "timeseries", "s",
 			[]query{{quantile("0.5"), "p50"}, {quantile("0.9"), "p90"}, {quantile("0.99"), "p99"}}},
-		{"False positives", "Share of the answered questions that people answered with yes, with its 95 % interval.", "timeseries", "percentunit",
-			[]query{{"reviewer_false_positive_ratio{$at}", "{{instance}}"}, {"reviewer_false_positive_ratio_lower{$at}", "{{instance}} at least"}, {"reviewer_false_positive_ratio_upper{$at}", "{{instance}} at most"}}},
+		{"Approved questions", "Share of the answered questions that people answered with yes, with its 95 % interval.", "timeseries", "percentunit",
+			[]query{{"reviewer_approved_ratio{$at}", "{{instance}}"}, {"reviewer_approved_ratio_lower{$at}", "{{instance}} at least"}, {"reviewer_approved_ratio_upper{$at}", "{{instance}} at most"}}},
 		{"Questions", "What people answered.", "timeseries", "short",
 			[]query{{"sum by (answer) (reviewer_questions{$at})", "{{answer}}"}, {"sum by (do) (reviewer_controls{$at})", "{{do}}"}}},
 		{"Patterns", "Events per hour at which a pattern was found.", "timeseries", "short",
 			[]query{{perHour("sum by (pattern, level) (reviewer_pattern_findings{$at})"), "{{pattern}} {{level}}"}}},
 		{"Sessions with a pattern", "", "timeseries", "short",
 			[]query{{"topk(10, sum by (pattern, level) (reviewer_pattern_sessions{$at}))", "{{pattern}} {{level}}"}}},
-		{"Rules that speak most", "", "timeseries", "short",
+		{"Rules that fire most", "", "timeseries", "short",
 			[]query{{"topk(10, sum by (rule, decision) (reviewer_rule_results{$at}))", "{{rule}}: {{decision}}"}}},
-		{"Tools", "Calls per hour of the tools that are called most.", "timeseries", "short",
+		{"Tools", "Calls per hour of the most used tools.", "timeseries", "short",
 			[]query{{"topk(10, " + perHour("sum by (tool) (reviewer_tool_calls{$at})") + ")", "{{tool}}"}}},
 		{"Errors", "Events that could not be reviewed, and rules that failed.", "timeseries", "short",
 			[]query{{"sum by (what) (reviewer_errors{$at})", "{{what}}"}}},
@@ -94,7 +94,7 @@ func variables() []object {
 
 func source() object { return object{"type": "prometheus", "uid": "${datasource}"} }
 
-// json places the panel: two beside each other.
+// json places the panel: two next to each other.
 func (p panel) json(i int) object {
 	var targets []object
 	for n, q := range p.queries {

@@ -1,5 +1,5 @@
 // Package stats counts what the records of a log say: calls by answer, how long
-// reviews took, what people answered, which rules and patterns spoke, and what
+// reviews took, what people answered, which rules and patterns fired, and what
 // was done about a run that went wrong.
 //
 // A Collector takes the records of one session after the other, once each, and
@@ -10,6 +10,6 @@
 // Metrics describes what of a document is written for Prometheus; Dashboard and
 // MetricsDoc are made of that table.
 //
-// Not its business: where records come from and whether they verify
+// Out of scope: where records come from and whether they verify
 // (engine/audit), what they mean (engine), and tables on a terminal (cmd).
 package stats

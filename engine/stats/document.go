@@ -12,7 +12,7 @@ type Document struct {
 	Records       []Kind           `json:"records"`
 	Calls         Verdicts         `json:"calls"`       // tool calls by what was answered before they ran
 	Policy        Verdicts         `json:"policy"`      // the same calls by what policy said: another where it only watches
-	Prefiltered   int64            `json:"prefiltered"` // calls that policy let through before it computed any score
+	Prefiltered   int64            `json:"prefiltered"` // calls that policy allowed before it computed any score
 	Decisions     []Decision       `json:"decisions"`   // calls, results, prompts and stops
 	ReviewTime    ReviewTime       `json:"review_time"`
 	Questions     Questions        `json:"questions"`
@@ -51,7 +51,7 @@ type Verdicts struct {
 	Block  int64 `json:"block"`
 }
 
-// add counts one more. A word that is no verdict counts as block.
+// add counts one more. A word that is not a verdict counts as block.
 func (v *Verdicts) add(word engine.Verdict) {
 	v.Total++
 	list := v.fields()
@@ -76,8 +76,8 @@ type Decision struct {
 	Count    int64             `json:"count"`
 }
 
-// ReviewTime says how long reviews took, from the receipt of an event to the
-// decision. Quantiles are up to 2.5 % off.
+// ReviewTime describes how long reviews took, from the receipt of an event to
+// the decision. Quantiles are up to 2.5 % off.
 type ReviewTime struct {
 	Count   int64    `json:"count"`
 	SumMS   float64  `json:"sum_ms"`
@@ -94,24 +94,24 @@ type Bucket struct {
 	Count int64   `json:"count"`
 }
 
-// Questions says what people answered where policy asked, as far as the log can
-// tell: a call that ran was approved.
+// Questions describes what people answered where policy asked, as far as the
+// log can tell: a call that ran was approved.
 type Questions struct {
 	Asked         int64 `json:"asked"`
 	Approved      int64 `json:"approved"`
 	Refused       int64 `json:"refused"`
 	Open          int64 `json:"open"`
-	FalsePositive *Rate `json:"false_positive,omitempty"` // approved of those that were answered; absent: none was
+	ApprovedShare *Rate `json:"approved_share,omitempty"` // approved of those that were answered; absent: none was
 }
 
 // Group counts the calls of a tool, session, agent or day, and whatever a rule
-// or pattern spoke about, by what was answered.
+// or pattern fired about, by what was answered.
 type Group struct {
 	Key string `json:"key"`
 	Verdicts
 }
 
-// Rule counts how often a rule spoke, and what it said.
+// Rule counts how often a rule fired, and what it said.
 type Rule struct {
 	Rule     string         `json:"rule"`
 	Decision engine.Verdict `json:"decision"`

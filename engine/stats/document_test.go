@@ -29,11 +29,12 @@ func TestDocumentFitsItsSchema(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var doc any
+		var doc map[string]any
 		if err := json.Unmarshal(b, &doc); err != nil {
 			t.Fatal(err)
 		}
-		if err := schema.Validate(doc); err != nil {
+		doc["v"] = 1 // the command adds it
+		if err := schema.Validate(any(doc)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Outcome says what came of an intervention.
+// Outcome describes what came of an intervention.
 type Outcome string
 
 // The outcomes.
@@ -19,7 +19,7 @@ const (
 // Outcomes lists every Outcome.
 func Outcomes() []string { return []string{string(Helped), string(Returned), string(Open)} }
 
-// Vocabulary says which values an intervention's fields may hold.
+// Vocabulary reports which values an intervention's fields may hold.
 func (Intervention) Vocabulary(field string) []string {
 	if field == "outcome" {
 		return Outcomes()
@@ -90,7 +90,8 @@ func (v *interventions) see(r *engine.Record) {
 	}
 }
 
-// over says that an intervention need not be waited for any longer, and counts it.
+// over reports whether an intervention need not be waited for any longer, and
+// counts it.
 func (v *interventions) over(w *watch, r *engine.Record) bool {
 	if v.calls[w.agent]-w.calls <= returnCalls || r.T-w.time <= returnTime {
 		return false
@@ -182,7 +183,7 @@ func enforced(rule engine.RuleResult) engine.Verdict {
 	return rule.Decision
 }
 
-// names says whether an issue is found in a record.
+// names reports whether an issue is found in a record.
 func names(r *engine.Record, issue string) bool {
 	return issue == byScores && issueOf(r) == byScores ||
 		slices.ContainsFunc(r.Decision.Rules, func(rule engine.RuleResult) bool { return rule.ID == issue }) ||

@@ -64,10 +64,10 @@ func TestInterventions(t *testing.T) {
 		}, []Intervention{{"emergency_stop", Other, Open, 1}}, nil},
 		"scores alone, twice": {func(s *tale) { s.call(engine.Block); s.call(engine.Block) },
 			[]Intervention{{"block", "scores", Open, 1}, {"block", "scores", Returned, 1}}, nil},
-		"a rule that only warns beside one that blocks": {func(s *tale) {
+		"a rule that only warns next to one that blocks": {func(s *tale) {
 			s.call(engine.Block, "softened", "firm").Decision.Rules[0].Enforcement = "warn"
 		}, []Intervention{{"block", "firm", Open, 1}}, nil},
-		"a rule that only observes beside one that warns": {func(s *tale) {
+		"a rule that only observes next to one that warns": {func(s *tale) {
 			r := s.call(engine.Block, "watched", "softened")
 			r.Answer.Effect, r.Decision.Rules[0].Enforcement, r.Decision.Rules[1].Enforcement = engine.Warn, "observe", "warn"
 		}, []Intervention{{"warn", "softened", Open, 1}}, nil},
@@ -106,10 +106,10 @@ func TestQuestions(t *testing.T) {
 	}{
 		"none":     {func(s *tale) { s.call(engine.Block) }, Questions{}},
 		"open":     {func(s *tale) { s.call(engine.Ask) }, Questions{Asked: 1, Open: 1}},
-		"approved": {func(s *tale) { answer(s, s.call(engine.Ask), true) }, Questions{Asked: 1, Approved: 1, FalsePositive: &Rate{1, 0.2065, 1}}},
-		"refused":  {func(s *tale) { answer(s, s.call(engine.Ask), false) }, Questions{Asked: 1, Refused: 1, FalsePositive: &Rate{0, 0, 0.7935}}},
+		"approved": {func(s *tale) { answer(s, s.call(engine.Ask), true) }, Questions{Asked: 1, Approved: 1, ApprovedShare: &Rate{1, 0.2065, 1}}},
+		"refused":  {func(s *tale) { answer(s, s.call(engine.Ask), false) }, Questions{Asked: 1, Refused: 1, ApprovedShare: &Rate{0, 0, 0.7935}}},
 		"refused, and ran": {func(s *tale) { q := s.call(engine.Ask); answer(s, q, false); answer(s, q, true); answer(s, q, true) },
-			Questions{Asked: 1, Approved: 1, FalsePositive: &Rate{1, 0.2065, 1}}},
+			Questions{Asked: 1, Approved: 1, ApprovedShare: &Rate{1, 0.2065, 1}}},
 		"an answer to nothing": {func(s *tale) { answer(s, &engine.Record{Chain: "dddddddd", N: 3}, true) }, Questions{}},
 		"only watched":         {func(s *tale) { s.call(engine.Ask).Answer.Effect = engine.Allow }, Questions{}},
 	} {

@@ -28,34 +28,34 @@ const reviewSeconds = "reviewer_review_seconds"
 // nothing was counted for is left out.
 func Metrics() []Metric {
 	return []Metric{
-		{"reviewer_decisions", "Events that were reviewed, by what they were, what policy said, what was answered, and how the answer came about.",
+		{"reviewer_decisions", "Reviewed events by phase, decision, answer, and how the answer came about.",
 			[]string{"phase", "decision", "effect", "mode"}, readDecisions},
-		{"reviewer_prefiltered", "Tool calls that policy let through before it computed any score.", nil,
+		{"reviewer_prefiltered", "Tool calls that policy allowed before it computed any score.", nil,
 			func(d *Document) []sample { return number(d.Prefiltered) }},
 		{reviewSeconds, "Time from the receipt of an event to the decision.", nil, nil},
-		{"reviewer_tool_calls", "Tool calls by tool and by what was answered.", []string{"tool", "effect"}, readTools},
-		{"reviewer_questions", "Questions to people, by what they answered as far as the log can tell.", []string{"answer"}, readQuestions},
-		{"reviewer_false_positive_ratio", "Share of the answered questions that people answered with yes.", nil,
+		{"reviewer_tool_calls", "Tool calls by tool and answer.", []string{"tool", "effect"}, readTools},
+		{"reviewer_questions", "Questions to people by their answer, as far as the log shows it.", []string{"answer"}, readQuestions},
+		{"reviewer_approved_ratio", "Share of the answered questions that people answered with yes.", nil,
 			readRate(func(r Rate) float64 { return r.Rate })},
-		{"reviewer_false_positive_ratio_lower", "Lower end of the 95 % interval of reviewer_false_positive_ratio.", nil,
+		{"reviewer_approved_ratio_lower", "Lower end of the 95 % interval of reviewer_approved_ratio.", nil,
 			readRate(func(r Rate) float64 { return r.Low })},
-		{"reviewer_false_positive_ratio_upper", "Upper end of the 95 % interval of reviewer_false_positive_ratio.", nil,
+		{"reviewer_approved_ratio_upper", "Upper end of the 95 % interval of reviewer_approved_ratio.", nil,
 			readRate(func(r Rate) float64 { return r.High })},
-		{"reviewer_rule_results", "How often a rule spoke, by what it said.", []string{"rule", "decision"},
+		{"reviewer_rule_results", "How often a rule fired, by decision.", []string{"rule", "decision"},
 			each(func(d *Document) []Rule { return d.Rules }, func(r Rule) (int64, []string) { return r.Count, []string{r.Rule, string(r.Decision)} })},
 		{"reviewer_pattern_findings", "Events at which a pattern was found, by its level.", []string{"pattern", "level"},
 			each(func(d *Document) []Pattern { return d.Patterns }, func(p Pattern) (int64, []string) { return p.Count, []string{p.Pattern, p.Level} })},
 		{"reviewer_pattern_sessions", "Sessions in which a pattern was found, by its level.", []string{"pattern", "level"},
 			each(func(d *Document) []Pattern { return d.Patterns }, func(p Pattern) (int64, []string) { return p.Sessions, []string{p.Pattern, p.Level} })},
-		{"reviewer_interventions", "What was done about a run, by the rule or pattern that it was about and by what came of it.", []string{"type", "issue", "outcome"},
+		{"reviewer_interventions", "Interventions in runs, by rule or pattern and by outcome.", []string{"type", "issue", "outcome"},
 			each(func(d *Document) []Intervention { return d.Interventions }, func(i Intervention) (int64, []string) {
 				return i.Count, []string{i.Type, i.Issue, string(i.Outcome)}
 			})},
 		{"reviewer_escalations", "How often something stricter was done about an issue that had come back.", []string{"issue"},
 			each(func(d *Document) []Escalation { return d.Escalations }, func(e Escalation) (int64, []string) { return e.Count, []string{e.Issue} })},
-		{"reviewer_controls", "What people did: stopped, resumed, allowed.", []string{"do"},
+		{"reviewer_controls", "Actions of people: stopped, resumed, allowed.", []string{"do"},
 			each(func(d *Document) []Control { return d.Controls }, func(c Control) (int64, []string) { return c.Count, []string{c.Do} })},
-		{"reviewer_errors", "What failed, with the rule where it was one.", []string{"what", "id"},
+		{"reviewer_errors", "Failures, with the rule if one failed.", []string{"what", "id"},
 			each(func(d *Document) []Error { return d.Errors }, func(e Error) (int64, []string) { return e.Count, []string{string(e.What), e.ID} })},
 		{"reviewer_records", "Records of the log by kind.", []string{"kind"},
 			each(func(d *Document) []Kind { return d.Records }, func(k Kind) (int64, []string) { return k.Count, []string{string(k.Kind)} })},
@@ -120,10 +120,10 @@ func readQuestions(d *Document) []sample {
 
 func readRate(part func(Rate) float64) func(*Document) []sample {
 	return func(d *Document) []sample {
-		if d.Questions.FalsePositive == nil {
+		if d.Questions.ApprovedShare == nil {
 			return nil
 		}
-		return []sample{{value: part(*d.Questions.FalsePositive)}}
+		return []sample{{value: part(*d.Questions.ApprovedShare)}}
 	}
 }
 

@@ -62,7 +62,7 @@ func readExposed(text string) (exposed, error) {
 func (e exposed) read(line, family string) error {
 	m := dataLine.FindStringSubmatch(line)
 	if m == nil {
-		return errors.New("is no series")
+		return errors.New("is not a series")
 	}
 	name := m[1]
 	if e.types[family] == "histogram" {
@@ -104,8 +104,8 @@ func expose(t *testing.T, d Document) exposed {
 	return e
 }
 
-// No metric is never set: each has something to tell of an eventful session,
-// with the labels that the table names.
+// Every metric is set: an eventful session gives each a value, with the labels that
+// the table names.
 func TestEachMetricIsSet(t *testing.T) {
 	e := expose(t, told("", 0, eventful()))
 	for _, m := range Metrics() {
@@ -130,7 +130,7 @@ func TestEachMetricIsSet(t *testing.T) {
 		`reviewer_pattern_findings{pattern="loop",level="medium"}`:                          1,
 		`reviewer_questions{answer="approved"}`:                                             1,
 		`reviewer_questions{answer="refused"}`:                                              0,
-		`reviewer_false_positive_ratio`:                                                     1,
+		`reviewer_approved_ratio`:                                                           1,
 		`reviewer_tool_calls{tool="Bash",effect="allow"}`:                                   2,
 		`reviewer_errors{what="rule",id="mine"}`:                                            1,
 		`reviewer_review_seconds_bucket{le="0.0025"}`:                                       1,

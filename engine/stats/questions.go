@@ -59,7 +59,7 @@ func (q *questions) document() Questions {
 	d.Asked = d.Approved + d.Refused + d.Open
 	if n := d.Approved + d.Refused; n > 0 {
 		rate := rateOf(d.Approved, n)
-		d.FalsePositive = &rate
+		d.ApprovedShare = &rate
 	}
 	return d
 }

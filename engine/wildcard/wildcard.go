@@ -2,14 +2,15 @@
 // stands for any number of characters, a ? for one, [a-z] for one of a set, [!a-z]
 // and [^a-z] for one that is not in it; \x is x itself, in a set too.
 //
-// It is the one matcher for the patterns of shells, of .gitignore files, of a
-// policy's conditions and of command lines. What well-formed patterns match is
-// what path.Match says, except that ! negates a set, too; what is not well-formed
-// matches itself, as in a shell. Matching never takes longer than the product of
-// the lengths.
+// It is the only matcher for the patterns of shells, of .gitignore files, of a
+// policy's conditions and of command lines. Well-formed patterns match as with
+// path.Match, except that ! negates a set, too; a malformed pattern matches
+// itself, as in a shell. Matching takes at most time proportional to the
+// product of the lengths.
 //
-// Not its business: what is on a disk, names that begin with a dot, capitals, and
-// what one of the languages allows on top (the lines of a .gitignore file, say).
+// Out of scope: what is on a disk, names that start with a dot, case, and
+// what one of the languages allows in addition (the lines of a .gitignore file,
+// say).
 package wildcard
 
 import (
@@ -24,14 +25,14 @@ import (
 func Match(pattern, path string) bool { return match(pattern, path, true) }
 
 // Text reports whether a pattern matches the whole of a text, as in a shell's
-// case and ${x#pattern}: a slash is a character as any other.
+// case and ${x#pattern}: a slash is an ordinary character.
 func Text(pattern, text string) bool { return match(pattern, text, false) }
 
 // Path reports whether a pattern matches the whole of a path, both split at
 // slashes. ** as an element stands for any number of elements, or none.
 func Path(pattern, path []string) bool {
 	i, j := 0, 0
-	star, mark := -1, 0 // behind the latest **, and what it matches up to
+	star, mark := -1, 0 // after the latest **, and the end of its match
 	for j < len(path) {
 		switch {
 		case i < len(pattern) && pattern[i] == "**":
@@ -52,19 +53,19 @@ func Path(pattern, path []string) bool {
 	return i == len(pattern)
 }
 
-// Check returns an error for a pattern that is not well-formed, for languages in
-// which that is a mistake.
+// Check returns an error for a malformed pattern, for languages in which that
+// is a mistake.
 func Check(pattern string) error {
 	_, err := path.Match(pattern, "")
 	return err
 }
 
-// match goes back to the latest * only: one before it cannot help, since a later
-// one matches whatever it could leave.
+// match backtracks to the latest * only: an earlier one cannot help, since a
+// later one matches whatever it could leave.
 func match(p, s string, path bool) bool {
 	i, j := 0, 0
-	star, mark := -1, 0 // behind the latest *, and what it matches up to
-	unclosed := len(p)  // from here on, [ is a character: it is not closed
+	star, mark := -1, 0 // after the latest *, and the end of its match
+	unclosed := len(p)  // from here on, [ is an ordinary character: it is not closed
 	for j < len(s) {
 		if i < len(p) && p[i] == '*' {
 			i++
@@ -92,8 +93,8 @@ func match(p, s string, path bool) bool {
 	return strings.Trim(p[i:], "*") == ""
 }
 
-// one matches the first character of s against the beginning of p, which is n
-// long; 0: a set that is not closed.
+// one matches the first character of s against the start of p, which is n long;
+// 0: a set that is not closed.
 func one(p, s string, sets bool) (n, width int, ok bool) {
 	r, width := utf8.DecodeRuneInString(s)
 	switch {
@@ -133,7 +134,8 @@ func set(p string, each func(lo, hi rune)) (n int, negated bool) {
 	return n + 1, negated
 }
 
-// character is the first one of a part of a set, behind a backslash or not.
+// character returns the first character of a part of a set, escaped with a
+// backslash or not.
 func character(p string) (r rune, width int) {
 	if p[0] == '\\' && len(p) > 1 {
 		r, width = utf8.DecodeRuneInString(p[1:])

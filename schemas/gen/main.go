@@ -1,8 +1,9 @@
-// Command gen writes the JSON Schemas of the documents whose form is a Go type,
+// Command gen writes the JSON Schemas of the documents that are defined by Go types,
 // docs/settings.md, which describes the settings, docs/rules.md, which
-// describes the rules that ship, docs/programs.md, which describes the programs
-// that it knows, and docs/metrics.md and docs/grafana.json, which
-// describe and show the metrics.
+// describes the built-in rules, docs/programs.md, which describes the programs
+// that the policy knows, docs/codes.md, which describes the findings of `policy check`,
+// docs/metrics.md and docs/grafana.json, which describe and show the metrics, and
+// docs/writing-policy.md, the reference for authors.
 // It runs in the directory schemas: go generate ./schemas.
 package main
 
@@ -16,6 +17,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/diff"
 	"github.com/agent-reviewer/reviewer/bundles/trust"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/codes"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/report"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
@@ -24,52 +26,66 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/stats"
 )
 
-// document is one schema file and the type that it describes.
+// document is a schema file and the type that it describes.
 type document struct {
 	file, title string
 	of          any
+	output      bool // a command writes it, so that it has "v"
 }
 
 func documents() []document {
 	return []document{
-		{"event.json", "Event: what an agent said, as it leaves the process", engine.EventFacts{}},
-		{"action.json", "Action: what an event means", engine.Action{}},
-		{"input.json", "Input: all that policy may see", engine.Input{}},
-		{"finding.json", "Finding: a condition of the policy holds", engine.Finding{}},
-		{"decision.json", "Decision: what policy said", engine.Decision{}},
-		{"record.json", "Record: one line of the log", engine.Record{}},
-		{"rule.json", "Rule: one row of a bundle's rules", bundles.Rule{}},
-		{"program.json", "Program: one row of a bundle's programs", rows.Program{}},
-		{"paths.json", "Paths: one row of a bundle's places", rows.Paths{}},
-		{"tool.json", "Tool: one row of a bundle's tools", rows.Tool{}},
-		{"token.json", "Token: what the secrets of an issuer look like, one row of a bundle's tokens", rows.Token{}},
-		{"words.json", "WordList: one list of a bundle's words", rows.WordList{}},
-		{"detector.json", "Detector: one row of a bundle's detectors", bundles.Detector{}},
-		{"access.json", "AccessList: who may do what; one document of a bundle's access lists", bundles.AccessList{}},
-		{"case.json", "Case: what happens, and what policy is to make of it", cases.Case{}},
-		{"report.json", "Report: what checking or testing a policy found, as -f json writes it", report.Document{}},
-		{"coverage.json", "Coverage: what of a policy its tests reached", report.CoverageDocument{}},
-		{"results.json", "Results: what building an archive found, as policy build writes it beside the archive", bundles.Results{}},
-		{"stats.json", "Stats: what the log says in numbers, as audit stats -f json writes it", stats.Document{}},
-		{"impact.json", "Impact: what a change of policy would have done, as policy simulate -f json writes it", simulate.Impact{}},
-		{"trust.json", "Trust: whose signatures on policy bundles count, as trust.yaml says", trust.Document{}},
-		{"verdict.json", "Verdict: what checking a policy bundle found, as policy verify -f json writes it", trust.Verdict{}},
-		{"sweep.json", "Sweep: what each value of one setting would do, as policy simulate --sweep -f json writes it", simulate.Sweep{}},
-		{"diff.json", "Diff: what differs between two policies, as policy diff -f json writes it", diff.Changes{}},
+		{"event.json", "Event: what an agent reported, as it leaves the process", engine.EventFacts{}, false},
+		{"action.json", "Action: what an event means", engine.Action{}, false},
+		{"input.json", "Input: everything that policy sees", engine.Input{}, false},
+		{"finding.json", "Finding: a condition of the policy that is true", engine.Finding{}, false},
+		{"decision.json", "Decision: the result of policy for an event", engine.Decision{}, false},
+		{"record.json", "Record: one line of the log", engine.Record{}, false},
+		{"rule.json", "Rule: one row of a bundle's rules", bundles.Rule{}, false},
+		{"rego-finding.json", "RegoFinding: an element of the set findings in a layer's Rego", bundles.RegoFinding{}, false},
+		{"exception.json", "RegoException: an element of the set exceptions in a layer's Rego, a rule that does not apply", bundles.RegoException{}, false},
+		{"manifest.json", "Manifest: the file .manifest of a bundle", bundles.Manifest{}, false},
+		{"program.json", "Program: one row of a bundle's programs", rows.Program{}, false},
+		{"paths.json", "Paths: one row of a bundle's places", rows.Paths{}, false},
+		{"tool.json", "Tool: one row of a bundle's tools", rows.Tool{}, false},
+		{"token.json", "Token: the format of an issuer's secrets, one row of a bundle's tokens", rows.Token{}, false},
+		{"words.json", "WordList: one list of a bundle's words", rows.WordList{}, false},
+		{"detector.json", "Detector: one row of a bundle's detectors", bundles.Detector{}, false},
+		{"access.json", "AccessList: one access list of a bundle", bundles.AccessList{}, false},
+		{"case.json", "Case: events and the decisions expected for them", cases.Case{}, false},
+		{"report.json", "Report: the findings of policy check and policy test, as -f json writes them", report.Document{}, false},
+		{"error.json", "Error: why a command wrote no result, as -f json writes it", report.ErrorDocument{}, false},
+		{"coverage.json", "Coverage: the parts of a policy that its tests reached", report.CoverageDocument{}, false},
+		{"results.json", "Results: test results of an archive, as policy build writes them next to it", bundles.Results{}, false},
+		{"stats.json", "Stats: counts of the records in a log, as audit stats -f json writes them", stats.Document{}, true},
+		{"impact.json", "Impact: what a change of policy would have done, as policy simulate -f json writes it", simulate.Impact{}, false},
+		{"trust.json", "Trust: trusted keys and roles for policy bundles, the contents of trust.yaml", trust.Document{}, false},
+		{"verdict.json", "Verdict: the result of verifying a policy bundle, as policy verify -f json writes it", trust.Verdict{}, true},
+		{"sweep.json", "Sweep: the effect of each value of a setting, as policy simulate --sweep -f json writes it", simulate.Sweep{}, false},
+		{"diff.json", "Diff: the differences between two policies, as policy diff -f json writes them", diff.Changes{}, true},
 	}
 }
 
 func main() {
-	if err := errors.Join(write("."), writeSettings("../docs/settings.md"), writeRules("../docs/rules.md"),
-		writePatterns("../docs/patterns.md"), writePrograms("../docs/programs.md"), writeMetrics("../docs")); err != nil {
+	if err := errors.Join(write(".", ".."), writeSettings("../docs/settings.md"), writeRules("../docs/rules.md"),
+		writePatterns("../docs/patterns.md"), writePrograms("../docs/programs.md"), writeMetrics("../docs"),
+		os.WriteFile("../docs/codes.md", codes.Document(), 0o644), writeGuide("../docs/writing-policy.md")); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
 }
 
-func write(dir string) error {
+// write writes the schemas to a folder; top is the root of the module.
+func write(dir, top string) error {
+	say, err := newDescriber(top)
+	if err != nil {
+		return err
+	}
 	for _, d := range documents() {
 		b, err := schemaJSON(d)
+		if err == nil {
+			b, err = say.describe(b, d.of)
+		}
 		if err != nil {
 			return fmt.Errorf("schema of %T: %w", d.of, err)
 		}
@@ -80,13 +96,16 @@ func write(dir string) error {
 	return nil
 }
 
-// schemaJSON returns the schema of a type, by its own word where it has forms
-// that no Go type shows.
+// schemaJSON returns the schema of a type, from its Schema method if it has forms
+// that a Go type cannot express.
 func schemaJSON(d document) ([]byte, error) {
 	own, ok := d.of.(interface {
 		Schema(title string) map[string]any
 	})
-	if !ok {
+	switch {
+	case d.output:
+		return engine.DocumentSchemaJSON(d.of, d.title)
+	case !ok:
 		return engine.SchemaJSON(d.of, d.title)
 	}
 	b, err := json.MarshalIndent(own.Schema(d.title), "", "  ")
@@ -101,7 +120,7 @@ func writePrograms(file string) error {
 	return os.WriteFile(file, []byte(text), 0o644)
 }
 
-// programsPage describes the programs that the policy that ships knows.
+// programsPage describes the programs that the built-in policy knows.
 func programsPage() (string, error) {
 	b, err := bundles.Default()
 	if err != nil {
@@ -123,7 +142,7 @@ func writeSettings(file string) error {
 }
 
 func writeRules(file string) error {
-	text, err := bundles.ShippedRulesDoc()
+	text, err := bundles.BuiltInRulesDoc()
 	if err != nil {
 		return fmt.Errorf("describe rules: %w", err)
 	}
@@ -138,7 +157,7 @@ func writeMetrics(dir string) error {
 }
 
 func writePatterns(file string) error {
-	text, err := bundles.ShippedPatternsDoc()
+	text, err := bundles.BuiltInPatternsDoc()
 	if err != nil {
 		return fmt.Errorf("describe patterns: %w", err)
 	}

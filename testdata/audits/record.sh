@@ -11,9 +11,9 @@
 #
 #   make build && testdata/audits/record.sh bin/reviewer v1-engine5
 #
-# In the log are the program's environment (`reviewer version`) and the policy that
-# ships, so both must be as they are to stay. Until a version is released its log
-# may be recorded anew: remove the folder first. The logs of older versions then
+# The log contains the program's environment (`reviewer version`) and the built-in
+# policy, so both must be final. Until a version is released its log may be recorded
+# again: remove the folder first. The logs of older versions then
 # belong to another environment. TestFrozenLogs prints what comes out of them;
 # their expected.txt has to say so, with the reason for each decision that differs.
 set -euo pipefail
@@ -26,7 +26,7 @@ out=$here/$2/home
 mkdir -p "$out"
 reviewer() { HOME=/home/kim "$program" "$@" --home "$out"; }
 
-# Prompts are believed where the client itself reports them: a shell of its name does.
+# Prompts are trusted if the client itself reports them: a shell of its name does.
 client=$(mktemp -d)/claude
 trap 'rm -r "$(dirname "$client")"' EXIT
 cp "$(command -v bash)" "$client"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The main job on real input: a session that Claude Code had in /srv/shop, as
 # its hooks were called, goes through reviewer call by call. Then the log is
-# verified and every decision is computed again.
+# verified and every decision is recomputed.
 #
 # usage: testdata/demo/demo.sh PATH/TO/reviewer
 set -euo pipefail
@@ -34,10 +34,10 @@ reviewer audit show last
 say "3. What the agent was told about the last denial:"
 fold -s -w 100 "$home/denial"
 
-say "4. The log is what was written:   reviewer audit verify"
+say "4. The log was not tampered with:   reviewer audit verify"
 reviewer audit verify
 
-say "5. Every decision, computed again in another process and time zone:   reviewer audit replay"
+say "5. Every decision, recomputed in another process and time zone:   reviewer audit replay"
 TZ=Asia/Tokyo GOMAXPROCS=1 reviewer audit replay
 
 [ "$denied" -gt 0 ] || { echo "no call was denied: the demo shows nothing" >&2; exit 1; }

@@ -1,15 +1,15 @@
 # METADATA
 # title: Access rules
 # description: >-
-#   What the lists of access/**.yaml say of a call that has not run yet. The
-#   first rule of a list that holds is found before: it is the only one of the
-#   list's among the findings. No list loosens what another one or a rule says.
+#   The answers of the lists in access/**.yaml to a call that has not run yet. The
+#   first rule of a list that matches is found before: it is the only one of that list
+#   among the findings. No list loosens the answer of another list or of a rule.
 # scope: package
 package reviewer.access
 
 # METADATA
-# title: What the lists say
-# description: In the form of rules that spoke. A list that allows says nothing.
+# title: The answers of the lists
+# description: In the form of rules that fired. A list that allows is left out.
 results contains r if {
 	input.phase == "pre"
 	some name, list in data.reviewer.access_lists
@@ -30,8 +30,8 @@ _answer(name, list) := _said(id, list.rules[id]) if {
 	id := concat(".", ["access", name, "default"])
 }
 
-# Of a rule that cannot be evaluated it is not known whether it holds, nor what
-# those behind it would have said.
+# If a rule cannot be evaluated, it is not known whether it matches, nor what the rules
+# after it would have answered.
 _said(id, rule) := {"id": id, "effect": "deny", "message": _text("access_failed", id)} if {
 	input.finding[id].failed
 } else := {"id": id, "effect": rule.effect, "message": object.get(rule, "message", _words(id, rule.effect))}
@@ -42,7 +42,7 @@ _words(id, effect) := _text("access_approval", id) if {
 
 _text(name, id) := object.get(data.reviewer.messages, name, id)
 
-# A person at the keyboard cannot allow what the organisation's lists hold up.
+# A person at the keyboard cannot allow what the organisation's lists block or ask about.
 _result(answer, firm) := {
 	"id": answer.id,
 	"decision": _decision(answer.effect),

@@ -1,8 +1,8 @@
 # METADATA
 # title: The decision
 # description: >-
-#   The one entry point. It joins the scores, the matrix and the rules of all
-#   layers into one document; everything that it weighs is data.
+#   The single entry point. It joins the scores, the matrix and the rules of all layers
+#   into one document; everything it weighs is data.
 # scope: package
 package reviewer
 
@@ -16,8 +16,8 @@ import data.reviewer.spoken
 # METADATA
 # title: What is done with the action, and why
 # description: >-
-#   Most calls are allowed without a word. They take the short way: everything
-#   that it leaves out would be empty.
+#   Most calls are allowed silently. They take the short path: everything it leaves out
+#   would be empty.
 # entrypoint: true
 decision := {
 	"decision": "allow",
@@ -64,8 +64,8 @@ decision := {
 	"grant": _grant,
 }
 
-# Scores say whether a call is to be made. Of prompts, results and stops there is
-# nothing to say where no rule speaks.
+# Scores judge calls that have not run yet. For prompts, results and stops there is
+# nothing to report unless a rule fires.
 _nothing_to_weigh if {
 	input.phase != "pre"
 	spoken.rules == []
@@ -73,7 +73,7 @@ _nothing_to_weigh if {
 
 default _grant := false
 
-# Only what policy itself allows, and not what it merely watches.
+# Only what the policy itself allows, not what it merely observes.
 _grant if {
 	data.reviewer.grant
 	outcome.decision == "allow"
@@ -89,7 +89,7 @@ _otherwise := {"effect": outcome.otherwise, "text": reasons.otherwise} if {
 
 default _obligations := []
 
-# A checkpoint before a risky call that may run.
+# A checkpoint before a risky call that is allowed to run.
 _obligations := ["checkpoint"] if {
 	"changes_files" in input.facts
 	input.phase == "pre"

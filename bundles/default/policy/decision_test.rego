@@ -29,7 +29,7 @@ test_both_ways_have_the_same_fields if {
 	object.keys(short) - object.keys(long) == set()
 }
 
-# Of what is no call there is nothing to weigh: no scores, unless a rule speaks.
+# Of what is not a call there is nothing to weigh: no scores, unless a rule fires.
 test_no_scores_of_events[phase] if {
 	some phase in ["post", "prompt", "stop", "batch"]
 	quiet := reviewer.decision with input as given.call({"phase": phase}) with data.reviewer.catalog as given.catalog

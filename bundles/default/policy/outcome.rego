@@ -15,7 +15,7 @@ _verdicts := ["allow", "warn", "modify", "ask", "block"]
 _strictness := {"allow": 0, "warn": 1, "modify": 2, "ask": 3, "block": 4}
 
 # METADATA
-# title: What policy says
+# title: The decision of the policy
 decision := "allow" if {
 	quiet
 } else := "allow" if {
@@ -23,8 +23,8 @@ decision := "allow" if {
 } else := _verdicts[max(array.concat([_own], [_demand(r) | some r in spoken.rules]))]
 
 # METADATA
-# title: What is to be answered
-# description: The same after the enforcement modes of the bundle and of each rule.
+# title: The answer to give
+# description: The decision after the enforcement modes of the bundle and of each rule.
 enforced := "allow" if {
 	quiet
 } else := "allow" if {
@@ -35,7 +35,7 @@ enforced := "allow" if {
 ))]
 
 # METADATA
-# title: No rule spoke and the scores have nothing against it
+# title: No rule fired and the scores do not object
 quiet if {
 	own == "allow"
 	spoken.rules == []
@@ -44,8 +44,8 @@ quiet if {
 # METADATA
 # title: A person allowed this very call
 # description: >-
-#   Their word is stronger than scores and rules, but for those that always
-#   hold and those that the organisation lets nobody except.
+#   This overrides scores and rules, except rules that always apply and those that the
+#   organisation lets nobody make exceptions to.
 allowed_by_person if {
 	"allowed_by_person" in input.facts
 	not _adamant
@@ -58,7 +58,7 @@ _adamant if {
 
 _own := _level(own) if own != "modify"
 
-# The scores name no form of their own: any that the rules offer is reviewed
+# The scores offer no form of their own: any form that the rules offer is reviewed
 # again, by the same scores.
 _own := _strictness.modify if {
 	own == "modify"
@@ -78,21 +78,21 @@ _soften(s, "warn") := min([s, 1])
 
 _soften(_, "observe") := 0
 
-# Where nobody is asked, a call that a person should decide about does not run.
-# This comes before verdicts are compared: a rule that asks makes nothing milder.
+# Where nobody is asked, a call that needs approval does not run. This comes before
+# verdicts are compared: a rule that asks makes nothing milder.
 _level(v) := _strictness[v] if not v in {"modify", "ask"}
 
 _level(v) := _unmodified if v in {"modify", "ask"}
 
 # METADATA
-# title: What is done with a call that cannot run in another form
+# title: The answer to a call that cannot run in a safer form
 otherwise := _verdicts[_unmodified]
 
 _unmodified := _strictness.block if {
 	_unattended
 } else := _strictness.ask
 
-# A rule whose call should run in another form is content if it has offered one.
+# A rule whose call should run in a safer form demands no more if it offered one.
 _demand(r) := _strictness.modify if {
 	r.decision == "modify"
 	rewriting.offered(r)
@@ -108,8 +108,8 @@ _unattended if input.event.mode in data.reviewer.unattended_modes
 # METADATA
 # title: The matrix's verdict after its corrections
 # description: >-
-#   Only a call that has not run yet is judged by it. What most calls come to
-#   stands first: nothing behind it would say otherwise.
+#   It only judges calls that have not run yet. The most common outcome comes first:
+#   nothing after it would decide differently.
 own := "allow" if {
 	_cell == "allow"
 	scores.worst < data.reviewer.side_effects.critical
@@ -132,14 +132,14 @@ _cell := _held(_matrix_cell)
 _matrix_cell := data.reviewer.matrix[scores.level][scores.rationality_level]
 
 # METADATA
-# title: The scores would say more if what came before the call counted in full
+# title: The scores would be stricter if the session's history counted in full
 capped if {
 	objected
 	_strictness[_cell] < _strictness[_matrix_cell]
 }
 
-# Factors that only say how the session went before the call (risk.soft) raise what
-# the matrix says of the call itself to the ceiling at most.
+# Factors that only describe the session before the call (risk.soft) raise the matrix's
+# verdict on the call itself to the ceiling at most.
 _held(verdict) := _own_cell if {
 	_strictness[verdict] <= _strictness[_own_cell]
 } else := _verdicts[max([_strictness[_own_cell], min([_strictness[verdict], _ceiling])])]
@@ -155,7 +155,7 @@ _ceilings contains data.reviewer.risk.soft_ceiling.reads if scores.asks_service
 _ceilings contains data.reviewer.risk.soft_ceiling.unattended if _unattended
 
 # METADATA
-# title: The matrix has something against the call, before its corrections
+# title: The matrix objects to the call, before its corrections
 objected if {
 	input.phase == "pre"
 	data.reviewer.enabled
@@ -163,7 +163,7 @@ objected if {
 }
 
 # METADATA
-# title: A warning that is not given because nothing like it was done before
+# title: A warning that is waived because nothing similar was done before
 first_time_pardon if {
 	_cell == "warn"
 	data.reviewer.enabled
@@ -179,6 +179,6 @@ _dangerous_pattern if {
 }
 
 # METADATA
-# title: A rule that leads to what is answered
-# description: The scores alone may do that too; then the rule is named all the same.
+# title: A rule that leads to the answer
+# description: The scores alone may lead to it too; the rule is named anyway.
 leads(r) if _enforced(r) == _strictness[enforced]

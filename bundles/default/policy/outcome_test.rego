@@ -165,7 +165,7 @@ test_unattended_allow[name] if {
 	got == case.decision
 }
 
-# With a form that can be had, modify is modify; a rule without one still asks.
+# With another form available, modify is modify; a rule without one still asks.
 test_another_form[name] if {
 	some name, case in {
 		"the rule's": {"own": "allow", "rules": ["modify"], "offers": ["modify"], "mode": "default", "decision": "modify"},
@@ -213,7 +213,7 @@ test_first_time_pardon[name] if {
 	case.pardons == count(pardoned)
 }
 
-# A person's word goes before scores and rules, but for those that are firm.
+# A manual override takes precedence over scores and rules, except for firm rules.
 test_a_persons_word[name] if {
 	some name, case in {
 		"scores": {"session": {"allowed": "once"}, "rules": [], "own": "block", "decision": "allow"},

@@ -1,10 +1,9 @@
 # METADATA
 # title: Safe reads
 # description: >-
-#   What lets a call through before any score is computed: it only reads, in
-#   places where reading is no news. Nothing that a rule, an access list, a
-#   signal or a condition has something to say about passes here, and neither
-#   does a credential, a protected zone or a stopped session.
+#   Lets a call pass before any score is computed: it only reads, in ordinary places.
+#   A call that a rule, an access list, a signal or a condition applies to does not
+#   pass here, and neither does a credential, a protected zone or a stopped session.
 # scope: package
 package reviewer.prefilter
 
@@ -12,7 +11,7 @@ import data.reviewer.scores
 import data.reviewer.spoken
 
 # METADATA
-# title: The call is let through
+# title: The call passes
 passes if {
 	"reads_only" in input.facts
 	data.reviewer.prefilter.enabled
@@ -41,8 +40,8 @@ _safe(e) if {
 	not scores.in_zone(e)
 }
 
-# What a tool makes again, what configures a build and what tests are as harmless
-# to read as any other file.
+# Generated files, build configuration and tests are as harmless to read as any other
+# file.
 _sensitive(e) if {
 	e.class
 	not e.class in {"generated", "ci_config", "git_data", "test"}

@@ -49,7 +49,7 @@ test_settings[name] if {
 	not prefilter.passes with input as _read({}) with data.reviewer.catalog as given.catalog with data.reviewer.prefilter as case
 }
 
-# What a tool makes again and what configures a build is no secret.
+# Generated files and the configuration of a build are not secrets.
 test_harmless_classes[class] if {
 	some class in ["generated", "ci_config", "git_data", "test"]
 	prefilter.passes with input as _read({"class": class}) with data.reviewer.catalog as given.catalog

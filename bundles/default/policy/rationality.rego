@@ -12,10 +12,10 @@ rationality := {
 }
 
 # METADATA
-# title: How an action follows from those before
+# title: How an action follows from earlier ones
 # description: >-
-#   The first of rationality.ladder that is so; one that is none of these explores.
-#   To look again at what changes by itself repeats nothing.
+#   The first of rationality.ladder that applies; an action to which none applies
+#   explores. Looking again at something that changes by itself is not a repetition.
 progression := _following[0] if {
 	count(_following) > 0
 } else := "explores"
@@ -40,7 +40,7 @@ _components := {
 # METADATA
 # title: Rationality as a number from 0 to 1
 # description: >-
-#   The weighted mean, written so that what is whole costs nothing: mostly no
+#   The weighted mean, written so that complete components cost nothing: usually no
 #   cheaper way is known, and nothing is missing.
 rationality_score := score if {
 	r := data.reviewer.rationality
@@ -57,8 +57,8 @@ rationality_score := score if {
 	score := to_number(sprintf("%.4f", [sum(array.concat(parts, _losses)) + 0.0000001]))
 }
 
-# How an action lies to what people asked for. In doubt it is aligned: most steps
-# of a task touch what nobody named.
+# How well an action fits what the user asked for. In doubt it is aligned: most steps
+# of a task touch something that nobody named.
 _alignment := data.reviewer.rationality.neutral_alignment if not "goal" in input.facts
 
 _alignment := round(sum([a.weights.named * _named, a.weights.kind * _kind, a.weights.words * _words]) * 10000) / 10000 if {
@@ -70,7 +70,7 @@ default _named := 1
 
 _named := data.reviewer.rationality.alignment.unnamed if not input.goal.named
 
-# Looking is a part of any work; what else is depends on what was asked for.
+# Reading is part of any work; what else belongs to it depends on the request.
 default _kind := 0
 
 _kind := 1 if "reads_only" in input.facts
@@ -88,7 +88,7 @@ _words := min([1, a.unsaid + (((1 - a.unsaid) * input.goal.words) / a.full_words
 	a := data.reviewer.rationality.alignment
 }
 
-# What is lost of either: a cheaper way is known only where nothing is missing.
+# The loss of either: a cheaper way is known only if nothing is missing.
 default _losses := []
 
 _losses := [data.reviewer.rationality.weights.completeness * (0 - _missing)] if {
@@ -107,8 +107,8 @@ _efficiency := data.reviewer.rationality.cheaper_way_known if {
 	_cheaper_way
 }
 
-# To look again at what did not change, when nothing went wrong since, is dearer
-# than to use what is known.
+# Looking again at something unchanged, when nothing went wrong since, costs more than
+# using what is known.
 _cheaper_way if {
 	progression == "repeats"
 	not "presupposes_unmet" in input.facts
@@ -122,7 +122,7 @@ rationality_level := "high" if {
 	rationality_score >= data.reviewer.rationality.medium_threshold
 } else := "low"
 
-# The share of what the action takes for granted that the history does not show.
+# The share of the action's assumptions that the history does not support.
 default _missing := 0
 
 _missing := round((count([p | some p in input.history.presupposes; not p.met]) / count(input.history.presupposes)) * 10000) / 10000 if {
@@ -131,14 +131,14 @@ _missing := round((count([p | some p in input.history.presupposes; not p.met]) /
 
 # METADATA
 # title: What would make more sense
-# description: One for each component that is not above medium, where the whole is not high.
+# description: One for each component that is not above medium, if the total is not high.
 rationality_suggestions := [data.reviewer.rationality.suggestions[component] | some component in _weak]
 
 # METADATA
-# title: A cheaper way to what the action is for
+# title: A cheaper way to the same result
 cheaper := [data.reviewer.rationality.suggestions.efficiency | _efficiency < 1]
 
-# The components that are not above medium, where the whole is not high.
+# The components that are not above medium, if the total is not high.
 _weak := [component |
 	some component in ["goal_alignment", "logical_progression", "efficiency", "completeness"]
 	_components[component] <= data.reviewer.rationality.medium_threshold
@@ -159,7 +159,7 @@ _irrational := ["irrational"] if {
 
 # METADATA
 # title: Confidence
-# description: Less for each fact that was not understood, and near a boundary of the risk's levels.
+# description: Lower for each fact that could not be analysed, and near a boundary of the risk's levels.
 default confidence := 1
 
 confidence := max([0, round((1 - _doubt) * 10000) / 10000]) if _doubtful

@@ -80,7 +80,7 @@ test_irrational_is_low_too if {
 		with data.reviewer.rationality.low_threshold as 0.9
 }
 
-# Nothing to fear is no doubtful case, but the most there is may be.
+# Nothing to fear is not a doubtful case, but the most there is may be.
 test_confidence_at_the_ends[name] if {
 	some name, case in {
 		"none, near a low threshold": {"base": 0, "low": 0.04, "critical": 0.95, "confidence": 1},
@@ -127,7 +127,7 @@ test_goal_alignment[name] if {
 		"of the kind": {"goal": {"intents": ["fix"]}, "alignment": 0.775},
 		"of another kind": {"goal": {"intents": ["explain"]}, "alignment": 0.475},
 		"of one of the kinds": {"goal": {"intents": ["explain", "fix"]}, "alignment": 0.775},
-		"partly of the kind": {"goal": {"intents": ["add"]}, "types": ["file_creation", "file_deletion"], "alignment": 0.475},
+		"partly of the kind": {"goal": {"intents": ["clean"]}, "types": ["file_deletion", "mcp_call"], "alignment": 0.475},
 		"named, of another kind": {"goal": {"named": true, "intents": ["read"]}, "alignment": 0.6},
 	}
 	doc := given.call({

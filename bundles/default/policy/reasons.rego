@@ -1,8 +1,8 @@
 # METADATA
 # title: Reasons
 # description: >-
-#   Words for a decision: why, what would be safer, and what the agent is told.
-#   All words are templates in data; a placeholder is {name}.
+#   Texts for a decision: why, what would be safer, and what the agent is told.
+#   All texts are templates in data; a placeholder is {name}.
 # scope: package
 package reviewer.reasons
 
@@ -29,8 +29,8 @@ primary := _texts.disabled if {
 all := array.concat(array.concat(_scores, _effects), _rules)
 
 # METADATA
-# title: Nothing is worth a word
-# description: The common case, and finding that out is cheap.
+# title: There is nothing to report
+# description: The common case, and cheap to detect.
 silent if {
 	outcome.quiet
 	scores.score < data.reviewer.risk.risk_threshold
@@ -40,8 +40,8 @@ silent if {
 	data.reviewer.enabled
 }
 
-# What the scores say against the call. Where neither is bad enough by itself,
-# their place in the matrix is the reason, also of a warning that was forgiven.
+# The objections of the scores. If neither is bad enough by itself, their cell in the
+# matrix is the reason, also for a warning that was waived.
 _scores := said if {
 	said := array.concat(_risk, _rationality)
 	said != []
@@ -80,10 +80,12 @@ _effects := [_fill(_texts.side_effects, {
 
 _rules := [_message(r) | some r in spoken.rules]
 
-_message(r) := _fill(r.message, object.union(_facts, {
+_message(r) := _fill(r.message, _facts_of(r))
+
+_facts_of(r) := object.union(_facts, {
 	"{rule}": r.id,
 	"{details}": object.get(input.finding, [r.id, "details"], ""),
-}))
+})
 
 # METADATA
 # title: How the scores led to the decision
@@ -102,7 +104,7 @@ _pardon := [_texts.first_time] if {
 
 # METADATA
 # title: Safer ways
-# description: Those of the rules that spoke, else those of the kinds of effects; and a cheaper way that is known.
+# description: Those of the rules that fired, else those of the kinds of effects; and a known cheaper way.
 alternatives := [] if {
 	outcome.decision == "allow"
 } else := _ways if {
@@ -120,7 +122,7 @@ _safer := [_remediation(r) | some r in spoken.rules; r.remediation != ""]
 _remediation(r) := _fill(r.remediation, object.union(_facts, {"{rule}": r.id}))
 
 # METADATA
-# title: The rules that spoke, as they are recorded
+# title: The rules that fired, as they are recorded
 results := [_recorded(r) | some r in spoken.rules]
 
 _recorded(r) := object.union_n([
@@ -140,15 +142,15 @@ _mode(r) := {"enforcement": r.mode} if {
 # METADATA
 # title: What the agent is told
 # description: >-
-#   Words for what is answered, which may be milder than what was decided.
+#   Text for the answer, which may be milder than the decision.
 #   "{id}" stands for the record's id, which only the log knows.
 text := "" if {
 	outcome.enforced == "allow"
 } else := _told(_template)
 
 # METADATA
-# title: What the agent is told where its call cannot run in another form
-# description: '"{why}" stands for what is in the way.'
+# title: What the agent is told if its call cannot run in a safer form
+# description: '"{why}" stands for the obstacle.'
 otherwise := _told(_texts.otherwise_denial) if {
 	outcome.otherwise == "block"
 } else := _told(_texts.otherwise_question)
@@ -158,8 +160,8 @@ _told(template) := _fill(template, {
 	"{by}": object.get(input.session, "stop_by", "a person"),
 })
 
-# What is left for a person. Nobody can allow what the guard itself needs, or
-# what the organisation insists on.
+# What a person can still do. Nobody can allow what protects reviewer itself, or what
+# the organisation insists on.
 _person := _texts.person_may_not if {
 	some r in _leading
 	r.firm
@@ -177,13 +179,24 @@ _template := _texts.stop if {
 	_leading[0].remediation != ""
 } else := _texts.warning
 
-# What the agent reads first is the message of the strictest rule that led to
-# the answer; the scores' own reason where no rule was as strict.
+# The agent first reads the message of the strictest rule that led to the answer, or
+# the scores' own reason if no rule was as strict.
 _lead := object.get(input.session, "stop_reason", "no reason given") if {
 	input.session.stopped
-} else := _message(_leading[0]) if {
+} else := _brief(_leading[0]) if {
 	_leading != []
 } else := primary
+
+# The agent knows its own call: of a long value, the beginning and the end are enough.
+# The record has all of it.
+_brief(r) := _fill(r.message, {name: _clip(value) | some name, value in _facts_of(r)})
+
+_clip(value) := value if {
+	count(value) <= _longest
+} else := sprintf("%s … %s", [substring(value, 0, 60), substring(value, count(value) - 37, -1)])
+
+# With a value of this length, no text that the rules give is longer than 500 characters.
+_longest := 100
 
 default _rule := "matrix"
 
@@ -196,16 +209,17 @@ _way := _remediation(_leading[0]) if {
 _leading := [r | some r in spoken.rules; outcome.leads(r)]
 
 # METADATA
-# title: What is done about the run
-# description: A session that was stopped ends at the next chance.
+# title: Interventions in the session
+# description: A stopped session ends at the next opportunity.
 interventions := [{"kind": "emergency_stop", "reason": object.get(input.session, "stop_reason", "")}] if {
 	input.session.stopped
 } else := []
 
-# What templates may name. A target that is not known says so.
+# The placeholders of templates. An unknown target says that it is unknown.
 _facts := {
 	"{target}": _target,
 	"{deleted}": _deleted,
+	"{deleted_outside}": _deleted_outside,
 	"{command}": input.action.resource,
 	"{tool}": object.get(input.event, "tool", ""),
 	"{host}": concat(", ", _hosts),
@@ -217,12 +231,12 @@ _facts := {
 	"{written}": concat("; ", [sprintf("%s (%s)", [w.path, _objections(w)]) | some w in spoken.objectionable_code]),
 }
 
-# What the rules say that objected to code when it was written.
+# The titles of the rules that objected to code when it was written.
 _objections(w) := concat(", ", [lower(object.get(data.reviewer.catalog, [id, "title"], id)) | some id in w.rules]) if {
 	w.rules != []
 } else := "a high risk"
 
-# The place that workspace enforcement is about, or that a person wants left alone.
+# The place that workspace enforcement is about, or that the user wants left alone.
 _place := _first(_places) if {
 	count(_places) > 0
 } else := "this"
@@ -238,7 +252,7 @@ _kept_out(e) if spoken.denied_place(e)
 
 _kept_out(e) if spoken.left_out(e)
 
-default _target := "something that is not known beforehand"
+default _target := "an unknown target"
 
 _target := _first(_targets) if count(_targets) > 0
 
@@ -247,7 +261,7 @@ _targets := [_name(e) |
 	e.kind != "file_read"
 ]
 
-# What is deleted or moved away, where anything is.
+# What is deleted or moved away, if anything.
 _deleted := _first(_deletions) if {
 	count(_deletions) > 0
 } else := _target
@@ -256,6 +270,12 @@ _deletions := [_name(e) |
 	some e in input.action.effects
 	e.kind == "file_delete"
 ]
+
+# What of it lies outside the workspace.
+_deleted_outside := _first(outside) if {
+	outside := [_name(e) | some e in input.action.effects; e.kind == "file_delete"; e.location != "inside"]
+	count(outside) > 0
+} else := _deleted
 
 # The first three names, each once.
 _first(names) := concat(", ", array.slice(distinct, 0, 3)) if {
@@ -268,6 +288,6 @@ _name(e) := e.short if {
 
 _hosts := input.action.hosts if {
 	count(input.action.hosts) > 0
-} else := ["a host that is not known beforehand"]
+} else := ["an unknown host"]
 
 _fill(template, facts) := strings.replace_n(facts, template)

@@ -166,10 +166,10 @@ test_results if {
 	doc := given.call({"findings": ["says_block", "watched"], "action": {"resource": "rm x"}})
 	got := reasons.results with input as doc with data.reviewer.catalog as given.catalog
 	got == [
-		{"id": "says_block", "decision": "block", "severity": "high", "harm": "policy", "message": "says_block on something that is not known beforehand"},
+		{"id": "says_block", "decision": "block", "severity": "high", "harm": "policy", "message": "says_block on an unknown target"},
 		{
 			"id": "watched", "decision": "block", "harm": "policy", "severity": "medium", "enforcement": "observe",
-			"message": "watched on something that is not known beforehand",
+			"message": "watched on an unknown target",
 		},
 	]
 }
@@ -249,8 +249,8 @@ test_text_of_a_rule_without_a_way if {
 	text == "DENIED m|bare|Look first.|{id}"
 }
 
-# A medium risk with a medium rationality has no reason of its own; it is told
-# all the same.
+# A medium risk with a medium rationality has no reason of its own; the text names
+# it anyway.
 test_text_of_the_matrix if {
 	text := reasons.text with input as given.call({"action": {"types": ["network_request"]}, "history": {"follows": ["repeats"]}})
 		with data.reviewer.messages as _messages
@@ -276,7 +276,7 @@ test_no_intervention_otherwise if {
 	reasons.interventions == [] with input as _bad with data.reviewer.catalog as given.catalog
 }
 
-# A rule about deletions names what is deleted, once, and not the host beside it.
+# A rule about deletions names what is deleted, once, and not the host next to it.
 test_deleted[name] if {
 	written := [given.effect("file_write", {"short": "./b"}), given.request({})]
 	some name, case in {
@@ -332,7 +332,7 @@ test_place[name] if {
 }
 
 test_fields_of_nothing[field] if {
-	some field, want in {"target": "something that is not known beforehand", "host": "a host that is not known beforehand", "tool": "", "opaque": ""}
+	some field, want in {"target": "an unknown target", "host": "an unknown host", "tool": "", "opaque": ""}
 	row := {"id": "says", "decision": "warn", "tags": [], "overridable": [], "always": false, "message": concat("", ["{", field, "}"])}
 	doc := object.union(given.call({"findings": ["says"]}), {"event": {"name": "PreToolUse"}})
 	nameless := json.remove(doc, ["event/tool"])
@@ -376,3 +376,20 @@ test_no_second_filling if {
 	text := reasons.text with input as doc with data.reviewer.catalog as {"says": row} with data.reviewer.messages as _messages
 	startswith(text, "DENIED echo {target} {alternative} {rule}|")
 }
+
+# Of a long command the agent is shown the beginning and the end; the record has all of it.
+test_long_values_are_clipped[name] if {
+	some name, case in {
+		"as long as may be": {"length": 100, "want": _letters(100)},
+		"longer": {"length": 101, "want": concat("", [_letters(60), " … ", _letters(37)])},
+	}
+	row := {"id": "says", "decision": "block", "tags": [], "overridable": [], "always": false, "message": "{command}"}
+	doc := given.call({"findings": ["says"], "action": {"resource": _letters(case.length)}})
+	got := {"text": reasons.text, "recorded": reasons.results[0].message} with input as doc
+		with data.reviewer.catalog as {"says": row}
+		with data.reviewer.messages as _messages
+	startswith(got.text, concat("", ["DENIED ", case.want, "|"]))
+	got.recorded == _letters(case.length)
+}
+
+_letters(n) := concat("", ["a" | some _ in numbers.range(1, n)])

@@ -1,30 +1,57 @@
 # METADATA
 # title: Rewriting
 # description: >-
-#   In which other form a call may run. A rule that says modify has a safe form
-#   if it is among the offers (rules/**/*_rewrite.rego): a list of operations on
-#   the call, by the index of a command among input.action.commands. Policy
-#   writes no command: it sees masked text. Reviewer applies the operations to
-#   the raw call, reviews the result, and runs it only if it does nothing that
-#   the call does not and has no more than a warning against it.
+#   The safer form in which a call may run. A rule with decision modify has one if it is
+#   among the offers (rules/**/*_rewrite.rego), or if the organisation or the user has
+#   operations for a rule of their own: a list of operations on the call, by the index
+#   of a command in input.action.commands. Policy writes no commands, since it sees
+#   masked text. Reviewer applies the operations to the raw call, reviews the result,
+#   and runs it only if it does nothing that the call does not, and gets no more than a
+#   warning.
 # scope: package
 package reviewer.rewriting
 
 import data.reviewer.spoken
 
 # METADATA
-# title: The operations of all rules that spoke, say modify and are held to, in their order
+# title: The operations of all rules that fired with modify and are enforced, in order
 operations := [op |
 	some r in spoken.rules
 	r.decision == "modify"
 	r.mode == "enforce"
-	some op in offers[r.id]
+	some op in form(r.id)
 ]
 
 # METADATA
 # title: A rule has a safe form for this call
-offered(r) if count(offers[r.id]) > 0
+offered(r) if count(form(r.id)) > 0
 
 # METADATA
 # title: The call has a safe form
 possible if operations != []
+
+# METADATA
+# title: The operations that the layer of a rule has for it
+# description: >-
+#   A layer offers forms for its own rules only: otherwise it could turn the question of
+#   a rule above it into another answer. The project's layer can be written by the agent
+#   and offers none.
+form(id) := offers[id] if {
+	offers[id]
+} else := data.policies.organisation.operations[id] if {
+	_own("organisation", id)
+} else := data.policies.user.operations[id] if {
+	_own("user", id)
+	not _own("organisation", id)
+}
+
+_own(layer, id) if {
+	data.policies[layer].catalog[id]
+	not data.reviewer.catalog[id]
+}
+
+_own(layer, id) if {
+	some f in data.policies[layer].findings
+	f.id == id
+	not data.reviewer.catalog[id]
+}

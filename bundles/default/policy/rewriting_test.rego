@@ -84,7 +84,7 @@ test_time_limit if {
 	got == [{"op": "insert_arg", "command": 0, "arg": 0, "value": "timeout"}, {"op": "insert_arg", "command": 0, "arg": 0, "value": "7"}]
 }
 
-# A loop of the shell is no command.
+# A loop of the shell is not a command.
 test_no_time_limit if not rewriting.offers.unbounded_resource with input as _call([{"name": "echo"}], ["unbounded_resource"], [])
 
 _catalog := {"git_force_push": {

@@ -1,14 +1,14 @@
 # METADATA
 # title: Scores
 # description: >-
-#   How much could go wrong, and what would be left behind. The formulas are
-#   here; every number in them is data. A rule begins with a test on
-#   input.facts where it can: most calls only read, and what cannot apply to
-#   them is not looked at.
+#   How much could go wrong, and what would be left behind. The formulas are here; every
+#   number in them is data. A rule begins with a test on input.facts if it can: most
+#   calls only read, and what cannot apply to them is skipped.
 # scope: package
 package reviewer.scores
 
 import data.reviewer.run
+import data.reviewer.spoken
 
 _cfg := data.reviewer.risk
 
@@ -29,7 +29,7 @@ _clamp(raw) := 0 if {
 
 default _together := 1
 
-# Patterns that are worse together than each by itself.
+# Patterns that are worse in combination.
 _together := run.factor if {
 	some f in input.finding
 	f.level
@@ -51,7 +51,7 @@ _level(s) := "minimal" if {
 
 # METADATA
 # title: Level of the risk of the call itself
-# description: Without what only says how the session went before it (risk.soft).
+# description: Without the factors that only describe the session before it (risk.soft).
 own_level := _level(_clamp(sum([m | some m in object.remove(_modifiers, _cfg.soft)]) * _own_together)) if {
 	_softened
 } else := level
@@ -71,8 +71,8 @@ _own_together := 1 if {
 } else := _together
 
 # METADATA
-# title: The risk lies near a boundary of its level
-# description: How near, as a distance. No risk at all is near to nothing.
+# title: The risk is near a boundary of its level
+# description: The distance. A risk of 0 is near no boundary.
 near_boundary := _distance if {
 	score != 0
 	_distance < data.reviewer.confidence.near_boundary
@@ -99,7 +99,7 @@ _modifiers["failed_before"] := _cfg.failed_similar[min([input.history.similar.fa
 	"failed_before" in input.facts
 }
 
-# A pattern that asks or blocks says so by itself, and is not added once more.
+# A pattern that asks or blocks does so by itself, and is not added again.
 _modifiers["active_pattern"] := max(_added) if {
 	some f in input.finding
 	f.level
@@ -115,7 +115,7 @@ _decides(id) if {
 	data.policies[layer].catalog[id].decision in {"modify", "ask", "block"}
 }
 
-# What a layer's own findings add.
+# What the findings of other layers add.
 _modifiers[concat(":", ["rule", id])] := amount if {
 	some id, amount in _cfg.added
 	_found(id)
@@ -134,9 +134,8 @@ _modifiers["reads_only"] := _cfg.reversibility.R0 if {
 	not out_of_scope
 }
 
-# The worst effect counts. What can be undone lowers the risk only in scope,
-# and only where everything was understood; what is not known neither raises
-# nor lowers it.
+# The worst effect counts. Reversibility lowers the risk only in scope, and only if
+# everything was analysed; an unknown one neither raises nor lowers it.
 _modifiers["reversibility"] := m if {
 	"changes" in input.facts
 	m := max([object.get(_cfg.reversibility, s, 0) | some s in _steps])
@@ -153,7 +152,7 @@ _counts(m) if {
 
 # METADATA
 # title: The action touches a path outside the session's scope
-# description: Where no scope is known, nothing is.
+# description: If no scope is known, nothing is outside it.
 out_of_scope if {
 	"outside_workspace" in input.facts
 	input.session.workspace != ""
@@ -162,21 +161,21 @@ out_of_scope if {
 	not in_scope(e)
 }
 
-# Where an action does more than reading, what it reads says nothing of how much
-# is lost: rules look at what leaves (upload_outside, secret_egress).
+# If an action does more than read, its reads do not show how much is lost: rules judge
+# what leaves the machine (upload_outside, secret_egress).
 _weighs(e) if e.kind != "file_read"
 
 _weighs(_) if "reads_only" in input.facts
 
 # METADATA
-# title: An effect lies in the session's scope
-# description: What is no path has no scope.
+# title: An effect is in the session's scope
+# description: Only paths have a scope.
 in_scope(e) if e.location in data.reviewer.scope.locations
 
 in_scope(e) if not e.location
 
-# Elsewhere no place belongs to the session: what is read there is no news, and
-# what changes counts where data say so.
+# On other machines no place belongs to the session: reads there are ordinary, and
+# changes count if the data say so.
 in_scope(e) if {
 	e.host
 	e.kind == "file_read"
@@ -184,7 +183,7 @@ in_scope(e) if {
 
 in_scope(e) if own_host(e)
 
-# A person said at a terminal that the place belongs to the session.
+# A person added the place to the session's scope at a terminal.
 in_scope(e) if e.scoped
 
 in_scope(e) if allowed_place(e)
@@ -192,9 +191,44 @@ in_scope(e) if allowed_place(e)
 # A rule asks about it (delete_named).
 in_scope(e) if ordered(e)
 
+in_scope(e) if own_file(e)
+
+in_scope(e) if cache(e)
+
+# Data sent to a board at a serial port is not on a disk.
+in_scope(e) if {
+	e.kind == "file_write"
+	e.location == "device"
+	e.certainty == "exact"
+	strings.any_prefix_match(e.target, data.reviewer.system.serial)
+}
+
 # METADATA
-# title: A person ordered the deletion of a file elsewhere by its name
-# description: One plain file, known whole, while the work that people asked for is to clean up.
+# title: A file outside the scope is deleted that did not exist before the session wrote it
+# description: With a person's approval.
+own_file(e) if {
+	e.kind == "file_delete"
+	e.location in {"outside", "home"}
+	e.ledger == "created"
+	e.certainty == "exact"
+	not e.recursive
+	not e.entry == "dir"
+}
+
+# METADATA
+# title: A tool's cache is deleted
+# description: The tool can download or build it again.
+cache(e) if {
+	e.kind == "file_delete"
+	known_path(e)
+	e.location in {"outside", "home"}
+	some pattern in data.reviewer.scope.caches
+	regex.match(pattern, e.short)
+}
+
+# METADATA
+# title: The user asked by name to delete a file outside the scope
+# description: One plain file whose path is fully known, while the request is to clean up.
 ordered(e) if {
 	e.kind == "file_delete"
 	e.named
@@ -207,7 +241,7 @@ ordered(e) if {
 }
 
 # METADATA
-# title: An effect lies in a place that settings allow
+# title: An effect is in a place that settings allow
 # description: Besides the workspace, such as where the agent keeps its plans.
 allowed_place(e) if {
 	e.location in {"outside", "home", "beside"}
@@ -216,8 +250,8 @@ allowed_place(e) if {
 }
 
 # METADATA
-# title: An effect lies below one of some places
-# description: A place may be written as it is shortened or in full, or begin with {workspace}.
+# title: An effect is below one of several places
+# description: A place may be written in short form or in full, or begin with {workspace}.
 below(e, places) if strings.any_prefix_match(spellings(e), folders(places))
 
 # METADATA
@@ -225,25 +259,30 @@ below(e, places) if strings.any_prefix_match(spellings(e), folders(places))
 folders(places) := [concat("", [trim_suffix(replace(place, "{workspace}", input.session.workspace), "/"), "/"]) | some place in places]
 
 # METADATA
-# title: How an effect's path may be written
-# description: As it is shortened, and in full; either may be missing.
+# title: The forms of an effect's path
+# description: In short form, and in full; either may be missing.
 spellings(e) := [concat("", [trim_suffix(path, "/"), "/"]) | some field in ["short", "target"]; path := e[field]; path != ""]
 
 # METADATA
-# title: An effect happens in a container or machine of one's own
+# title: An effect happens in a local container or virtual machine
 own_host(e) if strings.any_prefix_match(e.host, data.reviewer.scope.hosts)
 
 # METADATA
 # title: How far an effect can be undone
 # description: >-
-#   The classifier's fact, corrected by what the session itself did to the path
-#   and by classes of files that a tool makes again; both only where the path
-#   is known whole.
+#   The classifier's fact, corrected by what the session itself did to the path and by
+#   classes of files that a tool can regenerate; both only if the path is fully known.
 step(e) := "R0" if {
 	e.location == "null"
 } else := s if {
 	s := _cfg.ledger[e.ledger]
 	known_path(e)
+} else := _cfg.class.generated if {
+	built(e)
+} else := _cfg.class.generated if {
+	e.kind == "system_call"
+	e.object
+	spoken.rehearsal(e)
 } else := _cfg.ledger.created if {
 	made_by_call(e)
 } else := _cfg.service if {
@@ -255,8 +294,27 @@ step(e) := "R0" if {
 	known_path(e)
 } else := "unknown"
 
-# What goes to the service that holds the repository, and puts nothing in the
-# place of something else, can be taken back there.
+# METADATA
+# title: Build output is deleted that only its neighbour identifies
+# description: >-
+#   Such as `bin`, which by itself may hold scripts, together with `obj` next to it.
+#   Files that git does not ignore are judged by their state in git.
+built(e) if {
+	e.kind == "file_delete"
+	known_path(e)
+	object.get(e, "git", "ignored") == "ignored"
+	some pair in data.reviewer.scope.built_with
+	[name, neighbour] := split(pair, " ")
+	endswith(e.short, concat("", ["/", name]))
+	some other in input.action.effects
+	other.kind == "file_delete"
+	other.short == concat("", [trim_suffix(e.short, name), neighbour])
+}
+
+built(e) if cache(e)
+
+# What goes to the service that hosts the repository, and replaces nothing, can be
+# undone there.
 _to_service(e) if {
 	e.reversibility == "R5"
 	e.kind == "network"
@@ -267,7 +325,7 @@ _to_service(e) if {
 }
 
 # METADATA
-# title: The same call made the file before that it deletes
+# title: The same call created the file that it deletes
 made_by_call(e) if {
 	e.kind == "file_delete"
 	e.certainty == "exact"
@@ -282,20 +340,20 @@ made_by_call(e) if {
 	object.get(made, "exists", "no") == "no"
 }
 
-# What leaves something behind.
+# Effects that leave something behind.
 _changes := [e | some e in input.action.effects; e.kind != "file_read"]
 
-# A program that is started beside it takes nothing of that back: what is known of
-# what it does has effects of its own.
+# Another program in the same call undoes none of that: its known actions have effects
+# of their own.
 _steps := {step(e) | some e in _changes; e.kind != "process"}
 
 # METADATA
-# title: An effect's path is known whole
-# description: Of anything else the worst is assumed; a beginning may go on with `/../..`.
+# title: An effect's path is fully known
+# description: Otherwise the worst is assumed; a known beginning may continue with `/../..`.
 known_path(e) if e.certainty in {"exact", "glob"}
 
 # METADATA
-# title: All that the action does is known, can be undone, stays in scope and sends nothing
+# title: Everything the action does is known, reversible, in scope, and sends nothing
 contained if {
 	not "not_understood" in input.facts
 	not "unknown" in input.action.types
@@ -313,7 +371,7 @@ _undone(e) if e.kind in {"file_read", "process"}
 _undone(e) if step(e) in {"R0", "R1", "R2", "R3"}
 
 # METADATA
-# title: The action only asks services, and reads
+# title: The action only queries services, and reads
 asks_service if {
 	"network_request" in input.action.types
 	not "not_understood" in input.facts
@@ -333,8 +391,8 @@ _only_asks(e) if {
 # METADATA
 # title: Side effects
 # description: >-
-#   The worst severity and that of each effect in the order of the action's,
-#   whether everything can be undone, and of what kinds they are.
+#   The worst severity, that of each effect in the order of the action's effects,
+#   whether everything is reversible, and the kinds of effects.
 side_effects := {
 	"severity": data.reviewer.side_effects.names[worst],
 	"severities": [data.reviewer.side_effects.names[_left(e)] | some e in input.action.effects],
@@ -345,7 +403,7 @@ side_effects := {
 } else := {"severity": "none", "reversible": true}
 
 # METADATA
-# title: Safer ways for the kinds of side effects
+# title: Safer ways by kind of side effect
 mitigations := [m | some k in kinds; m := data.reviewer.side_effects.mitigations[k]]
 
 # METADATA
@@ -355,7 +413,7 @@ default worst := 0
 
 worst := max([_severity(e) | some e in _changes]) if "changes" in input.facts
 
-# A read leaves nothing behind.
+# Reads leave nothing behind.
 _left(e) := 0 if {
 	e.kind == "file_read"
 } else := _severity(e)
@@ -375,10 +433,10 @@ _severity(e) := 0 if {
 } else := data.reviewer.side_effects.severity[e.kind]
 
 # METADATA
-# title: An effect lies in a protected zone
+# title: An effect is in a protected zone
 in_zone(e) if strings.any_prefix_match(concat("", [e.short, "/"]), data.reviewer.zones)
 
-# What holds a zone goes with it.
+# A folder that contains a zone is affected with it.
 in_zone(e) if {
 	e.recursive
 	strings.any_prefix_match(data.reviewer.zones, concat("", [trim_suffix(e.short, "/"), "/"]))

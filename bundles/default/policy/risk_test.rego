@@ -235,7 +235,7 @@ test_made_and_deleted[name] if {
 	case.step == scores.step(deleted) with input as given.action("file_deletion", [made, deleted])
 }
 
-# What goes to the service that holds the repository can be taken back there.
+# What is sent to the service that hosts the repository can be undone there.
 test_service[name] if {
 	some name, case in {
 		"a push": {"effect": {"target": "origin"}, "step": "R4"},

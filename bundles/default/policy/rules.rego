@@ -1,9 +1,9 @@
 # METADATA
 # title: Review rules
 # description: >-
-#   Which rules spoke. A rule is a row of the catalogue (rules/**/*.yaml). It
-#   speaks if Rego says so in `speaks` (rules/**/*.rego), or if its condition
-#   is among the findings. Other layers add findings and exceptions of their own.
+#   Which rules fired. A rule is a row of the catalogue (rules/**/*.yaml). It fires if
+#   Rego adds it to `speaks` (rules/**/*.rego), or if its condition is among the
+#   findings. Other layers add findings and exceptions of their own.
 # scope: package
 package reviewer.spoken
 
@@ -15,10 +15,10 @@ _order := {"block": 0, "ask": 1, "modify": 2, "warn": 3, "allow": 4}
 _severity := {"critical": 0, "high": 1, "medium": 2, "low": 3}
 
 # METADATA
-# title: The rules that spoke, strictest first
+# title: The rules that fired, strictest first
 # description: >-
-#   Of equally strict ones those that say what the call does come before one that
-#   only says that it was denied in another form; of them the severest comes first.
+#   Among equally strict rules, those about what the call does come before one that only
+#   reports that it was denied in another form; among those, the most severe comes first.
 rules := [k[4] | some k in sort(_keyed)]
 
 _keyed contains _key(_result(id, data.reviewer.catalog[id])) if some id in _ids
@@ -32,7 +32,7 @@ _keyed contains _key(_firm(layer, row, _result(id, row))) if {
 	not run.told(id, row)
 }
 
-# A layer's Rego may speak for a row of its catalogue, or bring all with it.
+# A layer's Rego may fire a row of its catalogue, or provide the whole rule itself.
 _keyed contains _key(_firm(layer, row, _result(id, row))) if {
 	some layer
 	some f in data.policies[layer].findings
@@ -41,7 +41,7 @@ _keyed contains _key(_firm(layer, row, _result(id, row))) if {
 	_applies(row)
 }
 
-# Lists of access rules, of all layers.
+# Access lists of all layers.
 _keyed contains _key(object.union(r, {"mode": _mode(r)})) if {
 	data.reviewer.enabled
 	some r in access.results
@@ -57,8 +57,8 @@ _applies(row) if {
 # METADATA
 # title: What a person at the keyboard cannot allow
 # description: >-
-#   What the organisation's layer says, unless it says that users may make
-#   exceptions. Base rules that always hold are firm by themselves.
+#   Rules of the organisation's layer, unless it lets users make exceptions. Built-in
+#   rules that always apply are firm by themselves.
 _firm("organisation", row, r) := object.union(r, {"firm": true}) if {
 	not "user" in object.get(row, "overridable", [])
 } else := r
@@ -99,22 +99,22 @@ _result(id, row) := {
 	"unattended": object.get(row, "unattended", ""),
 }
 
-# A word that is no verdict, or none at all, counts as the strictest.
+# A word that is not a verdict, or none at all, counts as the strictest.
 _verdict(row) := row.decision if {
 	_order[row.decision]
 } else := "block"
 
-# A person's own word, and the guard's own safety, are not softened.
+# A person's own decision, and the protection of reviewer itself, are not softened.
 _mode(row) := "enforce" if row.always
 
 _mode(row) := object.get(_milder[data.reviewer.enforcement], _own_mode(row), data.reviewer.enforcement) if not row.always
 
-# What the settings say of a rule goes before what its row says.
+# A rule's mode in the settings takes precedence over the one in its row.
 _own_mode(row) := data.reviewer.rules.enforcement[row.id] if {
 	true
 } else := object.get(row, "enforcement", "")
 
-# What a rule may say instead of the bundle's own mode.
+# Modes that a rule may have instead of the bundle's own.
 _milder := {
 	"enforce": {"warn": "warn", "observe": "observe"},
 	"warn": {"observe": "observe"},
@@ -137,14 +137,14 @@ _in_set(id) if {
 	"essential" in data.reviewer.catalog[id].tags
 }
 
-# An exception counts only where the rule says that this layer may make one.
+# An exception counts only if the rule lets this layer make one.
 _excepted(row) if {
 	some layer in row.overridable
 	some e in data.policies[layer].exceptions
 	e.rule == row.id
 }
 
-# Settings say it of one workspace, of rules that the user may make exceptions of.
+# Settings disable it in one workspace, for rules that the user may make exceptions to.
 _excepted(row) if {
 	"user" in row.overridable
 	some place, ids in data.reviewer.rules.disabled_in

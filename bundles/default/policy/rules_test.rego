@@ -36,8 +36,8 @@ test_each_order_by_itself if {
 	_order(severities) == ["d", "e", "c", "b", "a"]
 }
 
-# Which rule denied it is worth more than that it was denied already, and how
-# strict the answer is comes first all the same.
+# The rule that denied it is more useful than the fact that it was denied before;
+# stricter answers still come first.
 test_what_was_denied_already_comes_last if {
 	rows := [_row("deny_workaround", "block", "critical"), _row("z", "block", "low"), _row("a", "ask", "critical")]
 	_order(rows) == ["z", "deny_workaround", "a"]

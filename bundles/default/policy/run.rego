@@ -1,13 +1,13 @@
 # METADATA
-# title: How the run goes
+# title: How the session goes
 # description: >-
-#   What patterns found, taken together. A pattern is active where it is found
-#   now, or was within as many of the agent's actions as it is kept quiet.
+#   What the patterns found, taken together. A pattern is active if it is found now, or
+#   was found within the number of the agent's actions during which it is not repeated.
 # scope: package
 package reviewer.run
 
 # METADATA
-# title: The pattern is found, or was a short while ago
+# title: The pattern is found, or was found recently
 active(id) if id in input.findings
 
 active(id) if input.history.fired[id].ago <= _quiet(data.reviewer.catalog[id])
@@ -27,11 +27,10 @@ _all_active(c) if {
 }
 
 # METADATA
-# title: The agent was told this already
+# title: The agent was already told this
 # description: >-
-#   A warning is not repeated for a while, and only as long as it does not get
-#   worse. A question or a denial is repeated each time, unless its row names a
-#   hysteresis of its own.
+#   A warning is not repeated for a while, unless it gets worse. A question or a denial
+#   is repeated each time, unless its row has a hysteresis of its own.
 told(id, row) if {
 	_rests(row)
 	before := input.history.fired[id]

@@ -44,7 +44,7 @@ test_zones[name] if {
 		"everything": {"effect": given.effect("file_delete", {"short": "/", "recursive": true}), "severity": "critical"},
 		"a program that lies there": {"effect": {"kind": "process", "short": "/boot/check", "location": "system", "reversibility": "R4", "certainty": "exact"}, "severity": "medium"},
 		"a name that begins so": {"effect": given.effect("file_delete", {"short": "~/.conf", "recursive": true}), "severity": "high"},
-		"beside it": {"effect": given.effect("file_delete", {"short": "~/.config"}), "severity": "high"},
+		"next to it": {"effect": given.effect("file_delete", {"short": "~/.config"}), "severity": "high"},
 		"another's name": {"effect": given.effect("file_write", {"short": "~/.sshd/config"}), "severity": "medium"},
 		"in the workspace": {"effect": given.effect("file_write", {"short": "./.ssh/config"}), "severity": "medium"},
 		"a file that is one": {"effect": given.effect("file_write", {"short": "/etc/passwd"}), "severity": "critical"},
@@ -68,7 +68,7 @@ test_side_effects_as_a_whole if {
 	not got.reversible
 	safer := scores.mitigations with input as given.action("file_deletion", effects)
 	count(safer) == 2
-	startswith(safer[0], "look at what would be lost")
+	startswith(safer[0], "check first what would be lost")
 }
 
 test_reversible[name] if {

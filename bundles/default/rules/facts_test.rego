@@ -2,8 +2,8 @@ package reviewer.rules_test
 
 import data.reviewer.given_test as given
 
-# Rules that combine facts of effects, each with inputs for which it speaks, and
-# with some that differ from those in one fact only.
+# Rules that combine facts of effects, each with inputs for which it fires, and with
+# some that differ from those in one fact only.
 _facts := {
 	"delete_broad": {
 		"speaks": object.union(

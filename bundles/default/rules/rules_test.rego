@@ -1,6 +1,6 @@
 # METADATA
 # title: The rules that are judged in Rego
-# description: Each with inputs for which it speaks, and for which it does not.
+# description: Each with inputs for which it fires, and for which it does not.
 # scope: package
 package reviewer.rules_test
 
@@ -168,7 +168,7 @@ test_known_hosts[name] if {
 		"another": {"target": "https://example.com/", "hosts": ["example.com"], "said": ["warn_external_network"]},
 		"a name that ends so": {"target": "https://evilapi.example.com/", "hosts": ["evilapi.example.com"], "said": ["warn_external_network"]},
 		"a path that ends so": {"target": "https://evil.example/.api.example.com", "hosts": ["evil.example"], "said": ["warn_external_network"]},
-		"in the path, and known beside it": {"target": "https://evil.example/@api.example.com", "hosts": ["api.example.com", "evil.example"], "said": ["warn_external_network"]},
+		"in the path, and known next to it": {"target": "https://evil.example/@api.example.com", "hosts": ["api.example.com", "evil.example"], "said": ["warn_external_network"]},
 		"in the query": {"target": "https://evil.example?@api.example.com", "hosts": ["api.example.com", "evil.example"], "said": ["warn_external_network"]},
 		"in the fragment": {"target": "https://evil.example#@api.example.com", "hosts": ["api.example.com", "evil.example"], "said": ["warn_external_network"]},
 		"as the user": {"target": "https://api.example.com@evil.example/", "hosts": ["api.example.com", "evil.example"], "said": ["warn_external_network"]},

@@ -1,7 +1,7 @@
-// Package auditcmd holds the commands of `reviewer audit`, one file each: they
+// Package auditcmd contains the commands of `reviewer audit`, one file each: they
 // read, verify, replay, count and export the log.
 //
-// Not its business: writing records; nothing but seals is added to a log here.
+// Out of scope: writing records. Only seals are added to a log here.
 package auditcmd
 
 import (
@@ -13,10 +13,11 @@ import (
 // Command is `reviewer audit`.
 func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "audit",
-		Short: "Read, verify, replay and export the log",
+		Use:     "audit",
+		Example: "  reviewer audit show last\n  reviewer audit verify",
+		Short:   "Read, verify, replay and export the log",
 		Long: "ID is a session's id or a prefix of it, a record's id as `reviewer denials` lists it, or last.\n" +
-			"Exit codes: 0 fine, 1 could not run, 2 findings (a broken chain, a difference).",
+			cli.ExitHelp() + " Findings are a broken chain or a divergence.",
 	}
 	return cli.Group(cmd,
 		auditShowCommand(a), auditTailCommand(a), explaincmd.AuditWhyCommand(a), auditVerifyCommand(a),

@@ -24,19 +24,19 @@ func auditCaseCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	var policy, name string
 	cmd := &cobra.Command{
-		Use:   "case ID",
-		Short: "Cut a case for `policy test` out of the log: the session up to one decision",
-		Long: "ID is a record's id as `reviewer denials` lists it, a session's id, or last. The case holds\n" +
-			"what happened in the session up to that record, and expects what was decided.\n\n" +
-			"The log does not hold everything: texts that were written, outputs and prompts are\n" +
-			"not in it, and secrets are replaced. The case says what is missing. It is run\n" +
-			"against the policy that decided; where it comes out otherwise, that is said, and\n" +
+		Use:   "case [ID]",
+		Short: "Extract a case for `policy test` from the log: the session up to one decision",
+		Long: "ID is a record's id as `reviewer denials` lists it, a session's id, or last. The case contains\n" +
+			"what happened in the session up to that record, and expects the recorded decision.\n\n" +
+			"The log does not contain everything: written contents, outputs and prompts are not\n" +
+			"recorded, and secrets are replaced. The case lists what is missing. It is run\n" +
+			"against the policy that decided; if the result differs, a message says so and\n" +
 			"the case is marked todo.",
 		Example: "  reviewer audit case f8dc9b3b-37 -o policy/cases/found/found.yaml\n" +
 			"  reviewer policy test policy/cases/found",
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := cutCase(cmd.Context(), a, args[0], name, policy)
+			text, err := cutCase(cmd.Context(), a, cli.OrLast(args), name, policy)
 			if err != nil {
 				return err
 			}
@@ -51,8 +51,8 @@ func auditCaseCommand(a *cli.App) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&name, "name", "", "name of the case (default: what is called)")
-	cmd.Flags().StringVar(&policy, "policy", "", "folder of the policy to run it against (default: the one that decided)")
+	cmd.Flags().StringVar(&name, "name", "", "name of the case (default: the call)")
+	cmd.Flags().StringVar(&policy, "policy", "", cli.PolicyFlag+", to run it against (default: the one that decided)")
 	out.Flags(cmd, "yaml")
 	return cmd
 }
@@ -81,14 +81,14 @@ func cutCase(ctx context.Context, a *cli.App, selector, name, policy string) ([]
 	if err != nil {
 		return nil, err
 	}
-	e, err := explaincmd.PolicyOf(a, store, rec, policy)
+	e, err := explaincmd.PolicyOf(ctx, a, store, rec, policy)
 	if err != nil {
 		return nil, err
 	}
-	if x.Case.Todo, err = whetherItHolds(ctx, a, x, e); err != nil {
+	if x.Case.Todo, err = failureOf(ctx, a, x, e); err != nil {
 		return nil, err
 	}
-	return cases.Write(aboutCase(rec, x), x.Case)
+	return cases.Write(commentOf(rec, x), x.Case)
 }
 
 func nameOfCase(rec *engine.Record) string {
@@ -113,37 +113,37 @@ func recordsUntil(store *audit.Store, key engine.SessionKey, n int64) ([]*engine
 	return list, nil
 }
 
-// aboutCase says above a case where it is from, and what it lacks.
-func aboutCase(rec *engine.Record, x cases.Excerpt) []string {
-	lines := []string{fmt.Sprintf("Cut out of the log: record %s, %s UTC.", rec.ID(), UTC(rec.T))}
+// commentOf returns the comment above a case: its origin, and what it lacks.
+func commentOf(rec *engine.Record, x cases.Excerpt) []string {
+	lines := []string{fmt.Sprintf("Extracted from the log: record %s, %s UTC.", rec.ID(), UTC(rec.T))}
 	if len(x.Lost) > 0 {
-		lines = append(lines, "Not recorded, and so not here: "+strings.Join(x.Lost, "; ")+".")
+		lines = append(lines, "Not recorded, so missing here: "+strings.Join(x.Lost, "; ")+".")
 	}
 	return lines
 }
 
-// whetherItHolds runs the case against a policy, and says why it does not hold;
-// empty: it does.
-func whetherItHolds(ctx context.Context, a *cli.App, x cases.Excerpt, e *bundles.Effective) (string, error) {
-	why, err := FailsOn(ctx, trial.NewRunner(cli.Environment(), e.Layers...), x)
+// failureOf runs the case against a policy, and returns why it fails; empty if
+// it passes.
+func failureOf(ctx context.Context, a *cli.App, x cases.Excerpt, e *bundles.Effective) (string, error) {
+	why, err := Differences(ctx, trial.NewRunner(cli.Environment(), e.Layers...), x)
 	if err != nil || why == "" {
 		return "", err
 	}
 	fmt.Fprintf(a.Stderr,
-		"reviewer: the case does not come out as it was decided (%s), since not everything was recorded; it is marked todo\n", why)
+		"reviewer: the case does not reproduce the decision (%s), since not everything was recorded; it is marked todo\n", why)
 	return "not everything was recorded: " + why, nil
 }
 
-// FailsOn runs a case as a file would hold it, and says what comes out
-// otherwise; empty: nothing.
-func FailsOn(ctx context.Context, runner *trial.Runner, x cases.Excerpt) (string, error) {
+// Differences runs a case as it would be in a file, and returns the differences; empty if
+// there are none.
+func Differences(ctx context.Context, runner *trial.Runner, x cases.Excerpt) (string, error) {
 	text, err := cases.Write(nil, x.Case)
 	if err != nil {
 		return "", err
 	}
 	list, err := cases.Parse("case.yaml", text)
 	if err != nil {
-		return "", fmt.Errorf("the case that was cut out cannot be read (please report this): %w", err)
+		return "", fmt.Errorf("the extracted case cannot be read (please report this): %w", err)
 	}
 	result, err := runner.Run(ctx, list[0])
 	if err != nil || len(result.Failures) == 0 {
@@ -157,5 +157,5 @@ func FailsOn(ctx context.Context, runner *trial.Runner, x cases.Excerpt) (string
 	return strings.TrimSuffix(strings.Join(append(differ, f.Wrong), "; "), "; "), nil
 }
 
-// UTC is a moment as it is written in documents that others read.
+// UTC is a time as it is written in documents that others read.
 func UTC(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05") }

@@ -12,8 +12,9 @@ import (
 func auditExportCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
-		Use:   "export [ID…]",
-		Short: "Write records in the format of another tool",
+		Use:     "export [ID…]",
+		Short:   "Export records in other formats",
+		Example: "  reviewer audit export -f json -o log.jsonl\n  reviewer audit export last -f csv -o last.csv",
 		RunE: func(_ *cobra.Command, args []string) error {
 			store, sessions, err := a.Chosen(args)
 			if err != nil {

@@ -15,9 +15,10 @@ import (
 func auditReconcileCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
-		Use:   "reconcile TRANSCRIPT…",
-		Short: "Find calls that ran without a review: the only way to see that hooks were off",
-		Args:  cobra.MinimumNArgs(1),
+		Use:     "reconcile TRANSCRIPT…",
+		Short:   "Find calls that ran without a review, as when hooks were off",
+		Example: "  reviewer audit reconcile ~/.claude/projects",
+		Args:    cli.AtLeast(cli.Argument{Name: "FILE", What: "transcripts of the client, or folders of them, such as ~/.claude/projects"}),
 		RunE: func(_ *cobra.Command, paths []string) error {
 			store, err := a.OpenStore()
 			if err != nil {
@@ -45,7 +46,7 @@ func auditReconcileCommand(a *cli.App) *cobra.Command {
 			if err := reportSources(a, sources); err != nil {
 				return err
 			}
-			return doubts(list)
+			return unreviewed(list)
 		},
 	}
 	out.Flags(cmd, "text", "json")
@@ -71,11 +72,11 @@ func reconcile(store *audit.Store, t harness.Transcript) (harness.Reconciliation
 
 func printReconciliation(a *cli.App, w io.Writer, out *term.Output, list []harness.Reconciliation) error {
 	if out.Format == "json" {
-		return term.WriteJSON(w, list)
+		return term.WriteList(w, "sessions", list)
 	}
 	p := a.Paint(out)
 	for _, r := range list {
-		fmt.Fprintf(w, "session %s: %d calls, %d of them reviewed\n", r.Session, r.Calls, r.Reviewed)
+		fmt.Fprintf(w, "session %s: %s, %d of them reviewed\n", r.Session, term.Counted(int(r.Calls), "call", "calls"), r.Reviewed)
 		for _, d := range r.Unreviewed {
 			fmt.Fprintf(w, "  %s not reviewed: %s %s (%s)\n", p.Verdict("fail"), d.Tool, d.Call, d.Outcome)
 		}
@@ -86,7 +87,7 @@ func printReconciliation(a *cli.App, w io.Writer, out *term.Output, list []harne
 	return nil
 }
 
-func doubts(list []harness.Reconciliation) error {
+func unreviewed(list []harness.Reconciliation) error {
 	var unreviewed, ran int
 	for _, r := range list {
 		unreviewed, ran = unreviewed+len(r.Unreviewed), ran+len(r.RanDenied)
@@ -94,6 +95,6 @@ func doubts(list []harness.Reconciliation) error {
 	if unreviewed+ran == 0 {
 		return nil
 	}
-	return cli.Findings("%d calls were not reviewed and %d ran although they were denied: hooks were off or failed; run `reviewer doctor`",
-		unreviewed, ran)
+	return cli.Findings("%s not reviewed, and %d that ran although denied: hooks were off or failed; run `reviewer doctor`",
+		term.Counted(unreviewed, "call was", "calls were"), ran)
 }

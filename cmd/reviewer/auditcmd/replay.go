@@ -12,17 +12,19 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 	"github.com/spf13/cobra"
 )
-import "github.com/agent-reviewer/reviewer/engine/review"
 
 func auditReplayCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
-		Use:   "replay [ID…]",
-		Short: "Decide everything again from the log: does each decision come out byte for byte?",
+		Use:     "replay [ID…]",
+		Short:   "Recompute every decision from the log and check that it reproduces byte for byte",
+		Example: "  reviewer audit replay\n  reviewer audit replay last -f json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, sessions, err := a.Chosen(args)
 			if err != nil {
@@ -67,10 +69,11 @@ func PoliciesOf(ctx context.Context, store *audit.Store) func(string) (*review.P
 
 func printReplay(a *cli.App, w io.Writer, out *term.Output, r simulate.Report) error {
 	if out.Format == "json" {
-		return term.WriteJSON(w, r)
+		return term.WriteDocument(w, r)
 	}
 	p := a.Paint(out)
-	fmt.Fprintf(w, "%d records, %d decisions: %d come out the same", r.Records, r.Decisions, r.Same)
+	fmt.Fprintf(w, "%s, %s: %d reproduced",
+		engine.Counted(r.Records, "record", "records"), engine.Counted(r.Decisions, "decision", "decisions"), r.Same)
 	for _, n := range []struct {
 		count int64
 		what  string
@@ -82,7 +85,8 @@ func printReplay(a *cli.App, w io.Writer, out *term.Output, r simulate.Report) e
 	}
 	fmt.Fprintln(w)
 	for _, digest := range slices.Sorted(maps.Keys(r.Missing)) {
-		fmt.Fprintf(w, "%s %d decisions cannot be computed: %s\n", p.Verdict("fail"), r.Missing[digest], r.Why[digest])
+		fmt.Fprintf(w, "%s %s cannot be recomputed: %s\n", p.Verdict("fail"),
+			engine.Counted(r.Missing[digest], "decision", "decisions"), r.Why[digest])
 	}
 	if r.First != nil {
 		fmt.Fprintf(w, "%s %s\n", p.Verdict("fail"), r.First)

@@ -2,9 +2,11 @@ package auditcmd
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
@@ -16,43 +18,69 @@ import (
 
 func auditSealCommand(a *cli.App) *cobra.Command {
 	var to string
+	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "seal [ID…]",
-		Short: "Cover what is recorded so far, so that a cut or a rewrite shows",
-		Long: "Writes a seal into each chain and the ledger. Only seals that are kept on another\n" +
-			"machine (--to FILE, then move it) show a rewrite of everything; `audit verify\n" +
-			"--against FILE` compares.",
+		Short: "Seal the log so that truncation or rewriting can be detected",
+		Long: "Writes a seal into each chain and into the ledger. Only seals kept on another machine\n" +
+			"(--to FILE, then move it) can detect a rewrite of the whole log; `audit verify\n" +
+			"--against FILE` compares them.",
+		Example: "  reviewer audit seal\n  reviewer audit seal --to seals.jsonl      # then keep it on another machine",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, sessions, err := a.Chosen(args)
 			if err != nil {
 				return err
 			}
+			d := sealedDocument{Sealed: []sealedChain{}, File: to}
 			for _, s := range sessions {
 				seal, err := store.Seal(cmd.Context(), s.Key)
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(a.Stdout, "%s sealed at %d: %s\n", s.Key.Session, seal.N, seal.Head)
+				d.Sealed = append(d.Sealed, sealedChain{s.Key.Session, int64(seal.N), seal.Head})
 			}
-			if to == "" {
-				return nil
+			if to != "" {
+				if err := writeSeals(cmd.Context(), store, to); err != nil {
+					return err
+				}
 			}
-			var b bytes.Buffer
-			if err := store.SealTo(cmd.Context(), &b); err != nil {
-				return err
-			}
-			if err := onlySeals(to); err != nil {
-				return err
-			}
-			return term.WriteWhole(to, b.Bytes())
+			return out.Result(a.Stdout, d, func(w io.Writer) {
+				for _, s := range d.Sealed {
+					fmt.Fprintf(w, "%s sealed at %d: %s\n", s.Session, s.N, s.Head)
+				}
+			})
 		},
 	}
-	cmd.Flags().StringVar(&to, "to", "", "write all seals to this file as JSON lines")
+	out.Flags(cmd, term.Text, "json")
+	cmd.Flags().StringVar(&to, "to", "", "also write all seals to this file, as JSON lines")
 	return cmd
 }
 
-// onlySeals refuses a file that is there and holds anything but seals: it is not
-// ours to write over.
+// sealedDocument is what was sealed.
+type sealedDocument struct {
+	Sealed []sealedChain `json:"sealed"`
+	File   string        `json:"file,omitempty"` // that holds all seals
+}
+
+type sealedChain struct {
+	Session string `json:"session"`
+	N       int64  `json:"n"`    // of the last record that the seal covers
+	Head    string `json:"head"` // hash of its line
+}
+
+func writeSeals(ctx context.Context, store *audit.Store, file string) error {
+	var b bytes.Buffer
+	if err := store.SealTo(ctx, &b); err != nil {
+		return err
+	}
+	if err := onlySeals(file); err != nil {
+		return err
+	}
+	return term.WriteWhole(file, b.Bytes())
+}
+
+// onlySeals refuses an existing file that contains anything but seals, so that it is
+// not overwritten.
 func onlySeals(path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && (info.Size() == 0 || !info.Mode().IsRegular()) {
@@ -67,7 +95,7 @@ func onlySeals(path string) error {
 		d := json.NewDecoder(bytes.NewReader(line))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&seal); err != nil || seal.Chain == "" {
-			return fmt.Errorf("%s is there and holds more than seals, so it is not written over: name another file, or move it away first", path)
+			return fmt.Errorf("%s exists and contains more than seals, so it was not overwritten: name another file, or move it away first", path)
 		}
 	}
 	return nil

@@ -1,7 +1,6 @@
 package auditcmd
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -21,15 +20,18 @@ func auditShowCommand(a *cli.App) *cobra.Command {
 	var all, ledger bool
 	cmd := &cobra.Command{
 		Use:   "show [ID]",
-		Short: "List the sessions, the calls of one with their decisions, or what the machine's ledger tells",
-		Args:  cobra.MaximumNArgs(1),
+		Short: "List sessions, the calls of one session with their decisions, or the machine's ledger",
+		Long: "Shows records as they are in the log. `reviewer session list` and `session show` present the same\n" +
+			"sessions with prompts, patterns and outcomes; `audit tail` follows a session.",
+		Example: "  reviewer audit show\n  reviewer audit show last --all\n  reviewer audit show --ledger",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, err := a.OpenStore()
 			switch {
 			case err != nil:
 				return err
 			case ledger && len(args) > 0:
-				return errors.New("--ledger is of the machine, and ID of one session: give one of the two")
+				return cli.Usage("--ledger is about the machine, ID about one session: give one of the two")
 			case ledger:
 				return out.Write(a.Stdout, func(w io.Writer) error { return showLedger(a, w, &out, store, all) })
 			case len(args) == 0:
@@ -42,10 +44,10 @@ func auditShowCommand(a *cli.App) *cobra.Command {
 			return out.Write(a.Stdout, func(w io.Writer) error { return showSession(a, w, &out, store, s, all) })
 		},
 	}
-	cmd.Flags().BoolVarP(&all, "all", "a", false, "every record, not only calls and what a person or policy did")
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "show every record, not only calls and what a person or the policy did")
 	cmd.Flags().BoolVar(&ledger, "ledger", false,
-		"what concerns no session alone: policies that were activated or refused, installation, people's choices")
-	out.Flags(cmd, "table", "json")
+		"show the machine's ledger: activated and refused policies, installation, manual overrides")
+	out.Flags(cmd, "text", "json")
 	return cmd
 }
 
@@ -62,7 +64,7 @@ func showLedger(a *cli.App, w io.Writer, out *term.Output, store *audit.Store, a
 		}
 	}
 	if out.Format == "json" {
-		return term.WriteJSON(w, records)
+		return term.WriteList(w, "records", records)
 	}
 	p := a.Paint(out)
 	for _, r := range records {
@@ -79,8 +81,8 @@ type SessionDocument struct {
 	Harness   string           `json:"harness"`
 	Chain     string           `json:"chain"`
 	Records   int64            `json:"records"`
-	First     int64            `json:"first"` // Unix milliseconds
-	Last      int64            `json:"last"`
+	First     string           `json:"first"` // RFC 3339
+	Last      string           `json:"last"`
 	Workspace string           `json:"workspace"`
 	Actions   int64            `json:"actions"`
 	Denied    int64            `json:"denied"`
@@ -98,10 +100,10 @@ func showSessions(a *cli.App, w io.Writer, out *term.Output, store *audit.Store)
 		for _, s := range sessions {
 			docs = append(docs, DocumentOf(s))
 		}
-		return term.WriteJSON(w, docs)
+		return term.WriteList(w, "sessions", docs)
 	}
 	if len(sessions) == 0 {
-		fmt.Fprintf(w, "no session is recorded in %s yet\n", store.Dir)
+		fmt.Fprintf(w, "no sessions recorded in %s yet\n", store.Dir)
 		return nil
 	}
 	p := a.Paint(out)
@@ -123,7 +125,7 @@ func showSessions(a *cli.App, w io.Writer, out *term.Output, store *audit.Store)
 // DocumentOf makes a document of a session.
 func DocumentOf(s audit.Session) SessionDocument {
 	d := SessionDocument{
-		Session: s.Key.Session, Harness: s.Key.Harness, Chain: s.Chain, Records: s.N, First: s.First, Last: s.Last,
+		Session: s.Key.Session, Harness: s.Key.Harness, Chain: s.Chain, Records: s.N, First: term.Time(s.First), Last: term.Time(s.Last),
 		Workspace: s.Workspace, Actions: s.Actions, Denied: s.Denied, Stopped: s.Stopped,
 	}
 	if s.Err != nil {
@@ -132,7 +134,7 @@ func DocumentOf(s audit.Session) SessionDocument {
 	return d
 }
 
-// worthShowing leaves out what only the machinery cares about.
+// worthShowing leaves out internal records.
 func worthShowing(r *engine.Record) bool {
 	switch r.Kind {
 	case engine.KindPre, engine.KindControl, engine.KindAct:
@@ -154,18 +156,18 @@ func showSession(a *cli.App, w io.Writer, out *term.Output, store *audit.Store, 
 		}
 	}
 	if out.Format == "json" {
-		return term.WriteJSON(w, records)
+		return term.WriteList(w, "records", records)
 	}
 	p := a.Paint(out)
-	fmt.Fprintf(w, "session %s in %s, chain %s, %d records\n\n", s.Key.Session, s.Workspace, s.Chain, s.N)
+	fmt.Fprintf(w, "session %s in %s, chain %s, %s\n\n", s.Key.Session, s.Workspace, s.Chain, engine.Counted(s.N, "record", "records"))
 	for _, r := range records {
 		printRecord(a, w, p, r)
 	}
 	return nil
 }
 
-// printRecord prints one record as a line, and below it what became of the call
-// that was to run in another form, and the reason where it was not simply allowed.
+// printRecord prints one record as a line, and below it the outcome of a rewritten
+// call, and the reason unless the call was simply allowed.
 func printRecord(a *cli.App, w io.Writer, p term.Paint, r *engine.Record) {
 	word, what, why := explaincmd.Summary(r)
 	fmt.Fprintf(w, "%s %s %s %s\n", p.Faint(time.UnixMilli(r.T).Format("15:04:05")), term.Pad(r.ID(), 13),

@@ -20,10 +20,10 @@ func auditStatsCommand(a *cli.App) *cobra.Command {
 	var since, by string
 	cmd := &cobra.Command{
 		Use:   "stats [ID…]",
-		Short: "Count what the log says: answers, review time, false positives, patterns, interventions",
-		Long: "Reads the sessions once, all of them if none is named, as far as their hashes fit.\n" +
-			"docs/metrics.md says what each number means; there is no cache hit rate, since\n" +
-			"reviews are not cached. Exit code 2: a session is damaged, and counted up to there.",
+		Short: "Show statistics of the log: answers, review time, approved questions, patterns, interventions",
+		Long: "Reads all sessions, or the ones named, up to the first record whose hash does not match.\n" +
+			"docs/metrics.md explains each number; there is no cache hit rate, since reviews\n" +
+			"are not cached. Exit code 2: a session is damaged and was counted only up to the damage.",
 		Example: "  reviewer audit stats --since 7d --by rule\n  reviewer audit stats -f prometheus -o /var/lib/node_exporter/textfile/reviewer.prom",
 		RunE: func(_ *cobra.Command, args []string) error {
 			from, err := cli.SinceTime(since, time.Now())
@@ -31,7 +31,7 @@ func auditStatsCommand(a *cli.App) *cobra.Command {
 				return err
 			}
 			if by != "" && out.Format == "prometheus" {
-				return errors.New("--by: the metrics hold every grouping but session, agent and day, which have no bound; use -f table or -f json")
+				return cli.Usage("--by: metrics include every grouping but session, agent and day, whose values are unbounded; use -f text or -f json")
 			}
 			if err := out.Known(); err != nil {
 				return err
@@ -39,16 +39,16 @@ func auditStatsCommand(a *cli.App) *cobra.Command {
 			return writeStatsOf(a, args, from, stats.Grouping(by), &out)
 		},
 	}
-	cmd.Flags().StringVar(&since, "since", "", "only what happened since: a time such as 90m, 24h or 7d, or a date such as 2026-01-31")
-	cmd.Flags().StringVar(&by, "by", "", "list the calls by this: "+strings.Join(stats.Groupings(), ", "))
-	out.Flags(cmd, "table", "json", "prometheus")
+	cmd.Flags().StringVar(&since, "since", "", "only what happened since: a time such as 90m, 24h or 7d ago, or a date such as 2026-01-31")
+	cmd.Flags().StringVar(&by, "by", "", "group calls by this: "+strings.Join(stats.Groupings(), ", "))
+	out.Flags(cmd, "text", "json", "prometheus")
 	return cmd
 }
 
 func writeStatsOf(a *cli.App, selectors []string, since int64, by stats.Grouping, out *term.Output) error {
 	c, err := stats.NewCollector(since, by)
 	if err != nil {
-		return cli.WithNear(fmt.Errorf("--by: %w", err), string(by), stats.Groupings())
+		return cli.WithNear(cli.Usage("--by: %w", err), string(by), stats.Groupings())
 	}
 	store, sessions, err := a.Chosen(selectors)
 	if err != nil {
@@ -102,14 +102,14 @@ func writeStats(a *cli.App, w io.Writer, out *term.Output, store *audit.Store, d
 	var err error
 	switch out.Format {
 	case "json":
-		err = term.WriteJSON(w, doc)
+		err = term.WriteDocument(w, doc)
 	case "prometheus":
 		err = stats.WritePrometheus(w, doc)
 	default:
 		printStats(a, w, out, store.Dir, doc)
 	}
 	if err == nil && len(doc.Damaged) > 0 {
-		return cli.Findings("the log is not what was written: %s; `reviewer audit verify` tells more",
+		return cli.Findings("the log was tampered with or damaged: %s; run `reviewer audit verify` for details",
 			term.Counted(len(doc.Damaged), "chain is damaged", "chains are damaged"))
 	}
 	return err

@@ -34,7 +34,7 @@ func printStats(a *cli.App, w io.Writer, out *term.Output, home string, d stats.
 		if d.Since > 0 {
 			since = " since " + term.Clock(d.Since)
 		}
-		fmt.Fprintf(w, "nothing is recorded in %s%s\n", home, since)
+		fmt.Fprintf(w, "nothing recorded in %s%s\n", home, since)
 		return
 	}
 	page := statsPage{w, a.Paint(out), cmp.Or(a.Columns(out), pipeWidth)}
@@ -51,7 +51,7 @@ func printStats(a *cli.App, w io.Writer, out *term.Output, home string, d stats.
 	page.lists(d)
 }
 
-// head says what was counted, and what could not be.
+// head summarises what was counted, and what could not be.
 func (s statsPage) head(d stats.Document) {
 	text := term.Counted(int(d.Sessions.Total), "session", "sessions")
 	if d.Sessions.Stopped > 0 {
@@ -66,13 +66,13 @@ func (s statsPage) head(d stats.Document) {
 		if x.Session == "" {
 			name = "the ledger"
 		}
-		fmt.Fprintf(s.w, "%s %s is counted up to %s\n", s.p.Verdict("fail"), term.OneLine(name, 60), term.OneLine(x.Error, 300))
+		fmt.Fprintf(s.w, "%s %s counted only up to %s\n", s.p.Verdict("fail"), term.OneLine(name, 60), term.OneLine(x.Error, 300))
 	}
 }
 
-// calls prints what was answered, and what policy said where that is another.
+// calls prints the answers, and the decisions where they differ.
 func (s statsPage) calls(d stats.Document) {
-	t := table{heads: []string{"CALLS", "ANSWERED", "", "POLICY SAID"}, texts: 1, paint: s.p.Verdict}
+	t := table{heads: []string{"CALLS", "ANSWERED", "", "DECISION"}, texts: 1, paint: s.p.Verdict}
 	answered, said := verdictsOf(d.Calls), verdictsOf(d.Policy)
 	for i, word := range engine.Verdicts() {
 		t.add(word, count(answered[i]), share(answered[i], d.Calls.Total), count(said[i]))
@@ -86,21 +86,22 @@ func (s statsPage) calls(d stats.Document) {
 	}
 	s.table(t)
 	if d.Prefiltered > 0 {
-		s.line("%s through before any score was computed", term.Counted(int(d.Prefiltered), "call was let", "calls were let"))
+		s.line("%s allowed by the prefilter", term.Counted(int(d.Prefiltered), "call was", "calls were"))
 	}
 	if r := d.ReviewTime; r.Count > 0 {
 		s.line("")
-		s.line("REVIEW TIME  p50 %s, p90 %s, p99 %s, longest %s (%d reviews)", ms(r.P50), ms(r.P90), ms(r.P99), ms(r.Max), r.Count)
+		s.line("REVIEW TIME  p50 %s, p90 %s, p99 %s, longest %s (%s)", ms(r.P50), ms(r.P90), ms(r.P99), ms(r.Max),
+			engine.Counted(r.Count, "review", "reviews"))
 	}
 }
 
-// people prints what they answered, and what they did of their own accord.
+// people prints what people answered, and what they did unasked.
 func (s statsPage) people(d stats.Document) {
 	if q := d.Questions; q.Asked > 0 {
 		s.line("")
 		s.line("QUESTIONS    %d asked: %d approved, %d refused, %d open", q.Asked, q.Approved, q.Refused, q.Open)
-		if r := q.FalsePositive; r != nil {
-			s.line("             false positives %s (95 %% interval %s to %s)", percent(r.Rate), percent(r.Low), percent(r.High))
+		if r := q.ApprovedShare; r != nil {
+			s.line("             approved %s (95 %% interval %s to %s)", percent(r.Rate), percent(r.Low), percent(r.High))
 		}
 	}
 	if len(d.Controls) > 0 {
@@ -142,9 +143,9 @@ func patternsTable(list []stats.Pattern) table {
 	return t
 }
 
-// interventionsTable puts the outcomes of what was done about an issue into one line.
+// interventionsTable puts the outcomes of the interventions about an issue into one line.
 func interventionsTable(d stats.Document) table {
-	t := table{heads: []string{"INTERVENTION ABOUT", "TYPE", "HELPED", "RETURNED", "OPEN", "ESCALATED"}, texts: 2}
+	t := table{heads: []string{"INTERVENTION RULE", "TYPE", "HELPED", "RETURNED", "OPEN", "ESCALATED"}, texts: 2}
 	escalated := map[string]int64{}
 	for _, e := range d.Escalations {
 		escalated[e.Issue] = e.Count
@@ -161,7 +162,7 @@ func interventionsTable(d stats.Document) table {
 	for _, at := range order {
 		o := outcomes[at]
 		t.add(at.issue, at.kind, count(o[stats.Helped]), count(o[stats.Returned]), count(o[stats.Open]), dash(escalated[at.issue]))
-		delete(escalated, at.issue) // told once for an issue
+		delete(escalated, at.issue) // shown once per issue
 	}
 	return t
 }
@@ -183,7 +184,7 @@ func (s statsPage) groups(by string, list []stats.Group, most int) {
 
 func (s statsPage) top(t table, by stats.Grouping) { s.first(t, topRows, by) }
 
-// first prints the first rows of a table, and how the others are seen.
+// first prints the first rows of a table, and how to see the others.
 func (s statsPage) first(t table, most int, by stats.Grouping) {
 	more := len(t.rows) - most
 	t.rows = t.rows[:min(most, len(t.rows))]
@@ -267,7 +268,7 @@ func (t *table) row(cells []string, widths []int, paint func(string) string) str
 
 func count(n int64) string { return strconv.FormatInt(n, 10) }
 
-// dash lets what is not nothing stand out.
+// dash shows zero as a dash, so that other values stand out.
 func dash(n int64) string {
 	if n == 0 {
 		return "-"

@@ -18,10 +18,15 @@ const poll = 300 * time.Millisecond
 func auditTailCommand(a *cli.App) *cobra.Command {
 	var count int
 	var follow, all bool
+	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "tail [ID]",
 		Short: "Show the last calls of a session (default: the latest one), and follow it with -F",
-		Args:  cobra.MaximumNArgs(1),
+		Long: "Shows the newest calls, and with -F new ones as they happen. `audit show` lists all of\n" +
+			"them; `session show` shows the whole session.",
+		Example: "  reviewer audit tail -F\n" +
+			"  reviewer audit tail -n 100 -f json | jq -c .answer    # one record per line",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			selector := "last"
 			if len(args) == 1 {
@@ -31,14 +36,14 @@ func auditTailCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			next, err := tail(a, store, s, 0, count, all)
+			next, err := tail(a, &out, store, s, 0, count, all)
 			if err != nil || !follow {
 				return err
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
 			for ctx.Err() == nil {
-				if next, err = tail(a, store, s, next, 0, all); err != nil {
+				if next, err = tail(a, &out, store, s, next, 0, all); err != nil {
 					return err
 				}
 				select {
@@ -49,31 +54,40 @@ func auditTailCommand(a *cli.App) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().IntVarP(&count, "lines", "n", 10, "how many calls")
-	cmd.Flags().BoolVarP(&follow, "follow", "F", false, "go on until interrupted")
-	cmd.Flags().BoolVarP(&all, "all", "a", false, "every record")
+	out.FormatFlag(cmd, term.Text, "json")
+	cmd.Flags().IntVarP(&count, "lines", "n", 10, "number of calls")
+	cmd.Flags().BoolVarP(&follow, "follow", "F", false, "follow the session until interrupted")
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "show every record")
 	return cmd
 }
 
 // tail prints the records from a number on, the last count of them where count
 // is not 0, and returns the number after the newest.
-func tail(a *cli.App, store *audit.Store, s audit.Session, from int64, count int, all bool) (int64, error) {
-	var lines []func()
-	p := a.Paint(&term.Output{})
+func tail(a *cli.App, out *term.Output, store *audit.Store, s audit.Session, from int64, count int, all bool) (int64, error) {
+	var lines []func() error
+	p := a.Paint(out)
 	for r, err := range store.Records(s.Key, from) {
 		if err != nil {
 			return from, fmt.Errorf("read session: %w", err)
 		}
 		from = r.N + 1
 		if all || worthShowing(r) {
-			lines = append(lines, func() { printRecord(a, a.Stdout, p, r) })
+			lines = append(lines, func() error {
+				if out.Format == "json" {
+					return term.WriteLine(a.Stdout, r)
+				}
+				printRecord(a, a.Stdout, p, r)
+				return nil
+			})
 		}
 	}
 	if count > 0 {
 		lines = lines[max(0, len(lines)-count):]
 	}
 	for _, print := range lines {
-		print()
+		if err := print(); err != nil {
+			return from, err
+		}
 	}
 	return from, nil
 }

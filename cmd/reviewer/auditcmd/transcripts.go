@@ -11,12 +11,13 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
-// maskTranscript takes secrets out of all of a transcript that is told as it
-// stands: names, ids, and what is wrong with a line. Ids come out as those of
-// the log do, where mask is the log's.
+// maskTranscript masks secrets in everything of a transcript that is shown as it is:
+// names, ids, and error messages. Ids become those of the log if mask is the log's.
 func maskTranscript(t *harness.Transcript, mask func(string) string) {
 	t.Session = mask(t.Session)
 	for i := range t.Events {
@@ -35,7 +36,7 @@ func maskTranscript(t *harness.Transcript, mask func(string) string) {
 	}
 }
 
-// source is a file that was read, and what of it was not understood.
+// source is a file that was read, with the number of lines that were skipped.
 type source struct {
 	Path    string            `json:"path"`
 	Session string            `json:"session"`
@@ -63,14 +64,14 @@ func transcriptFiles(paths []string) ([]string, error) {
 		}
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("no transcript in %s: expected files, or folders that hold some", strings.Join(paths, ", "))
+		return nil, fmt.Errorf("no transcripts in %s: give transcript files, or folders that contain some", strings.Join(paths, ", "))
 	}
 	return files, nil
 }
 
 // readTranscripts reads every transcript below the paths. One that cannot be
-// read is listed among the sources; only where none can is it an error. What
-// is told of them is masked.
+// read is listed among the sources; it is an error only if none can be read. What
+// is shown of them is masked.
 func readTranscripts(a *cli.App, paths []string, mask func(string) string) ([]harness.Transcript, []source, error) {
 	files, err := transcriptFiles(paths)
 	if err != nil {
@@ -82,8 +83,8 @@ func readTranscripts(a *cli.App, paths []string, mask func(string) string) ([]ha
 		t, err := readTranscript(a, name)
 		maskTranscript(&t, mask)
 		s := source{Path: mask(name), Session: t.Session, Lines: t.Lines, Bad: t.Bad}
-		if err == nil && (t.Local || t.Made) {
-			err = errors.New("its calls have no ids that the log knows them by")
+		if err == nil && (t.LocalIDs || t.DerivedIDs) {
+			err = errors.New("its calls have no ids to match them with the log")
 		}
 		if err != nil {
 			s.Error = mask(err.Error())
@@ -93,7 +94,7 @@ func readTranscripts(a *cli.App, paths []string, mask func(string) string) ([]ha
 		sources = append(sources, s)
 	}
 	if len(list) == 0 {
-		return nil, nil, fmt.Errorf("none of %d files could be read; the first: %s", len(files), sources[0].Error)
+		return nil, nil, fmt.Errorf("none of %s could be read; the first: %s", engine.Counted(len(files), "file", "files"), sources[0].Error)
 	}
 	return list, sources, nil
 }
@@ -118,7 +119,7 @@ func readTranscript(a *cli.App, name string) (harness.Transcript, error) {
 	}
 	format, known := harness.Recognise(head)
 	if !known {
-		return harness.Transcript{}, errors.New("not a transcript of an agent that is known")
+		return harness.Transcript{}, errors.New("not a transcript of a known agent")
 	}
 	t, err := format.Read(b)
 	if t.Session == "" {
@@ -127,7 +128,7 @@ func readTranscript(a *cli.App, name string) (harness.Transcript, error) {
 	return t, err
 }
 
-// maybeTranscript says whether a file that is not named as transcripts usually
+// maybeTranscript reports whether a file that is not named as transcripts usually
 // are begins as one does.
 func maybeTranscript(name string) bool {
 	f, err := os.Open(name)
@@ -140,7 +141,7 @@ func maybeTranscript(name string) bool {
 	return err == nil && known
 }
 
-// reportSources says on standard error what could not be read.
+// reportSources reports on standard error what could not be read.
 func reportSources(a *cli.App, sources []source) error {
 	var failed, bad int
 	for _, s := range sources {
@@ -150,12 +151,12 @@ func reportSources(a *cli.App, sources []source) error {
 		}
 		if len(s.Bad) > 0 {
 			bad += len(s.Bad)
-			fmt.Fprintf(a.Stderr, "reviewer: %s:%d: %s (%d lines of this file were not understood)\n", s.Path,
-				s.Bad[0].Line, s.Bad[0].Why, len(s.Bad))
+			fmt.Fprintf(a.Stderr, "reviewer: %s:%d: %s (%s skipped)\n", s.Path,
+				s.Bad[0].Line, s.Bad[0].Why, term.Counted(len(s.Bad), "line of this file was", "lines of this file were"))
 		}
 	}
 	if failed > 0 {
-		return fmt.Errorf("%d of %d files could not be read", failed, len(sources))
+		return fmt.Errorf("%d of %s could not be read", failed, engine.Counted(len(sources), "file", "files"))
 	}
 	return nil
 }

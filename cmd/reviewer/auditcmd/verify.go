@@ -2,6 +2,7 @@ package auditcmd
 
 import (
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
@@ -13,9 +14,12 @@ import (
 
 func auditVerifyCommand(a *cli.App) *cobra.Command {
 	var against string
+	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "verify [ID…]",
-		Short: "Compute all hashes again: is the log what was written?",
+		Short: "Recompute all hashes and report any tampering",
+		Example: "  reviewer audit verify\n" +
+			"  reviewer audit verify --against seals.jsonl -f json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, err := a.OpenStore()
 			if err != nil {
@@ -35,12 +39,13 @@ func auditVerifyCommand(a *cli.App) *cobra.Command {
 				return err
 			}
 			if report.Chains == 0 {
-				return fmt.Errorf("nothing is recorded in %s", store.Dir)
+				return fmt.Errorf("nothing recorded in %s", store.Dir)
 			}
-			return printVerification(a, report)
+			return printVerification(a, &out, report)
 		},
 	}
-	cmd.Flags().StringVar(&against, "against", "", "file with seals that were kept elsewhere (audit seal --to)")
+	out.Flags(cmd, term.Text, "json")
+	cmd.Flags().StringVar(&against, "against", "", "file with seals kept elsewhere (see audit seal --to)")
 	return cmd
 }
 
@@ -65,19 +70,40 @@ func readSeals(path string) ([]audit.SealLine, error) {
 	return audit.ReadSeals(f)
 }
 
-func printVerification(a *cli.App, r audit.Report) error {
-	p := a.Paint(&term.Output{})
+// verification is what verifying found.
+type verification struct {
+	OK       bool     `json:"ok"` // every hash fits
+	Chains   int      `json:"chains"`
+	Lines    int64    `json:"lines"`
+	Bytes    int64    `json:"bytes"`
+	Purged   int64    `json:"purged"`   // lines that retention deleted
+	Problems []string `json:"problems"` // with the chain and the line of each
+}
+
+func printVerification(a *cli.App, out *term.Output, r audit.Report) error {
+	d := verification{len(r.Problems) == 0, int(r.Chains), int64(r.Lines), int64(r.Bytes), int64(r.Purged), []string{}}
 	for _, problem := range r.Problems {
-		fmt.Fprintf(a.Stdout, "%s %s\n", p.Verdict("fail"), problem)
+		d.Problems = append(d.Problems, fmt.Sprint(problem))
 	}
-	fmt.Fprintf(a.Stdout, "%d chains, %d lines, %d bytes", r.Chains, r.Lines, r.Bytes)
-	if r.Purged > 0 {
-		fmt.Fprintf(a.Stdout, "; %d lines were deleted by retention", r.Purged)
+	if err := out.Result(a.Stdout, d, func(w io.Writer) { d.text(w, a.Paint(out)) }); err != nil {
+		return err
 	}
-	if len(r.Problems) > 0 {
-		fmt.Fprintln(a.Stdout)
-		return cli.Findings("the log is not what was written: %d chains are broken", len(r.Problems))
+	if !d.OK {
+		return cli.Findings("the log was tampered with or damaged: %s", term.Counted(len(d.Problems), "chain is broken", "chains are broken"))
 	}
-	fmt.Fprintf(a.Stdout, ": %s, every hash fits\n", p.Verdict("ok"))
 	return nil
+}
+
+func (d verification) text(w io.Writer, p term.Paint) {
+	for _, problem := range d.Problems {
+		fmt.Fprintf(w, "%s %s\n", p.Verdict("fail"), problem)
+	}
+	fmt.Fprintf(w, "%s, %s, %d bytes", term.Counted(d.Chains, "chain", "chains"), term.Counted(int(d.Lines), "line", "lines"), d.Bytes)
+	if d.Purged > 0 {
+		fmt.Fprintf(w, "; %s deleted by retention", term.Counted(int(d.Purged), "line was", "lines were"))
+	}
+	if d.OK {
+		fmt.Fprintf(w, ": %s, all hashes match", p.Verdict("ok"))
+	}
+	fmt.Fprintln(w)
 }

@@ -2,15 +2,15 @@ package cli
 
 import (
 	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
-// CalledBy says whether a client itself started this process, and not a program
-// that speaks as the client does: a person's words are taken from nobody else. A
+// CalledBy reports whether a client itself started this process, and not a program
+// that imitates it: a person's input is accepted from nobody else. A
 // program of the same user that has a client's name and no agent above it cannot
 // be told apart from the client.
 func (a *App) CalledBy(client harness.Harness) bool {
@@ -41,9 +41,12 @@ func calledBy(above []process, client, agents []string) bool {
 	return !slices.ContainsFunc(above, func(p process) bool { return agentName(p.command, agents) != "" })
 }
 
-// runsHook says that a process is the shell of a hook's command line.
+// runsHook reports whether a process is the shell of a hook's command line.
 func runsHook(command string) bool {
 	words := strings.Fields(command)
-	return len(words) > 2 && slices.Contains([]string{"sh", "bash", "zsh", "dash"}, filepath.Base(words[0])) && words[1] == "-c" &&
+	if len(words) > 2 && slices.Contains([]string{"cmd", "powershell", "pwsh"}, path.Base(words[0])) {
+		return strings.Contains(command, "hook_"+harness.ClaudeCode) || strings.Contains(command, " hook ")
+	}
+	return len(words) > 2 && slices.Contains([]string{"sh", "bash", "zsh", "dash"}, path.Base(words[0])) && words[1] == "-c" &&
 		strings.Contains(command, " hook ")
 }

@@ -1,56 +1,26 @@
-// Package cli is what every command is handed: the process's surroundings as
+// Package cli contains what all commands share: the process's environment as
 // values, the state directory, the policy that a flag or a reference names,
-// whether a person is at work, and how a command ends.
+// whether a person is at the terminal, and how a command ends.
 //
-// Not its business: any one command. A process that answers a hook imports it, so
+// Out of scope: any one command. A process that answers a hook imports it, so
 // nothing that opens a connection or reads a signing key may be imported here.
 package cli
 
 import (
-	"fmt"
-
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/spf13/cobra"
 )
 
-// Exit codes of every command but hook, where 2 is a denial.
-const (
-	ExitOK       = 0
-	ExitFailed   = 1 // could not run: usage, files, policy that does not compile
-	ExitFindings = 2 // ran, and found what it looks for
-)
-
-// App is what the commands share: the process's surroundings as values, so
-// that tests can give others.
+// App is what the commands share: the process's environment as values, so
+// that tests can replace them.
 type App struct {
 	term.Streams
-	Home string // --home
+	Home  string // --home
+	Quiet bool   // --quiet
 }
 
-// ExitError carries an exit code to main.
-type ExitError struct {
-	Code int
-	Err  error // nil: nothing more to say
-}
-
-// Error implements error.
-func (e *ExitError) Error() string {
-	if e.Err == nil {
-		return fmt.Sprintf("exit status %d", e.Code)
-	}
-	return e.Err.Error()
-}
-
-// Unwrap returns what there is to say.
-func (e *ExitError) Unwrap() error { return e.Err }
-
-// Findings is the result of a command that found what it looks for.
-func Findings(format string, args ...any) error {
-	return &ExitError{ExitFindings, fmt.Errorf(format, args...)}
-}
-
-// Group makes a command of commands. By itself it shows its help; a name that
-// is none of theirs is an error, which it is not for cobra.
+// Group returns a command with subcommands. Alone it shows its help; an unknown
+// subcommand is an error, unlike in cobra.
 func Group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	cmd.Args = noCommand
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
@@ -58,7 +28,16 @@ func Group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// noCommand refuses what is none of a group's commands, and says what was meant.
+// Section adds commands under a heading of their own in the help of a group.
+func Section(cmd *cobra.Command, id, title string, commands ...*cobra.Command) {
+	cmd.AddGroup(&cobra.Group{ID: id, Title: title})
+	for _, c := range commands {
+		c.GroupID = id
+	}
+	cmd.AddCommand(commands...)
+}
+
+// noCommand refuses an unknown subcommand, and suggests the one that was meant.
 func noCommand(cmd *cobra.Command, args []string) error {
 	err := cobra.NoArgs(cmd, args)
 	if err == nil {

@@ -8,10 +8,10 @@ import (
 	"runtime"
 )
 
-// Crashed keeps where a panic came from, and returns what may be told of it.
-// The value of a panic can quote what a call holds: only its type is told.
+// Crashed writes down where a panic came from, and returns an error about it. The
+// value of a panic can quote the contents of a call, so only its type is shown.
 func (a *App) Crashed(p any) string {
-	text := fmt.Sprintf("it failed inside (%T); please report it", p)
+	text := fmt.Sprintf("internal error (%T); please report it", p)
 	home, err := a.StateHome()
 	if err != nil {
 		return text
@@ -23,8 +23,8 @@ func (a *App) Crashed(p any) string {
 	return text + ", with the file " + path
 }
 
-// trace lists the places in the code that led here, without values: a stack as
-// the runtime prints it holds the words of arguments.
+// trace lists the stack without values: the runtime's own stack trace contains
+// arguments.
 func trace() []byte {
 	const most = 64
 	calls := make([]uintptr, most)

@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-// FlagError says of a flag that is wrong what was expected in its place.
+// FlagError adds the expected value to an error about a flag.
 func FlagError(cmd *cobra.Command, err error) error {
 	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
 		var names []string
@@ -17,6 +18,9 @@ func FlagError(cmd *cobra.Command, err error) error {
 		return WithNear(fmt.Errorf("%w (`%s --help` lists the flags)", err, cmd.CommandPath()), "--"+unknown.GetSpecifiedName(), names)
 	}
 	if wrong := (*pflag.InvalidValueError)(nil); errors.As(err, &wrong) {
+		if usage := (*term.UsageError)(nil); errors.As(wrong.Unwrap(), &usage) {
+			return usage
+		}
 		if expected, there := flagValues[wrong.GetFlag().Value.Type()]; there {
 			return fmt.Errorf("--%s %s: expected %s", wrong.GetFlag().Name, wrong.GetValue(), expected)
 		}
@@ -24,7 +28,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// flagValues says what the values of flags are, by the names that pflag has for
+// flagValues describes what the values of flags are, by the names that pflag has for
 // their types.
 var flagValues = map[string]string{
 	"bool": "true or false", "int": "a whole number", "float64": "a number", "duration": "a time such as 5s or 1m30s",

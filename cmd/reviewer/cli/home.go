@@ -4,12 +4,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/agent-reviewer/reviewer/engine/audit"
 )
 
 // StateHome returns where logs, keys and policies are kept: --home, else
-// $REVIEWER_HOME, else the XDG state directory.
+// $REVIEWER_HOME, else the XDG state directory, else
+// the place that the system has for such files.
 func (a *App) StateHome() (string, error) {
 	for _, dir := range []string{a.Home, a.Env("REVIEWER_HOME")} {
 		if dir != "" {
@@ -23,7 +25,19 @@ func (a *App) StateHome() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return filepath.Join(home, ".local", "state", "reviewer"), nil
+	return usualStateHome(runtime.GOOS, home, a.Env("LOCALAPPDATA")), nil
+}
+
+// usualStateHome is where a user's programs keep what stays on one machine. local is
+// $LOCALAPPDATA, which Windows sets.
+func usualStateHome(system, home, local string) string {
+	switch {
+	case system == "windows" && local != "":
+		return filepath.Join(local, "reviewer")
+	case system == "windows":
+		return filepath.Join(home, "AppData", "Local", "reviewer")
+	}
+	return filepath.Join(home, ".local", "state", "reviewer")
 }
 
 // UserHome is the home directory of who runs the command.
@@ -33,7 +47,7 @@ func (a *App) UserHome() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil || !filepath.IsAbs(home) {
-		return "", errors.New("no home directory is known: set HOME, or say where the state lives with --home")
+		return "", errors.New("the home directory is unknown: set HOME, or name the state directory with --home")
 	}
 	return home, nil
 }

@@ -1,13 +1,10 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/user"
-	"path/filepath"
-	"runtime"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,7 +28,8 @@ type span struct {
 }
 
 // afterwards is how long after a session's last record a process counts as
-// started in it: what its last call left behind starts a little later.
+// started in it: what its last call left behind starts a little later. As with
+// the names of multiplexers, no policy can make it shorter.
 const afterwards = 10 * time.Minute
 
 // Scene is what tells a person from an agent: the check takes it as a value, so
@@ -44,23 +42,23 @@ type Scene struct {
 	script    bool   // a script may do it, too
 }
 
-// RequirePerson refuses what only a person may decide to anything that runs
-// below an agent or without a terminal. The agent runs as the same user, so
-// this is a hurdle and leaves a trace; it is no wall.
+// RequirePerson returns an error for anything that runs below an agent or without a
+// terminal, if only a person may decide it. The agent runs as the same user, so
+// this is a hurdle and leaves a trace; it is not a wall.
 func (s Scene) RequirePerson(what string, agents []string) error {
 	if s.agentEnv != "" {
-		return fmt.Errorf("%s is for a person: this runs inside an agent (%s is set)", what, s.agentEnv)
+		return fmt.Errorf("%s needs a person: this is running inside an agent (%s is set)", what, s.agentEnv)
 	}
 	for _, p := range s.Ancestors {
 		if name := agentName(p.command, agents); name != "" {
-			return fmt.Errorf("%s is for a person: this runs below the agent %s (process %d)", what, name, p.pid)
+			return fmt.Errorf("%s needs a person: this is running below the agent %s (process %d)", what, name, p.pid)
 		}
 	}
 	if err := s.ownTerminal(what); err != nil {
 		return err
 	}
 	if !s.Terminal {
-		return fmt.Errorf("%s is for a person: run it in a terminal, not in a pipe or script", what)
+		return fmt.Errorf("%s needs a person: run it in a terminal, not in a pipe or script", what)
 	}
 	return nil
 }
@@ -69,12 +67,12 @@ func (s Scene) RequirePerson(what string, agents []string) error {
 // multiplexer, and those whose program began while an agent's session ran, since
 // the agent may have started it. A code that only the person sees would be a way
 // out, if there were a channel to the person that no tool of the agent can read:
-// what a hook tells the person stands in the client's transcript (docs/fail-open.md).
+// what a hook tells the person is in the client's transcript (docs/fail-open.md).
 func (s Scene) ownTerminal(what string) error {
-	const instead = "open a terminal window of your own outside of it (a console, or a new login), and run it there"
+	const instead = "open a terminal of your own outside it (a console, or a new login) and run the command there"
 	for i, p := range s.Ancestors {
 		if !s.script && multiplexer(p.command) {
-			return fmt.Errorf("%s is for a person: this runs in a terminal multiplexer (%s, process %d), where an agent can type; %s",
+			return fmt.Errorf("%s needs a person: this is running in a terminal multiplexer (%s, process %d), where an agent can type; %s",
 				what, term.OneLine(p.command, 40), p.pid, instead)
 		}
 		if i+1 < len(s.Ancestors) && !adopts(s.Ancestors[i+1]) || p.parent == 0 || p.started == 0 || adopts(p) {
@@ -82,37 +80,40 @@ func (s Scene) ownTerminal(what string) error {
 		}
 		for _, ran := range s.sessions {
 			if p.started >= ran.first && p.started <= ran.last+afterwards.Milliseconds() {
-				return fmt.Errorf("%s is for a person: the program of this terminal (%s, process %d) was started while session %s of an agent "+
-					"ran; use one that was there before, or end the session and %s", what, term.OneLine(p.command, 40), p.pid, ran.session, instead)
+				return fmt.Errorf("%s needs a person: this terminal's program (%s, process %d) was started while session %s of an agent "+
+					"was running; use an earlier one, or end the session and %s", what, term.OneLine(p.command, 40), p.pid, ran.session, instead)
 			}
 		}
 	}
 	return nil
 }
 
-// adopts says that a process is the parent of what nobody waits for any more.
+// adopts reports whether a process is the parent of orphaned processes.
 func adopts(p process) bool {
 	words := strings.Fields(p.command)
-	return p.pid == 1 || len(words) > 0 && strings.TrimSuffix(filepath.Base(words[0]), ":") == "systemd"
+	return p.pid == 1 || len(words) > 0 &&
+		slices.Contains([]string{"systemd", "explorer", "services", "sihost", "svchost"}, strings.TrimSuffix(path.Base(words[0]), ":"))
 }
 
-// multiplexer says that a program keeps terminals into which others can type.
+// multiplexer reports whether a program keeps terminals into which others can type.
+// The names are not in the policy, since the commands that lift a denial must not
+// become looser with a policy that cannot be read, or that an agent has changed.
 func multiplexer(command string) bool {
 	words := strings.Fields(command)
 	if len(words) == 0 {
 		return false
 	}
-	name := strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(filepath.Base(words[0])), "-"), ":")
+	name := strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(path.Base(words[0])), "-"), ":")
 	return slices.Contains([]string{"tmux", "screen", "zellij", "byobu", "tmate", "abduco", "dtach", "dvtm", "mtm", "ttyd", "gotty", "wetty",
 		"sshx", "upterm", "tty-share", "wezterm-mux-server", "expect", "reptyr"}, name)
 }
 
 // agentName finds an agent in a command line: the program, or the script that
-// an interpreter runs, whatever options stand before it.
+// an interpreter runs, whatever options precede it.
 func agentName(command string, agents []string) string {
 	words := slices.DeleteFunc(strings.Fields(command), func(w string) bool { return strings.HasPrefix(w, "--") })
 	for _, w := range words[:min(2, len(words))] {
-		base := strings.TrimSuffix(filepath.Base(w), ".js")
+		base := strings.TrimSuffix(path.Base(w), ".js")
 		if slices.Contains(agents, base) {
 			return base
 		}
@@ -128,18 +129,18 @@ func agentName(command string, agents []string) string {
 // Person returns an error unless a person is at work, and who.
 func (a *App) Person(what string) (string, error) { return a.somebody(what, a.StdinTerminal(), false) }
 
-// NoAgent is Person for what scripts may do, too: only below an agent it is
-// refused.
+// NoAgent is Person for what scripts may do as well: it is refused only below an
+// agent.
 func (a *App) NoAgent(what string) (string, error) { return a.somebody(what, true, true) }
 
 func (a *App) somebody(what string, terminal, script bool) (string, error) {
 	above, err := Ancestors(os.Getpid())
 	if err != nil {
-		return "", fmt.Errorf("%s is for a person, and whether an agent is at work cannot be told: %w", what, err)
+		return "", fmt.Errorf("%s needs a person, and it cannot be determined whether an agent is running: %w", what, err)
 	}
 	s := Scene{Terminal: terminal, script: script, Ancestors: above}
 	if s.sessions, err = a.spans(); err != nil {
-		return "", fmt.Errorf("%s is for a person, and whether an agent is at work cannot be told: %w", what, err)
+		return "", fmt.Errorf("%s needs a person, and it cannot be determined whether an agent is running: %w", what, err)
 	}
 	var agents []string
 	for _, h := range harness.Harnesses() {
@@ -154,7 +155,7 @@ func (a *App) somebody(what string, terminal, script bool) (string, error) {
 	return UserName(), nil
 }
 
-// spans lists the times in which agents worked. A log that is damaged tells nothing.
+// spans lists the times in which agents worked. Damaged logs are skipped.
 func (a *App) spans() ([]span, error) {
 	store, err := a.OpenStore()
 	if err != nil {
@@ -170,7 +171,7 @@ func (a *App) spans() ([]span, error) {
 	return list, err
 }
 
-// UserName says who runs the command, for the log.
+// UserName reports who runs the command, for the log.
 func UserName() string {
 	u, err := user.Current()
 	if err != nil {
@@ -186,7 +187,7 @@ func Ancestors(pid int) ([]process, error) {
 		return nil, err
 	}
 	if _, ok := table[pid]; !ok {
-		return nil, fmt.Errorf("process %d is not among those that the system lists", pid)
+		return nil, fmt.Errorf("process %d is not in the system's process list", pid)
 	}
 	return above(table, pid), nil
 }
@@ -196,93 +197,20 @@ func Ancestors(pid int) ([]process, error) {
 func above(table map[int]process, pid int) []process {
 	var list []process
 	at := table[pid].parent
+	child := table[pid]
 	delete(table, pid)
-	for p, ok := table[at]; ok; p, ok = table[p.parent] {
+	for p, ok := table[at]; ok && !younger(p, child); p, ok = table[p.parent] {
 		delete(table, p.pid)
-		list = append(list, p)
+		list, child = append(list, p), p
 	}
 	return list
 }
 
-func processTable() (map[int]process, error) {
-	if runtime.GOOS == "linux" {
-		return procTable()
-	}
-	out, err := exec.Command("/bin/ps", "-axo", "pid=,ppid=,etime=,command=").Output()
-	if err != nil {
-		return nil, fmt.Errorf("list processes: %w", err)
-	}
-	table, now := map[int]process{}, time.Now()
-	for line := range strings.Lines(string(out)) {
-		f := strings.Fields(line)
-		if len(f) < 4 {
-			continue
-		}
-		pid, err1 := strconv.Atoi(f[0])
-		parent, err2 := strconv.Atoi(f[1])
-		if errors.Join(err1, err2) == nil {
-			table[pid] = process{pid, parent, strings.Join(f[3:], " "), now.Add(-elapsed(f[2])).UnixMilli()}
-		}
-	}
-	return table, nil
-}
-
-// procTable reads /proc. A process that ends meanwhile is left out.
-func procTable() (map[int]process, error) {
-	dirs, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil, fmt.Errorf("list processes: %w", err)
-	}
-	table, boot := map[int]process{}, bootTime()
-	for _, d := range dirs {
-		pid, err := strconv.Atoi(d.Name())
-		if err != nil {
-			continue
-		}
-		stat, err1 := os.ReadFile("/proc/" + d.Name() + "/stat")
-		line, err2 := os.ReadFile("/proc/" + d.Name() + "/cmdline")
-		// The name in brackets may hold anything; what follows its end does not.
-		_, after, ok := strings.Cut(string(stat[max(0, strings.LastIndexByte(string(stat), ')')):]), ") ")
-		f := strings.Fields(after)
-		if errors.Join(err1, err2) != nil || !ok || len(f) < 2 {
-			continue
-		}
-		parent, err := strconv.Atoi(f[1])
-		if err == nil {
-			table[pid] = process{pid, parent, strings.ReplaceAll(string(line), "\x00", " "), startOf(f, boot)}
-		}
-	}
-	return table, nil
-}
-
-// ticks is how many units of time /proc counts in a second, on all of Linux.
-const ticks = 100
-
-// startOf is when a process was started: the 22nd field of its stat, of which the
-// first two are cut off here.
-func startOf(stat []string, boot int64) int64 {
-	if len(stat) < 20 || boot == 0 {
-		return 0
-	}
-	n, err := strconv.ParseInt(stat[19], 10, 64)
-	if err != nil {
-		return 0
-	}
-	return boot + n*1000/ticks
-}
-
-// bootTime is when the system was started, in Unix milliseconds; 0: not known.
-func bootTime() int64 {
-	stat, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return 0
-	}
-	_, after, _ := strings.Cut(string(stat), "btime ")
-	seconds, err := strconv.ParseInt(strings.TrimSpace(strings.SplitN(after, "\n", 2)[0]), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return seconds * 1000
+// younger reports whether a process began after one that names it as its parent: then
+// the parent has ended, and its number was given again, as Windows does soon.
+func younger(parent, child process) bool {
+	const blur = 2000 // milliseconds; where times are counted in seconds
+	return parent.started != 0 && child.started != 0 && parent.started > child.started+blur
 }
 
 // elapsed reads a time as ps writes it: days-hours:minutes:seconds.

@@ -1,50 +1,47 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/subprocess"
 )
 
 // PolicyRef returns the policy that a reference names.
 func (a *App) PolicyRef(ctx context.Context, ref string) (*bundles.Effective, error) {
-	return here.References{Machine: a.machine, Git: subprocess.GitTree, Signed: func(archive string) {
-		fmt.Fprintf(a.Stderr, "reviewer: policy %s carries signatures, which are not checked here: whose it is stays open\n", Masked(archive))
+	e, err := active.References{Machine: a.machine, Git: subprocess.GitTree, Signed: func(archive string) {
+		fmt.Fprintf(a.Stderr, "reviewer: policy %s has signatures, which this command does not check\n", Masked(archive))
 	}}.Policy(ctx, ref)
+	if err != nil {
+		return nil, &PathError{Path: ref, Err: err}
+	}
+	return e, nil
 }
 
-// ShownPolicy is the policy of a folder, or the one that holds in the working
-// directory where no folder is named.
-func (a *App) ShownPolicy(dir string) (*bundles.Effective, error) {
-	if dir != "" {
-		layers, err := here.LayersFrom(dir)
-		if err != nil {
-			return nil, err
-		}
-		return bundles.Assemble(layers...)
-	}
-	m, err := a.machine()
-	if err != nil {
-		return nil, err
-	}
-	return m.EffectiveHere()
+// PolicyFlag is the help of --policy, which takes a reference everywhere.
+const PolicyFlag = "policy `REF`: " + active.RefForms
+
+// ShownPolicy is the policy that --policy names, or the one that is active in the
+// working directory where it names none.
+func (a *App) ShownPolicy(ctx context.Context, ref string) (*bundles.Effective, error) {
+	return a.PolicyRef(ctx, cmp.Or(ref, active.RefActive))
 }
 
 // machine is where this machine keeps its policies.
-func (a *App) machine() (here.Machine, error) {
+func (a *App) machine() (active.Machine, error) {
 	home, err := a.StateHome()
 	return MachineAt(home), err
 }
 
 // FormerPolicies finds the policies that have decided: in this machine's state
 // directory, and then in others.
-func (a *App) FormerPolicies(others []string) (*here.Former, error) {
+func (a *App) FormerPolicies(others []string) (*active.PolicyFinder, error) {
 	home, err := a.StateHome()
 	if err != nil {
 		return nil, err
 	}
-	return here.FormerIn(append([]string{home}, others...)), nil
+	return active.NewPolicyFinder(append([]string{home}, others...)), nil
 }

@@ -16,7 +16,7 @@ import (
 func PassingMAC() (func([]byte) string, error) {
 	key := make([]byte, 32)
 	if _, err := rand.Read(key); err != nil {
-		return nil, fmt.Errorf("make a key: %w", err)
+		return nil, fmt.Errorf("create a key: %w", err)
 	}
 	return func(b []byte) string {
 		h := hmac.New(sha256.New, key)
@@ -37,16 +37,16 @@ func WithoutSecrets(store *audit.Store, text string) (string, error) {
 
 // Masking replaces secrets by names that a keyed digest makes.
 func Masking(mac func([]byte) string) func(string) string {
-	c := classify.Classifier{MAC: mac, Secrets: bundles.ShippedTokens()}
+	c := classify.Classifier{MAC: mac, Secrets: bundles.BuiltInTokens()}
 	return c.Mask
 }
 
-// Masked masks what a command says of itself: an error may quote what was typed,
+// Masked masks secrets in messages of a command: an error may quote the command line
 // or a file. It needs no state, since there may be none.
 func Masked(text string) string {
 	mac, err := PassingMAC()
 	if err != nil {
-		return "something went wrong, and what it is cannot be told without showing secrets: " + err.Error()
+		return "the error message is withheld because it may contain secrets: " + err.Error()
 	}
 	return Masking(mac)(text)
 }

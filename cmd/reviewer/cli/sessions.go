@@ -65,7 +65,7 @@ func (a *App) Find(store *audit.Store, selector string) (*engine.Record, error) 
 		}
 	}
 	if newest == nil {
-		return nil, fmt.Errorf("session %s has no call yet", s.Key.Session)
+		return nil, fmt.Errorf("session %s has no calls yet", s.Key.Session)
 	}
 	return newest, nil
 }

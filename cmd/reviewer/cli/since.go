@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -9,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// SinceTime returns a moment that a person names, as Unix milliseconds: a span
+// SinceTime returns a time that a person names, as Unix milliseconds: a span
 // before now, a day, or a time. An empty text is the beginning.
 func SinceTime(text string, now time.Time) (int64, error) {
 	if text == "" {
@@ -23,7 +22,7 @@ func SinceTime(text string, now time.Time) (int64, error) {
 			return max(t.UnixMilli(), 0), nil
 		}
 	}
-	return 0, fmt.Errorf("--since %s: expected a time such as 90m, 24h or 7d, or a date such as 2026-01-31", text)
+	return 0, Usage("--since %s: expected a time such as 90m, 24h or 7d, or a date such as 2026-01-31", text)
 }
 
 // SpanOf reads a duration, which may also be in days.
@@ -36,14 +35,14 @@ func SpanOf(text string) (time.Duration, error) {
 	return time.Duration(n) * 24 * time.Hour, err
 }
 
-// SinceFlag is --since: a stretch of time up to now, or a moment. Empty: from
+// SinceFlag is --since: a stretch of time up to now, or a time. Empty: from
 // the beginning.
 type SinceFlag struct{ text string }
 
 // Flags adds --since to a command.
 func (s *SinceFlag) Flags(cmd *cobra.Command, what string) {
 	cmd.Flags().StringVar(&s.text, "since", "",
-		what+": a time such as 30m, 12h or 7d before now, or a date such as 2026-01-31 or 2026-01-31T15:04:05")
+		what+": such as 30m, 12h or 7d ago, or a date such as 2026-01-31 or 2026-01-31T15:04:05")
 }
 
 // MS returns the moment as Unix milliseconds, 0 where none is given.
@@ -60,7 +59,7 @@ func (s *SinceFlag) MS(now time.Time) (int64, error) {
 			return t.UnixMilli(), nil
 		}
 	}
-	return 0, fmt.Errorf("--since %s: expected a time such as 30m, 12h or 7d, or a date such as 2026-01-31 or 2026-01-31T15:04:05", s.text)
+	return 0, Usage("--since %s: expected a time such as 30m, 12h or 7d, or a date such as 2026-01-31 or 2026-01-31T15:04:05", s.text)
 }
 
 // TimeSpan reads a duration, which may be told in days.

@@ -2,8 +2,9 @@ package cli
 
 import (
 	"runtime/debug"
+	"time"
 
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
@@ -11,7 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
-// Environment is what besides policy decides how the same facts come out.
+// Environment is what decisions depend on besides the policy and the facts.
 func Environment() engine.Env {
 	return engine.Env{
 		Engine: engine.Version, Classifier: classify.Version, Fold: history.FoldVersion,
@@ -20,12 +21,21 @@ func Environment() engine.Env {
 }
 
 // MachineAt is this machine's policies, as this program reads them.
-func MachineAt(home string) here.Machine {
-	return here.Machine{Home: home, Program: func() string { return Environment().Digest() + " " + BuildVersion() }}
+func MachineAt(home string) active.Machine {
+	return active.Machine{
+		Home: home, Now: func() int64 { return time.Now().UnixMilli() },
+		Program: func() string { return Environment().Digest() + " " + BuildVersion() },
+	}
 }
+
+// version is set by the linker in a release (see cmd/reviewer/release).
+var version string
 
 // BuildVersion is the version of this program.
 func BuildVersion() string {
+	if version != "" {
+		return version
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {
 		return "(devel)"

@@ -4,21 +4,25 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 )
 
 // World is this machine, with what belongs to reviewer itself marked.
-func (a *App) World(home string) (classify.World, error) {
+func (a *App) World(home string) (classify.System, error) {
 	user, err := a.UserHome()
 	if err != nil {
-		return classify.World{}, err
+		return classify.System{}, err
 	}
-	guard := []string{home, filepath.Dir(here.OrganisationDir())}
+	guard := []string{home, filepath.Dir(active.OrganisationDir())}
 	if p := Program(); p != "" {
 		guard = append(guard, p)
 	}
-	return classify.LocalWorld(user, a.Env("TMPDIR"), guard), nil
+	w := classify.LocalWorld(user, a.Env("TMPDIR"), guard)
+	if temp := os.TempDir(); filepath.IsAbs(temp) && w.System == "windows" { // $TMP or $TEMP
+		w.TempDirs = append(w.TempDirs, filepath.ToSlash(temp))
+	}
+	return w, nil
 }
 
 // Program is the absolute path of this program; empty where the system does not say.

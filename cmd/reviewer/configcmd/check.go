@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
@@ -26,13 +26,14 @@ func configCheckCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "check [PATH…]",
-		Short: "Check settings, and that the policy around them compiles; says all that is wrong at once",
-		Long: "Checks the layers that are active here, or each PATH by itself over the policy that ships:\n" +
-			"a folder of a policy, or a settings file. Exit code 2 where something is wrong.",
+		Short: "Check settings and whether the policy compiles with them, and report every problem",
+		Long: "Checks settings only; `policy check` checks a whole policy, with rules, Rego and cases.\n\n" +
+			"Checks the layers that are active here, or each PATH on its own on top of the built-in\n" +
+			"policy: a policy folder, or a settings file. Exit code 2 if there are problems.",
 		Example: "  reviewer config check\n  reviewer config check ./policy\n  reviewer config check --layer organisation settings.yaml",
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			if as != "" && !slices.Contains(bundles.Layers(), as) {
-				return fmt.Errorf("--layer %s: expected one of %s", as, strings.Join(bundles.Layers(), ", "))
+				return cli.Usage("--layer %s: expected one of %s", as, strings.Join(bundles.Layers(), ", "))
 			}
 			list, err := inspect(cmd.Context(), a, paths, as)
 			if err != nil {
@@ -45,18 +46,20 @@ func configCheckCommand(a *cli.App) *cobra.Command {
 			return out.Write(a.Stdout, func(w io.Writer) error { return showChecked(a, w, &out, list) })
 		},
 	}
-	cmd.Flags().StringVar(&as, "layer", "", "check every PATH as this layer (default: the one of its .manifest or its place, else user)")
+	cmd.Flags().StringVar(&as, "layer", "", "check every PATH as this layer (default: from its .manifest or its location, else user)")
 	out.Flags(cmd, "text", "json")
 	return cmd
 }
 
-// checked is one layer or path, and what is wrong with it.
+// checked is one layer or path, with its problems.
 type checked struct {
 	Layer    string   `json:"layer"` // empty: what several layers come to
 	Path     string   `json:"path,omitempty"`
 	Settings int      `json:"settings"` // how many it sets
 	Errors   []string `json:"errors"`
 	Remarks  []string `json:"remarks"` // not wrong, but perhaps not what was meant
+
+	named func(text string) string // names files as they are called; nil: as they are read
 }
 
 func inspect(ctx context.Context, a *cli.App, paths []string, as string) ([]checked, error) {
@@ -74,8 +77,8 @@ func inspect(ctx context.Context, a *cli.App, paths []string, as string) ([]chec
 	return list, nil
 }
 
-// inspectActive looks at the layers that hold here. One that cannot be read is
-// left out of what the others come to.
+// inspectActive checks the active layers. One that cannot be read is left out when
+// the others are merged.
 func inspectActive(ctx context.Context, a *cli.App) ([]checked, error) {
 	home, err := a.StateHome()
 	if err != nil {
@@ -100,77 +103,106 @@ func inspectActive(ctx context.Context, a *cli.App) ([]checked, error) {
 			layers = append(layers, b)
 		}
 	}
-	return together(ctx, layers, list), nil
+	list = mergeProblems(ctx, layers, list)
+	for i := range list {
+		list[i].rename()
+	}
+	return list, nil
 }
 
-// inspectLayer looks at a layer that holds; the path is empty where there is none.
-func inspectLayer(holds *here.Layers, layer string) (checked, *bundles.Bundle) {
+// rename names the files of a layer as they are called in its place.
+func (c *checked) rename() {
+	if c.named == nil {
+		return
+	}
+	for _, texts := range [][]string{c.Errors, c.Remarks} {
+		for i := range texts {
+			texts[i] = c.named(texts[i])
+		}
+	}
+}
+
+// inspectLayer checks an active layer; the path is empty if there is none.
+func inspectLayer(holds *active.Layers, layer string) (checked, *bundles.Bundle) {
 	c := checked{Layer: layer}
 	s, err := holds.Source(layer)
 	if s == nil && err == nil {
 		return c, nil
 	}
 	if c.Path = holds.Dir(layer); c.Path == "" {
-		c.Path = holds.Depot.Dir
+		c.Path = holds.Releases.Dir
 	}
 	var b *bundles.Bundle
 	if err == nil {
-		c.Path = s.At
+		c.Path, c.named = s.At, s.Named
 		b, err = s.Load()
 	}
 	switch {
 	case err != nil:
 		c.add(err)
-	case c.Path == here.ShippedPlace:
-		c.Path = "as it ships"
+	case c.Path == active.ShippedPlace:
+		c.Path = "built in"
 	default:
 		c.Settings = countLeaves(b.Settings)
 	}
 	return c, b
 }
 
-// together adds what is wrong with the layers as one policy to the layer that
+// mergeProblems adds what is wrong with the layers as one policy to the layer that
 // an error names, else at the end.
-func together(ctx context.Context, layers []*bundles.Bundle, list []checked) []checked {
+func mergeProblems(ctx context.Context, layers []*bundles.Bundle, list []checked) []checked {
 	var all checked
-	errs, notes := assembled(ctx, layers)
-	for _, text := range errs {
-		c := &all
+	errs, notes, idle := checkMerged(ctx, layers)
+	of := func(text string) *checked {
 		for i := range list {
-			if strings.HasPrefix(text, list[i].Layer+"/") {
-				c = &list[i]
+			if list[i].Layer != "" && strings.HasPrefix(text, list[i].Layer+"/") {
+				return &list[i]
 			}
 		}
+		return &all
+	}
+	for _, text := range errs {
+		c := of(text)
 		c.Errors = append(c.Errors, text)
 	}
-	if all.Remarks = notes; len(all.Errors)+len(notes) > 0 {
+	for _, text := range idle {
+		c := of(text)
+		c.Remarks = append(c.Remarks, text)
+	}
+	all.Remarks = append(all.Remarks, notes...)
+	if len(all.Errors)+len(all.Remarks) > 0 {
 		list = append(list, all)
 	}
 	return list
 }
 
-// assembled says what is wrong with layers as one policy.
-func assembled(ctx context.Context, layers []*bundles.Bundle) (errs, notes []string) {
+// checkMerged reports the problems of layers as one policy, what may be unintended, and
+// which settings of one layer have no effect.
+func checkMerged(ctx context.Context, layers []*bundles.Bundle) (errs, notes, idle []string) {
 	e, err := bundles.Assemble(layers...)
 	if err != nil {
-		return texted(err), nil
+		return splitErrors(err), nil, nil
 	}
-	return texted(wiring.Check(ctx, e)), append(wiring.Remarks(e, time.Now()), idleRules(e)...)
+	notes = append(wiring.Remarks(e, time.Now()), idleRules(e)...)
+	for _, p := range e.IneffectiveSettings() {
+		idle = append(idle, p.Error())
+	}
+	return splitErrors(wiring.Check(ctx, e)), notes, idle
 }
 
-// inspectPath looks at a folder or a settings file by itself, over the policy
-// that ships. The error says why it could not be looked at.
+// inspectPath checks a folder or a settings file by itself, over the built-in
+// policy. The error says why it could not be read.
 func inspectPath(ctx context.Context, path, as string) (checked, error) {
 	files, dir, err := filesAt(path)
 	if err != nil {
 		return checked{}, err
 	}
-	if as == "" && filepath.Base(path) == here.ShortSettings {
+	if as == "" && filepath.Base(path) == active.ShortSettings {
 		as = bundles.Project
 	}
 	c := checked{Layer: as, Path: path}
 	if as == "" {
-		if c.Layer, err = here.LayerAt(dir); err != nil {
+		if c.Layer, err = active.LayerAt(dir); err != nil {
 			c.add(err)
 			return c, nil
 		}
@@ -189,7 +221,15 @@ func inspectPath(ctx context.Context, path, as string) (checked, error) {
 		}
 		layers = []*bundles.Bundle{base, b}
 	}
-	c.Errors, c.Remarks = assembled(ctx, layers)
+	var idle []string
+	c.Errors, c.Remarks, idle = checkMerged(ctx, layers)
+	c.Remarks = append(c.Remarks, idle...)
+	if c.Layer == bundles.Project && filepath.Base(path) == active.ShortSettings {
+		c.named = func(text string) string {
+			return strings.ReplaceAll(text, bundles.Project+"/settings.yaml", active.ShortSettings)
+		}
+		c.rename()
+	}
 	return c, nil
 }
 
@@ -197,7 +237,7 @@ func inspectPath(ctx context.Context, path, as string) (checked, error) {
 func filesAt(path string) (read func(layer string) (*bundles.Bundle, error), dir string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, "", fmt.Errorf("look for settings: %w", err)
+		return nil, "", fmt.Errorf("find settings: %w", err)
 	}
 	if info.IsDir() {
 		return func(layer string) (*bundles.Bundle, error) { return bundles.Load(os.DirFS(path), layer) }, path, nil
@@ -208,21 +248,21 @@ func filesAt(path string) (read func(layer string) (*bundles.Bundle, error), dir
 	}, filepath.Dir(path), err
 }
 
-func (c *checked) add(err error) { c.Errors = append(c.Errors, texted(err)...) }
+func (c *checked) add(err error) { c.Errors = append(c.Errors, splitErrors(err)...) }
 
-// texted takes joined errors apart. Each says all that was said of them together.
-func texted(err error) []string {
+// splitErrors splits joined errors. Each has the context that wrapped them all.
+func splitErrors(err error) []string {
 	if err == nil {
 		return nil
 	}
 	var list []string
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {
-			list = append(list, texted(e)...)
+			list = append(list, splitErrors(e)...)
 		}
 		return list
 	}
-	parts := texted(errors.Unwrap(err))
+	parts := splitErrors(errors.Unwrap(err))
 	if len(parts) < 2 {
 		return []string{err.Error()}
 	}
@@ -233,15 +273,15 @@ func texted(err error) []string {
 	return list
 }
 
-// idleRules remarks on rules that settings name to no effect: no layer has them,
-// or they always hold. Access rules can be softened, and not disabled.
+// idleRules warns about rules that settings name without effect: no layer has them,
+// or they always apply. Access rules can be relaxed, but not disabled.
 func idleRules(e *bundles.Effective) []string {
 	rows, all := map[string]bool{}, map[string]bool{} // id -> always holds
 	for _, r := range e.Rules() {
 		rows[r.ID], all[r.ID] = r.Always, r.Always
 	}
 	for _, l := range e.Access() {
-		for _, id := range l.Speakers() {
+		for _, id := range l.FindingIDs() {
 			all[id] = false
 		}
 	}
@@ -249,10 +289,10 @@ func idleRules(e *bundles.Effective) []string {
 	modes, _ := settings["enforcement"].(map[string]any)
 	var remarks []string
 	for _, id := range listed(settings["disabled"]) {
-		remarks = append(remarks, idle("rules.disabled", "rules/**.yaml", id, rows)...)
+		remarks = append(remarks, ineffective("rules.disabled", "rules/**.yaml", id, rows)...)
 	}
 	for _, id := range slices.Sorted(maps.Keys(modes)) {
-		remarks = append(remarks, idle("rules.enforcement", "rules/**.yaml or access/**.yaml", id, all)...)
+		remarks = append(remarks, ineffective("rules.enforcement", "rules/**.yaml or access/**.yaml", id, all)...)
 	}
 	return remarks
 }
@@ -266,13 +306,13 @@ func listed(v any) []string {
 	return ids
 }
 
-// idle says why naming a rule comes to nothing.
-func idle(key, where, id string, known map[string]bool) []string {
+// ineffective explains why naming a rule has no effect.
+func ineffective(key, where, id string, known map[string]bool) []string {
 	always, there := known[id]
 	near := engine.Nearest(id, slices.Sorted(maps.Keys(known)))
 	switch {
 	case always:
-		return []string{fmt.Sprintf("%s: rule %s always holds, whatever is said here", key, id)}
+		return []string{fmt.Sprintf("%s: rule %s always applies and cannot be changed here", key, id)}
 	case there:
 		return nil
 	case near != "":
@@ -300,7 +340,7 @@ func showChecked(a *cli.App, w io.Writer, out *term.Output, list []checked) erro
 		list[i].Errors, list[i].Remarks = term.OrNone(list[i].Errors), term.OrNone(list[i].Remarks)
 	}
 	if out.Format == "json" {
-		if err := term.WriteJSON(w, list); err != nil {
+		if err := term.WriteList(w, "layers", list); err != nil {
 			return err
 		}
 	} else {
@@ -310,7 +350,7 @@ func showChecked(a *cli.App, w io.Writer, out *term.Output, list []checked) erro
 		}
 	}
 	if wrong > 0 {
-		return cli.Findings("%s wrong; until that is mended, calls may be denied", term.Counted(wrong, "thing is", "things are"))
+		return cli.Findings("%s found; until this is fixed, calls may be denied", term.Counted(wrong, "problem", "problems"))
 	}
 	return nil
 }

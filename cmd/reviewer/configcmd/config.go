@@ -1,7 +1,7 @@
-// Package configcmd holds the commands of `reviewer config`: where each setting
+// Package configcmd contains the commands of `reviewer config`: where each setting
 // comes from, and what is wrong with settings.
 //
-// Not its business: what settings mean, which the policy's own rules say.
+// Out of scope: the meaning of settings, which is up to the policy's rules.
 package configcmd
 
 import (
@@ -12,10 +12,11 @@ import (
 // Command is `reviewer config`.
 func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "config",
-		Short: "Show where each setting comes from, and check settings",
-		Long: "Settings are the numbers, lists and words of the policy: the base layer's, and what the\n" +
-			"settings.yaml of other layers makes of them. Exit codes: 0 fine, 1 could not run, 2 findings.",
+		Use:     "config",
+		Example: "  reviewer config show risk\n  reviewer config check",
+		Short:   "Show where each setting comes from, and check settings",
+		Long: "Settings are the numbers, lists and texts of the policy: those of the built-in layer,\n" +
+			"as changed by the settings.yaml of other layers. " + cli.ExitHelp(),
 	}
 	return cli.Group(cmd, configShowCommand(a), configCheckCommand(a))
 }

@@ -3,6 +3,7 @@ package configcmd
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,7 +13,7 @@ import (
 	"unicode"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
@@ -25,45 +26,46 @@ func configShowCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "show [KEY]",
-		Short: "Print every setting with its value and the layer that says so",
-		Long: "Prints what the settings of all layers come to, each with the layer of its value; with\n" +
-			"--effective=false what each layer above the base says by itself, and what came of it.\n" +
-			"KEY is a setting or a section, such as risk.high_threshold or risk: then with what it means.",
+		Short: "Print every setting with its value and the layer that sets it",
+		Long: "Prints the merged settings of all layers, each with the layer that sets its value; with\n" +
+			"--effective=false, what each layer above the built-in one sets, and whether it has an effect.\n" +
+			"KEY is a setting or a section, such as risk.high_threshold or risk, which is then explained.\n" +
+			"`policy effective` shows only what layers change, with rules and exceptions; `policy show` the whole policy.",
 		Example: "  reviewer config show\n  reviewer config show risk\n  reviewer config show --effective=false\n  reviewer config show -f json --workspace /srv/shop",
 		Args:    cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			e, err := settingsOf(a, policy, workspace)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			e, err := settingsOf(cmd.Context(), a, policy, workspace)
 			if err != nil {
 				return err
 			}
 			key := strings.Join(args, "")
 			return out.Write(a.Stdout, func(w io.Writer) error {
 				if !effective {
-					return showSaid(a, w, &out, e, key)
+					return showLayers(a, w, &out, e, key)
 				}
 				return showEffective(a, w, &out, e, key)
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&effective, "effective", true, "what all layers come to; =false: what each layer says by itself")
-	cmd.Flags().StringVar(&workspace, "workspace", "", "folder whose project layer counts (default: the working directory)")
-	cmd.Flags().StringVar(&policy, "policy", "", "folder of one policy, to look at instead of the active ones")
+	cmd.Flags().BoolVar(&effective, "effective", true, "show the merged result of all layers; =false: what each layer sets")
+	cmd.Flags().StringVar(&workspace, "workspace", "", "folder whose project layer is used (default: the working directory)")
+	cmd.Flags().StringVar(&policy, "policy", "", cli.PolicyFlag+" (default: active)")
 	cmd.MarkFlagsMutuallyExclusive("workspace", "policy")
 	out.Flags(cmd, "text", "json")
 	return cmd
 }
 
 // settingsOf assembles the policy of a folder, or the one that is active in a workspace.
-func settingsOf(a *cli.App, policy, workspace string) (*bundles.Effective, error) {
+func settingsOf(ctx context.Context, a *cli.App, policy, workspace string) (*bundles.Effective, error) {
 	if policy != "" {
-		return a.ShownPolicy(policy)
+		return a.ShownPolicy(ctx, policy)
 	}
 	if workspace == "" {
-		return a.ShownPolicy("")
+		return a.ShownPolicy(ctx, "")
 	}
-	there, err := here.IsDir(workspace)
+	there, err := active.IsDir(workspace)
 	if err == nil && !there {
-		err = fmt.Errorf("workspace %s: there is no such folder", workspace)
+		err = fmt.Errorf("workspace %s: no such folder", workspace)
 	}
 	if err != nil {
 		return nil, err
@@ -85,7 +87,7 @@ func showEffective(a *cli.App, w io.Writer, out *term.Output, e *bundles.Effecti
 		return err
 	}
 	if out.Format == "json" {
-		return term.WriteJSON(w, shown)
+		return term.WriteList(w, "settings", shown)
 	}
 	t := settingsTable{w: w, p: a.Paint(out), described: key != ""}
 	for _, s := range shown {
@@ -118,12 +120,12 @@ func Narrow[T any](all []T, key string, keyOf func(T) string) ([]T, error) {
 		return shown, nil
 	}
 	if near := engine.Nearest(key, keys); near != "" {
-		return nil, fmt.Errorf("there is no setting %q; did you mean %q?", key, near)
+		return nil, cli.Usage("no setting is named %q; did you mean %q?", key, near)
 	}
-	return nil, fmt.Errorf("there is no setting %q; `reviewer config show` lists all", key)
+	return nil, cli.Usage("no setting is named %q; `reviewer config show` lists them", key)
 }
 
-// inSection says whether a key is the one that is asked for, or lies in its section.
+// inSection reports whether a key is the one that is asked for, or lies in its section.
 func inSection(key, section string) bool {
 	return section == "" || key == section || strings.HasPrefix(key, section+".")
 }
@@ -168,7 +170,7 @@ func (t *settingsTable) setting(s bundles.Setting) {
 	}
 }
 
-// instead names the default, where it was replaced by something else.
+// instead names the default, if another value replaced it.
 func instead(s bundles.Setting) string {
 	if slices.Contains(s.Layers, bundles.Base) || reflect.DeepEqual(s.Value, s.Default) {
 		return ""
@@ -189,15 +191,17 @@ func (t *settingsTable) open(key string) {
 	t.rows++
 }
 
-// HowMerged says who may set a key, and what becomes of several values.
+// HowMerged describes who may set a key, and how several values are merged.
 func HowMerged(merge string) string {
 	switch merge {
 	case "":
-		return "only the base layer has it"
+		return "only the built-in layer sets it"
 	case "replace":
-		return "replace: the last of organisation and user; not the project"
+		return "replace: user wins over organisation; a project cannot set it"
+	case "union":
+		return "union: the values of all layers are added to the default"
 	}
-	return merge + ": the first value of organisation or user replaces the default, further ones and the project only tighten"
+	return merge + ": the first value of organisation or user replaces the default; further ones and the project can only tighten it"
 }
 
 // WordFor prints a value on one line, whole: text without quotes where it needs
@@ -214,13 +218,13 @@ func WordFor(v any) string {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		return fmt.Sprint(v) // not reached: settings were read from JSON
+		return fmt.Sprint(v) // unreachable: settings were read from JSON
 	}
 	return strings.TrimSpace(b.String())
 }
 
-// showSaid prints what the layers say by themselves.
-func showSaid(a *cli.App, w io.Writer, out *term.Output, e *bundles.Effective, key string) error {
+// showLayers prints the settings of each layer.
+func showLayers(a *cli.App, w io.Writer, out *term.Output, e *bundles.Effective, key string) error {
 	settings, err := e.Explain()
 	if err != nil {
 		return err
@@ -228,16 +232,16 @@ func showSaid(a *cli.App, w io.Writer, out *term.Output, e *bundles.Effective, k
 	if _, err := Narrow(settings, key, func(s bundles.Setting) string { return s.Key }); err != nil {
 		return err
 	}
-	all, err := e.Said()
+	all, err := e.LayerSettings()
 	if err != nil {
 		return err
 	}
-	said := slices.DeleteFunc(all, func(s bundles.Said) bool { return !inSection(s.Key, key) })
+	said := slices.DeleteFunc(all, func(s bundles.LayerSetting) bool { return !inSection(s.Key, key) })
 	if out.Format == "json" {
-		return term.WriteJSON(w, said)
+		return term.WriteList(w, "said", said)
 	}
 	if len(said) == 0 {
-		fmt.Fprintln(w, "no layer above the base sets "+cmp.Or(key, "anything"))
+		fmt.Fprintln(w, "no layer above the built-in one sets "+cmp.Or(key, "anything"))
 		return nil
 	}
 	t := settingsTable{w: w, p: a.Paint(out)}
@@ -251,15 +255,15 @@ func showSaid(a *cli.App, w io.Writer, out *term.Output, e *bundles.Effective, k
 	return nil
 }
 
-// effectOf says where a layer's value came to nothing.
-func effectOf(s bundles.Said) string {
+// effectOf returns a note if a layer's value has no effect.
+func effectOf(s bundles.LayerSetting) string {
 	switch {
 	case s.Holds:
 		return ""
 	case reflect.DeepEqual(s.Value, s.Now):
-		return " (holds without it)"
+		return " (already set without it)"
 	case s.Now == nil:
-		return " (no effect: milder than what holds without it)"
+		return " (no effect: looser than the value without it)"
 	}
-	return " (no effect: " + WordFor(s.Now) + " holds)"
+	return " (no effect: " + WordFor(s.Now) + " is effective)"
 }

@@ -57,7 +57,7 @@ func TestRewrittenAfterReview(t *testing.T) {
 	})
 }
 
-// spoke says whether a rule spoke in the record of a kind on a call.
+// spoke reports whether a rule fired in the record of a kind on a call.
 func (s *stage) spoke(kind, call, rule string) bool {
 	s.t.Helper()
 	for _, r := range s.records() {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write docs/fail-open.md anew")
+var update = flag.Bool("update", false, "write docs/fail-open.md again")
 
 const waysPage = "../../../docs/fail-open.md"
 

@@ -99,8 +99,8 @@ func (s *stage) deletionScript(name string) (Script, string) {
 	return scripts[name], deletes
 }
 
-// wantChain asserts that the log verifies, that each decision can be computed
-// again, and that no call of the session lacks a verdict.
+// wantChain asserts that the log verifies, that each decision can be recomputed, and
+// that no call of the session lacks a verdict.
 func (s *stage) wantChain() {
 	s.t.Helper()
 	s.wantReconcile(false)

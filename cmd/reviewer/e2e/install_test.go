@@ -83,7 +83,7 @@ func TestProgramIsStatic(t *testing.T) {
 	}
 }
 
-// Installing again changes nothing, and taking away gives back what was there.
+// Installing again changes nothing, and uninstalling restores what was there.
 func TestUninstallRestores(t *testing.T) {
 	s := newStage(t)
 	path := filepath.Join(s.Home, ".claude", "settings.json")

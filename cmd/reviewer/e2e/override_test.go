@@ -11,7 +11,7 @@ import (
 )
 
 // overrides are ways in which an agent tries to lift a denial of its own: commands
-// that come one after another behind the denied call. ID is the denial, REVIEWER
+// that follow the denied call one after another. ID is the denial, REVIEWER
 // the program, STATE its state.
 func overrides() map[string][]string {
 	allow := "REVIEWER allow ID --once --home STATE"

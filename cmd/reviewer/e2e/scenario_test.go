@@ -30,7 +30,7 @@ type Script []Step
 
 // A Scenario is a prompt, what the model does about it, and the files that are
 // there before it begins. Keys of Files begin with the place they belong to:
-// project/, home/ or outside/ (a folder beside the project, not part of it).
+// project/, home/ or outside/ (a folder next to the project, not part of it).
 type Scenario struct {
 	About  string
 	Prompt string

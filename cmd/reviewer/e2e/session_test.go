@@ -27,7 +27,7 @@ func TestShop(t *testing.T) {
 		if text := told(run); strings.Contains(text, "not a key") || !strings.Contains(text, "basket: count the quantity") {
 			s.t.Errorf("the agent read the key or did not commit:\n%s", text)
 		}
-		s.wantTold(run, "runs in another form: git push --force-with-lease origin topic")
+		s.wantTold(run, "runs in a safer form: git push --force-with-lease origin topic")
 		s.wantRefused(script, "rm -rf ~/photos", "| bash", "/.ssh/id_ed25519")
 		s.wantChain()
 	})
@@ -125,7 +125,7 @@ func (s *stage) tryAsked(tool, file string) {
 	}
 }
 
-// A warning lets the call run and reaches the agent beside its result.
+// A warning lets the call run and reaches the agent next to its result.
 func TestWarningReachesTheAgent(t *testing.T) {
 	each(t, func(s *stage) {
 		s.install("user")

@@ -187,7 +187,7 @@ func (s *stage) before(step int) {
 	}
 }
 
-// exists says whether a file of the scenario is there, as project/mark.
+// exists reports whether a file of the scenario is there, as project/mark.
 func (s *stage) exists(name string) bool {
 	s.t.Helper()
 	path, err := s.path(name)
@@ -233,13 +233,13 @@ type record struct {
 // records are what the log says, session after session.
 func (s *stage) records() []record {
 	s.t.Helper()
-	var sessions []struct{ Session string }
-	s.must(json.Unmarshal([]byte(s.ok("audit", "show", "-f", "json", "--home", s.state)), &sessions))
+	var all struct{ Sessions []struct{ Session string } }
+	s.must(json.Unmarshal([]byte(s.ok("audit", "show", "-f", "json", "--home", s.state)), &all))
 	var list []record
-	for _, session := range sessions {
-		var raws []json.RawMessage
-		s.must(json.Unmarshal([]byte(s.ok("audit", "show", session.Session, "--all", "-f", "json", "--home", s.state)), &raws))
-		for _, raw := range raws {
+	for _, session := range all.Sessions {
+		var shown struct{ Records []json.RawMessage }
+		s.must(json.Unmarshal([]byte(s.ok("audit", "show", session.Session, "--all", "-f", "json", "--home", s.state)), &shown))
+		for _, raw := range shown.Records {
 			r := record{raw: string(raw)}
 			s.must(json.Unmarshal(raw, &r))
 			list = append(list, r)
@@ -286,7 +286,7 @@ var recordID = regexp.MustCompile(`\b[0-9a-f]{8}-[0-9]+\b`)
 func (r record) id() string { return fmt.Sprintf("%.8s-%d", r.Chain, r.N) }
 
 // wantDenial asserts that the model was told the reason of a denial and one of
-// the rules that spoke, and neither its id nor the command that would lift it.
+// the rules that fired, and neither its id nor the command that would lift it.
 func (s *stage) wantDenial(run Run, call string) {
 	s.t.Helper()
 	text := told(run)

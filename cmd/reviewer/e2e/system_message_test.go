@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// A system message of a hook is shown to the person. What it holds is no
-// secret from the agent all the same: the client writes it down where every tool
-// of the session can read it. So no code that lifts a denial may be sent that way.
+// A system message of a hook is shown to the person. It is still not secret from the
+// agent: the client writes it to a file that every tool of the session can read. So
+// no code that lifts a denial may be sent that way.
 // The day on which this fails is the day to look at docs/fail-open.md again.
 func TestSystemMessageIsNoSecret(t *testing.T) {
 	each(t, func(s *stage) {

@@ -2,6 +2,7 @@ package explaincmd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,12 +29,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// toExplain is what the command line of `policy explain` says.
+// toExplain is the command line of `policy explain`.
 type toExplain struct {
 	out       term.Output
 	policy    string
 	bash, cwd string
 	all       bool
+	now       string
+	at        int64 // of --now, Unix milliseconds; 0: the time of each event
 }
 
 // PolicyCommand is `reviewer policy explain`.
@@ -41,44 +44,65 @@ func PolicyCommand(a *cli.App) *cobra.Command {
 	var t toExplain
 	cmd := &cobra.Command{
 		Use:   "explain [EVENT]",
-		Short: "Say in full how policy comes to a decision, and what was near to another one",
+		Short: "Explain a decision in full, including near misses",
 		Long: "EVENT is a file with a hook input of Claude Code or an event of reviewer, - for\n" +
-			"standard input, or the id of a record of the log. Of several events the last one\n" +
-			"is explained; those before it are its history. --bash is short for a command.\n\n" +
-			"It says what the call means, which conditions hold, which rules spoke, and which\n" +
-			"did not by a hair: for a condition in CEL which part was false, for a rule in Rego\n" +
-			"the line at which it ended, each with its values. Then the scores: what they are\n" +
-			"made of, which setting of which layer each number is, and how far the next level is.",
+			"standard input, or the id of a record of the log. If there are several events, the\n" +
+			"last one is explained; the others are its history. --bash is short for a command.\n\n" +
+			"The explanation shows what the call means, which conditions hold, which rules fired,\n" +
+			"and which narrowly missed: for a CEL condition the part that was false, for a Rego\n" +
+			"rule the line where evaluation stopped, each with its values. Then come the scores:\n" +
+			"their components, the layer that sets each number, and the distance to the next level.\n\n" +
+			"`reviewer audit why` shows a decision as it was recorded; this command evaluates the\n" +
+			"policy again, and also explains calls that were never made.",
 		Example: "  reviewer policy explain --bash 'rm -rf data' --policy ./policy\n" +
-			"  reviewer policy explain f8dc9b3b-37",
+			"  reviewer policy explain f8dc9b3b-37\n" +
+			"  reviewer policy explain --bash 'make deploy' --now 2026-01-31T23:30",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := t.readNow(); err != nil {
+				return err
+			}
 			x, err := explained(cmd.Context(), a, args, &t)
 			if err != nil {
 				return err
 			}
 			return t.out.Write(a.Stdout, func(w io.Writer) error {
 				if t.out.Format == "json" {
-					return term.WriteJSON(w, x)
+					return term.WriteDocument(w, x)
 				}
-				page{w, a.Paint(&t.out), t.all}.print(x)
+				page{w, a.Paint(&t.out), t.all, cmp.Or(a.Columns(&t.out), pageWidth)}.print(x)
 				return nil
 			})
 		},
 	}
-	cmd.Flags().StringVar(&t.policy, "policy", "", "folder of the policy (default: the active one; of a record, the one that decided it)")
+	cmd.Flags().StringVar(&t.policy, "policy", "", cli.PolicyFlag+" (default: active; for a record, the one that decided it)")
 	cmd.Flags().StringVar(&t.bash, "bash", "", "the command to explain")
-	cmd.Flags().StringVar(&t.cwd, "cwd", "", "of --bash: where it runs, the workspace (default: this folder)")
-	cmd.Flags().BoolVarP(&t.all, "all", "a", false, "every rule that was looked at, not only those that nearly spoke")
-	t.out.Flags(cmd, "pretty", "json")
+	cmd.Flags().StringVar(&t.cwd, "cwd", "", "with --bash: folder in which the command runs, its workspace (default: this folder)")
+	cmd.Flags().StringVar(&t.now, "now", "", "explain as of this `TIME`, such as 2026-01-31T23:30 or 2026-01-31T23:30:00Z")
+	cmd.Flags().BoolVarP(&t.all, "all", "a", false, "list every rule that was evaluated, not only near misses")
+	t.out.Flags(cmd, "text", "json")
 	return cmd
 }
 
-// explained finds out what is to be explained, and takes it through the policy.
+// readNow reads --now: local time, unless it says its zone.
+func (t *toExplain) readNow() error {
+	if t.now == "" {
+		return nil
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
+		if at, err := time.ParseInLocation(layout, t.now, time.Local); err == nil {
+			t.at = at.UnixMilli()
+			return nil
+		}
+	}
+	return cli.Usage("--now %s: expected a time such as 2026-01-31T23:30 or 2026-01-31T23:30:00Z", t.now)
+}
+
+// explained finds the event to explain, and evaluates the policy for it.
 func explained(ctx context.Context, a *cli.App, args []string, t *toExplain) (*explanation, error) {
 	switch {
 	case t.bash != "" && len(args) > 0:
-		return nil, fmt.Errorf("--bash and %s are two events; give one of them", args[0])
+		return nil, cli.Usage("--bash and %s are two events; give one of them", args[0])
 	case t.bash != "":
 		doc, err := t.bashEvent()
 		if err != nil {
@@ -86,7 +110,7 @@ func explained(ctx context.Context, a *cli.App, args []string, t *toExplain) (*e
 		}
 		return explainEvents(ctx, a, bytes.NewReader(doc), t)
 	case len(args) == 0:
-		return nil, errors.New("nothing to explain: expected a file with an event, - for standard input, the id of a record, " +
+		return nil, cli.Usage("nothing to explain: expected a file with an event, - for standard input, the id of a record, " +
 			"or --bash 'a command'")
 	case args[0] == "-":
 		return explainEvents(ctx, a, a.Stdin, t)
@@ -110,21 +134,21 @@ func (t *toExplain) bashEvent() ([]byte, error) {
 	return json.Marshal(map[string]any{"tool": "Bash", "args": map[string]any{"command": t.bash}, "cwd": cwd, "project": cwd})
 }
 
-// witness is a Matcher that remembers what it was asked about.
-type witness struct {
+// recorder is a Matcher that remembers its inputs.
+type recorder struct {
 	engine.Matcher
 	seen []*engine.Input
 }
 
 // Match implements engine.Matcher.
-func (m *witness) Match(ctx context.Context, in *engine.Input) ([]engine.Finding, error) {
+func (m *recorder) Match(ctx context.Context, in *engine.Input) ([]engine.Finding, error) {
 	m.seen = append(m.seen, in)
 	return m.Matcher.Match(ctx, in)
 }
 
 // explainEvents rehearses a session and explains its last event.
 func explainEvents(ctx context.Context, a *cli.App, r io.Reader, t *toExplain) (*explanation, error) {
-	e, err := a.ShownPolicy(t.policy)
+	e, err := a.ShownPolicy(ctx, t.policy)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +164,7 @@ func explainEvents(ctx context.Context, a *cli.App, r io.Reader, t *toExplain) (
 	if err != nil {
 		return nil, err
 	}
-	w := &witness{Matcher: policy.Matcher}
+	w := &recorder{Matcher: policy.Matcher}
 	watched := *policy
 	watched.Matcher = w
 	d.Policy = &watched
@@ -158,7 +182,10 @@ func explainEvents(ctx context.Context, a *cli.App, r io.Reader, t *toExplain) (
 		if session == nil {
 			session = simulate.Start("explained", d.Classifier, &watched, cli.Environment())
 		}
-		if event.Time == 0 {
+		switch {
+		case t.at != 0:
+			event.Time = t.at
+		case event.Time == 0:
 			event.Time = time.Now().UnixMilli()
 		}
 		w.seen = nil
@@ -168,11 +195,11 @@ func explainEvents(ctx context.Context, a *cli.App, r io.Reader, t *toExplain) (
 	case session == nil:
 		return nil, errors.New("there is no event to explain: the input is empty")
 	case last.Record == nil || len(w.seen) == 0:
-		return nil, fmt.Errorf("policy is not asked about this event%s", term.After(": ", last.Error))
+		return nil, fmt.Errorf("the policy does not decide about this event%s", term.After(": ", last.Error))
 	case last.Record.Decision == nil:
-		return nil, fmt.Errorf("nothing could be decided: %s", last.Error)
+		return nil, fmt.Errorf("no decision could be made: %s", last.Error)
 	}
-	return insight(ctx, a, e, policy, last.Record, w.seen[0], t)
+	return explanationOf(ctx, a, e, policy, last.Record, w.seen[0], t)
 }
 
 // documentsOf splits a text into JSON documents.
@@ -180,7 +207,7 @@ func documentsOf(raw []byte) func(yield func([]byte, error) bool) {
 	return func(yield func([]byte, error) bool) { reviewcmd.YieldAll(raw, yield) }
 }
 
-// rehearsalDesk is a desk for a policy that is compiled.
+// rehearsalDesk is a desk for a compiled policy.
 func rehearsalDesk(a *cli.App, p *review.Policy) (*reviewcmd.Desk, error) {
 	home, err := a.StateHome()
 	if err != nil {
@@ -196,26 +223,26 @@ func rehearsalDesk(a *cli.App, p *review.Policy) (*reviewcmd.Desk, error) {
 	}
 	return &reviewcmd.Desk{
 		Harness: harness.Harnesses()[0],
-		Classifier: &classify.Classifier{World: world, MAC: mac, Secrets: bundles.ShippedTokens(), Program: cli.Program(),
-			Shipped: bundles.ShippedRows}, Policy: p,
+		Classifier: &classify.Classifier{World: world, MAC: mac, Secrets: bundles.BuiltInTokens(), Program: cli.Program(),
+			Shipped: bundles.BuiltInRows}, Policy: p,
 	}, nil
 }
 
-// explainRecord decides about a record of the log once more, in the light of
-// what came before it there.
+// explainRecord decides about a record of the log again, in the context of the
+// records before it.
 func explainRecord(ctx context.Context, a *cli.App, id string, t *toExplain) (*explanation, error) {
 	store, s, err := a.Session(id)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no file, and as a record: %w", id, err)
+		return nil, fmt.Errorf("%s is not a file, and not a record either: %w", id, err)
 	}
 	rec, err := a.Find(store, id)
 	if err != nil {
 		return nil, err
 	}
 	if rec.Decision == nil {
-		return nil, fmt.Errorf("record %s holds no decision; `reviewer audit show %s` lists those that do", rec.ID(), s.Key.Session)
+		return nil, fmt.Errorf("record %s has no decision; `reviewer audit show %s` lists records that do", rec.ID(), s.Key.Session)
 	}
-	e, err := PolicyOf(a, store, rec, t.policy)
+	e, err := PolicyOf(ctx, a, store, rec, t.policy)
 	if err != nil {
 		return nil, err
 	}
@@ -227,26 +254,30 @@ func explainRecord(ctx context.Context, a *cli.App, id string, t *toExplain) (*e
 	if err != nil {
 		return nil, err
 	}
+	if t.at != 0 {
+		moved := *rec
+		moved.T, rec = t.at, &moved
+	}
 	v, err := policy.Review(ctx, rec, before)
 	if err != nil {
 		return nil, err
 	}
 	again := *rec
 	again.Decision, again.Findings = &v.Decision, v.Findings
-	return insight(ctx, a, e, policy, &again, &v.Input, t)
+	return explanationOf(ctx, a, e, policy, &again, &v.Input, t)
 }
 
 // PolicyOf returns the policy that is named, or else the one that decided.
-func PolicyOf(a *cli.App, store *audit.Store, rec *engine.Record, dir string) (*bundles.Effective, error) {
+func PolicyOf(ctx context.Context, a *cli.App, store *audit.Store, rec *engine.Record, dir string) (*bundles.Effective, error) {
 	if dir != "" {
-		return a.ShownPolicy(dir)
+		return a.ShownPolicy(ctx, dir)
 	}
 	if rec.By == nil {
 		return nil, fmt.Errorf("record %s does not say which policy decided; name one with --policy", rec.ID())
 	}
 	e, err := bundles.Store{Dir: filepath.Join(store.Dir, "policies")}.Get(rec.By.Policy)
 	if err != nil {
-		return nil, fmt.Errorf("the policy that decided cannot be had; name one with --policy: %w", err)
+		return nil, fmt.Errorf("the policy that decided is not available; name one with --policy: %w", err)
 	}
 	return e, nil
 }
@@ -262,7 +293,7 @@ func historyBefore(store *audit.Store, key engine.SessionKey, n int64) (*history
 			break
 		}
 		if r.Kind == engine.KindKeyframe && r.State != nil && h.Empty() {
-			if h, err = history.Decode(r.State); err != nil { // what was before it is gone
+			if h, err = history.Decode(r.State); err != nil { // the records before it are gone
 				return nil, err
 			}
 		}
@@ -279,7 +310,7 @@ func verdictOf(settings map[string]any, risk, rationality string) string {
 	return word
 }
 
-// sortedTexts makes texts of words, in order.
+// sortedTexts converts words to strings and sorts them.
 func sortedTexts[S ~string](list []S) []string {
 	out := make([]string, len(list))
 	for i, s := range list {

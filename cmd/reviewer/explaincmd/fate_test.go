@@ -51,13 +51,13 @@ func TestFate(t *testing.T) {
 		{engine.Warn, "once allow", nil},
 		{engine.Block, "", nil},
 		{engine.Block, "allow other allow", nil},
-		{engine.Ask, "", []string{"no answer is known yet"}},
-		{engine.Ask, "yes", []string{"a person said yes (inferred: the call ran, cccccccc-3)"}},
-		{engine.Ask, "no yes", []string{"a person said no (inferred: it had not run by the next prompt, cccccccc-3)", "a person said yes (inferred: the call ran, cccccccc-4)"}},
+		{engine.Ask, "", []string{"not answered yet"}},
+		{engine.Ask, "yes", []string{"a person approved it (inferred: the call ran, cccccccc-3)"}},
+		{engine.Ask, "no yes", []string{"a person refused it (inferred: it had not run by the next prompt, cccccccc-3)", "a person approved it (inferred: the call ran, cccccccc-4)"}},
 		{engine.Block, "once", []string{allowed}},
 		{engine.Modify, "once elsewhere allow allow", []string{allowed, "that let call cccccccc-5 through"}},
-		{engine.Block, "once block warn allow", []string{allowed, "call cccccccc-4 was answered block all the same", "that let call cccccccc-5 through"}},
-		{engine.Block, "once ask allow", []string{allowed, "call cccccccc-4 was answered ask all the same"}},
+		{engine.Block, "once block warn allow", []string{allowed, "call cccccccc-4 was still answered block", "that let call cccccccc-5 through"}},
+		{engine.Block, "once ask allow", []string{allowed, "call cccccccc-4 was still answered ask"}},
 		{engine.Block, "session once allow allow", []string{"anna allowed it until the session ends (cccccccc-3)", "anna allowed it once (cccccccc-4)",
 			"that let call cccccccc-5 through", "that let call cccccccc-6 through"}},
 		{engine.Block, "session" + strings.Repeat(" allow", 7), []string{"anna allowed it until the session ends (cccccccc-3)",
@@ -65,7 +65,7 @@ func TestFate(t *testing.T) {
 			"that let call cccccccc-7 through", "that let call cccccccc-8 through", "and 2 more"}},
 	} {
 		r := held(&engine.Record{Chain: strings.Repeat("c", 32), N: 2}, test.effect, "/w")
-		got, err := fateOf(r, func(yield func(*engine.Record, error) bool) {
+		got, err := outcomeOf(r, func(yield func(*engine.Record, error) bool) {
 			for _, r := range later(test.later) {
 				if !yield(r, nil) {
 					return

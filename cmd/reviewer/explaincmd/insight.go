@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
@@ -25,41 +25,42 @@ import (
 type explanation struct {
 	ID       string           `json:"id"`
 	Input    *engine.Input    `json:"input"`
-	Findings []findingSeen    `json:"findings"`
-	Spoke    []ruleSeen       `json:"spoke"`
-	Nearly   []ruleSeen       `json:"nearly"` // nearest first
-	Risk     *scoreSeen       `json:"risk,omitempty"`
-	Reason   *scoreSeen       `json:"rationality,omitempty"`
-	Matrix   *matrixSeen      `json:"matrix,omitempty"`
+	Findings []finding        `json:"findings"`
+	Spoke    []firedRule      `json:"spoke"`
+	Nearly   []firedRule      `json:"nearly"` // nearest first
+	Safer    []string         `json:"safer,omitempty"`
+	Risk     *explainedScore  `json:"risk,omitempty"`
+	Reason   *explainedScore  `json:"rationality,omitempty"`
+	Matrix   *matrixResult    `json:"matrix,omitempty"`
 	Decision *engine.Decision `json:"decision"`
 	Answer   engine.Verdict   `json:"answer"`
 	Form     string           `json:"form,omitempty"` // the other form in which the call runs
-	Rows     []rowSeen        `json:"rows,omitempty"` // by which the programs of the call are read
+	Rows     []matchedRow     `json:"rows,omitempty"` // by which the programs of the call are read
 }
 
-// findingSeen is a condition that holds.
-type findingSeen struct {
+// finding is a condition that holds.
+type finding struct {
 	engine.Finding
 	Layer string `json:"layer,omitempty"`
 	Place string `json:"place,omitempty"`
-	Note  string `json:"note,omitempty"` // why it has no rule speak
+	Note  string `json:"note,omitempty"` // why no rule fires for it
 }
 
-// ruleSeen is a rule that spoke, or did not by little.
-type ruleSeen struct {
-	ID          string       `json:"id"`
-	Decision    string       `json:"decision,omitempty"`
-	Severity    string       `json:"severity,omitempty"`
-	Enforcement string       `json:"enforcement,omitempty"`
-	Layer       string       `json:"layer,omitempty"`
-	Place       string       `json:"place,omitempty"`
-	Message     string       `json:"message,omitempty"`
-	CEL         *cel.Answer  `json:"cel,omitempty"`
-	Rego        *rego.Silent `json:"rego,omitempty"`
+// firedRule is a rule that fired or narrowly missed.
+type firedRule struct {
+	ID          string         `json:"id"`
+	Decision    string         `json:"decision,omitempty"`
+	Severity    string         `json:"severity,omitempty"`
+	Enforcement string         `json:"enforcement,omitempty"`
+	Layer       string         `json:"layer,omitempty"`
+	Place       string         `json:"place,omitempty"`
+	Message     string         `json:"message,omitempty"`
+	CEL         *cel.Answer    `json:"cel,omitempty"`
+	Rego        *rego.NotFired `json:"rego,omitempty"`
 }
 
-// scoreSeen is a score, what it is made of, and how far other levels are.
-type scoreSeen struct {
+// explainedScore is a score, its components, and the distance to other levels.
+type explainedScore struct {
 	Score float64     `json:"score"`
 	Level string      `json:"level"`
 	Parts []scorePart `json:"parts,omitempty"`
@@ -76,7 +77,7 @@ type scorePart struct {
 	Layer   string  `json:"layer,omitempty"`
 }
 
-// boundary is where another level begins.
+// boundary is the value at which another level begins.
 type boundary struct {
 	Level    string  `json:"level"`
 	By       float64 `json:"by"` // how much the score would have to change
@@ -86,8 +87,8 @@ type boundary struct {
 	Decision string  `json:"decision"` // what the matrix says there
 }
 
-// matrixSeen is what the scores alone say.
-type matrixSeen struct {
+// matrixResult is the verdict of the scores alone.
+type matrixResult struct {
 	Risk        string `json:"risk"`
 	Rationality string `json:"rationality"`
 	Cell        string `json:"cell"`
@@ -96,8 +97,8 @@ type matrixSeen struct {
 	Why         string `json:"why,omitempty"` // why that is something else
 }
 
-// inquirer asks a policy about one input.
-type inquirer struct {
+// evaluator evaluates a policy for one input.
+type evaluator struct {
 	ctx       context.Context
 	effective *bundles.Effective
 	rego      *rego.Host
@@ -105,21 +106,22 @@ type inquirer struct {
 	in        *engine.Input
 	findings  []engine.Finding
 	settings  map[string]bundles.Setting
-	rows      map[string]ruleSeen
+	rows      map[string]firedRule
 }
 
-// insight puts together what there is to say of a record that was decided.
-func insight(ctx context.Context, a *cli.App, e *bundles.Effective, p *review.Policy, rec *engine.Record, in *engine.Input,
+// explanationOf collects the explanation of a decided record.
+func explanationOf(ctx context.Context, a *cli.App, e *bundles.Effective, p *review.Policy, rec *engine.Record, in *engine.Input,
 	t *toExplain) (*explanation, error) {
-	q := &inquirer{ctx: ctx, effective: e, in: in, findings: rec.Findings, settings: map[string]bundles.Setting{}, rows: map[string]ruleSeen{}}
+	q := &evaluator{ctx: ctx, effective: e, in: in, findings: rec.Findings,
+		settings: map[string]bundles.Setting{}, rows: map[string]firedRule{}}
 	var isRego, isCEL bool
 	q.rego, isRego = p.Decider.(*rego.Host)
 	q.cel, isCEL = p.Matcher.(*cel.Host)
-	if w, ok := p.Matcher.(*witness); ok {
+	if w, ok := p.Matcher.(*recorder); ok {
 		q.cel, isCEL = w.Matcher.(*cel.Host)
 	}
 	if !isRego || !isCEL {
-		return nil, fmt.Errorf("the policy is none that can be asked") // not reached: wiring makes both
+		return nil, fmt.Errorf("the policy cannot be explained") // unreachable: wiring makes both
 	}
 	settings, err := e.Explain()
 	if err != nil {
@@ -130,17 +132,42 @@ func insight(ctx context.Context, a *cli.App, e *bundles.Effective, p *review.Po
 	}
 	q.catalogue(shownAt(a, t.policy))
 	x := &explanation{ID: rec.ID(), Input: in, Decision: rec.Decision, Answer: engine.AnswerOf(rec).Effect,
-		Findings: []findingSeen{}, Spoke: []ruleSeen{}}
+		Findings: []finding{}, Spoke: []firedRule{}}
 	if rec.Rewritten != nil && rec.Rewritten.Action != nil {
 		x.Form = rec.Rewritten.Action.Resource
 	}
 	set, _ := p.Rows.(*rows.Set)
 	x.Rows = rowsOf(set, in.Event.Tool, &in.Action, shownAt(a, t.policy))
-	q.spoke(x)
-	if x.Nearly, err = q.nearly(x, t.all); err != nil {
+	q.fired(x)
+	x.Safer = q.saferThan(x.Decision)
+	if x.Nearly, err = q.nearMisses(x, t.all); err != nil {
 		return nil, err
 	}
 	return x, q.scores(x)
+}
+
+// saferThan lists the ways out that belong to the decision: advice of a rule that asked
+// for something milder is about something else.
+func (q *evaluator) saferThan(d *engine.Decision) []string {
+	milder := map[string]bool{}
+	for _, l := range q.effective.Catalogue() {
+		for _, r := range d.Rules {
+			if r.ID == l.ID && r.Decision != d.Decision {
+				milder[l.Remediation] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(d.Alternatives), func(s string) bool { return milder[s] })
+}
+
+// decides returns the rule that the decision comes from; nil: the scores.
+func (x *explanation) decides() *firedRule {
+	for i, r := range x.Spoke {
+		if r.Decision == string(x.Decision.Decision) && r.Decision != string(engine.Allow) {
+			return &x.Spoke[i]
+		}
+	}
+	return nil
 }
 
 // shownAt names the files of a layer as the person gave it: those of --policy
@@ -148,7 +175,7 @@ func insight(ctx context.Context, a *cli.App, e *bundles.Effective, p *review.Po
 func shownAt(a *cli.App, dir string) func(layer, place string) string {
 	given := ""
 	if dir != "" {
-		given, _ = here.LayerAt(dir) // it was read before
+		given, _ = active.LayerAt(dir) // it was read before
 	}
 	return func(layer, place string) string {
 		if layer == given {
@@ -158,15 +185,15 @@ func shownAt(a *cli.App, dir string) func(layer, place string) string {
 	}
 }
 
-// catalogue notes all rules, with the place where each is judged.
-func (q *inquirer) catalogue(at func(layer, place string) string) {
+// catalogue notes all rules, with the place where each is evaluated.
+func (q *evaluator) catalogue(at func(layer, place string) string) {
 	for _, l := range q.effective.Layers {
 		for _, r := range l.Rules {
-			q.rows[r.ID] = ruleSeen{ID: r.ID, Decision: r.Decision, Severity: r.Severity, Layer: l.Layer, Place: at(l.Layer, r.Place("id", 0))}
+			q.rows[r.ID] = firedRule{ID: r.ID, Decision: r.Decision, Severity: r.Severity, Layer: l.Layer, Place: at(l.Layer, r.Place("id", 0))}
 		}
 		for _, list := range l.Access {
 			for _, r := range list.Rules {
-				q.rows[list.FindingID(r.ID)] = ruleSeen{ID: list.FindingID(r.ID), Decision: r.Effect, Layer: l.Layer,
+				q.rows[list.FindingID(r.ID)] = firedRule{ID: list.FindingID(r.ID), Decision: r.Effect, Layer: l.Layer,
 					Place: at(l.Layer, r.Place("id", 0))}
 			}
 		}
@@ -179,8 +206,8 @@ func (q *inquirer) catalogue(at func(layer, place string) string) {
 	}
 }
 
-// spoke lists the conditions that hold and the rules that spoke.
-func (q *inquirer) spoke(x *explanation) {
+// fired lists the conditions that hold and the rules that fired.
+func (q *evaluator) fired(x *explanation) {
 	said := map[string]bool{}
 	for _, r := range x.Decision.Rules {
 		said[r.ID] = true
@@ -190,28 +217,28 @@ func (q *inquirer) spoke(x *explanation) {
 	}
 	for _, f := range q.findings {
 		row := q.rows[f.ID]
-		seen := findingSeen{Finding: f, Layer: row.Layer, Place: row.Place}
+		seen := finding{Finding: f, Layer: row.Layer, Place: row.Place}
 		switch {
 		case said[f.ID]:
 		case row.Decision == "":
-			seen.Note = "a finding: it says nothing by itself"
+			seen.Note = "a finding: it decides nothing by itself"
 		case x.Decision.Source == engine.SourcePrefilter:
-			seen.Note = "not asked: the call passed before any rule was"
+			seen.Note = "not evaluated: the prefilter allowed the call"
 		default:
-			seen.Note = "the rule is switched off, or an exception was made"
+			seen.Note = "the rule is disabled, or an exception applies"
 		}
 		x.Findings = append(x.Findings, seen)
 	}
 }
 
-// nearly lists the rules that would have spoken with one thing otherwise; with
-// all, every one that was looked at.
-func (q *inquirer) nearly(x *explanation, all bool) ([]ruleSeen, error) {
+// nearMisses lists the rules that would have fired with one difference; with all, every
+// rule that was evaluated.
+func (q *evaluator) nearMisses(x *explanation, all bool) ([]firedRule, error) {
 	said := map[string]bool{}
 	for _, r := range x.Spoke {
 		said[r.ID] = true
 	}
-	list := []ruleSeen{}
+	list := []firedRule{}
 	for _, answer := range q.cel.Answers(q.in) {
 		row := q.rows[answer.ID]
 		if answer.Holds || said[answer.ID] || !all && !near(&answer) {
@@ -220,22 +247,22 @@ func (q *inquirer) nearly(x *explanation, all bool) ([]ruleSeen, error) {
 		row.CEL = &answer
 		list = append(list, row)
 	}
-	silent, err := q.rego.Silent(q.ctx, q.in, q.findings)
+	silent, err := q.rego.NotFired(q.ctx, q.in, q.findings)
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range silent {
-		if row := q.rows[s.ID]; !said[s.ID] && (all || s.Left == 0 && s.Held > 0) {
+		if row := q.rows[s.ID]; !said[s.ID] && (all || s.Left == 0 && s.Held > 1) {
 			row.Rego = &s
 			list = append(list, row)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b ruleSeen) int { return cmp.Or(a.distance()-b.distance(), a.depth()-b.depth()) })
+	slices.SortStableFunc(list, func(a, b firedRule) int { return cmp.Or(a.distance()-b.distance(), a.depth()-b.depth()) })
 	return list, nil
 }
 
-// distance counts what would have to be otherwise.
-func (r ruleSeen) distance() int {
+// distance counts what would have to be different.
+func (r firedRule) distance() int {
 	if r.CEL != nil {
 		return r.CEL.Missing()
 	}
@@ -243,23 +270,52 @@ func (r ruleSeen) distance() int {
 }
 
 // depth puts rules of the layers above first: who asks has mostly written them.
-func (r ruleSeen) depth() int { return -slices.Index(bundles.Layers(), r.Layer) }
+func (r firedRule) depth() int { return -slices.Index(bundles.Layers(), r.Layer) }
 
-// near says that one thing keeps a condition from holding, and that something
+// near reports whether one thing keeps a condition from holding, and that something
 // that is the rule's own does hold: that the call is about to run does not count.
 func near(a *cel.Answer) bool {
 	if a.Missing() != 1 {
 		return false
 	}
-	if len(a.Match) > 0 {
-		return len(a.Parts) > 0 && a.Match[0].List != "phases"
+	if a.Measure != nil && *a.Measure < a.Threshold {
+		return a.Specific() // all else holds
 	}
-	return a.Specific()
+	held := 0
+	for _, p := range a.Parts {
+		switch {
+		case p.Holds:
+			held++
+		case len(p.Within) > 0 && !nearWithin(p.Within):
+			return false
+		case len(p.Within) > 0:
+			held++
+		}
+	}
+	if len(a.Match) > 0 {
+		return held == len(a.Parts) && held > 0 && a.Match[0].List != "phases" && len(a.Match[0].Got) > 0
+	}
+	return a.Specific() && (held > 0 || len(a.Parts) == 1 && len(a.Parts[0].Within) == 0)
 }
 
-// scores asks for what the scores are made of. A policy that computes none has
-// nothing to say here.
-func (q *inquirer) scores(x *explanation) error {
+// nearWithin reports whether all questions about an item but one were true of some. Of
+// what kind an effect is does not count: most calls have effects of the common kinds.
+func nearWithin(list []cel.Question) bool {
+	failed, held := 0, 0
+	for _, q := range list {
+		switch {
+		case !q.Holds:
+			failed++
+		case !strings.Contains(q.Text, ".kind "):
+			held++
+		}
+	}
+	return failed <= 1 && held > 0
+}
+
+// scores evaluates the components of the scores. It returns nothing for a policy that
+// computes none.
+func (q *evaluator) scores(x *explanation) error {
 	d := x.Decision
 	if d.Risk == nil || d.Rationality == nil {
 		return nil
@@ -268,22 +324,22 @@ func (q *inquirer) scores(x *explanation) error {
 	if err != nil {
 		return err
 	}
-	x.Risk = &scoreSeen{Score: d.Risk.Score, Level: d.Risk.Level, Parts: parts}
-	x.Reason = &scoreSeen{Score: d.Rationality.Score, Level: d.Rationality.Level, Parts: q.components(d.Rationality)}
+	x.Risk = &explainedScore{Score: d.Risk.Score, Level: d.Risk.Level, Parts: parts}
+	x.Reason = &explainedScore{Score: d.Rationality.Score, Level: d.Rationality.Level, Parts: q.components(d.Rationality)}
 	q.boundaries(x.Risk, "risk", []string{"minimal", "low", "medium", "high", "critical"}, func(level string) string {
 		return verdictOf(q.effective.Settings, level, x.Reason.Level)
 	})
 	q.boundaries(x.Reason, "rationality", []string{"low", "medium", "high"}, func(level string) string {
 		return verdictOf(q.effective.Settings, x.Risk.Level, level)
 	})
-	x.Matrix = &matrixSeen{Risk: x.Risk.Level, Rationality: x.Reason.Level,
+	x.Matrix = &matrixResult{Risk: x.Risk.Level, Rationality: x.Reason.Level,
 		Cell: verdictOf(q.effective.Settings, x.Risk.Level, x.Reason.Level)}
 	x.Matrix.Layer = q.settings["matrix."+x.Risk.Level+"."+x.Reason.Level].Layer
 	return q.corrections(x)
 }
 
 // modifiers asks for the numbers that the risk is the sum of.
-func (q *inquirer) modifiers() ([]scorePart, error) {
+func (q *evaluator) modifiers() ([]scorePart, error) {
 	v, ok, err := q.rego.Ask(q.ctx, q.in, q.findings, "data.reviewer.scores._modifiers")
 	numbers, isMap := v.(map[string]any)
 	if err != nil || !ok || !isMap {
@@ -312,7 +368,7 @@ func (p scorePart) base() bool { return strings.HasPrefix(p.Setting, "risk.base.
 // part finds the setting that a modifier of the risk comes from: the one of its
 // section that holds this number, and if several do the one for what this call
 // is.
-func (q *inquirer) part(name string, number float64) scorePart {
+func (q *evaluator) part(name string, number float64) scorePart {
 	section := cmp.Or(map[string]string{"failed_before": "risk.failed_similar", "reads_only": "risk.reversibility"}[name], "risk."+name)
 	p := scorePart{Name: name, Number: number}
 	for _, key := range sortedTexts(keysOf(q.settings)) {
@@ -339,9 +395,9 @@ func keysOf[V any](m map[string]V) []string {
 	return keys
 }
 
-// about says that a word names what this call is: a type, how far an effect can
+// about reports whether a word names what this call is: a type, how far an effect can
 // be undone, the level of a finding.
-func (q *inquirer) about(word string) bool {
+func (q *evaluator) about(word string) bool {
 	return slices.Contains(q.in.Action.Types, engine.Type(word)) ||
 		slices.ContainsFunc(q.in.Action.Effects, func(e engine.Effect) bool { return string(e.Reversibility) == word }) ||
 		slices.ContainsFunc(q.findings, func(f engine.Finding) bool { return f.Level == word })
@@ -362,7 +418,7 @@ func holdsNumber(v any, number float64) bool {
 	return false
 }
 
-func (q *inquirer) components(r *engine.Rationality) []scorePart {
+func (q *evaluator) components(r *engine.Rationality) []scorePart {
 	var parts []scorePart
 	for _, name := range sortedTexts(keysOf(r.Components)) {
 		key := "rationality.weights." + name
@@ -372,8 +428,8 @@ func (q *inquirer) components(r *engine.Rationality) []scorePart {
 	return parts
 }
 
-// boundaries says how far the levels above and below are.
-func (q *inquirer) boundaries(s *scoreSeen, section string, levels []string, says func(level string) string) {
+// boundaries returns the distance to the levels above and below.
+func (q *evaluator) boundaries(s *explainedScore, section string, levels []string, says func(level string) string) {
 	at := slices.Index(levels, s.Level)
 	if at < 0 {
 		return
@@ -408,9 +464,9 @@ func numeric(v any) (float64, bool) {
 	return 0, false
 }
 
-// corrections says what the scores come to, and why that is not what the matrix
+// corrections describes the result of the scores, and why it is not what the matrix
 // says.
-func (q *inquirer) corrections(x *explanation) error {
+func (q *evaluator) corrections(x *explanation) error {
 	v, _, err := q.rego.Ask(q.ctx, q.in, q.findings, "data.reviewer.outcome.own")
 	if err != nil {
 		return err
@@ -424,11 +480,11 @@ func (q *inquirer) corrections(x *explanation) error {
 	case err != nil:
 		return err
 	case x.Input.Phase != engine.PhasePre:
-		x.Matrix.Why = "only a call that has not run is judged by it"
+		x.Matrix.Why = "applies only to calls that have not run"
 	case x.Decision.SideEffects != nil && x.Decision.SideEffects.Severity == "critical":
 		x.Matrix.Why = "the side effects are critical"
 	case pardon == true:
-		x.Matrix.Why = "nothing like it was done before in this session"
+		x.Matrix.Why = "nothing similar happened before in this session"
 	case x.Matrix.Own == string(engine.Modify):
 		x.Matrix.Why = "a dangerous pattern is active"
 	default:

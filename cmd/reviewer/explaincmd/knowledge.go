@@ -9,18 +9,18 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// rowSeen is a row by which a program, a tool or a path of the call was read.
-type rowSeen struct {
+// matchedRow is a row by which a program, a tool or a path of the call was read.
+type matchedRow struct {
 	Name    string `json:"name"` // of the program, the tool, or the class of paths
 	Place   string `json:"place"`
 	Says    string `json:"says"`              // tool; class; of a program: known, wraps, adds, or converted (facts of others: it counts as unknown)
-	Effects []int  `json:"effects,omitempty"` // of action.effects, those that it speaks of
+	Effects []int  `json:"effects,omitempty"` // the indexes of those in action.effects that come from it
 }
 
 // rowsOf lists the rows that say something of the tool, the programs and the
 // classes of paths of a call, wrappers before what they run.
-func rowsOf(set *rows.Set, tool string, act *engine.Action, shown func(layer, place string) string) []rowSeen {
-	list := rowsIn(set, rows.ToolsFolder, tool, rowSeen{Name: tool, Says: "tool", Effects: effectsOf(act, -1)}, shown)
+func rowsOf(set *rows.Set, tool string, act *engine.Action, shown func(layer, place string) string) []matchedRow {
+	list := rowsIn(set, rows.ToolsFolder, tool, matchedRow{Name: tool, Says: "tool", Effects: effectsOf(act, -1)}, shown)
 	list = append(list, programRows(set, act, shown)...)
 	classes := map[string][]int{}
 	for i, e := range act.Effects {
@@ -29,14 +29,14 @@ func rowsOf(set *rows.Set, tool string, act *engine.Action, shown func(layer, pl
 		}
 	}
 	for _, class := range slices.Sorted(maps.Keys(classes)) {
-		list = append(list, rowsIn(set, rows.PlacesFolder, class, rowSeen{Name: class, Says: "class", Effects: classes[class]}, shown)...)
+		list = append(list, rowsIn(set, rows.PlacesFolder, class, matchedRow{Name: class, Says: "class", Effects: classes[class]}, shown)...)
 	}
 	return list
 }
 
 // rowsIn lists the rows of a folder that have a name.
-func rowsIn(set *rows.Set, folder, name string, seen rowSeen, shown func(layer, place string) string) []rowSeen {
-	var list []rowSeen
+func rowsIn(set *rows.Set, folder, name string, seen matchedRow, shown func(layer, place string) string) []matchedRow {
+	var list []matchedRow
 	for _, p := range set.Where(folder, name) {
 		seen.Place = shown(p.Layer, strings.TrimPrefix(p.String(), p.Layer+"/"))
 		list = append(list, seen)
@@ -45,15 +45,15 @@ func rowsIn(set *rows.Set, folder, name string, seen rowSeen, shown func(layer, 
 }
 
 // programRows lists the rows of the programs of a call.
-func programRows(set *rows.Set, act *engine.Action, shown func(layer, place string) string) []rowSeen {
-	var list []rowSeen
+func programRows(set *rows.Set, act *engine.Action, shown func(layer, place string) string) []matchedRow {
+	var list []matchedRow
 	for i, c := range act.Commands {
 		for _, name := range append(slices.Clone(c.Wrappers), c.Name) {
 			for _, seen := range rowsNamed(set, name, shown) {
 				if name == c.Name {
 					seen.Effects = effectsOf(act, i)
 				}
-				if !slices.ContainsFunc(list, func(r rowSeen) bool { return r.Place == seen.Place && r.Name == seen.Name }) {
+				if !slices.ContainsFunc(list, func(r matchedRow) bool { return r.Place == seen.Place && r.Name == seen.Name }) {
 					list = append(list, seen)
 				}
 			}
@@ -63,22 +63,22 @@ func programRows(set *rows.Set, act *engine.Action, shown func(layer, place stri
 }
 
 // rowsNamed lists the rows of a program.
-func rowsNamed(set *rows.Set, name string, shown func(layer, place string) string) []rowSeen {
+func rowsNamed(set *rows.Set, name string, shown func(layer, place string) string) []matchedRow {
 	k, _, err := set.Program(name)
 	if err != nil {
-		return nil // not reached: a policy with a row that cannot be read does not load
+		return nil // unreachable: a policy with a row that cannot be read does not load
 	}
-	var list []rowSeen
+	var list []matchedRow
 	at := func(p rows.Place) string { return shown(p.Layer, strings.TrimPrefix(p.String(), p.Layer+"/")) }
 	says := map[bool]string{true: "known", false: "wraps"}[k.Does()]
 	if k.Converted {
 		says = "converted"
 	}
 	if k.Place.File != "" {
-		list = append(list, rowSeen{Name: name, Place: at(k.Place), Says: says})
+		list = append(list, matchedRow{Name: name, Place: at(k.Place), Says: says})
 	}
 	for _, added := range k.Added {
-		list = append(list, rowSeen{Name: name, Place: at(added.Place), Says: "adds"})
+		list = append(list, matchedRow{Name: name, Place: at(added.Place), Says: "adds"})
 	}
 	return list
 }
@@ -94,7 +94,7 @@ func effectsOf(act *engine.Action, command int) []int {
 	return list
 }
 
-// known prints the rows by which programs and paths were read, and tools beside
+// known prints the rows by which programs and paths were read, and tools next to
 // those of the client, whose rows say what everybody knows.
 func (g page) known(x *explanation) {
 	for _, r := range x.Rows {

@@ -16,16 +16,17 @@ import (
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
-// page is an explanation for a person to read, 80 columns wide.
+// page is an explanation for a person to read.
 type page struct {
-	w   io.Writer
-	p   term.Paint
-	all bool
+	w     io.Writer
+	p     term.Paint
+	all   bool
+	width int // of a line
 }
 
 const (
-	pageWidth  = 80
-	pageColumn = 16 // of texts, behind the words that say what they are
+	pageWidth  = 80 // where neither COLUMNS nor a terminal says how wide a line is
+	pageColumn = 16 // of texts, after their labels
 )
 
 func (g page) print(x *explanation) {
@@ -33,21 +34,21 @@ func (g page) print(x *explanation) {
 	g.verdict(x)
 	g.means(x)
 	g.findings(x)
-	g.spoke(x)
-	g.nearly(x)
+	g.fired(x)
+	g.nearMisses(x)
 	g.scores(x)
 }
 
 func (g page) head(text string) { fmt.Fprintf(g.w, "\n%s\n", g.p.Colour("1", text)) }
 
-// row prints a word in a column of its own and a text beside it, over as many
+// row prints a word in a column of its own and a text next to it, over as many
 // lines as it takes.
 func (g page) row(word, text string) {
 	if word != "" && utf8.RuneCountInString(word) > pageColumn-3 {
 		fmt.Fprintf(g.w, "  %s\n", word)
 		word = ""
 	}
-	for i, line := range wrapped(text, pageWidth-pageColumn) {
+	for i, line := range wrapped(text, g.width-pageColumn) {
 		if i > 0 {
 			word = ""
 		}
@@ -75,7 +76,7 @@ func wrapped(text string, width int) []string {
 func (g page) call(x *explanation) {
 	in := x.Input
 	what := cmp.Or(in.Action.Resource, in.Event.Name)
-	for _, line := range wrapped(what, pageWidth) {
+	for _, line := range wrapped(what, g.width) {
 		fmt.Fprintln(g.w, g.p.Colour("1", line))
 	}
 	where := []string{in.Event.Tool, string(in.Phase), in.Event.CWD,
@@ -87,7 +88,7 @@ func (g page) call(x *explanation) {
 		where = append(where, "agent "+in.Agent)
 	}
 	where = slices.DeleteFunc(where, func(s string) bool { return s == "" })
-	for _, line := range wrapped(strings.Join(where, ", "), pageWidth) {
+	for _, line := range wrapped(strings.Join(where, ", "), g.width) {
 		fmt.Fprintln(g.w, g.p.Faint(line))
 	}
 }
@@ -95,20 +96,28 @@ func (g page) call(x *explanation) {
 func (g page) verdict(x *explanation) {
 	d := x.Decision
 	fmt.Fprintln(g.w)
-	reason := d.Reason
+	scores := d.Reason
 	if d.Explanation != "" {
-		reason += " (" + d.Explanation + ")"
+		scores += " (" + d.Explanation + ")"
 	}
-	for i, line := range wrapped(reason, pageWidth-pageColumn) {
+	reason := scores
+	rule := x.decides()
+	if rule != nil {
+		reason = "by rule " + rule.ID + term.After(": ", rule.Message)
+	}
+	for i, line := range wrapped(reason, g.width-pageColumn) {
 		word := term.Pad("", pageColumn-2)
 		if i == 0 {
 			word = g.p.Verdict(term.Pad(string(d.Decision), pageColumn-2))
 		}
 		fmt.Fprintf(g.w, "  %s%s\n", word, line)
 	}
+	if rule != nil {
+		g.row("by the scores", scores)
+	}
 	switch {
 	case d.Enforced != d.Decision:
-		g.row("answered", fmt.Sprintf("%s, since policy does not enforce it", x.Answer))
+		g.row("answered", fmt.Sprintf("%s, since the policy does not enforce it", x.Answer))
 	case x.Answer != d.Decision:
 		g.row("answered", fmt.Sprintf("%s, since it could not run in a safer form", x.Answer))
 	}
@@ -118,7 +127,7 @@ func (g page) verdict(x *explanation) {
 	for _, e := range d.Errors {
 		g.row("failed", fmt.Sprintf("rule %s: %s", e.Rule, e.Message))
 	}
-	for _, safer := range d.Alternatives {
+	for _, safer := range x.Safer {
 		g.row("safer", safer)
 	}
 }
@@ -137,7 +146,7 @@ func (g page) means(x *explanation) {
 		g.row("signals", strings.Join(sortedTexts(act.Signals), ", "))
 	}
 	for _, id := range slices.Sorted(maps.Keys(act.Detected)) {
-		g.row("detected", fmt.Sprintf("%s %d times", id, act.Detected[id]))
+		g.row("detected", fmt.Sprintf("%s %s", id, engine.Counted(act.Detected[id], "time", "times")))
 	}
 	for _, o := range act.Opaque {
 		g.row("not known", o.Reason+": "+o.Where)
@@ -166,7 +175,7 @@ func historyOf(in *engine.Input) string {
 	}
 	for _, p := range in.History.Presupposes {
 		if !p.Met {
-			words = append(words, "takes for granted, and is not so: "+p.What)
+			words = append(words, "false assumptions: "+p.What)
 		}
 	}
 	words = append(words, term.Counted(int(in.Session.Actions), "call", "calls")+" before in the session")
@@ -186,15 +195,19 @@ func (g page) findings(x *explanation) {
 		if f.Error != "" {
 			text += ", since it could not be evaluated: " + f.Error
 		}
-		fmt.Fprintf(g.w, "  %s%s\n", term.Pad(term.OneLine(text, 200), 40), g.p.Faint("  "+f.Place))
+		head := "  " + term.Pad(term.OneLine(text, 200), 40)
+		if term.Width(head)+2+term.Width(f.Place) > g.width {
+			head = strings.TrimRight(head, " ") + "\n" + strings.Repeat(" ", pageColumn-2)
+		}
+		fmt.Fprintf(g.w, "%s%s\n", head, g.p.Faint("  "+f.Place))
 		if f.Note != "" {
 			g.row("", f.Note)
 		}
 	}
 }
 
-func (g page) spoke(x *explanation) {
-	g.head("Rules that spoke")
+func (g page) fired(x *explanation) {
+	g.head("Rules that fired")
 	if len(x.Spoke) == 0 {
 		fmt.Fprintln(g.w, "  none")
 	}
@@ -204,7 +217,7 @@ func (g page) spoke(x *explanation) {
 	}
 }
 
-func (g page) rule(r ruleSeen) {
+func (g page) rule(r firedRule) {
 	word := cmp.Or(r.Decision, "finding")
 	name := r.ID
 	if r.Severity != "" {
@@ -214,7 +227,7 @@ func (g page) rule(r ruleSeen) {
 		name += " (" + r.Enforcement + ")"
 	}
 	line := name + "  " + r.Place
-	if utf8.RuneCountInString(line) <= pageWidth-pageColumn {
+	if utf8.RuneCountInString(line) <= g.width-pageColumn {
 		fmt.Fprintf(g.w, "  %s%s  %s\n", g.p.Verdict(term.Pad(word, pageColumn-2)), name, g.p.Faint(r.Place))
 		return
 	}
@@ -222,16 +235,16 @@ func (g page) rule(r ruleSeen) {
 	fmt.Fprintf(g.w, "  %s%s\n", term.Pad("", pageColumn-2), g.p.Faint(r.Place))
 }
 
-// most bounds how many rules are listed that did not speak.
+// mostNearly bounds how many rules are listed that did not fire.
 const mostNearly = 8
 
-func (g page) nearly(x *explanation) {
+func (g page) nearMisses(x *explanation) {
 	if len(x.Nearly) == 0 {
 		return
 	}
-	title := "Rules that nearly spoke"
+	title := "Near misses"
 	if g.all {
-		title = "Rules that did not speak, the nearest first"
+		title = "Rules that did not fire, the nearest first"
 	}
 	g.head(title)
 	for i, r := range x.Nearly {
@@ -248,10 +261,10 @@ func (g page) nearly(x *explanation) {
 	}
 }
 
-// condition prints the parts of a condition, each with what it came to.
+// condition prints the parts of a condition, each with its value.
 func (g page) condition(a *cel.Answer) {
 	for _, m := range a.Match {
-		g.mark(false, fmt.Sprintf("match.%s has none of %s; expected one of %s", m.List, listOr(m.Got, "nothing"), strings.Join(m.Wanted, ", ")))
+		g.mark(false, fmt.Sprintf("match.%s: found %s; expected one of %s", m.List, listOr(m.Got, "nothing"), strings.Join(m.Wanted, ", ")))
 	}
 	for _, q := range a.Parts {
 		g.mark(q.Holds, q.Text)
@@ -260,12 +273,12 @@ func (g page) condition(a *cel.Answer) {
 		}
 		for _, v := range q.Values {
 			if !q.Holds {
-				g.row("", fmt.Sprintf("%s is %s", v.Text, v.Value))
+				g.row("", fmt.Sprintf("%s is %s", v.Text, term.OneLine(v.Value, g.width-pageColumn)))
 			}
 		}
 		for _, inner := range q.Within {
 			if !q.Holds {
-				g.row("", fmt.Sprintf("%s: %s", inner.Text, map[bool]string{true: "true of some", false: "true of none"}[inner.Holds]))
+				g.row("", fmt.Sprintf("%s: %s", inner.Text, map[bool]string{true: "true for some element", false: "true for no element"}[inner.Holds]))
 			}
 		}
 	}
@@ -286,7 +299,7 @@ func (g page) mark(holds bool, text string) {
 	if holds {
 		sign, colour = "yes", "32"
 	}
-	for i, line := range wrapped(text, pageWidth-pageColumn-4) {
+	for i, line := range wrapped(text, g.width-pageColumn-4) {
 		lead := term.Pad("", 3)
 		if i == 0 {
 			lead = g.p.Colour(colour, sign)
@@ -295,8 +308,8 @@ func (g page) mark(holds bool, text string) {
 	}
 }
 
-// ended prints where a rule in Rego ended, and what it asked there.
-func (g page) ended(s *rego.Silent) {
+// ended prints where the evaluation of a Rego rule stopped, with the expression there.
+func (g page) ended(s *rego.NotFired) {
 	for i, at := range append([]rego.Stop{s.At}, s.In...) {
 		where := fmt.Sprintf("line %d", at.Line)
 		if _, file, _ := strings.Cut(at.File, "/"); at.File != s.At.File {
@@ -308,18 +321,18 @@ func (g page) ended(s *rego.Silent) {
 		}
 		for _, v := range at.Values {
 			name, value, _ := strings.Cut(v, " = ")
-			g.row("", name+" is "+term.OneLine(value, pageWidth-pageColumn)) // JSON may have no space to break at
+			g.row("", name+" is "+term.OneLine(value, g.width-pageColumn)) // JSON may have no space to break at
 		}
 	}
 	if s.Left > 0 {
-		g.row("", term.Counted(s.Left, "more line", "more lines")+" behind it")
+		g.row("", term.Counted(s.Left, "more line", "more lines")+" after it")
 	}
 }
 
 func (g page) scores(x *explanation) {
 	g.head("Scores")
 	if x.Risk == nil {
-		g.row("none", "the call passed before any was computed (see the settings of prefilter)")
+		g.row("none", "not computed: the prefilter allowed the call (see the prefilter settings)")
 		return
 	}
 	g.score("risk", x.Risk)
@@ -344,7 +357,7 @@ func (g page) scores(x *explanation) {
 	g.row("confidence", fmt.Sprintf("%.4g", d.Confidence))
 }
 
-func (g page) score(name string, s *scoreSeen) {
+func (g page) score(name string, s *explainedScore) {
 	of := ""
 	if len(s.Parts) > 0 && s.Parts[0].Weight != 0 {
 		of = ", the mean by " + name + ".weights"
@@ -366,17 +379,16 @@ func (g page) score(name string, s *scoreSeen) {
 		fmt.Fprintf(g.w, "%s%s\n", term.Pad("", pageColumn), strings.TrimRight(text, " "))
 	}
 	if b := s.Up; b != nil {
-		g.row("", fmt.Sprintf("from %.4g, %.4g more: %s, %s there (%s)", b.At, b.By, b.Level,
+		g.row("", fmt.Sprintf("from %.4g (%.4g higher): %s, %s there (%s)", b.At, b.By, b.Level,
 			cmp.Or(b.Decision, "nothing"), named(b.Layer, b.Setting)))
 	}
 	if b := s.Down; b != nil {
-		g.row("", fmt.Sprintf("below %.4g, %.4g less: %s, %s there (%s)", b.At, b.By, b.Level,
+		g.row("", fmt.Sprintf("below %.4g (%.4g lower): %s, %s there (%s)", b.At, b.By, b.Level,
 			cmp.Or(b.Decision, "nothing"), named(b.Layer, b.Setting)))
 	}
 }
 
-// named is a setting with the layer that changed it; that of most, the base, is
-// no news.
+// named is a setting with the layer that changed it, unless that is the base layer.
 func named(layer, setting string) string {
 	if layer == "" || layer == bundles.Base {
 		return setting

@@ -8,7 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Summary says what a record is in three texts: a word, what it is about, why.
+// Summary describes a record in three texts: a word, its subject, the reason.
 func Summary(r *engine.Record) (word, what, why string) {
 	switch r.Kind {
 	case engine.KindControl:
@@ -53,7 +53,7 @@ func callSummary(r *engine.Record) (word, what, why string) {
 	return word, what, why
 }
 
-// OtherForm is what became of a call that was to run in another form.
+// OtherForm describes the outcome of a call that was to be rewritten.
 func OtherForm(r *engine.Record) string {
 	switch form := r.Rewritten; {
 	case form == nil:
@@ -61,6 +61,6 @@ func OtherForm(r *engine.Record) string {
 	case form.Action != nil:
 		return fmt.Sprintf("as %s (%s)", form.Action.Resource, form.Decision)
 	default:
-		return "in no other form: " + form.Failure
+		return "not modified: " + form.Failure
 	}
 }

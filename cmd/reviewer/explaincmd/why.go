@@ -1,9 +1,9 @@
-// Package explaincmd tells why something was decided: `reviewer audit why` of a
-// record, `reviewer policy explain` of what a policy makes of a call, and the
-// words for records and effects that other commands show.
+// Package explaincmd explains decisions: `reviewer audit why` explains a record,
+// `reviewer policy explain` what a policy decides about a call; it also has the
+// descriptions of records and effects that other commands show.
 //
-// Not its business: deciding. What it tells is in the record, or in what the
-// policy returned.
+// Out of scope: deciding. What it shows is in the record, or in the result of
+// the policy.
 package explaincmd
 
 import (
@@ -23,24 +23,25 @@ import (
 func AuditWhyCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
-		Use:   "why ID",
-		Short: "Explain one decision: what the call means, the scores, the rules that spoke",
-		Args:  cobra.ExactArgs(1),
+		Use:     "why [ID]",
+		Short:   "Explain one decision: what the call means, the scores, the rules that fired",
+		Example: "  reviewer audit why\n  reviewer audit why f8dc9b3b-35",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, err := a.OpenStore()
 			if err != nil {
 				return err
 			}
-			r, err := a.Find(store, args[0])
+			r, err := a.Find(store, cli.OrLast(args))
 			if err != nil {
 				return err
 			}
 			return out.Write(a.Stdout, func(w io.Writer) error {
 				if out.Format == "json" {
-					return term.WriteJSON(w, r)
+					return term.WriteDocument(w, r)
 				}
 				explain(w, a.Paint(&out), r)
-				return explainFate(w, store, r)
+				return explainOutcome(w, store, r)
 			})
 		},
 	}
@@ -56,7 +57,7 @@ func explain(w io.Writer, p term.Paint, r *engine.Record) {
 		explainDecision(w, p, r.Decision)
 	}
 	if r.Answer != nil && r.Answer.Failure != "" {
-		fmt.Fprintf(w, "\nNothing was decided, since something failed: %s\n", r.Answer.Failure)
+		fmt.Fprintf(w, "\nNo decision was made, because of an error: %s\n", r.Answer.Failure)
 	}
 	if r.Rewritten != nil {
 		explainForm(w, p, r)
@@ -65,7 +66,7 @@ func explain(w io.Writer, p term.Paint, r *engine.Record) {
 		ExplainAction(w, "What the call means", r.Action)
 	}
 	if r.By != nil {
-		fmt.Fprintf(w, "\nDecided by policy %.16s… in environment %.12s…; `reviewer audit replay %s` computes it again.\n",
+		fmt.Fprintf(w, "\nDecided by policy %.16s… in environment %.12s…; `reviewer audit replay %s` recomputes it.\n",
 			r.By.Policy, r.By.Env, r.Session)
 	}
 }
@@ -73,7 +74,7 @@ func explain(w io.Writer, p term.Paint, r *engine.Record) {
 func explainDecision(w io.Writer, p term.Paint, d *engine.Decision) {
 	fmt.Fprintf(w, "\nPolicy says %s", p.Verdict(string(d.Decision)))
 	if d.Enforced != d.Decision {
-		fmt.Fprintf(w, ", answered %s since it only observes", p.Verdict(string(d.Enforced)))
+		fmt.Fprintf(w, ", answered %s since enforcement is observe", p.Verdict(string(d.Enforced)))
 	}
 	fmt.Fprintf(w, ", confidence %.2f", d.Confidence)
 	if d.Explanation != "" {
@@ -114,20 +115,20 @@ func softened(r engine.RuleResult) string {
 	return " (" + r.Enforcement + ")"
 }
 
-// explainForm prints the other form of a call, with what policy says of it, or
+// explainForm prints the rewritten form of a call, with the decision about it, or
 // why the call has none.
 func explainForm(w io.Writer, p term.Paint, r *engine.Record) {
 	form := r.Rewritten
 	if form.Action == nil {
-		fmt.Fprintf(w, "\nIt could not run in another form, so the answer was %s: %s\n", p.Verdict(string(engine.AnswerOf(r).Effect)),
+		fmt.Fprintf(w, "\nIt could not be rewritten, so the answer was %s: %s\n", p.Verdict(string(engine.AnswerOf(r).Effect)),
 			term.OneLine(form.Failure, 300))
 		explainOperations(w, r)
 		return
 	}
-	fmt.Fprintf(w, "\nIt was let run in another form:\n  %s\n", term.OneLine(form.Action.Resource, 400))
+	fmt.Fprintf(w, "\nIt ran in a rewritten form:\n  %s\n", term.OneLine(form.Action.Resource, 400))
 	explainOperations(w, r)
-	fmt.Fprintf(w, "Of this form policy says %s%s.\n", p.Verdict(string(form.Decision)), term.After(": ", strings.Join(form.Rules, ", ")))
-	ExplainAction(w, "What the other form means", form.Action)
+	fmt.Fprintf(w, "Decision on that form: %s%s.\n", p.Verdict(string(form.Decision)), term.After(": ", strings.Join(form.Rules, ", ")))
+	ExplainAction(w, "What the rewritten form means", form.Action)
 }
 
 // explainOperations prints what policy asked to be changed, one per line and
@@ -145,7 +146,7 @@ func explainOperations(w io.Writer, r *engine.Record) {
 	}
 }
 
-// operation words an operation without its place.
+// operation describes an operation without its place.
 func operation(o engine.Operation) string {
 	switch {
 	case o.Op == engine.OpSetField:
@@ -172,7 +173,7 @@ func ExplainAction(w io.Writer, title string, act *engine.Action) {
 		fmt.Fprintf(w, "  signal %s\n", s)
 	}
 	for _, id := range slices.Sorted(maps.Keys(act.Detected)) {
-		fmt.Fprintf(w, "  found %s %d times\n", id, act.Detected[id])
+		fmt.Fprintf(w, "  found %s %s\n", id, engine.Counted(act.Detected[id], "time", "times"))
 	}
 	for _, o := range act.Opaque {
 		fmt.Fprintf(w, "  not understood: %s %s\n", o.Reason, term.OneLine(o.Where, 120))
@@ -187,9 +188,9 @@ func nameOf(e engine.Effect) string {
 	}
 	switch {
 	case e.Target == "":
-		return "(not known beforehand)"
+		return "(not known in advance)"
 	case e.Certainty == engine.CertaintyPrefix:
-		return e.Target + "… (the rest is not known beforehand)"
+		return e.Target + "… (the rest is not known in advance)"
 	}
 	return e.Target
 }

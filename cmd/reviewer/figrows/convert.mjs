@@ -78,17 +78,17 @@ function valueOf(option, where) {
 function facts(option, where) {
   const all = list(option.name).map((n) => n.trim().replace(/^–-?/, "--"));
   const names = all.map((n) => n.replace(/=.*/, "")).filter((n) => /^--?[^\s,'"-][^\s,'"]*$/.test(n));
-  if (names.length < all.length) leaveOut("option that does not begin with - or is no word", `${where} ${all[0]}`);
+  if (names.length < all.length) leaveOut("option that does not begin with - or is not a word", `${where} ${all[0]}`);
   const shown = all.some((n) => /^-.*=/.test(n)) ? "next" : undefined;
   return { names, value: valueOf(option, where) ?? shown, dangerous: option.isDangerous, persistent: option.isPersistent };
 }
 
-// A subcommand that begins with - is in truth an option, and what belongs to it
+// A subcommand that begins with - is really an option, and what belongs to it
 // depends on the program.
 function namesOf(sub, where) {
   const all = list(sub.name).map((n) => n.trim());
   const names = all.filter((n) => /^[\w@+.][^\s|]*$/.test(n));
-  if (names.length < all.length) leaveOut("subcommand that begins with - or is no word", where);
+  if (names.length < all.length) leaveOut("subcommand that begins with - or is not a word", where);
   return names;
 }
 

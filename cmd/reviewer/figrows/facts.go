@@ -26,7 +26,7 @@ type option struct {
 	Dangerous, Persistent bool
 }
 
-// value says what an option takes; where a spec has an option twice, the later of
+// value describes what an option takes; where a spec has an option twice, the later of
 // these counts.
 type value string
 

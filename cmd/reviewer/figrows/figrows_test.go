@@ -114,7 +114,7 @@ func TestAnotherPackageIsRefused(t *testing.T) {
 
 func TestStoppedConverter(t *testing.T) {
 	if _, err := decode(strings.NewReader(`{"names":["p"]}`)); err == nil {
-		t.Error("what convert.mjs printed has no end, and that is no error")
+		t.Error("truncated output of convert.mjs is accepted")
 	}
 }
 
@@ -193,7 +193,7 @@ func checkRow(t *testing.T, where string, r *row, above []string) {
 		}
 		for _, o := range list {
 			if !option.MatchString(o) || slices.Contains(has, o) && words != danger {
-				t.Errorf("%s: %s is no option, or is there twice", where, o)
+				t.Errorf("%s: %s is not an option, or is there twice", where, o)
 			}
 		}
 		has = append(has, list...)

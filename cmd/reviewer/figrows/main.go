@@ -1,4 +1,4 @@
-// Command figrows makes the rows of bundles/default/programs/converted: facts
+// Command figrows generates the rows of bundles/default/programs/converted: facts
 // about the command lines of programs, taken from the specs of the npm package
 // @withfig/autocomplete. `make programs` runs it, with npm, tar and Node at hand;
 // it is for those who work on the policy, and is not shipped.
@@ -8,7 +8,7 @@
 // dangerous. What specs say in words is not, and neither is what they learn from
 // running programs. convert.mjs evaluates the specs; everything else is here.
 //
-// Not its business: what the programs do. Rows by hand, which say that, are beside
+// Out of scope: what the programs do. Rows by hand, which say that, are next to
 // those that it makes, and come before them.
 package main
 
@@ -28,7 +28,7 @@ func main() {
 	}
 }
 
-// run makes the rows anew in a folder and writes what it counted.
+// run makes the rows again in a folder and writes what it counted.
 func run(to string, w io.Writer) error {
 	dir, err := os.MkdirTemp("", "figrows")
 	if err != nil {

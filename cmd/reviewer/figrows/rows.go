@@ -12,7 +12,7 @@ import (
 type row struct {
 	Code        string          `yaml:"code,omitempty"`
 	Dangerous   any             `yaml:"dangerous,omitempty"` // options, or true: the whole
-	Glued       string          `yaml:"glued,omitempty"`     // a value stands in the same word, or there is none
+	Glued       string          `yaml:"glued,omitempty"`     // a value is in the same word, or there is none
 	Grammar     string          `yaml:"grammar,omitempty"`   // first: options end at the first operand; long: -name is one
 	Persistent  string          `yaml:"persistent,omitempty"`
 	Runs        *int            `yaml:"runs,omitempty"`

@@ -15,11 +15,11 @@ import (
 const header = `# Facts about the command lines of programs: which options take a value, what is
 # a command or a script that is run, what the source marks as dangerous.
 # Taken from the npm package %s %s
-# (%s; LICENSE is beside this file).
+# (%s; LICENSE is next to this file).
 # Made by make programs, which says what it left out; changes by hand are lost.
 `
 
-// write puts the rows into files by first letter, beside the package's licence.
+// write puts the rows into files by first letter, next to the package's licence.
 func write(to, pkg string, rows map[string]*row) error {
 	licence, err := os.ReadFile(filepath.Join(pkg, "LICENSE"))
 	if err != nil {
@@ -81,7 +81,7 @@ func encoded(n *yaml.Node) string {
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
 	if err := e.Encode(n); err != nil {
-		return err.Error() // not reached: nodes are made of strings and numbers
+		return err.Error() // unreachable: nodes are made of strings and numbers
 	}
 	return b.String()
 }
@@ -92,7 +92,7 @@ func node(r *row, block bool) *yaml.Node {
 	plain.Subcommands = nil
 	n := &yaml.Node{}
 	if err := n.Encode(plain); err != nil {
-		return n // not reached: as in encoded
+		return n // unreachable: as in encoded
 	}
 	n.Style = 0
 	if len(r.Subcommands) > 0 {

@@ -12,26 +12,25 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// doubts are the reasons not to take the numbers for the whole truth, the worst
-// first.
-func doubts(m *simulate.Impact) []string {
+// caveats lists the reasons not to rely on the numbers, the worst first.
+func caveats(m *simulate.Impact) []string {
 	var list []string
 	if m.Partial != "" {
-		list = append(list, "PARTIAL: "+m.Partial+". All numbers are of what was read until then.")
+		list = append(list, "PARTIAL: "+m.Partial+". All numbers cover only what was read until then.")
 	}
 	if text := infidelity(m.Fidelity); text != "" {
 		list = append(list, "FIDELITY: "+text)
 	}
 	if n := failures(m); n > 0 {
-		list = append(list, fmt.Sprintf("ERRORS: %s could not be made by one side or the other, and %s answered as a failure is; see below.",
+		list = append(list, fmt.Sprintf("ERRORS: %s failed with one policy or both, and %s answered as failures are; see below.",
 			plural(n, "decision", "decisions"), ifOne(n, "is", "are")))
 	}
 	if n := m.Sources.Failed; n > 0 {
 		list = append(list, fmt.Sprintf("UNREADABLE: %s could not be read, or only in part.", plural(n, "file", "files")))
 	}
 	if s := m.Shard; s != nil {
-		list = append(list, fmt.Sprintf("SHARD %d of %d: the other sessions are in the other shards; reviewer policy simulate merge puts "+
-			"them together.", s.Index, s.Of))
+		list = append(list, fmt.Sprintf("SHARD %d of %d: the other sessions are in the other shards; reviewer policy simulate merge combines "+
+			"them.", s.Index, s.Of))
 	}
 	return list
 }
@@ -39,17 +38,17 @@ func doubts(m *simulate.Impact) []string {
 // failures counts the decisions that could not be made.
 func failures(m *simulate.Impact) int64 { return m.Calls.Failed + m.Events.Failed }
 
-// infidelity says that recorded decisions do not come out again; empty: they do.
+// infidelity describes the recorded decisions that do not reproduce; empty: all do.
 func infidelity(r *simulate.Report) string {
 	if r == nil || r.First == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s recorded decisions and states do not come out again; first %s. Until that is explained, do not rely "+
-		"on what is said of these logs.",
+	return fmt.Sprintf("%s of %s recorded decisions and states do not reproduce; first divergence: %s. Until this is explained, do not rely "+
+		"on the results for these logs.",
 		term.Thousands(r.Different), term.Thousands(r.Decisions+r.Keyframes), r.First)
 }
 
-// fidelity says how the check of recorded decisions went, in any case.
+// fidelity describes the result of recomputing recorded decisions.
 func fidelity(r *simulate.Report) []string {
 	if r == nil {
 		return nil
@@ -58,13 +57,13 @@ func fidelity(r *simulate.Report) []string {
 	for _, n := range r.Missing {
 		missing += n
 	}
-	list := []string{fmt.Sprintf("%s of %s, recomputed, equal the recorded bytes; so do their sessions' states at %s.",
+	list := []string{fmt.Sprintf("%s of %s reproduced byte for byte; so did their sessions' states at %s.",
 		term.Thousands(r.Same), plural(r.Decisions, "recorded decision", "recorded decisions"), plural(r.Keyframes, "keyframe", "keyframes"))}
 	switch {
 	case r.Decisions == 0:
-		list = []string{"No recorded decision was there to recompute."}
+		list = []string{"There were no recorded decisions to recompute."}
 	case r.First != nil:
-		list = []string{fmt.Sprintf("%s of %s, recomputed, equal the recorded bytes.", term.Thousands(r.Same),
+		list = []string{fmt.Sprintf("%s of %s reproduced byte for byte.", term.Thousands(r.Same),
 			plural(r.Decisions, "recorded decision", "recorded decisions"))}
 	}
 	if r.Incomparable > 0 {
@@ -73,22 +72,22 @@ func fidelity(r *simulate.Report) []string {
 	}
 	if missing > 0 {
 		digest := slices.Sorted(maps.Keys(r.Missing))[0]
-		list = append(list, fmt.Sprintf("%s made under %s that cannot be had, such as %s: %s", plural(missing, "was", "were"),
+		list = append(list, fmt.Sprintf("%s made under %s not available, such as %s: %s", plural(missing, "was", "were"),
 			plural(int64(len(r.Missing)), "policy", "policies"), short(digest), cmp.Or(r.Why[digest], "not found")))
 	}
 	if r.Degraded > 0 {
-		list = append(list, fmt.Sprintf("%s without a decision, since something had failed.", plural(r.Degraded, "denial is", "denials are")))
+		list = append(list, fmt.Sprintf("%s without a decision, because of an error.", plural(r.Degraded, "denial is", "denials are")))
 	}
 	return list
 }
 
-// alarms says what is known of whether stops were right.
+// alarms describes what is known about false and true alarms.
 func alarms(a simulate.Alarms) []string {
 	var list []string
 	answered := a.Approved + a.Overruled
 	if answered+a.Refused > 0 {
 		list = append(list,
-			fmt.Sprintf("People approved %s and overruled %s: these were false alarms. They refused %s: true alarms.",
+			fmt.Sprintf("People approved %s and overruled %s (false alarms), and refused %s (true alarms).",
 				plural(a.Approved, "question", "questions"), plural(a.Overruled, "denial", "denials"), plural(a.Refused, "question", "questions")),
 			fmt.Sprintf("The candidate lets through %s of %s and misses %s of %s.",
 				term.Thousands(a.Lost), plural(answered, "false alarm", "false alarms"), term.Thousands(a.Missed),
@@ -97,23 +96,23 @@ func alarms(a simulate.Alarms) []string {
 	if a.New == 0 {
 		return list
 	}
-	text := fmt.Sprintf("It stops %s that the baseline let through and that ran", plural(a.New, "call", "calls"))
+	text := fmt.Sprintf("It holds up %s that the baseline allowed and that ran", plural(a.New, "call", "calls"))
 	if len(list) == 0 {
 		return []string{strings.Replace(text, "It", "The candidate", 1) +
-			". Nobody was asked about others, so how many of these are false alarms is not known."}
+			". Nobody was asked about similar calls, so the number of false alarms among them is unknown."}
 	}
-	return append(list, fmt.Sprintf("%s: about %s of them false alarms, if as many are as among those that people answered.",
+	return append(list, fmt.Sprintf("%s: about %s of them false alarms, at the rate among those that people answered.",
 		text, term.Thousands(a.Gained)))
 }
 
-// quiet says how much of the candidate never spoke, and what; nil: all did.
-func quiet(m *simulate.Impact) []string {
+// neverFired lists what of the candidate never fired; nil if everything did.
+func neverFired(m *simulate.Impact) []string {
 	n, all := int64(len(m.NeverFired)), int64(len(m.Candidate.Rules)+len(m.Candidate.Patterns))
 	if n == 0 {
 		return nil
 	}
 	return []string{
-		fmt.Sprintf("%s of %s of the candidate never spoke", term.Thousands(n), plural(all, "rule or pattern", "rules and patterns")),
+		fmt.Sprintf("%s of %s of the candidate never fired", term.Thousands(n), plural(all, "rule or pattern", "rules and patterns")),
 		strings.Join(m.NeverFired, ", "),
 	}
 }
@@ -136,7 +135,7 @@ func troubles(m *simulate.Impact) []string {
 	return list
 }
 
-// trouble says what was wrong with a file.
+// trouble describes the problem with a file.
 func trouble(t simulate.Trouble) string {
 	text := t.Path
 	if t.Line > 0 {
@@ -147,7 +146,7 @@ func trouble(t simulate.Trouble) string {
 		text += fmt.Sprintf(" (first of %s)", term.Thousands(t.Count))
 	}
 	if t.Failed {
-		text += "; what follows could not be read"
+		text += "; the rest could not be read"
 	}
 	return text
 }

@@ -28,34 +28,34 @@ type markdown struct{ *bytes.Buffer }
 // rest to unfold.
 func writeGitHub(b *bytes.Buffer, m *simulate.Impact, _ Options) error {
 	d := markdown{b}
-	d.title(mark(m), headline(m), doubts(m))
+	d.title(mark(m), headline(m), caveats(m))
 	d.grid("calls", m.Calls)
 	d.grid("other events", m.Events)
 	d.sides(m)
 	d.kinds(m.Kinds)
-	d.fold("Rules", spoken("RULE", m.Rules, false))
-	d.fold("Patterns", spoken("PATTERN", m.Rules, true))
+	d.fold("Rules", changedRules("RULE", m.Rules, false))
+	d.fold("Patterns", changedRules("PATTERN", m.Rules, true))
 	d.fold("Interventions", groups("INTERVENTION", "NAMED", m.Interventions))
-	d.fold("Tools", groups("TOOL", "NOT LET THROUGH", m.Tools))
-	d.fold("Workspaces", groups("WORKSPACE", "NOT LET THROUGH", m.Workspaces))
+	d.fold("Tools", groups("TOOL", "HELD UP", m.Tools))
+	d.fold("Workspaces", groups("WORKSPACE", "HELD UP", m.Workspaces))
 	d.fold("Sessions", sessions(m.Changed))
 	d.bullets("False alarms", alarms(m.Alarms))
 	d.bullets("Fidelity", fidelity(m.Fidelity))
-	d.bullets("Never spoke", quiet(m))
+	d.bullets("Never fired", neverFired(m))
 	d.bullets("Decisions that failed", failed(m))
 	d.bullets("Not read or not understood", troubles(m))
 	command := fmt.Sprintf("reviewer policy simulate --baseline %s --candidate %s -f html -o report.html",
 		quoted(m.Baseline.Name), quoted(m.Candidate.Name))
-	d.line("\nTo look at it session by session, over the same logs or your own: %s", code(command))
+	d.line("\nTo see it session by session, over the same logs or your own: %s", code(command))
 	return nil
 }
 
-// mark is the sign of how a comparison ended, for who reads nothing but that.
+// mark is the sign for the outcome of a comparison.
 func mark(m *simulate.Impact) string {
 	switch {
 	case m.Partial != "" || infidelity(m.Fidelity) != "" || failures(m) > 0:
 		return "❌"
-	case mood(m) == term.Good:
+	case headlineColour(m) == term.Good:
 		return "✅"
 	}
 	return "⚠️"
@@ -111,11 +111,11 @@ func (d markdown) grid(name string, t simulate.Tally) {
 		d.line("%s", row)
 	}
 	if sum(split(t.After)) > 0 {
-		d.line("\n<sub>+n: so many more after the first other answer of their session; what the agent would have done then is not known.</sub>")
+		d.line("\n<sub>+n: n more after the first difference in their session; what the agent would have done after that is unknown.</sub>")
 	}
 }
 
-// weight makes what changes stand out.
+// weight makes changes stand out.
 func weight(c term.Cell) string {
 	if c.Colour == more || c.Colour == less {
 		return "**" + c.Text + "**"
@@ -125,9 +125,12 @@ func weight(c term.Cell) string {
 
 func (d markdown) sides(m *simulate.Impact) {
 	d.line("\nBaseline: %s  \nCandidate: %s", code(named(m.Baseline)), code(named(m.Candidate)))
-	for _, text := range terms(m) {
-		what, ids, _ := strings.Cut(text, ": ")
-		d.line("- %s: %s", what, code(ids))
+	for _, text := range policyDifferences(m) {
+		if what, ids, found := strings.Cut(text, ": "); found {
+			d.line("- %s: %s", prose(what), code(ids))
+		} else {
+			d.line("- %s", prose(text))
+		}
 	}
 	d.sources(m)
 }
@@ -139,26 +142,26 @@ func (d markdown) sources(m *simulate.Impact) {
 	}
 }
 
-// kinds shows each kind of change with its smallest witness.
+// kinds shows each kind of change with its smallest example.
 func (d markdown) kinds(kinds []simulate.Kind) {
 	if len(kinds) == 0 {
 		return
 	}
 	d.open("Kinds of change ("+term.Thousands(int64(len(kinds)))+")", " open")
-	d.line("| change | count | by | smallest witness |\n| --- | ---: | --- | --- |")
+	d.line("| change | count | by | smallest example |\n| --- | ---: | --- | --- |")
 	var rows []string
 	for _, k := range byWeight(kinds) {
-		lines := witness(k.Witness)
+		lines := witness(k.Example)
 		for i := range lines {
 			if lines[i] = prose(lines[i]); i == 0 {
-				lines[i] = code(subject(k.Witness))
+				lines[i] = code(subject(k.Example))
 			}
 		}
 		rows = append(rows, fmt.Sprintf("| **%s**<br>%s | %s | %s | %s |", prose(string(k.State)),
-			strings.ReplaceAll(prose(arrow(k.From, k.To)), " ", "&nbsp;"), often(k.Count, k.After), code(cause(k)), strings.Join(lines, "<br>")))
+			strings.ReplaceAll(prose(arrow(k.From, k.To)), " ", "&nbsp;"), countText(k.Count, k.After), code(cause(k)), strings.Join(lines, "<br>")))
 	}
 	d.rows(rows, maxKinds)
-	for _, text := range stands(kinds) {
+	for _, text := range explainEntry(kinds) {
 		d.line("\n<sub>%s</sub>", prose(text))
 	}
 	d.close()
@@ -232,7 +235,7 @@ func (d markdown) rows(rows []string, most int) {
 	}
 }
 
-// quoted makes a text one word of a shell.
+// quoted quotes a text for a shell.
 func quoted(s string) string {
 	safe := strings.IndexFunc(s, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+=-", r)

@@ -8,43 +8,69 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// headline is what somebody reads who reads one sentence.
+// headline is the one-sentence summary.
 func headline(m *simulate.Impact) string {
 	calls, events := m.Calls, m.Events
 	switch all := calls.Total + events.Total; {
 	case all == 0:
-		return "Nothing was compared: there is no decision in what was read."
+		return "Nothing was compared: the input contains no decisions."
 	case changed(calls)+changed(events) > 0:
 		return changes(m)
 	case same(calls)+same(events) == 0:
-		return fmt.Sprintf("Nothing could be compared, of %s: %s.", both(calls.Total, events.Total), unclear(m))
+		return fmt.Sprintf("None of %s could be compared: %s.", both(calls.Total, events.Total), unclear(m))
 	case same(calls)+same(events) < all:
-		return fmt.Sprintf("No change among the %s that could be compared, of %s; %s.", term.Thousands(same(calls)+same(events)),
+		return fmt.Sprintf("No changes in %s that could be compared, of %s; %s.", term.Thousands(same(calls)+same(events)),
 			both(calls.Total, events.Total), unclear(m))
 	}
-	return fmt.Sprintf("Nothing changes: all of %s in %s are answered as before.", both(calls.Total, events.Total),
+	return fmt.Sprintf("No changes: all of %s in %s are decided as before.", both(calls.Total, events.Total),
 		plural(m.Sessions.Total, "session", "sessions"))
 }
 
-// changes is the headline where something is answered otherwise.
+// changes is the headline if some decisions differ.
 func changes(m *simulate.Impact) string {
 	first, after := split(m.Calls.States), sum(split(m.Calls.After))
-	text := fmt.Sprintf("%s of %s would be answered otherwise", orNone(sum(first)), plural(m.Calls.Total, "call", "calls"))
-	if words := enumerate(first); words != "" {
+	text := fmt.Sprintf("%s of %s would be decided differently", orNone(sum(first)+after), plural(m.Calls.Total, "call", "calls"))
+	switch words := enumerate(first); {
+	case after > 0:
+		text += fmt.Sprintf(": %s independently%s, and %s after the first difference of their session", orNo(sum(first)),
+			parenthesised(words), term.Thousands(after))
+	case words != "":
 		text += ": " + words
 	}
-	text += fmt.Sprintf(", in %s of %s", term.Thousands(m.Sessions.Changed), plural(m.Sessions.Total, "session", "sessions"))
-	if after > 0 {
-		text += fmt.Sprintf(" (and %s more after the first other answer of their session)", term.Thousands(after))
-	}
-	text += "."
+	text += fmt.Sprintf(", in %s of %s.", term.Thousands(m.Sessions.Changed), plural(m.Sessions.Total, "session", "sessions"))
 	if n := changed(m.Events); n > 0 {
 		text += fmt.Sprintf(" So would %s of %s (prompts, results, stops).", term.Thousands(n), plural(m.Events.Total, "event", "events"))
 	}
+	text += perHour(m.Work)
 	if words := unclear(m); words != "" {
 		text += " " + words + "."
 	}
 	return text
+}
+
+// perHour describes how often work was held up, if the working time is known.
+func perHour(w simulate.Work) string {
+	const least = 60_000 // ms: of less time no rate is told
+	if w.Milliseconds < least {
+		return ""
+	}
+	hours := float64(w.Milliseconds) / 3_600_000
+	return fmt.Sprintf(" Stops per hour of work: %.1f before, %.1f after (%.1f hours).", float64(w.Baseline)/hours,
+		float64(w.Candidate)/hours, hours)
+}
+
+func parenthesised(words string) string {
+	if words == "" {
+		return ""
+	}
+	return " (" + words + ")"
+}
+
+func orNo(n int64) string {
+	if n == 0 {
+		return "none"
+	}
+	return term.Thousands(n)
 }
 
 // changing are the states of another answer, those to look at first before the
@@ -79,13 +105,13 @@ func enumerate(counts [3]int64) string {
 	return strings.Join(words, ", ")
 }
 
-// unclear counts what is neither a change nor none.
+// unclear counts what could not be compared.
 func unclear(m *simulate.Impact) string {
 	var words []string
 	for _, x := range []struct {
 		state simulate.State
 		why   string
-	}{{simulate.Unknown, "what decides was not recorded"}, {simulate.Incomparable, "another version decided then"}} {
+	}{{simulate.Unknown, "the inputs of the decision were not recorded"}, {simulate.Incomparable, "another version made the decision"}} {
 		calls, events := m.Calls.States[x.state]+m.Calls.After[x.state], m.Events.States[x.state]+m.Events.After[x.state]
 		if calls+events > 0 {
 			words = append(words, fmt.Sprintf("%s %s %s (%s)", both(calls, events), ifOne(calls+events, "is", "are"), x.state, x.why))

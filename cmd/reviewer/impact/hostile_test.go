@@ -2,6 +2,7 @@ package impact_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"regexp"
@@ -23,7 +24,7 @@ func FuzzTexts(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		m := filled(s)
-		pretty := write(t, "pretty", m, impact.Options{Width: 70, Latency: s})
+		pretty := write(t, "text", m, impact.Options{Width: 70, Latency: s})
 		if bad := control.Find(pretty); bad != nil {
 			t.Errorf("pretty has the control character %q", bad)
 		}
@@ -31,7 +32,7 @@ func FuzzTexts(f *testing.F) {
 		checkSARIF(t, m, write(t, "sarif", m, impact.Options{Version: s}))
 		values := &simulate.Sweep{Version: simulate.ImpactVersion, Key: s, Rows: []simulate.SweepRow{{Value: 1, Impact: m}}}
 		checkMarkdown(t, writeSweep(t, "github", values, impact.Options{}))
-		if bad := control.Find(writeSweep(t, "pretty", values, impact.Options{})); bad != nil {
+		if bad := control.Find(writeSweep(t, "text", values, impact.Options{})); bad != nil {
 			t.Errorf("a sweep has the control character %q", bad)
 		}
 	})
@@ -54,7 +55,7 @@ func filled(s string) *simulate.Impact {
 	}
 	for i := range m.Kinds {
 		m.Kinds[i].Rule = s
-		fill(&m.Kinds[i].Witness)
+		fill(&m.Kinds[i].Example)
 	}
 	for i := range m.Changed {
 		c := &m.Changed[i]
@@ -74,7 +75,7 @@ func filled(s string) *simulate.Impact {
 
 var (
 	ownTags  = regexp.MustCompile(`</?(code|sub|details|summary)>|<details open>|<br>`)
-	ownLines = regexp.MustCompile(`^($|### |\*\*|> \*\*|\| |- |Baseline: |Candidate: |Read: |Only: |</?details|<sub>|… and |To look at it )`)
+	ownLines = regexp.MustCompile(`^($|### |\*\*|> \*\*|\| |- |Baseline: |Candidate: |Read: |Only: |</?details|<sub>|… and |To see it )`)
 	codeSpan = regexp.MustCompile(`<code>[^<]*</code>`)
 )
 
@@ -126,7 +127,7 @@ func TestCommentIsBounded(t *testing.T) {
 		}
 		raw := write(t, "github", m, impact.Options{})
 		checkMarkdown(t, raw)
-		if !bytes.Contains(raw, []byte("more (-f json or -f html has all)")) || !bytes.Contains(raw, []byte("To look at it session by session")) {
+		if !bytes.Contains(raw, []byte("more (-f json or -f html has all)")) || !bytes.Contains(raw, []byte("To see it session by session")) {
 			t.Errorf("%s: the comment does not say what it leaves out, or not what to run", name)
 		}
 	}
@@ -182,21 +183,26 @@ func checkSARIF(t *testing.T, m *simulate.Impact, raw []byte) {
 		if r.RuleIndex >= len(run.Tool.Driver.Rules) || run.Tool.Driver.Rules[r.RuleIndex].ID != r.RuleID || run.Tool.Driver.Rules[r.RuleIndex].ShortDescription.Text == "" {
 			t.Errorf("sarif: the rule of %+v is not described", r)
 		}
-		print := r.PartialFingerprints["reviewerFinding/v1"]
+		print := r.PartialFingerprints["reviewerFinding/v2"]
 		if print == "" || seen[print] || r.Message.Text == "" || len(r.Locations) != 1 {
 			t.Errorf("sarif: result %+v", r)
 		}
 		seen[print] = true
 		at := r.Locations[0].PhysicalLocation.ArtifactLocation
 		if u, err := url.Parse(at.URI); err != nil || at.URI == "" || u.Host != "" || u.RawQuery != "" || u.Fragment != "" || u.IsAbs() == (at.URIBaseID != "") {
-			t.Errorf("sarif: %q is no file of the repository (%v)", at.URI, err)
+			t.Errorf("sarif: %q is not a file of the repository (%v)", at.URI, err)
 		}
-		if r.Properties != nil {
+		switch {
+		case r.Properties["setting"] != "":
+			if want := map[string]string{"loosened": "warning", "mixed": "warning"}[r.Properties["direction"]]; r.Level != cmp.Or(want, "note") {
+				t.Errorf("sarif: a setting that is %s is a %s", r.Properties["direction"], r.Level)
+			}
+		case r.Properties != nil:
 			kinds++
 			if want := map[string]string{"loosened": "warning"}[r.Properties["state"]]; want != "" && r.Level != want || want == "" && r.Level != "note" {
 				t.Errorf("sarif: %s is a %s", r.Properties["state"], r.Level)
 			}
-		} else if r.Level != "error" {
+		case r.Level != "error":
 			t.Errorf("sarif: %s is a %s", r.RuleID, r.Level)
 		}
 	}
@@ -205,19 +211,19 @@ func checkSARIF(t *testing.T, m *simulate.Impact, raw []byte) {
 	}
 }
 
-// A kind of change keeps its fingerprint when its count and its witness change,
-// or each run would report it anew.
+// A kind of change keeps its fingerprint when its count and its example change,
+// or each run would report it again.
 func TestFingerprintsStay(t *testing.T) {
 	prints := func(m *simulate.Impact) (list []string) {
 		for _, r := range readSARIF(t, write(t, "sarif", m, impact.Options{})).Runs[0].Results {
-			list = append(list, r.PartialFingerprints["reviewerFinding/v1"])
+			list = append(list, r.PartialFingerprints["reviewerFinding/v2"])
 		}
 		return list
 	}
 	before, m := prints(busy()), busy()
 	for i := range m.Kinds {
 		m.Kinds[i].Count++
-		m.Kinds[i].Witness = m.Kinds[0].Witness
+		m.Kinds[i].Example = m.Kinds[0].Example
 	}
 	if after := prints(m); strings.Join(before, " ") != strings.Join(after, " ") {
 		t.Errorf("fingerprints change from %v to %v", before, after)

@@ -31,12 +31,12 @@ func writeHTML(w *bytes.Buffer, m *simulate.Impact, _ Options) error {
 		return fmt.Errorf("write the report as a page: %w", err)
 	}
 	p := &webPage{filtered: len(m.Kinds)+len(m.Changed) > 0}
-	p.head("What this change of policy would have done")
+	p.head("What this policy change would have done")
 	p.put(`<p class="summary">%s</p>`, headline(shown))
-	for _, doubt := range doubts(shown) {
+	for _, doubt := range caveats(shown) {
 		p.put(`<p class="remark" role="note">%s</p>`, doubt)
 	}
-	p.put(`<noscript><p class="remark">Filters and time lines need JavaScript. Everything else is here without it.</p></noscript>`)
+	p.put(`<noscript><p class="remark">Filters and timelines need JavaScript; everything else works without it.</p></noscript>`)
 	p.compared(shown)
 	p.changes(shown)
 	p.matrix("Calls", shown.Calls)

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// A state is told by a sign and a word; its colour only helps.
+// sign returns the sign and the word of a state; its colour only helps.
 func sign(s simulate.State) markup {
 	switch s {
 	case simulate.Unchanged:
@@ -34,13 +34,13 @@ func meaning(s simulate.State) string {
 	case simulate.Tightened:
 		return "a stricter answer"
 	case simulate.Loosened:
-		return "a milder answer"
+		return "a looser answer"
 	case simulate.Maybe:
-		return "another answer, as far as the recorded facts go"
+		return "a different answer, judging from the recorded facts"
 	case simulate.Incomparable:
-		return "recorded under another environment, so it cannot be compared"
+		return "recorded in another environment, so it cannot be compared"
 	}
-	return "what decides was not recorded"
+	return "the inputs of the decision were not recorded"
 }
 
 func stateOf(s simulate.State) markup {
@@ -58,7 +58,7 @@ func arrowOf(from, to engine.Verdict) markup {
 	return render(`<span class="arrow">%s → %s</span>`, verdictOf(from), verdictOf(to))
 }
 
-// eventOf tells what is no call.
+// eventOf describes an event that is not a call.
 func eventOf(p engine.Phase) markup {
 	if p == engine.PhasePre {
 		return ""
@@ -125,12 +125,12 @@ func either[T any](condition bool, yes, no T) T {
 	return no
 }
 
-// further is a count that is kept apart, as the page writes it behind another.
+// further is a count that is kept apart, as the page writes it after another.
 func further(after int64) markup {
 	if after == 0 {
 		return ""
 	}
-	return render(` <span class="after" title="further ones, behind the first other answer of their session">+%s after</span>`, after)
+	return render(` <span class="after" title="further ones, after the first difference in their session">+%s after</span>`, after)
 }
 
 // mostFirst sorts by a weight, and by name where it is the same.
@@ -140,7 +140,7 @@ func mostFirst[T any](list []T, weight func(T) int64, name func(T) string) []T {
 	})
 }
 
-// where says what a step is about.
+// where names the subject of a step.
 func where(s simulate.Step) markup {
 	return render(`<span class="tool">%s</span> <code class="resource">%s</code>`, cmp.Or(s.Tool, string(s.Phase)), breakable(s.Resource))
 }
@@ -148,9 +148,18 @@ func where(s simulate.Step) markup {
 // example shows a step without a script.
 func example(s simulate.Step) markup {
 	var p webPage
-	p.put(`<div class="example"><div>%s</div>`, where(s))
-	if s.Reason != "" {
-		p.put(`<div class="reason">%s</div>`, s.Reason)
+	p.put(`<div class="example">`)
+	reason := s.Reason
+	if e := s.Example; e != nil {
+		reason = e.Reason
+		for _, line := range told(s) {
+			p.put(`<div><code class="resource">%s</code></div>`, breakable(line))
+		}
+	} else {
+		p.put(`<div>%s</div>`, where(s))
+	}
+	if reason != "" {
+		p.put(`<div class="reason">%s</div>`, reason)
 	}
 	if s.Missing != "" {
 		p.put(`<div class="reason">Not known: %s</div>`, s.Missing)

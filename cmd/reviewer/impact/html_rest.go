@@ -17,11 +17,11 @@ func (p *webPage) neverFired(ids []string) {
 	if len(ids) == 0 {
 		return
 	}
-	p.put(`<section><h2>Never spoke</h2><details><summary>%d of the candidate’s rules and patterns spoke nowhere in this history</summary>`+
+	p.put(`<section><h2>Never fired</h2><details><summary>%d of the candidate’s rules and patterns never fired in this history</summary>`+
 		`<p>%s</p></details></section>`, len(ids), commaList(ids))
 }
 
-// matrixOfEvents is left out where no event is answered otherwise.
+// matrixOfEvents is left out if no event is answered differently.
 func (p *webPage) matrixOfEvents(t simulate.Tally) {
 	if changed(t) > 0 {
 		p.matrix("Events", t)

@@ -47,10 +47,10 @@ func moves() []move {
 	return []move{
 		{simulate.Tightened, engine.Allow, engine.Ask, "Bash", "curl -fsSL https://get.tool.test/install.sh -o /tmp/install.sh", none, []string{"net.unknown_host"}, "Nothing in this session named this host before, and what it sends may be anything at all."},
 		{simulate.Unchanged, engine.Block, engine.Block, "Bash", "rm -rf ../other-project", []string{"fs.delete_outside"}, []string{"fs.delete_outside"}, "This deletes files outside the workspace."},
-		{simulate.Loosened, engine.Ask, engine.Allow, "Bash", "git push origin topic", []string{"git.push"}, none, "Pushing publishes work, and cannot be taken back."},
+		{simulate.Loosened, engine.Ask, engine.Allow, "Bash", "git push origin topic", []string{"git.push"}, none, "Pushing publishes work, and cannot be undone."},
 		{simulate.Tightened, engine.Allow, engine.Block, "Write", "/home/u/shop/.github/workflows/release-everything-to-production.yaml", none, []string{"ci.workflow", "secrets.leave"}, "Workflows run with the repository's secrets."},
 		{simulate.Maybe, engine.Allow, engine.Ask, "WebFetch", "https://docs.example.test/reference/a/rather/long/path?with=a&query=too", none, []string{"net.unknown_host"}, "Nothing in this session named this host before."},
-		{simulate.Unchanged, engine.Ask, engine.Ask, "Bash", "npm publish --access public", []string{"publish.package"}, []string{"publish.package"}, "A published version cannot be taken back."},
+		{simulate.Unchanged, engine.Ask, engine.Ask, "Bash", "npm publish --access public", []string{"publish.package"}, []string{"publish.package"}, "A published version cannot be undone."},
 		{simulate.Unknown, engine.Allow, "", "Read", "/home/u/shop/.env", none, none, ""},
 		{simulate.Tightened, engine.Warn, engine.Ask, "Bash", "python - <<'EOF'\nimport shutil\nshutil.rmtree('build')\nEOF", []string{"loop.same_error"}, []string{"loop.same_error"}, "The same call failed three times in the same way."},
 		{simulate.Loosened, engine.Block, engine.Warn, "Bash", "chmod -R 777 public", none, none, "The score of the risk is 0.71, and the threshold is now 0.75."},
@@ -99,7 +99,7 @@ func countKind(kinds map[string]*simulate.Kind, s simulate.Step) {
 	}
 	key := fmt.Sprint(s.State, s.From, s.To, rule)
 	if kinds[key] == nil {
-		kinds[key] = &simulate.Kind{Phase: s.Phase, State: s.State, From: s.From, To: s.To, Rule: rule, Witness: s}
+		kinds[key] = &simulate.Kind{Phase: s.Phase, State: s.State, From: s.From, To: s.To, Rule: rule, Example: s}
 	}
 	if s.After {
 		kinds[key].After++
@@ -154,7 +154,7 @@ func besieged() *simulate.Impact {
 	m.Tools[0].Name, m.Workspaces[0].Name, m.Interventions[0].Name, m.Rules[1].ID = hostile, hostile, hostile, hostile
 	m.Errors = []simulate.StepError{{ID: hostile, Side: hostile, Error: hostile}}
 	m.Calls.Matrix[0].From = hostile
-	besiege(&m.Kinds[0].Witness)
+	besiege(&m.Kinds[0].Example)
 	m.Kinds[0].Rule, m.Kinds[0].From, m.Kinds[0].State, m.Kinds[0].Phase = hostile, hostile, hostile, hostile
 	for i := range m.Changed {
 		m.Changed[i].Session, m.Changed[i].Workspace, m.Changed[i].Format = hostile, hostile, hostile

@@ -10,12 +10,12 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// compared says what was compared, over what.
+// compared names the compared policies and the sources.
 func (p *webPage) compared(m *simulate.Impact) {
 	p.put(`<section><h2>What was compared</h2><dl class="facts">`)
 	p.fact("Baseline", named(m.Baseline))
 	p.fact("Candidate", named(m.Candidate))
-	p.fact("It has", terms(m)...)
+	p.fact("Differences", policyDifferences(m)...)
 	p.fact("Over", read(m)...)
 	p.fact("Only", selected(m.Selection))
 	p.fact("Recorded decisions", fidelity(m.Fidelity)...)
@@ -44,7 +44,7 @@ func (p *webPage) changes(m *simulate.Impact) {
 		full = max(full, m.Calls.States[s]+m.Calls.After[s])
 	}
 	p.put(`<section><h2>How the answers differ</h2><div class="scroll"><table class="states"><thead><tr><th>State</th><th>Means</th>` +
-		`<th class="n">Calls</th><th class="n"><span title="behind the first other answer of their session">Hypothetical</span></th>` +
+		`<th class="n">Calls</th><th class="n"><span title="after the first difference in their session">Hypothetical</span></th>` +
 		`<th class="bars" aria-hidden="true"></th><th class="n">Events</th></tr></thead><tbody>`)
 	for _, name := range simulate.States() {
 		s := simulate.State(name)
@@ -54,7 +54,7 @@ func (p *webPage) changes(m *simulate.Impact) {
 			m.Events.States[s]+m.Events.After[s])
 	}
 	p.put(`</tbody></table></div>
-<p class="faint">Hypothetical is what comes behind the first other answer of its session. The history is what happened; with the other answer the agent would have gone on otherwise. A bar's solid part is certain, its outlined part hypothetical. Events are prompts, results and stops, where nothing can be kept from happening.</p></section>`)
+<p class="faint">Hypothetical are the changes after the first difference in their session: the recorded history continues as it happened, but with a different answer the agent would have continued differently. The solid part of a bar is certain, the outlined part hypothetical. Events are prompts, results and stops, which cannot be blocked.</p></section>`)
 }
 
 func stateBar(t simulate.Tally, s simulate.State, full int64) markup {
@@ -92,8 +92,8 @@ func (p *webPage) matrix(title string, t simulate.Tally) {
 		p.put(`</tr>`)
 	}
 	p.put(`</tbody></table></div>` +
-		`<p class="faint">▲ stricter, ▼ milder, = the same. The stronger its colour, the more are in a cell. ` +
-		`Small print: further ones behind the first other answer of their session.</p></section>`)
+		`<p class="faint">▲ stricter, ▼ looser, = the same. The stronger the colour, the more calls in the cell. ` +
+		`Small print: further ones after the first difference in their session.</p></section>`)
 }
 
 func (p *webPage) cell(from, to engine.Verdict, c simulate.Cell, most int64) {
@@ -149,7 +149,7 @@ func (p *webPage) filters() {
 		p.put(`<label>%s <select name="%s"><option value="">all</option></select></label>`, strings.ToUpper(f[:1])+f[1:], f)
 	}
 	p.put(`<label class="words">Text <input type="search" name="words" placeholder="command, reason, id …"></label>
-<label class="check"><input type="checkbox" name="hypothetical" checked=""> hypothetical ones, too</label>
+<label class="check"><input type="checkbox" name="hypothetical" checked=""> include hypothetical ones</label>
 <button type="reset">Show all</button>
 <p id="status" role="status"></p></form></section>`)
 }
@@ -161,25 +161,33 @@ func (p *webPage) kinds(kinds []simulate.Kind) {
 		return
 	}
 	p.put(`<section class="listed"><h3>By kind of change</h3><div class="scroll"><table class="kinds cards"><thead><tr><th>Change</th>` +
-		`<th>Rule that decided so</th><th class="n">Calls and events</th><th>Smallest example</th></tr></thead><tbody>`)
+		`<th>Deciding rule</th><th class="n">Calls and events</th><th>Smallest example</th></tr></thead><tbody>`)
 	for i, k := range kinds {
 		p.put(`<tr data-kind="%d"><td>%s<br>%s%s</td><td data-label="by ">%s</td><td class="n" data-label="calls and events: ">%s%s</td>`+
 			`<td>%s</td></tr>`, i, stateOf(k.State), arrowOf(k.From, k.To), eventOf(k.Phase),
-			p.chooser("rule", k.Rule, breakable(k.Rule)+unasked(k)), k.Count, further(k.After), example(k.Witness))
+			p.chooser("rule", k.Rule, breakable(k.Rule)+unasked(k)+dueNote(k)), k.Count, further(k.After), example(k.Example))
 	}
 	p.put(`</tbody></table></div>`)
 	if slices.ContainsFunc(kinds, func(k simulate.Kind) bool { return strings.HasPrefix(k.Rule, "(") }) {
-		p.put(`<p class="faint">%s</p>`, strings.Join(stands(kinds), " "))
+		p.put(`<p class="faint">%s</p>`, strings.Join(explainEntry(kinds), " "))
 	}
-	p.put(`<p class="nothing faint" hidden="">No kind of change fits the filters.</p></section>`)
+	p.put(`<p class="nothing faint" hidden="">No kind of change matches the filters.</p></section>`)
 }
 
-// unasked says of a kind that nobody could be asked.
+// unasked notes that nobody could be asked about a kind.
 func unasked(k simulate.Kind) markup {
 	if !k.Unasked {
 		return ""
 	}
-	return "<br><small>it asks, and nobody could be asked</small>"
+	return "<br><small>it asks, but nobody could be asked</small>"
+}
+
+// dueNote says which change of policy a kind is due to.
+func dueNote(k simulate.Kind) markup {
+	if text := strings.TrimPrefix(dueTo(k), ", "); text != "" {
+		return render("<br><small>%s</small>", breakable(text))
+	}
+	return ""
 }
 
 // sessions lists what changes in which session; the script adds the time line.
@@ -194,7 +202,7 @@ func (p *webPage) sessions(m *simulate.Impact) {
 	for i, s := range m.Changed {
 		p.session(i, s)
 	}
-	p.put(`<p class="nothing faint" hidden="">No session fits the filters.</p></section>`)
+	p.put(`<p class="nothing faint" hidden="">No session matches the filters.</p></section>`)
 }
 
 func (p *webPage) session(i int, s simulate.SessionChange) {
@@ -202,7 +210,7 @@ func (p *webPage) session(i int, s simulate.SessionChange) {
 <span class="first">First: call %s of %s, %s: %s</span></summary>`,
 		i, s.Session, s.Format, breakable(s.Workspace), sessionCounts(s), s.First.Index+1, s.Calls,
 		arrowOf(s.First.From, s.First.To), where(s.First))
-	p.put(`<div class="body"><div class="static"><p>The first other answer, %s UTC:</p>%s</div></div></details>`,
+	p.put(`<div class="body"><div class="static"><p>First difference, %s UTC:</p>%s</div></div></details>`,
 		clock(s.First.Time), example(s.First))
 }
 
@@ -222,23 +230,25 @@ func byState(tightened, loosened, maybe int64) [3]int64 {
 	return split(map[simulate.State]int64{simulate.Tightened: tightened, simulate.Loosened: loosened, simulate.Maybe: maybe})
 }
 
-// rules shows which rules speak otherwise, to the left what they no longer say,
-// to the right what they newly say.
+// rules shows which rules fire differently, lost findings to the left, gained ones to
+// the right.
 func (p *webPage) rules(m *simulate.Impact) {
-	moved := func(r simulate.Spoken) int64 { return r.Gained + r.Lost }
-	changed := slices.DeleteFunc(slices.Clone(m.Rules), func(r simulate.Spoken) bool { return moved(r)+r.Tightened+r.Loosened+r.Maybe == 0 })
+	moved := func(r simulate.RuleCounts) int64 { return r.Gained + r.Lost }
+	changed := slices.DeleteFunc(slices.Clone(m.Rules), func(r simulate.RuleCounts) bool {
+		return moved(r)+r.Tightened+r.Loosened+r.Maybe == 0
+	})
 	if len(m.Rules) == 0 {
 		return
 	}
 	p.put(`<section><h2>By rule and pattern</h2>`)
 	if len(changed) > 0 {
-		p.ruleTable(mostFirst(changed, moved, func(r simulate.Spoken) string { return r.ID }))
+		p.ruleTable(mostFirst(changed, moved, func(r simulate.RuleCounts) string { return r.ID }))
 	}
 	p.put(`<p class="faint">%s as before.</p></section>`,
-		plural(int64(len(m.Rules)-len(changed)), "rule or pattern speaks", "rules and patterns speak"))
+		plural(int64(len(m.Rules)-len(changed)), "rule or pattern fires", "rules and patterns fire"))
 }
 
-func (p *webPage) ruleTable(rules []simulate.Spoken) {
+func (p *webPage) ruleTable(rules []simulate.RuleCounts) {
 	full := int64(1)
 	for _, r := range rules {
 		full = max(full, r.Gained, r.Lost)
@@ -253,8 +263,8 @@ func (p *webPage) ruleTable(rules []simulate.Spoken) {
 			r.Baseline, r.Candidate, r.Lost, bothWays(r.Lost, r.Gained, full), r.Gained, stateCounts(byState(r.Tightened, r.Loosened, r.Maybe)))
 	}
 	p.put(`</tbody></table></div>` +
-		`<p class="faint">Baseline and candidate: decisions in which it speaks. Lost: it spoke with the baseline only; ` +
-		`gained: with the candidate only. The last three: changes of the answer that are due to it.</p>`)
+		`<p class="faint">Baseline and candidate: decisions in which it fires. Lost: it fired with the baseline only; ` +
+		`gained: with the candidate only. The last three columns: changed answers that are due to it.</p>`)
 }
 
 func stateHeads() markup {
@@ -292,7 +302,7 @@ func changeCount(g simulate.Group) int64 { return sum(changesOf(g)) }
 func (p *webPage) groupTable(filter string, groups []simulate.Group) {
 	full := changeCount(groups[0])
 	p.put(`<div class="scroll"><table class="wide"><thead><tr><th>Name</th><th class="n">Decisions</th>%s<th class="bars" aria-hidden="true">`+
-		`</th><th class="n">Not let through: baseline</th><th class="n">candidate</th></tr></thead><tbody>`, stateHeads())
+		`</th><th class="n">Held up: baseline</th><th class="n">candidate</th></tr></thead><tbody>`, stateHeads())
 	for _, g := range groups {
 		p.put(`<tr><td>%s</td><td class="n">%s</td>%s<td class="bars">%s</td><td class="n">%s</td><td class="n">%s</td></tr>`,
 			p.chooser(filter, g.Name, breakable(g.Name)), g.Total, stateCounts(changesOf(g)), splitBar(changesOf(g), full), g.Baseline, g.Candidate)

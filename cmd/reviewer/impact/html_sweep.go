@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
@@ -27,9 +29,7 @@ func writeSweepHTML(w *bytes.Buffer, s *simulate.Sweep, _ Options) error {
 	p := &webPage{}
 	p.head("What each value of " + shown.Key + " would do")
 	p.sweepSummary(shown)
-	p.put(`<section><h2>Calls that would be answered otherwise</h2><div class="scroll">%s</div>`+
-		`<p class="faint">Without those behind the first other answer of their session, which the table counts apart.</p></section>`,
-		newChart(shown.Rows).draw("Calls answered otherwise, for each value of "+shown.Key))
+	p.sweepChart(shown)
 	p.sweepTable(shown.Rows)
 	p.sweepValues(shown.Rows)
 	p.foot()
@@ -37,9 +37,20 @@ func writeSweepHTML(w *bytes.Buffer, s *simulate.Sweep, _ Options) error {
 	return err
 }
 
+// sweepChart draws how many calls each value decides differently; nothing, where no value
+// does, since the headline says so.
+func (p *webPage) sweepChart(s *simulate.Sweep) {
+	if !slices.ContainsFunc(s.Rows, func(r simulate.SweepRow) bool { return sum(split(r.Impact.Calls.States)) > 0 }) {
+		return
+	}
+	p.put(`<section><h2>Calls that would be decided differently</h2><div class="scroll">%s</div>`+
+		`<p class="faint">Excludes those after the first difference in their session, which the table counts separately.</p></section>`,
+		newChart(s.Rows).draw("Calls decided differently, for each value of "+s.Key))
+}
+
 func checkSweep(s *simulate.Sweep) error {
 	if len(s.Rows) == 0 {
-		return errors.New("no value was tried")
+		return errors.New("no values were tried")
 	}
 	for _, r := range s.Rows {
 		if r.Impact == nil {
@@ -90,11 +101,11 @@ func (p *webPage) sweepValues(rows []simulate.SweepRow) {
 	p.put(`<section><h2>What changes at each value</h2>`)
 	for i, r := range rows {
 		p.put(`<details id="value%d"><summary><strong>%s</strong>: %s</summary><div class="body"><p>%s</p>`,
-			i, value(r.Value), cmp.Or(enumerate(split(r.Impact.Calls.States)), "no call is answered otherwise"), headline(r.Impact))
+			i, value(r.Value), cmp.Or(enumerate(split(r.Impact.Calls.States)), "no call is decided differently"), headline(r.Impact))
 		kinds := byWeight(r.Impact.Kinds)
 		p.kinds(kinds[:min(len(kinds), sweepKinds)])
 		if more := len(kinds) - sweepKinds; more > 0 {
-			p.put(`<p class="faint">… and %d further kinds of change; -f json has all of them.</p>`, more)
+			p.put(`<p class="faint">… and %s of change; -f json has all of them.</p>`, engine.Counted(more, "more kind", "more kinds"))
 		}
 		p.put(`</div></details>`)
 	}

@@ -108,7 +108,7 @@ func TestPageReachesForNothing(t *testing.T) {
 	checkReferences(t, "sweep", string(writeSweep(t, "html", sweep(), impact.Options{})))
 	m := crowd(3, 10)
 	for i := range m.Kinds {
-		m.Kinds[i].Witness = m.Changed[0].Steps[1] // names no host
+		m.Kinds[i].Example = m.Changed[0].Steps[1] // names no host
 	}
 	for i := range m.Changed {
 		m.Changed[i].First = m.Changed[0].Steps[1]
@@ -208,7 +208,7 @@ func pageWith(t testing.TB, text string) string {
 	t.Helper()
 	m := busy()
 	m.Baseline.Name, m.Kinds[0].Rule, m.Changed[0].Workspace = text, text, text
-	for _, s := range []*simulate.Step{&m.Kinds[0].Witness, &m.Changed[0].First, &m.Changed[0].Steps[0]} {
+	for _, s := range []*simulate.Step{&m.Kinds[0].Example, &m.Changed[0].First, &m.Changed[0].Steps[0]} {
 		s.Resource, s.Reason, s.Tool, s.State, s.From, s.ToRules = text, text, text, simulate.State(text), engine.Verdict(text), []string{text}
 	}
 	var b strings.Builder
@@ -250,7 +250,11 @@ func TestPageSays(t *testing.T) {
 	page := text(write(t, "html", m, impact.Options{}))
 	var want []string
 	for _, k := range m.Kinds {
-		want = append(want, k.Rule, k.Witness.Resource, k.Witness.Reason, k.Witness.Missing, k.Witness.ID)
+		told := k.Example.Resource
+		if e := k.Example.Example; e != nil {
+			told = e.Events[0].Text
+		}
+		want = append(want, k.Rule, told, k.Example.Reason, k.Example.Missing, k.Example.ID)
 	}
 	for _, s := range m.Changed {
 		want = append(want, s.Session, s.Workspace, s.First.Resource, s.First.ID)
@@ -318,7 +322,7 @@ func TestSweepPageRefuses(t *testing.T) {
 		sweep simulate.Sweep
 		want  string
 	}{
-		"none":      {simulate.Sweep{Key: "k"}, "no value was tried"},
+		"none":      {simulate.Sweep{Key: "k"}, "no values were tried"},
 		"no result": {simulate.Sweep{Key: "k", Rows: []simulate.SweepRow{{Value: 0.5}}}, "k = 0.5 has no result"},
 	} {
 		err := impact.WriteSweep(io.Discard, "html", &tt.sweep, impact.Options{})

@@ -1,9 +1,9 @@
-// Package impact writes what a simulation found, in the formats that people and
-// machines read, and reads its JSON back.
+// Package impact writes the result of a simulation, in formats for people and
+// machines, and reads its JSON back.
 //
-// Not its business: finding anything, and masking. What an Impact says was
-// masked by whoever made it; here it is foreign text all the same, and is shown
-// so that it cannot act on a terminal, a page or a comment. Nothing here reads a
+// Out of scope: simulating, and masking. Whoever made an Impact has masked it;
+// here its texts are still untrusted, and are shown so that they cannot act on a
+// terminal, a page or a comment. Nothing here reads a
 // file, a clock or the environment: the same Impact gives the same bytes.
 package impact
 
@@ -24,7 +24,7 @@ type writers struct {
 
 func formats() term.Formats[writers] {
 	return term.Formats[writers]{
-		{Name: "pretty", Write: writers{writePretty, writeSweepPretty}},
+		{Name: "text", Write: writers{writePretty, writeSweepPretty}},
 		{Name: "json", Write: writers{writeJSON, writeSweepJSON}},
 		{Name: "github", Write: writers{writeGitHub, writeSweepGitHub}},
 		{Name: "sarif", Write: writers{writeSARIF, refuseSweepSARIF}},
@@ -33,7 +33,7 @@ func formats() term.Formats[writers] {
 }
 
 func refuseSweepSARIF(*bytes.Buffer, *simulate.Sweep, Options) error {
-	return errors.New("sarif lists what one change of policy does, and a sweep is many; use -f json, -f github or " +
+	return errors.New("sarif lists the effects of one policy change, but a sweep has many; use -f json, -f github or " +
 		"-f html, or simulate one value")
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // golden compares with testdata/NAME.
 func golden(t *testing.T, name string, got []byte) {
@@ -32,7 +32,7 @@ func golden(t *testing.T, name string, got []byte) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (go test -update writes it anew):\n%s", file, diff)
+		t.Errorf("%s (go test -update writes it again):\n%s", file, diff)
 	}
 }
 
@@ -57,11 +57,11 @@ func writeSweep(t *testing.T, format string, s *simulate.Sweep, o impact.Options
 // The formats that a person reads, as files to look at.
 func TestFormats(t *testing.T) {
 	for name, m := range map[string]*simulate.Impact{"empty": empty(), "calm": calm(), "busy": busy(), "partial": partial()} {
-		golden(t, name+".pretty", write(t, "pretty", m, impact.Options{Width: 80, Latency: "2,920 decisions in 0.2 s"}))
+		golden(t, name+".text", write(t, "text", m, impact.Options{Width: 80, Latency: "2,920 decisions in 0.2 s"}))
 		golden(t, name+".md", write(t, "github", m, impact.Options{}))
 	}
 	golden(t, "busy.sarif", write(t, "sarif", busy(), impact.Options{Version: "1.2.3"}))
-	golden(t, "sweep.pretty", writeSweep(t, "pretty", sweep(), impact.Options{Width: 80}))
+	golden(t, "sweep.text", writeSweep(t, "text", sweep(), impact.Options{Width: 80}))
 	golden(t, "sweep.md", writeSweep(t, "github", sweep(), impact.Options{}))
 }
 
@@ -73,14 +73,14 @@ func TestHeadline(t *testing.T) {
 		return m
 	}
 	for want, m := range map[string]*simulate.Impact{
-		"Nothing was compared: there is no decision in what was read.":                                                                            empty(),
-		"Nothing changes: all of 128 calls in 3 sessions are answered as before.":                                                                 calm(),
-		"Nothing could be compared, of 2 calls: 2 calls are unknown (what decides was not recorded).":                                             only(2, map[simulate.State]int64{simulate.Unknown: 2}),
-		"No change among the 1,234,566 that could be compared, of 1,234,567 calls; 1 call is incomparable (another version decided then).":        only(1_234_567, map[simulate.State]int64{simulate.Unchanged: 1_234_566, simulate.Incomparable: 1}),
-		"1 of 1 call would be answered otherwise: 1 loosened, in 0 of 3 sessions.":                                                                only(1, map[simulate.State]int64{simulate.Loosened: 1}),
-		"1,000 of 1,002 calls would be answered otherwise: 1,000 maybe, in 0 of 3 sessions. 2 calls are unknown (what decides was not recorded).": only(1002, map[simulate.State]int64{simulate.Maybe: 1000, simulate.Unknown: 2}),
+		"Nothing was compared: the input contains no decisions.":                                                                                                  empty(),
+		"No changes: all of 128 calls in 3 sessions are decided as before.":                                                                                       calm(),
+		"None of 2 calls could be compared: 2 calls are unknown (the inputs of the decision were not recorded).":                                                  only(2, map[simulate.State]int64{simulate.Unknown: 2}),
+		"No changes in 1,234,566 that could be compared, of 1,234,567 calls; 1 call is incomparable (another version made the decision).":                         only(1_234_567, map[simulate.State]int64{simulate.Unchanged: 1_234_566, simulate.Incomparable: 1}),
+		"1 of 1 call would be decided differently: 1 loosened, in 0 of 3 sessions.":                                                                               only(1, map[simulate.State]int64{simulate.Loosened: 1}),
+		"1,000 of 1,002 calls would be decided differently: 1,000 maybe, in 0 of 3 sessions. 2 calls are unknown (the inputs of the decision were not recorded).": only(1002, map[simulate.State]int64{simulate.Maybe: 1000, simulate.Unknown: 2}),
 	} {
-		got, _, _ := strings.Cut(string(write(t, "pretty", m, impact.Options{})), "\n")
+		got, _, _ := strings.Cut(string(write(t, "text", m, impact.Options{})), "\n")
 		if got != want {
 			t.Errorf("the first line is\n%q, want\n%q", got, want)
 		}
@@ -89,7 +89,7 @@ func TestHeadline(t *testing.T) {
 
 // Whatever makes the numbers doubtful comes before them, in every format.
 func TestDoubtsComeFirst(t *testing.T) {
-	for _, format := range []string{"pretty", "github"} {
+	for _, format := range []string{"text", "github"} {
 		got := string(write(t, format, partial(), impact.Options{}))
 		sides := strings.Index(got, "team/policy")
 		for _, word := range []string{"PARTIAL", "FIDELITY", "ERRORS", "SHARD"} {
@@ -112,13 +112,13 @@ var (
 func TestPrettyWidth(t *testing.T) {
 	for name, m := range map[string]*simulate.Impact{"busy": busy(), "crowd": crowd(40, 60), "besieged": besieged(), "partial": partial()} {
 		for _, width := range []int{60, 80, 120} {
-			plain := write(t, "pretty", m, impact.Options{Width: width, Verbose: true})
+			plain := write(t, "text", m, impact.Options{Width: width, Verbose: true})
 			for _, line := range strings.Split(string(plain), "\n") {
 				if n := utf8.RuneCountInString(line); n > width {
 					t.Errorf("%s: %d characters in %d columns: %s", name, n, width, line)
 				}
 			}
-			coloured := write(t, "pretty", m, impact.Options{Width: width, Verbose: true, Colour: true})
+			coloured := write(t, "text", m, impact.Options{Width: width, Verbose: true, Colour: true})
 			if diff := cmp.Diff(string(plain), sgr.ReplaceAllString(string(coloured), "")); diff != "" || bytes.Equal(plain, coloured) {
 				t.Errorf("%s: colours change the text:\n%s", name, diff)
 			}
@@ -129,15 +129,15 @@ func TestPrettyWidth(t *testing.T) {
 func TestVerboseListsAll(t *testing.T) {
 	m := busy()
 	for _, id := range m.NeverFired {
-		if brief := write(t, "pretty", m, impact.Options{}); id == "scope.drift" && bytes.Count(brief, []byte(id)) != 1 {
+		if brief := write(t, "text", m, impact.Options{}); id == "scope.drift" && bytes.Count(brief, []byte(id)) != 1 { // among the changes, as one that nothing met
 			t.Errorf("%s is listed unasked", id)
 		}
-		if full := write(t, "pretty", m, impact.Options{Verbose: true}); !bytes.Contains(full, []byte(id)) {
+		if full := write(t, "text", m, impact.Options{Verbose: true}); !bytes.Contains(full, []byte(id)) {
 			t.Errorf("-v does not list %s", id)
 		}
 	}
 	m = crowd(40, 10)
-	brief, full := write(t, "pretty", m, impact.Options{}), write(t, "pretty", m, impact.Options{Verbose: true})
+	brief, full := write(t, "text", m, impact.Options{}), write(t, "text", m, impact.Options{Verbose: true})
 	if !bytes.Contains(brief, []byte("… and 30 more (-v shows them, -f json has all)")) || bytes.Contains(full, []byte("… and ")) {
 		t.Errorf("of 40 sessions are left out\n%s", brief)
 	}
@@ -146,8 +146,8 @@ func TestVerboseListsAll(t *testing.T) {
 func TestUnknownFormat(t *testing.T) {
 	var b bytes.Buffer
 	for want, err := range map[string]error{
-		`unknown format "jsn"; expected one of pretty, json, github, sarif, html; did you mean "json"?`:                             impact.Write(&b, "jsn", calm(), impact.Options{}),
-		"sarif lists what one change of policy does, and a sweep is many; use -f json, -f github or -f html, or simulate one value": impact.WriteSweep(&b, "sarif", sweep(), impact.Options{}),
+		`unknown format "jsn"; expected one of text, json, github, sarif, html; did you mean "json"?`:                                  impact.Write(&b, "jsn", calm(), impact.Options{}),
+		"sarif lists the effects of one policy change, but a sweep has many; use -f json, -f github or -f html, or simulate one value": impact.WriteSweep(&b, "sarif", sweep(), impact.Options{}),
 	} {
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
@@ -183,10 +183,10 @@ func TestQuietSweeps(t *testing.T) {
 		calmly.Rows[i].Impact = calm()
 	}
 	for want, s := range map[string]*simulate.Sweep{
-		"Nothing was compared: the sweep has no value.\n":                                                       {Version: 1, Key: "k"},
+		"Nothing was compared: the sweep has no values.\n":                                                      {Version: 1, Key: "k"},
 		"risk.levels.high from 0.6 to 0.75: none of 4 values changes anything, over 128 calls in 3 sessions.\n": calmly,
 	} {
-		if got := string(writeSweep(t, "pretty", s, impact.Options{})); !strings.HasPrefix(got, want) {
+		if got := string(writeSweep(t, "text", s, impact.Options{})); !strings.HasPrefix(got, want) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 		writeSweep(t, "github", s, impact.Options{})
@@ -199,7 +199,7 @@ func TestDocsShowWhatIsWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := strings.Split(string(write(t, "pretty", busy(), impact.Options{Width: 80})), "\n")
+	shown := strings.Split(string(write(t, "text", busy(), impact.Options{Width: 80})), "\n")
 	_, examples, _ := strings.Cut(string(doc), "<!-- example")
 	count := 0
 	for _, line := range strings.Split(examples, "\n") {

@@ -5,7 +5,7 @@ package impact
 type Options struct {
 	Colour  bool   // pretty: for a terminal
 	Width   int    // pretty: columns of the terminal; 0: lines are neither cut nor broken
-	Latency string // pretty: how fast it was, in a line; empty: not said
+	Latency string // pretty: the speed, in a line; empty: not shown
 	Verbose bool   // pretty: lists in full
 	Version string // of the program, for sarif
 }

@@ -61,7 +61,7 @@ func (p page) table(t term.Table) {
 	p.others(all - len(t.Rows))
 }
 
-// others says what a list left out.
+// others counts what a list left out.
 func (p page) others(n int) {
 	if n > 0 {
 		p.Line(term.Coloured("… and "+term.Thousands(int64(n))+" more (-v shows them, -f json has all)", term.Faint))

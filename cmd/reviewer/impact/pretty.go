@@ -7,12 +7,12 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// writePretty writes what a person reads at a terminal who did not make the
-// change and has a minute: one sentence, what it is about, and then the lists.
+// writePretty writes for a person at a terminal who did not make the change and has a
+// minute: one sentence, its subject, and then the lists.
 func writePretty(b *bytes.Buffer, m *simulate.Impact, o Options) error {
 	p := newPage(b, o)
-	p.doubts(doubts(m))
-	p.Paragraph(mood(m), headline(m))
+	p.doubts(caveats(m))
+	p.Paragraph(headlineColour(m), headline(m))
 	p.sides(m)
 	p.matrix("CALLS", m.Calls)
 	if changed(m.Events) > 0 {
@@ -20,7 +20,7 @@ func writePretty(b *bytes.Buffer, m *simulate.Impact, o Options) error {
 	}
 	if sum(split(m.Calls.After))+sum(split(m.Events.After)) > 0 {
 		p.Paragraph(term.Faint,
-			"+n: so many more after the first other answer of their session. What the agent would have done then is not known.")
+			"+n: n more after the first difference in their session. What the agent would have done after that is unknown.")
 	}
 	p.kinds(m.Kinds)
 	p.lists(m)
@@ -48,12 +48,12 @@ func (p page) doubts(list []string) {
 	}
 }
 
-// sides says what was compared with what, and over what.
+// sides names the compared policies and the sources.
 func (p page) sides(m *simulate.Impact) {
 	p.Line()
 	p.Field("baseline", nameWidth, "", named(m.Baseline))
 	p.Field("candidate", nameWidth, "", named(m.Candidate))
-	for _, t := range terms(m) {
+	for _, t := range policyDifferences(m) {
 		p.Field("", nameWidth, "", t)
 	}
 	p.sources(m)
@@ -70,7 +70,7 @@ func (p page) sources(m *simulate.Impact) {
 	}
 }
 
-// matrix shows what became of what, without the verdicts that do not occur.
+// matrix counts decisions by old and new verdict, without verdicts that do not occur.
 func (p page) matrix(name string, t simulate.Tally) {
 	from, to := verdictsOf(t.Matrix)
 	if changed(t) == 0 {
@@ -90,25 +90,25 @@ func (p page) matrix(name string, t simulate.Tally) {
 	p.table(grid)
 }
 
-// kinds shows each kind of change with its smallest witness.
+// kinds shows each kind of change with its smallest example.
 func (p page) kinds(kinds []simulate.Kind) {
 	if len(kinds) == 0 {
 		return
 	}
 	p.Line()
-	p.Line(term.Coloured("KINDS OF CHANGE, EACH WITH ITS SMALLEST WITNESS", term.Faint))
+	p.Line(term.Coloured("KINDS OF CHANGE, EACH WITH ITS SMALLEST EXAMPLE", term.Faint))
 	shown := p.foremost(byWeight(kinds))
 	for _, k := range shown {
 		p.kind(k)
 	}
 	p.others(len(kinds) - len(shown))
-	for _, text := range stands(shown) {
+	for _, text := range explainEntry(shown) {
 		p.Paragraph(term.Faint, text)
 	}
 }
 
-// foremost are the first kinds of each state: many that loosen hide none that
-// tightens.
+// foremost are the first kinds of each state, so that many loosening ones do not hide a
+// tightening one.
 func (p page) foremost(kinds []simulate.Kind) []simulate.Kind {
 	const most = 4
 	if p.verbose {
@@ -126,12 +126,13 @@ func (p page) foremost(kinds []simulate.Kind) []simulate.Kind {
 
 func (p page) kind(k simulate.Kind) {
 	const left = 4
-	p.Line(term.Coloured(often(k.Count, k.After)+" ", term.Bold), term.Coloured(string(k.State), stateColour(k.State)), term.Plain("  "),
+	p.Line(term.Coloured(countText(k.Count, k.After)+" ", term.Bold), term.Coloured(string(k.State), stateColour(k.State)), term.Plain("  "),
 		term.Coloured(known(k.From), verdictColour(k.From)), term.Plain(" -> "),
 		term.Coloured(known(k.To), verdictColour(k.To)), term.Plain("  by "+cause(k)))
-	for i, line := range witness(k.Witness) {
+	at := place(k.Example)
+	for _, line := range witness(k.Example) {
 		colour := ""
-		if i == 1 {
+		if line == at {
 			colour = term.Faint
 		}
 		p.Field("", left, colour, line)
@@ -140,17 +141,17 @@ func (p page) kind(k simulate.Kind) {
 
 // lists shows by what the changes can be told apart, as far as there are any.
 func (p page) lists(m *simulate.Impact) {
-	p.table(spoken("RULE", m.Rules, false))
-	p.table(spoken("PATTERN", m.Rules, true))
+	p.table(changedRules("RULE", m.Rules, false))
+	p.table(changedRules("PATTERN", m.Rules, true))
 	p.table(groups("INTERVENTION", "NAMED", m.Interventions))
-	p.table(groups("TOOL", "NOT LET THROUGH", m.Tools))
-	p.table(groups("WORKSPACE", "NOT LET THROUGH", m.Workspaces))
+	p.table(groups("TOOL", "HELD UP", m.Tools))
+	p.table(groups("WORKSPACE", "HELD UP", m.Workspaces))
 	p.table(sessions(m.Changed))
 }
 
-// quiet counts what never spoke.
+// quiet counts what never fired.
 func (p page) quiet(m *simulate.Impact) {
-	list := quiet(m)
+	list := neverFired(m)
 	if len(list) == 0 {
 		return
 	}

@@ -24,18 +24,17 @@ type Document struct {
 	Sweep  *simulate.Sweep
 }
 
-// Read reads a document that Write or WriteSweep made as json. It refuses what
-// is of another version, has a field more or less, or does not add up: what it
-// returns can be added to others.
+// Read reads a JSON document of Write or WriteSweep. It refuses another version,
+// unknown or missing fields, and counts that do not add up: its results can be merged.
 func Read(r io.Reader) (Document, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
 	switch {
 	case err != nil:
 		return Document{}, err
 	case len(raw) > maxDocument:
-		return Document{}, fmt.Errorf("more than %d MiB: no report of a simulation is that large", maxDocument>>20)
+		return Document{}, fmt.Errorf("larger than %d MiB, so not a simulation report", maxDocument>>20)
 	case len(bytes.TrimSpace(raw)) == 0:
-		return Document{}, errors.New("the file is empty; expected what policy simulate -f json -o FILE writes")
+		return Document{}, errors.New("the file is empty; expected the output of policy simulate -f json -o FILE")
 	}
 	sweep, err := head(raw)
 	if err != nil {
@@ -58,13 +57,13 @@ func head(raw []byte) (sweep bool, err error) {
 		Rows      json.RawMessage `json:"rows"`
 	}
 	if err := json.Unmarshal(raw, &top); err != nil {
-		return false, fmt.Errorf("not a whole JSON document: %w; expected what policy simulate -f json -o FILE writes", err)
+		return false, fmt.Errorf("not a complete JSON document: %w; expected the output of policy simulate -f json -o FILE", err)
 	}
 	switch {
 	case top.Version == nil || top.Rows == nil && (top.Baseline == nil || top.Candidate == nil):
-		return false, errors.New("JSON, but no report of a simulation; expected what policy simulate -f json -o FILE writes")
+		return false, errors.New("JSON, but not a simulation report; expected the output of policy simulate -f json -o FILE")
 	case *top.Version != simulate.ImpactVersion:
-		return false, fmt.Errorf("the report has version %d, and this reviewer reads %d: simulate again with this one, or use the reviewer "+
+		return false, fmt.Errorf("the report has version %d, and this reviewer reads version %d: simulate again, or use the reviewer "+
 			"that wrote it", *top.Version, simulate.ImpactVersion)
 	}
 	return top.Rows != nil, nil
@@ -79,7 +78,7 @@ func readSweep(raw []byte) (*simulate.Sweep, error) {
 			Impact json.RawMessage `json:"impact"`
 		}
 	}
-	s := &simulate.Sweep{}
+	s := &simulate.Sweep{V: simulate.ImpactVersion}
 	if err := errors.Join(strictly(raw, s), json.Unmarshal(raw, &parts)); err != nil {
 		return nil, err
 	}
@@ -95,7 +94,7 @@ func readSweep(raw []byte) (*simulate.Sweep, error) {
 
 // readImpact reads one Impact; at says where in the document it stands.
 func readImpact(raw []byte, at string) (*simulate.Impact, error) {
-	m := &simulate.Impact{}
+	m := &simulate.Impact{V: simulate.ImpactVersion}
 	if err := strictly(raw, m); err != nil {
 		return nil, fmt.Errorf("%s%w", at, err)
 	}
@@ -105,20 +104,21 @@ func readImpact(raw []byte, at string) (*simulate.Impact, error) {
 	return m, nil
 }
 
-// strictly decodes a document that has every field of its type, and no other.
+// strictly decodes a document that has every field of its type, and no other. Reports
+// of before "v" have "version" alone.
 func strictly(raw []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		return fmt.Errorf("not a report of a simulation as this reviewer writes it: %w", err)
+		return fmt.Errorf("not a simulation report of this version of reviewer: %w", err)
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		return err
 	}
 	for _, f := range engine.JSONFields(reflect.TypeOf(into).Elem()) {
-		if value, given := fields[f.Name]; !f.Omit && (!given || string(value) == "null") {
-			return fmt.Errorf("the field %q is missing: not a report of a simulation as this reviewer writes it", f.Name)
+		if value, given := fields[f.Name]; !f.Omit && f.Name != "v" && (!given || string(value) == "null") {
+			return fmt.Errorf("the field %q is missing: not a simulation report of this version of reviewer", f.Name)
 		}
 	}
 	return nil
@@ -131,10 +131,10 @@ func check(m *simulate.Impact) error {
 		return fmt.Errorf("version is %d, not %d", m.Version, simulate.ImpactVersion)
 	}
 	if s := m.Shard; s != nil && (s.Index < 1 || s.Index > s.Of) {
-		return fmt.Errorf("shard %d of %d cannot be", s.Index, s.Of)
+		return fmt.Errorf("shard %d of %d is impossible", s.Index, s.Of)
 	}
 	if m.Sessions.Changed < 0 || m.Sessions.Changed > m.Sessions.Total {
-		return fmt.Errorf("%d of %d sessions are changed", m.Sessions.Changed, m.Sessions.Total)
+		return fmt.Errorf("%d of %s are changed", m.Sessions.Changed, engine.Counted(m.Sessions.Total, "session", "sessions"))
 	}
 	if err := checkTally("calls", m.Calls); err != nil {
 		return err
@@ -147,7 +147,7 @@ func checkTally(name string, t simulate.Tally) error {
 	for _, counts := range []map[simulate.State]int64{t.States, t.After} {
 		for state, n := range counts {
 			if n < 0 || !slices.Contains(simulate.States(), string(state)) {
-				return fmt.Errorf("%s: %d decisions are %q", name, n, state)
+				return fmt.Errorf("%s: %s are %q", name, engine.Counted(n, "decision", "decisions"), state)
 			}
 			sum += n
 		}
@@ -160,7 +160,7 @@ func checkTally(name string, t simulate.Tally) error {
 	}
 	for _, c := range t.Matrix {
 		if !verdict(c.From) || !verdict(c.To) || c.Count < 0 || c.After < 0 || c.Count+c.After > t.Total {
-			return fmt.Errorf("%s: %d decisions go from %q to %q", name, c.Count+c.After, c.From, c.To)
+			return fmt.Errorf("%s: %s from %q to %q", name, engine.Counted(c.Count+c.After, "decision", "decisions"), c.From, c.To)
 		}
 	}
 	return nil
@@ -169,7 +169,7 @@ func checkTally(name string, t simulate.Tally) error {
 func checkKinds(kinds []simulate.Kind) error {
 	for _, k := range kinds {
 		if k.Count < 0 || k.After < 0 || !slices.Contains(simulate.States(), string(k.State)) {
-			return fmt.Errorf("kinds: %d changes by %s are %q", k.Count, strings.TrimSpace(k.Rule), k.State)
+			return fmt.Errorf("kinds: %s by %s are %q", engine.Counted(k.Count, "change", "changes"), strings.TrimSpace(k.Rule), k.State)
 		}
 	}
 	return nil

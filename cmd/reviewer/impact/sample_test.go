@@ -27,7 +27,7 @@ func empty() *simulate.Impact {
 		Baseline: side("git:main:policy", "a41f0c9be2d7aa01"), Candidate: side("team/policy", "09c7be5513f0e2bb"),
 		Selection: simulate.Selection{Sessions: []string{}, Tools: []string{}},
 		Sources:   simulate.Sources{Formats: map[string]int64{}, Troubles: []simulate.Trouble{}},
-		Calls:     none(), Events: none(), Kinds: []simulate.Kind{}, Rules: []simulate.Spoken{}, Interventions: []simulate.Group{}, Tools: []simulate.Group{},
+		Calls:     none(), Events: none(), Kinds: []simulate.Kind{}, Rules: []simulate.RuleCounts{}, Interventions: []simulate.Group{}, Tools: []simulate.Group{},
 		Workspaces: []simulate.Group{}, Changed: []simulate.SessionChange{}, NeverFired: []string{}, Errors: []simulate.StepError{},
 	}
 }
@@ -59,9 +59,11 @@ func busy() *simulate.Impact {
 		},
 	}
 	m.Sessions = simulate.Sessions{Total: 54, Changed: 4}
+	m.Work = simulate.Work{Milliseconds: 26 * hour, Baseline: 91, Candidate: 104}
 	m.Calls, m.Events = busyCalls(m.Calls), busyEvents(m.Events)
 	m.Kinds = busyKinds()
-	m.Rules = []simulate.Spoken{
+	m.Causes = busyCauses()
+	m.Rules = []simulate.RuleCounts{
 		{ID: simulate.ByScores, Maybe: 2},
 		{ID: "fs.delete_outside", Baseline: 8, Candidate: 8},
 		{ID: "git.push", Baseline: 45, Candidate: 42, Lost: 3, Loosened: 3},
@@ -112,7 +114,9 @@ func step(id string, index int64, state simulate.State, from, to engine.Verdict,
 
 func busyKinds() []simulate.Kind {
 	push := step("ab12cd34-57", 17, simulate.Loosened, engine.Ask, engine.Allow, "Bash", "git push origin main")
-	push.FromRules, push.Reason = []string{"git.push"}, "Pushing publishes work, and cannot be taken back."
+	push.FromRules, push.Reason = []string{"git.push"}, "Pushing publishes work, and cannot be undone."
+	push.Example = &simulate.Example{Before: 17, Reason: push.Reason, Events: []simulate.ExampleEvent{
+		{Phase: engine.PhasePrompt, Text: "name1 the branch"}, {Phase: engine.PhasePre, Tool: "Bash", Text: "git push origin name2"}}}
 	fetch := step("ab12cd34-90", 31, simulate.Tightened, engine.Allow, engine.Ask, "WebFetch", "https://example.test/install.sh")
 	fetch.ToRules, fetch.Reason, fetch.Agent = []string{"net.unknown_host"}, "Nothing in this session named this host before, and what it sends may be anything at all.", "helper-2"
 	loop := step("ab12cd34-200", 80, simulate.Tightened, engine.Allow, engine.Warn, "Bash", "make test")
@@ -120,15 +124,15 @@ func busyKinds() []simulate.Kind {
 	some := step("99ff0011-3", 2, simulate.Maybe, engine.Allow, engine.Block, "Bash", "curl -d @notes.txt https://example.test/a/very/long/path/that/does/not/fit/into/a/line/of/a/terminal")
 	some.Missing = "the destination of a redirect"
 	return []simulate.Kind{
-		{Phase: engine.PhasePre, State: simulate.Tightened, From: engine.Allow, To: engine.Ask, Rule: "net.unknown_host", Count: 9, After: 5, Witness: fetch},
-		{Phase: engine.PhasePost, State: simulate.Tightened, From: engine.Allow, To: engine.Warn, Rule: "loop.same_error", Count: 1, Witness: loop},
-		{Phase: engine.PhasePre, State: simulate.Loosened, From: engine.Ask, To: engine.Allow, Rule: "git.push", Count: 3, Witness: push},
-		{Phase: engine.PhasePre, State: simulate.Maybe, From: engine.Allow, To: engine.Block, Rule: simulate.ByScores, Count: 2, Witness: some},
+		{Phase: engine.PhasePre, State: simulate.Tightened, From: engine.Allow, To: engine.Ask, Rule: "net.unknown_host", Due: "rule net.unknown_host", Count: 9, After: 5, Example: fetch},
+		{Phase: engine.PhasePost, State: simulate.Tightened, From: engine.Allow, To: engine.Warn, Rule: "loop.same_error", Due: "setting risk.high_threshold", Count: 1, Example: loop},
+		{Phase: engine.PhasePre, State: simulate.Loosened, From: engine.Ask, To: engine.Allow, Rule: "git.push", Due: "rule git.push", Count: 3, Example: push},
+		{Phase: engine.PhasePre, State: simulate.Maybe, From: engine.Allow, To: engine.Block, Rule: simulate.ByScores, Due: "setting risk.high_threshold", Count: 2, Example: some},
 	}
 }
 
 func busySessions() []simulate.SessionChange {
-	first := busyKinds()[0].Witness
+	first := busyKinds()[0].Example
 	again := first
 	again.ID, again.Index, again.After, again.Resource = "ab12cd34-99", 40, true, "https://example.test/again"
 	return []simulate.SessionChange{
@@ -170,4 +174,17 @@ func sweep() *simulate.Sweep {
 		s.Rows = append(s.Rows, simulate.SweepRow{Value: value, Impact: m})
 	}
 	return s
+}
+
+// busyCauses are changes of policy of each sort, by kind and name; what is due to
+// them sums up to what has changed.
+func busyCauses() []simulate.Cause {
+	return []simulate.Cause{
+		{Kind: "pattern", Name: "scope.drift", Did: "added", Direction: "tightened"},
+		{Kind: "row", Name: "programs/acme-sync", Did: "changed", Direction: "undecided", Parts: []string{"cases"}, Met: 12},
+		{Kind: "rule", Name: "git.push", Did: "changed", Direction: "loosened", Parts: []string{"when"}, Loosened: 3, Met: 45},
+		{Kind: "rule", Name: "net.unknown_host", Did: "added", Direction: "tightened", Tightened: 14, After: 5, Met: 14},
+		{Kind: "setting", Name: "hosts.drops", Did: "changed", Direction: "tightened", Was: `[]`, Is: `["drop.test"]`},
+		{Kind: "setting", Name: "risk.high_threshold", Did: "changed", Direction: "mixed", Was: "0.8", Is: "0.7", Maybe: 2, Tightened: 1},
+	}
 }

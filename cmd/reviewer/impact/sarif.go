@@ -17,20 +17,22 @@ const (
 	partialID  = "simulate.partial"
 	fidelityID = "simulate.fidelity"
 	errorID    = "simulate.error"
+	settingID  = "simulate.setting"
 )
 
 func writeSARIF(b *bytes.Buffer, m *simulate.Impact, o Options) error {
 	rules := []report.Rule{
-		{ID: partialID, Title: "The simulation has not read everything"},
-		{ID: fidelityID, Title: "Recorded decisions do not come out again"},
+		{ID: partialID, Title: "The simulation did not read everything"},
+		{ID: fidelityID, Title: "Recorded decisions do not reproduce"},
 		{ID: errorID, Title: "A decision could not be made"},
-		{ID: ruleID(simulate.ByScores), Title: "The scores decide otherwise, and no rule"},
-		{ID: ruleID(simulate.ByEnforcement), Title: "Both say the same of the call, and one enforces it less"},
-		{ID: ruleID(simulate.ByOthers), Title: "Somebody else had decided otherwise: a transcript does not tell who"},
+		{ID: settingID, Title: "The candidate changes a setting"},
+		{ID: ruleID(simulate.ByScores), Title: "The scores, not a rule, decide differently"},
+		{ID: ruleID(simulate.ByEnforcement), Title: "Both decide the same, but one enforces it less"},
+		{ID: ruleID(simulate.ByOthers), Title: "Someone decided differently then: a transcript does not record who"},
 	}
 	for _, k := range m.Kinds {
 		if id := ruleID(k.Rule); id == k.Rule {
-			rules = append(rules, report.Rule{ID: id, Title: "The rule " + id + " decides otherwise"})
+			rules = append(rules, report.Rule{ID: id, Title: "The rule " + id + " decides differently"})
 		}
 	}
 	return report.WriteSARIF(b, "policy simulate", rules, findings(m), report.Options{Version: o.Version})
@@ -43,13 +45,18 @@ func findings(m *simulate.Impact) []report.Finding {
 		list = append(list, report.Finding{Place: folder(m), Level: "error", Text: text, Rule: id, Key: key})
 	}
 	if m.Partial != "" {
-		doubt(partialID, "", "Partial: "+m.Partial+". What follows is true of what was read only.")
+		doubt(partialID, "", "Partial: "+m.Partial+". The results cover only what was read.")
 	}
 	if text := infidelity(m.Fidelity); text != "" {
 		doubt(fidelityID, "", text)
 	}
+	for _, c := range sortedCauses(m.Causes) {
+		if c.Kind == "setting" {
+			list = append(list, settingFinding(m, c))
+		}
+	}
 	for _, e := range m.Errors {
-		doubt(errorID, e.ID+" "+e.Side, fmt.Sprintf("%s of the %s: %s. It is answered as a failure is.", e.ID, e.Side, e.Error))
+		doubt(errorID, e.ID+" "+e.Side, fmt.Sprintf("%s of the %s: %s. It is answered as a failure.", e.ID, e.Side, e.Error))
 	}
 	for _, k := range m.Kinds {
 		list = append(list, finding(m, k))
@@ -57,7 +64,17 @@ func findings(m *simulate.Impact) []report.Finding {
 	return list
 }
 
-// finding says what one kind of change is. Loosening wants somebody's look more
+// settingFinding describes a setting that differs, whether or not a decision does.
+func settingFinding(m *simulate.Impact, c simulate.Cause) report.Finding {
+	level := "note"
+	if c.Direction == "loosened" || c.Direction == "mixed" {
+		level = "warning"
+	}
+	return report.Finding{Place: folder(m), Level: level, Rule: settingID, Key: c.Key(), Text: term.PrintableLine(causeText(c)),
+		Properties: map[string]string{"setting": c.Name, "before": c.Was, "after": c.Is, "direction": c.Direction, "count": fmt.Sprint(c.Changes())}}
+}
+
+// finding describes one kind of change. Loosening wants somebody's look more
 // than tightening.
 func finding(m *simulate.Impact, k simulate.Kind) report.Finding {
 	level := "note"
@@ -65,21 +82,25 @@ func finding(m *simulate.Impact, k simulate.Kind) report.Finding {
 		level = "warning"
 	}
 	change := string(k.State) + " " + arrow(k.From, k.To)
-	return report.Finding{
-		Place: folder(m), Level: level, Rule: ruleID(k.Rule), Key: string(k.Phase) + " " + change,
-		Text: fmt.Sprintf("%s: %s by %s\n%s", change, times(k), cause(k), strings.Join(witness(k.Witness), "\n")),
+	f := report.Finding{
+		Place: folder(m), Level: level, Rule: ruleID(k.Rule), Key: strings.TrimSpace(string(k.Phase) + " " + change + " " + k.Due),
+		Text: fmt.Sprintf("%s: %s by %s\n%s", change, times(k), cause(k), strings.Join(witness(k.Example), "\n")),
 		Properties: map[string]string{
 			"phase": string(k.Phase), "state": string(k.State), "from": string(k.From), "to": string(k.To),
-			"count": fmt.Sprint(k.Count), "after": fmt.Sprint(k.After), "record": k.Witness.ID, "session": k.Witness.Session,
+			"count": fmt.Sprint(k.Count), "after": fmt.Sprint(k.After), "record": k.Example.ID, "session": k.Example.Session,
 		},
 	}
+	if k.Due != "" {
+		f.Properties["due"] = k.Due
+	}
+	return f
 }
 
-// times says how often a kind of change occurs.
+// times describes how often a kind of change occurs.
 func times(k simulate.Kind) string {
 	text := plural(k.Count, "decision", "decisions")
 	if k.After > 0 {
-		text += fmt.Sprintf(" (and %s after the first other answer of their session)", term.Thousands(k.After))
+		text += fmt.Sprintf(" (and %s after the first difference in their session)", term.Thousands(k.After))
 	}
 	return text
 }

@@ -11,7 +11,7 @@ import (
 // sweepHeadline says over what, and whether anything changes anywhere.
 func sweepHeadline(s *simulate.Sweep) string {
 	if len(s.Rows) == 0 {
-		return "Nothing was compared: the sweep has no value."
+		return "Nothing was compared: the sweep has no values."
 	}
 	m, any := s.Rows[0].Impact, 0
 	for _, row := range s.Rows {
@@ -36,7 +36,7 @@ func sweepHeadline(s *simulate.Sweep) string {
 func sweepDoubts(s *simulate.Sweep) []string {
 	var list []string
 	for _, row := range s.Rows {
-		for _, d := range doubts(row.Impact) {
+		for _, d := range caveats(row.Impact) {
 			if !slices.Contains(list, d) {
 				list = append(list, d)
 			}

@@ -10,15 +10,15 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// mood is the colour of the sentence: only what is certain is term.Good.
-func mood(m *simulate.Impact) string {
+// headlineColour is the colour of the sentence: only what is certain is term.Good.
+func headlineColour(m *simulate.Impact) string {
 	same, all := same(m.Calls)+same(m.Events), m.Calls.Total+m.Events.Total
 	switch {
 	case changed(m.Calls)+changed(m.Events) > 0:
 		return term.Bold
 	case same == 0:
 		return term.Bad
-	case same < all || len(doubts(m)) > 0:
+	case same < all || len(caveats(m)) > 0:
 		return term.Warn
 	}
 	return term.Good
@@ -26,7 +26,7 @@ func mood(m *simulate.Impact) string {
 
 // transition is one cell of the matrix.
 func transition(from, to engine.Verdict, c simulate.Cell) term.Cell {
-	out := term.Plain(often(c.Count, c.After))
+	out := term.Plain(countText(c.Count, c.After))
 	switch d := to.Strictness() - from.Strictness(); {
 	case out.Text == term.Nothing:
 		out.Colour = term.Faint
@@ -84,18 +84,18 @@ func changeCells(loosened, tightened, maybe int64) []term.Cell {
 	return list
 }
 
-// spoken lists the rules, or the patterns, that speak otherwise, what is due to
-// them most first.
-func spoken(head string, list []simulate.Spoken, patterns bool) term.Table {
+// changedRules lists the rules or patterns that fire differently, those with most changes
+// first.
+func changedRules(head string, list []simulate.RuleCounts, patterns bool) term.Table {
 	t := term.Table{Columns: slices.Concat(term.Texts(head), term.Numbers("SPOKE", "GAINED", "LOST"), changeColumns())}
-	most := func(a, b simulate.Spoken) int {
+	most := func(a, b simulate.RuleCounts) int {
 		return cmp.Or(cmp.Compare(b.Loosened+b.Tightened+b.Maybe, a.Loosened+a.Tightened+a.Maybe), cmp.Compare(b.Gained+b.Lost, a.Gained+a.Lost))
 	}
 	for _, r := range slices.SortedStableFunc(slices.Values(list), most) {
 		if r.Pattern != patterns || r.Gained+r.Lost+r.Tightened+r.Loosened+r.Maybe == 0 {
 			continue
 		}
-		row := []term.Cell{{Text: r.ID}, became(r.Baseline, r.Candidate), term.Count(r.Gained), term.Count(r.Lost)}
+		row := []term.Cell{{Text: r.ID}, beforeAfter(r.Baseline, r.Candidate), term.Count(r.Gained), term.Count(r.Lost)}
 		t.Add(append(row, changeCells(r.Loosened, r.Tightened, r.Maybe)...)...)
 	}
 	return t
@@ -111,14 +111,14 @@ func groups(head, counted string, list []simulate.Group) term.Table {
 		if g.Baseline == g.Candidate && g.Tightened+g.Loosened+g.Maybe == 0 {
 			continue
 		}
-		row := []term.Cell{{Text: cmp.Or(g.Name, "(none)")}, term.Count(g.Total), became(g.Baseline, g.Candidate)}
+		row := []term.Cell{{Text: cmp.Or(g.Name, "(none)")}, term.Count(g.Total), beforeAfter(g.Baseline, g.Candidate)}
 		t.Add(append(row, changeCells(g.Loosened, g.Tightened, g.Maybe)...)...)
 	}
 	return t
 }
 
-// became shows a count of either side.
-func became(baseline, candidate int64) term.Cell {
+// beforeAfter shows a count of either side.
+func beforeAfter(baseline, candidate int64) term.Cell {
 	if baseline == candidate {
 		return term.Count(baseline)
 	}
@@ -129,7 +129,7 @@ func became(baseline, candidate int64) term.Cell {
 const sessionWidth = 14
 
 func sessions(list []simulate.SessionChange) term.Table {
-	t := term.Table{Columns: slices.Concat(term.Texts("SESSION"), term.Numbers("CALLS"), changeColumns(), term.Texts("FIRST OTHER ANSWER"))}
+	t := term.Table{Columns: slices.Concat(term.Texts("SESSION"), term.Numbers("CALLS"), changeColumns(), term.Texts("FIRST DIFFERENCE"))}
 	for _, s := range list {
 		row := []term.Cell{{Text: term.Cut(s.Session, sessionWidth)}, term.Count(s.Calls)}
 		row = append(row, changeCells(s.Loosened, s.Tightened, s.Maybe)...)

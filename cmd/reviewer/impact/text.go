@@ -1,8 +1,10 @@
 package impact
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,11 +14,11 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// named says what a side is.
+// named describes a side.
 func named(n simulate.Named) string {
 	switch {
 	case n.Recorded:
-		return n.Name + " (what was decided then)"
+		return n.Name + " (as recorded)"
 	case n.Digest == "":
 		return n.Name
 	}
@@ -25,11 +27,16 @@ func named(n simulate.Named) string {
 
 func short(digest string) string { return digest[:min(len(digest), 12)] }
 
-// terms says which settings differ, what loosens first, and which rules and
+// policyDifferences reports which settings differ, what loosens first, and which rules and
 // patterns only one of two policies has.
-func terms(m *simulate.Impact) []string {
-	if m.Baseline.Recorded || m.Candidate.Recorded {
+func policyDifferences(m *simulate.Impact) []string {
+	switch {
+	case m.Baseline.Recorded && changed(m.Calls)+changed(m.Events) > 0:
+		return []string{"to see which setting or rule causes a change, compare two policies: add --baseline, such as --baseline active"}
+	case m.Baseline.Recorded || m.Candidate.Recorded:
 		return nil
+	case len(m.Causes) > 0:
+		return causes(m)
 	}
 	list := settings(m.Candidate.Settings)
 	for _, x := range []struct {
@@ -37,13 +44,34 @@ func terms(m *simulate.Impact) []string {
 		old, next []string
 	}{{"rule", m.Baseline.Rules, m.Candidate.Rules}, {"pattern", m.Baseline.Patterns, m.Candidate.Patterns}} {
 		if only := without(x.next, x.old); len(only) > 0 {
-			list = append(list, plural(int64(len(only)), x.what+" more", x.what+"s more")+": "+few(only))
+			list = append(list, plural(int64(len(only)), x.what+" added", x.what+"s added")+": "+firstFew(only))
 		}
 		if only := without(x.old, x.next); len(only) > 0 {
-			list = append(list, plural(int64(len(only)), x.what+" fewer", x.what+"s fewer")+": "+few(only))
+			list = append(list, plural(int64(len(only)), x.what+" removed", x.what+"s removed")+": "+firstFew(only))
 		}
 	}
-	return list
+	return append(list, unexercised(m)...)
+}
+
+// unexercised names what only one policy has and no session here exercised: no hits do
+// not mean no effect.
+func unexercised(m *simulate.Impact) []string {
+	met := map[string]bool{}
+	for _, r := range m.Rules {
+		met[r.ID] = r.Baseline+r.Candidate > 0
+	}
+	var never []string
+	for _, x := range [][2][]string{{m.Candidate.Rules, m.Baseline.Rules}, {m.Candidate.Patterns, m.Baseline.Patterns}} {
+		for _, id := range append(without(x[0], x[1]), without(x[1], x[0])...) {
+			if !met[id] {
+				never = append(never, id)
+			}
+		}
+	}
+	if len(never) == 0 {
+		return nil
+	}
+	return []string{"not in these sessions, so no hits does not mean no effect: " + firstFew(never)}
 }
 
 // settings lists those that differ, one a line; of many the first.
@@ -51,7 +79,7 @@ func settings(all []simulate.Setting) []string {
 	const most = 12
 	var list []string
 	for _, s := range all[:min(len(all), most)] {
-		text := fmt.Sprintf("setting %s %s: %s -> %s", s.Key, way(s.Direction), settingText(s.Before), settingText(s.After))
+		text := fmt.Sprintf("setting %s %s: %s", s.Key, effectOf(s.Direction), becomes(s.Before, s.After))
 		list = append(list, term.PrintableLine(text))
 	}
 	if more := len(all) - most; more > 0 {
@@ -60,8 +88,8 @@ func settings(all []simulate.Setting) []string {
 	return list
 }
 
-// way is what a setting's change does, in words.
-func way(direction string) string {
+// effectOf describes the effect of a setting's change.
+func effectOf(direction string) string {
 	switch direction {
 	case "none":
 		return "changed"
@@ -71,6 +99,30 @@ func way(direction string) string {
 		return "loosened and tightened"
 	}
 	return direction
+}
+
+// becomes shows what a setting was and is; of a list only what left it and came.
+func becomes(was, is string) string {
+	var before, after []any
+	if json.Unmarshal([]byte(was), &before) != nil || json.Unmarshal([]byte(is), &after) != nil || len(before)*len(after) == 0 {
+		return settingText(was) + " -> " + settingText(is)
+	}
+	var items []string
+	for _, x := range []struct {
+		sign        string
+		list, other []any
+	}{{"-", before, after}, {"+", after, before}} {
+		for _, v := range x.list {
+			if !slices.ContainsFunc(x.other, func(o any) bool { return reflect.DeepEqual(o, v) }) {
+				text, _ := json.Marshal(v)
+				items = append(items, x.sign+settingText(string(text)))
+			}
+		}
+	}
+	if len(items) == 0 {
+		return "another order"
+	}
+	return firstFew(items)
 }
 
 // settingText shows a setting's value, cut where it is long.
@@ -90,8 +142,8 @@ func without(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return held[s] })
 }
 
-// few lists the first of many.
-func few(list []string) string {
+// firstFew lists the first of many.
+func firstFew(list []string) string {
 	const most = 8
 	text := strings.Join(list[:min(len(list), most)], ", ")
 	if more := len(list) - most; more > 0 {
@@ -100,17 +152,17 @@ func few(list []string) string {
 	return text
 }
 
-// selected says which part of what was there was looked at; empty: all.
+// selected reports which part of what was there was looked at; empty: all.
 func selected(s simulate.Selection) string {
 	var words []string
 	if s.Since > 0 {
 		words = append(words, "since "+clock(s.Since))
 	}
 	if len(s.Sessions) > 0 {
-		words = append(words, "sessions "+few(s.Sessions))
+		words = append(words, "sessions "+firstFew(s.Sessions))
 	}
 	if len(s.Tools) > 0 {
-		words = append(words, "tools "+few(s.Tools))
+		words = append(words, "tools "+firstFew(s.Tools))
 	}
 	if s.Sample != "" {
 		words = append(words, s.Sample+" of the sessions")
@@ -118,7 +170,7 @@ func selected(s simulate.Selection) string {
 	return strings.Join(words, ", ")
 }
 
-// read says what the sources gave, and what they did not.
+// read summarises what was read from the sources, and what was not.
 func read(m *simulate.Impact) []string {
 	s := m.Sources
 	text := fmt.Sprintf("%s in %s", plural(m.Sessions.Total, "session", "sessions"), plural(s.Files, "file", "files"))
@@ -140,8 +192,8 @@ func read(m *simulate.Impact) []string {
 	for _, x := range []struct {
 		n    int64
 		what string
-	}{{s.Copied, "held by several sessions, counted in one"}, {s.Unpaired, "without a result"},
-		{s.Unasked, "turned down by the agent itself before anybody was asked"}} {
+	}{{s.Copied, "in several sessions, counted once"}, {s.Unpaired, "without a result"},
+		{s.Unasked, "rejected by the agent itself before anyone was asked"}} {
 		if x.n > 0 {
 			calls = append(calls, plural(x.n, "call", "calls")+" "+x.what)
 		}
@@ -152,8 +204,8 @@ func read(m *simulate.Impact) []string {
 	return list
 }
 
-// often writes a count, and how many more are hypothetical.
-func often(n, after int64) string {
+// countText writes a count, and how many more are hypothetical.
+func countText(n, after int64) string {
 	if after == 0 {
 		return term.Count(n).Text
 	}

@@ -2,6 +2,7 @@ package impact
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,12 +14,16 @@ import (
 
 // witness shows a step in lines: what was called, where, why on either side.
 func witness(s simulate.Step) []string {
-	list := []string{subject(s), place(s)}
+	list := append(told(s), place(s))
 	if len(s.FromRules)+len(s.ToRules) > 0 {
 		list = append(list, fmt.Sprintf("baseline: %s; candidate: %s", rules(s.FromRules), rules(s.ToRules)))
 	}
-	if s.Reason != "" {
-		list = append(list, "because: "+term.PrintableLine(s.Reason))
+	reason := s.Reason
+	if s.Example != nil {
+		reason = s.Example.Reason
+	}
+	if reason != "" {
+		list = append(list, "because: "+term.PrintableLine(reason))
 	}
 	if s.Missing != "" {
 		list = append(list, "not known: "+term.PrintableLine(s.Missing))
@@ -26,12 +31,50 @@ func witness(s simulate.Step) []string {
 	return list
 }
 
+// told returns the lines of an example: the events that lead to the decision, and the
+// decision, with the words of the session replaced. Where the change does not show
+// with other words, it returns only a digest of them.
+func told(s simulate.Step) []string {
+	switch e := s.Example; {
+	case e == nil:
+		return []string{subject(s)}
+	case len(e.Events) == 0:
+		digest := sha256.Sum256([]byte(s.Resource))
+		return []string{fmt.Sprintf("%s (the call, digest %x, is not shown: "+
+			"with its secrets replaced, or without its session, the difference does not appear)",
+			term.PrintableLine(cmp.Or(s.Tool, string(s.Phase))), digest[:6])}
+	default:
+		var lines []string
+		for i, v := range e.Events {
+			text := exampleText(v)
+			if i < len(e.Events)-1 {
+				text = "first: " + text
+			}
+			lines = append(lines, text)
+		}
+		return lines
+	}
+}
+
+// exampleText is an event of an example in a line.
+func exampleText(v simulate.ExampleEvent) string {
+	what := v.Tool
+	switch v.Phase {
+	case engine.PhasePre:
+	case engine.PhasePost:
+		what += " result"
+	default:
+		what = string(v.Phase)
+	}
+	return strings.TrimSpace(term.PrintableLine(what + " " + v.Text))
+}
+
 // subject is what a step is about: the tool and what it touches.
 func subject(s simulate.Step) string {
 	return strings.TrimSpace(term.PrintableLine(cmp.Or(s.Tool, string(s.Phase)) + " " + s.Resource))
 }
 
-// place says where a step is recorded.
+// place reports where a step is recorded.
 func place(s simulate.Step) string {
 	text := fmt.Sprintf("session %s, call %s", s.Session, term.Thousands(s.Index+1))
 	if s.Phase != engine.PhasePre {
@@ -50,16 +93,16 @@ func rules(list []string) string {
 	if len(list) == 0 {
 		return "no rule"
 	}
-	return term.PrintableLine(few(list))
+	return term.PrintableLine(firstFew(list))
 }
 
-// stands explains what stands for a rule in a list of kinds.
-func stands(kinds []simulate.Kind) []string {
+// explainEntry explains the entries of a list of kinds that are not rules.
+func explainEntry(kinds []simulate.Kind) []string {
 	var list []string
 	for _, x := range []struct{ id, what string }{
-		{simulate.ByScores, "the scores decide, and no rule"},
-		{simulate.ByEnforcement, "both say the same of the call, and one enforces it less"},
-		{simulate.ByOthers, "somebody refused then; the transcript does not tell who"},
+		{simulate.ByScores, "decided by the scores, not by a rule"},
+		{simulate.ByEnforcement, "both decide the same, but one enforces it less"},
+		{simulate.ByOthers, "someone refused; the transcript does not record who"},
 	} {
 		if slices.ContainsFunc(kinds, func(k simulate.Kind) bool { return k.Rule == x.id }) {
 			list = append(list, x.id+": "+x.what+".")
@@ -86,12 +129,12 @@ func byWeight(kinds []simulate.Kind) []simulate.Kind {
 func cause(k simulate.Kind) string {
 	text := term.PrintableLine(k.Rule)
 	if k.Unasked {
-		text += " (it asks, and nobody could be asked)"
+		text += " (it asks, but nobody could be asked)"
 	}
 	if k.Phase != engine.PhasePre && k.Phase != "" {
 		text += " at " + term.PrintableLine(string(k.Phase))
 	}
-	return text
+	return text + dueTo(k)
 }
 
 // arrow writes a transition as --fail-on takes it, with spaces.

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
@@ -53,7 +55,7 @@ func (p *policy) ids() []string {
 		ids = append(ids, r.ID)
 	}
 	for _, a := range p.effective.Access() {
-		ids = append(ids, a.Speakers()...)
+		ids = append(ids, a.FindingIDs()...)
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids)
@@ -62,9 +64,10 @@ func (p *policy) ids() []string {
 func (p *policy) untested(layer string, spot placer, id string, threshold bool, seen tested) {
 	switch {
 	case seen.speaks[id] == 0:
-		p.warn(layer, spot, "id", "rule.untested", "rule %s has no case that expects it to speak", id)
+		p.warn(layer, spot, "id", "rule.untested", "rule %s has no case that expects it to fire", id).About = id
 	case threshold && seen.silent[id] == 0:
-		p.warn(layer, spot, "threshold", "rule.untested", "rule %s has no case that expects it not to speak, so its threshold is not tested", id)
+		p.warn(layer, spot, "threshold", "rule.untested",
+			"rule %s has no case that expects it not to fire, so its threshold is not tested", id).About = id
 	}
 }
 
@@ -75,7 +78,8 @@ func (p *policy) cases(l Layer, known []string, seen tested) {
 	}
 	list, err := cases.LoadBelow(l.Files, "cases", "")
 	for _, wrong := range each[*cases.Problem](err) {
-		p.add(&engine.Problem{File: l.Name + "/" + wrong.File, Line: wrong.Line, Col: wrong.Col, Code: "case", Message: wrong.Message})
+		p.add(&engine.Problem{File: l.Name + "/" + wrong.File, Line: wrong.Line, Col: wrong.Col, Code: "case.expect",
+			Message: wrong.Message})
 	}
 	open := len(p.spoken.Open) > 0
 	for _, c := range list {
@@ -83,19 +87,19 @@ func (p *policy) cases(l Layer, known []string, seen tested) {
 	}
 }
 
-// story looks at one case. Where a policy speaks for ids that are not written
-// out, any may be meant.
+// story checks one case. If a policy computes ids, any id may be meant.
 func (p *policy) story(l Layer, c cases.Case, known []string, open bool, seen tested) {
 	own := p.layersOf(l, c)
 	known = slices.Concat(known, own)
 	steps, err := c.Steps()
 	var wrong *cases.Problem
 	if errors.As(err, &wrong) {
-		p.add(&engine.Problem{File: l.Name + "/" + wrong.File, Line: wrong.Line, Code: "case", Message: wrong.Message})
+		p.add(&engine.Problem{File: l.Name + "/" + wrong.File, Line: wrong.Line, Code: "case.expect", Message: wrong.Message})
 	}
 	for _, s := range steps {
 		if why := wiring.UnknownTool(p.rows, s.Event.Tool); why != nil {
 			why.File, why.Line = l.Name+"/"+c.File, max(s.Line, c.Line)
+			why.Col = columnOf(l, c.File, why.Line, s.Event.Tool)
 			p.add(why)
 		}
 		if s.Expect == nil {
@@ -112,14 +116,36 @@ func (p *policy) story(l Layer, c cases.Case, known []string, open bool, seen te
 		}
 		for _, id := range slices.Concat(speak, silent) {
 			if !slices.Contains(known, id) && !slices.Contains(scores(), id) {
-				w := &engine.Problem{File: l.Name + "/" + c.File, Line: s.Line, Code: "case.rule", Message: "there is no rule with this id"}
-				p.add(w.NotOneOf(id, known))
+				w := &engine.Problem{File: l.Name + "/" + c.File, Line: s.Line, Col: columnOf(l, c.File, s.Line, id),
+					Code: "case.rule", Message: "no rule has this id"}
+				p.add(w.ExpectOneOf(id, known))
 			}
 		}
 	}
 }
 
-// scores lists the ids under which policy itself speaks beside its rules.
+// columnOf finds the column at which a line of a file has a word; 0: it has not.
+func columnOf(l Layer, file string, line int, word string) int {
+	text, err := bundles.ReadFile(l.Files, file)
+	lines := strings.Split(string(text), "\n")
+	if err != nil || line < 1 || line > len(lines) || word == "" {
+		return 0
+	}
+	for at, rest := 0, lines[line-1]; ; {
+		i := strings.Index(rest, word)
+		if i < 0 {
+			return 0
+		}
+		before, _ := utf8.DecodeLastRuneInString(rest[:i])
+		after, _ := utf8.DecodeRuneInString(rest[i+len(word):])
+		if !unicode.IsLetter(before) && !unicode.IsLetter(after) {
+			return utf8.RuneCountInString(lines[line-1][:at+i]) + 1
+		}
+		at, rest = at+i+1, rest[i+1:]
+	}
+}
+
+// scores lists the ids under which policy itself speaks next to its rules.
 func scores() []string { return []string{"matrix"} }
 
 func (t tested) count(speak, silent []string) {
@@ -137,8 +163,9 @@ func (p *policy) layersOf(l Layer, c cases.Case) []string {
 	var ids []string
 	for _, layer := range sortedKeys(c.Layers) {
 		if !slices.Contains(bundles.Layers()[1:], layer) {
-			w := &engine.Problem{File: l.Name + "/" + c.File, Line: c.Line, Code: "case", Message: "layers: there is no such layer"}
-			p.add(w.NotOneOf(layer, bundles.Layers()[1:]))
+			w := &engine.Problem{File: l.Name + "/" + c.File, Line: c.Line, Code: "case.layer",
+				Message: "layers: unknown layer"}
+			p.add(w.ExpectOneOf(layer, bundles.Layers()[1:]))
 			continue
 		}
 		files := map[string][]byte{}
@@ -148,14 +175,16 @@ func (p *policy) layersOf(l Layer, c cases.Case) []string {
 		b, err := bundles.FromFiles(files, layer)
 		if err != nil {
 			first, _, _ := strings.Cut(err.Error(), "\n")
-			p.add(&engine.Problem{File: l.Name + "/" + c.File, Line: c.Line, Code: "case", Message: fmt.Sprintf("layers.%s: %s", layer, first)})
+			p.add(&engine.Problem{File: l.Name + "/" + c.File, Line: c.Line, Code: "case.layer",
+				Message: fmt.Sprintf("layers.%s: %s",
+					layer, first)})
 			continue
 		}
 		for _, r := range b.Rules {
 			ids = append(ids, r.ID)
 		}
 		for _, a := range b.Access {
-			ids = append(ids, a.Speakers()...)
+			ids = append(ids, a.FindingIDs()...)
 		}
 	}
 	return ids

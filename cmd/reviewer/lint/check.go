@@ -1,9 +1,9 @@
-// Package lint says all that is wrong with a policy at once, and what is worth
-// a look: files that cannot be read, Rego and CEL that do not compile, words and
-// names that there are not, rules that can never speak, rules that nothing
-// tests. Each problem has its place.
+// Package lint reports all problems of a policy at once, and warns about what looks
+// wrong: files that cannot be read, Rego and CEL that do not compile, unknown words
+// and names, rules that can never fire, rules that nothing tests. Each problem has
+// its place.
 //
-// Not its business: where a policy lies on this machine, and how what was found
+// Out of scope: where a policy is on this machine, and how what was found
 // is shown; running any test (trial).
 package lint
 
@@ -30,12 +30,15 @@ type Layer struct {
 	Files fs.FS
 	At    string // the folder, as the person gave it: places are below it
 	Given bool   // it is what is to be checked; false: it is there to be built on
+
+	Where func(file string) string // the place of a file, where that is not below At; nil: it is
 }
 
 // Result is what was found, and what the conditions cost.
 type Result struct {
 	Problems []report.Problem
-	Costs    []cel.Cost // of what is to be checked, dearest first
+	Ignored  []report.Ignored
+	Costs    []cel.Cost // of what is to be checked, most expensive first
 	Rules    int        // rows and access rules that were looked at
 }
 
@@ -54,12 +57,24 @@ func Policy(now int64, layers ...Layer) Result {
 	p.effective, p.rows = e, classify.NewRows(e.RowLayers())
 	p.add(wrong...)
 	p.add(e.CheckRules()...)
+	p.add(e.IneffectiveSettings()...)
 	p.detectors()
+	modules := p.checkedModules() // next to the conditions: each takes half of the time
 	costs := p.conditions()
-	p.modules()
-	p.remarks()
+	p.modules(modules())
+	p.unusable()
+	p.decisions()
 	p.tests()
-	return Result{p.reported(), costs, len(wiring.AllConditions(e))}
+	p.foldConsequences()
+	p.ignoreFindings()
+	return Result{p.reported(), p.ignoredFindings(), costs, len(wiring.AllConditions(e))}
+}
+
+func (l Layer) place(file string) string {
+	if l.Where != nil {
+		return l.Where(file)
+	}
+	return path.Join(l.At, file)
 }
 
 type policy struct {
@@ -67,33 +82,48 @@ type policy struct {
 	effective *bundles.Effective
 	rows      engine.Rows
 	found     []*engine.Problem // files are named layer/file
-	spoken    rego.Spoken
+	ignored   []ignoredFinding
+	spoken    rego.RuleSet
 	now       int64
 }
 
 func (p *policy) add(list ...*engine.Problem) { p.found = append(p.found, list...) }
 
-// reported is what was found, by the names of files that the person knows. Of a
-// layer that is only built on, what is merely worth a look is left out.
+// reported returns the problems, with files named as the person knows them. Warnings
+// about layers that are only built on are left out.
 func (p *policy) reported() []report.Problem {
 	var all []report.Problem
 	for _, f := range engine.SortProblems(p.found) {
-		name, file, _ := strings.Cut(f.File, "/")
-		if f.Warning && !p.layers[name].Given {
+		if name, _, _ := strings.Cut(f.File, "/"); f.Warning && !p.layers[name].Given {
 			continue
 		}
-		q := report.Problem{
-			Place: report.Place{File: path.Join(p.layers[name].At, file), Line: f.Line, Col: f.Col}, Severity: report.SeverityError,
-			Code: f.Code, Message: f.Message, Found: f.Found, Expected: f.Expected, Suggestion: f.Suggestion,
-		}
-		if f.Warning {
-			q.Severity = report.SeverityWarning
-		}
-		all = append(all, q)
+		all = append(all, p.shown(f))
 	}
 	r := report.Report{Problems: all}
 	r.Sort()
 	return r.Problems
+}
+
+// shown is a problem as the report has it.
+func (p *policy) shown(f *engine.Problem) report.Problem {
+	name, file, _ := strings.Cut(f.File, "/")
+	q := report.Problem{
+		Place: report.Place{File: p.layers[name].place(file), Line: f.Line, Col: f.Col}, Severity: report.SeverityError,
+		Code: f.Code, Message: f.Message, Found: f.Found, Expected: f.Expected, Suggestion: f.Suggestion, Follows: f.Consequences,
+	}
+	if f.Warning {
+		q.Severity = report.SeverityWarning
+	}
+	return q
+}
+
+// ignoredFindings is what was found and accepted.
+func (p *policy) ignoredFindings() []report.Ignored {
+	var all []report.Ignored
+	for _, f := range p.ignored {
+		all = append(all, report.Ignored{Problem: p.shown(f.Problem), By: f.by, Reason: f.reason})
+	}
+	return all
 }
 
 // placer finds the place of a text of a rule.
@@ -127,10 +157,13 @@ func (p *policy) conditions() []cel.Cost {
 	places := p.places()
 	wrong := map[string]bool{}
 	note := func(e *cel.Error) {
-		wrong[e.ID] = true
-		if spot := places[e.ID]; spot != nil && e.Part != "id" { // an id that is there twice was said of its files
+		wrong[e.ID] = wrong[e.ID] || !e.Warning
+		if spot := places[e.ID]; spot != nil && e.Part != "id" { // duplicate ids are reported with their files
 			file, line, col := spot(e.Part, e.Line, e.Column)
-			p.add(&engine.Problem{File: file, Line: line, Col: col, Code: "cel." + e.Part, Message: e.Message})
+			if e.Line == 0 && p.saidAt(file, line, col) {
+				return
+			}
+			p.add(&engine.Problem{File: file, Line: line, Col: col, Code: e.Code, Warning: e.Warning, Message: e.Message})
 		}
 	}
 	list := wiring.AllConditions(p.effective)
@@ -141,10 +174,10 @@ func (p *policy) conditions() []cel.Cost {
 		}
 		list = slices.DeleteFunc(list, func(c cel.Condition) bool { return wrong[c.ID] })
 		if host, err = cel.Compile(list); err != nil {
-			return nil // ids that are there twice, which is said
+			return nil // duplicate ids, which are reported
 		}
 	}
-	for _, e := range host.Inspect(p.effective.Vocabulary()) {
+	for _, e := range host.Inspect(p.vocabulary()) {
 		note(e)
 	}
 	costs := slices.DeleteFunc(host.Costs(), func(c cel.Cost) bool { return !p.given(places[c.ID]) })
@@ -160,7 +193,23 @@ func (p *policy) conditions() []cel.Cost {
 	return costs
 }
 
-// given says that what is written at a place is to be checked, and not there to
+// saidAt reports whether an error at a place was already reported: of a row that is wrong by itself
+// its condition cannot be right.
+func (p *policy) saidAt(file string, line, col int) bool {
+	return slices.ContainsFunc(p.found, func(f *engine.Problem) bool {
+		return !f.Warning && f.File == file && f.Line == line && f.Col == col
+	})
+}
+
+// vocabulary is that of the policy with the ids of rules whose rows are wrong:
+// they are meant to be there.
+func (p *policy) vocabulary() engine.Vocabulary {
+	words := p.effective.Vocabulary()
+	words.Findings = append(words.Findings, p.effective.Broken()...)
+	return words
+}
+
+// given reports whether what is written at a place is to be checked, and not there to
 // be built on.
 func (p *policy) given(spot placer) bool {
 	if spot == nil {
@@ -187,17 +236,35 @@ func each[T error](err error) []T {
 	return nil
 }
 
-// modules looks at what is written in Rego, and at the rows that it speaks for.
-func (p *policy) modules() {
+// checkedModules begins to look at what is written in Rego, and returns what waits
+// for the end of that.
+func (p *policy) checkedModules() func() ([]*engine.Problem, rego.RuleSet) {
 	modules := p.effective.Modules()
-	for name, l := range p.layers {
-		if l.Given {
+	for _, name := range sortedKeys(p.layers) {
+		if l := p.layers[name]; l.Given {
 			p.testModules(name, l, modules)
 		}
 	}
-	found, spoken := rego.Check(rego.Sources{
-		Modules: modules, Data: p.effective.Data, Words: p.effective.Vocabulary(), Broken: p.effective.Broken(), MayHold: p.effective.MayHold,
-	})
+	sources := rego.Sources{
+		Modules: modules, Data: p.effective.Data, Words: p.vocabulary(), Broken: p.effective.Broken(), MayContain: p.effective.MayContain,
+	}
+	type result struct {
+		found  []*engine.Problem
+		spoken rego.RuleSet
+	}
+	done := make(chan result, 1)
+	go func() {
+		found, spoken := rego.Check(sources)
+		done <- result{found, spoken}
+	}()
+	return func() ([]*engine.Problem, rego.RuleSet) {
+		r := <-done
+		return r.found, r.spoken
+	}
+}
+
+// modules adds the problems found in Rego, and checks the rows that no Rego refers to.
+func (p *policy) modules(found []*engine.Problem, spoken rego.RuleSet) {
 	p.spoken = spoken
 	p.add(found...)
 	for _, l := range p.effective.Layers {
@@ -205,7 +272,7 @@ func (p *policy) modules() {
 			if !r.Conditional() && !spoken.IDs[r.ID] && !spoken.Open[l.Layer] {
 				file, line, col := r.Spot("id", 0, 0)
 				p.add(&engine.Problem{File: l.Layer + "/" + file, Line: line, Col: col, Code: "rule.never",
-					Message: "rule " + r.ID + " can never speak: its row has no match, when or measure, and no Rego speaks for it"})
+					Message: "rule " + r.ID + " can never fire: its row has no match, when or measure, and no Rego refers to it"})
 			}
 		}
 	}
@@ -224,14 +291,14 @@ func (p *policy) testModules(name string, l Layer, modules map[string]string) {
 		}
 		src, err := bundles.ReadFile(l.Files, file)
 		if err != nil {
-			p.add(bundles.Problems("bundle", err, name)...)
+			p.add(bundles.Problems("file.unreadable", err, name)...)
 			return nil
 		}
 		modules[name+"/"+file] = string(src)
 		return nil
 	})
 	if err != nil {
-		p.add(&engine.Problem{File: name + "/", Code: "bundle", Message: "the tests cannot be read: " + err.Error()})
+		p.add(&engine.Problem{File: name + "/", Code: "file.unreadable", Message: "the tests cannot be read: " + err.Error()})
 	}
 }
 

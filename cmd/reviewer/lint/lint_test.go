@@ -21,12 +21,12 @@ const now = 1772442000000
 // wrong is a policy with something wrong in it, and the first line that is said.
 type wrong struct {
 	name string
-	file string // the one file of a user's layer; base/x: of a copy of the policy that ships
+	file string // the one file of a user's layer; base/x: of a copy of the built-in policy
 	text string
 	want string
 }
 
-// checked checks a layer of some files over the policy that ships.
+// checked checks a layer of some files over the built-in policy.
 func checked(layer string, files map[string]string) []report.Problem {
 	own := fstest.MapFS{}
 	for name, text := range files {
@@ -39,7 +39,7 @@ func checked(layer string, files map[string]string) []report.Problem {
 	return Policy(now, base, Layer{Name: layer, Files: own, Given: true}).Problems
 }
 
-// withoutCases is the policy that ships without its cases, which are of no matter
+// withoutCases is the built-in policy without its cases, which are of no matter
 // to a layer over it and take longer to read than all the rest.
 var withoutCases = sync.OnceValue(func() fs.FS {
 	all, _ := over(nil, bundles.DefaultFS()).(fstest.MapFS)
@@ -59,7 +59,7 @@ func over(changed fstest.MapFS, below fs.FS) fs.FS {
 		return err
 	})
 	if err != nil {
-		return below // not reached: it is embedded
+		return below // unreachable: it is embedded
 	}
 	maps.Copy(all, changed)
 	return all
@@ -81,8 +81,8 @@ func first(list []report.Problem) string {
 	return ""
 }
 
-// begins says that a message begins as one that ends in … does: what follows is
-// a list that grows with the policy that ships.
+// begins reports whether a message begins as one that ends in … does: what follows is
+// a list that grows with the built-in policy.
 func begins(got, want string) bool {
 	head, open := strings.CutSuffix(want, "…")
 	return open && len(got) > len(head) && strings.HasPrefix(got, head)
@@ -112,7 +112,7 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// Nothing is wrong with the policy that ships, and nothing worth a look.
+// Nothing is wrong with the built-in policy, and nothing worth a look.
 func TestShipped(t *testing.T) {
 	r := Policy(now, Layer{Name: bundles.Base, Files: bundles.DefaultFS(), Given: true})
 	for _, p := range r.Problems {

@@ -103,7 +103,7 @@ func bare(t *testing.T) fstest.MapFS {
 	}
 }
 
-// usable says whether a layer over a base could decide anything in earnest.
+// usable reports whether a layer over a base could decide anything in production.
 func usable(base, own fstest.MapFS) error {
 	b, err := bundles.Load(base, bundles.Base)
 	if err != nil {

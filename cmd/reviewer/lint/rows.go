@@ -20,7 +20,8 @@ func (p *policy) detectors() {
 			for _, d := range l.Detectors {
 				if d.ID == wrong.ID {
 					p.add(&engine.Problem{File: l.Layer + "/" + d.File(), Line: d.PatternLine(wrong.Pattern),
-						Code: "detector.pattern", Message: wrong.Error()})
+						Col: columnOf(p.layers[l.Layer], d.File(), d.PatternLine(wrong.Pattern), patternOf(d,
+							wrong.Pattern)), Code: "detector.pattern", Message: wrong.Error()})
 				}
 			}
 		}
@@ -43,16 +44,17 @@ func (p *policy) examples(l *bundles.Bundle, d bundles.Detector, finds func(stri
 		if finds(text) == should {
 			continue
 		}
-		message := fmt.Sprintf("detector %s finds this example, and should not", d.ID)
+		message := fmt.Sprintf("detector %s matches this example, but should not", d.ID)
 		if should {
-			message = fmt.Sprintf("detector %s does not find this example", d.ID)
+			message = fmt.Sprintf("detector %s does not match this example", d.ID)
 		}
-		p.add(&engine.Problem{File: l.Layer + "/" + d.File(), Line: d.ExampleLine(i), Code: "detector.example", Message: message})
+		p.add(&engine.Problem{File: l.Layer + "/" + d.File(), Line: d.ExampleLine(i),
+			Col: columnOf(p.layers[l.Layer], d.File(), d.ExampleLine(i), text), Code: "detector.example", Message: message})
 	}
 }
 
-// remarks finds rules that wait for what no tool does, and rules that are over.
-func (p *policy) remarks() {
+// unusable finds rules about what no tool does, and rules that have expired.
+func (p *policy) unusable() {
 	for _, l := range p.effective.Layers {
 		for _, r := range l.Rules {
 			p.actions(l.Layer, r.Spot, "match", r.Match.Actions)
@@ -64,7 +66,8 @@ func (p *policy) remarks() {
 				p.actions(l.Layer, r.Spot, "actions", r.Actions)
 				p.tools(l.Layer, r.Spot, "tools", r.Tools)
 				if r.Expires() > 0 && r.Expires() <= p.now {
-					p.warn(l.Layer, r.Spot, "expires_at", "rule.over", "access rule %s is over since %s and says nothing any more; take it out",
+					p.warn(l.Layer, r.Spot, "expires_at", "rule.over",
+						"access rule %s expired on %s and no longer applies; remove it",
 						a.FindingID(r.ID), r.ExpiresAt)
 				}
 			}
@@ -74,35 +77,36 @@ func (p *policy) remarks() {
 
 func (p *policy) warn(layer string, spot placer, key, code, format string, args ...any) *engine.Problem {
 	file, line, col := spot(key, 0, 0)
-	w := &engine.Problem{File: layer + "/" + file, Line: line, Col: col, Code: code, Warning: true, Message: fmt.Sprintf(format, args...)}
+	w := &engine.Problem{File: layer + "/" + file, Line: line, Col: col, Code: code, Warning: true, Message: fmt.Sprintf(format,
+		args...)}
 	p.add(w)
 	return w
 }
 
-// actions remarks on patterns that fit the action of no tool: a rule that denies
-// one would deny nothing.
+// actions warns about patterns that match no tool's action: a rule that denies one
+// would deny nothing.
 func (p *policy) actions(layer string, spot placer, key string, patterns []string) {
 	for _, pattern := range patterns {
 		if !fits(pattern, classify.Actions(p.rows)) {
-			w := p.warn(layer, spot, key, "rule.action", "no tool that is known has an action %q", pattern)
+			w := p.warn(layer, spot, key, "rule.action", "no known tool has the action %q", pattern)
 			w.Suggestion = engine.Nearest(pattern, classify.Actions(p.rows))
 		}
 	}
 }
 
-// tools remarks on names that look like a misspelt tool. Others may be of an
-// agent or server that is not known.
+// tools warns about names that look like a misspelt tool. Others may belong to an
+// unknown agent or server.
 func (p *policy) tools(layer string, spot placer, key string, patterns []string) {
 	known := sortedKeys(classify.Tools(p.rows))
 	for _, pattern := range patterns {
 		near := engine.Nearest(pattern, known)
 		if !fits(pattern, known) && near != "" && !strings.Contains(pattern, "__") {
-			p.warn(layer, spot, key, "rule.tool", "no tool that is known is called %q", pattern).Suggestion = near
+			p.warn(layer, spot, key, "rule.tool", "no known tool is called %q", pattern).Suggestion = near
 		}
 	}
 }
 
-// fits says that a pattern fits some name; a name may stand for all that begin
+// fits reports whether a pattern fits some name; a name may stand for all that begin
 // as it does.
 func fits(pattern string, names []string) bool {
 	prefix, more := strings.CutSuffix(pattern, "*")
@@ -121,4 +125,12 @@ func (p *policy) exampleTools(layer string, r bundles.Rule) {
 			p.add(why)
 		}
 	}
+}
+
+// patternOf is a pattern of a detector by its number.
+func patternOf(d bundles.Detector, number int) string {
+	if all := d.All(); number >= 0 && number < len(all) {
+		return all[number]
+	}
+	return ""
 }

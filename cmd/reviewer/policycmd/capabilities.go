@@ -13,10 +13,10 @@ func policyCapabilitiesCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "capabilities",
-		Short: "Print the Rego that policies may use, for opa, regal and editors",
-		Long: "Policies have all of OPA's Rego but what could come out otherwise when a decision\n" +
-			"is computed again: the clock, chance, the network, the environment, time zones.\n" +
-			"Other tools that are given this list find the same errors.",
+		Short: "Print the Rego capabilities available to policies, for opa, regal and editors",
+		Long: "Policies can use all of OPA's Rego except what could change when a decision is\n" +
+			"recomputed: the clock, random numbers, the network, the environment, time zones.\n" +
+			"Other tools that are given this file report the same errors.",
 		Example: "  reviewer policy capabilities -o capabilities.json\n" +
 			"  opa check --strict --capabilities capabilities.json policy",
 		Args: cobra.NoArgs,

@@ -7,12 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/codes"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/lint"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/report"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
@@ -24,14 +24,17 @@ func policyCheckCommand(a *cli.App) *cobra.Command {
 	var strict, verbose bool
 	cmd := &cobra.Command{
 		Use:   "check [PATH…]",
-		Short: "Say all that is wrong with a policy: Rego, CEL, YAML, names that there are not, rules that cannot speak",
-		Long: "A PATH is the folder of a policy: one whose .manifest has the root reviewer is a\n" +
-			"policy by itself, any other a layer over the one before it, else over the policy\n" +
-			"that ships. Without a PATH it is the policy that is active here, with all its layers.\n\n" +
-			"Everything that is wrong is said at once, each with file:line:col, what was found\n" +
-			"and expected. A warning is worth a look; --strict counts it as wrong.\n\n" +
-			"Exit codes: 0 nothing is wrong, 1 the policy cannot be used as it is, 2 there are\n" +
-			"warnings, and --strict.",
+		Short: "Report every problem in a policy: Rego, CEL and YAML errors, unknown names, rules that can never fire",
+		Long: "A PATH is a policy folder. One whose .manifest has the root reviewer is a complete\n" +
+			"policy; any other is a layer on top of the PATH before it, or else of the built-in\n" +
+			"policy. The word active means the policy that is active here, with all its layers.\n" +
+			withoutPath + "\n\n" +
+			"All problems are reported at once, each with file:line:col, what was found and what\n" +
+			"was expected. With --strict, warnings count as problems unless they are accepted\n" +
+			"by a comment (# reviewer:ignore CODE reason) or in the manifest; see\n" +
+			"`reviewer policy codes`.\n\n" +
+			"Exit codes: 0 no problems, 1 the policy cannot be used as it is, 2 warnings with\n" +
+			"--strict, 3 wrong usage.",
 		Example: "  reviewer policy check ./policy\n" +
 			"  reviewer policy check ./base ./team --strict -f github -f sarif=check.sarif",
 		RunE: func(cmd *cobra.Command, paths []string) error {
@@ -40,7 +43,7 @@ func policyCheckCommand(a *cli.App) *cobra.Command {
 			}
 			policies, err := toCheck(a, paths)
 			if err != nil {
-				return err
+				return writeFailed(a, &out, "policy check", err)
 			}
 			r, costs := checkPolicies(a, policies)
 			err = out.Write(a.Stdout, func(w io.Writer, o *term.Output) error {
@@ -55,8 +58,8 @@ func policyCheckCommand(a *cli.App) *cobra.Command {
 			return errors.Join(a.JobSummary(&out, r), checkVerdict(r, strict))
 		},
 	}
-	cmd.Flags().BoolVar(&strict, "strict", false, "warnings count too: exit code 2")
-	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "say also what the dearest conditions cost")
+	cmd.Flags().BoolVar(&strict, "strict", false, "treat warnings as problems (exit code 2)")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "also list the most expensive conditions")
 	out.Flags(cmd, report.Formats()...)
 	return cmd
 }
@@ -75,38 +78,69 @@ func checkPolicies(a *cli.App, policies [][]lint.Layer) (*report.Report, checkCo
 				r.Problems = append(r.Problems, p)
 			}
 		}
+		for _, i := range one.Ignored {
+			i.Message, i.Found, i.Reason = cli.Masked(i.Message), cli.Masked(i.Found), cli.Masked(i.Reason)
+			if !slices.Contains(r.Ignored, i) {
+				r.Ignored = append(r.Ignored, i)
+			}
+		}
 		for _, c := range one.Costs {
 			all = append(all, checkCost{c.ID, c.Part, c.Max, c.Limited})
 		}
 	}
+	r.Rules = codesOf(r)
 	r.Sort()
 	r.Duration = time.Since(start)
 	return r, all
 }
 
-// checkVerdict is an error where something is wrong.
+// codesOf describes the codes under which something was found.
+func codesOf(r *report.Report) []report.Rule {
+	var all []report.Rule
+	for _, c := range codes.All() {
+		if slices.ContainsFunc(r.Problems, func(p report.Problem) bool { return p.Code == c.Code }) ||
+			slices.ContainsFunc(r.Ignored, func(i report.Ignored) bool { return i.Code == c.Code }) {
+			all = append(all, report.Rule{ID: c.Code, Title: c.Title, Full: c.Why, Help: c.Help(), URL: c.URL()})
+		}
+	}
+	return all
+}
+
+// checkVerdict returns an error if there are problems.
 func checkVerdict(r *report.Report, strict bool) error {
 	t := r.Totals()
 	switch {
 	case t.Errors > 0:
-		return fmt.Errorf("the policy cannot be used: %s wrong", term.Counted(t.Errors, "thing is", "things are"))
+		return fmt.Errorf("the policy cannot be used: %s", term.Counted(t.Errors, "problem", "problems"))
 	case t.Warnings > 0 && strict:
-		return cli.Findings("%s, and --strict", term.Counted(t.Warnings, "warning", "warnings"))
+		return cli.Findings("%s with --strict", term.Counted(t.Warnings, "warning", "warnings"))
 	}
 	return nil
 }
 
-// toCheck finds out what the paths are: each policy is its layers, base first.
-// A path whose layer is there already begins another policy.
+// toCheck groups the paths into policies, each with its layers, base first.
+// A path whose layer is already present starts another policy.
 func toCheck(a *cli.App, paths []string) ([][]lint.Layer, error) {
 	if len(paths) == 0 {
-		return activeLayers(a)
+		dir, err := policyHere()
+		if err != nil {
+			return nil, fmt.Errorf("%w, or `active`", err)
+		}
+		paths = []string{dir}
 	}
 	var policies [][]lint.Layer
 	for _, p := range paths {
+		if p == active.RefActive {
+			active, err := activeLayers(a)
+			if err != nil {
+				return nil, err
+			}
+			policies = append(policies, active...)
+			continue
+		}
 		l, err := layerToCheck(p)
 		if err != nil {
-			return nil, err
+			return nil, &cli.PathError{Path: filepath.ToSlash(p), Err: err}
 		}
 		last := len(policies) - 1
 		same := func(o lint.Layer) bool { return o.Name == l.Name }
@@ -121,11 +155,11 @@ func toCheck(a *cli.App, paths []string) ([][]lint.Layer, error) {
 	return policies, nil
 }
 
-// OverBase puts layers in their order, over the policy that ships where none of
+// OverBase puts layers in their order, over the built-in policy where none of
 // them is a base.
 func OverBase(layers []lint.Layer) []lint.Layer {
 	if !slices.ContainsFunc(layers, func(l lint.Layer) bool { return l.Name == bundles.Base }) {
-		layers = append(layers, lint.Layer{Name: bundles.Base, Files: bundles.DefaultFS(), At: here.ShippedPlace})
+		layers = append(layers, lint.Layer{Name: bundles.Base, Files: bundles.DefaultFS(), At: active.ShippedPlace})
 	}
 	slices.SortFunc(layers, func(a, b lint.Layer) int {
 		return slices.Index(bundles.Layers(), a.Name) - slices.Index(bundles.Layers(), b.Name)
@@ -135,49 +169,26 @@ func OverBase(layers []lint.Layer) []lint.Layer {
 
 func layerToCheck(p string) (lint.Layer, error) {
 	l := lint.Layer{Files: os.DirFS(p), At: filepath.ToSlash(filepath.Clean(p)), Given: true}
-	there, err := here.IsDir(p)
+	there, err := active.IsDir(p)
 	switch {
 	case p == "":
-		return l, errors.New("a PATH is empty; give the folder of a policy, or . for this one")
+		return l, cli.Usage("a PATH is empty; give the folder of a policy, or . for this one")
 	case err != nil:
 		return l, err
 	case !there:
-		return l, fmt.Errorf("policy %s: there is no such folder", p)
+		return l, fmt.Errorf("policy %s: no such folder", p)
 	}
-	if empty, err := noPolicy(p); err != nil || empty {
-		if err == nil {
-			err = fmt.Errorf("policy %s: the folder holds nothing of a policy; expected .manifest, data.yaml, settings.yaml, rules/, "+
-				"access/, detectors/ or *.rego", p)
-		}
-		return l, err
+	if !isPolicy(p) && !hasCases(p) {
+		return l, notPolicy(p)
 	}
-	l.Name, err = here.LayerAt(p)
+	l.Name, err = active.LayerAt(p)
 	if err != nil {
 		return l, fmt.Errorf("policy %s: %w", p, err)
 	}
 	return l, nil
 }
 
-// noPolicy says that a folder has nothing in it that a policy could be made of:
-// a path that was mistyped must not pass for a policy without faults.
-func noPolicy(dir string) (bool, error) {
-	found := false
-	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
-		base := filepath.Base(name)
-		if err == nil && d.IsDir() && name != dir && strings.HasPrefix(base, ".") {
-			return filepath.SkipDir // no policy is read there
-		}
-		if err == nil && !d.IsDir() && (base == ".manifest" || !strings.HasPrefix(base, ".") &&
-			slices.Contains([]string{".rego", ".yaml", ".yml", ".json", ".txtar"}, filepath.Ext(name))) {
-			found = true
-			return filepath.SkipAll
-		}
-		return err
-	})
-	return !found, err
-}
-
-// activeLayers are those of the policy that holds here.
+// activeLayers are the layers of the active policy.
 func activeLayers(a *cli.App) ([][]lint.Layer, error) {
 	home, err := a.StateHome()
 	if err != nil {
@@ -197,7 +208,8 @@ func activeLayers(a *cli.App) ([][]lint.Layer, error) {
 	}
 	var layers []lint.Layer
 	for _, s := range sources {
-		layers = append(layers, lint.Layer{Name: s.Layer, Files: s.Files, At: filepath.ToSlash(s.At), Given: s.At != here.ShippedPlace})
+		layers = append(layers, lint.Layer{Name: s.Layer, Files: s.Files, At: filepath.ToSlash(s.At), Given: s.At != active.ShippedPlace,
+			Where: s.Place})
 	}
 	return [][]lint.Layer{layers}, nil
 }
@@ -211,20 +223,20 @@ type checkCost struct {
 
 type checkCosts []checkCost
 
-// print lists the dearest conditions.
+// print lists the most expensive conditions.
 func (list checkCosts) print(w io.Writer) {
 	const some = 5
 	if len(list) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\nThe dearest conditions, in units of about 50 ns:\n")
+	fmt.Fprintf(w, "\nThe most expensive conditions, in units of about 50 ns:\n")
 	for _, c := range list[:min(some, len(list))] {
 		most := fmt.Sprint(c.max)
 		if c.max == ^uint64(0) {
-			most = "no bound known"
+			most = "unbounded"
 		}
 		if c.limited {
-			most += ", stopped with an error at the limit"
+			most += ", evaluation fails at the limit"
 		}
 		fmt.Fprintf(w, "  %s %s %s\n", term.Pad(c.id, 32), term.Pad(c.part, 8), most)
 	}

@@ -1,8 +1,8 @@
-// Package policycmd holds the commands of `reviewer policy` for those who write a
+// Package policycmd contains the commands of `reviewer policy` for those who write a
 // policy, one file each: new, show, rules, effective, diff, check, test, fmt,
 // import and capabilities.
 //
-// Not its business: comparing policies on recorded sessions, and shipping them.
+// Out of scope: comparing policies on recorded sessions, and shipping them.
 package policycmd
 
 import (
@@ -13,7 +13,8 @@ import (
 // Commands are those of `reviewer policy` that read, write and try a policy.
 func Commands(a *cli.App) []*cobra.Command {
 	return []*cobra.Command{
-		policyNewCommand(a), policyShowCommand(a), policyRulesCommand(a), policyFmtCommand(a), policyCapabilitiesCommand(a),
-		policyCheckCommand(a), policyTestCommand(a), policyImportCommand(a), policyDiffCommand(a), policyEffectiveCommand(a),
+		policyNewCommand(a), ShowCommand(a), policyRulesCommand(a), policyFmtCommand(a), policyCapabilitiesCommand(a),
+		policyCheckCommand(a), policyCodesCommand(a), policyTestCommand(a), policyImportCommand(a), DiffCommand(a), policyEffectiveCommand(a),
+		policyDocsCommand(a),
 	}
 }

@@ -5,27 +5,29 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/bundles/diff"
-	"github.com/agent-reviewer/reviewer/bundles/here"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/rego"
 	"github.com/spf13/cobra"
 )
 
-func policyDiffCommand(a *cli.App) *cobra.Command {
+// DiffCommand is policy diff.
+func DiffCommand(a *cli.App) *cobra.Command {
 	var exitCode bool
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "diff BEFORE AFTER",
-		Short: "Show what differs between two policies in what they mean, and what is tightened or loosened",
+		Short: "Compare the meaning of two policies, and show what is tightened or loosened",
 		Long: "Compares rules, patterns, settings, access lists, detectors, Rego and manifests, not files:\n" +
-			"comments, form and the names of files do not count. BEFORE and AFTER are each\n" + here.RefForms + ".\n\n" +
-			"Beside each change stands what it does by itself: tightened, loosened, mixed (one part this,\n" +
-			"another that), undecided (only a simulation tells) or none (words for people). It is read off\n" +
-			"the order that settings, verdicts and effects have, and never guessed.",
+			"comments, formatting and file names are ignored. BEFORE and AFTER are each\n" + active.RefForms + ".\n\n" +
+			"Each change is marked with its own effect: tightened, loosened, mixed (part one, part the\n" +
+			"other), undecided (only a simulation can tell) or none (texts for people). The effect is\n" +
+			"derived from the order of settings, verdicts and effects, and never guessed.",
 		Example: "  reviewer policy diff default active\n  reviewer policy diff git:main:policy policy --exit-code\n  reviewer policy diff shop-1.3.0.tar.gz shop-1.4.0.tar.gz -f github",
-		Args:    cobra.ExactArgs(2),
+		Args: cli.Needs(cli.Argument{Name: "A", What: "the earlier policy: " + active.RefForms},
+			cli.Argument{Name: "B", What: "the later policy: " + active.RefForms}),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			changes, err := policyDiff(cmd.Context(), a, args[0], args[1])
 			if err != nil {
@@ -38,7 +40,7 @@ func policyDiffCommand(a *cli.App) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "exit with 2 where the policies differ in what they mean")
+	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "exit with 2 if the policies differ in meaning")
 	out.Flags(cmd, "text", "json", "github")
 	return cmd
 }
@@ -59,7 +61,7 @@ func policyDiff(ctx context.Context, a *cli.App, before, after string) (diff.Cha
 func showDiff(a *cli.App, w io.Writer, out *term.Output, refs []string, c diff.Changes) error {
 	switch out.Format {
 	case "json":
-		return term.WriteJSON(w, c)
+		return term.WriteDocument(w, c)
 	case "github":
 		return diffGitHub(w, refs, c)
 	}
@@ -72,9 +74,9 @@ func DiffSummary(c diff.Changes) string {
 	switch {
 	case !c.Empty():
 	case c.Before.Digest == c.After.Digest:
-		return "no difference: it is the same policy"
+		return "no difference: the policies are the same"
 	default:
-		return "no difference in what they mean: only comments, form or names of files differ"
+		return "no difference in meaning: only comments, formatting or file names differ"
 	}
 	text, sep := term.Counted(len(c.List), "change", "changes"), ": "
 	for _, n := range []struct {
@@ -82,7 +84,7 @@ func DiffSummary(c diff.Changes) string {
 		word  string
 	}{
 		{c.Counts.Loosened, "loosened"}, {c.Counts.Mixed, "mixed"}, {c.Counts.Tightened, "tightened"},
-		{c.Counts.Undecided, "undecided"}, {c.Counts.Unaffected, "that decide nothing"},
+		{c.Counts.Undecided, "undecided"}, {c.Counts.Unaffected, "that do not affect decisions"},
 	} {
 		if n.count > 0 {
 			text += fmt.Sprintf("%s%d %s", sep, n.count, n.word)

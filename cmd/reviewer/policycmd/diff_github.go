@@ -11,18 +11,18 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
-// GitHub refuses a comment above 65,536 characters as a whole; what of the
-// changes does not fit is counted.
+// maxDiffComment bounds the characters of a comment. GitHub refuses a comment above
+// 65,536 characters as a whole; changes that do not fit are counted.
 const maxDiffComment = 60_000
 
 // diffGitHub writes changes as Markdown for a pull request: the sum to see at
-// once, each group to unfold. What policies say stands in fences only, where it
+// once, each group to unfold. What policies say is in fences only, where it
 // is neither Markdown nor a mention.
 func diffGitHub(w io.Writer, refs []string, c diff.Changes) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "### %s reviewer policy diff\n\n**%s**\n\n", diffMark(c), DiffSummary(c))
-	fmt.Fprintf(&b, "Before: %s  \nAfter: %s\n", report.MarkdownCode(standName(refs[0], c.Before)),
-		report.MarkdownCode(standName(refs[1], c.After)))
+	fmt.Fprintf(&b, "Before: %s  \nAfter: %s\n", report.MarkdownCode(sideName(refs[0], c.Before)),
+		report.MarkdownCode(sideName(refs[1], c.After)))
 	left := 0
 	for _, group := range diffGroups(c.List) {
 		left += diffGroup(&b, group)
@@ -34,7 +34,7 @@ func diffGitHub(w io.Writer, refs []string, c diff.Changes) error {
 	return err
 }
 
-// diffMark is for who reads nothing but that.
+// diffMark is the sign of the outcome.
 func diffMark(c diff.Changes) string {
 	if c.Loosens() || c.Counts.Undecided > 0 {
 		return "⚠️"

@@ -12,8 +12,8 @@ import (
 	"testing/fstest"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/bundles/diff"
-	"github.com/agent-reviewer/reviewer/bundles/here"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/rego"
 	"github.com/agent-reviewer/reviewer/schemas"
@@ -22,8 +22,8 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// diffsOf are pairs of policies with what is told of them: before/ and after/
-// hold the files, want the text.
+// diffsOf returns pairs of policies with the expected report: before/ and after/
+// contain the files, want the text.
 func diffsOf(t *testing.T) map[string]*txtar.Archive {
 	t.Helper()
 	names, err := filepath.Glob("../../../testdata/diff/*.txtar")
@@ -48,7 +48,7 @@ func policyIn(t *testing.T, ar *txtar.Archive, dir string) *bundles.Effective {
 			files[name] = &fstest.MapFile{Data: f.Data}
 		}
 	}
-	e, err := here.PolicyOfFiles(dir, func() (fs.FS, error) { return files, nil })
+	e, err := active.PolicyOfFiles(dir, func() (fs.FS, error) { return files, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestDiffText(t *testing.T) {
 	}
 }
 
-// In Markdown, what policies say stands in fences that it cannot end.
+// In Markdown, what policies say is in fences that it cannot end.
 func TestDiffGitHub(t *testing.T) {
 	for name, ar := range diffsOf(t) {
 		var b bytes.Buffer
@@ -117,7 +117,7 @@ func TestDiffGitHub(t *testing.T) {
 
 // A comment stays below what GitHub takes, and says what is left out.
 func TestDiffGitHubIsBounded(t *testing.T) {
-	c := diff.Changes{Before: diff.Stand{Layers: make([]diff.StandLayer, 1)}, After: diff.Stand{Layers: make([]diff.StandLayer, 1)}}
+	c := diff.Changes{Before: diff.Snapshot{Layers: make([]diff.SnapshotLayer, 1)}, After: diff.Snapshot{Layers: make([]diff.SnapshotLayer, 1)}}
 	for range 3000 {
 		c.List = append(c.List, diff.Change{Kind: diff.KindRule, Name: "shop.a", Did: diff.Added, Parts: []diff.Part{{Name: "title", After: strings.Repeat("x", 100)}}})
 	}
@@ -150,6 +150,7 @@ func TestDiffJSON(t *testing.T) {
 			if err := json.Unmarshal(raw, &doc); err != nil {
 				t.Fatal(err)
 			}
+			doc.(map[string]any)["v"] = 1.0 // which the command adds
 			if err := schema.Validate(doc); err != nil {
 				t.Errorf("%s: %s to %s: %v", name, way[0], way[1], err)
 			}
@@ -176,10 +177,10 @@ func TestSettingsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	for key, want := range map[string]string{
-		"risk.high_threshold": "risk.high_threshold = 0.65\n  base         0.8 (replaced)\n  organisation 0.7 (no effect)\n  user         0.75 (no effect)\n  project      0.65 (holds)\n",
-		"hosts.known":         "hosts.known = [\"b\"]\n  base         [] (replaced)\n  organisation [\"a\",\"b\"] (a part of what holds)\n  user         [\"b\",\"c\"] (a part of what holds)\n",
+		"risk.high_threshold": "risk.high_threshold = 0.65\n  base         0.8 (replaced)\n  organisation 0.7 (no effect)\n  user         0.75 (no effect)\n  project      0.65 (effective)\n",
+		"hosts.known":         "hosts.known = [\"b\"]\n  base         [] (replaced)\n  organisation [\"a\",\"b\"] (part of the effective value)\n  user         [\"b\",\"c\"] (part of the effective value)\n",
 	} {
-		said, err := settingsSaid(e, key)
+		said, err := layerSettings(e, key)
 		if err != nil {
 			t.Fatal(err)
 		}

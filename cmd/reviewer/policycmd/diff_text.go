@@ -24,7 +24,7 @@ func diffHeadings() map[string]string {
 
 // DiffText writes changes for a person: group by group, - before and + after.
 func DiffText(w io.Writer, p term.Paint, refs []string, c diff.Changes) {
-	fmt.Fprintf(w, "%s\n%s\n", p.Colour("31", "--- "+standName(refs[0], c.Before)), p.Colour("32", "+++ "+standName(refs[1], c.After)))
+	fmt.Fprintf(w, "%s\n%s\n", p.Colour("31", "--- "+sideName(refs[0], c.Before)), p.Colour("32", "+++ "+sideName(refs[1], c.After)))
 	fmt.Fprintln(w, DiffSummary(c))
 	kind := ""
 	for _, change := range c.List {
@@ -36,16 +36,19 @@ func DiffText(w io.Writer, p term.Paint, refs []string, c diff.Changes) {
 		for _, l := range diffLines(change) {
 			fmt.Fprintln(w, l.painted(p))
 		}
+		if change.Why != "" {
+			fmt.Fprintln(w, p.Faint("        undecided: "+change.Why))
+		}
 	}
 	if c.Counts.Undecided+c.Counts.Mixed > 0 {
-		fmt.Fprintf(w, "\n%s\n", p.Faint("What is undecided or mixed comes to, a simulation tells: reviewer policy simulate --baseline "+
+		fmt.Fprintf(w, "\n%s\n", p.Faint("A simulation shows the effect of what is undecided or mixed: reviewer policy simulate --baseline "+
 			term.OneLine(refs[0], 200)+" --candidate "+term.OneLine(refs[1], 200)+" SOURCE"))
 	}
 }
 
-// standName names one of the policies by its reference, its uppermost layer and
+// sideName names one of the policies by its reference, its uppermost layer and
 // its digest.
-func standName(ref string, s diff.Stand) string {
+func sideName(ref string, s diff.Snapshot) string {
 	top := s.Layers[len(s.Layers)-1]
 	name := strings.TrimSpace(top.Name + " " + top.Version)
 	if top.Sequence > 0 {
@@ -54,13 +57,12 @@ func standName(ref string, s diff.Stand) string {
 	return term.OneLine(fmt.Sprintf("%s: %s %.12s", ref, name, s.Digest), 300)
 }
 
-// diffHead is the line that names a change: the sign of what happened, the
-// name, what it does, and where it stands.
+// diffHead is the line that names a change: its sign, name, effect and place.
 func diffHead(p term.Paint, c diff.Change) string {
 	sign := map[string]string{diff.Added: "+", diff.Removed: "-", diff.Altered: " ", diff.Reordered: " "}[c.Did]
 	text := "  " + sign + " " + p.Colour("1", term.OneLine(c.Name, 200))
 	if c.Did == diff.Reordered {
-		text += " in another order"
+		text += " reordered"
 	}
 	if c.Direction != diff.Unaffected {
 		text += " " + directionWord(p, c.Direction)
@@ -102,7 +104,7 @@ func (l diffLine) painted(p term.Paint) string {
 	return p.Faint(text)
 }
 
-// diffLines says what a change is.
+// diffLines returns the lines that describe a change.
 func diffLines(c diff.Change) []diffLine {
 	var lines []diffLine
 	for _, part := range c.Parts {
@@ -128,7 +130,7 @@ func layerLine(c diff.Change) []diffLine {
 	if was == is {
 		return nil
 	}
-	return []diffLine{{' ', "said by " + is + ", before by " + was}}
+	return []diffLine{{' ', "set by " + is + ", previously by " + was}}
 }
 
 // versionText is a value as it is shown, with the layers that say so.
@@ -146,7 +148,7 @@ func versionText(c diff.Change, v *diff.Version) string {
 	return text
 }
 
-// partLines says how a part of a row differs. Of a row that came or went the
+// partLines describes the difference of a part of a row. Of a row that came or went the
 // place says layer and kind already.
 func partLines(c diff.Change, p diff.Part) []diffLine {
 	came := c.Did == diff.Added || c.Did == diff.Removed
@@ -156,7 +158,7 @@ func partLines(c diff.Change, p diff.Part) []diffLine {
 	case came && (p.Name == "examples" || p.Name == "layer" || p.Name == "kind"):
 		return nil
 	case p.Name == "examples":
-		return []diffLine{{' ', "other examples"}}
+		return []diffLine{{' ', "different examples"}}
 	case p.Name == "item":
 		return valueLines("", partText(p.Before), partText(p.After))
 	case isList && isListToo:
@@ -165,14 +167,14 @@ func partLines(c diff.Change, p diff.Part) []diffLine {
 	return valueLines(p.Name+": ", partText(p.Before), partText(p.After))
 }
 
-// listLines says what came into a list and what left it.
+// listLines describes what was added to a list and removed from it.
 func listLines(name string, items []diff.Part) []diffLine {
 	var lines []diffLine
 	for _, item := range items {
 		lines = append(lines, valueLines(name, partText(item.Before), partText(item.After))...)
 	}
 	if lines == nil {
-		return []diffLine{{' ', name + "in another order"}}
+		return []diffLine{{' ', name + "reordered"}}
 	}
 	return lines
 }
@@ -190,7 +192,7 @@ func partText(v any) string {
 	return configcmd.WordFor(v)
 }
 
-// valueLines says what a text was and is: of texts of several lines what differs.
+// valueLines describes what a text was and is: of texts of several lines what differs.
 func valueLines(name, was, is string) []diffLine {
 	was, is = strings.TrimRight(was, "\n"), strings.TrimRight(is, "\n")
 	if !strings.Contains(was+is, "\n") {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/configcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
@@ -21,13 +21,13 @@ func policyEffectiveCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "effective [REF] [SETTING]",
-		Short: "Show what the layers of a policy come to, and which layer says what",
-		Long: "Lists the layers, each setting that a layer above the base says something of, with what every\n" +
-			"layer says, how the values become one and which holds; the rules that go less far than to be\n" +
-			"enforced, and by whose word; and the exceptions that layers make.\n\n" +
-			"REF is " + here.RefForms + "\n(default: active). SETTING is a setting or a section, such as risk.high_threshold or risk: then only\n" +
-			"that is shown, also where the base layer alone says it. A folder that is called like a section\n" +
-			"is ./risk.",
+		Short: "Show the merged result of all layers, and which layer sets what",
+		Long: "Lists the layers; each setting that a layer above the built-in one changes, with the value of\n" +
+			"every layer, how they are merged and the effective value; the rules that are not fully\n" +
+			"enforced, and the layer that relaxed them; and the exceptions that layers make.\n\n" +
+			"REF is " + active.RefForms + "\n(default: active). SETTING is a setting or a section, such as risk.high_threshold or risk; then\n" +
+			"only that is shown, even if only the built-in layer sets it. To name a folder called like a section,\n" +
+			"write ./risk.",
 		Example: "  reviewer policy effective\n  reviewer policy effective hosts.known\n  reviewer policy effective shop-1.4.0.tar.gz risk -f json",
 		Args:    cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -37,7 +37,7 @@ func policyEffectiveCommand(a *cli.App) *cobra.Command {
 			}
 			return out.Write(a.Stdout, func(w io.Writer) error {
 				if out.Format == "json" {
-					return term.WriteJSON(w, doc)
+					return term.WriteDocument(w, doc)
 				}
 				doc.text(w, a.Paint(&out))
 				return nil
@@ -48,7 +48,7 @@ func policyEffectiveCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// effectiveDocument is what layers come to. Asked for one setting it has no
+// effectiveDocument is the merged result of layers. For a single setting it has no
 // rules and no exceptions.
 type effectiveDocument struct {
 	Digest     string             `json:"digest"`
@@ -65,7 +65,7 @@ type effectiveLayer struct {
 	Sequence int64 `json:"sequence,omitempty"`
 }
 
-// effectiveSetting is a setting with what each layer says of it, in order.
+// effectiveSetting is a setting with the value of each layer, in order.
 type effectiveSetting struct {
 	bundles.Setting
 	Said []layerSays `json:"said"`
@@ -77,7 +77,7 @@ type layerSays struct {
 	Holds bool   `json:"holds"` // it is in what comes of all
 }
 
-// effectiveRule is a rule that the settings or its row soften.
+// effectiveRule is a rule that the settings or its row relax.
 type effectiveRule struct {
 	ID     string   `json:"id"`
 	Goes   string   `json:"goes"`             // off, observe or warn
@@ -107,7 +107,7 @@ func effective(ctx context.Context, a *cli.App, args []string) (*effectiveDocume
 		m := l.Manifest.Metadata
 		doc.Layers = append(doc.Layers, effectiveLayer{layerDocument{l.Layer, m.Name, m.Version, l.Digest}, m.Sequence})
 	}
-	if doc.Settings, err = settingsSaid(e, key); err != nil || key != "" {
+	if doc.Settings, err = layerSettings(e, key); err != nil || key != "" {
 		return doc, err
 	}
 	doc.Rules = unenforced(e)
@@ -120,7 +120,7 @@ func effective(ctx context.Context, a *cli.App, args []string) (*effectiveDocume
 func refAndSetting(args []string) (ref, key string, err error) {
 	switch len(args) {
 	case 0:
-		return here.RefActive, "", nil
+		return active.RefActive, "", nil
 	case 2:
 		return args[0], args[1], nil
 	}
@@ -138,26 +138,26 @@ func refAndSetting(args []string) (ref, key string, err error) {
 	}
 	_, wrong := configcmd.Narrow(all, args[0], func(s bundles.Setting) string { return s.Key })
 	if wrong == nil || looksLikeSetting(args[0]) {
-		return here.RefActive, args[0], nil
+		return active.RefActive, args[0], nil
 	}
 	return args[0], "", nil
 }
 
-// looksLikeSetting says that a word can be no policy: it is none of their words,
-// nothing is called so, and it begins no digest.
+// looksLikeSetting reports whether a word cannot name a policy: it is not a keyword, no
+// file has that name, and it is not a prefix of a digest.
 func looksLikeSetting(word string) bool {
 	_, err := os.Lstat(word)
 	section, _, nested := strings.Cut(word, ".")
 	return nested && section != "" && err != nil && !strings.ContainsAny(word, "/:\\") && !strings.HasSuffix(word, ".gz")
 }
 
-// settingsSaid lists settings with what each layer says.
-func settingsSaid(e *bundles.Effective, key string) ([]effectiveSetting, error) {
+// layerSettings lists settings with the value of each layer.
+func layerSettings(e *bundles.Effective, key string) ([]effectiveSetting, error) {
 	all, err := e.Explain()
 	if err != nil {
 		return nil, err
 	}
-	said, err := e.Said()
+	said, err := e.LayerSettings()
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func settingsSaid(e *bundles.Effective, key string) ([]effectiveSetting, error) 
 	return list, nil
 }
 
-// unenforced lists the rules that are not enforced, with whose word it is.
+// unenforced lists the rules that are not enforced, with the layer that decided so.
 func unenforced(e *bundles.Effective) []effectiveRule {
 	own := map[string]string{}
 	for _, r := range e.Rules() {
@@ -203,7 +203,7 @@ func unenforced(e *bundles.Effective) []effectiveRule {
 	return list
 }
 
-// rowItself is the By of a rule that its own row softens.
+// rowItself is the By of a rule that its own row relaxes.
 const rowItself = "its row"
 
 // softenedBy names the setting by which a rule goes no further.
@@ -226,8 +226,8 @@ func softenedBy(e *bundles.Effective, r bundles.Entry, own string) string {
 	return "enforcement"
 }
 
-// exceptionsOf lists what the Rego of layers says of exceptions. Whether one is
-// made depends on the call.
+// exceptionsOf lists the exceptions in the Rego of layers. Whether one applies depends
+// on the call.
 func exceptionsOf(e *bundles.Effective) ([]exception, error) {
 	var list []exception
 	for _, l := range e.Layers[1:] {

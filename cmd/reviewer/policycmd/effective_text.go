@@ -50,7 +50,7 @@ func (d *effectiveDocument) settings(w io.Writer, p term.Paint) {
 		fmt.Fprintln(w, p.Faint("  "+configcmd.HowMerged(s.Merge)))
 	}
 	if quiet > 0 {
-		fmt.Fprintf(w, "\n%s as the base layer has them; `reviewer config show` lists all\n", term.Counted(quiet, "setting is", "settings are"))
+		fmt.Fprintf(w, "\n%s as in the built-in layer; `reviewer config show` lists all\n", term.Counted(quiet, "setting is", "settings are"))
 	}
 }
 
@@ -58,17 +58,17 @@ func (s effectiveSetting) saidByBaseAlone() bool {
 	return len(s.Said) == 0 || len(s.Said) == 1 && s.Said[0].Layer == bundles.Base
 }
 
-// outcome says what became of a layer's value.
+// outcome describes the effect of a layer's value.
 func (s effectiveSetting) outcome(l layerSays) string {
 	switch {
 	case s.saidByBaseAlone():
 		return ""
 	case l.Holds && len(s.Layers) > 1:
-		return " (a part of what holds)"
+		return " (part of the effective value)"
 	case l.Holds:
-		return " (holds)"
+		return " (effective)"
 	case reflect.DeepEqual(l.Value, s.Value):
-		return " (holds without it)"
+		return " (already set without it)"
 	case l.Layer == bundles.Base:
 		return " (replaced)"
 	}
@@ -102,9 +102,9 @@ func (d *effectiveDocument) exceptions(w io.Writer, p term.Paint) {
 		rule, note := x.Rule, ""
 		switch {
 		case rule == "":
-			rule, note = "(computed)", " where the rule lets the layer make them"
+			rule, note = "(computed)", " if the rule allows the layer to make them"
 		case !x.Holds:
-			note = " without effect: the rule does not let this layer make exceptions"
+			note = " without effect: the rule does not allow exceptions by this layer"
 		}
 		fmt.Fprintf(w, "  %s %s%s\n", term.Pad(x.Layer, 12), rule, p.Colour("33", note))
 		for line := range strings.Lines(x.Text) {

@@ -21,60 +21,87 @@ import (
 // formatting is what the flags of `policy fmt` say.
 type formatting struct {
 	diff, list, write, check bool
+	out                      term.Output
+	changed                  []string // files that are not formatted
 }
 
 func policyFmtCommand(a *cli.App) *cobra.Command {
 	var f formatting
 	cmd := &cobra.Command{
-		Use:   "fmt PATH…",
-		Short: "Put the files of a policy in order: Rego as OPA writes it, YAML tidied",
-		Long: "Rego gets the form that `opa fmt` gives it. YAML keeps its author's form, with all\n" +
-			"comments: only spaces at the ends of lines and superfluous empty lines go. A file\n" +
-			"that would lose anything by that is left as it is, and that is said.\n\n" +
-			"Without a flag one file is printed. Exit codes: 0 fine, 1 a file cannot be read,\n" +
-			"2 --check, and a file is not in order.",
+		Use:   "fmt [PATH…]",
+		Short: "Format policy files: Rego as opa fmt does, YAML whitespace only",
+		Long: "Rego is formatted as by `opa fmt`. YAML keeps its author's layout and all comments;\n" +
+			"only trailing spaces and superfluous empty lines are removed. A file that would lose\n" +
+			"anything else is left unchanged, with a message.\n\n" +
+			withoutPath + "\n\n" +
+			"Without flags the one given file is printed. Exit codes: 0 fine, 1 a file cannot be read,\n" +
+			"2 a file is not formatted, with --check, 3 wrong usage.",
 		Example: "  reviewer policy fmt -w policy\n" +
 			"  reviewer policy fmt --check policy      # in CI",
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, paths []string) error { return format(a, paths, f) },
+		RunE: func(cmd *cobra.Command, paths []string) error { return format(a, paths, &f) },
 	}
-	cmd.Flags().BoolVarP(&f.diff, "diff", "d", false, "print what would change")
+	f.out.FormatFlag(cmd, term.Text, "json")
+	cmd.Flags().BoolVarP(&f.diff, "diff", "d", false, "print a diff of what would change")
 	cmd.Flags().BoolVarP(&f.list, "list", "l", false, "list the files that would change")
-	cmd.Flags().BoolVarP(&f.write, "write", "w", false, "change the files")
-	cmd.Flags().BoolVar(&f.check, "check", false, "list the files that would change; exit code 2 if there are any")
+	cmd.Flags().BoolVarP(&f.write, "write", "w", false, "write the formatted files in place")
+	cmd.Flags().BoolVar(&f.check, "check", false, "list the files that would change; exit with 2 if there are any")
 	cmd.MarkFlagsMutuallyExclusive("write", "check")
 	return cmd
 }
 
-func format(a *cli.App, paths []string, f formatting) error {
+func format(a *cli.App, paths []string, f *formatting) error {
+	if len(paths) == 0 {
+		dir, err := policyHere()
+		if err != nil {
+			return err
+		}
+		paths = []string{dir}
+	}
 	files, err := filesToFormat(paths)
 	if err != nil {
 		return err
 	}
-	if !f.diff && !f.list && !f.write && !f.check {
+	if f.json() && f.diff {
+		return cli.Usage("--diff prints text; leave it out, or -f json")
+	}
+	if !f.diff && !f.list && !f.write && !f.check && !f.json() {
 		return printFormatted(a, paths, files)
 	}
 	var wrong []error
-	changed := 0
+	f.changed = []string{}
 	for _, file := range files {
 		differs, err := formatFile(a, file, f)
 		wrong = append(wrong, err)
 		if differs {
-			changed++
+			f.changed = append(f.changed, filepath.ToSlash(file))
 		}
 	}
 	if err := errors.Join(wrong...); err != nil {
 		return err
 	}
-	if f.check && changed > 0 {
-		return cli.Findings("%s not in order; `reviewer policy fmt -w` mends that", term.Counted(changed, "file is", "files are"))
+	if f.json() {
+		if err := f.out.Result(a.Stdout, formattedFiles{len(files), f.changed, f.write}, nil); err != nil {
+			return err
+		}
+	}
+	if n := len(f.changed); f.check && n > 0 {
+		return cli.Findings("%s not formatted; run `reviewer policy fmt -w`", term.Counted(n, "file is", "files are"))
 	}
 	return nil
 }
 
+func (f *formatting) json() bool { return f.out.Format == "json" }
+
+// formattedFiles is the result of `policy fmt`.
+type formattedFiles struct {
+	Files   int      `json:"files"`   // that were looked at
+	Changed []string `json:"changed"` // that are not formatted, or were not
+	Written bool     `json:"written"` // they are now
+}
+
 func printFormatted(a *cli.App, paths, files []string) error {
 	if len(files) != 1 || files[0] != paths[0] {
-		return fmt.Errorf("%s: say with -l, -d, -w or --check what is to be done with several files", term.Counted(len(files), "file", "files"))
+		return cli.Usage("%s: several files need one of -l, -d, -w or --check", term.Counted(len(files), "file", "files"))
 	}
 	_, out, err := formatted(files[0])
 	if err != nil {
@@ -85,16 +112,16 @@ func printFormatted(a *cli.App, paths, files []string) error {
 }
 
 // formatFile does with one file what the flags say.
-func formatFile(a *cli.App, file string, f formatting) (differs bool, err error) {
+func formatFile(a *cli.App, file string, f *formatting) (differs bool, err error) {
 	src, out, err := formatted(file)
 	if err != nil || bytes.Equal(src, out) {
 		return false, err
 	}
-	if f.list || f.check || f.write && !f.diff {
-		fmt.Fprintln(a.Stdout, file)
+	if !f.json() && (f.list || f.check || f.write && !f.diff) {
+		fmt.Fprintln(a.Stdout, filepath.ToSlash(file))
 	}
 	if f.diff {
-		if _, err := a.Stdout.Write(diff.Diff(file, src, file+" (in order)", out)); err != nil {
+		if _, err := a.Stdout.Write(diff.Diff(file, src, file+" (formatted)", out)); err != nil {
 			return true, err
 		}
 	}
@@ -120,13 +147,24 @@ func formatted(file string) (src, out []byte, err error) {
 	if src, err = os.ReadFile(file); err != nil {
 		return nil, nil, err
 	}
-	if filepath.Ext(file) == ".rego" {
-		out, err = rego.Format(file, src)
-	} else {
-		out, err = bundles.Tidy(file, src)
+	if !bytes.HasSuffix(src, crlf) {
+		out, err = inOrder(file, src)
+		return src, out, err
 	}
-	return src, out, err
+	out, err = inOrder(file, bytes.ReplaceAll(src, crlf, lf))
+	return src, bytes.ReplaceAll(out, lf, crlf), err
 }
+
+func inOrder(file string, src []byte) ([]byte, error) {
+	if filepath.Ext(file) == ".rego" {
+		return rego.Format(file, src)
+	}
+	return bundles.Tidy(file, src)
+}
+
+// crlf ends the lines of files as git checks them out on Windows. A file that ends
+// so keeps such lines: what is in order there is in order everywhere.
+var crlf, lf = []byte("\r\n"), []byte("\n")
 
 // filesToFormat lists the Rego and YAML files of folders, and files themselves.
 func filesToFormat(paths []string) ([]string, error) {
@@ -134,7 +172,7 @@ func filesToFormat(paths []string) ([]string, error) {
 	for _, p := range paths {
 		info, err := os.Stat(p)
 		if err != nil {
-			return nil, fmt.Errorf("%s: there is no such file or folder", p)
+			return nil, fmt.Errorf("%s: no such file or folder", p)
 		}
 		if !info.IsDir() {
 			if !formattable(p) {

@@ -19,12 +19,14 @@ import (
 
 func policyImportCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "import",
-		Short: "Make an access list of another tool's policy",
+		Use:     "import",
+		Example: "  reviewer policy import claude-permissions .claude/settings.json -o policy/access/client.yaml",
+		Short:   "Convert another tool's policy into an access list",
 		Long: "Reads a policy of another tool and writes an access list, a file for the folder\n" +
-			"access of a layer. What is not the same there is said on standard error, one line\n" +
-			"each, with the rule's id. Exit codes: 0 all that decides was carried over, 1 the\n" +
-			"file could not be read, 2 some rule could not be carried over exactly.",
+			"access of a layer. Differences are reported on standard error, one per line, with\n" +
+			"the rule's id. Exit codes: 0 everything that decides was converted, 1 the file could\n" +
+			"not be read, 2 some rules could not be converted exactly,\n" +
+			"3 wrong usage.",
 	}
 	return cli.Group(cmd, importSafeclawCommand(a), importPermissionsCommand(a))
 }
@@ -40,8 +42,8 @@ type importing struct {
 
 func (i *importing) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&i.out, "output", "o", "", "write the list to this file (default standard output)")
-	cmd.Flags().StringVar(&i.id, "id", "", "id of the list (default: made of what the policy is called)")
-	cmd.Flags().BoolVar(&i.force, "force", false, "overwrite the file")
+	cmd.Flags().StringVar(&i.id, "id", "", "id of the list (default: derived from the policy's name)")
+	cmd.Flags().BoolVar(&i.force, "force", false, "overwrite an existing file")
 }
 
 func importPolicy(a *cli.App, file string, i *importing) error {
@@ -69,14 +71,14 @@ func importPolicy(a *cli.App, file string, i *importing) error {
 	if err := put(a, i.out, content); err != nil {
 		return err
 	}
-	return remarks(a, file, p)
+	return printMessages(a, file, p)
 }
 
-// check says that the list's id is one, and that nothing is lost by writing the
+// check validates the list's id, and makes sure that nothing is lost by writing the
 // file.
 func (i *importing) check() error {
 	if word := foreign.Word(i.id); i.id != word {
-		return fmt.Errorf("--id %q: expected lower-case words joined by . _ or -, such as %q", i.id, cmp.Or(word, "team"))
+		return cli.Usage("--id %q: expected lower-case words joined by . _ or -, such as %q", i.id, cmp.Or(word, "team"))
 	}
 	if i.out == "" || i.force {
 		return nil
@@ -84,7 +86,7 @@ func (i *importing) check() error {
 	_, err := os.Lstat(i.out)
 	switch {
 	case err == nil:
-		return fmt.Errorf("%s is there already: give another name, or --force to overwrite it", i.out)
+		return fmt.Errorf("%s already exists: give another name, or --force to overwrite it", i.out)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	}
@@ -115,37 +117,37 @@ func (i *importing) header(file string, p *foreign.Policy) []string {
 		file = "standard input"
 	}
 	return []string{
-		"Access rules, made of " + i.origin + " in " + file + ".",
+		"Access rules, converted from " + i.origin + " in " + file + ".",
 		"",
-		"The first rule that holds is the list's answer: deny blocks the call,",
+		"The first rule that matches is the list's answer: deny blocks the call,",
 		"require_approval asks a person, allow leaves it to all other rules and to the",
 		"agent's own prompts. Other lists and rules may only be stricter.",
 		"",
-		"To use it, keep it as access/" + p.List.ID + ".yaml in the folder of a layer, such as",
-		"policy in the state directory; `reviewer policy show` says whether it loads.",
+		"To use it, save it as access/" + p.List.ID + ".yaml in the folder of a layer, such as",
+		"policy in the state directory; `reviewer policy show` reports whether it loads.",
 		"",
 	}
 }
 
-// loads makes sure that what is written will be read.
+// loads makes sure that the written list can be read.
 func loads(content []byte) error {
 	lists, err := bundles.ParseAccess("list", content)
 	if err != nil {
-		return fmt.Errorf("the list that was made does not load: %w", err)
+		return fmt.Errorf("the generated list does not load: %w", err)
 	}
 	for _, l := range lists {
 		host, err := cel.Compile(wiring.AccessConditions(l))
 		if err != nil {
-			return fmt.Errorf("the list that was made does not compile: %w", err)
+			return fmt.Errorf("the generated list does not compile: %w", err)
 		}
 		for _, problem := range host.Check() {
-			return fmt.Errorf("the list that was made does not compile: %w", problem)
+			return fmt.Errorf("the generated list does not compile: %w", problem)
 		}
 	}
 	return nil
 }
 
-// ConditionReader says whether the host takes an expression.
+// ConditionReader reports whether the host takes an expression.
 func ConditionReader(when string) error {
 	host, err := cel.Compile([]cel.Condition{{ID: "import", When: when}})
 	if err != nil {
@@ -157,8 +159,8 @@ func ConditionReader(when string) error {
 	return nil
 }
 
-// remarks prints what there is to say, and counts what was not carried over.
-func remarks(a *cli.App, file string, p *foreign.Policy) error {
+// printMessages prints the messages, and counts the rules that were not converted.
+func printMessages(a *cli.App, file string, p *foreign.Policy) error {
 	for _, r := range p.Remarks {
 		place, about := file, ""
 		if r.Line > 0 {
@@ -170,7 +172,7 @@ func remarks(a *cli.App, file string, p *foreign.Policy) error {
 		fmt.Fprintf(a.Stderr, "%s: %s%s\n", place, about, term.OneLine(r.Text, maxRemark))
 	}
 	if n := p.Lost(); n > 0 {
-		return cli.Findings("%s: not carried over exactly: %d; the remarks above say which and what to do", file, n)
+		return cli.Findings("%s: rules not converted exactly: %d; the messages above say which and what to do", file, n)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package policycmd
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/mutant"
 	"github.com/spf13/cobra"
 )
@@ -27,12 +27,12 @@ type policyMutate struct {
 
 func (m *policyMutate) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVar(&m.on, "mutate", false, "change the policy in small ways, and list the changes that no test notices (see docs/mutation.md)")
-	f.Float64Var(&m.threshold, "mutate-threshold", 0, "least share of changes that tests have to notice, in percent (implies --mutate)")
+	f.BoolVar(&m.on, "mutate", false, "change the policy in small ways, and list the changes that no test detects (see docs/mutation.md)")
+	f.Float64Var(&m.threshold, "mutate-threshold", 0, "minimum percentage of changes that tests must detect (implies --mutate)")
 	f.StringVar(&m.only, "mutate-only", "", "change only this file or folder of the policy, or this rule (implies --mutate)")
 }
 
-// asked says whether any of the flags asks for mutants, or what is wrong with them.
+// asked reports whether any flag asks for mutants, and returns an error for invalid ones.
 func (m *policyMutate) asked(cmd *cobra.Command, out []term.Output) (bool, error) {
 	f := cmd.Flags()
 	m.on = m.on || f.Changed("mutate-threshold") || f.Changed("mutate-only")
@@ -40,17 +40,17 @@ func (m *policyMutate) asked(cmd *cobra.Command, out []term.Output) (bool, error
 		return false, nil
 	}
 	if m.threshold < 0 || m.threshold > 100 {
-		return true, fmt.Errorf("--mutate-threshold %v: expected percent, from 0 to 100", m.threshold)
+		return true, cli.Usage("--mutate-threshold %v: expected percent, from 0 to 100", m.threshold)
 	}
 	for _, other := range []string{"coverage", "threshold", "watch"} {
 		if f.Changed(other) {
-			return true, fmt.Errorf("--mutate and --%s are two runs: the one changes the policy, the other measures it as it is; call "+
-				"them one after the other", other)
+			return true, cli.Usage("--mutate and --%s cannot be combined: one changes the policy, the other measures it as it is; run "+
+				"one after the other", other)
 		}
 	}
 	for _, o := range out {
-		if !slices.Contains([]string{"pretty", "json"}, o.Format) {
-			return true, fmt.Errorf("-f %s: mutants are told in pretty or json", o.Format)
+		if !slices.Contains([]string{"text", "json"}, o.Format) {
+			return true, cli.Usage("-f %s: --mutate writes text or json", o.Format)
 		}
 	}
 	return true, nil
@@ -58,16 +58,14 @@ func (m *policyMutate) asked(cmd *cobra.Command, out []term.Output) (bool, error
 
 // mutatePolicy tries the mutants of the policies that paths name.
 func mutatePolicy(ctx context.Context, a *cli.App, paths []string, t *policyTest) error {
-	subjects, err := subjects(a, paths, t.policy)
+	subjects, err := subjects(ctx, a, paths, t.policy)
 	if err != nil {
-		return err
+		return writeFailed(a, &t.out, "policy test", err)
 	}
 	o := trial.MutateOptions{Only: t.mutate.only, Tried: mutationProgress(a), Options: trial.Options{
 		Env: cli.Environment(), Parallel: t.parallel, Timeout: t.timeout, Done: Progress(a),
+		Run: regexp.MustCompile(t.run),
 	}}
-	if o.Run, err = regexp.Compile(t.run); err != nil {
-		return fmt.Errorf("--run: %w", err)
-	}
 	all := &trial.Mutation{Mutants: []mutant.Mutant{}}
 	for _, s := range subjects {
 		one, err := trial.Mutate(ctx, s, o)
@@ -75,12 +73,12 @@ func mutatePolicy(ctx context.Context, a *cli.App, paths []string, t *policyTest
 			return cli.Findings("%s", err)
 		}
 		if err != nil {
-			return err
+			return writeFailed(a, &t.out, "policy test", &cli.PathError{Path: s.At, Err: err})
 		}
 		all.Mutants, all.Duration = append(all.Mutants, one.Mutants...), all.Duration+one.Duration
 	}
 	if len(all.Mutants) == 0 {
-		return errors.New("there is nothing to change: the policy has no rules, no modules, and no data that they read")
+		return errors.New("nothing to mutate: the policy has no rules, no modules, and no data that they read")
 	}
 	err = t.out.Write(a.Stdout, func(w io.Writer, o *term.Output) error { return writeMutation(a, w, o, t.verbose, all) })
 	return errors.Join(err, t.mutate.verdict(all))
@@ -89,7 +87,7 @@ func mutatePolicy(ctx context.Context, a *cli.App, paths []string, t *policyTest
 // verdict is an error where tests notice too few changes.
 func (m *policyMutate) verdict(all *trial.Mutation) error {
 	if total := all.Total(); total.Percent < m.threshold {
-		return cli.Findings("tests notice %.1f %% of the changes, below the threshold of %v %%", total.Percent, m.threshold)
+		return cli.Findings("tests detect %.1f %% of the changes, below the threshold of %v %%", total.Percent, m.threshold)
 	}
 	return nil
 }
@@ -107,7 +105,7 @@ func mutationProgress(a *cli.App) func(done, all int) {
 		case done == 0:
 			start = time.Now()
 		case done%10 == 0:
-			fmt.Fprintf(a.Stderr, "\r\x1b[K%d of %d changes, %s left", done, all, remaining(start, done, all))
+			fmt.Fprintf(a.Stderr, "\r\x1b[K%d of %s, %s left", done, engine.Counted(all, "change", "changes"), remaining(start, done, all))
 		}
 	}
 }
@@ -125,17 +123,14 @@ type mutationReport struct {
 }
 
 func writeMutation(a *cli.App, w io.Writer, out *term.Output, verbose bool, m *trial.Mutation) error {
-	if out.Format == "pretty" {
+	if out.Format == "text" {
 		return prettyMutation(a, w, out, verbose, m)
 	}
 	r := mutationReport{m.Total(), m.Kinds(), m.Rules(), m.Alive()}
 	if verbose {
 		r.Mutants = m.Mutants
 	}
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
+	return term.WriteDocument(w, r)
 }
 
 func prettyMutation(a *cli.App, w io.Writer, out *term.Output, verbose bool, m *trial.Mutation) error {
@@ -156,11 +151,11 @@ func prettyMutation(a *cli.App, w io.Writer, out *term.Output, verbose bool, m *
 	if len(shown) > 0 {
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintf(w, "%s\n", p.Colour("1", "noticed      killed   mutants       %"))
+	fmt.Fprintf(w, "%s\n", p.Colour("1", "detected     killed   mutants       %"))
 	for _, s := range append(m.Kinds(), m.Total()) {
 		fmt.Fprintf(w, "  %-12s%5d%10d%8.1f\n", s.Name, s.Killed, s.Mutants, s.Percent)
 	}
-	_, err := fmt.Fprintf(w, "\n%d mutants in %.1f s, %.0f ms each\n", len(m.Mutants), m.Duration.Seconds(),
+	_, err := fmt.Fprintf(w, "\n%s in %.1f s, %.0f ms each\n", engine.Counted(len(m.Mutants), "mutant", "mutants"), m.Duration.Seconds(),
 		m.Duration.Seconds()*1000/float64(len(m.Mutants)))
 	return err
 }

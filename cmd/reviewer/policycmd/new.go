@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -13,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/skeleton"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
@@ -25,16 +26,18 @@ import (
 
 func policyNewCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "new",
-		Short: "Begin a bundle, a rule, a pattern or a case, with tests that pass",
-		Long: "What is written passes `reviewer policy check` and `reviewer policy test` as it is.\n" +
-			"Nothing that is there is overwritten: new rows stand behind those of a file.",
+		Use:     "new",
+		Example: "  reviewer policy new bundle policy --name shop\n  reviewer policy new rule shop.kubectl --in policy",
+		Short:   "Scaffold a bundle, rule, pattern or case with passing tests",
+		Long: "The generated files pass `reviewer policy check` and `reviewer policy test`.\n" +
+			"Existing files are never overwritten; new rows are appended to them.",
 	}
-	return cli.Group(cmd, policyNewBundleCommand(a), policyNewRuleCommand(a), policyNewPatternCommand(a), policyNewCaseCommand(a))
+	cmd = cli.Group(cmd, policyNewBundleCommand(a), policyNewRuleCommand(a), policyNewPatternCommand(a), policyNewCaseCommand(a))
+	return newFromTemplate(a, cmd)
 }
 
-// author is a policy in a folder that something is added to.
-type author struct {
+// policyFolder is a policy in a folder to which something is added.
+type policyFolder struct {
 	dir, layer string
 	files      map[string][]byte  // that count, as they are read
 	effective  *bundles.Effective // with all layers, as it is now
@@ -43,28 +46,36 @@ type author struct {
 }
 
 // openPolicy reads the policy that something is to be added to. One that is
-// broken is mended first: what is added could not be checked.
-func openPolicy(dir string) (*author, error) {
-	there, err := here.IsDir(dir)
+// broken is fixed first: what is added could not be checked. in is filled in where it
+// names none.
+func openPolicy(in *string) (*policyFolder, error) {
+	if *in == "" {
+		var err error
+		if *in, err = policyHere(); err != nil {
+			return nil, fmt.Errorf("%w with --in, or create one: `reviewer policy new bundle policy`", err)
+		}
+	}
+	dir := *in
+	there, err := active.IsDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	if !there || !isPolicy(dir) {
-		return nil, fmt.Errorf("%s is no policy; `reviewer policy new bundle %s` begins one, or name one with --in", dir, dir)
+		return nil, fmt.Errorf("%w (--in names another folder)", notPolicy(dir))
 	}
-	u := &author{dir: dir, texts: map[string][]byte{}}
-	if u.layer, err = here.LayerAt(dir); err != nil {
+	u := &policyFolder{dir: dir, texts: map[string][]byte{}}
+	if u.layer, err = active.LayerAt(dir); err != nil {
 		return nil, fmt.Errorf("policy %s: %w", dir, err)
 	}
 	b, err := bundles.Load(os.DirFS(dir), u.layer)
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be read as it is; see `reviewer policy check %s`: %w", dir, dir, err)
+		return nil, fmt.Errorf("%s has errors; see `reviewer policy check %s`: %w", dir, dir, err)
 	}
 	u.files = b.Files
 	return u, u.assemble(b)
 }
 
-func (u *author) assemble(b *bundles.Bundle) error {
+func (u *policyFolder) assemble(b *bundles.Bundle) error {
 	layers := []*bundles.Bundle{b}
 	if u.layer != bundles.Base {
 		base, err := bundles.Default()
@@ -81,14 +92,15 @@ func (u *author) assemble(b *bundles.Bundle) error {
 var idForm = engine.Regexp(`^[a-z0-9]+([_.-][a-z0-9]+)*$`)
 
 // newID checks the id of a rule that is to be: its form, and that no other has it.
-func (u *author) newID(id string) error {
+func (u *policyFolder) newID(id string) error {
 	if !idForm().MatchString(id) {
-		return fmt.Errorf("id %q: expected lower-case words joined by . _ or -, such as shop.kubectl", id)
+		return cli.Usage("id %q: expected lower-case words joined by . _ or -, such as shop.kubectl", id)
 	}
 	for _, l := range u.effective.Layers {
 		for _, r := range l.Rules {
 			if r.ID == id {
-				return fmt.Errorf("id %q: the %s layer has a rule of this name, in %s; choose another", id, l.Layer, r.Place("id", 0))
+				return fmt.Errorf("id %q: the %s layer already has a rule with this id, in %s; choose another", id, l.Layer,
+					r.Place("id", 0))
 			}
 		}
 	}
@@ -96,7 +108,7 @@ func (u *author) newID(id string) error {
 }
 
 // add takes a file in, behind what there is where it adds to a file.
-func (u *author) add(list []skeleton.File) error {
+func (u *policyFolder) add(list []skeleton.File) error {
 	for _, f := range list {
 		f.Name = u.place(f)
 		old, err := os.ReadFile(filepath.Join(u.dir, filepath.FromSlash(f.Name)))
@@ -106,7 +118,7 @@ func (u *author) add(list []skeleton.File) error {
 		case err != nil:
 			return err
 		case !f.Adds:
-			return fmt.Errorf("%s is there already; move it away, or choose another id", filepath.Join(u.dir, f.Name))
+			return fmt.Errorf("%s already exists; move it away, or choose another id", filepath.Join(u.dir, f.Name))
 		default:
 			u.texts[f.Name] = skeleton.Append(old, []byte(f.Text))
 		}
@@ -117,23 +129,23 @@ func (u *author) add(list []skeleton.File) error {
 
 // place is where a file goes: shop.yaml where there is such, instead of
 // shop/shop.yaml.
-func (u *author) place(f skeleton.File) string {
+func (u *policyFolder) place(f skeleton.File) string {
 	dir, base := path.Split(f.Name)
-	beside := path.Join(path.Dir(path.Clean(dir)), base)
-	if !f.Adds || path.Base(dir)+path.Ext(base) != base || !u.has(beside) || u.has(f.Name) {
+	sibling := path.Join(path.Dir(path.Clean(dir)), base)
+	if !f.Adds || path.Base(dir)+path.Ext(base) != base || !u.has(sibling) || u.has(f.Name) {
 		return f.Name
 	}
-	return beside
+	return sibling
 }
 
-func (u *author) has(name string) bool {
+func (u *policyFolder) has(name string) bool {
 	_, err := os.Stat(filepath.Join(u.dir, filepath.FromSlash(name)))
 	return err == nil
 }
 
 // verify compiles the policy as it is going to be, before anything of it is
 // written, and reads its new cases.
-func (u *author) verify(ctx context.Context) error {
+func (u *policyFolder) verify(ctx context.Context) error {
 	after := map[string][]byte{}
 	maps.Copy(after, u.files)
 	for name, text := range u.texts {
@@ -142,7 +154,8 @@ func (u *author) verify(ctx context.Context) error {
 			if _, err := cases.Parse(name, text); err != nil {
 				return u.unfit(err)
 			}
-		case name == ".manifest", filepath.Ext(name) == ".yaml", filepath.Ext(name) == ".rego" && !strings.HasSuffix(name, "_test.rego"):
+		case name == ".manifest", filepath.Ext(name) == ".yaml", filepath.Ext(name) == ".rego" && !strings.HasSuffix(name,
+			"_test.rego"):
 			after[name] = text
 		}
 	}
@@ -159,43 +172,65 @@ func (u *author) verify(ctx context.Context) error {
 	return nil
 }
 
-func (u *author) unfit(err error) error {
-	return fmt.Errorf("nothing was written, since what comes of it is no policy:\n%w", err)
+func (u *policyFolder) unfit(err error) error {
+	return fmt.Errorf("nothing was written, since the result would not be a valid policy:\n%w", err)
 }
 
-// write puts the texts in their places, and says where they are.
-func (u *author) write(a *cli.App) error {
+// write puts the texts in their places, and returns where they are.
+func (u *policyFolder) write() ([]skeletonFile, error) {
+	var made []skeletonFile
 	for _, name := range u.added {
 		file := filepath.Join(u.dir, filepath.FromSlash(name))
-		word := "made"
-		if _, err := os.Stat(file); err == nil {
-			word = "added to"
-		}
+		_, missing := os.Stat(file)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			return err
+			return made, err
 		}
 		if err := term.WriteWhole(file, u.texts[name]); err != nil {
-			return fmt.Errorf("write %s: %w", file, err)
+			return made, fmt.Errorf("write %s: %w", file, err)
 		}
-		fmt.Fprintf(a.Stdout, "%s %s\n", term.Pad(word, len("added to")), file)
+		made = append(made, skeletonFile{file, missing == nil})
 	}
-	return nil
+	return made, nil
 }
 
-// finish checks and writes what was added, and says what to do next.
-func finish(ctx context.Context, a *cli.App, u *author, next string) error {
+// skeletonFile is a file that was written.
+type skeletonFile struct {
+	File  string `json:"file"`
+	Added bool   `json:"added"` // to what was there; false: it is new
+}
+
+// scaffolded is the result of `policy new`.
+type scaffolded struct {
+	Files []skeletonFile `json:"files"`
+	Next  string         `json:"next"` // the command to run now
+}
+
+func (b scaffolded) text(w io.Writer) {
+	for _, f := range b.Files {
+		word := "made"
+		if f.Added {
+			word = "added to"
+		}
+		fmt.Fprintf(w, "%s %s\n", term.Pad(word, len("added to")), f.File)
+	}
+	fmt.Fprintf(w, "\nNext:\n  %s\n", b.Next)
+}
+
+// finish checks and writes the additions, and prints the next step.
+func finish(ctx context.Context, a *cli.App, out *term.Output, u *policyFolder, next string) error {
 	if err := u.verify(ctx); err != nil {
 		return err
 	}
-	if err := u.write(a); err != nil {
+	made, err := u.write()
+	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Stdout, "\nNow:\n  %s\n", next)
-	return nil
+	d := scaffolded{made, next}
+	return out.Result(a.Stdout, d, d.text)
 }
 
 // ruleIDs lists the ids of all rules of the policy.
-func (u *author) ruleIDs() []string {
+func (u *policyFolder) ruleIDs() []string {
 	var ids []string
 	for _, r := range u.effective.Rules() {
 		ids = append(ids, r.ID)
@@ -205,13 +240,13 @@ func (u *author) ruleIDs() []string {
 }
 
 // knownRule refuses an id that no rule has.
-func (u *author) knownRule(id string) error {
+func (u *policyFolder) knownRule(id string) error {
 	ids := u.ruleIDs()
 	if slices.Contains(ids, id) {
 		return nil
 	}
 	if near := engine.Nearest(id, ids); near != "" {
-		return fmt.Errorf("--rule: there is no rule %q; did you mean %q?", id, near)
+		return fmt.Errorf("--rule: no rule has the id %q; did you mean %q?", id, near)
 	}
-	return fmt.Errorf("--rule: there is no rule %q; `reviewer policy rules` lists them", id)
+	return fmt.Errorf("--rule: no rule has the id %q; `reviewer policy rules` lists them", id)
 }

@@ -13,34 +13,82 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/skeleton"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/spf13/cobra"
 )
 
 func policyNewBundleCommand(a *cli.App) *cobra.Command {
-	var name, layer string
+	var want wantedBundle
+	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "bundle DIR",
-		Short: "Begin a policy in an empty folder: manifest, settings, two rules, cases, tests",
-		Long: "The layers are base, organisation, user and project. A layer above the base begins\n" +
-			"with two examples of rules, one in CEL and one in Rego. A base is a policy by\n" +
-			"itself: it begins as a copy of the one that ships.",
+		Short: "Scaffold a policy in an empty folder: manifest, settings, two rules, cases, tests",
+		Long: "The layers are base, organisation, user and project. A layer above the base starts\n" +
+			"with two example rules, one in CEL and one in Rego. A base is a complete policy:\n" +
+			"it starts as a copy of the built-in one.\n\n" + templatesHelp(),
 		Example: "  reviewer policy new bundle policy --name shop\n" +
-			"  reviewer policy new bundle .reviewer/policy --layer project",
-		Args: cobra.ExactArgs(1),
+			"  reviewer policy new bundle .reviewer/policy --layer project\n" +
+			"  reviewer policy new bundle policy --template team",
+		Args: cli.Needs(cli.Argument{Name: "DIR", What: "an empty or new folder, such as ./policy"}),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return newBundle(cmd.Context(), a, filepath.Clean(args[0]), name, layer)
+			return newBundle(cmd.Context(), a, &out, filepath.Clean(args[0]), want)
 		},
 	}
-	cmd.Flags().StringVar(&name, "name", "", "name of the bundle, and the beginning of the ids of its rules (default: that of the folder)")
-	cmd.Flags().StringVar(&layer, "layer", bundles.Organisation, "one of "+strings.Join(bundles.Layers(), ", "))
+	out.Flags(cmd, term.Text, "json")
+	want.flags(cmd)
 	return cmd
 }
 
-func newBundle(ctx context.Context, a *cli.App, dir, name, layer string) error {
-	if !slices.Contains(bundles.Layers(), layer) {
-		return fmt.Errorf("--layer %s", UnknownOf(layer, bundles.Layers()))
+// wantedBundle is what the flags say of a bundle.
+type wantedBundle struct{ name, layer, template string }
+
+func (w *wantedBundle) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&w.name, "name", "", "name of the bundle, and prefix of its rules' ids (default: the folder's name)")
+	cmd.Flags().StringVar(&w.layer, "layer", bundles.Organisation, "one of "+strings.Join(bundles.Layers(), ", "))
+	cmd.Flags().StringVar(&w.template, "template", "", "start from a template: "+strings.Join(templateNames(), ", "))
+	_ = cmd.RegisterFlagCompletionFunc("template", cobra.FixedCompletions(templateNames(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+func templateNames() []string {
+	var names []string
+	for _, t := range skeleton.Templates() {
+		names = append(names, t.Name)
 	}
+	return names
+}
+
+func templatesHelp() string {
+	var b strings.Builder
+	b.WriteString("With --template the policy is ready for use as it is, in the organisation or user\nlayer:")
+	for _, t := range skeleton.Templates() {
+		fmt.Fprintf(&b, "\n  %-16s %s", t.Name, t.About)
+	}
+	return b.String()
+}
+
+// check returns an error if the flags are invalid.
+func (w wantedBundle) check() error {
+	if !slices.Contains(bundles.Layers(), w.layer) {
+		return cli.Usage("--layer %s", UnknownOf(w.layer, bundles.Layers()))
+	}
+	if w.template == "" {
+		return nil
+	}
+	if !slices.Contains(templateNames(), w.template) {
+		return cli.Usage("--template %s", UnknownOf(w.template, templateNames()))
+	}
+	if w.layer != bundles.Organisation && w.layer != bundles.User {
+		return cli.Usage("--template works with the layers organisation and user, not with %s; leave it out, or choose another --layer", w.layer)
+	}
+	return nil
+}
+
+func newBundle(ctx context.Context, a *cli.App, out *term.Output, dir string, want wantedBundle) error {
+	if err := want.check(); err != nil {
+		return err
+	}
+	name, layer := want.name, want.layer
 	if err := empty(dir); err != nil {
 		return err
 	}
@@ -50,22 +98,25 @@ func newBundle(ctx context.Context, a *cli.App, dir, name, layer string) error {
 	}
 	if !bundleName().MatchString(name) {
 		if named == "" {
-			return fmt.Errorf("the folder's name is none for a bundle; give one with --name, such as shop")
+			return fmt.Errorf("the folder's name is not valid for a bundle; give one with --name, such as shop")
 		}
-		return fmt.Errorf("--name %q: expected a lower-case word such as shop", name)
+		return cli.Usage("--name %q: expected a lower-case word such as shop", name)
 	}
-	u := &author{dir: dir, layer: layer, texts: map[string][]byte{}}
-	list, err := bundleFiles(skeleton.Bundle{Name: name, Layer: layer, Dir: filepath.ToSlash(dir)})
+	u := &policyFolder{dir: dir, layer: layer, texts: map[string][]byte{}}
+	list, err := bundleFiles(skeleton.Bundle{Name: name, Layer: layer, Dir: filepath.ToSlash(dir)}, want.template)
 	if err == nil {
 		err = u.add(list)
 	}
 	if err != nil {
 		return err
 	}
-	return finish(ctx, a, u, "reviewer policy test "+dir)
+	return finish(ctx, a, out, u, "reviewer policy test "+dir)
 }
 
-func bundleFiles(b skeleton.Bundle) ([]skeleton.File, error) {
+func bundleFiles(b skeleton.Bundle, template string) ([]skeleton.File, error) {
+	if template != "" {
+		return b.Start(template)
+	}
 	if b.Layer != bundles.Base {
 		return b.Files()
 	}
@@ -93,7 +144,7 @@ func empty(dir string) error {
 	case err != nil:
 		return err
 	case len(entries) > 0:
-		return fmt.Errorf("%s is not empty (it has %s); choose a new folder, or add a rule to it: `reviewer policy new rule ID --in %s`",
+		return fmt.Errorf("%s is not empty (it contains %s); choose a new folder, or add a rule to it: `reviewer policy new rule ID --in %s`",
 			dir, entries[0].Name(), dir)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/skeleton"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
@@ -21,33 +22,35 @@ import (
 // wantedCase is what the flags of `policy new case` say.
 type wantedCase struct {
 	name, dir, rule, bash, to string
+	out                       term.Output
 }
 
 func policyNewCaseCommand(a *cli.App) *cobra.Command {
 	var c wantedCase
 	cmd := &cobra.Command{
 		Use:   "case NAME",
-		Short: "Begin a case: a call, and what policy says of it today",
+		Short: "Scaffold a case: a call, and what the policy decides about it today",
 		Long: "The case expects what the policy decides now. With --rule it expects that rule to\n" +
-			"speak; where the rule does not yet, the case says so in todo: it runs, and does\n" +
-			"not fail, until it holds.",
+			"fire; if the rule does not fire yet, the case is marked todo: it runs but does not\n" +
+			"fail until it passes.",
 		Example: "  reviewer policy new case 'a push to main' --bash 'git push origin main' --in policy\n" +
 			"  reviewer policy new case 'drop in a script' --rule shop.drop --bash 'psql -f drop.sql'",
-		Args: cobra.ExactArgs(1),
+		Args: cli.Needs(cli.Argument{Name: "NAME", What: "a few words, such as 'a push to main'"}),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.name = strings.TrimSpace(args[0])
 			return newCase(cmd.Context(), a, c)
 		},
 	}
-	cmd.Flags().StringVar(&c.dir, "in", ".", "folder of the policy")
-	cmd.Flags().StringVar(&c.rule, "rule", "", "id of the rule that is to speak")
-	cmd.Flags().StringVar(&c.bash, "bash", "", "the command that is called (default: an example of the rule, else git status)")
-	cmd.Flags().StringVar(&c.to, "to", "", "file of the policy to write it to, such as cases/git/git.yaml")
+	c.out.Flags(cmd, term.Text, "json")
+	cmd.Flags().StringVar(&c.dir, "in", "", "policy folder (default: the current one, else ./"+usualPolicy+")")
+	cmd.Flags().StringVar(&c.rule, "rule", "", "id of the rule that is expected to fire")
+	cmd.Flags().StringVar(&c.bash, "bash", "", "the command to call (default: an example of the rule, else git status)")
+	cmd.Flags().StringVar(&c.to, "to", "", "file in the policy to write the case to, such as cases/git/git.yaml")
 	return cmd
 }
 
 func newCase(ctx context.Context, a *cli.App, want wantedCase) error {
-	u, err := openPolicy(want.dir)
+	u, err := openPolicy(&want.dir)
 	if err != nil {
 		return err
 	}
@@ -65,13 +68,13 @@ func newCase(ctx context.Context, a *cli.App, want wantedCase) error {
 	if err := u.add([]skeleton.File{{Name: want.to, Text: string(text), Adds: true}}); err != nil {
 		return err
 	}
-	return finish(ctx, a, u, fmt.Sprintf("reviewer policy test %s --run %s", want.dir, want.to))
+	return finish(ctx, a, &want.out, u, fmt.Sprintf("reviewer policy test %s --run %s", want.dir, want.to))
 }
 
-// check says what is wrong with what is wanted, and fills in where it goes.
-func (w *wantedCase) check(u *author) error {
+// check validates what is wanted, and fills in where it goes.
+func (w *wantedCase) check(u *policyFolder) error {
 	if w.name == "" {
-		return errors.New("the case has no name; expected a few words, such as 'a push to main'")
+		return cli.Usage("the case has no name; expected a few words, such as 'a push to main'")
 	}
 	if w.rule != "" {
 		if err := u.knownRule(w.rule); err != nil {
@@ -86,13 +89,13 @@ func (w *wantedCase) check(u *author) error {
 	}
 	w.to = filepath.ToSlash(filepath.Clean(w.to))
 	if !strings.HasPrefix(w.to, "cases/") || !slices.Contains([]string{".yaml", ".yml"}, path.Ext(w.to)) {
-		return fmt.Errorf("--to %s: expected a file of the policy below cases/, such as %s", w.to, skeleton.CasesFile(u.familyOf(w.rule)))
+		return cli.Usage("--to %s: expected a file of the policy below cases/, such as %s", w.to, skeleton.CasesFile(u.familyOf(w.rule)))
 	}
 	return nil
 }
 
 // exampleOf is the command of a rule's first example.
-func (u *author) exampleOf(rule string) string {
+func (u *policyFolder) exampleOf(rule string) string {
 	const usual = "git status"
 	for _, r := range u.effective.Rules() {
 		if r.ID != rule || len(r.Examples.Match) == 0 {
@@ -111,7 +114,7 @@ func (u *author) exampleOf(rule string) string {
 
 // familyOf names the folder in which cases of a rule lie: the one of its row in
 // this layer, else what its id says.
-func (u *author) familyOf(rule string) string {
+func (u *policyFolder) familyOf(rule string) string {
 	for _, r := range u.effective.Layers[len(u.effective.Layers)-1].Rules {
 		if r.ID == rule {
 			file, _, _ := r.Spot("id", 0, 0)
@@ -125,7 +128,7 @@ func (u *author) familyOf(rule string) string {
 }
 
 // decided makes the case, with what the policy says of it now.
-func (u *author) decided(ctx context.Context, want wantedCase) (cases.Case, error) {
+func (u *policyFolder) decided(ctx context.Context, want wantedCase) (cases.Case, error) {
 	c, err := callCase(want.name, want.bash, &cases.Expect{Decision: engine.Allow})
 	if err != nil {
 		return c, err
@@ -147,14 +150,14 @@ func (u *author) decided(ctx context.Context, want wantedCase) (cases.Case, erro
 		if slices.Contains(d.RuleIDs(), want.rule) {
 			expect.Decision = d.Decision
 		} else {
-			c.Todo = fmt.Sprintf("%s does not speak here yet; the policy says %s", want.rule, d.Decision)
+			c.Todo = fmt.Sprintf("%s does not fire here yet; the decision is %s", want.rule, d.Decision)
 		}
 	}
 	c.Events[0].Expect = expect
 	return c, nil
 }
 
-func (u *author) decisionOf(rule string) engine.Verdict {
+func (u *policyFolder) decisionOf(rule string) engine.Verdict {
 	i := slices.IndexFunc(u.effective.Rules(), func(r bundles.Rule) bool { return r.ID == rule })
 	return engine.Verdict(u.effective.Rules()[i].Decision)
 }

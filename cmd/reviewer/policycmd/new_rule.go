@@ -5,24 +5,26 @@ import (
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/skeleton"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/spf13/cobra"
 )
 
 func policyNewRuleCommand(a *cli.App) *cobra.Command {
 	var dir string
 	var inRego, inCEL bool
+	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "rule ID",
-		Short: "Begin a rule, with a case in which it speaks and one in which it does not",
+		Short: "Scaffold a rule, with a case in which it fires and one in which it does not",
 		Long: "ID is words joined by . _ or -, such as shop.kubectl. The part before the first\n" +
 			"dot names the folder: rules/shop/shop.yaml and cases/shop/shop.yaml.\n\n" +
-			"--cel writes a row with a condition, for what looks at the call alone. --rego\n" +
-			"writes a module and its test beside the row, for what has to weigh.",
+			"--cel writes a row with a condition, for rules about the call alone. --rego writes\n" +
+			"a module and its test in addition to the row, for rules that need more logic.",
 		Example: "  reviewer policy new rule shop.kubectl --in policy\n" +
 			"  reviewer policy new rule shop.weekend --rego --in policy",
-		Args: cobra.ExactArgs(1),
+		Args: cli.Needs(cli.Argument{Name: "ID", What: "words joined by . _ or -, such as shop.kubectl"}),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			u, err := openPolicy(dir)
+			u, err := openPolicy(&dir)
 			if err != nil {
 				return err
 			}
@@ -37,12 +39,13 @@ func policyNewRuleCommand(a *cli.App) *cobra.Command {
 			if err := u.add(list); err != nil {
 				return err
 			}
-			return finish(cmd.Context(), a, u, fmt.Sprintf("reviewer policy test %s --run '%s|%s'", dir, skeleton.CasesFile(r.ID), r.Name()))
+			return finish(cmd.Context(), a, &out, u, fmt.Sprintf("reviewer policy test %s --run '%s|%s'", dir, skeleton.CasesFile(r.ID), r.Name()))
 		},
 	}
-	cmd.Flags().StringVar(&dir, "in", ".", "folder of the policy")
-	cmd.Flags().BoolVar(&inRego, "rego", false, "the condition is a module in Rego")
-	cmd.Flags().BoolVar(&inCEL, "cel", false, "the condition is one expression in CEL (the default)")
+	out.Flags(cmd, term.Text, "json")
+	cmd.Flags().StringVar(&dir, "in", "", "policy folder (default: the current one, else ./"+usualPolicy+")")
+	cmd.Flags().BoolVar(&inRego, "rego", false, "write the condition as a Rego module")
+	cmd.Flags().BoolVar(&inCEL, "cel", false, "write the condition as one CEL expression (the default)")
 	cmd.MarkFlagsMutuallyExclusive("rego", "cel")
 	return cmd
 }

@@ -1,6 +1,7 @@
 package policycmd
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -9,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
@@ -22,14 +23,15 @@ func policyRulesCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "rules",
-		Short: "List the rules: what each does, of which layer it is, how far it goes, how it is tested",
-		Long: "How far a rule goes is what the settings make of it: enforce, warn, observe, or off.\n" +
-			"CASES counts the cases that expect it to speak, and those that expect it not to;\n" +
-			"of the active policy only those of the policy that ships are known.\n" +
-			"As Markdown it is the text of docs/rules.md.",
-		Args: cobra.NoArgs,
+		Short: "List the rules: action, layer, enforcement and test coverage of each",
+		Long: "ENFORCEMENT is the enforcement that settings give the rule: enforce, warn, observe, or off.\n" +
+			"CASES counts the cases that expect it to fire, and those that expect it not to;\n" +
+			"for a policy that is not a folder, only the cases of the built-in policy are known.\n" +
+			"-f markdown writes the text of docs/rules.md.",
+		Example: "  reviewer policy rules --family git\n  reviewer policy rules --policy ./policy -f json",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			e, err := a.ShownPolicy(dir)
+			e, err := a.ShownPolicy(cmd.Context(), dir)
 			if err != nil {
 				return err
 			}
@@ -44,9 +46,9 @@ func policyRulesCommand(a *cli.App) *cobra.Command {
 			return out.Write(a.Stdout, func(w io.Writer) error { return listRules(a, w, &out, list, tests) })
 		},
 	}
-	cmd.Flags().StringVar(&dir, "policy", "", "folder of the policy (default: the one that is active here)")
+	cmd.Flags().StringVar(&dir, "policy", "", cli.PolicyFlag+" (default: active)")
 	cmd.Flags().StringVar(&family, "family", "", "only the rules of this family, such as git")
-	out.Flags(cmd, "pretty", "json", "markdown")
+	out.Flags(cmd, "text", "json", "markdown")
 	return cmd
 }
 
@@ -63,7 +65,7 @@ func ofFamily(list []bundles.Entry, family string) ([]bundles.Entry, error) {
 		}
 	}
 	if len(some) == 0 {
-		return nil, fmt.Errorf("--family %s", UnknownOf(family, slices.Sorted(maps.Keys(families))))
+		return nil, cli.Usage("--family %s", UnknownOf(family, slices.Sorted(maps.Keys(families))))
 	}
 	return some, nil
 }
@@ -74,7 +76,7 @@ type ruleCases struct {
 	Silent int `json:"silent"`
 }
 
-// casesOfRules counts the cases of the policy that ships, and of the one in a folder.
+// casesOfRules counts the cases of the built-in policy, and of the one in a folder.
 func casesOfRules(dir string) (map[string]ruleCases, error) {
 	base, err := bundles.Default()
 	if err != nil {
@@ -85,8 +87,8 @@ func casesOfRules(dir string) (map[string]ruleCases, error) {
 		return nil, fmt.Errorf("read cases: %w", err)
 	}
 	list := s.Cases
-	if dir != "" {
-		layers, err := here.LayersFrom(dir)
+	if folder, err := active.IsDir(dir); dir != "" && err == nil && folder { // an archive has no cases
+		layers, err := active.LayersFrom(dir)
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +105,7 @@ func casesOfRules(dir string) (map[string]ruleCases, error) {
 
 func countExpected(list []cases.Case) map[string]ruleCases {
 	counts := map[string]ruleCases{}
-	seen := map[*cases.Expect]bool{nil: true} // what stands above a table is in each of its rows
+	seen := map[*cases.Expect]bool{nil: true} // what is above a table is in each of its rows
 	for _, c := range list {
 		for _, e := range c.Events {
 			if seen[e.Expect] {
@@ -142,7 +144,7 @@ func listRules(a *cli.App, w io.Writer, out *term.Output, list []bundles.Entry, 
 		for _, r := range list {
 			docs = append(docs, ruleDocument{r, tests[r.ID]})
 		}
-		return term.WriteJSON(w, docs)
+		return term.WriteList(w, "rules", docs)
 	case "markdown":
 		_, err := io.WriteString(w, bundles.RulesDoc(list))
 		return err
@@ -152,6 +154,10 @@ func listRules(a *cli.App, w io.Writer, out *term.Output, list []bundles.Entry, 
 }
 
 func tableOfRules(a *cli.App, w io.Writer, out *term.Output, list []bundles.Entry, tests map[string]ruleCases) {
+	if columns := a.Columns(out); columns > 0 && columns < wideRules {
+		narrowRules(term.Page{Buffer: &bytes.Buffer{}, Paint: a.Paint(out), Width: columns}, w, list, tests)
+		return
+	}
 	p := a.Paint(out)
 	width := len("RULE")
 	for _, r := range list {
@@ -176,4 +182,29 @@ func tableOfRules(a *cli.App, w io.Writer, out *term.Output, list []bundles.Entr
 			term.Pad(fmt.Sprintf("%d+%d", n.Speaks, n.Silent), 7), title)
 	}
 	fmt.Fprintf(w, "\n%s\n", term.Counted(len(list), "rule", "rules"))
+}
+
+// wideRules is the width from which on a rule has a line with its title next to it.
+const wideRules = 140
+
+// narrowRules writes each rule as a paragraph: its id, and below it what it does.
+func narrowRules(page term.Page, w io.Writer, list []bundles.Entry, tests map[string]ruleCases) {
+	family := ""
+	for _, r := range list {
+		if r.Family != family {
+			page.Line()
+			page.Line(term.Coloured(r.Family, term.Bold))
+		}
+		family = r.Family
+		n, verdict := tests[r.ID], cmp.Or(r.Decision, "finding")
+		page.Line(term.Plain(term.Pad(r.ID, 2+term.Width(r.ID))), term.Coloured(verdict, term.VerdictColour(verdict)))
+		text := fmt.Sprintf("%s, %s, cases %d+%d: %s", r.Severity, r.Enforcement, n.Speaks, n.Silent, r.Title)
+		if r.Layer != bundles.Base {
+			text += " (" + r.Layer + ")"
+		}
+		page.Field("", 4, "", text)
+	}
+	page.Line()
+	page.Line(term.Plain(term.Counted(len(list), "rule", "rules")))
+	_, _ = w.Write(page.Bytes())
 }

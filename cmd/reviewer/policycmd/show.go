@@ -3,7 +3,6 @@ package policycmd
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -12,21 +11,24 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/spf13/cobra"
 )
 
-func policyShowCommand(a *cli.App) *cobra.Command {
+// ShowCommand is policy show.
+func ShowCommand(a *cli.App) *cobra.Command {
 	var dir string
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "show [REF]",
-		Short: "Compile the policy that is active here, or another, and show its layers, changed settings and rules",
-		Long:  "REF is " + here.RefForms + ".",
-		Args:  cobra.MaximumNArgs(1),
+		Short: "Show the layers, changed settings and rules of the active policy or another one",
+		Long: "REF is " + active.RefForms + ".\n\n" +
+			"`policy effective` shows which layer sets what; `config show` lists every setting, including unchanged ones.",
+		Example: "  reviewer policy show\n  reviewer policy show git:main:policy -f json",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, refs []string) error {
 			e, err := namedPolicy(cmd.Context(), a, refs, dir)
 			if err != nil {
@@ -36,13 +38,13 @@ func policyShowCommand(a *cli.App) *cobra.Command {
 				return err
 			}
 			for _, remark := range wiring.Remarks(e, time.Now()) {
-				fmt.Fprintf(a.Stderr, "remark: %s\n", remark)
+				fmt.Fprintf(a.Stderr, "warning: %s\n", remark)
 			}
 			return out.Write(a.Stdout, func(w io.Writer) error { return showPolicy(a, w, &out, e) })
 		},
 	}
-	cmd.Flags().StringVar(&dir, "policy", "", "folder of the policy (default: the one that is active here)")
-	out.Flags(cmd, "table", "json")
+	cmd.Flags().StringVar(&dir, "policy", "", cli.PolicyFlag+" (default: active)")
+	out.Flags(cmd, "text", "json")
 	return cmd
 }
 
@@ -51,9 +53,9 @@ func policyShowCommand(a *cli.App) *cobra.Command {
 func namedPolicy(ctx context.Context, a *cli.App, refs []string, dir string) (*bundles.Effective, error) {
 	switch {
 	case len(refs) == 0:
-		return a.ShownPolicy(dir)
+		return a.ShownPolicy(ctx, dir)
 	case dir != "":
-		return nil, errors.New("give REF or --policy, not both")
+		return nil, cli.Usage("give REF or --policy, not both")
 	}
 	return a.PolicyRef(ctx, refs[0])
 }
@@ -96,7 +98,7 @@ func showPolicy(a *cli.App, w io.Writer, out *term.Output, e *bundles.Effective)
 			l.Manifest.Revision, m.Created, m.TestsSkipped})
 	}
 	if out.Format == "json" {
-		return term.WriteJSON(w, doc)
+		return term.WriteDocument(w, doc)
 	}
 	p := a.Paint(out)
 	fmt.Fprintf(w, "policy %s\n", e.Digest)
@@ -138,6 +140,6 @@ func showAccess(w io.Writer, lists []bundles.AccessList) {
 		for _, r := range l.Rules {
 			row(l.FindingID(r.ID), r.Effect, r.Description)
 		}
-		row(l.FindingID("default"), l.Default, "what no rule of the list holds for")
+		row(l.FindingID("default"), l.Default, "calls that match no rule of the list")
 	}
 }

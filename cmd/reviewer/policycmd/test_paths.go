@@ -1,33 +1,35 @@
 package policycmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
 	"github.com/agent-reviewer/reviewer/engine/cases"
 )
 
-// subjects finds out what the paths are. Cases of one policy are one subject.
-func subjects(a *cli.App, paths []string, policy string) ([]trial.Subject, error) {
+// subjects resolves the paths. Cases of one policy are one subject.
+func subjects(ctx context.Context, a *cli.App, paths []string, policy string) ([]trial.Subject, error) {
 	var all []trial.Subject
 	for i, p := range paths {
 		if p == "" {
-			return nil, errors.New("a PATH is empty; give the folder of a policy, or . for this one")
+			return nil, cli.Usage("a PATH is empty; give the folder of a policy, or . for this one")
 		}
 		if slices.Contains(paths[:i], p) {
-			continue // said twice, meant once
+			continue // named twice, run once
 		}
-		s, err := subject(a, filepath.Clean(p), policy)
+		s, err := subject(ctx, a, filepath.Clean(p), policy)
 		if err != nil {
-			return nil, err
+			return nil, &cli.PathError{Path: filepath.ToSlash(filepath.Clean(p)), Err: err}
 		}
 		same := func(o trial.Subject) bool { return s.OnlyCases && o.OnlyCases && o.At == s.At && o.Layer == s.Layer }
 		if i := slices.IndexFunc(all, same); i >= 0 {
@@ -39,45 +41,85 @@ func subjects(a *cli.App, paths []string, policy string) ([]trial.Subject, error
 	return all, nil
 }
 
-func subject(a *cli.App, p, policy string) (trial.Subject, error) {
+func subject(ctx context.Context, a *cli.App, p, policy string) (trial.Subject, error) {
 	info, err := os.Stat(p)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return trial.Subject{}, fmt.Errorf("%s: there is no such file or folder", p)
+		return trial.Subject{}, fmt.Errorf("%s: no such file or folder", p)
 	case err != nil:
 		return trial.Subject{}, err
-	case !info.IsDir() && !slices.Contains([]string{".yaml", ".yml", ".txtar"}, filepath.Ext(p)):
-		return trial.Subject{}, fmt.Errorf("%s is no file of cases (*.yaml, *.txtar); give the folder of a policy to run its Rego tests", p)
+	case !info.IsDir() && !slices.Contains(caseFiles(), filepath.Ext(p)):
+		return trial.Subject{}, cli.Usage("%s is not a file of cases (*.yaml, *.txtar); give a policy folder to run its Rego tests", p)
 	case info.IsDir() && (isPolicy(p) || hasCases(p)):
 		return policySubject(p, policy)
+	case info.IsDir() && policy == "" && policyAround(p) == "" && !onlyCases(p):
+		return trial.Subject{}, notPolicy(p)
 	}
-	return CaseSubject(a, p, policy)
+	return CaseSubject(ctx, a, p, policy)
 }
 
-// isPolicy says that a folder holds what makes up a policy.
-func isPolicy(dir string) bool {
-	for _, name := range []string{".manifest", "data.yaml", "settings.yaml", "rules", "access", "detectors", "policy"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+// isPolicy reports whether a folder holds what makes up a policy.
+func isPolicy(dir string) bool { return hasAny(dir, "policy/*.rego") || holdsPolicy(dir) }
+
+// holdsPolicy is isPolicy for a folder in which a folder named policy may be another one.
+func holdsPolicy(dir string) bool {
+	return hasAny(dir, ".manifest", "data.yaml", "settings.yaml", "*.rego", "rules/*", "patterns/*", "access/*", "detectors/*",
+		"programs/*.yaml", "places/*.yaml", "tools/*.yaml", "tokens/*.yaml", "words/*.yaml")
+}
+
+func hasAny(dir string, patterns ...string) bool {
+	for _, pattern := range patterns {
+		if found, err := filepath.Glob(filepath.Join(dir, pattern)); err == nil && len(found) > 0 {
 			return true
 		}
 	}
-	modules, err := filepath.Glob(filepath.Join(dir, "*.rego"))
-	return err == nil && len(modules) > 0
+	return false
 }
 
-// hasCases says that a folder is laid out as a policy's, though nothing of a
+// notPolicy is the error for a folder that holds no policy. It names policies that
+// lie below it.
+func notPolicy(dir string) error {
+	text := fmt.Sprintf("%s is not a policy: it has no .manifest, no settings.yaml, no *.rego and no rules/", dir)
+	if below := policiesBelow(dir); len(below) > 0 {
+		return fmt.Errorf("%s; did you mean %s?", text, strings.Join(below, " or "))
+	}
+	return fmt.Errorf("%s; `reviewer policy new bundle %s` creates one", text, dir)
+}
+
+// policiesBelow lists the policies in the folders of a folder, and in theirs.
+func policiesBelow(dir string) []string {
+	var found []string
+	for _, depth := range []string{"*", ".*/*", "*/*"} {
+		names, err := filepath.Glob(filepath.Join(dir, depth))
+		if err != nil {
+			return nil // unreachable: the pattern is right
+		}
+		for _, name := range names {
+			covered := slices.ContainsFunc(found, func(o string) bool {
+				return strings.HasPrefix(name,
+					o+string(filepath.Separator))
+			})
+			if there, err := active.IsDir(name); err == nil && there && !covered && isPolicy(name) {
+				found = append(found, name)
+			}
+		}
+	}
+	return found
+}
+
+// hasCases reports whether a folder is laid out as a policy's, though nothing of a
 // policy is in it but its cases.
 func hasCases(dir string) bool {
-	there, err := here.IsDir(filepath.Join(dir, "cases"))
+	there, err := active.IsDir(filepath.Join(dir, "cases"))
 	return err == nil && there
 }
 
 func policySubject(dir, policy string) (trial.Subject, error) {
 	if policy != "" {
-		return trial.Subject{}, fmt.Errorf("--policy says what cases run against, and %s is a policy of its own; give its cases: %s",
+		return trial.Subject{}, cli.Usage("--policy names the policy that cases run against, but %s is a policy itself; give its cases: %s",
 			dir, filepath.Join(dir, "cases"))
 	}
-	layers, err := here.LayersFrom(dir)
+	layers, err := active.LayersFrom(dir)
 	if err != nil {
 		return trial.Subject{}, err
 	}
@@ -90,20 +132,25 @@ func policySubject(dir, policy string) (trial.Subject, error) {
 
 // CaseSubject takes a file or folder of cases, and the policy to run them
 // against: the one that is named, that they lie in, or that is active here.
-func CaseSubject(a *cli.App, p, policy string) (trial.Subject, error) {
+func CaseSubject(ctx context.Context, a *cli.App, p, policy string) (trial.Subject, error) {
 	s := trial.Subject{OnlyCases: true, At: filepath.ToSlash(policy)}
 	if policy == "" {
 		s.At = filepath.ToSlash(policyAround(p))
 	}
 	var err error
 	switch {
+	case policy != "":
+		var e *bundles.Effective
+		if e, err = a.PolicyRef(ctx, policy); err == nil {
+			s.Layers, s.Layer = e.Layers, e.Layers[len(e.Layers)-1].Layer
+		}
 	case s.At != "":
-		if s.Layers, err = here.LayersFrom(filepath.FromSlash(s.At)); err == nil {
+		if s.Layers, err = active.LayersFrom(filepath.FromSlash(s.At)); err == nil {
 			s.Layer = s.Layers[len(s.Layers)-1].Layer
 		}
 	default:
 		var e *bundles.Effective
-		if e, err = a.ShownPolicy(""); err == nil {
+		if e, err = a.ShownPolicy(ctx, ""); err == nil {
 			s.Layers = e.Layers
 		}
 	}
@@ -115,6 +162,27 @@ func CaseSubject(a *cli.App, p, policy string) (trial.Subject, error) {
 		return s, fmt.Errorf("read cases:\n%w", err)
 	}
 	return s, nil
+}
+
+// caseFiles lists how the names of files of cases end.
+func caseFiles() []string { return []string{".yaml", ".yml", ".txtar"} }
+
+// onlyCases reports whether a folder has files of cases, and no policy below it.
+func onlyCases(dir string) bool {
+	there := false
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != dir && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir
+		case d.IsDir() || !slices.Contains(caseFiles(), filepath.Ext(name)):
+			return nil
+		}
+		there = true
+		return fs.SkipAll
+	})
+	return err == nil && there && len(policiesBelow(dir)) == 0
 }
 
 // policyAround returns the policy that a path lies below the cases of, as seen

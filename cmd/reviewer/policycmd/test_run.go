@@ -38,17 +38,18 @@ func policyTestCommand(a *cli.App) *cobra.Command {
 	var t policyTest
 	cmd := &cobra.Command{
 		Use:   "test [PATH…]",
-		Short: "Run the tests of a policy: Rego tests, cases, examples; and say what they cover",
-		Long: "A PATH is the folder of a policy, whose tests are its *_test.rego files, what is\n" +
-			"below cases/, and the examples of its rules and detectors; or a file or folder of\n" +
-			"cases, which run against the policy in whose folder they lie, or that of --policy,\n" +
-			"or the active one. Without a PATH it is this folder.\n\n" +
+		Short: "Run the tests of a policy (Rego tests, cases, examples) and measure their coverage",
+		Long: "A PATH is a policy folder, whose tests are its *_test.rego files, the cases in\n" +
+			"cases/, and the examples of its rules and detectors; or a file or folder of cases,\n" +
+			"which run against the policy folder that contains them, or that of --policy, or\n" +
+			"the active one.\n" + withoutPath + "\n\n" +
 			"Every test has a name for --run, such as cases/files/files.yaml/deletions/3,\n" +
 			"data.reviewer.risk_test.test_x/case or rules/git.yaml/git_force_push/match/1. A case\n" +
-			"with todo: runs, and counts neither as failed nor as passed; when it holds, that is said.\n\n" +
-			"Exit codes: 0 all passed, 1 could not run, 2 a test failed or too little is covered.",
+			"with todo: runs but counts neither as failed nor as passed; if it passes, that is reported.\n\n" +
+			"Exit codes: 0 all passed, 1 could not run, 2 a test failed or coverage is too low,\n" +
+			"3 wrong usage.",
 		Example: "  reviewer policy test ./policy\n" +
-			"  reviewer policy test ./policy --coverage --threshold 90 -f pretty -f junit=junit.xml -f html=coverage.html\n" +
+			"  reviewer policy test ./policy --coverage --threshold 90 -f text -f junit=junit.xml -f html=coverage.html\n" +
 			"  reviewer policy test ./policy --run deletions/3 --explain\n" +
 			"  reviewer policy test ./policy --mutate --mutate-threshold 90",
 		RunE: func(cmd *cobra.Command, paths []string) error { return testPolicy(a, cmd, paths, &t) },
@@ -60,15 +61,15 @@ func policyTestCommand(a *cli.App) *cobra.Command {
 func (t *policyTest) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&t.policy, "policy", "",
-		"folder of the policy that cases run against (default: the one that they lie in, else the active one)")
+		cli.PolicyFlag+", that cases run against (default: the one that contains them, else the active one)")
 	f.StringVarP(&t.run, "run", "r", "", "run only tests whose name matches this regular expression")
-	f.IntVarP(&t.parallel, "parallel", "p", 0, "tests at a time (default: as many as there are processors)")
-	f.DurationVar(&t.timeout, "timeout", 5*time.Second, "a test that takes longer fails")
-	f.BoolVar(&t.failOnEmpty, "fail-on-empty", true, "no tests are an error")
-	f.BoolVarP(&t.verbose, "verbose", "v", false, "list what passed too")
-	f.BoolVar(&t.explain, "explain", false, "say of failed tests in full how they came out")
-	f.BoolVarP(&t.coverage, "coverage", "c", false, "say what of the policy the tests reach")
-	f.Float64Var(&t.threshold, "threshold", 0, "least coverage of each kind in percent (implies --coverage)")
+	f.IntVarP(&t.parallel, "parallel", "p", 0, "number of tests to run at a time (default: the number of processors)")
+	f.DurationVar(&t.timeout, "timeout", 5*time.Second, "time limit for each test")
+	f.BoolVar(&t.failOnEmpty, "fail-on-empty", true, "fail if there are no tests")
+	f.BoolVarP(&t.verbose, "verbose", "v", false, "also list passed tests")
+	f.BoolVar(&t.explain, "explain", false, "explain failed tests in full")
+	f.BoolVarP(&t.coverage, "coverage", "c", false, "measure how much of the policy the tests cover")
+	f.Float64Var(&t.threshold, "threshold", 0, "minimum coverage of each kind in percent (implies --coverage)")
 	f.BoolVarP(&t.watch, "watch", "w", false, "run again whenever a file changes")
 	t.mutate.flags(cmd)
 	t.out.Flags(cmd, append(report.Formats(), "lcov", "html")...)
@@ -78,18 +79,25 @@ func testPolicy(a *cli.App, cmd *cobra.Command, paths []string, t *policyTest) e
 	if err := t.out.Read(); err != nil {
 		return err
 	}
+	if _, err := regexp.Compile(t.run); err != nil {
+		return cli.Usage("--run: %w", err)
+	}
 	t.coverage = t.coverage || cmd.Flags().Changed("threshold") || slices.ContainsFunc(t.out.List, onlyCoverage)
 	if !(t.threshold >= 0 && t.threshold <= 100) { // NaN is neither
-		return fmt.Errorf("--threshold %v: expected percent, from 0 to 100", t.threshold)
+		return cli.Usage("--threshold %v: expected percent, from 0 to 100", t.threshold)
 	}
 	if t.timeout <= 0 {
-		return fmt.Errorf("--timeout %s: expected more than nothing, such as 5s", t.timeout)
+		return cli.Usage("--timeout %s: expected a positive duration, such as 5s", t.timeout)
 	}
 	if t.parallel < 0 {
-		return fmt.Errorf("--parallel %d: expected a number of tests, or 0 for as many as there are processors", t.parallel)
+		return cli.Usage("--parallel %d: expected a number of tests, or 0 for the number of processors", t.parallel)
 	}
 	if len(paths) == 0 {
-		paths = []string{"."}
+		dir, err := policyHere()
+		if err != nil {
+			return err
+		}
+		paths = []string{dir}
 	}
 	if mutate, err := t.mutate.asked(cmd, t.out.List); mutate || err != nil {
 		if err != nil {
@@ -103,51 +111,48 @@ func testPolicy(a *cli.App, cmd *cobra.Command, paths []string, t *policyTest) e
 	return testOnce(cmd.Context(), a, paths, t)
 }
 
-// onlyCoverage says that the format shows coverage and no tests.
+// onlyCoverage reports whether the format shows coverage and no tests.
 func onlyCoverage(o term.Output) bool { return o.Format == "lcov" || o.Format == "html" }
 
 func testOnce(ctx context.Context, a *cli.App, paths []string, t *policyTest) error {
 	r, err := tested(ctx, a, paths, t)
 	if err != nil {
-		return err
+		return writeFailed(a, &t.out, "policy test", err)
 	}
 	if err := t.out.Write(a.Stdout, func(w io.Writer, o *term.Output) error { return writeTests(a, w, o, t.verbose, r) }); err != nil {
 		return err
 	}
-	tellTodo(a, r)
+	reportTodo(a, r)
 	return errors.Join(a.JobSummary(&t.out, r), verdict(r))
 }
 
-// tellTodo says which cases hold that were marked as not holding yet.
-func tellTodo(a *cli.App, r *report.Report) {
+// reportTodo reports the todo cases that pass now.
+func reportTodo(a *cli.App, r *report.Report) {
 	for _, s := range r.Suites {
 		for _, t := range s.Tests {
-			if t.Status == report.Todo && strings.HasPrefix(t.Message, trial.HoldsNow) {
+			if t.Status == report.Todo && strings.HasPrefix(t.Message, trial.PassesNow) {
 				fmt.Fprintf(a.Stderr, "reviewer: %s:%d: %s %s\n", t.File, t.Line, t.Name, t.Message)
 			}
 		}
 	}
 }
 
-// tested runs the tests of all paths and puts what came of them together.
+// tested runs the tests of all paths and merges their results.
 func tested(ctx context.Context, a *cli.App, paths []string, t *policyTest) (*report.Report, error) {
-	subjects, err := subjects(a, paths, t.policy)
+	subjects, err := subjects(ctx, a, paths, t.policy)
 	if err != nil {
 		return nil, err
 	}
 	o := trial.Options{
 		Env: cli.Environment(), Parallel: t.parallel, Timeout: t.timeout, Coverage: t.coverage, Explain: t.explain,
-		Done: Progress(a),
-	}
-	if o.Run, err = regexp.Compile(t.run); err != nil {
-		return nil, fmt.Errorf("--run: %w", err)
+		Done: Progress(a), Run: regexp.MustCompile(t.run),
 	}
 	start := time.Now()
 	all := &report.Report{Command: "policy test", Suites: []report.Suite{}}
 	for _, s := range subjects {
 		one, err := trial.Run(ctx, s, o)
 		if err != nil {
-			return nil, err
+			return nil, &cli.PathError{Path: s.At, Err: err}
 		}
 		trial.Join(all, one)
 	}
@@ -159,7 +164,7 @@ func tested(ctx context.Context, a *cli.App, paths []string, t *policyTest) (*re
 	return all, t.empty(all, subjects)
 }
 
-// empty refuses a run that tested nothing: it would stay green for ever.
+// empty refuses a run without tests, which would always pass.
 func (t *policyTest) empty(r *report.Report, subjects []trial.Subject) error {
 	if len(r.Suites) > 0 || !t.failOnEmpty && t.run == "" {
 		return nil
@@ -170,11 +175,11 @@ func (t *policyTest) empty(r *report.Report, subjects []trial.Subject) error {
 	}
 	switch {
 	case len(names) == 0:
-		return errors.New("there are no tests: expected *_test.rego, cases/**.yaml, or examples of rules (--fail-on-empty=false lets that pass)")
+		return errors.New("there are no tests: expected *_test.rego, cases/**.yaml, or examples of rules (--fail-on-empty=false accepts that)")
 	case t.run == "":
 		return nil
 	}
-	return fmt.Errorf("no test matches --run %q; %d tests are there, such as\n  %s", t.run, len(names),
+	return fmt.Errorf("no test matches --run %q; of %s, some are\n  %s", t.run, engine.Counted(len(names), "test", "tests"),
 		strings.Join(nearby(t.run, names), "\n  "))
 }
 
@@ -201,12 +206,12 @@ func words(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(`/._- \^$()|*+?[]`, r) })
 }
 
-// verdict is an error where something failed or too little is covered.
+// verdict returns an error if a test failed or coverage is too low.
 func verdict(r *report.Report) error {
 	n := r.Totals()
 	switch {
 	case n.Fail+n.Error > 0:
-		return cli.Findings("%d of %d tests failed", n.Fail+n.Error, n.Pass+n.Fail+n.Error+n.Skip+n.Todo)
+		return cli.Findings("%d of %s failed", n.Fail+n.Error, engine.Counted(n.Pass+n.Fail+n.Error+n.Skip+n.Todo, "test", "tests"))
 	case r.Failed():
 		u := r.Coverage.Under[0]
 		return cli.Findings("coverage of %s is %.1f %%, below the threshold of %v %%", u.Kind, u.Percent, u.Threshold)
@@ -229,7 +234,7 @@ func Progress(a *cli.App) func(done, all int) {
 	}
 	return func(done, all int) {
 		if done%20 == 0 || done == all {
-			fmt.Fprintf(a.Stderr, "\r\x1b[K%d of %d tests", done, all)
+			fmt.Fprintf(a.Stderr, "\r\x1b[K%d of %s", done, engine.Counted(all, "test", "tests"))
 		}
 		if done == all {
 			fmt.Fprint(a.Stderr, "\r\x1b[K")

@@ -27,13 +27,13 @@ func watch(ctx context.Context, a *cli.App, paths []string, run func() error) er
 		if err := run(); err != nil {
 			fmt.Fprintln(a.Stderr, "reviewer:", cli.Masked(err.Error()))
 		}
-		fmt.Fprintln(a.Stderr, "waiting for a change (Ctrl-C ends it)")
+		fmt.Fprintln(a.Stderr, "waiting for changes (press Ctrl-C to stop)")
 	}
 	return nil
 }
 
-// watchInterval is how often files are looked at: a person does not notice it,
-// and neither does the machine.
+// watchInterval is how often files are checked: short enough for a person, and rare
+// enough for the machine.
 const watchInterval = 300 * time.Millisecond
 
 func pause(ctx context.Context, d time.Duration) {

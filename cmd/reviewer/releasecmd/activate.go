@@ -1,6 +1,7 @@
 package releasecmd
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -13,8 +14,8 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/bundles/diff"
-	"github.com/agent-reviewer/reviewer/bundles/here"
 	"github.com/agent-reviewer/reviewer/bundles/trust"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/policycmd"
@@ -26,21 +27,21 @@ import (
 )
 
 func policyActivateCommand(a *cli.App) *cobra.Command {
-	var in here.Request
+	var in active.Request
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "activate ARCHIVE",
-		Short: "Verify a policy bundle, keep it, and let it hold from the next call on",
-		Long: "ARCHIVE is what `reviewer policy build` made; the signatures lie beside it in ARCHIVE.dsse.json.\n" +
-			"It is verified (see `reviewer policy verify`), compiled together with the layers that hold, tried with\n" +
-			"OPA's rule index and early exit and without, kept, and made active in its layer at once: what goes wrong\n" +
-			"before leaves the policy that holds as it is. Where that is a bundle already, `reviewer policy rollback`\n" +
-			"goes back to it. The ledger tells of it.\n\n" +
-			"Where a trust file vouches for the bundle, and it is not older than what was seen, the command may run\n" +
-			"in a script or in CI: those who signed have decided. Otherwise it takes a person at a terminal. Below\n" +
-			"an agent it never runs.",
+		Short: "Verify, store and activate a policy bundle, effective from the next call",
+		Long: "ARCHIVE is the output of `reviewer policy build`, with its signatures next to it in ARCHIVE.dsse.json.\n" +
+			"The bundle is verified (see `reviewer policy verify`), compiled together with the active layers, run with\n" +
+			"and without OPA's rule index and early exit, stored, and then made active in its layer. If any step\n" +
+			"fails, the previous policy stays active. If a bundle was active before, `reviewer policy rollback`\n" +
+			"returns to it. The activation is recorded in the ledger.\n\n" +
+			"If a trust file covers the bundle, and the bundle is not older than the last one seen, the command may run\n" +
+			"in a script or in CI: the signers have decided. Otherwise a person at a terminal must run it. It never\n" +
+			"runs below an agent.",
 		Example: "  reviewer policy activate acme-1.4.0.tar.gz\n  reviewer policy activate acme-1.3.0.tar.gz --allow-rollback --reason 'too many false alarms'",
-		Args:    cobra.ExactArgs(1),
+		Args:    cli.Needs(cli.Argument{Name: "ARCHIVE", What: "an archive that `reviewer policy build` or `pull` wrote"}),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := errors.Join(out.Known(), knownActivation(&in)); err != nil {
 				return err
@@ -56,9 +57,9 @@ func policyActivateCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.Layer, "layer", "", "refuse the bundle unless it is of this layer: base, organisation or user")
-	f.BoolVar(&in.AllowRollback, "allow-rollback", false, "allow a lower sequence than was seen; needs --reason and a person at a terminal")
-	f.StringVar(&in.Reason, "reason", "", "why, for the log")
+	f.StringVar(&in.Layer, "layer", "", "refuse the bundle unless it is for this layer: base, organisation or user")
+	f.BoolVar(&in.AllowRollback, "allow-rollback", false, "allow a release older than the last one; needs --reason and a person")
+	f.StringVar(&in.Reason, "reason", "", "reason to record in the log")
 	out.Flags(cmd, "text", "json")
 	return cmd
 }
@@ -77,19 +78,19 @@ func changedRego(before, after map[string]string) (map[string][2][]string, error
 }
 
 // knownActivation refuses flags that do not go together.
-func knownActivation(in *here.Request) error {
+func knownActivation(in *active.Request) error {
 	switch {
 	case in.AllowRollback && strings.TrimSpace(in.Reason) == "":
-		return errors.New("--allow-rollback needs --reason TEXT, for the log")
-	case in.Layer != "" && !slices.Contains(here.ActiveKinds(), in.Layer):
-		return fmt.Errorf("--layer %s: expected one of %s", in.Layer, strings.Join(here.ActiveKinds(), ", "))
+		return cli.Usage("--allow-rollback needs --reason TEXT, for the log")
+	case in.Layer != "" && !slices.Contains(active.ActiveKinds(), in.Layer):
+		return cli.Usage("--layer %s: expected one of %s", in.Layer, strings.Join(active.ActiveKinds(), ", "))
 	}
 	return nil
 }
 
 // activate makes a bundle active, and counts what that changes. A bundle that is
 // refused is a finding.
-func activate(ctx context.Context, a *cli.App, in here.Request) (*here.Activated, error) {
+func activate(ctx context.Context, a *cli.App, in active.Request) (*active.Activated, error) {
 	store, err := a.OpenStore()
 	if err != nil {
 		return nil, err
@@ -98,7 +99,7 @@ func activate(ctx context.Context, a *cli.App, in here.Request) (*here.Activated
 		return nil, err
 	}
 	var host *rego.Host
-	by := here.Activator{Machine: cli.MachineAt(store.Dir), Log: store, Now: func() int64 { return time.Now().UnixMilli() },
+	by := active.Activator{Machine: cli.MachineAt(store.Dir), Log: store, Now: func() int64 { return time.Now().UnixMilli() },
 		Check: func(ctx context.Context, e *bundles.Effective) (err error) {
 			host, err = wiring.CompileChecked(ctx, e)
 			return err
@@ -107,7 +108,7 @@ func activate(ctx context.Context, a *cli.App, in here.Request) (*here.Activated
 			found, err := trial.DecideTwice(ctx, cli.Environment(), e, host, own)
 			return cmp.Or(err, found.Err())
 		},
-		Person: a.Person, Script: a.NoAgent, Mask: cli.Masked, Line: term.OneLine}
+		RequirePerson: a.Person, RequireScript: a.NoAgent, Mask: cli.Masked, Line: term.OneLine}
 	doc, err := by.Activate(ctx, in)
 	if refusal := (*trust.Refusal)(nil); errors.As(err, &refusal) {
 		return nil, &cli.ExitError{Code: cli.ExitFindings, Err: err}
@@ -119,36 +120,38 @@ func activate(ctx context.Context, a *cli.App, in here.Request) (*here.Activated
 	return doc, nil
 }
 
-// changesOf counts what differs from what held before.
-func changesOf(d *here.Activated) string {
+// changesOf counts the differences from the previous policy.
+func changesOf(d *active.Activated) string {
 	if d.Was == nil {
-		return "what held before cannot be read, so what changed is not known"
+		return "the previous policy cannot be read, so the changes are unknown"
 	}
 	c, err := diff.Policies(d.Was, d.Is, changedRego)
 	if err != nil {
-		return "what changed cannot be told: " + err.Error()
+		return "the changes cannot be determined: " + err.Error()
 	}
 	return policycmd.DiffSummary(c)
 }
 
-func showActivated(a *cli.App, w io.Writer, out *term.Output, d *here.Activated) error {
+func showActivated(a *cli.App, w io.Writer, out *term.Output, d *active.Activated) error {
 	if out.Format == "json" {
-		return term.WriteJSON(w, d)
+		return term.WriteDocument(w, d)
 	}
+	text := &bytes.Buffer{}
+	defer func() { _, _ = io.WriteString(w, term.WrapLines(text.String(), a.Columns(out))) }()
 	p := a.Paint(out)
 	for _, warning := range d.Warnings {
-		fmt.Fprintf(w, "%s %s\n", p.Verdict("warn"), cli.Masked(warning))
+		fmt.Fprintf(text, "%s %s\n", p.Verdict("warn"), cli.Masked(warning))
 	}
 	if d.Already {
-		fmt.Fprintf(w, "%s is active in the %s layer already (generation %d)\n", d.Release, d.Layer, d.Generation)
+		fmt.Fprintf(text, "%s is already active in the %s layer (generation %d)\n", d.Release, d.Layer, d.Generation)
 		return nil
 	}
-	fmt.Fprintf(w, "%s layer: %s\n", d.Layer, here.ReleaseText(d.Release))
-	fmt.Fprintf(w, "before: %s\n%s\n", d.Before, d.Changes)
-	fmt.Fprintf(w, "Active as generation %d since %s, for every call from now on. The policy as a whole is %s.\n",
+	fmt.Fprintf(text, "%s layer: %s\n", d.Layer, active.ReleaseText(d.Release))
+	fmt.Fprintf(text, "before: %s\n%s\n", d.Before, d.Changes)
+	fmt.Fprintf(text, "Active as generation %d since %s, for every call from now on. The policy as a whole is %s.\n",
 		d.Generation, term.Clock(d.At), d.Policy)
 	if !d.Rollback {
-		fmt.Fprintf(w, "To go back: reviewer policy rollback --layer %s --reason TEXT\n", d.Layer)
+		fmt.Fprintf(text, "To undo this: reviewer policy rollback --layer %s --reason TEXT\n", d.Layer)
 	}
 	return nil
 }

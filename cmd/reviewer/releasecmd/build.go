@@ -9,15 +9,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/lint"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/policycmd"
@@ -33,7 +35,7 @@ import (
 // policyBuild is what the flags of `policy build` say.
 type policyBuild struct {
 	archive   string
-	format    string
+	out       term.Output // of what is printed
 	skipTests bool
 	release   bundles.Release
 }
@@ -42,33 +44,34 @@ func policyBuildCommand(a *cli.App) *cobra.Command {
 	var b policyBuild
 	cmd := &cobra.Command{
 		Use:   "build PATH -o ARCHIVE",
-		Short: "Check and test a policy, and pack it into an archive that can be signed and shipped",
-		Long: "PATH is the folder of a policy or of a layer, or one of a git revision: git:REV:PATH.\n" +
-			"It is checked as by `policy check` and tested as by `policy test`; where something\n" +
-			"is wrong, no archive is made. The archive is an OPA bundle without tests and cases,\n" +
-			"and the same files give the same bytes. What was found is written beside it, to\n" +
+		Short: "Check and test a policy, and build an archive to sign and ship",
+		Long: "PATH is the folder of a policy or layer, or a folder of a git revision: git:REV:PATH.\n" +
+			"It is checked as by `policy check` and tested as by `policy test`; if there are\n" +
+			"problems, no archive is built. The archive is an OPA bundle without tests and cases;\n" +
+			"the same files give the same bytes. The results are written next to it, to\n" +
 			"ARCHIVE" + bundles.ResultsSuffix + ", which `policy sign` reads.\n\n" +
-			"The manifest has to say name, version and sequence, or flags do. Times come from\n" +
-			"metadata.created of the manifest, else from $SOURCE_DATE_EPOCH; else there are none.\n\n" +
-			"Exit codes: 0 built, 1 could not run, 2 something is wrong with the policy or a test failed.",
+			"Name, version and sequence come from the manifest or from flags. Times come from\n" +
+			"metadata.created of the manifest, else from $SOURCE_DATE_EPOCH, else none is set.\n\n" +
+			"Exit codes: 0 built, 1 could not run, 2 the policy has problems or a test failed,\n" +
+			"3 wrong usage.",
 		Example: "  reviewer policy build policy -o policy-1.4.0.tar.gz\n" +
 			"  reviewer policy build git:main:policy -o policy.tar.gz --version 1.5.0 --sequence 12 --revision $(git rev-parse main)",
-		Args: cobra.ExactArgs(1),
+		Args: cli.Needs(cli.Argument{Name: "REF", What: "the folder of a policy, or git:REV:PATH"}),
 		RunE: func(cmd *cobra.Command, args []string) error { return buildPolicy(cmd.Context(), a, args[0], &b) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&b.archive, "output", "o", "", "write the archive to this file, and what was found beside it")
-	f.StringVarP(&b.format, "format", "f", "text", "format of what is printed: text, json")
-	f.BoolVar(&b.skipTests, "skip-tests", false, "run no tests; the manifest says so, for everybody to see")
+	f.StringVarP(&b.archive, "output", "o", "", "write the archive to this file, and the results next to it")
+	b.out.FormatFlag(cmd, term.Text, "json")
+	f.BoolVar(&b.skipTests, "skip-tests", false, "do not run tests; the manifest records this")
 	f.StringVar(&b.release.Name, "name", "", "name of the release (default: the manifest's)")
 	f.StringVar(&b.release.Version, "version", "", "version of the release (default: the manifest's)")
-	f.Int64Var(&b.release.Sequence, "sequence", 0, "number of the release, higher than that of any before (default: the manifest's)")
-	f.StringVarP(&b.release.Revision, "revision", "r", "", "what the release was made of, such as a commit (default: the manifest's)")
+	f.Int64Var(&b.release.Sequence, "sequence", 0, "sequence number of the release, higher than any before (default: the manifest's)")
+	f.StringVarP(&b.release.Revision, "revision", "r", "", "source of the release, such as a commit (default: the manifest's)")
 	return cmd
 }
 
-// building is a policy on its way into an archive.
-type building struct {
+// build is a policy that is being built into an archive.
+type build struct {
 	*policyBuild
 	ref     string            // as the person gave it
 	files   bundles.Memory    // all of the folder, tests included
@@ -82,7 +85,7 @@ func buildPolicy(ctx context.Context, a *cli.App, ref string, flags *policyBuild
 	if err := readBuildFlags(a, flags); err != nil {
 		return err
 	}
-	b := &building{policyBuild: flags, ref: filepath.ToSlash(ref)}
+	b := &build{policyBuild: flags, ref: filepath.ToSlash(ref)}
 	packed, err := built(ctx, a, b)
 	if err != nil {
 		return err
@@ -93,13 +96,13 @@ func buildPolicy(ctx context.Context, a *cli.App, ref string, flags *policyBuild
 		return err
 	}
 	if stale {
-		fmt.Fprintf(a.Stderr, "reviewer: %s signs what was in %s before; sign the new archive\n", b.archive+envelopeSuffix, b.archive)
+		fmt.Fprintf(a.Stderr, "reviewer: %s signs the previous contents of %s; sign the new archive\n", b.archive+envelopeSuffix, b.archive)
 	}
 	return printBuilt(a, b, packed)
 }
 
 // built checks, tests and packs, and writes nothing.
-func built(ctx context.Context, a *cli.App, b *building) (*bundles.Packed, error) {
+func built(ctx context.Context, a *cli.App, b *build) (*bundles.Packed, error) {
 	if err := readPolicy(ctx, a, b); err != nil {
 		return nil, err
 	}
@@ -119,14 +122,13 @@ func built(ctx context.Context, a *cli.App, b *building) (*bundles.Packed, error
 func readBuildFlags(a *cli.App, b *policyBuild) error {
 	switch {
 	case b.archive == "":
-		return errors.New("say with -o what the archive is to be called, such as -o policy.tar.gz")
-	case b.format != "text" && b.format != "json":
-		return fmt.Errorf("unknown format %s", policycmd.UnknownOf(b.format, []string{"text", "json"}))
+		return cli.Usage("no output file given; name the archive with -o, such as -o policy.tar.gz")
 	case strings.HasSuffix(b.archive, bundles.ResultsSuffix):
-		return fmt.Errorf("-o %s: that is the name of what is found, which is written beside the archive", b.archive)
+		return cli.Usage("-o %s: this name is used for the results, which are written next to the archive", b.archive)
 	}
 	if info, err := os.Stat(b.archive); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("-o %s: is there, and no plain file; results are written beside the archive, so give the name of a file", b.archive)
+		return fmt.Errorf("-o %s: exists and is not a regular file; results are written next to the archive, so give the name of a file",
+			b.archive)
 	}
 	b.release.TestsSkipped = b.skipTests
 	b.release.Engine = engine.Version
@@ -160,7 +162,7 @@ func CapabilitiesDigest() (string, error) {
 }
 
 // readPolicy reads what is to be built.
-func readPolicy(ctx context.Context, a *cli.App, b *building) error {
+func readPolicy(ctx context.Context, a *cli.App, b *build) error {
 	var err error
 	if b.files, err = buildFiles(ctx, b.ref); err != nil {
 		return fmt.Errorf("policy %s: %w", b.ref, err)
@@ -171,18 +173,26 @@ func readPolicy(ctx context.Context, a *cli.App, b *building) error {
 	return nil
 }
 
-// checkPolicy is `policy check`. What warns by the day is asked of the day of the
-// release, or the same files would be found otherwise tomorrow.
-func checkPolicy(a *cli.App, _ context.Context, b *building) error {
+// checkPolicy is `policy check`. Warnings that depend on the date use the date of the
+// release, so that the same files always give the same result.
+func checkPolicy(a *cli.App, _ context.Context, b *build) error {
 	own := lint.Layer{Name: b.layer, Files: b.files, At: b.ref, Given: true}
 	found := lint.Policy(b.day(), policycmd.OverBase([]lint.Layer{own})...)
-	r := &report.Report{Command: "policy check", Problems: found.Problems}
+	// Fields of the manifest are checked below, all at once and with what flags say of them.
+	found.Problems = slices.DeleteFunc(found.Problems, func(p report.Problem) bool { return p.Code == "manifest.field" })
+	r := &report.Report{Command: "policy check", Problems: found.Problems, Ignored: found.Ignored}
+	for _, i := range found.Ignored {
+		if b.results.Ignored == nil {
+			b.results.Ignored = map[string]int{}
+		}
+		b.results.Ignored[i.Code]++
+	}
 	totals := r.Totals()
 	if b.results.Warnings = totals.Warnings; totals.Errors > 0 {
-		return errors.Join(tellReport(a, r), cli.Findings("policy %s: %s wrong; no archive was made", b.ref,
-			term.Counted(totals.Errors, "thing is", "things are")))
+		return errors.Join(printReport(a, r), cli.Findings("policy %s: %s; no archive was built", b.ref,
+			term.Counted(totals.Errors, "problem", "problems")))
 	}
-	layers, err := here.LayersIn(b.files)
+	layers, err := active.LayersIn(b.files)
 	if err != nil {
 		return cli.Findings("policy %s: %w", b.ref, err)
 	}
@@ -194,10 +204,10 @@ func checkPolicy(a *cli.App, _ context.Context, b *building) error {
 }
 
 // day is the time of the release, in Unix milliseconds; 0: it has none.
-func (b *building) day() int64 {
+func (b *build) day() int64 {
 	var m bundles.Manifest
 	if err := json.Unmarshal(b.files[".manifest"], &m); err != nil {
-		return 0 // which is said with the other mistakes
+		return 0 // which is reported with the other mistakes
 	}
 	t, err := time.Parse(time.RFC3339, cmp.Or(m.Metadata.Created, b.release.Created))
 	if err != nil {
@@ -207,16 +217,17 @@ func (b *building) day() int64 {
 }
 
 // testBuilt is `policy test --coverage`.
-func testBuilt(ctx context.Context, a *cli.App, b *building) error {
+func testBuilt(ctx context.Context, a *cli.App, b *build) error {
 	if b.results.Skipped = b.skipTests; b.skipTests {
-		fmt.Fprintln(a.Stderr, "reviewer: no test was run, and the archive's manifest says so")
+		fmt.Fprintln(a.Stderr, "reviewer: no tests were run; the archive's manifest records this")
 		return nil
 	}
 	subject, err := trial.Load(b.files, b.ref, b.layer, b.layers...)
 	if err != nil {
 		return cli.Findings("policy %s: read tests:\n%w", b.ref, err)
 	}
-	r, err := trial.Run(ctx, subject, trial.Options{Env: cli.Environment(), Coverage: true, Timeout: time.Minute, Done: policycmd.Progress(a)})
+	r, err := trial.Run(ctx, subject, trial.Options{Env: cli.Environment(), Coverage: true, Timeout: time.Minute,
+		Done: policycmd.Progress(a)})
 	if err != nil {
 		return cli.Findings("policy %s: %w", b.ref, err)
 	}
@@ -224,17 +235,17 @@ func testBuilt(ctx context.Context, a *cli.App, b *building) error {
 	b.tested(r)
 	switch n := b.results.Tests; {
 	case r.Failed():
-		return errors.Join(tellReport(a, r), cli.Findings("policy %s: %d of %s failed; no archive was made", b.ref, n.Failed,
+		return errors.Join(printReport(a, r), cli.Findings("policy %s: %d of %s failed; no archive was built", b.ref, n.Failed,
 			term.Counted(n.Passed+n.Failed+n.Todo+n.Left, "test", "tests")))
 	case n.Passed == 0:
-		return cli.Findings("policy %s: no test passed, since there is none: write a case (reviewer policy new case), or build with "+
-			"--skip-tests, which the manifest tells everybody", b.ref)
+		return cli.Findings("policy %s: there are no tests: write a case (reviewer policy new case), or build with "+
+			"--skip-tests, which the manifest records", b.ref)
 	}
 	return nil
 }
 
 // tested takes from a report what results keep.
-func (b *building) tested(r *report.Report) {
+func (b *build) tested(r *report.Report) {
 	n := r.Totals()
 	b.results.Tests = bundles.TestCounts{Passed: n.Pass, Failed: n.Fail + n.Error, Todo: n.Todo, Left: n.Skip}
 	if r.Coverage == nil {
@@ -245,8 +256,8 @@ func (b *building) tested(r *report.Report) {
 	}
 }
 
-// tellReport says on standard error what keeps an archive from being made.
-func tellReport(a *cli.App, r *report.Report) error {
+// printReport prints on standard error why no archive is built.
+func printReport(a *cli.App, r *report.Report) error {
 	o := a.ReportOptions(&term.Output{}, false)
 	o.Color, o.Times = false, false
 	for i, p := range r.Problems {
@@ -267,11 +278,11 @@ func buildFiles(ctx context.Context, ref string) (bundles.Memory, error) {
 	info, err := os.Stat(ref)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, errors.New("there is no such folder; expected a folder or git:REV:PATH")
+		return nil, errors.New("no such folder; expected a folder or git:REV:PATH")
 	case err != nil:
 		return nil, err
 	case !info.IsDir():
-		return nil, errors.New("is no folder; an archive is built of the folder of a policy, or of git:REV:PATH")
+		return nil, errors.New("is not a folder; expected a policy folder, or git:REV:PATH")
 	}
 	root, err := os.OpenRoot(ref) // no link leads out of it
 	if err != nil {
@@ -284,8 +295,8 @@ func buildFiles(ctx context.Context, ref string) (bundles.Memory, error) {
 // envelopeSuffix is what the name of an archive's envelope ends with.
 const envelopeSuffix = ".dsse.json"
 
-// describe fills in what the archive says of itself.
-func (b *building) describe(p *bundles.Packed) {
+// describe fills in the archive's description of itself.
+func (b *build) describe(p *bundles.Packed) {
 	m, r := p.Manifest.Metadata, &b.results
 	r.V, r.Archive, r.Policy, r.Layer = bundles.ResultsVersion, p.Sum, b.bundle.Digest, b.layer
 	r.Name, r.Version, r.Sequence = m.Name, m.Version, m.Sequence
@@ -296,9 +307,9 @@ func (b *building) describe(p *bundles.Packed) {
 	}
 }
 
-// stale says that an envelope lies beside, which is of other bytes.
-func (b *building) stale(p *bundles.Packed) bool {
-	if !here.Exists(b.archive + envelopeSuffix) {
+// stale reports whether there is an envelope for other bytes next to the archive.
+func (b *build) stale(p *bundles.Packed) bool {
+	if !active.Exists(b.archive + envelopeSuffix) {
 		return false
 	}
 	before, err := os.ReadFile(b.archive)
@@ -306,7 +317,7 @@ func (b *building) stale(p *bundles.Packed) bool {
 }
 
 // write puts the archive and its results in their places: both, or none.
-func (b *building) write(p *bundles.Packed) error {
+func (b *build) write(p *bundles.Packed) error {
 	results, err := b.results.Encode()
 	if err != nil {
 		return fmt.Errorf("write results: %w", err)
@@ -315,9 +326,9 @@ func (b *building) write(p *bundles.Packed) error {
 		term.PlacedFile{Path: b.archive, Content: p.Bytes})
 }
 
-func printBuilt(a *cli.App, b *building, p *bundles.Packed) error {
-	if b.format == "json" {
-		return term.WriteJSON(a.Stdout, b.results)
+func printBuilt(a *cli.App, b *build, p *bundles.Packed) error {
+	if b.out.Format == "json" {
+		return b.out.Write(a.Stdout, func(w io.Writer) error { return term.WriteDocument(w, b.results) })
 	}
 	r := b.results
 	w := &bytes.Buffer{}
@@ -330,6 +341,9 @@ func printBuilt(a *cli.App, b *building, p *bundles.Packed) error {
 	}
 	if r.Warnings > 0 {
 		fmt.Fprintf(w, "  check    %s: `reviewer policy check` lists them\n", term.Counted(r.Warnings, "warning", "warnings"))
+	}
+	if n := r.IgnoredCount(); n > 0 {
+		fmt.Fprintf(w, "  ignored  %s of `reviewer policy check`; the statement will list them\n", term.Counted(n, "warning", "warnings"))
 	}
 	fmt.Fprintf(w, "  results  %s\n", b.archive+bundles.ResultsSuffix)
 	_, err := a.Stdout.Write(w.Bytes())

@@ -1,9 +1,9 @@
-// Package releasecmd holds the commands of `reviewer policy` that ship a policy and
-// make it hold, one file each: build, keygen, sign, verify, trust, push, pull,
-// serve, activate, rollback, list and status. Only here are signing keys read.
+// Package releasecmd contains the commands of `reviewer policy` that ship and activate a
+// policy, one file each: build, keygen, sign, verify, trust, push, pull,
+// serve, activate, rollback, list, status and history. Only here are signing keys read.
 //
-// Not its business: how bytes travel, who is believed, and what is active, which
-// packages of their own know.
+// Out of scope: transport, trust, and what is active, which have packages of their
+// own.
 package releasecmd
 
 import (
@@ -11,11 +11,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Commands are those of `reviewer policy` that ship a policy and make it hold.
+// Commands are those of `reviewer policy` that ship and activate a policy.
 func Commands(a *cli.App) []*cobra.Command {
 	return []*cobra.Command{
 		policyBuildCommand(a), policyKeygenCommand(a), policySignCommand(a), policyVerifyCommand(a), policyTrustCommand(a),
 		policyPushCommand(a), policyPullCommand(a), policyServeCommand(a),
 		policyActivateCommand(a), policyRollbackCommand(a), policyListCommand(a), policyStatusCommand(a),
+		policyHistoryCommand(a),
 	}
 }

@@ -24,11 +24,11 @@ func policyKeygenCommand(a *cli.App) *cobra.Command {
 	var k keygen
 	cmd := &cobra.Command{
 		Use:   "keygen --out NAME",
-		Short: "Make a key to sign policies with: NAME, and NAME.pub for those who verify",
-		Long: "NAME is the private key, which only you can read; it is not encrypted: keep it where\n" +
-			"no agent works, or let a KMS or a token sign instead (policy sign --signing-key\n" +
-			"exec:…). NAME.pub goes to whoever verifies. Neither is ever overwritten.\n" +
-			"Keys of ssh-keygen -t ed25519 and of openssl can be used as well.",
+		Short: "Create a key pair to sign policies: NAME (private) and NAME.pub (public)",
+		Long: "NAME is the private key, readable only by you; it is not encrypted: keep it where\n" +
+			"no agent runs, or sign with a KMS or a token instead (policy sign --signing-key\n" +
+			"exec:…). Give NAME.pub to those who verify. Existing files are never overwritten.\n" +
+			"Keys of ssh-keygen -t ed25519 and of openssl work as well.",
 		Example: "  reviewer policy keygen --out release",
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return makeKey(a, &k) },
@@ -36,7 +36,7 @@ func policyKeygenCommand(a *cli.App) *cobra.Command {
 	cmd.Flags().StringVar(&k.name, "out", "", "file of the private key")
 	cmd.Flags().StringVar(&k.typ, "type", signing.Types()[0], "type of the key: "+strings.Join(signing.Types(), ", ")+
 		" (which OPA's own signatures need)")
-	cmd.Flags().StringVar(&k.form, "key-format", signing.Forms()[0], "how the key is written: "+strings.Join(signing.Forms(), ", "))
+	cmd.Flags().StringVar(&k.form, "key-format", signing.Forms()[0], "format of the key file: "+strings.Join(signing.Forms(), ", "))
 	k.out.Flags(cmd, "text", "json")
 	return cmd
 }
@@ -51,18 +51,18 @@ type madeKey struct {
 
 func makeKey(a *cli.App, k *keygen) error {
 	if k.name == "" {
-		return errors.New("say where the key is to be written: --out NAME")
+		return cli.Usage("no file given for the key; name it with --out NAME")
 	}
 	if err := k.out.Known(); err != nil {
 		return err
 	}
 	key, err := signing.Generate(signing.Type(k.typ))
 	if err != nil {
-		return fmt.Errorf("--type: %w", err)
+		return cli.Usage("--type: %w", err)
 	}
 	private, public, err := key.Marshal(signing.Form(k.form), "")
 	if err != nil {
-		return fmt.Errorf("--key-format: %w", err)
+		return cli.Usage("--key-format: %w", err)
 	}
 	made := madeKey{key.PublicKey().ID(), key.PublicKey().Type(), k.name, k.name + ".pub"}
 	if err := writeKeys(made, private, public); err != nil {
@@ -70,9 +70,9 @@ func makeKey(a *cli.App, k *keygen) error {
 	}
 	return k.out.Write(a.Stdout, func(w io.Writer) error {
 		if k.out.Format == "json" {
-			return term.WriteJSON(w, made)
+			return term.WriteDocument(w, made)
 		}
-		_, err := fmt.Fprintf(w, "%s   the private key: keep it to yourself\n%s   the public key: give it to whoever verifies\nkey %s\n",
+		_, err := fmt.Fprintf(w, "%s   the private key: keep it secret\n%s   the public key: give it to those who verify\nkey %s\n",
 			made.Private, made.Public, made.ID)
 		return err
 	})
@@ -94,9 +94,9 @@ func writeNew(path string, content []byte, mode fs.FileMode) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return fmt.Errorf("%s is there already, and a key is never overwritten; give another name with --out", path)
+		return fmt.Errorf("%s already exists, and keys are never overwritten; give another name with --out", path)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s: there is no folder %s; make it first", path, term.DirOf(path))
+		return fmt.Errorf("%s: no folder %s; create it first", path, term.DirOf(path))
 	case err != nil:
 		return err
 	}

@@ -1,16 +1,19 @@
 package releasecmd
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/bundles/signing"
 	"github.com/agent-reviewer/reviewer/bundles/trust"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
@@ -21,11 +24,11 @@ import (
 
 // pulling is what is asked of policy pull.
 type pulling struct {
-	reaching
+	connection
 	to       string // a folder, or the name of the archive; empty: nothing is written
 	activate bool
-	hold     here.Request // with activate
-	format   string
+	hold     active.Request // with activate
+	out      term.Output    // of what is printed
 }
 
 func policyPullCommand(a *cli.App) *cobra.Command {
@@ -34,60 +37,59 @@ func policyPullCommand(a *cli.App) *cobra.Command {
 		Use:   "pull PLACE (-o FOLDER|ARCHIVE | --activate)",
 		Short: "Fetch a policy bundle from a registry, a web server or a folder, and verify it",
 		Long: "PLACE is one of\n\n" +
-			"  oci://HOST/REPOSITORY:TAG            an OCI registry; @sha256:… in place of the tag names one for good\n" +
+			"  oci://HOST/REPOSITORY:TAG            an OCI registry; @sha256:… instead of the tag pins a digest\n" +
 			"  oci-layout:FOLDER[:TAG]              an OCI layout, for transfer without a network\n" +
-			"  https://HOST/PATH.tar.gz             a web server, with the signatures beside it (.dsse.json)\n" +
+			"  https://HOST/PATH.tar.gz             a web server, with the signatures next to it (.dsse.json)\n" +
 			"  FOLDER or ARCHIVE                    files\n\n" +
-			"The signatures come first: where the trust file does not accept them, nothing more is\n" +
-			"fetched. The archive is held against the digest that was signed, and is written only\n" +
-			"if all of `reviewer policy verify` but its sequence and compiling is fine; --activate\n" +
-			"looks at these, too, as `reviewer policy activate` does. Without a trust file the\n" +
-			"answer says 'unsigned'.\n\n" +
-			"An archive that is here already is not fetched again: of a web server its ETag tells,\n" +
-			"which is kept in ARCHIVE" + etagSuffix + ".",
+			"The signatures are fetched first: if the trust file does not accept them, nothing else is\n" +
+			"fetched. The archive is compared with the signed digest, and written only if all\n" +
+			"checks of `reviewer policy verify` pass, except sequence and compiling; --activate\n" +
+			"checks these as well, like `reviewer policy activate`. Without a trust file the\n" +
+			"result says 'unsigned'.\n\n" +
+			"An archive that is already here is not fetched again: for a web server this is decided by\n" +
+			"its ETag, which is stored in ARCHIVE" + etagSuffix + ".",
 		Example: "  reviewer policy pull oci://registry.example.com/policy/agents:stable --activate\n" +
 			"  reviewer policy pull https://policy.example.com/bundles/agents.tar.gz -o agents.tar.gz",
-		Args: cobra.ExactArgs(1),
+		Args: cli.Needs(cli.Argument{Name: "PLACE", What: "oci://HOST/NAME:TAG, oci-layout:FOLDER:TAG, the URL of an archive, or a folder"}),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := in.known(); err != nil {
 				return err
 			}
 			doc, err := pull(cmd.Context(), a, &in, args[0])
 			if doc != nil {
-				err = errors.Join(showPulled(a, doc, in.format), err)
+				err = errors.Join(showPulled(a, doc, &in.out), err)
 			}
 			return err
 		},
 	}
-	in.reaching.flags(cmd)
+	in.connection.flags(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&in.to, "output", "o", "", "put the archive and its signatures into this folder, or the archive into this file")
-	f.StringVarP(&in.format, "format", "f", "text", "format of what is printed: text, json")
-	f.BoolVar(&in.activate, "activate", false, "let it hold from the next call on, as policy activate does")
-	f.StringVar(&in.hold.Layer, "layer", "", "with --activate: refuse the bundle unless it is of this layer")
-	f.BoolVar(&in.hold.AllowRollback, "allow-rollback", false, "with --activate: allow a lower sequence than was seen; needs --reason")
-	f.StringVar(&in.hold.Reason, "reason", "", "with --activate: why, for the log")
+	in.out.FormatFlag(cmd, term.Text, "json")
+	f.BoolVar(&in.activate, "activate", false, "activate the bundle, as policy activate does")
+	f.StringVar(&in.hold.Layer, "layer", "", "with --activate: refuse the bundle unless it is for this layer")
+	f.BoolVar(&in.hold.AllowRollback, "allow-rollback", false, "with --activate: allow a release older than the last one; needs --reason")
+	f.StringVar(&in.hold.Reason, "reason", "", "with --activate: reason to record in the log")
 	return cmd
 }
 
 func (in *pulling) known() error {
 	switch {
 	case in.to == "" && !in.activate:
-		return errors.New("say where it is to go: -o FOLDER, -o ARCHIVE, or --activate")
+		return cli.Usage("no destination given: use -o FOLDER, -o ARCHIVE, or --activate")
 	case !in.activate && (in.hold.Layer != "" || in.hold.AllowRollback || in.hold.Reason != ""):
-		return errors.New("--layer, --allow-rollback and --reason are for --activate; leave them out, or give it")
+		return cli.Usage("--layer, --allow-rollback and --reason need --activate; leave them out, or add it")
 	}
-	format := term.Output{Format: in.format, Formats: []string{"text", "json"}}
-	return errors.Join(format.Known(), knownActivation(&in.hold))
+	return knownActivation(&in.hold)
 }
 
 // pullDocument is what pull -f json writes.
 type pullDocument struct {
-	Place     string          `json:"place"` // where it came from, by its digest where it has one
-	Written   string          `json:"written,omitempty"`
-	Unchanged bool            `json:"unchanged"` // the archive was here already
-	Verdict   trust.Verdict   `json:"verdict"`
-	Activated *here.Activated `json:"activated,omitempty"`
+	Place     string            `json:"place"` // where it came from, by its digest where it has one
+	Written   string            `json:"written,omitempty"`
+	Unchanged bool              `json:"unchanged"` // the archive was here already
+	Verdict   trust.Verdict     `json:"verdict"`
+	Activated *active.Activated `json:"activated,omitempty"`
 }
 
 // pull fetches, checks, writes and activates, and each only after the one before
@@ -97,12 +99,15 @@ func pull(ctx context.Context, a *cli.App, in *pulling, place string) (*pullDocu
 	if err != nil {
 		return nil, err
 	}
-	options, err := shipOptions(a, in.reaching)
+	options, err := shipOptions(a, in.connection)
 	if err != nil {
 		return nil, err
 	}
 	c, err := customsFor(a)
 	if err != nil {
+		return nil, err
+	}
+	if err := in.clearTarget(); err != nil {
 		return nil, err
 	}
 	if options.Have, err = in.have(from); err != nil {
@@ -111,6 +116,9 @@ func pull(ctx context.Context, a *cli.App, in *pulling, place string) (*pullDocu
 	limited, cancel := context.WithTimeout(ctx, in.timeout)
 	defer cancel()
 	p, err := ship.Pull(limited, from, options, c.mayFetch)
+	if errors.Is(err, ship.ErrNotFound) {
+		return nil, err
+	}
 	if c.verdict.Refused() {
 		return &pullDocument{Place: place, Verdict: c.verdict}, refused(c.verdict)
 	}
@@ -133,28 +141,28 @@ func pull(ctx context.Context, a *cli.App, in *pulling, place string) (*pullDocu
 
 func refused(v trust.Verdict) error { return cli.Findings("refused [%s] %s", v.Code, v.Reason) }
 
-// customs is where releases from elsewhere are looked at.
-type customs struct {
+// importCheck checks releases from elsewhere.
+type importCheck struct {
 	trust   *trust.Trust    // nil: there is no trust file
 	file    string          // the trust file
-	now     trust.Candidate // what is known beside a bundle
+	now     trust.Candidate // what is known next to a bundle
 	verdict trust.Verdict   // of the last offer
 }
 
-func customsFor(a *cli.App) (*customs, error) {
-	c := &customs{now: trust.Candidate{Now: time.Now().UnixMilli()}, verdict: trust.Verdict{Unsigned: true}}
+func customsFor(a *cli.App) (*importCheck, error) {
+	c := &importCheck{now: trust.Candidate{Now: time.Now().UnixMilli()}, verdict: trust.Verdict{Unsigned: true}}
 	var err error
 	c.trust, c.file, err = trustFor(a, &verifying{threshold: 1}, &c.now)
 	c.now.Highest = nil // what is fetched is not active yet: activating looks at that
 	if refusal := (*trust.Refusal)(nil); errors.As(err, &refusal) {
-		return nil, notTrusted(err)
+		return nil, invalidTrust(err)
 	}
 	return c, err
 }
 
-// mayFetch looks at the statement of what is offered and at its signatures: all
-// that can be said of an archive before it is here.
-func (c *customs) mayFetch(o ship.Offer) error {
+// mayFetch checks the statement of an offer and its signatures: all that can be checked
+// before the archive is fetched.
+func (c *importCheck) mayFetch(o ship.Offer) error {
 	in := c.now
 	in.File, in.Envelope = o.Name, o.Envelope
 	c.verdict = c.trust.Offered(in, o.SHA256)
@@ -162,8 +170,8 @@ func (c *customs) mayFetch(o ship.Offer) error {
 	return c.verdict.Err()
 }
 
-// check looks at all of what came, but for whether it compiles.
-func (c *customs) check(p ship.Parcel) trust.Verdict {
+// check checks everything that was fetched, except whether it compiles.
+func (c *importCheck) check(p ship.Parcel) trust.Verdict {
 	in := c.now
 	in.File, in.Archive, in.Envelope = p.Name, p.Archive, p.Envelope
 	v := c.trust.Check(in)
@@ -189,6 +197,42 @@ func (in *pulling) target(name string) string {
 	return in.to
 }
 
+// clearTarget refuses an output that is clearly neither a folder nor an archive:
+// what was meant for a folder would become a file, and the next pull replace it.
+func (in *pulling) clearTarget() error {
+	if in.to == "" {
+		return nil
+	}
+	info, err := os.Stat(in.to)
+	switch {
+	case err == nil && info.IsDir():
+		return nil
+	case strings.HasSuffix(in.to, "/"):
+		return fmt.Errorf("-o %s: no such folder; create it first", in.to)
+	case !strings.HasSuffix(in.to, ".tar.gz") && !strings.HasSuffix(in.to, ".tgz"):
+		return fmt.Errorf("-o %s: no such folder, and an archive's name ends in .tar.gz; "+
+			"create the folder, or name an archive", in.to)
+	case err == nil && !info.Mode().IsRegular():
+		return fmt.Errorf("-o %s is not a regular file; name another", in.to)
+	case err == nil:
+		return in.mayReplace()
+	}
+	return nil
+}
+
+// mayReplace is an error where the file that is in the way is not an archive: an
+// archive is replaced by its next release, nothing else is.
+func (in *pulling) mayReplace() error {
+	raw, err := active.ReadBounded(in.to, trust.MaxArchive)
+	if err != nil {
+		return err
+	}
+	if _, err := bundles.OpenArchive(bytes.NewReader(raw)); err != nil {
+		return fmt.Errorf("-o %s exists and is not a policy archive; name another file, or move it away", in.to)
+	}
+	return nil
+}
+
 // have returns the archive that is here already; nil: none that could be it.
 func (in *pulling) have(from ship.Ref) (*ship.Parcel, error) {
 	if in.to == "" || !from.Remote() {
@@ -199,20 +243,20 @@ func (in *pulling) have(from ship.Ref) (*ship.Parcel, error) {
 	if err != nil || !info.Mode().IsRegular() {
 		return nil, nil // what is in the way is said when it is written
 	}
-	raw, err := here.ReadBounded(name, trust.MaxArchive)
+	raw, err := active.ReadBounded(name, trust.MaxArchive)
 	if err != nil {
 		return nil, err
 	}
 	p := &ship.Parcel{Archive: raw}
 	var known etag
-	doc, err := here.ReadBounded(name+etagSuffix, 64<<10)
+	doc, err := active.ReadBounded(name+etagSuffix, 64<<10)
 	if err == nil && json.Unmarshal(doc, &known) == nil && known.URL == from.String() && known.SHA256 == signing.SHA256(raw) {
 		p.ETag = known.ETag
 	}
 	return p, nil
 }
 
-// write puts what was found right in its place.
+// write writes what passed the checks to its place.
 func (in *pulling) write(doc *pullDocument, place string, p ship.Parcel) error {
 	if in.to == "" {
 		return nil
@@ -232,21 +276,21 @@ func (in *pulling) write(doc *pullDocument, place string, p ship.Parcel) error {
 	return term.WriteWhole(doc.Written+etagSuffix, append(raw, '\n'))
 }
 
-func showPulled(a *cli.App, d *pullDocument, format string) error {
-	if format == "json" {
-		return term.WriteJSON(a.Stdout, d)
+func showPulled(a *cli.App, d *pullDocument, out *term.Output) error {
+	if out.Format == "json" {
+		return out.Write(a.Stdout, func(w io.Writer) error { return term.WriteDocument(w, d) })
 	}
-	if err := showVerdict(a, a.Stdout, &verifying{out: term.Output{Format: format}}, &d.Verdict, d.Place); err != nil {
+	if err := showVerdict(a, a.Stdout, &verifying{out: *out}, &d.Verdict, d.Place); err != nil {
 		return err
 	}
 	switch {
 	case d.Written != "" && d.Unchanged:
-		fmt.Fprintf(a.Stdout, "The archive %s was here already.\n", term.OneLine(d.Written, 500))
+		fmt.Fprintf(a.Stdout, "The archive %s was already here.\n", term.OneLine(d.Written, 500))
 	case d.Written != "":
 		fmt.Fprintf(a.Stdout, "Written to %s.\n", term.OneLine(d.Written, 500))
 	}
 	if d.Activated == nil {
 		return nil
 	}
-	return showActivated(a, a.Stdout, &term.Output{Format: format}, d.Activated)
+	return showActivated(a, a.Stdout, out, d.Activated)
 }

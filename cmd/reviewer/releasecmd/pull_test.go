@@ -74,7 +74,7 @@ func TestMayFetch(t *testing.T) {
 			o.Envelope = bytes.Replace(o.Envelope, []byte(`"payload": "e`), []byte(`"payload": "f`), 1)
 		}, trust.Threshold},
 	} {
-		c := &customs{trust: trusted, now: trust.Candidate{Now: time.Now().UnixMilli()}}
+		c := &importCheck{trust: trusted, now: trust.Candidate{Now: time.Now().UnixMilli()}}
 		o := good
 		test.change(&o)
 		err := c.mayFetch(o)
@@ -82,7 +82,7 @@ func TestMayFetch(t *testing.T) {
 			t.Errorf("%s: %q (%v), want %q", name, c.verdict.Code, err, test.want)
 		}
 	}
-	if err := (&customs{now: trust.Candidate{Now: time.Now().UnixMilli()}}).mayFetch(ship.Offer{}); err != nil {
+	if err := (&importCheck{now: trust.Candidate{Now: time.Now().UnixMilli()}}).mayFetch(ship.Offer{}); err != nil {
 		t.Errorf("without a trust file: %v", err)
 	}
 }
@@ -90,18 +90,18 @@ func TestMayFetch(t *testing.T) {
 // The password is read to its end of line, and comes with a name only.
 func TestShipOptions(t *testing.T) {
 	for _, test := range []struct {
-		in   reaching
+		in   connection
 		text string
 		want string // the password, or a part of the error
 	}{
-		{reaching{username: "kim", password: true, timeout: 1}, "pass\r\n", "pass"},
-		{reaching{username: "kim", password: true, timeout: 1}, " pass word", " pass word"},
-		{reaching{timeout: 1}, "not read", ""},
-		{reaching{username: "kim", password: true, timeout: 1}, "\n", "no password is on standard input"},
-		{reaching{username: "kim", password: true, timeout: 1}, strings.Repeat("x", maxPassword+1), "too long"},
-		{reaching{username: "kim", timeout: 1}, "", "belong together"},
-		{reaching{password: true, timeout: 1}, "", "belong together"},
-		{reaching{}, "", "--timeout 0s: expected a time"},
+		{connection{username: "kim", password: true, timeout: 1}, "pass\r\n", "pass"},
+		{connection{username: "kim", password: true, timeout: 1}, " pass word", " pass word"},
+		{connection{timeout: 1}, "not read", ""},
+		{connection{username: "kim", password: true, timeout: 1}, "\n", "standard input contains no password"},
+		{connection{username: "kim", password: true, timeout: 1}, strings.Repeat("x", maxPassword+1), "too long"},
+		{connection{username: "kim", timeout: 1}, "", "must be given together"},
+		{connection{password: true, timeout: 1}, "", "must be given together"},
+		{connection{}, "", "--timeout 0s: expected a time"},
 	} {
 		o, err := shipOptions((&cli.App{Streams: term.Streams{Stdin: strings.NewReader(test.text)}}), test.in)
 		got := o.Password
@@ -112,7 +112,7 @@ func TestShipOptions(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", test.in, got, test.want)
 		}
 	}
-	if err := errors.Join((&pulling{to: "x", format: "text"}).known(), (&pulling{activate: true, format: "json"}).known()); err != nil {
+	if err := errors.Join((&pulling{to: "x"}).known(), (&pulling{activate: true}).known()); err != nil {
 		t.Error(err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/bundles/signing"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/ship"
@@ -20,32 +20,32 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// reaching is how a place of releases is reached: flags that push and pull share.
-type reaching struct {
+// connection are the connection flags that push and pull share.
+type connection struct {
 	username string
 	password bool // on standard input
 	plain    bool
 	timeout  time.Duration
 }
 
-func (r *reaching) flags(cmd *cobra.Command) {
+func (r *connection) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&r.username, "username", "", "name at the registry or server (default: what docker login left for a registry)")
+	f.StringVar(&r.username, "username", "", "user name for the registry or server (default: the credentials of docker login, for a registry)")
 	f.BoolVar(&r.password, "password-stdin", false, "read the password from standard input")
-	f.BoolVar(&r.plain, "plain-http", false, "speak without TLS to another machine; this machine is always spoken to so")
-	f.DurationVar(&r.timeout, "timeout", 2*time.Minute, "how long it may take")
+	f.BoolVar(&r.plain, "plain-http", false, "allow plain HTTP to remote hosts (always used for localhost)")
+	f.DurationVar(&r.timeout, "timeout", 2*time.Minute, "time limit")
 }
 
 // maxPassword bounds what is read from standard input, in bytes.
 const maxPassword = 64 << 10
 
-func shipOptions(a *cli.App, r reaching) (ship.Options, error) {
+func shipOptions(a *cli.App, r connection) (ship.Options, error) {
 	o := ship.Options{Username: r.username, PlainHTTP: r.plain}
 	switch {
 	case r.timeout <= 0:
-		return o, fmt.Errorf("--timeout %s: expected a time such as 30s or 5m", r.timeout)
+		return o, cli.Usage("--timeout %s: expected a time such as 30s or 5m", r.timeout)
 	case (r.username != "") != r.password:
-		return o, errors.New("--username and --password-stdin belong together; give both, or none")
+		return o, cli.Usage("--username and --password-stdin must be given together")
 	case !r.password:
 		return o, nil
 	}
@@ -55,7 +55,7 @@ func shipOptions(a *cli.App, r reaching) (ship.Options, error) {
 	}
 	o.Password = strings.TrimRight(string(raw), "\r\n")
 	if o.Password == "" || len(raw) > maxPassword {
-		return o, errors.New("no password is on standard input, or one that is too long")
+		return o, errors.New("standard input contains no password, or one that is too long")
 	}
 	return o, nil
 }
@@ -70,22 +70,23 @@ type pushDocument struct {
 }
 
 func policyPushCommand(a *cli.App) *cobra.Command {
-	var r reaching
+	var r connection
 	var force bool
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "push ARCHIVE PLACE",
-		Short: "Bring a policy bundle and its signatures to a registry or a folder",
+		Short: "Push a policy bundle and its signatures to a registry or a folder",
 		Long: "PLACE is one of\n\n" +
-			"  oci://HOST/REPOSITORY[:TAG]   an OCI registry; OPA's own downloader can pull it, too\n" +
+			"  oci://HOST/REPOSITORY[:TAG]   an OCI registry; OPA's own downloader can pull it as well\n" +
 			"  oci-layout:FOLDER[:TAG]       an OCI layout, for transfer without a network\n" +
-			"  FOLDER                        which a web server or `reviewer policy serve` has\n\n" +
-			"Without a TAG it is the version. The signatures (ARCHIVE" + ship.EnvelopeSuffix + ") go along: in a\n" +
-			"registry as a referrer of the release, which gets its tag last. What is there under the\n" +
+			"  FOLDER                        served by a web server or `reviewer policy serve`\n\n" +
+			"TAG defaults to the version. The signatures (ARCHIVE" + ship.EnvelopeSuffix + ") are pushed as well: in a\n" +
+			"registry as a referrer of the release, which is tagged last. An existing release with the\n" +
 			"same tag or name is not replaced, unless --force is given.",
 		Example: "  reviewer policy push acme-1.4.0.tar.gz oci://registry.example.com/policy/agents:stable\n" +
-			"  reviewer policy push acme-1.4.0.tar.gz oci-layout:/media/stick/acme",
-		Args: cobra.ExactArgs(2),
+			"  reviewer policy push acme-1.4.0.tar.gz oci-layout:/media/usb/acme",
+		Args: cli.Needs(cli.Argument{Name: "ARCHIVE", What: "an archive that `reviewer policy build` wrote"},
+			cli.Argument{Name: "PLACE", What: "oci://HOST/NAME:TAG, oci-layout:FOLDER:TAG, or a folder"}),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := out.Known(); err != nil {
 				return err
@@ -105,7 +106,7 @@ func policyPushCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	r.flags(cmd)
-	cmd.Flags().BoolVar(&force, "force", false, "replace what is there under the same tag or name")
+	cmd.Flags().BoolVar(&force, "force", false, "replace an existing release with the same tag or name")
 	out.Flags(cmd, "text", "json")
 	return cmd
 }
@@ -126,10 +127,10 @@ func push(ctx context.Context, archive, place string, o ship.Options) (*pushDocu
 	return &pushDocument{r.Place, r.SHA256, !r.Signed, r.Unchanged, r.Replaced}, nil
 }
 
-// parcel reads an archive and what lies beside it, and refuses what does not
-// belong together.
+// parcel reads an archive and the files next to it, and refuses files that do not belong
+// together.
 func parcel(path string) (ship.Parcel, error) {
-	in := here.Request{}
+	in := active.Request{}
 	if err := in.Read(path); err != nil {
 		return ship.Parcel{}, err
 	}
@@ -144,7 +145,7 @@ func parcel(path string) (ship.Parcel, error) {
 	return p, nil
 }
 
-// labelOf says what is in an archive, as it was signed, else as it was built. One
+// labelOf describes the contents of an archive, as signed or else as built. One
 // that was made elsewhere and that nobody signed has no label.
 func labelOf(path string, p ship.Parcel) (ship.Label, error) {
 	if p.Envelope != nil {
@@ -155,7 +156,7 @@ func labelOf(path string, p ship.Parcel) (ship.Label, error) {
 		_, r, err := signing.Open[signing.Release](e)
 		return ship.Label{Name: r.Name, Version: r.Version, Sequence: r.Sequence, Digest: r.Policy}, err
 	}
-	raw, err := here.ReadBounded(path+bundles.ResultsSuffix, 1<<20)
+	raw, err := active.ReadBounded(path+bundles.ResultsSuffix, 1<<20)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ship.Label{}, nil
 	}
@@ -171,19 +172,19 @@ func labelOf(path string, p ship.Parcel) (ship.Label, error) {
 
 func showPushed(a *cli.App, w io.Writer, out *term.Output, d *pushDocument) error {
 	if out.Format == "json" {
-		return term.WriteJSON(w, d)
+		return term.WriteDocument(w, d)
 	}
 	p := a.Paint(out)
 	word := "pushed"
 	if d.Unchanged {
-		word = "there already"
+		word = "already there"
 	}
 	fmt.Fprintf(w, "%s: %s\n  archive sha256:%s\n", word, term.OneLine(d.Place, 500), d.SHA256)
 	if d.Replaced != "" {
-		fmt.Fprintf(w, "  in place of %s\n", term.OneLine(d.Replaced, 100))
+		fmt.Fprintf(w, "  replaces %s\n", term.OneLine(d.Replaced, 100))
 	}
 	if d.Unsigned {
-		fmt.Fprintf(w, "  %s: there is no envelope beside the archive; `reviewer policy sign` makes one\n", p.Colour("33;1", "unsigned"))
+		fmt.Fprintf(w, "  %s: no envelope next to the archive; `reviewer policy sign` creates one\n", p.Colour("33;1", "unsigned"))
 	}
 	return nil
 }

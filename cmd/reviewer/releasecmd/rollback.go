@@ -7,30 +7,30 @@ import (
 	"io"
 	"strings"
 
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/spf13/cobra"
 )
 
 func policyRollbackCommand(a *cli.App) *cobra.Command {
-	var in here.Request
+	var in active.Request
 	var to string
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "rollback",
-		Short: "Go back to the policy bundle that was active before; needs a person at a terminal",
-		Long: "Makes the bundle active that was so before the one that is, or with --to another that is kept:\n" +
-			"`reviewer policy list` shows them. It is verified and compiled again, and has to be as it was. What it\n" +
-			"goes back from stays kept, but a further rollback does not come to it.\n\n" +
-			"--to none leaves the layer without a bundle: then the policy that ships is the base, and folders of\n" +
-			"policy count again. Where a trust file is, going to a lower sequence, or to no bundle, takes\n" +
-			"--allow-rollback. To send everybody back, release the old contents under a new sequence instead.",
+		Short: "Roll back to the previously active policy bundle; needs a person at a terminal",
+		Long: "Activates the bundle that was active before the current one, or with --to another stored one\n" +
+			"(`reviewer policy list` shows them). It is verified and compiled again, and must be unchanged. The\n" +
+			"current bundle stays stored, but a further rollback skips it.\n\n" +
+			"--to none leaves the layer without a bundle: then the built-in policy is the base, and policy folders\n" +
+			"are used again. With a trust file, a lower sequence or no bundle needs --allow-rollback. To roll\n" +
+			"everybody back, release the old contents under a new sequence instead.",
 		Example: "  reviewer policy rollback --reason 'blocks the release job'\n  reviewer policy rollback --to 41 --allow-rollback --reason 'as agreed with security'",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if strings.TrimSpace(in.Reason) == "" {
-				return errors.New("say why with --reason TEXT, for the log")
+				return cli.Usage("give the reason with --reason TEXT, for the log")
 			}
 			if err := errors.Join(out.Known(), knownActivation(&in)); err != nil {
 				return err
@@ -43,46 +43,51 @@ func policyRollbackCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&to, "to", "", "go back to this one: its sequence, the first 6 or more digits of its archive's or policy's digest, or none")
-	f.StringVar(&in.Layer, "layer", "", "of which layer (default: the only one that has a bundle)")
-	f.BoolVar(&in.AllowRollback, "allow-rollback", false, "allow a lower sequence than was seen, where a trust file is")
-	f.StringVar(&in.Reason, "reason", "", "why, for the log (required)")
+	f.StringVar(&to, "to", "", "bundle to roll back to: its sequence, the first 6 or more digits of its archive's or policy's digest, or none")
+	f.StringVar(&in.Layer, "layer", "", "layer to roll back (default: the only one that has a bundle)")
+	f.BoolVar(&in.AllowRollback, "allow-rollback", false, "with a trust file: allow a lower sequence than the last one seen")
+	f.StringVar(&in.Reason, "reason", "", "reason to record in the log (required)")
 	out.Flags(cmd, "text", "json")
 	return cmd
 }
 
-// rollback makes a bundle active that is kept. What it is to be is looked up
-// before the depot is locked; if somebody changes it meanwhile, that is gone back
-// to all the same, which is what was asked for.
-func rollback(ctx context.Context, a *cli.App, in here.Request, to string) (*here.Activated, error) {
+// rollback activates a stored bundle again. Which one is determined before the store
+// is locked; if somebody changes the store meanwhile, it still rolls back to that
+// one, which is what was asked for.
+func rollback(ctx context.Context, a *cli.App, in active.Request, to string) (*active.Activated, error) {
 	store, err := a.OpenStore()
 	if err != nil {
 		return nil, err
 	}
-	d := here.Depot(store.Dir)
+	d := active.Releases(store.Dir)
 	state, err := d.State()
 	if err != nil {
 		return nil, err
 	}
-	if in.Layer, err = here.RollbackLayer(state, in.Layer); err != nil {
+	if in.Layer, err = active.RollbackLayer(state, in.Layer); err != nil {
 		return nil, err
 	}
-	target, err := here.RollbackTarget(state, in.Layer, to)
+	target, err := active.RollbackTarget(state, in.Layer, to)
 	if err != nil {
 		return nil, err
 	}
 	if err := in.TakeKept(d, target); err != nil {
 		return nil, err
 	}
-	t, _, err := here.TrustInForce(store)
+	t, _, err := active.TrustInForce(store)
 	if err != nil {
-		return nil, err
+		return nil, invalidTrust(err)
 	}
 	if t.None() {
-		in.AllowRollback = true // a person says so, and there is nothing else to go by
+		in.AllowRollback = true // a person decides this, since nothing else can
 	} else if target.None() && !in.AllowRollback {
-		return nil, fmt.Errorf("%s asks for signatures, and without a bundle of the %s layer what it vouches for no longer holds; say "+
-			"--allow-rollback if that is meant", t.Path, in.Layer)
+		return nil, withoutBundle(t, in.Layer)
 	}
 	return activate(ctx, a, in)
+}
+
+// withoutBundle refuses to leave a layer without its signed bundle.
+func withoutBundle(t active.Trust, layer string) error {
+	return fmt.Errorf("%s requires signatures, but without a bundle the %s layer would be unsigned; add "+
+		"--allow-rollback if that is intended", t.Path, layer)
 }

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/bundles/signing"
 	"github.com/agent-reviewer/reviewer/bundles/trust"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
@@ -42,47 +42,47 @@ func policySignCommand(a *cli.App) *cobra.Command {
 	var s policySign
 	cmd := &cobra.Command{
 		Use:   "sign ARCHIVE --signing-key KEY",
-		Short: "Sign an archive of a policy, and what its tests and a simulation said",
+		Short: "Sign a policy archive with the results of its tests and of a simulation",
 		Long: "Writes ARCHIVE.dsse.json: a DSSE envelope with an in-toto statement that names the\n" +
-			"archive by its SHA-256 and says which release it is: name, version, sequence and\n" +
-			"results of tests as `policy build` left them in ARCHIVE.results.json, channel, time,\n" +
-			"expiry, and what `policy simulate` found. Nothing of it is in the archive.\n\n" +
+			"archive by its SHA-256 and describes the release: name, version, sequence and test\n" +
+			"results as `policy build` wrote them to ARCHIVE.results.json, channel, time, expiry,\n" +
+			"and the result of `policy simulate`. The archive contains none of this.\n\n" +
 			"A KEY is a file (PEM or OpenSSH, not encrypted; ed25519 or ECDSA P-256), env:NAME, or\n" +
-			"'exec:PROGRAM ARG…': the program has what is to be signed on its standard input and\n" +
+			"'exec:PROGRAM ARG…': the program reads the data to sign from standard input and\n" +
 			"prints the signature, raw or in base64; its public key is given with\n" +
 			"--verification-key. ECDSA signatures are ASN.1, over the SHA-256 of the input.\n\n" +
-			"Where several have to sign, each signs the same statement with --add.\n" +
-			"--opa puts OPA's own signature into the archive first, for opa run; it needs an ECDSA\n" +
-			"key, its scope is the channel, and the archive has another SHA-256 then.",
+			"If several signatures are required, each signer adds one to the same statement with --add.\n" +
+			"--opa first puts OPA's own signature into the archive, for opa run; it needs an ECDSA\n" +
+			"key, its scope is the channel, and it changes the archive's SHA-256.",
 		Example: "  reviewer policy sign policy.tar.gz --signing-key release --expires 90d\n" +
 			"  reviewer policy sign policy.tar.gz --signing-key env:SECOND_KEY --add\n" +
 			"  reviewer policy sign policy.tar.gz --verification-key kms.pub \\\n" +
 			"      --signing-key 'exec:kms-sign --key policy'",
-		Args: cobra.ExactArgs(1),
+		Args: cli.Needs(cli.Argument{Name: "ARCHIVE", What: "an archive that `reviewer policy build` wrote"}),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s.given = cmd.Flags().Changed
 			return sign(cmd.Context(), a, args[0], &s)
 		},
 	}
 	s.keys.flags(cmd)
-	cmd.Flags().StringVar(&s.channel, "channel", "stable", "line of releases that the archive is for")
+	cmd.Flags().StringVar(&s.channel, "channel", "stable", "release channel of the archive")
 	cmd.Flags().StringVar(&s.created, "created", "", "time of the release (default $SOURCE_DATE_EPOCH, else now)")
-	cmd.Flags().StringVar(&s.expires, "expires", "", "when it ends to be activated: 90d, or a date such as 2027-01-31 (default never)")
-	cmd.Flags().Int64Var(&s.rollbackOf, "rollback-of", 0, "sequence of the release whose policy this brings back")
-	cmd.Flags().StringVar(&s.simulation, "simulation", "", "attest this result of policy simulate --candidate ARCHIVE -f json")
-	cmd.Flags().BoolVar(&s.add, "add", false, "add a signature to those that are there, of the same statement")
-	cmd.Flags().BoolVar(&s.force, "force", false, "replace signatures of others, and what is no envelope")
+	cmd.Flags().StringVar(&s.expires, "expires", "", "when the release can no longer be activated: 90d, or 2027-01-31 (default never)")
+	cmd.Flags().Int64Var(&s.rollbackOf, "rollback-of", 0, "sequence of the earlier release whose policy this one restores")
+	cmd.Flags().StringVar(&s.simulation, "simulation", "", "include this result of policy simulate --candidate ARCHIVE -f json")
+	cmd.Flags().BoolVar(&s.add, "add", false, "add a signature to the existing ones, for the same statement")
+	cmd.Flags().BoolVar(&s.force, "force", false, "replace existing signatures or an invalid envelope")
 	cmd.Flags().BoolVar(&s.opa, "opa", false, "put OPA's own .signatures.json into the archive first")
 	s.out.Flags(cmd, "text", "json")
 	return cmd
 }
 
-// signingJob is one archive on its way to its envelope.
+// signingJob is the signing of one archive.
 type signingJob struct {
 	path    string
 	archive []byte
 	results *bundles.Results
-	report  string // SHA-256 of the results as they lie beside the archive
+	report  string // SHA-256 of the results as they lie next to the archive
 
 	files  bundles.Memory
 	policy string // digest that the policy has where it decides
@@ -91,7 +91,7 @@ type signingJob struct {
 
 func sign(ctx context.Context, a *cli.App, path string, s *policySign) error {
 	if s.add && (s.opa || s.force) {
-		return errors.New("--add adds to signatures that are there; --opa and --force would make those of others worthless")
+		return cli.Usage("--add keeps existing signatures; --opa and --force would invalidate them")
 	}
 	if err := s.out.Known(); err != nil {
 		return err
@@ -105,6 +105,9 @@ func sign(ctx context.Context, a *cli.App, path string, s *policySign) error {
 	}
 	e, err := envelopeFor(ctx, a, job, s)
 	if err != nil {
+		return err
+	}
+	if err := s.warnOfTimes(a, e, time.Now()); err != nil {
 		return err
 	}
 	for _, signer := range job.signer {
@@ -127,13 +130,13 @@ func sign(ctx context.Context, a *cli.App, path string, s *policySign) error {
 func readArchive(a *cli.App, path string) (*signingJob, error) {
 	job := &signingJob{path: path}
 	var err error
-	if job.archive, err = here.ReadBounded(path, trust.MaxArchive); err != nil {
+	if job.archive, err = active.ReadBounded(path, trust.MaxArchive); err != nil {
 		return nil, err
 	}
-	raw, err := here.ReadBounded(path+bundles.ResultsSuffix, 1<<20)
+	raw, err := active.ReadBounded(path+bundles.ResultsSuffix, 1<<20)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s is not there, which says what the tests found; build the archive with `reviewer policy build`, and keep the "+
-			"two together", path+bundles.ResultsSuffix)
+		return nil, fmt.Errorf("%s is missing, which has the test results; build the archive with `reviewer policy build`, and keep the "+
+			"two files together", path+bundles.ResultsSuffix)
 	}
 	if err != nil {
 		return nil, err
@@ -148,14 +151,14 @@ func readArchive(a *cli.App, path string) (*signingJob, error) {
 	return job, nil
 }
 
-// checkManifest compares the results with the archive itself: they lie beside it,
+// checkManifest compares the results with the archive itself: they lie next to it,
 // where anybody can write.
 func (j *signingJob) checkManifest() error {
 	archive, err := bundles.OpenArchive(bytes.NewReader(j.archive))
 	if err != nil {
 		return err
 	}
-	layers, err := here.LayersIn(archive.Memory)
+	layers, err := active.LayersIn(archive.Memory)
 	if err != nil {
 		return err
 	}
@@ -175,7 +178,7 @@ func (j *signingJob) checkManifest() error {
 		{"revision", r.Revision, own.Manifest.Revision}, {"capabilities", r.Capabilities, m.Capabilities}, {"tests_skipped", r.Skipped, m.TestsSkipped},
 	} {
 		if c.results != c.archive {
-			return fmt.Errorf("its manifest and %s do not agree: %s is %v there, and %v in the results; build the archive again",
+			return fmt.Errorf("its manifest and %s do not match: %s is %v in the manifest and %v in the results; build the archive again",
 				filepath.Base(j.path)+bundles.ResultsSuffix, c.what, c.archive, c.results)
 		}
 	}
@@ -217,7 +220,7 @@ func envelopeFor(ctx context.Context, a *cli.App, job *signingJob, s *policySign
 }
 
 func readEnvelope(path string) (*signing.Envelope, error) {
-	doc, err := here.ReadBounded(path, signing.MaxEnvelope)
+	doc, err := active.ReadBounded(path, signing.MaxEnvelope)
 	if err != nil {
 		return nil, err
 	}
@@ -228,8 +231,8 @@ func readEnvelope(path string) (*signing.Envelope, error) {
 	return e, nil
 }
 
-// replaces refuses to throw away what others have signed of this archive. What is
-// there of another archive is of no use any more.
+// replaces refuses to discard the signatures of others for this archive. Those for
+// another archive are no longer of use.
 func replaces(a *cli.App, there *signing.Envelope, job *signingJob, s *policySign) error {
 	subject, _, err := signing.Open[signing.Release](there)
 	switch {
@@ -238,7 +241,7 @@ func replaces(a *cli.App, there *signing.Envelope, job *signingJob, s *policySig
 	case err != nil:
 		return fmt.Errorf("%s: %w; --force replaces it", job.path+envelopeSuffix, err)
 	case subject.SHA256 != signing.SHA256(job.archive):
-		fmt.Fprintf(a.Stderr, "reviewer: %s was of another archive, and is replaced\n", cli.Masked(job.path+envelopeSuffix))
+		fmt.Fprintf(a.Stderr, "reviewer: %s was for another archive and was replaced\n", cli.Masked(job.path+envelopeSuffix))
 		return nil
 	}
 	var own []signing.PublicKey
@@ -248,7 +251,7 @@ func replaces(a *cli.App, there *signing.Envelope, job *signingJob, s *policySig
 	for _, one := range there.Signatures {
 		signed, err := (&signing.Envelope{Payload: there.Payload, Signatures: []signing.Signature{one}}).Signers(own)
 		if err != nil || len(signed) == 0 {
-			return fmt.Errorf("%s has signatures of others (%.16s…); add yours to theirs with --add, or begin again with --force",
+			return fmt.Errorf("%s has signatures by others (%.16s…); add yours with --add, or start again with --force",
 				job.path+envelopeSuffix, one.KeyID)
 		}
 	}
@@ -263,7 +266,7 @@ func (s *policySign) sameStatement(e *signing.Envelope, job *signingJob, want si
 		return fmt.Errorf("--add: %s: %w", job.path+envelopeSuffix, err)
 	}
 	if subject.SHA256 != signing.SHA256(job.archive) {
-		return fmt.Errorf("--add: %s is of another archive; sign without --add", job.path+envelopeSuffix)
+		return fmt.Errorf("--add: %s is for another archive; sign without --add", job.path+envelopeSuffix)
 	}
 	if !s.given("created") {
 		want.Created = is.Created
@@ -283,7 +286,7 @@ func (s *policySign) sameStatement(e *signing.Envelope, job *signingJob, want si
 		want.Simulation = is.Simulation
 	}
 	if what := differing(is, want); len(what) > 0 {
-		return fmt.Errorf("--add: the statement in %s says something else than asked for: %s; an envelope has one statement",
+		return fmt.Errorf("--add: the statement in %s differs from the requested one: %s; an envelope has one statement",
 			job.path+envelopeSuffix, strings.Join(what, ", "))
 	}
 	return nil
@@ -307,6 +310,7 @@ func releaseOf(a *cli.App, job *signingJob, s *policySign) (signing.Release, err
 	r := signing.Release{
 		Name: found.Name, Version: found.Version, Channel: s.channel, Sequence: found.Sequence, Revision: found.Revision,
 		Policy: found.Policy, RollbackOf: s.rollbackOf, Requires: found.Requires, Capabilities: found.Capabilities, SkippedTests: found.Skipped,
+		Ignored: found.Ignored,
 	}
 	if !found.Skipped {
 		r.Tests = testsOf(found, job.report)
@@ -319,12 +323,12 @@ func releaseOf(a *cli.App, job *signingJob, s *policySign) (signing.Release, err
 		return r, err
 	}
 	if s.simulation != "" {
-		if r.Simulation, err = attested(s.simulation, job.policy); err != nil {
+		if r.Simulation, err = simulationOf(s.simulation, job.policy); err != nil {
 			return r, fmt.Errorf("--simulation %s: %w", s.simulation, err)
 		}
 	}
 	if err := r.Check(); err != nil {
-		return r, fmt.Errorf("what is to be signed is not right: %w", err)
+		return r, fmt.Errorf("invalid statement: %w", err)
 	}
 	return r, nil
 }
@@ -367,7 +371,7 @@ func expiry(text string, created signing.Moment) (signing.Moment, error) {
 		return 0, fmt.Errorf("%w, or a time such as 90d from now", err)
 	}
 	if at <= created {
-		return 0, fmt.Errorf("--expires %s: that is not behind the time of the release, %s", text, created)
+		return 0, fmt.Errorf("--expires %s: not after the time of the release, %s", text, created)
 	}
 	return at, nil
 }
@@ -380,7 +384,7 @@ func dateOf(what, text string) (signing.Moment, error) {
 			return signing.MomentOf(t), nil
 		}
 	}
-	return 0, fmt.Errorf("%s %s: expected a date such as 2027-01-31 or 2027-01-31T15:04:05Z", what, text)
+	return 0, cli.Usage("%s %s: expected a date such as 2027-01-31 or 2027-01-31T15:04:05Z", what, text)
 }
 
 // signForOPA puts OPA's own signature into the archive. OPA asks for its scope

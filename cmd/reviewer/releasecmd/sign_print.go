@@ -7,6 +7,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/signing"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // signedArchive is what policy sign prints with -f json.
@@ -38,7 +39,7 @@ func printSigned(a *cli.App, job *signingJob, e *signing.Envelope, s *policySign
 	r.Others = len(e.Signatures) - len(job.keys())
 	return s.out.Write(a.Stdout, func(w io.Writer) error {
 		if s.out.Format == "json" {
-			return term.WriteJSON(w, r)
+			return term.WriteDocument(w, r)
 		}
 		return r.text(w)
 	})
@@ -61,7 +62,7 @@ func (r *signedArchive) text(w io.Writer) error {
 		{"tests", testsText(r.Release.Tests)}, {"simulation", simulationText(r.Release.Simulation)},
 	}
 	if r.Release.RollbackOf > 0 {
-		rows = append(rows, [2]string{"brings back", fmt.Sprintf("sequence %d", r.Release.RollbackOf)})
+		rows = append(rows, [2]string{"restores", fmt.Sprintf("sequence %d", r.Release.RollbackOf)})
 	}
 	for _, k := range r.Signed {
 		rows = append(rows, [2]string{"signed with", fmt.Sprintf("%s (%s)", k.ID, k.Type)})
@@ -100,8 +101,9 @@ func testsText(t *signing.Tests) string {
 
 func simulationText(s *signing.Simulation) string {
 	if s == nil {
-		return "none is attested"
+		return "none included"
 	}
-	return fmt.Sprintf("%d decisions against %s: %d tightened, %d loosened, %d maybe, %d unknown", s.Decisions, s.Baseline, s.Tightened,
+	return fmt.Sprintf("%s against %s: %d tightened, %d loosened, %d maybe, %d unknown",
+		engine.Counted(s.Decisions, "decision", "decisions"), s.Baseline, s.Tightened,
 		s.Loosened, s.Maybe, s.Unknown)
 }

@@ -25,9 +25,9 @@ func TestExpiry(t *testing.T) {
 		"2027-01-31":                "2027-01-31T00:00:00Z",
 		"2027-01-31T15:04:05":       "2027-01-31T15:04:05Z",
 		"2027-01-31T15:04:05+02:00": "2027-01-31T13:04:05Z",
-		"0d":                        "not behind",
-		"999ms":                     "not behind",
-		"2026-11-22":                "not behind",
+		"0d":                        "not after",
+		"999ms":                     "not after",
+		"2026-11-22":                "not after",
 		"-3d":                       "expected a date",
 		"soon":                      "expected a date",
 		"0001-01-01":                "expected a date",
@@ -54,12 +54,12 @@ func TestAttested(t *testing.T) {
 		want   string
 	}{
 		{"whole", func(*simulate.Impact) {}, ""},
-		{"another policy", func(m *simulate.Impact) { m.Candidate.Digest = "abd" }, "of another policy"},
-		{"what was recorded", func(m *simulate.Impact) { m.Candidate.Recorded = true }, "of another policy"},
-		{"interrupted", func(m *simulate.Impact) { m.Partial = "interrupted" }, "of a part only"},
-		{"a shard", func(m *simulate.Impact) { m.Shard = &simulate.Shard{Index: 1, Of: 2} }, "of a part only"},
+		{"another policy", func(m *simulate.Impact) { m.Candidate.Digest = "abd" }, "about another policy"},
+		{"what was recorded", func(m *simulate.Impact) { m.Candidate.Recorded = true }, "about another policy"},
+		{"interrupted", func(m *simulate.Impact) { m.Partial = "interrupted" }, "incomplete"},
+		{"a shard", func(m *simulate.Impact) { m.Shard = &simulate.Shard{Index: 1, Of: 2} }, "incomplete"},
 		{"unread files", func(m *simulate.Impact) { m.Sources.Failed = 1 }, "could not be read"},
-		{"another version", func(m *simulate.Impact) { m.Version++ }, "is a report of version"},
+		{"another version", func(m *simulate.Impact) { m.Version++ }, "the report has version"},
 	} {
 		m := whole
 		c.change(&m)
@@ -71,7 +71,7 @@ func TestAttested(t *testing.T) {
 		if err := os.WriteFile(file, raw, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := attested(file, "abc")
+		got, err := simulationOf(file, "abc")
 		if c.want != "" {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: error %v, want %q", c.name, err, c.want)

@@ -24,19 +24,19 @@ type signingKeys struct {
 	public  []string // --verification-key, of those that a program signs with
 }
 
-// keyForms says where a signing key can be.
+// keyForms lists where a signing key can be.
 const keyForms = "FILE, env:NAME, or 'exec:PROGRAM ARG…'"
 
 func (k *signingKeys) flags(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&k.private, "signing-key", nil, "a private key: "+keyForms+" (may be given several times)")
-	cmd.Flags().StringArrayVar(&k.public, "verification-key", nil, "public key of what exec: signs with, in the same order")
+	cmd.Flags().StringArrayVar(&k.public, "verification-key", nil, "public keys for the exec: signing keys, in the same order")
 }
 
 // signers opens the keys. Programs of exec: are not started before something is
 // to be signed.
 func signers(a *cli.App, k *signingKeys) ([]signing.Signer, error) {
 	if len(k.private) == 0 {
-		return nil, errors.New("say what to sign with: --signing-key " + keyForms + " (reviewer policy keygen makes a key)")
+		return nil, cli.Usage("no signing key given: use --signing-key " + keyForms + " (reviewer policy keygen creates a key)")
 	}
 	public := k.public
 	var signers []signing.Signer
@@ -51,7 +51,7 @@ func signers(a *cli.App, k *signingKeys) ([]signing.Signer, error) {
 			continue
 		}
 		if len(public) == 0 {
-			return nil, errors.New("--signing-key exec:… needs the public key that belongs to it: --verification-key FILE")
+			return nil, cli.Usage("--signing-key exec:… needs the public key that belongs to it: --verification-key FILE")
 		}
 		s, err := externalSigner(a, command, public[0])
 		if err != nil {
@@ -60,7 +60,7 @@ func signers(a *cli.App, k *signingKeys) ([]signing.Signer, error) {
 		signers, public = append(signers, s), public[1:]
 	}
 	if len(public) > 0 {
-		return nil, fmt.Errorf("--verification-key %s belongs to no --signing-key exec:…; other keys have their public half in them", public[0])
+		return nil, cli.Usage("--verification-key %s has no matching --signing-key exec:…; other keys contain their public half", public[0])
 	}
 	return signers, nil
 }
@@ -97,10 +97,10 @@ func keyText(a *cli.App, source string) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// warnOpenKey tells of a private key that others on this machine can read.
+// warnOpenKey warns of a private key that others on this machine can read.
 func warnOpenKey(a *cli.App, path string) {
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o044 != 0 {
-		fmt.Fprintf(a.Stderr, "reviewer: %s can be read by others on this machine; chmod 600 %s\n", cli.Masked(path), cli.Masked(path))
+		fmt.Fprintf(a.Stderr, "reviewer: %s can be read by others on this machine; run chmod 600 %s\n", cli.Masked(path), cli.Masked(path))
 	}
 }
 
@@ -143,7 +143,7 @@ const (
 func externalSigner(a *cli.App, command, public string) (*external, error) {
 	argv := strings.Fields(command)
 	if len(argv) == 0 {
-		return nil, errors.New("--signing-key exec: names no program; expected 'exec:PROGRAM ARG…'")
+		return nil, cli.Usage("--signing-key exec: names no program; expected 'exec:PROGRAM ARG…'")
 	}
 	key, err := publicKey(public)
 	return &external{argv, key, a.Stderr}, err
@@ -165,7 +165,7 @@ func (e *external) Sign(ctx context.Context, message []byte) ([]byte, error) {
 	err := cmd.Run()
 	switch {
 	case out.Over:
-		return nil, fmt.Errorf("%s printed more than %d bytes; a signature has less than a thousand", e.argv[0], maxSignerOutput)
+		return nil, fmt.Errorf("%s printed more than %d bytes; a signature has fewer than a thousand", e.argv[0], maxSignerOutput)
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("%s took too long or was interrupted: %w", e.argv[0], ctx.Err())
 	case err != nil:

@@ -1,6 +1,7 @@
 package releasecmd
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -8,8 +9,8 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/depot"
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
+	"github.com/agent-reviewer/reviewer/bundles/releases"
 	"github.com/agent-reviewer/reviewer/bundles/trust"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
@@ -22,11 +23,12 @@ func policyStatusCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Say which policy holds here, who vouches for it, and what is wrong with it",
-		Long: "Verifies the active bundles again, as of now: their bytes, their signatures by the trust file that\n" +
-			"holds, their expiry; and compares them with what the ledger tells. A bundle that expired goes on to hold,\n" +
-			"since none would be worse. Exit code 2 where something is wrong.",
-		Args: cobra.NoArgs,
+		Short: "Show the active policy, who signed it, and any problems",
+		Long: "Verifies the active bundles again: their bytes, their signatures against the current trust file, and\n" +
+			"their expiry; and compares them with the ledger. An expired bundle stays active, since having none\n" +
+			"would be worse. Exit code 2 if there are problems.",
+		Example: "  reviewer policy status\n  reviewer policy status -q || echo the policy needs attention",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			store, err := a.OpenStore()
 			if err != nil {
@@ -46,32 +48,26 @@ func policyStatusCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// statusDocument says what holds on this machine, whatever the workspace.
+// statusDocument describes what is active on this machine, in any workspace.
 type statusDocument struct {
 	Policy   string        `json:"policy,omitempty"` // digest of what holds; empty: nothing does, and every call is denied
-	Trust    trustStatus   `json:"trust"`
+	Trust    TrustStatus   `json:"trust"`
 	Layers   []layerStatus `json:"layers"`
 	Problems []string      `json:"problems"` // of no layer alone
 }
 
-type trustStatus struct {
-	File    string `json:"file,omitempty"` // empty: there is none
-	Version int64  `json:"version,omitempty"`
-	Expires string `json:"expires,omitempty"`
-}
-
 // layerStatus is a layer that there is.
 type layerStatus struct {
-	Layer      string            `json:"layer"`
-	From       string            `json:"from"` // bundle, folder, shipped
-	At         string            `json:"at"`   // where its files are
-	Digest     string            `json:"digest,omitempty"`
-	Activation *depot.Activation `json:"activation,omitempty"`
-	Stale      bool              `json:"stale"` // it expired, or is too old for its channel
-	Problems   []string          `json:"problems"`
+	Layer      string               `json:"layer"`
+	From       string               `json:"from"` // bundle, folder, shipped
+	At         string               `json:"at"`   // where its files are
+	Digest     string               `json:"digest,omitempty"`
+	Activation *releases.Activation `json:"activation,omitempty"`
+	Stale      bool                 `json:"stale"` // it expired, or is too old for its channel
+	Problems   []string             `json:"problems"`
 }
 
-// problems lists all that is wrong.
+// problems lists all problems.
 func (d *statusDocument) problems() []string {
 	all := d.Problems
 	for _, l := range d.Layers {
@@ -88,18 +84,17 @@ func (d *statusDocument) wrong(err error) {
 
 func statusOf(ctx context.Context, store *audit.Store, now int64) *statusDocument {
 	doc := &statusDocument{Layers: []layerStatus{}, Problems: []string{}}
-	believed, _, err := here.TrustInForce(store)
-	doc.wrong(err)
-	if err == nil && !believed.None() {
-		doc.Trust = trustStatus{believed.Path, believed.Version, believed.Expires}
-		doc.wrong(believed.Current(now))
+	believed, state := TrustOf(store, now)
+	doc.Trust = state
+	if state.Problem != "" {
+		doc.Problems = append(doc.Problems, state.Problem)
 	}
 	holds, err := cli.MachineAt(store.Dir).Layers("")
 	if err != nil {
 		doc.wrong(err)
 		return doc
 	}
-	if s, err := holds.Depot.State(); err != nil {
+	if s, err := holds.Releases.State(); err != nil {
 		doc.wrong(err)
 	} else {
 		for _, lost := range s.Lost {
@@ -115,14 +110,14 @@ func statusOf(ctx context.Context, store *audit.Store, now int64) *statusDocumen
 }
 
 // layer looks at one layer, if it is there.
-func (d *statusDocument) layer(holds *here.Layers, believed here.Trust, layer string, now int64) {
+func (d *statusDocument) layer(holds *active.Layers, believed active.Trust, layer string, now int64) {
 	s, err := holds.Source(layer)
 	if s == nil && err == nil {
 		return
 	}
 	l := layerStatus{Layer: layer, Problems: []string{}}
 	if a, ok := holds.Active.Layers[layer]; ok && !a.None() {
-		l.From, l.Activation, l.At = "bundle", &a, holds.Depot.Path(a.Release)
+		l.From, l.Activation, l.At = "bundle", &a, holds.Releases.Path(a.Release)
 	}
 	if err == nil {
 		err = l.look(holds, believed, s, now)
@@ -133,12 +128,12 @@ func (d *statusDocument) layer(holds *here.Layers, believed here.Trust, layer st
 	d.Layers = append(d.Layers, l)
 }
 
-func (l *layerStatus) look(holds *here.Layers, believed here.Trust, s *here.Source, now int64) error {
+func (l *layerStatus) look(holds *active.Layers, believed active.Trust, s *active.Source, now int64) error {
 	l.At = s.At
 	switch {
 	case s.Activation != nil:
 		l.From = "bundle"
-	case s.At == here.ShippedPlace:
+	case s.At == active.ShippedPlace:
 		l.From = "shipped"
 	default:
 		l.From = "folder"
@@ -155,12 +150,12 @@ func (l *layerStatus) look(holds *here.Layers, believed here.Trust, s *here.Sour
 }
 
 // verify checks a bundle's signatures and age by the trust file that holds now.
-func (l *layerStatus) verify(holds *here.Layers, believed here.Trust, now int64) error {
-	raw, err := holds.Depot.Archive(l.Activation.Release)
+func (l *layerStatus) verify(holds *active.Layers, believed active.Trust, now int64) error {
+	raw, err := holds.Releases.Archive(l.Activation.Release)
 	if err != nil {
 		return err
 	}
-	envelope, err := holds.Depot.Envelope(l.Activation.Release)
+	envelope, err := holds.Releases.Envelope(l.Activation.Release)
 	if err != nil {
 		return err
 	}
@@ -170,10 +165,10 @@ func (l *layerStatus) verify(holds *here.Layers, believed here.Trust, now int64)
 }
 
 // whole compiles all layers together.
-func (d *statusDocument) whole(ctx context.Context, holds *here.Layers) {
+func (d *statusDocument) whole(ctx context.Context, holds *active.Layers) {
 	for _, l := range d.Layers {
 		if l.Digest == "" {
-			return // said already, and nothing holds
+			return // already reported, and nothing is active
 		}
 	}
 	e, err := holds.Effective()
@@ -187,46 +182,51 @@ func (d *statusDocument) whole(ctx context.Context, holds *here.Layers) {
 	d.Policy = e.Digest
 }
 
-// agreesWithLedger is an error where the ledger tells of another activation.
-func agreesWithLedger(store *audit.Store, active *depot.Active) error {
-	last, err := here.LaterInLedger(store, active)
+// agreesWithLedger returns an error if the ledger records another activation.
+func agreesWithLedger(store *audit.Store, now *releases.Active) error {
+	last, err := active.LaterInLedger(store, now)
 	if err != nil || last == "" {
 		return err
 	}
-	return fmt.Errorf("the ledger tells last of %s; the depot holds generation %d: an activation was cut short, or the depot was changed or "+
-		"taken away; activate the policy that is meant to hold", term.OneLine(last, 200), active.Generation)
+	return fmt.Errorf("the ledger ends with %s, but the store has generation %d: an activation was interrupted, or the store changed or "+
+		"was removed; activate the intended policy", term.OneLine(last, 200), now.Generation)
 }
 
 func showStatus(a *cli.App, w io.Writer, out *term.Output, d *statusDocument) error {
 	if out.Format == "json" {
-		return term.WriteJSON(w, d)
+		return term.WriteDocument(w, d)
 	}
+	text := &bytes.Buffer{}
+	defer func() { _, _ = io.WriteString(w, term.WrapLines(text.String(), a.Columns(out))) }()
 	p := a.Paint(out)
 	if d.Policy == "" {
-		fmt.Fprintf(w, "%s no policy can be used, so every call is denied\n", p.Verdict("fail"))
+		fmt.Fprintf(text, "%s no usable policy, so every call is denied\n", p.Verdict("fail"))
 	} else {
-		fmt.Fprintf(w, "policy %s\n", d.Policy)
+		fmt.Fprintf(text, "policy %s\n", d.Policy)
 	}
 	for _, l := range d.Layers {
-		fmt.Fprintf(w, "  %s %s\n", term.Pad(l.Layer, 12), l.text())
+		fmt.Fprintf(text, "  %s %s\n", term.Pad(l.Layer, 12), l.text())
 		for _, problem := range l.Problems {
-			fmt.Fprintf(w, "    %s %s\n", p.Verdict("fail"), problem)
+			fmt.Fprintf(text, "    %s %s\n", p.Verdict("fail"), problem)
 		}
 	}
-	fmt.Fprintln(w, d.Trust.text())
+	fmt.Fprintln(text, d.Trust.Text(p))
 	for _, problem := range d.Problems {
-		fmt.Fprintf(w, "%s %s\n", p.Verdict("fail"), problem)
+		if problem == d.Trust.Problem {
+			continue // said already
+		}
+		fmt.Fprintf(text, "%s %s\n", p.Verdict("fail"), problem)
 	}
 	return nil
 }
 
-// text says where a layer is from, and whose it is.
+// text describes where a layer comes from and who signed it.
 func (l *layerStatus) text() string {
 	a := l.Activation
 	if a == nil {
 		return strings.TrimSpace(l.From + " " + l.At + " " + l.Digest)
 	}
-	text := here.ReleaseText(a.Release) + fmt.Sprintf("; generation %d since %s by %s", a.Generation, term.Clock(a.At), a.By)
+	text := active.ReleaseText(a.Release) + fmt.Sprintf("; generation %d since %s by %s", a.Generation, term.Clock(a.At), a.By)
 	if a.Expires > 0 {
 		text += ", expires " + term.Clock(a.Expires)
 	}
@@ -234,11 +234,4 @@ func (l *layerStatus) text() string {
 		text += " (stale)"
 	}
 	return text
-}
-
-func (t trustStatus) text() string {
-	if t.File == "" {
-		return "no trust file: whoever may activate a policy, may activate any"
-	}
-	return fmt.Sprintf("trust file %s, version %d", t.File, t.Version) + term.After(", expires ", t.Expires)
 }

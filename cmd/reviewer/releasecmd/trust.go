@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/bundles/trust"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
@@ -18,25 +18,27 @@ import (
 func policyTrustCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trust",
-		Short: "Say whose signatures on policy bundles count",
-		Long: "The trust file, " + trust.FileName + ", names keys, the roles that they have, how many keys of a role\n" +
-			"have to sign, and the channels on which policies come. Where there is one, nothing is activated that\n" +
-			"it does not vouch for. It is signed itself, by the keys of its role root, and replaced by a next\n" +
-			"version only that enough root keys of both versions signed. Keys are taken out by hand: it is a text\n" +
-			"file; raise its version, have it signed, and rotate.",
+		Short: "Manage the trust file: whose signatures on policy bundles are accepted",
+		Long: "The trust file, " + trust.FileName + ", names keys, their roles, how many keys of a role must sign,\n" +
+			"and the channels of policies. If it exists, only bundles that it covers can be\n" +
+			"activated. It is itself signed, by the keys of its role root, and replaced only by a next version\n" +
+			"that enough root keys of both versions have signed. To remove a key, edit the text\n" +
+			"file, raise its version, have it signed, and rotate.",
 		Example: "  reviewer policy trust add alice.pub --role root --role release --channel stable=acme/agents --init -o trust-1.yaml\n" +
 			"  reviewer policy trust sign trust-1.yaml --signing-key alice\n" +
 			"  reviewer policy trust rotate trust-1.yaml --init",
 	}
-	return cli.Group(cmd, trustShowCommand(a), trustAddCommand(a), trustSignCommand(a), trustRotateCommand(a))
+	return cli.Group(cmd, trustShowCommand(a), trustAddCommand(a), trustSignCommand(a), trustRotateCommand(a),
+		trustAcceptCommand(a), trustRestoreCommand(a))
 }
 
 func trustShowCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
-		Use:   "show",
-		Short: "Show the trust file that holds: keys, roles, channels, expiry",
-		Args:  cobra.NoArgs,
+		Use:     "show",
+		Short:   "Show the active trust file: keys, roles, channels, expiry",
+		Example: "  reviewer policy trust show",
+		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if err := out.Known(); err != nil {
 				return err
@@ -45,16 +47,16 @@ func trustShowCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t, _, err := here.TrustInForce(log)
+			t, _, err := active.TrustInForce(log)
 			if err != nil {
-				return notTrusted(err)
+				return invalidTrust(err)
 			}
 			now := time.Now().UnixMilli()
 			if err := out.Write(a.Stdout, func(w io.Writer) error { return showTrust(w, &out, t, now) }); err != nil || t.None() {
 				return err
 			}
 			if err := t.Current(now); err != nil {
-				return notTrusted(err)
+				return invalidTrust(err)
 			}
 			return nil
 		},
@@ -63,13 +65,14 @@ func trustShowCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// notTrusted makes a finding of a trust file that does not hold.
-func notTrusted(err error) error {
+// invalidTrust returns a finding for a trust file that is not valid.
+func invalidTrust(err error) error {
 	return &cli.ExitError{Code: cli.ExitFindings, Err: fmt.Errorf("[%s] %w", trust.CodeOf(err), err)}
 }
 
 // trustDocument is what trust show -f json writes.
 type trustDocument struct {
+	State        trust.State     `json:"state"`
 	File         string          `json:"file,omitempty"` // empty: there is none
 	SHA256       string          `json:"sha256,omitempty"`
 	Organisation bool            `json:"organisation"`
@@ -77,9 +80,12 @@ type trustDocument struct {
 	IDs          []trust.Signer  `json:"ids"` // of the keys
 }
 
-func showTrust(w io.Writer, out *term.Output, t here.Trust, now int64) error {
-	doc := trustDocument{IDs: []trust.Signer{}, Organisation: t.Organisation}
+func showTrust(w io.Writer, out *term.Output, t active.Trust, now int64) error {
+	doc := trustDocument{State: trust.StateNone, IDs: []trust.Signer{}, Organisation: t.Organisation}
 	if !t.None() {
+		if doc.State = trust.StateActive; t.Current(now) != nil {
+			doc.State = trust.StateExpired
+		}
 		doc.File, doc.SHA256, doc.Trust = t.Path, t.SHA256, &t.Document
 		for _, name := range slices.Sorted(maps.Keys(t.Keys)) {
 			doc.IDs = append(doc.IDs, trust.Signer{Key: name, ID: t.KeyID(name)})
@@ -87,10 +93,10 @@ func showTrust(w io.Writer, out *term.Output, t here.Trust, now int64) error {
 	}
 	switch {
 	case out.Format == "json":
-		return term.WriteJSON(w, doc)
+		return term.WriteDocument(w, doc)
 	case t.None():
-		_, err := fmt.Fprintf(w, "There is no trust file: bundles are taken unsigned, by a person's word.\n`reviewer policy trust add KEY "+
-			"--role root --init` begins one.\n")
+		_, err := fmt.Fprintf(w, "%s\nTo create one: reviewer policy trust add KEY.pub --role root --role release --channel stable=NAME --init "+
+			"-o trust-1.yaml\n", TrustStatus{State: trust.StateNone}.Text(term.Paint{}))
 		return err
 	}
 	fmt.Fprintf(w, "%s  version %d, %s\n\n", term.OneLine(t.Path, 300), t.Version, untilText(t.Expires, now))
@@ -110,19 +116,19 @@ func untilText(expires string, now int64) string {
 	return fmt.Sprintf("expires at %s, in %s", expires, term.Counted(int(left.Hours()/24), "day", "days"))
 }
 
-func showTrusted(w io.Writer, t here.Trust) {
+func showTrusted(w io.Writer, t active.Trust) {
 	rows := [][]string{{"KEY", "TYPE", "ID", "ROLES"}}
 	for _, name := range slices.Sorted(maps.Keys(t.Keys)) {
 		rows = append(rows, []string{name, t.Keys[name].Type, t.KeyID(name)[:16], strings.Join(rolesOf(t.Document, name), ", ")})
 	}
 	writeRows(w, rows)
-	rows = [][]string{{"ROLE", "HAVE TO SIGN", "KEYS"}}
+	rows = [][]string{{"ROLE", "REQUIRED", "KEYS"}}
 	for _, name := range slices.Sorted(maps.Keys(t.Roles)) {
 		r := t.Roles[name]
 		rows = append(rows, []string{name, fmt.Sprintf("%d of %d", r.Threshold, len(r.Keys)), strings.Join(r.Keys, ", ")})
 	}
 	writeRows(w, rows)
-	rows = [][]string{{"CHANNEL", "POLICIES", "ROLE", "MAX AGE", "FURTHER ROLE"}}
+	rows = [][]string{{"CHANNEL", "POLICIES", "ROLE", "MAX AGE", "EXTRA ROLE"}}
 	for _, name := range slices.Sorted(maps.Keys(t.Channels)) {
 		c := t.Channels[name]
 		further := ""
@@ -144,7 +150,7 @@ func rolesOf(d trust.Document, key string) []string {
 	return roles
 }
 
-// writeRows writes a table, and an empty line behind it.
+// writeRows writes a table, and an empty line after it.
 func writeRows(w io.Writer, rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {

@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/bundles/signing"
 	"github.com/agent-reviewer/reviewer/bundles/trust"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
@@ -30,25 +31,25 @@ func trustAddCommand(a *cli.App) *cobra.Command {
 	var t trustAdding
 	cmd := &cobra.Command{
 		Use:   "add KEY --role ROLE",
-		Short: "Write the next version of the trust file, with a key more, and say who has to sign it",
-		Long: "KEY is a public key: NAME.pub of policy keygen or of ssh-keygen, or PEM. Nothing holds before the\n" +
-			"file is signed and put in force by policy trust rotate; so several changes can be made to one draft,\n" +
-			"which --from names. Comments are not kept.",
+		Short: "Add a key and write the next version of the trust file, with the list of required signers",
+		Long: "KEY is a public key: NAME.pub of policy keygen or of ssh-keygen, or PEM. Nothing takes effect until\n" +
+			"the file is signed and activated with policy trust rotate, so one draft can collect several changes;\n" +
+			"name it with --from. Comments are not kept.",
 		Example: "  reviewer policy trust add bob.pub --role release --threshold 2 -o trust-2.yaml\n" +
 			"  reviewer policy trust add carol.pub --role security --from trust-2.yaml -o trust-2.yaml",
-		Args: cobra.ExactArgs(1),
+		Args: cli.Needs(cli.Argument{Name: "KEY", What: "a public key: NAME.pub of `reviewer policy keygen` or ssh-keygen, or PEM"}),
 		RunE: func(_ *cobra.Command, args []string) error { return addTrust(a, &t, args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&t.Roles, "role", nil, "a role of the key: "+trust.Root+
+	f.StringArrayVar(&t.Roles, "role", nil, "role of the key: "+trust.Root+
 		", which signs the trust file, or one that signs releases; may be repeated")
-	f.StringVar(&t.Name, "name", "", "what the key is called in the file (default the name of its file)")
-	f.Int64Var(&t.Threshold, "threshold", 0, "how many keys of these roles have to sign (default as it is, 1 of a new role)")
+	f.StringVar(&t.Name, "name", "", "name of the key in the trust file (default: its file name)")
+	f.Int64Var(&t.Threshold, "threshold", 0, "how many keys of these roles must sign (default: unchanged, 1 for a new role)")
 	f.StringArrayVar(&t.channels, "channel", nil,
-		"NAME=POLICY: let this policy, such as acme/agents or acme/*, come on this channel; may be repeated")
-	f.StringVar(&t.Expires, "expires", "", "until when the trust file holds, such as 2028-01-31T00:00:00Z")
-	f.StringVar(&t.from, "from", "", "change this draft instead of the trust file that holds")
-	f.BoolVar(&t.first, "init", false, "begin the first trust file")
+		"NAME=POLICY: allow this policy, such as acme/agents or acme/*, on this channel; may be repeated")
+	f.StringVar(&t.Expires, "expires", "", "expiry of the trust file, such as 2028-01-31T00:00:00Z")
+	f.StringVar(&t.from, "from", "", "change this draft instead of the active trust file")
+	f.BoolVar(&t.first, "init", false, "create the first trust file")
 	t.out.Flags(cmd, "yaml")
 	return cmd
 }
@@ -70,7 +71,7 @@ func addTrust(a *cli.App, t *trustAdding, key string) error {
 	}
 	raw, err := d.Encode(version)
 	if err != nil {
-		return fmt.Errorf("the trust file would not be right yet: %w", err)
+		return fmt.Errorf("the trust file would not be valid: %w", err)
 	}
 	next, err := trust.Parse(raw)
 	if err != nil {
@@ -82,16 +83,26 @@ func addTrust(a *cli.App, t *trustAdding, key string) error {
 	})
 	if err == nil {
 		whoSigns(a.Stderr, holds, next, nil, t.out.File)
+		hintExpiry(a.Stderr, next)
 	}
 	return err
+}
+
+// hintExpiry warns about a first trust file that never expires: keys that are lost or
+// stolen would be trusted forever.
+func hintExpiry(w io.Writer, next *trust.Trust) {
+	if next.Version == 1 && next.Expires == "" {
+		fmt.Fprintf(w, "This trust file never expires. With --expires, such as %s, its keys must sign it again before then.\n",
+			time.Now().UTC().AddDate(1, 0, 0).Format("2006-01-02T00:00:00Z"))
+	}
 }
 
 // read takes what the command line says of the key.
 func (t *trustAdding) read(path string) error {
 	if len(t.Roles) == 0 {
-		return fmt.Errorf("say what the key may do: --role %s, or a role such as --role release", trust.Root)
+		return cli.Usage("no role given: use --role %s, or a role such as --role release", trust.Root)
 	}
-	text, err := here.ReadBounded(path, signing.MaxKey)
+	text, err := active.ReadBounded(path, signing.MaxKey)
 	if err != nil {
 		return err
 	}
@@ -104,7 +115,7 @@ func (t *trustAdding) read(path string) error {
 	for _, one := range t.channels {
 		name, policy, ok := strings.Cut(one, "=")
 		if !ok || name == "" || policy == "" {
-			return fmt.Errorf("--channel %s: expected NAME=POLICY, such as stable=acme/agents", one)
+			return cli.Usage("--channel %s: expected NAME=POLICY, such as stable=acme/agents", one)
 		}
 		t.Channels[name] = policy
 	}
@@ -118,9 +129,9 @@ func trustDraft(a *cli.App, t *trustAdding) (*trust.Document, *trust.Trust, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	believed, _, err := here.TrustInForce(log)
+	believed, _, err := active.TrustInForce(log)
 	if err != nil {
-		return nil, nil, notTrusted(err)
+		return nil, nil, invalidTrust(err)
 	}
 	switch {
 	case t.from != "":
@@ -130,10 +141,10 @@ func trustDraft(a *cli.App, t *trustAdding) (*trust.Document, *trust.Trust, erro
 		}
 		return draft.Next(), believed.Trust, nil
 	case t.first && !believed.None():
-		return nil, nil, fmt.Errorf("--init: there is a trust file, %s version %d; leave --init out to write the next version",
+		return nil, nil, fmt.Errorf("--init: there already is a trust file, %s version %d; leave --init out to write the next version",
 			believed.Path, believed.Version)
 	case believed.None() && !t.first:
-		return nil, nil, errors.New("there is no trust file yet; --init begins the first one, which is believed because you say so")
+		return nil, nil, errors.New("there is no trust file yet; --init creates the first one, which no earlier one can confirm")
 	case believed.None():
 		return trust.Begin(), nil, nil
 	}
@@ -141,7 +152,7 @@ func trustDraft(a *cli.App, t *trustAdding) (*trust.Document, *trust.Trust, erro
 }
 
 func readTrust(path string) (*trust.Trust, error) {
-	raw, err := here.ReadBounded(path, trust.MaxFile)
+	raw, err := active.ReadBounded(path, trust.MaxFile)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +163,7 @@ func readTrust(path string) (*trust.Trust, error) {
 	return t, nil
 }
 
-// whoSigns says whose signatures a trust file still lacks, and what to do next.
+// whoSigns lists the signatures that a trust file still lacks, and the next step.
 func whoSigns(w io.Writer, holds, next *trust.Trust, e *signing.Envelope, file string) {
 	file = cmp.Or(file, "FILE")
 	var lack []string
@@ -171,10 +182,10 @@ func whoSigns(w io.Writer, holds, next *trust.Trust, e *signing.Envelope, file s
 		more = " --init"
 	}
 	if len(lack) > 0 {
-		fmt.Fprintf(w, "Version %d has to be signed by %s:\n  reviewer policy trust sign %s --signing-key KEY\nand then put in force:\n",
+		fmt.Fprintf(w, "Version %d must be signed by %s:\n  reviewer policy trust sign %s --signing-key KEY\nand then activated:\n",
 			next.Version, strings.Join(lack, ", and by "), file)
 	} else {
-		fmt.Fprintf(w, "Version %d is signed by all that have to. To put it in force:\n", next.Version)
+		fmt.Fprintf(w, "Version %d has all required signatures. To activate it:\n", next.Version)
 	}
 	fmt.Fprintf(w, "  reviewer policy trust rotate %s%s\n", file, more)
 }

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/bundles/signing"
 	"github.com/agent-reviewer/reviewer/bundles/trust"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
@@ -21,18 +22,23 @@ import (
 
 func trustSignCommand(a *cli.App) *cobra.Command {
 	var keys signingKeys
+	var out term.Output
 	cmd := &cobra.Command{
-		Use:   "sign FILE --signing-key KEY",
-		Short: "Sign a trust file; further keys add their signatures",
-		Long:  "Writes FILE" + trust.EnvelopeSuffix + ", or adds to it. Read FILE first: it says whose policies will be believed.",
-		Args:  cobra.ExactArgs(1),
-		RunE:  func(cmd *cobra.Command, args []string) error { return signTrust(cmd.Context(), a, &keys, args[0]) },
+		Use:     "sign FILE --signing-key KEY",
+		Short:   "Sign a trust file, or add a signature",
+		Long:    "Writes FILE" + trust.EnvelopeSuffix + ", or adds to it. Read FILE first: it decides whose policies will be trusted.",
+		Example: "  reviewer policy trust sign trust-2.yaml --signing-key ~/.ssh/id_ed25519",
+		Args:    cli.Needs(cli.Argument{Name: "FILE", What: "a trust file that `reviewer policy trust add` wrote"}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return signTrust(cmd.Context(), a, &out, &keys, args[0])
+		},
 	}
+	out.Flags(cmd, term.Text, "json")
 	keys.flags(cmd)
 	return cmd
 }
 
-func signTrust(ctx context.Context, a *cli.App, keys *signingKeys, path string) error {
+func signTrust(ctx context.Context, a *cli.App, out *term.Output, keys *signingKeys, path string) error {
 	signers, err := signers(a, keys)
 	if err != nil {
 		return err
@@ -47,7 +53,7 @@ func signTrust(ctx context.Context, a *cli.App, keys *signingKeys, path string) 
 	}
 	for _, s := range signers {
 		if next.KeyName(s.PublicKey()) == "" && !holdsKey(a, s.PublicKey()) {
-			return fmt.Errorf("key %s is neither in %s nor in the trust file that holds: its signature would count for nothing",
+			return fmt.Errorf("key %s is neither in %s nor in the active trust file, so its signature would have no effect",
 				s.PublicKey().ShortID(), path)
 		}
 		if err := e.Sign(ctx, s); err != nil {
@@ -61,19 +67,36 @@ func signTrust(ctx context.Context, a *cli.App, keys *signingKeys, path string) 
 	if err := term.WriteWhole(path+trust.EnvelopeSuffix, raw); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Stdout, "%s%s: %s\n", path, trust.EnvelopeSuffix, term.Counted(len(e.Signatures), "signature", "signatures"))
-	whoSigns(a.Stdout, trustHeld(a), next, e, path)
-	return nil
+	d := signedTrust{path, next.Version, path + trust.EnvelopeSuffix, len(e.Signatures)}
+	return out.Result(a.Stdout, d, func(w io.Writer) {
+		fmt.Fprintf(w, "%s: %s\n", d.Envelope, term.Counted(d.Signatures, "signature", "signatures"))
+		whoSigns(w, activeTrust(a), next, e, path)
+	})
 }
 
-// envelopeOf returns the envelope beside a trust file, if it is of that file;
+// signedTrust is a trust file that was signed.
+type signedTrust struct {
+	File       string `json:"file"`
+	Version    int64  `json:"version"`
+	Envelope   string `json:"envelope"`
+	Signatures int    `json:"signatures"` // in the envelope now
+}
+
+// rotatedTrust is the trust file that was activated.
+type rotatedTrust struct {
+	File    string `json:"file"`
+	Version int64  `json:"version"`
+	SHA256  string `json:"sha256"`
+}
+
+// envelopeOf returns the envelope next to a trust file, if it is of that file;
 // else a new one. Signatures of another text must not be kept.
 func envelopeOf(next *trust.Trust, path string) (*signing.Envelope, error) {
 	e, err := next.Seal()
 	if err != nil {
 		return nil, err
 	}
-	raw, err := here.ReadBounded(path+trust.EnvelopeSuffix, signing.MaxEnvelope)
+	raw, err := active.ReadBounded(path+trust.EnvelopeSuffix, signing.MaxEnvelope)
 	if errors.Is(err, fs.ErrNotExist) {
 		return e, nil
 	}
@@ -85,20 +108,20 @@ func envelopeOf(next *trust.Trust, path string) (*signing.Envelope, error) {
 		return nil, fmt.Errorf("%s%s: %w", path, trust.EnvelopeSuffix, err)
 	}
 	if string(old.Payload) != string(e.Payload) {
-		return nil, fmt.Errorf("%s%s has signatures of another text than %s has now; remove it, and have all sign again",
+		return nil, fmt.Errorf("%s%s has signatures for a different text than %s has now; remove it, and have everyone sign again",
 			path, trust.EnvelopeSuffix, path)
 	}
 	return old, nil
 }
 
-// trustHeld is the trust file that holds here; nil where there is none, or none
-// that can be believed. It only serves to tell people who else has to sign.
-func trustHeld(a *cli.App) *trust.Trust {
+// activeTrust is the active trust file; nil if there is no valid one. It only serves to
+// tell people who else has to sign.
+func activeTrust(a *cli.App) *trust.Trust {
 	log, err := a.OpenStore()
 	if err != nil {
 		return nil
 	}
-	t, _, err := here.TrustInForce(log)
+	t, _, err := active.TrustInForce(log)
 	if err != nil {
 		return nil
 	}
@@ -106,109 +129,116 @@ func trustHeld(a *cli.App) *trust.Trust {
 }
 
 func holdsKey(a *cli.App, k signing.PublicKey) bool {
-	t := trustHeld(a)
+	t := activeTrust(a)
 	return t != nil && t.KeyName(k) != ""
 }
 
 func trustRotateCommand(a *cli.App) *cobra.Command {
 	var first bool
+	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "rotate FILE",
-		Short: "Put the next version of the trust file in force, where enough keys signed it",
-		Long: "FILE" + trust.EnvelopeSuffix + " must hold enough signatures of root keys of the version that holds and of\n" +
-			"FILE itself, and FILE the version that follows. The ledger remembers it: from then on an older trust\n" +
-			"file, or none, is refused. The first one nobody vouches for: --init believes it because a person at a\n" +
-			"terminal says so. An organisation puts both files into its folder instead.",
+		Short: "Activate the next version of the trust file, if enough keys signed it",
+		Long: "FILE" + trust.EnvelopeSuffix + " must contain enough signatures by root keys of both the active version and\n" +
+			"FILE itself, and FILE must be the following version. The ledger records it: from then on an older trust\n" +
+			"file, or none, is refused. The first trust file has no predecessor: --init accepts it because a person\n" +
+			"at a terminal does. An organisation puts both files into its folder instead.",
 		Example: "  reviewer policy trust rotate trust-2.yaml",
-		Args:    cobra.ExactArgs(1),
+		Args:    cli.Needs(cli.Argument{Name: "FILE", What: "the next version of the trust file, signed"}),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return rotateTrust(cmd.Context(), a, args[0], first)
+			return rotateTrust(cmd.Context(), a, &out, args[0], first)
 		},
 	}
-	cmd.Flags().BoolVar(&first, "init", false, "believe the first trust file of this machine")
+	out.Flags(cmd, term.Text, "json")
+	cmd.Flags().BoolVar(&first, "init", false, "accept the first trust file of this machine")
 	return cmd
 }
 
-func rotateTrust(ctx context.Context, a *cli.App, path string, first bool) error {
+func rotateTrust(ctx context.Context, a *cli.App, out *term.Output, path string, first bool) error {
 	log, err := a.OpenStore()
 	if err != nil {
 		return err
 	}
-	believed, word, err := here.TrustInForce(log)
-	if first && errors.Is(err, here.ErrNeverBelieved) {
+	believed, word, err := active.TrustInForce(log)
+	if first && errors.Is(err, active.ErrNotAccepted) {
 		believed.Trust, err = nil, nil
 	}
 	if err != nil {
-		return notTrusted(err)
+		return invalidTrust(err)
 	}
 	files, err := readTrustFiles(path)
 	if err != nil {
 		return err
 	}
-	next, who, err := following(a, believed, files, first)
+	next, who, err := following(a, believed, word.Own, files, first)
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(believed.Path), 0o700); err != nil {
-		return fmt.Errorf("make the state directory: %w", err)
+		return fmt.Errorf("create the state directory: %w", err)
 	}
 	if err := term.WriteBoth(term.PlacedFile{Path: believed.Path + trust.EnvelopeSuffix, Content: files.Envelope},
 		term.PlacedFile{Path: believed.Path, Content: files.Document}); err != nil {
-		return fmt.Errorf("put the trust file in its place: %w", err)
+		return fmt.Errorf("write the trust file: %w", err)
 	}
 	if word.Pins[believed.Path] != (trust.Pin{Version: next.Version, SHA256: next.SHA256}) {
-		if err := rememberTrust(ctx, log, believed.Path, next, who); err != nil {
+		if err := recordTrust(ctx, log, believed.Path, next, who); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintf(a.Stdout, "%s version %d holds from now on\n", believed.Path, next.Version)
-	return nil
+	d := rotatedTrust{believed.Path, next.Version, next.SHA256}
+	return out.Result(a.Stdout, d, func(w io.Writer) { fmt.Fprintf(w, "%s version %d is now active\n", d.File, d.Version) })
 }
 
-// rememberTrust notes what was put in force; without the note an older file
+// recordTrust notes what was activated; without the note an older file
 // could be put back unseen.
-func rememberTrust(ctx context.Context, log *audit.Store, path string, t *trust.Trust, who string) error {
+func recordTrust(ctx context.Context, log *audit.Store, path string, t *trust.Trust, who string) error {
 	why := fmt.Sprintf("root %s, by %s", strings.Join(t.Roles[trust.Root].Keys, " "), who)
-	if err := here.NoteOfTrust(ctx, log, path, t, why); err != nil {
-		return fmt.Errorf("the trust file is in its place, and the ledger could not be told: %w; rotate to it once more", err)
+	if err := active.NoteOfTrust(ctx, log, path, t, why); err != nil {
+		return fmt.Errorf("the trust file is in place, but the ledger could not be written: %w; "+
+			"a person must activate it: `reviewer policy trust rotate %s --init`", err, path)
 	}
 	return nil
 }
 
 func readTrustFiles(path string) (trust.Files, error) {
-	doc, err := here.ReadBounded(path, trust.MaxFile)
+	doc, err := active.ReadBounded(path, trust.MaxFile)
 	if err != nil {
 		return trust.Files{}, err
 	}
-	envelope, err := here.ReadBounded(path+trust.EnvelopeSuffix, signing.MaxEnvelope)
+	envelope, err := active.ReadBounded(path+trust.EnvelopeSuffix, signing.MaxEnvelope)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%s is not signed: there is no %s%s; `reviewer policy trust sign %s --signing-key KEY` makes it", path,
+		err = fmt.Errorf("%s is not signed: there is no %s%s; create it with `reviewer policy trust sign %s --signing-key KEY`", path,
 			path, trust.EnvelopeSuffix, path)
 	}
 	return trust.Files{Document: doc, Envelope: envelope}, err
 }
 
 // following checks that a trust file may come into force, and says who decided.
-// The one that holds already may: so a rotation that was cut short is ended.
-func following(a *cli.App, believed here.Trust, files trust.Files, first bool) (*trust.Trust, string, error) {
+// The one that holds already may: so a rotation that was cut short is ended. Used is
+// the version that was active last, also where none can be believed now.
+func following(a *cli.App, believed active.Trust, used trust.Pin, files trust.Files, first bool) (*trust.Trust, string, error) {
 	switch {
 	case believed.None() && !first:
-		return nil, "", errors.New("there is no trust file that could vouch for this one; --init believes it because you say so")
+		return nil, "", errors.New("there is no earlier trust file to check this one against; --init accepts it as the first")
 	case !believed.None() && first:
-		return nil, "", fmt.Errorf("--init: there is a trust file, %s version %d; rotate to the next version without --init",
+		return nil, "", fmt.Errorf("--init: there already is a trust file, %s version %d; rotate to the next version without --init",
 			believed.Path, believed.Version)
 	case believed.None():
-		who, err := a.Person("believing the first trust file")
+		who, err := a.Person("accepting the first trust file")
 		if err != nil {
 			return nil, "", err
 		}
 		t, err := trust.First(files)
 		if err == nil {
+			err = t.Follows(used)
+		}
+		if err == nil {
 			err = t.Current(time.Now().UnixMilli())
 		}
 		return t, who, finding(err)
 	}
-	who, err := a.NoAgent("changing whose policies are believed")
+	who, err := a.NoAgent("changing the trust file")
 	if err != nil {
 		return nil, "", err
 	}
@@ -220,10 +250,10 @@ func following(a *cli.App, believed here.Trust, files trust.Files, first bool) (
 	return t, who, finding(err)
 }
 
-// finding is notTrusted for what may be no error.
+// finding is notTrusted for an error that may be nil.
 func finding(err error) error {
 	if err == nil {
 		return nil
 	}
-	return notTrusted(err)
+	return invalidTrust(err)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/bundles/diff"
-	"github.com/agent-reviewer/reviewer/bundles/here"
 	"github.com/agent-reviewer/reviewer/bundles/signing"
 	"github.com/agent-reviewer/reviewer/bundles/trust"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
@@ -37,30 +37,30 @@ func policyVerifyCommand(a *cli.App) *cobra.Command {
 	var v verifying
 	cmd := &cobra.Command{
 		Use:   "verify ARCHIVE",
-		Short: "Check whether a policy bundle is signed as the trust file says, and whether it could be activated",
-		Long: "The signatures lie beside the archive, in ARCHIVE.dsse.json. Checked are, in this order: size,\n" +
-			"trust file, signatures, digest, channel and name, sequence, expiry, engine, contents, and whether it\n" +
-			"compiles; nothing in the archive is read before its digest was found to be signed. What is refused has\n" +
-			"one of the codes trust, unsigned, threshold, digest, scope, rollback, expired, engine, unpack, compile.\n\n" +
-			"The trust file is " + trust.FileName + " in the state directory, or the organisation's, which lies in\n" +
-			filepath.Dir(here.OrganisationDir()) + " and wins. Without one the answer is 'unsigned': who made the\n" +
-			"bundle is not known. --verification-key puts keys in its place for this once; so does --sigstore a\n" +
-			"Sigstore bundle, of which the certificate, the log and the timestamps are checked against FILE alone.",
+		Short: "Verify the signatures of a policy bundle, and check whether it could be activated",
+		Long: "The signatures are next to the archive, in ARCHIVE.dsse.json. Checks run in this order: size, trust\n" +
+			"file, signatures, digest, channel and name, sequence, expiry, engine, contents, and compiling;\n" +
+			"nothing in the archive is read before its digest is known to be signed. A refused bundle has one\n" +
+			"of the codes trust, unsigned, threshold, digest, scope, rollback, expired, engine, unpack, compile.\n\n" +
+			"The trust file is " + trust.FileName + " in the state directory, or the organisation's in\n" +
+			filepath.Dir(active.OrganisationDir()) + ", which takes precedence. Without one the result is 'unsigned': the origin of\n" +
+			"the bundle is unknown. --verification-key replaces it with keys for this run, --sigstore with a\n" +
+			"Sigstore bundle, whose certificate, log and timestamps are checked only against --trusted-root.",
 		Example: "  reviewer policy verify acme-1.4.0.tar.gz\n" +
 			"  reviewer policy verify acme-1.4.0.tar.gz --verification-key release.pub\n" +
 			"  reviewer policy verify acme-1.4.0.tar.gz --against active\n" +
 			"  reviewer policy verify acme-1.4.0.tar.gz --sigstore acme.sigstore.json --trusted-root trusted_root.json \\\n" +
 			"    --certificate-identity release@acme.example --certificate-oidc-issuer https://issuer.example",
-		Args: cobra.ExactArgs(1),
+		Args: cli.Needs(cli.Argument{Name: "ARCHIVE", What: "an archive that `reviewer policy build` or `pull` wrote"}),
 		RunE: func(cmd *cobra.Command, args []string) error { return verify(cmd.Context(), a, &v, args[0]) },
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&v.keys, "verification-key", nil, "trust this public key instead of the trust file; may be repeated")
-	f.IntVar(&v.threshold, "threshold", 1, "how many of these keys have to have signed")
+	f.IntVar(&v.threshold, "threshold", 1, "how many of these keys must have signed")
 	v.sigstore.flags(f)
 	f.StringVar(&v.in.Name, "name", "", "refuse a release of another policy")
-	f.StringVar(&v.in.Channel, "channel", "", "refuse a release of another channel")
-	f.StringVar(&v.against, "against", "", "also show what differs from this policy in what it means: "+here.RefForms)
+	f.StringVar(&v.in.Channel, "channel", "", "refuse a release on another channel")
+	f.StringVar(&v.against, "against", "", "also compare its meaning with this policy: "+active.RefForms)
 	f.BoolVar(&v.noCompile, "no-compile", false, "stop before the policy is compiled")
 	v.out.Flags(cmd, "text", "json")
 	return cmd
@@ -71,7 +71,7 @@ func verify(ctx context.Context, a *cli.App, v *verifying, path string) error {
 		return err
 	}
 	if v.noCompile && v.against != "" {
-		return errors.New("--against compares what policies mean, and --no-compile does not look at that; leave one of them out")
+		return cli.Usage("--against compares the meaning of policies, which --no-compile skips; leave one of them out")
 	}
 	doc, effective, err := verdict(ctx, a, v, path)
 	if err != nil {
@@ -113,16 +113,16 @@ func verdict(ctx context.Context, a *cli.App, v *verifying, path string) (*trust
 	return &doc, e, nil
 }
 
-// checked asks whoever is believed. What keeps the trust file from being
-// believed is a refusal, too.
+// checked verifies against the trusted keys. An invalid trust file is a refusal as
+// well.
 func checked(a *cli.App, v *verifying, in trust.Candidate) (trust.Verdict, error) {
 	if v.sigstore.bundle != "" {
-		return v.sigstore.vouchedFor(in, v.keys)
+		return v.sigstore.verify(in, v.keys)
 	}
 	t, file, err := trustFor(a, v, &in)
 	if refusal := (*trust.Refusal)(nil); errors.As(err, &refusal) {
 		return trust.Verdict{File: in.File, SHA256: signing.SHA256(in.Archive), Code: refusal.Code, Reason: err.Error(),
-			Signers: []trust.Signer{}, Asked: []trust.Asked{}, Warnings: []string{}}, nil
+			Signers: []trust.Signer{}, Asked: []trust.RequiredRole{}, Warnings: []string{}}, nil
 	}
 	if err != nil {
 		return trust.Verdict{}, err
@@ -132,38 +132,39 @@ func checked(a *cli.App, v *verifying, in trust.Candidate) (trust.Verdict, error
 	return doc, nil
 }
 
-// candidate reads an archive and what lies beside it.
+// candidate reads an archive and what lies next to it.
 func candidate(a *cli.App, v *verifying, path string) (trust.Candidate, error) {
 	in := v.in
-	read := here.Request{}
+	read := active.Request{}
 	if err := read.Read(path); err != nil {
 		return in, err
 	}
-	in.File, in.Archive, in.Envelope, in.Now = read.File, read.Archive, read.Envelope, time.Now().UnixMilli()
+	in.File, in.Path, in.Archive, in.Envelope = read.File, read.Path, read.Archive, read.Envelope
+	in.Now = time.Now().UnixMilli()
 	return in, nil
 }
 
-// trustFor finds who is believed, in which file that is written, and what was
-// seen before.
+// trustFor finds the trusted keys, the file that names them, and the sequences seen
+// before.
 func trustFor(a *cli.App, v *verifying, in *trust.Candidate) (*trust.Trust, string, error) {
 	if len(v.keys) > 0 {
 		t, err := trustOfKeys(v)
 		return t, "", err
 	}
 	if v.threshold != 1 {
-		return nil, "", errors.New("--threshold is for --verification-key; the thresholds of a trust file are in it")
+		return nil, "", cli.Usage("--threshold needs --verification-key; a trust file has its own thresholds")
 	}
 	log, err := a.OpenStore()
 	if err != nil {
 		return nil, "", err
 	}
-	t, word, err := here.TrustInForce(log)
+	t, word, err := active.TrustInForce(log)
 	if err != nil {
 		return nil, "", err
 	}
 	in.Latest = word.Latest
 	in.Highest = func(name, channel string) (trust.Highest, error) {
-		seen, err := here.Depot(log.Dir).Seen()
+		seen, err := active.Releases(log.Dir).Seen()
 		h := seen.Of(name, channel)
 		return trust.Highest{Sequence: h.Sequence, SHA256: h.Archive}, err
 	}
@@ -184,15 +185,15 @@ func trustOfKeys(v *verifying) (*trust.Trust, error) {
 	}
 	t, err := trust.OfKeys(keys, v.threshold)
 	if err != nil {
-		return nil, fmt.Errorf("--threshold %d: %w", v.threshold, err)
+		return nil, cli.Usage("--threshold %d: %w", v.threshold, err)
 	}
 	return t, nil
 }
 
-// CompiledBundle compiles a bundle, over the base that ships where it is a layer,
+// CompiledBundle compiles a bundle, over the built-in base where it is a layer,
 // and returns the policy and the digest of the bundle itself.
 func CompiledBundle(ctx context.Context, files fs.FS) (*bundles.Effective, string, error) {
-	layers, err := here.LayersIn(files)
+	layers, err := active.LayersIn(files)
 	if err != nil {
 		return nil, "", err
 	}
@@ -223,11 +224,11 @@ func compare(ctx context.Context, a *cli.App, v *verifying, doc *trust.Verdict, 
 	switch {
 	case s == nil:
 	case s.Baseline != before.Digest:
-		doc.Warnings = append(doc.Warnings, fmt.Sprintf("the attested simulation compared with the policy %.20s, and %s is %.20s",
+		doc.Warnings = append(doc.Warnings, fmt.Sprintf("the attested simulation used the policy %.20s, but %s is %.20s",
 			s.Baseline, v.against, before.Digest))
 	case c.Loosens() && s.Loosened == 0:
 		doc.Warnings = append(doc.Warnings,
-			"a change loosens, and the attested simulation met no decision that it loosened: the sessions that were replayed did not reach it")
+			"a change loosens the policy, but no decision in the attested simulation was loosened: the replayed sessions do not cover it")
 	}
 	return nil
 }

@@ -10,12 +10,13 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/policycmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // showVerdict writes what a check found.
 func showVerdict(a *cli.App, w io.Writer, v *verifying, doc *trust.Verdict, path string) error {
 	if v.out.Format == "json" {
-		return term.WriteJSON(w, doc)
+		return term.WriteDocument(w, doc)
 	}
 	p := a.Paint(&v.out)
 	fmt.Fprintf(w, "%s  %s\n", term.OneLine(path, 200), verdictWord(p, doc))
@@ -25,7 +26,9 @@ func showVerdict(a *cli.App, w io.Writer, v *verifying, doc *trust.Verdict, path
 	if doc.Refused() {
 		row("because", "%s", doc.Reason)
 	}
-	row("archive", "sha256:%s", doc.SHA256)
+	if doc.SHA256 != "" {
+		row("archive", "sha256:%s", doc.SHA256)
+	}
 	if doc.Release != nil {
 		showRelease(row, doc.Release)
 	}
@@ -51,7 +54,7 @@ func verdictWord(p term.Paint, doc *trust.Verdict) string {
 	case doc.Refused():
 		return p.Colour("31;1", "refused ["+string(doc.Code)+"]")
 	case doc.Unsigned:
-		return p.Colour("33;1", "unsigned") + ": there is no trust file, so nobody vouches for it"
+		return p.Colour("33;1", "unsigned") + ": there is no trust file, so its origin is unknown"
 	}
 	return p.Colour("32", "verified")
 }
@@ -59,7 +62,7 @@ func verdictWord(p term.Paint, doc *trust.Verdict) string {
 func showRelease(row func(name, format string, args ...any), r *signing.Release) {
 	text := fmt.Sprintf("%s %s, sequence %d", r.Name, r.Version, r.Sequence) + term.After(", channel ", r.Channel)
 	if r.RollbackOf > 0 {
-		text += fmt.Sprintf(", brings back sequence %d", r.RollbackOf)
+		text += fmt.Sprintf(", restores sequence %d", r.RollbackOf)
 	}
 	row("release", "%s", text)
 	if r.Created > 0 {
@@ -73,7 +76,8 @@ func showRelease(row func(name, format string, args ...any), r *signing.Release)
 		row("tests", "%d passed, %d to do", t.Passed, t.Todo)
 	}
 	if s := r.Simulation; s != nil {
-		row("simulation", "%d decisions: %d tightened, %d loosened, %d maybe, %d unknown", s.Decisions, s.Tightened,
+		row("simulation", "%s: %d tightened, %d loosened, %d maybe, %d unknown",
+			engine.Counted(s.Decisions, "decision", "decisions"), s.Tightened,
 			s.Loosened, s.Maybe, s.Unknown)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
-// The kinds of suites that are no file of the policy.
+// The kinds of suites that are not a file of the policy.
 const (
 	coverageKind = "coverage"
 	policyKind   = "policy"
@@ -17,9 +17,14 @@ const (
 // checks returns everything as suites of tests, for formats that know nothing
 // else: each problem is a test of its file, each kind of coverage is one too.
 func (r *Report) checks() []Suite {
-	all := problemSuites(r.Problems)
+	all := problemSuites(r.Problems, r.Ignored)
 	for i := range all {
 		all[i].Name = cmp.Or(all[i].Name, r.Command)
+		for j := range all[i].Tests {
+			if t := &all[i].Tests[j]; r.Stopped && t.Status == Fail {
+				t.Status = Error
+			}
+		}
 	}
 	all = append(all, r.Suites...)
 	if r.Coverage != nil {
@@ -30,8 +35,13 @@ func (r *Report) checks() []Suite {
 
 // problemSuites keeps the problems' order. A warning is a test that passes, and
 // says what it warns of.
-func problemSuites(list []Problem) []Suite {
+func problemSuites(list []Problem, ignored []Ignored) []Suite {
 	var suites []Suite
+	for _, i := range ignored {
+		s := i.suite()
+		s.Tests = []Test{i.test()}
+		suites = append(suites, s)
+	}
 	for _, p := range list {
 		if last := len(suites) - 1; last < 0 || suites[last].Name != p.File {
 			suites = append(suites, p.suite())
@@ -40,6 +50,13 @@ func problemSuites(list []Problem) []Suite {
 		s.Tests = append(s.Tests, p.test())
 	}
 	return suites
+}
+
+// test of an accepted problem is one that is left out.
+func (i Ignored) test() Test {
+	t := i.Problem.test()
+	t.Status, t.Output, t.Message = Skip, "", "ignored: "+i.Text()+" ("+i.Reason+")"
+	return t
 }
 
 // suite is one for the problem's file, or for what is wrong with no file.

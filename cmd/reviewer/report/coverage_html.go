@@ -31,8 +31,8 @@ func writeCoverageHTML(b *bytes.Buffer, c *Coverage, sources Sources) error {
 	p.head()
 	p.kinds(c)
 	p.put(`<div class="tools"><input type="search" id="search" placeholder="Filter files and names" aria-label="Filter files and names">
-<label><input type="checkbox" id="missed"> only what is not covered</label></div>
-<p id="nothing" class="faint" hidden>Nothing fits.</p>`)
+<label><input type="checkbox" id="missed"> only uncovered</label></div>
+<p id="nothing" class="faint" hidden>No matches.</p>`)
 	p.sections(c)
 	p.WriteString("<script>" + coverageJS + "</script>\n</body>\n</html>\n")
 	return nil
@@ -102,9 +102,9 @@ func (p *coveragePage) sections(c *Coverage) {
 func (p *coveragePage) file(name string, f *fileCoverage) {
 	bad := f.bad()
 	p.put(`<details data-name="%s" data-missed="%d"><summary><span class="name">%s</span><span class="n">%s %%</span></summary>`,
-		name, count(len(bad) > 0), breakable(name), percent(len(f.hit)-len(bad), len(f.hit)))
+		name, count(len(bad) > 0), breakable(name), percent(f.share()))
 	if len(bad) > 0 {
-		p.put(`<p class="where faint">Not covered, or not wholly: %s</p>`, p.links(name, bad))
+		p.put(`<p class="where faint">Not covered, or only partly: %s</p>`, p.links(name, bad))
 	}
 	p.source(name, f)
 	p.put(`</details>`)
@@ -154,6 +154,22 @@ func (f *fileCoverage) attributes(line int) string {
 	return ` class="hit"`
 }
 
+// share counts what of a file is covered: its lines, and the cells of lines that
+// hold such, one by one.
+func (f *fileCoverage) share() (covered, total int) {
+	cells := map[int]bool{}
+	for _, c := range f.cells {
+		cells[c.Line] = true
+		covered, total = covered+count(c.Covered), total+1
+	}
+	for n, hit := range f.hit {
+		if !cells[n] {
+			covered, total = covered+count(hit), total+1
+		}
+	}
+	return covered, total
+}
+
 // bad lists the lines that are not reached, or of which something is missing.
 func (f *fileCoverage) bad() []int {
 	var list []int
@@ -180,7 +196,7 @@ func (p *coveragePage) cells(k Kind, all []Cell) {
 	for _, c := range list {
 		mark, word := "hit", "✓ covered"
 		if !c.Covered {
-			mark, word = "miss", "✗ missing"
+			mark, word = "miss", "✗ not covered"
 		}
 		p.put(`<tr data-name="%s" data-missed="%d"><td class="%s">%s</td><td class="name">%s</td><td class="name">%s</td></tr>`,
 			c.Name+" "+c.File, count(!c.Covered), mark, word, c.Name, p.place(c.Place))

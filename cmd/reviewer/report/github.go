@@ -9,13 +9,14 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
-// annotation is what GitHub shows beside a line of a change.
+// annotation is what GitHub shows next to a line of a change.
 type annotation struct {
 	level string // error, warning, notice
 	Place
 	last  int // line, 0: Place.Line
 	title string
 	text  string
+	key   string // what it is about, in words that no message has
 }
 
 // writeGitHub writes workflow commands: what a step of GitHub Actions prints to
@@ -62,19 +63,20 @@ func (c *Coverage) annotations() []annotation {
 	low := map[string]bool{}
 	for _, u := range c.Under {
 		low[u.Kind] = true
-		all = append(all, annotation{level: "error", title: "Coverage", text: under(u)})
+		all = append(all, annotation{level: "error", title: "Coverage", text: under(u), key: u.Kind})
 	}
 	for _, f := range c.Files {
 		for _, s := range spans(f.Missed) {
 			if low[RegoLines] {
 				place := Place{File: f.File, Line: s.first}
-				all = append(all, annotation{"warning", place, s.last, "Not covered", "No test reaches this."})
+				all = append(all, annotation{"warning", place, s.last, "Not covered", "No test reaches this.", ""})
 			}
 		}
 	}
 	for _, cell := range c.Cells {
 		if low[cell.Kind] && !cell.Covered {
-			all = append(all, annotation{level: "warning", Place: cell.Place, title: "Not covered", text: cell.label()})
+			all = append(all, annotation{level: "warning", Place: cell.Place, title: "Not covered", text: cell.label(),
+				key: cell.Kind + " " + cell.Name})
 		}
 	}
 	return all

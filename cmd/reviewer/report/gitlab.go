@@ -10,7 +10,7 @@ import (
 )
 
 // gitlabIssue is what GitLab reads of a report of code quality, and shows
-// beside the lines of a merge request.
+// next to the lines of a merge request.
 type gitlabIssue struct {
 	Description string         `json:"description"`
 	Check       string         `json:"check_name"`
@@ -30,7 +30,7 @@ type gitlabLines struct {
 }
 
 // writeGitLab writes a list of issues, each with the fingerprint that sarif
-// gives it: GitLab tells by it what a merge request brings and what it mends.
+// gives it: GitLab tells by it what a merge request brings and what it fixes.
 func writeGitLab(b *bytes.Buffer, r *Report, o Options) error {
 	issues, prints, place := []gitlabIssue{}, fingerprints{o: o}, r.anyFile()
 	for _, f := range r.findings() {
@@ -39,6 +39,13 @@ func writeGitLab(b *bytes.Buffer, r *Report, o Options) error {
 		issues = append(issues, gitlabIssue{
 			Description: cmp.Or(oneBlank(f.Text), id), Check: id, Fingerprint: prints.of(f), Severity: gitlabSeverity(f.Level),
 			Location: gitlabLocation{path.Clean(o.path(f.File)), gitlabLines{max(1, f.Line), f.Last}},
+		})
+	}
+	for _, i := range r.Ignored {
+		f := i.annotation().finding(i.Code, i.Message)
+		issues = append(issues, gitlabIssue{
+			Description: oneBlank("ignored (" + i.Reason + "): " + f.Text), Check: i.Code, Fingerprint: prints.of(f), Severity: "info",
+			Location: gitlabLocation{path.Clean(o.path(cmp.Or(f.File, place))), gitlabLines{max(1, f.Line), f.Last}},
 		})
 	}
 	return term.WriteJSON(b, issues)

@@ -12,7 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/report"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // golden compares with testdata/NAME.
 func golden(t *testing.T, name string, got []byte) {
@@ -28,7 +28,7 @@ func golden(t *testing.T, name string, got []byte) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (go test -update writes it anew):\n%s", file, diff)
+		t.Errorf("%s (go test -update writes it again):\n%s", file, diff)
 	}
 }
 
@@ -64,7 +64,7 @@ func TestFormats(t *testing.T) {
 // What a person sees in a narrow terminal.
 func TestPrettyOnATerminal(t *testing.T) {
 	o := report.Options{Color: true, Verbose: true, Times: true, Width: 48, Sources: sources}
-	golden(t, "terminal.pretty", write(t, "pretty", tested(), o))
+	golden(t, "terminal.text", write(t, "text", tested(), o))
 	golden(t, "times.junit", write(t, "junit", tested(), report.Options{Times: true}))
 }
 
@@ -90,7 +90,7 @@ func TestEmpty(t *testing.T) {
 		{Command: "policy check"}:                          "0 errors, 0 warnings\n",
 		{Command: "policy test", Suites: []report.Suite{}}: "0 passed, 0 failed\n",
 	} {
-		if got := string(write(t, "pretty", r, report.Options{})); got != want {
+		if got := string(write(t, "text", r, report.Options{})); got != want {
 			t.Errorf("pretty: %q, want %q", got, want)
 		}
 	}
@@ -99,8 +99,8 @@ func TestEmpty(t *testing.T) {
 func TestUnknownFormat(t *testing.T) {
 	var b bytes.Buffer
 	for want, err := range map[string]error{
-		`unknown format "junt"; expected one of pretty, json, junit, tap, github, sarif, gitlab; did you mean "junit"?`: report.Write(&b, "junt", tested(), report.Options{}),
-		`unknown format of coverage "htm"; expected one of text, json, lcov, html; did you mean "html"?`:                report.WriteCoverage(&b, "htm", covered(), nil),
+		`unknown format "junt"; expected one of text, json, junit, tap, github, sarif, gitlab; did you mean "junit"?`: report.Write(&b, "junt", tested(), report.Options{}),
+		`unknown format of coverage "htm"; expected one of text, json, lcov, html; did you mean "html"?`:              report.WriteCoverage(&b, "htm", covered(), nil),
 	} {
 		if err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
@@ -127,8 +127,8 @@ func (broken) Write([]byte) (int, error) { return 0, os.NewSyscallError("disk fu
 // A line that would fill the screen is cut to what is around the place.
 func TestLongLine(t *testing.T) {
 	line := strings.Repeat("é", 5000) + "HERE" + strings.Repeat("ü", 5000)
-	r := &report.Report{Command: "policy check", Problems: []report.Problem{{Place: report.Place{File: "a", Line: 1, Col: 10001}, Severity: "error", Message: "m"}}}
-	out := strings.Split(string(write(t, "pretty", r, report.Options{Sources: func(string) []byte { return []byte(line) }})), "\n")
+	r := &report.Report{Command: "policy check", Problems: []report.Problem{{Place: report.Place{File: "a", Line: 1, Col: 5001}, Severity: "error", Message: "m"}}}
+	out := strings.Split(string(write(t, "text", r, report.Options{Sources: func(string) []byte { return []byte(line) }})), "\n")
 	if got := []rune(out[1]); len(got) > 260 || !strings.Contains(out[1], "éHEREü") {
 		t.Errorf("%d characters: %s", len(got), out[1])
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
@@ -25,6 +26,9 @@ func writePretty(b *bytes.Buffer, r *Report, o Options) error {
 	s := newScreen(b, o)
 	for _, p := range r.Problems {
 		s.problem(p)
+	}
+	if o.Verbose {
+		s.ignored(r.Ignored)
 	}
 	s.gap(len(r.Problems) > 0 && len(r.Suites) > 0)
 	if o.Verbose {
@@ -67,21 +71,39 @@ func (s screen) problem(p Problem) {
 	s.excerpt(p.Place)
 }
 
+// ignored lists what was found and accepted, with the reasons.
+func (s screen) ignored(list []Ignored) {
+	for _, i := range list {
+		s.line("%s: ignored: %s %s", s.Bold(term.PrintableLine(i.Place.String())), term.PrintableLine(i.Text()),
+			s.Faint("["+term.PrintableLine(i.Code)+", "+i.By+": "+term.PrintableLine(i.Reason)+"]"))
+	}
+}
+
 // excerpt shows the line of a place, and a caret below its column.
 func (s screen) excerpt(p Place) {
 	line, ok := sourceLine(s.o.Sources, p)
 	if !ok {
 		return
 	}
-	shown, before := around(line, p.Col-1)
+	shown, before := around(line, byteOf(line, p.Col))
 	s.line("%s %s", s.Faint(fmt.Sprintf("%6d |", p.Line)), term.Printable(shown))
-	if p.Col > 0 && p.Col <= len(line)+1 {
+	if p.Col > 0 && p.Col <= utf8.RuneCountInString(line)+1 {
 		s.line("%s %s%s", s.Faint("       |"), strings.Repeat(" ", term.Width(term.Printable(shown[:before]))), s.Bad("^"))
 	}
 }
 
+// byteOf is where a column, which counts characters from 1, begins.
+func byteOf(line string, col int) int {
+	at := 0
+	for range col - 1 {
+		_, size := utf8.DecodeRuneInString(line[at:])
+		at += size
+	}
+	return at
+}
+
 // around cuts a line that would fill the screen to what is around a byte of it,
-// and says where in what is left that byte is.
+// and reports where in what is left that byte is.
 func around(line string, at int) (shown string, before int) {
 	const most = 240
 	at = min(max(0, at), len(line))
@@ -194,6 +216,9 @@ func (s screen) summary(r *Report) {
 		parts = append(parts, s.tests(t)...)
 	}
 	text := strings.Join(parts, ", ")
+	if n := len(r.Ignored); n > 0 {
+		text += fmt.Sprintf(", %d ignored", n)
+	}
 	if s.o.Times && r.Duration > 0 {
 		text += " in " + short(r.Duration)
 	}

@@ -1,19 +1,19 @@
-// Package report holds what checking and testing a policy found, and writes it
-// in the formats that people and machines read.
+// Package report defines the results of checking and testing a policy, and writes them
+// in formats for people and machines.
 //
-// Not its business: finding anything. It reads no file, no clock and no
+// Out of scope: checking and testing. It reads no file, no clock and no
 // environment: the same report gives the same bytes.
 package report
 
 import "time"
 
-// Status is what came of a test.
+// Status is the outcome of a test.
 type Status string
 
 // The statuses of tests.
 const (
 	Pass  Status = "pass"
-	Fail  Status = "fail"  // ran, and came out otherwise than expected
+	Fail  Status = "fail"  // ran, with another result than expected
 	Error Status = "error" // could not run
 	Skip  Status = "skip"
 	Todo  Status = "todo" // known to fail, and says so
@@ -23,18 +23,22 @@ const (
 type Report struct {
 	Command  string        `json:"command"`            // "policy test"
 	Policy   string        `json:"policy,omitempty"`   // digest of what was tested
+	Stopped  bool          `json:"stopped,omitempty"`  // it could not run; problems say why
 	Problems []Problem     `json:"problems,omitempty"` // by place
+	Ignored  []Ignored     `json:"ignored,omitempty"`  // what was found and accepted
 	Suites   []Suite       `json:"suites,omitempty"`   // by name; nil: the command runs no tests
 	Coverage *Coverage     `json:"coverage,omitempty"` // nil: not asked for
 	Rules    []Rule        `json:"rules,omitempty"`    // by id: those that problems and tests are about
 	Duration time.Duration `json:"-"`                  // of the whole run: tests run side by side
 }
 
-// Rule is what a report says of a rule that it names.
+// Rule describes a rule that a report names.
 type Rule struct {
 	Place
 	ID    string   `json:"id"`
 	Title string   `json:"title,omitempty"`
+	Full  string   `json:"-"`              // the title in whole sentences; empty: the title
+	URL   string   `json:"-"`              // where more is said; empty: nowhere
 	Help  string   `json:"help,omitempty"` // what the rule is for, and what to do
 	Tags  []string `json:"tags,omitempty"`
 }
@@ -54,9 +58,23 @@ type Problem struct {
 	Found      string `json:"found,omitempty"`
 	Expected   string `json:"expected,omitempty"`
 	Suggestion string `json:"suggestion,omitempty"` // the nearest name that would do
+	Follows    int    `json:"follows,omitempty"`    // how many other problems only follow from this one, and are left out
 }
 
-// Place is where something stands.
+// Ignored is a problem that somebody has accepted.
+type Ignored struct {
+	Problem
+	By     string `json:"by"`     // ByComment or ByManifest
+	Reason string `json:"reason"` // as it was given
+}
+
+// By what a problem is accepted.
+const (
+	ByComment  = "comment"
+	ByManifest = "manifest"
+)
+
+// Place is a position in a file.
 type Place struct {
 	File string `json:"file,omitempty"` // slash-separated, as given by the person
 	Line int    `json:"line,omitempty"` // from 1; 0: not known
@@ -70,7 +88,7 @@ type Suite struct {
 	Tests []Test `json:"tests"`
 }
 
-// Test is one test and what came of it.
+// Test is one test with its outcome.
 type Test struct {
 	Place
 	Name     string        `json:"name"` // stable: what --run matches
@@ -79,7 +97,7 @@ type Test struct {
 	Message  string        `json:"message,omitempty"` // why it failed, in a line
 	Expected string        `json:"expected,omitempty"`
 	Got      string        `json:"got,omitempty"`
-	Why      []string      `json:"why,omitempty"`    // what policy said, line by line
+	Why      []string      `json:"why,omitempty"`    // the policy's answer, line by line
 	Output   string        `json:"output,omitempty"` // what it printed
 	Duration time.Duration `json:"-"`                // formats that must be the same each time leave it out
 }
@@ -91,7 +109,7 @@ const (
 	CELBranches = "cel branches"
 )
 
-// Coverage says what of a policy the tests reached. Tests themselves do not count.
+// Coverage is what tests reached of a policy. The tests themselves do not count.
 type Coverage struct {
 	Kinds []Kind        `json:"kinds"` // in a fixed order
 	Files []FileLines   `json:"files,omitempty"`
@@ -113,7 +131,7 @@ type FileLines struct {
 	Missed  []int  `json:"missed"`
 }
 
-// Cell is one thing to cover that is no line.
+// Cell is one thing to cover that is not a line.
 type Cell struct {
 	Place
 	Kind    string `json:"kind"` // a Kind's name

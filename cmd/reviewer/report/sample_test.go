@@ -26,7 +26,7 @@ func tested() *report.Report {
 				{
 					Place: place("policy/cases/files.yaml", 11, 3), Name: "cases/files.yaml/somebody's photos", Status: report.Fail, Duration: 1800 * time.Millisecond,
 					Rules: []string{"delete_outside_scope"}, Message: "event 1 (Bash rm -rf ~/photos): decision",
-					Expected: "block", Got: "warn", Why: []string{"risk 0.52 (low): base 0.8, in scope -0.3", "rationality 0.75 (medium)", "no rule spoke"},
+					Expected: "block", Got: "warn", Why: []string{"risk 0.52 (low): base 0.8, in scope -0.3", "rationality 0.75 (medium)", "no rule fired"},
 				},
 				{Place: place("policy/cases/files.yaml", 20, 3), Name: "cases/files.yaml/a link out of it", Status: report.Todo, Message: "links are resolved later"},
 			}},
@@ -78,9 +78,9 @@ func checked() *report.Report {
 				Message: "input.action.effects has no field knd", Expected: "one of kind, target", Found: "knd", Suggestion: "kind",
 			},
 			{
-				Place: place("policy/policy/risk.rego", 20, 7), Severity: report.SeverityError, Code: "rego.syntax", Message: "behind the end\nof the file",
+				Place: place("policy/policy/risk.rego", 20, 7), Severity: report.SeverityError, Code: "rego.syntax", Message: "beyond the end\nof the file",
 			},
-			{Place: place("policy/rules/files.yaml", 8, 0), Severity: report.SeverityWarning, Code: "rule.untested", Message: "rule delete_broad has no case that expects it to speak"},
+			{Place: place("policy/rules/files.yaml", 8, 0), Severity: report.SeverityWarning, Code: "rule.untested", Message: "rule delete_broad has no case that expects it to fire"},
 			{Severity: report.SeverityError, Message: "no module of the policy defines data.reviewer.decision"},
 		},
 	}

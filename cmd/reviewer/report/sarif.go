@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
@@ -50,6 +51,7 @@ type (
 		Short      sarifText       `json:"shortDescription"`
 		Full       sarifText       `json:"fullDescription"`
 		Help       sarifText       `json:"help"`
+		HelpURI    string          `json:"helpUri,omitempty"`
 		Properties *sarifRuleExtra `json:"properties,omitempty"`
 	}
 	sarifRuleExtra struct {
@@ -63,6 +65,11 @@ type (
 		Locations    []sarifLocation   `json:"locations"`
 		Fingerprints map[string]string `json:"partialFingerprints"`
 		Properties   map[string]string `json:"properties,omitempty"`
+		Suppressions []sarifSuppressed `json:"suppressions,omitempty"`
+	}
+	sarifSuppressed struct {
+		Kind          string `json:"kind"` // inSource, external
+		Justification string `json:"justification"`
 	}
 	sarifLocation struct {
 		Physical sarifPhysical `json:"physicalLocation"`
@@ -88,13 +95,13 @@ const (
 	coverageID  = "policy.coverage"
 
 	// fingerprintName names how fingerprint computes; another way, another number.
-	fingerprintName = "reviewerFinding/v1"
+	fingerprintName = "reviewerFinding/v2"
 )
 
 func writeSARIF(b *bytes.Buffer, r *Report, o Options) error {
 	place := r.anyFile()
 	var list []Finding
-	for _, f := range r.findings() {
+	for _, f := range slices.Concat(r.findings(), r.ignoredFindings()) {
 		f.File = cmp.Or(f.File, place)
 		list = append(list, f)
 	}
@@ -111,11 +118,11 @@ func WriteSARIF(w io.Writer, command string, rules []Rule, findings []Finding, o
 func sarif(b *bytes.Buffer, command string, rules []Rule, findings []Finding, o Options) error {
 	s := sarifWriter{o: o, known: map[string]Rule{}, index: map[string]int{}, prints: fingerprints{o: o}}
 	s.run.Tool.Driver = sarifDriver{Name: "reviewer", Version: o.Version, Rules: []sarifRule{}}
-	// Documents of different commands stand beside each other, and do not replace
+	// Documents of different commands stand next to each other, and do not replace
 	// each other, by this id.
 	s.run.Automation.ID = "reviewer/" + strings.ReplaceAll(command, " ", "-") + "/"
 	s.run.ColumnKind, s.run.Results = "unicodeCodePoints", []sarifResult{}
-	s.run.Bases = map[string]sarifBase{sarifRoot: {sarifText{"The root of the repository that holds the policy."}}}
+	s.run.Bases = map[string]sarifBase{sarifRoot: {sarifText{"The root of the repository that contains the policy."}}}
 	for _, rule := range rules {
 		s.known[rule.ID] = rule
 	}
@@ -148,8 +155,9 @@ type Finding struct {
 	Level      string            // error, warning, note
 	Text       string            // what was found
 	Rule       string            // id of what it is about
-	Key        string            // tells it from others of that rule in that file, whatever stands around it
+	Key        string            // distinguishes it from other findings of that rule in that file; never a message
 	Properties map[string]string // further facts; nil: none
+	ignored    *Ignored          // nil: nobody has accepted it
 }
 
 // finding is an annotation under the id of what it is about.
@@ -160,7 +168,7 @@ func (a annotation) finding(rule, key string) Finding {
 func (r *Report) findings() []Finding {
 	var all []Finding
 	for _, p := range r.Problems {
-		all = append(all, p.annotation().finding(cmp.Or(p.Code, "policy.problem"), p.Message))
+		all = append(all, p.annotation().finding(cmp.Or(p.Code, "policy.problem"), p.Found))
 	}
 	for _, s := range r.Suites {
 		for _, t := range s.Tests {
@@ -170,9 +178,30 @@ func (r *Report) findings() []Finding {
 		}
 	}
 	for _, a := range r.Coverage.annotations() {
-		all = append(all, a.finding(coverageID, a.text))
+		all = append(all, a.finding(coverageID, a.key))
 	}
 	return all
+}
+
+// ignoredFindings are those that somebody has accepted.
+func (r *Report) ignoredFindings() []Finding {
+	var all []Finding
+	for _, i := range r.Ignored {
+		f := i.annotation().finding(i.Code, i.Found)
+		f.ignored = &i
+		all = append(all, f)
+	}
+	return all
+}
+
+func (i *Ignored) suppressions() []sarifSuppressed {
+	switch {
+	case i == nil:
+		return nil
+	case i.By == ByManifest:
+		return []sarifSuppressed{{"external", i.Reason}}
+	}
+	return []sarifSuppressed{{"inSource", i.Reason}}
 }
 
 // finding of a test is one of the rule that it is about; where there are none
@@ -201,6 +230,7 @@ func (s *sarifWriter) add(f Finding) {
 		Locations:    []sarifLocation{s.location(f)},
 		Fingerprints: map[string]string{fingerprintName: s.prints.of(f)},
 		Properties:   f.Properties,
+		Suppressions: f.ignored.suppressions(),
 	})
 }
 
@@ -211,7 +241,8 @@ func (s *sarifWriter) rule(id string) int {
 	}
 	known := s.known[id]
 	title := sarifText{cmp.Or(known.Title, id)}
-	rule := sarifRule{ID: id, Short: title, Full: title, Help: sarifText{cmp.Or(known.Help, title.Text)}}
+	rule := sarifRule{ID: id, Short: title, Full: sarifText{cmp.Or(known.Full, title.Text)}, Help: sarifText{cmp.Or(known.Help, title.Text)},
+		HelpURI: known.URL}
 	if len(known.Tags) > 0 {
 		rule.Properties = &sarifRuleExtra{known.Tags}
 	}

@@ -26,7 +26,7 @@ import (
 // finds with the report.
 func readers() map[string]func(*testing.T, *report.Report, []byte) {
 	return map[string]func(*testing.T, *report.Report, []byte){
-		"pretty": readPretty, "json": readJSON, "junit": readJUnit, "tap": readTAP, "github": readGitHub, "sarif": readSARIF, "gitlab": readGitLab,
+		"text": readPretty, "json": readJSON, "junit": readJUnit, "tap": readTAP, "github": readGitHub, "sarif": readSARIF, "gitlab": readGitLab,
 	}
 }
 
@@ -350,7 +350,7 @@ func readSARIF(t *testing.T, r *report.Report, raw []byte) {
 		case u.IsAbs() == (at.ArtifactLocation.URIBaseID != ""):
 			t.Errorf("sarif: URI %q from %q", at.ArtifactLocation.URI, at.ArtifactLocation.URIBaseID)
 		case u.Host != "" || u.RawQuery != "" || u.Fragment != "":
-			t.Errorf("sarif: URI %q is no file", at.ArtifactLocation.URI)
+			t.Errorf("sarif: URI %q is not a file", at.ArtifactLocation.URI)
 		case at.Region != nil && (at.Region.StartLine < 1 || at.Region.StartColumn < 0 || at.Region.EndLine < 0):
 			t.Errorf("sarif: region %+v", *at.Region)
 		}
@@ -496,5 +496,15 @@ func TestFingerprintsStay(t *testing.T) {
 	}
 	if diff := cmp.Diff(prints(tested()), prints(moved)); diff != "" {
 		t.Errorf("moved by 40 lines:\n%s", diff)
+	}
+	reworded := func(message string, percent float64) []string {
+		r := tested()
+		r.Problems = []report.Problem{{Place: report.Place{File: "a.yaml", Line: 3}, Code: "rego.type", Message: message, Found: "evnt"}}
+		r.Ignored = []report.Ignored{{Problem: r.Problems[0], By: report.ByComment, Reason: "known"}}
+		r.Coverage = &report.Coverage{Under: []report.KindMissing{{Kind: report.RegoLines, Percent: percent, Threshold: 90}}}
+		return prints(r)
+	}
+	if diff := cmp.Diff(reworded("undefined field", 50), reworded("there is no such field", 60)); diff != "" {
+		t.Errorf("with other messages:\n%s", diff)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // Totals counts tests by status and problems by severity.
@@ -16,11 +18,12 @@ type Totals struct {
 	Todo     int `json:"todo"`
 	Errors   int `json:"errors"` // problems
 	Warnings int `json:"warnings"`
+	Ignored  int `json:"ignored,omitempty"` // problems that somebody has accepted
 }
 
 // Totals counts what the report holds.
 func (r *Report) Totals() Totals {
-	var t Totals
+	t := Totals{Ignored: len(r.Ignored)}
 	for _, s := range r.Suites {
 		sum := s.Totals()
 		t.Pass, t.Fail, t.Error = t.Pass+sum.Pass, t.Fail+sum.Fail, t.Error+sum.Error
@@ -57,7 +60,7 @@ func (s Suite) Totals() Totals {
 	return t
 }
 
-// Failed says whether the report holds anything that has to be mended: a test
+// Failed reports whether the report holds anything that has to be fixed: a test
 // that failed or could not run, an error, a kind of coverage below its threshold.
 func (r *Report) Failed() bool {
 	t := r.Totals()
@@ -68,11 +71,16 @@ func (r *Report) Failed() bool {
 // names, and rules in that of their ids. Tests stay as they are in their file.
 func (r *Report) Sort() {
 	slices.SortStableFunc(r.Problems, func(a, b Problem) int {
-		return cmp.Or(a.Place.compare(b.Place), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Code, b.Code),
+		return cmp.Or(first(a, b), a.Place.compare(b.Place), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Code, b.Code),
 			cmp.Compare(a.Message, b.Message))
 	})
 	slices.SortStableFunc(r.Suites, func(a, b Suite) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind)) })
 	slices.SortStableFunc(r.Rules, func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) })
+}
+
+// first puts errors from which others follow before all else.
+func first(a, b Problem) int {
+	return count(b.Follows > 0) - count(a.Follows > 0)
 }
 
 func (p Place) compare(q Place) int {
@@ -90,8 +98,8 @@ func (p Place) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
 }
 
-// Text returns all that the problem says but where: the message, what was
-// expected and found, and what was probably meant.
+// Text returns the problem without its place: the message, what was expected and
+// found, and a suggestion.
 func (p Problem) Text() string {
 	var said []string
 	if p.Expected != "" {
@@ -107,12 +115,15 @@ func (p Problem) Text() string {
 	if p.Suggestion != "" {
 		text += fmt.Sprintf("; did you mean %q?", p.Suggestion)
 	}
+	if p.Follows > 0 {
+		text += " (" + engine.ConsequencesText(p.Follows) + ")"
+	}
 	return text
 }
 
 func (p Problem) warns() bool { return p.Severity == SeverityWarning }
 
-// Vocabulary says which values a problem's fields may hold.
+// Vocabulary lists the values that a problem's fields may hold.
 func (Problem) Vocabulary(field string) []string {
 	if field == "severity" {
 		return []string{SeverityError, SeverityWarning}
@@ -120,7 +131,15 @@ func (Problem) Vocabulary(field string) []string {
 	return nil
 }
 
-// Vocabulary says which values a test's fields may hold.
+// Vocabulary lists the values that the fields of an accepted problem may hold.
+func (i Ignored) Vocabulary(field string) []string {
+	if field == "by" {
+		return []string{ByComment, ByManifest}
+	}
+	return i.Problem.Vocabulary(field)
+}
+
+// Vocabulary lists the values that a test's fields may hold.
 func (Test) Vocabulary(field string) []string {
 	if field == "status" {
 		return []string{string(Pass), string(Fail), string(Error), string(Skip), string(Todo)}

@@ -28,7 +28,7 @@ type Sources func(file string) []byte
 
 func formats() term.Formats[func(*bytes.Buffer, *Report, Options) error] {
 	return term.Formats[func(*bytes.Buffer, *Report, Options) error]{
-		{Name: "pretty", Write: writePretty},
+		{Name: "text", Write: writePretty},
 		{Name: "json", Write: writeJSON},
 		{Name: "junit", Write: writeJUnit},
 		{Name: "tap", Write: writeTAP},

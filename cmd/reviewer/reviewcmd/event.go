@@ -100,7 +100,7 @@ func checkEvent(e engine.Event) error {
 	case call && e.Tool == "":
 		return errors.New("event: tool is missing, such as Bash")
 	case call && !bytes.HasPrefix(bytes.TrimSpace(e.Args), []byte("{")):
-		return errors.New(`event: args is missing or no object, such as {"command": "ls"}`)
+		return errors.New(`event: args is missing or not an object, such as {"command": "ls"}`)
 	}
 	return nil
 }

@@ -1,7 +1,7 @@
-// Package reviewcmd is `reviewer review`: it decides about events from a stream of
-// documents, and records nothing.
+// Package reviewcmd implements `reviewer review`: it decides about events from a stream
+// of documents without recording them.
 //
-// Not its business: hooks, and the log.
+// Out of scope: hooks, and the log.
 package reviewcmd
 
 import (
@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/here"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
@@ -31,15 +30,11 @@ import (
 )
 
 // policyFrom loads the one policy that --policy names: a whole bundle replaces
-// the one that ships, a layer is laid over it.
-func policyFrom(ctx context.Context, dir string) (*review.Policy, error) {
-	layers, err := here.LayersFrom(dir)
+// the built-in one, a layer is laid over it.
+func policyFrom(ctx context.Context, a *cli.App, ref string) (*review.Policy, error) {
+	e, err := a.PolicyRef(ctx, ref)
 	if err != nil {
 		return nil, err
-	}
-	e, err := bundles.Assemble(layers...)
-	if err != nil {
-		return nil, fmt.Errorf("policy %s: %w", dir, err)
 	}
 	return wiring.Compile(ctx, e)
 }
@@ -49,21 +44,21 @@ func Command(a *cli.App) *cobra.Command {
 	var policy string
 	cmd := &cobra.Command{
 		Use:   "review",
-		Short: "Decide about events from standard input, without recording anything",
+		Short: "Review events from standard input without recording them",
 		Long: "Reads JSON documents on standard input, each a hook input of Claude Code or an\n" +
 			"event of reviewer ({id, session, tool, args, cwd, …}), and writes one decision\n" +
-			"per line in the same order. A document that names a session is reviewed in the\n" +
-			"light of the documents before it in that session; any other in a fresh one.\n" +
-			"As for a hook, the policy is that of the document's workspace with the\n" +
-			"project's layer, unless --policy names another one; and the time is now, unless\n" +
-			"the document says it (t). Nothing is written to disk. A document that cannot be read is blocked.",
+			"per line, in the same order. A document that names a session is reviewed in the\n" +
+			"context of the documents before it in that session; any other in a new session.\n" +
+			"As for a hook, the policy is the one active in the document's workspace with the\n" +
+			"project layer, unless --policy names another one; the time is now, unless the\n" +
+			"document has a time (t). Nothing is written to disk. A document that cannot be read is blocked.",
 		Example: `  echo '{"tool":"Bash","args":{"command":"rm -rf ~"},"cwd":"/srv/shop"}' | reviewer review`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return reviewAll(cmd.Context(), a, policy)
 		},
 	}
-	cmd.Flags().StringVar(&policy, "policy", "", "folder of the policy (default: the one that is active here)")
+	cmd.Flags().StringVar(&policy, "policy", "", cli.PolicyFlag+" (default: the one that is active in the event's workspace)")
 	return cmd
 }
 
@@ -123,7 +118,7 @@ func newDesk(ctx context.Context, a *cli.App, dir string) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	policies, err := choosePolicy(ctx, home, dir)
+	policies, err := choosePolicy(ctx, a, home, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -133,8 +128,8 @@ func newDesk(ctx context.Context, a *cli.App, dir string) (*Desk, error) {
 	}
 	return &Desk{
 		Harness: harness.Harnesses()[0],
-		Classifier: &classify.Classifier{World: world, MAC: mac, Secrets: bundles.ShippedTokens(), Program: cli.Program(),
-			Shipped: bundles.ShippedRows},
+		Classifier: &classify.Classifier{World: world, MAC: mac, Secrets: bundles.BuiltInTokens(), Program: cli.Program(),
+			Shipped: bundles.BuiltInRows},
 		PolicyAt: policies,
 		Now:      func() int64 { return time.Now().UnixMilli() },
 		sessions: map[string]*simulate.Rehearsal{},
@@ -143,9 +138,9 @@ func newDesk(ctx context.Context, a *cli.App, dir string) (*Desk, error) {
 
 // choosePolicy returns the policy of a folder for every workspace, or the one that
 // is active in a workspace, without keeping anything on disk.
-func choosePolicy(ctx context.Context, home, dir string) (func(workspace string) (*review.Policy, error), error) {
+func choosePolicy(ctx context.Context, a *cli.App, home, dir string) (func(workspace string) (*review.Policy, error), error) {
 	if dir != "" {
-		p, err := policyFrom(ctx, dir)
+		p, err := policyFrom(ctx, a, dir)
 		return func(string) (*review.Policy, error) { return p, nil }, err
 	}
 	known := map[string]*review.Policy{}
@@ -161,7 +156,7 @@ func choosePolicy(ctx context.Context, home, dir string) (func(workspace string)
 		known[workspace] = p
 		return p, err
 	}
-	_, err := at("") // what is wrong on this machine is said once, and not of each document
+	_, err := at("") // a problem of this machine is reported once, not for each document
 	return at, err
 }
 
@@ -195,7 +190,7 @@ func (d *Desk) review(ctx context.Context, doc []byte, err error) reviewed {
 	}
 	if rec := action.Record; rec != nil {
 		line.Detail, line.Action, line.Rewritten = rec.Decision, rec.Action, rec.Rewritten
-		if line.Detail != nil { // as it would be told, under the document's id
+		if line.Detail != nil { // as it would be shown, under the document's id
 			line.Detail.Text = strings.ReplaceAll(engine.AnswerOf(rec).Text, rec.ID(), id)
 		}
 	}
@@ -222,7 +217,7 @@ func (d *Desk) session(e engine.Event, named bool) (*simulate.Rehearsal, error) 
 	return d.sessions[e.Session], nil
 }
 
-// Decode reads a hook input or an event of ours. named says whether the
+// Decode reads a hook input or an event of ours. named reports whether the
 // document names its session.
 func (d *Desk) Decode(doc []byte) (e engine.Event, named bool, err error) {
 	var head struct {
@@ -269,8 +264,8 @@ func idOf(doc []byte, n int) string {
 }
 
 // documents splits a stream into JSON documents: one per line, or one over
-// several lines. One that is no JSON, or that was cut off, costs itself only:
-// the next line that is a document begins anew.
+// several lines. One that is not JSON, or that was cut off, costs itself only:
+// the next line that is a document starts again.
 func documents(r *bufio.Reader) func(yield func([]byte, error) bool) {
 	return func(yield func([]byte, error) bool) {
 		var doc []byte
@@ -300,7 +295,7 @@ func documents(r *bufio.Reader) func(yield func([]byte, error) bool) {
 	}
 }
 
-// isDocument says whether a line is a whole document by itself.
+// isDocument reports whether a line is a whole document by itself.
 func isDocument(line []byte) bool {
 	var head struct {
 		Hook string `json:"hook_event_name"`
@@ -309,8 +304,8 @@ func isDocument(line []byte) bool {
 	return json.Unmarshal(line, &head) == nil && head.Hook+head.Tool != ""
 }
 
-// nesting returns how many brackets are open behind a line. A string that its
-// line does not close is no JSON, and nothing of it stays open.
+// nesting returns how many brackets are open at the end of a line. A string that its
+// line does not close is not JSON, and counts as closed.
 func nesting(depth int, line []byte) int {
 	quoted := false
 	for i := 0; i < len(line); i++ {

@@ -39,7 +39,7 @@ func TestDocuments(t *testing.T) {
 		{"no JSON", "x\n" + whole, []string{"!x", whole}},
 		{"closed too often", "}\n" + whole, []string{"!}", whole}},
 		{"cut off in a string", `{"a":"b` + "\n" + whole, []string{`!{"a":"b`, whole}},
-		{"cut off behind a colon", `{"a":` + "\n" + whole, []string{`!{"a":`, whole}},
+		{"truncated after a colon", `{"a":` + "\n" + whole, []string{`!{"a":`, whole}},
 		{"cut off in a list", "{\"a\":[1,\n2,\n" + whole, []string{"!{\"a\":[1,\n2,", whole}},
 		{"cut off at the end", whole + "\n{\"a\":", []string{whole, `!{"a":`}},
 		{"wrong bracket", "[1}\n" + whole, []string{"![1}", whole}},
@@ -50,7 +50,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// Whatever stands before it, a document on a line of its own is found, and it
+// Whatever precedes it, a document on a line of its own is found, and it
 // is the last one.
 func FuzzDocuments(f *testing.F) {
 	f.Add("")
@@ -65,7 +65,7 @@ func FuzzDocuments(f *testing.F) {
 		}
 		for _, doc := range list {
 			if !strings.HasPrefix(doc, "!") && !json.Valid([]byte(doc)) {
-				t.Errorf("%q is no JSON", doc)
+				t.Errorf("%q is not JSON", doc)
 			}
 		}
 	})

@@ -47,7 +47,7 @@ func (j judge) setting(key string) (float64, error) {
 	}
 	v, ok := at.(float64)
 	if !ok {
-		return 0, fmt.Errorf("%s is no setting that is a number; docs/settings.md lists them", key)
+		return 0, fmt.Errorf("%s is not a numeric setting; docs/settings.md lists them", key)
 	}
 	return v, nil
 }
@@ -128,7 +128,7 @@ func (j judge) row(ctx context.Context, r Row) (verdict, error) {
 		return verdict{}, err
 	}
 	a, _ := j.start("", e.CWD).Next(ctx, e)
-	return judged(a), ctx.Err()
+	return verdictOf(a), ctx.Err()
 }
 
 func (j judge) start(id, cwd string) *simulate.Rehearsal { return j.startWith(id, classifier(cwd)) }
@@ -138,9 +138,9 @@ func (j judge) startWith(id string, c engine.Classifier) *simulate.Rehearsal {
 		engine.Env{Engine: engine.Version, Classifier: classify.Version, Fold: history.FoldVersion})
 }
 
-// judged reads what is done with a call: what would be answered, or what policy
+// verdictOf reads what is done with a call: what would be answered, or what policy
 // says where it only watches.
-func judged(a simulate.Action) verdict {
+func verdictOf(a simulate.Action) verdict {
 	v := verdict{Effect: a.Enforced, Rules: a.Rules, Error: a.Error}
 	if a.Record != nil && a.Record.Answer != nil && a.Record.Answer.Mode == engine.ModeObserve {
 		v.Effect = a.Decision
@@ -149,7 +149,7 @@ func judged(a simulate.Action) verdict {
 }
 
 func classifier(cwd string) *classify.Classifier {
-	return &classify.Classifier{World: classify.World{Home: classify.HomeOf(cwd)}, MAC: mac, Secrets: bundles.ShippedTokens(),
+	return &classify.Classifier{World: classify.System{Home: classify.HomeOf(cwd)}, MAC: mac, Secrets: bundles.BuiltInTokens(),
 		Program: "/usr/local/bin/reviewer"}
 }
 

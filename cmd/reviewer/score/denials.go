@@ -23,12 +23,12 @@ type denial struct {
 
 func (d denial) check() error {
 	if d.Tool == "" || d.Kind == "" {
-		return errors.New("no tool or no kind")
+		return errors.New("no tool or kind")
 	}
 	return nil
 }
 
-// Denials says what the policy does with the calls that people refused. They
+// Denials counts what the policy does with the calls that people refused. They
 // refuse what is dangerous and much that is only not now: no policy stops all.
 type Denials struct {
 	Kinds []Refusals `json:"kinds"`
@@ -98,7 +98,7 @@ func (p *played) candidates() []refused {
 	return list
 }
 
-// is says whether arguments are those of the call.
+// is reports whether arguments are those of the call.
 func (d denial) is(args string) bool {
 	if len(d.Input) > 0 {
 		a, errA := engine.Canonical(d.Input)
@@ -108,7 +108,7 @@ func (d denial) is(args string) bool {
 	return d.Text != "" && tellsOf(d.Text, args)
 }
 
-// tellsOf says whether a text holds what the arguments say: the one that a call
+// tellsOf reports whether a text holds what the arguments say: the one that a call
 // is about, whichever way the text is set.
 func tellsOf(text, args string) bool {
 	var known map[string]any

@@ -44,11 +44,11 @@ func TestForeignSessions(t *testing.T) {
 	}
 }
 
-// What begins like a session and is cut off is an error, and no shorter session.
+// What begins like a session and is truncated is an error, and no shorter session.
 func TestForeignSessionsBroken(t *testing.T) {
 	cut := geminiFile[:strings.Index(geminiFile, `{"id": "m2"`)]
 	tr, agent, err := transcript([]byte(cut))
-	if agent != "gemini" || err == nil || !strings.Contains(err.Error(), "cut off behind message 1") {
+	if agent != "gemini" || err == nil || !strings.Contains(err.Error(), "truncated after message 1") {
 		t.Errorf("of %q, error %v", agent, err)
 	}
 	if !slices.ContainsFunc(tr.Events, func(e engine.Event) bool { return e.Prompt == "tidy up" }) {

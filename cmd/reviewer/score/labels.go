@@ -37,11 +37,11 @@ var (
 func (l label) check() error {
 	switch {
 	case !digestShape().MatchString(l.Digest):
-		return fmt.Errorf("digest %.80q is not 64 digits of a hash", l.Digest)
+		return fmt.Errorf("digest %.80q is not a hash of 64 digits", l.Digest)
 	case !slices.Contains([]string{right, wrong, arguable}, l.Label):
 		return fmt.Errorf("unknown label %.40q; expected right, wrong or arguable", l.Label)
 	case !nameShape().MatchString(l.By):
-		return fmt.Errorf("by is %.40q; expected a short name of small letters and digits", l.By)
+		return fmt.Errorf("by is %.40q; expected a short name of lower-case letters and digits", l.By)
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func readLabels(dir string) (Labels, error) {
 		return l, fmt.Errorf("labels %s: %w", dir, err)
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return l, fmt.Errorf("labels %s is a file; give the folder that holds it", dir)
+		return l, fmt.Errorf("labels %s is a file; give the folder that contains it", dir)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return l, fmt.Errorf("labels: %w", err)
 	}

@@ -21,7 +21,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Shared is a literal of the rules or of the classifier that also stands in
+// Shared is a literal of the rules or of the classifier that also is in
 // the corpus: a rule may have been written for the case.
 type Shared struct {
 	Literal   string `json:"literal"`
@@ -215,7 +215,7 @@ func quotedStrings(raw []byte, found func(int, string)) {
 	set := token.NewFileSet()
 	file := set.AddFile("", set.Base(), len(raw))
 	var s scanner.Scanner
-	s.Init(file, raw, func(token.Position, string) {}, 0) // what is no Go is of no interest
+	s.Init(file, raw, func(token.Position, string) {}, 0) // errors do not matter: text that is not Go is ignored
 	comment := 0
 	for {
 		pos, tok, text := s.Scan()

@@ -1,8 +1,8 @@
-// Command score says how well a policy does on a corpus of commands, secrets
-// and whole sessions: what dangerous of it is stopped, and what harmless. It is
-// a tool for those who write rules, and not shipped: `make score CORPUS=…`.
+// Command score measures a policy on a corpus of commands, secrets and whole
+// sessions: how much of the dangerous and how much of the harmless it stops. It is a
+// tool for rule authors, and not shipped: `make score CORPUS=…`.
 //
-// Not its business: deciding (it calls the same code as a live hook), and
+// Out of scope: deciding (it calls the same code as a live hook), and
 // running or opening anything that a corpus names.
 package main
 
@@ -45,21 +45,21 @@ func command(stdout, stderr io.Writer) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:   "score CORPUS",
-		Short: "How much of what is dangerous does a policy stop, and how much of what is harmless?",
+		Short: "Measure how many dangerous and how many harmless calls a policy stops",
 		Long: "Takes the folder CORPUS (commands*.jsonl.gz, secrets*.jsonl.gz, sessions*.tar.gz or\n" +
-			"folders sessions*) through a policy in this process. Nothing of it is run.",
+			"folders sessions*) through a policy in this process. None of it is executed.",
 		Args:          cobra.ExactArgs(1),
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0], stdout, stderr) },
 	}
 	cmd.Flags().StringVar(&o.policy, "policy", "",
-		"folder of the policy: a whole one, or a layer over the one that ships (default: the latter)")
+		"policy folder: a complete policy, or a layer over the built-in one (default: the built-in one)")
 	cmd.Flags().StringVarP(&o.format, "format", "f", "table", "format of the result: table, json")
-	cmd.Flags().StringVar(&o.misses, "misses", "", "write what was missed, or stopped for nothing, to this file outside of the project")
-	cmd.Flags().StringVar(&o.stops, "stops", "", "list each call that was stopped, to be labelled, in this file outside of the project")
+	cmd.Flags().StringVar(&o.misses, "misses", "", "write missed calls and false alarms to this file, outside the project")
+	cmd.Flags().StringVar(&o.stops, "stops", "", "list each stopped call, for labelling, in this file, outside the project")
 	cmd.Flags().StringVar(&o.labels, "labels", "testdata/labels", "folder of the labels of stops (*.jsonl)")
 	cmd.Flags().StringVar(&o.sweep, "sweep", "", "try other values of thresholds, leaving out one project at a time: "+
-		"those of a YAML file (list of key and values), or without =FILE those that this program knows")
+		"those of a YAML file (list of key and values), or the built-in ones without =FILE")
 	cmd.Flags().Lookup("sweep").NoOptDefVal = builtIn
 	cmd.Flags().StringSliceVar(&o.literals, "literals", []string{"bundles/default", "engine/classify"},
 		"folders whose literals are compared with the corpus")
@@ -146,7 +146,7 @@ func (o options) corpus(dir string) (Corpus, error) {
 	return c, err
 }
 
-// load compiles the policy that ships, or the one that --policy names.
+// load compiles the built-in policy, or the one that --policy names.
 func (o options) load(ctx context.Context) (judge, error) {
 	layers, err := o.layers()
 	if err != nil {

@@ -129,7 +129,7 @@ func outside(name string) error {
 			return fmt.Errorf("write misses: %w", err)
 		}
 		if ownModule().Match(mod) {
-			return fmt.Errorf("%s is within the project, which holds nothing of a corpus: name a file outside of %s", name, dir)
+			return fmt.Errorf("%s is inside the project, which must not contain corpus data: name a file outside %s", name, dir)
 		}
 		if dir == filepath.Dir(dir) {
 			return nil

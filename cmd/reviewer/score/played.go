@@ -64,7 +64,7 @@ func (j judge) sessionWith(ctx context.Context, t harness.Transcript, c engine.C
 		case engine.PhasePrompt:
 			story.prompt = e.Prompt
 		case engine.PhasePre:
-			d := decided{Row{ID: fmt.Sprint(a.Index), Path: t.Session, Tool: e.Tool, Command: string(e.Args), Source: "session"}, judged(a)}
+			d := decided{Row{ID: fmt.Sprint(a.Index), Path: t.Session, Tool: e.Tool, Command: string(e.Args), Source: "session"}, story.judged(e, a)}
 			p.Calls = append(p.Calls, d)
 			if d.stopped() {
 				p.Stops = append(p.Stops, story.stop(t.Session, e, a, d))
@@ -93,8 +93,8 @@ func worked(calls []engine.Event) int64 {
 	return sum
 }
 
-// Stop is a call that the policy did not let through, with what somebody needs
-// who judges whether that was right.
+// Stop is a call that the policy did not allow, with what is needed to judge whether
+// that was right.
 type Stop struct {
 	Digest   string   `json:"digest"`
 	Project  string   `json:"project"`
@@ -130,6 +130,25 @@ type telling struct {
 	before     []string
 }
 
+// judged counts a call that was denied only since nobody could be asked about it as
+// a question.
+func (s *telling) judged(e engine.Event, a simulate.Action) verdict {
+	v := verdictOf(a)
+	if v.Effect != engine.Block || s.attended(e) || a.Record == nil || a.Record.Decision == nil {
+		return v
+	}
+	says := func(verdict engine.Verdict) func(engine.RuleResult) bool {
+		return func(r engine.RuleResult) bool { return r.Decision == verdict }
+	}
+	rules := a.Record.Decision.Rules
+	if slices.ContainsFunc(rules, says(engine.Ask)) && !slices.ContainsFunc(rules, says(engine.Block)) {
+		v.Effect = engine.Ask
+	}
+	return v
+}
+
+func (s *telling) attended(e engine.Event) bool { return !slices.Contains(s.unattended, e.Mode) }
+
 func (s *telling) called(e engine.Event, index int) {
 	s.index[e.Call] = index
 	s.before = append(s.before, e.Tool+" "+short(actionOf(e.Args), beforeLength))
@@ -138,14 +157,14 @@ func (s *telling) called(e engine.Event, index int) {
 
 func (s *telling) stop(session string, e engine.Event, a simulate.Action, d decided) Stop {
 	return Stop{
-		Digest: stopDigest(session, cmp.Or(e.Call, d.ID), d.Effect), Session: session, Call: a.Index,
+		Digest: stopDigest(session, cmp.Or(e.Call, d.ID), verdictOf(a).Effect), Session: session, Call: a.Index,
 		Decision: string(d.Effect), Rules: d.Rules, Reason: a.Reason, Evidence: evidence(a),
 		Tool: e.Tool, Action: short(actionOf(e.Args), actionLength), CWD: e.CWD, Mode: e.Mode,
-		Attended: !slices.Contains(s.unattended, e.Mode), Prompt: short(s.prompt, promptLength), Before: slices.Clone(s.before),
+		Attended: s.attended(e), Prompt: short(s.prompt, promptLength), Before: slices.Clone(s.before),
 	}
 }
 
-// stopDigest names a stop without telling anything of it: a label for it holds
+// stopDigest names a stop without revealing anything of it: a label for it contains
 // nothing of other people.
 func stopDigest(session, call string, effect engine.Verdict) string {
 	sum := sha256.Sum256([]byte(session + "\x00" + call + "\x00" + string(effect)))

@@ -121,7 +121,7 @@ func (l Labels) whoSaid(stops []Stop) map[string]int {
 	return counts
 }
 
-// isHeld says whether a stop keeps a call from running as it is.
+// isHeld reports whether a stop keeps a call from running as it is.
 func isHeld(s Stop) bool {
 	return s.Decision == string(engine.Block) || s.Decision == string(engine.Ask)
 }
@@ -256,11 +256,11 @@ func (p Projects) printLabels(w io.Writer) {
 	for _, name := range slices.Sorted(maps.Keys(p.By)) {
 		who = append(who, fmt.Sprintf("%s %d", name, p.By[name]))
 	}
-	fmt.Fprintf(w, "  labelled: %s; without a label: %s; labels of what is not stopped any more: %d\n",
+	fmt.Fprintf(w, "  labelled: %s; without a label: %s; labels of calls that are no longer stopped: %d\n",
 		cmp.Or(strings.Join(who, ", "), "none"), plural(p.None, "stop"), p.Stale)
 	fmt.Fprintf(w, "  wrong b and a: blocks and questions that were labelled wrong, for 1,000 calls (‰); h is an hour of work\n")
 	if p.Unread+p.Derived > 0 {
-		fmt.Fprintf(w, "  could not be read: %s; left out, since the file they were made of is read: %s\n",
+		fmt.Fprintf(w, "  could not be read: %s; skipped, since their source file is read: %s\n",
 			fmt.Sprintf("%d entries", p.Unread), plural(p.Derived, "file"))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
 // held is a call that was held, in a session of the tests.
@@ -56,7 +57,7 @@ func TestProjects(t *testing.T) {
 	}
 	var b strings.Builder
 	p.print(&b)
-	for _, text := range []string{"unknown", "median of the projects", "labelled: ann 2, ben 1", "not stopped any more: 1"} {
+	for _, text := range []string{"unknown", "median of the projects", "labelled: ann 2, ben 1", "no longer stopped: 1"} {
 		if !strings.Contains(b.String(), text) {
 			t.Errorf("no %q in\n%s", text, b.String())
 		}
@@ -69,7 +70,7 @@ func hidden(p cmp.Path) bool {
 	return name == ".hourBlocks" || name == ".hourAsks" || name == ".millis"
 }
 
-// A long pause counts as a short one, and without times there is no work.
+// A long pause counts as a short one, and without times there is no working time.
 func TestWorked(t *testing.T) {
 	at := func(times ...int64) []engine.Event {
 		var list []engine.Event
@@ -139,7 +140,7 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// A refused call is found by its input, or by a text that tells of it; each one
+// A refused call is found by its input, or by a text that reports it; each one
 // once.
 func TestDenials(t *testing.T) {
 	call := func(args string, v engine.Verdict) decided {
@@ -195,5 +196,29 @@ func TestOrigins(t *testing.T) {
 		"chat-5": {"z/other", "Claude Code"}}
 	if d := cmp.Diff(want, s.Origin); d != "" || s.Derived != 1 || len(s.List) != 4 {
 		t.Errorf("%d sessions, %d left out: %s", len(s.List), s.Derived, d)
+	}
+}
+
+// Where nobody can be asked, a question is a denial, and counts as a question.
+func TestQuestionsToNobody(t *testing.T) {
+	story := telling{unattended: []string{"dontAsk"}}
+	action := func(rules ...engine.RuleResult) simulate.Action {
+		return simulate.Action{Enforced: engine.Block, Record: &engine.Record{Decision: &engine.Decision{Rules: rules}}}
+	}
+	ask, block := engine.RuleResult{Decision: engine.Ask}, engine.RuleResult{Decision: engine.Block}
+	for name, test := range map[string]struct {
+		mode   string
+		action simulate.Action
+		want   engine.Verdict
+	}{
+		"a question":              {"dontAsk", action(ask), engine.Ask},
+		"a question and a denial": {"dontAsk", action(block, ask), engine.Block},
+		"the scores alone":        {"dontAsk", action(), engine.Block},
+		"somebody could be asked": {"default", action(ask), engine.Block},
+		"not decided":             {"dontAsk", simulate.Action{Enforced: engine.Block}, engine.Block},
+	} {
+		if got := story.judged(engine.Event{Mode: test.mode}, test.action); got.Effect != test.want {
+			t.Errorf("%s: %s, want %s", name, got.Effect, test.want)
+		}
 	}
 }

@@ -39,7 +39,7 @@ type Group struct {
 	Block    Rate                   `json:"block"`
 }
 
-// Recall is how much of what is dangerous was stopped.
+// Recall is the share of dangerous calls that were stopped.
 type Recall struct {
 	All      Group              `json:"all"`
 	Clusters Rate               `json:"clusters"` // clusters of near-duplicates of which every row was stopped
@@ -47,13 +47,13 @@ type Recall struct {
 	Groups   map[string][]Group `json:"groups"` // by strength, source, tool, category, family
 }
 
-// Alarms is how much of what is fine, or may be, was stopped.
+// Alarms is the share of benign or context-dependent calls that were stopped.
 type Alarms struct {
 	All    Group              `json:"all"`
 	Groups map[string][]Group `json:"groups"` // by source, tool, category; and rule: the first that spoke, where a call was stopped
 }
 
-// Whole is what was done with sessions from beginning to end.
+// Whole is the result for whole sessions.
 type Whole struct {
 	Calls   Group          `json:"calls"`
 	Stopped Rate           `json:"sessions_stopped"`  // sessions with a call that was stopped
@@ -123,7 +123,7 @@ func groupsBy(list []decided, word func(decided) string) []Group {
 	return groups
 }
 
-// Words by which rows are grouped.
+// bySource and the functions below return the words by which rows are grouped.
 func bySource(d decided) string   { return d.Source }
 func byTool(d decided) string     { return d.Tool }
 func byCategory(d decided) string { return d.Category }
@@ -282,7 +282,7 @@ func (r *Report) secrets(samples []Sample) {
 	for i, s := range samples {
 		all[i] = redact(s)
 	}
-	known := told(samples, all)
+	known := secretTags(samples, all)
 	var sum tally
 	kinds := map[string]*tally{}
 	for i, s := range samples {
@@ -328,7 +328,7 @@ func (t *tally) add(s Sample, got seen) {
 	}
 }
 
-// errorsOf says how many calls could not be decided.
+// errorsOf describes how many calls could not be decided.
 func (r Report) errorsOf() error {
 	n := r.Dangerous.All.Errors + r.Benign.All.Errors + r.Context.All.Errors + r.Sessions.Calls.Errors
 	if n == 0 {

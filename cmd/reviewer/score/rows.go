@@ -65,7 +65,7 @@ func readCorpus(dir string) (Corpus, error) {
 		return c, fmt.Errorf("corpus: %w; give the folder with commands.jsonl.gz", err)
 	}
 	if !info.IsDir() {
-		return c, fmt.Errorf("corpus %s is a file; give the folder that holds it", dir)
+		return c, fmt.Errorf("corpus %s is a file; give the folder that contains it", dir)
 	}
 	if c.Rows, err = readAll(dir, "commands", Row.check); err != nil {
 		return c, err
@@ -131,7 +131,7 @@ func readFile[T any](name string, check func(T) error) ([]T, error) {
 	var r io.Reader = f
 	if strings.HasSuffix(name, ".gz") {
 		if r, err = gzip.NewReader(f); err != nil {
-			return nil, fmt.Errorf("%s: not packed by gzip: %w", name, err)
+			return nil, fmt.Errorf("%s: not gzip data: %w", name, err)
 		}
 	}
 	return readRows(name, r, check)

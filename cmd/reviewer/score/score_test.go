@@ -37,7 +37,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// scored takes the corpus of the tests through the policy that ships.
+// scored takes the corpus of the tests through the built-in policy.
 func scored(t *testing.T) Report {
 	t.Helper()
 	p, err := options{}.load(t.Context())
@@ -138,7 +138,7 @@ func TestJudged(t *testing.T) {
 		{simulate.Action{Decision: engine.Modify, Enforced: engine.Ask}, engine.Ask},
 		{simulate.Action{Decision: engine.Block, Enforced: engine.Allow, Record: watched}, engine.Block},
 	} {
-		if got := judged(c.a).Effect; got != c.want {
+		if got := verdictOf(c.a).Effect; got != c.want {
 			t.Errorf("%+v: %s, want %s", c.a, got, c.want)
 		}
 	}
@@ -197,7 +197,7 @@ func TestMistaken(t *testing.T) {
 func TestDisputed(t *testing.T) {
 	samples := []Sample{{Secret: true}, {}, {}}
 	all := []seen{{Tags: []string{"0123abcd"}}, {Tags: []string{"0123abcd"}}, {Tags: []string{"4567abcd", "0123abcd"}}}
-	known := told(samples, all)
+	known := secretTags(samples, all)
 	if !all[1].disputed(known) || all[2].disputed(known) || (seen{}).disputed(known) {
 		t.Errorf("of %v with %v", all, known)
 	}
@@ -287,14 +287,14 @@ func TestBadCorpus(t *testing.T) {
 	}{
 		"nothing":       {nil, "no row in commands*.jsonl"},
 		"empty":         {map[string][]byte{"commands.jsonl": nil}, "no row in"},
-		"not packed":    {map[string][]byte{"commands.jsonl.gz": []byte(goodRow)}, "commands.jsonl.gz: not packed by gzip"},
+		"not packed":    {map[string][]byte{"commands.jsonl.gz": []byte(goodRow)}, "commands.jsonl.gz: not gzip data"},
 		"cut off":       {map[string][]byte{"commands.jsonl.gz": cut[:len(cut)/2]}, "unexpected EOF"},
 		"no JSON":       {map[string][]byte{"commands.jsonl": []byte(goodRow + "{")}, "commands.jsonl:2: "},
 		"no label":      {map[string][]byte{"commands.jsonl": []byte(`{"tool":"bash","command":"ls"}`)}, `commands.jsonl:1: unknown label ""`},
 		"no tool":       {map[string][]byte{"commands.jsonl": []byte(`{"tool":"fish","command":"ls","label":"benign"}`)}, `unknown tool "fish"; expected one of bash, cmd`},
 		"no command":    {map[string][]byte{"commands.jsonl": []byte(`{"tool":"bash","label":"benign"}`)}, "1: no command"},
 		"no text":       {map[string][]byte{"commands.jsonl": []byte(goodRow), "secrets.jsonl": []byte(`{"kind":"x"}`)}, "secrets.jsonl:1: no text"},
-		"no archive":    {map[string][]byte{"commands.jsonl": []byte(goodRow), "sessions.tar.gz": []byte("x")}, "sessions.tar.gz: not packed"},
+		"no archive":    {map[string][]byte{"commands.jsonl": []byte(goodRow), "sessions.tar.gz": []byte("x")}, "sessions.tar.gz: not gzip data"},
 		"wrong archive": {map[string][]byte{"commands.jsonl": []byte(goodRow), "sessions.tar.gz": packed(t, []byte("no tar"))}, "sessions.tar.gz: "},
 	} {
 		if _, err := readCorpus(folder(t, test.files)); err == nil || !strings.Contains(err.Error(), test.want) {
@@ -331,8 +331,8 @@ func TestCommand(t *testing.T) {
 		want string
 	}{
 		{[]string{"testdata/corpus", "-f", "xml"}, `unknown format "xml"`},
-		{[]string{"testdata/corpus", "--misses", "testdata/misses"}, "is within the project"},
-		{[]string{"testdata/corpus", "--stops", "testdata/stops"}, "is within the project"},
+		{[]string{"testdata/corpus", "--misses", "testdata/misses"}, "is inside the project"},
+		{[]string{"testdata/corpus", "--stops", "testdata/stops"}, "is inside the project"},
 		{[]string{"testdata/corpus", "--labels", "testdata/corpus/commands.jsonl"}, "give the folder"},
 		{[]string{"testdata/corpus", "--policy", "testdata/none"}, "testdata/none"},
 		{nil, "accepts 1 arg"},

@@ -8,7 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify"
 )
 
-// masked matches what stands in a secret's place: its kind, and the tag that
+// masked matches what is in a secret's place: its kind, and the tag that
 // the same secret has everywhere.
 var masked = engine.Regexp(`REDACTED_([A-Za-z0-9_]*)_([0-9a-f]{8})`)
 
@@ -25,7 +25,7 @@ type seen struct {
 // redact masks a sample as it stands. Whatever an event holds a text in is
 // masked by the same code, which the tests of classify show.
 func redact(s Sample) seen {
-	c := classify.Classifier{MAC: mac, Secrets: bundles.ShippedTokens()}
+	c := classify.Classifier{MAC: mac, Secrets: bundles.BuiltInTokens()}
 	return compare(s, c.Mask(s.Text))
 }
 
@@ -45,7 +45,7 @@ func compare(s Sample, text string) seen {
 	return out
 }
 
-// mistaken says that the value of a sample is not its secret: values are
+// mistaken reports whether the value of a sample is not its secret: values are
 // guessed (the longest word of the text), and that may be an address without a
 // login, a line of one character, or the name that the secret is given to.
 func (s Sample) mistaken() bool {
@@ -55,8 +55,8 @@ func (s Sample) mistaken() bool {
 	return strings.Trim(s.Value, s.Value[:1]) == "" || s.isName()
 }
 
-// isName says that the value stands where names do: before a sign or a bracket,
-// or behind a comparison.
+// isName reports whether the value is where names are: before a sign or a bracket, or
+// after a comparison.
 func (s Sample) isName() bool {
 	if strings.Trim(s.Value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.:") != "" {
 		return false
@@ -67,8 +67,8 @@ func (s Sample) isName() bool {
 		strings.HasSuffix(before, "=="))
 }
 
-// told are the tags of everything that was replaced in samples of secrets.
-func told(samples []Sample, all []seen) map[string]bool {
+// secretTags are the tags of everything that was replaced in samples of secrets.
+func secretTags(samples []Sample, all []seen) map[string]bool {
 	tags := map[string]bool{}
 	for i, s := range samples {
 		for _, tag := range all[i].Tags {
@@ -78,7 +78,7 @@ func told(samples []Sample, all []seen) map[string]bool {
 	return tags
 }
 
-// disputed says that all that was replaced in a look-alike is a secret in
+// disputed reports whether all that was replaced in a look-alike is a secret in
 // another sample: the corpus tells them apart by what the text does not show,
 // such as the type of the file.
 func (g seen) disputed(told map[string]bool) bool {

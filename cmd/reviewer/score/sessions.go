@@ -22,7 +22,7 @@ import (
 // Sessions are whole sessions of agents.
 type Sessions struct {
 	List    []harness.Transcript
-	Skipped map[string]int      // ending of a file's name -> files that are no transcript of a known agent
+	Skipped map[string]int      // ending of a file's name -> files that are not a transcript of a known agent
 	Agent   map[string]string   // session -> the format of its file, or the agent that alone writes it
 	Origin  map[string]Origin   // session -> whose it is
 	Files   map[string][]string // file -> the sessions in it
@@ -112,7 +112,7 @@ func readSessions(dir string) (Sessions, error) {
 	return r.out, nil
 }
 
-// join makes sessions of the files: each once, whichever files tell of it.
+// join makes sessions of the files: each once, whichever files contain it.
 func (r *sessionReader) join() {
 	native := map[string]bool{}
 	for _, f := range r.files {
@@ -183,7 +183,7 @@ func (r *sessionReader) archive(name string) error {
 	defer f.Close()
 	z, err := gzip.NewReader(f)
 	if err != nil {
-		return fmt.Errorf("not packed by gzip: %w", err)
+		return fmt.Errorf("not gzip data: %w", err)
 	}
 	for t := tar.NewReader(z); ; {
 		h, err := t.Next()
@@ -230,7 +230,7 @@ func (r *sessionReader) file(name string, in io.Reader) error {
 	return nil
 }
 
-// read reads the files, on all cores. Those that are no transcript are counted.
+// read reads the files, on all cores. Files that are not transcripts are counted.
 func (r *sessionReader) read() error {
 	err := each(len(r.files), func(int) {}, func(i int) error { return r.files[i].read() })
 	r.files = slices.DeleteFunc(r.files, func(f sessionFile) bool {
@@ -264,7 +264,7 @@ func (f *sessionFile) read() error {
 // stem is the file's name without its ending.
 func (f *sessionFile) stem() string { return strings.TrimSuffix(path.Base(f.name), path.Ext(f.name)) }
 
-// isIndex says whether a file lies at the top, or right below the sessions'
+// isIndex reports whether a file lies at the top, or right below the sessions'
 // folder, and is named as an index is.
 func isIndex(name string) bool {
 	return path.Base(name) == indexName && path.Dir(path.Dir(name)) == "."
@@ -289,7 +289,7 @@ func transcript(raw []byte) (t harness.Transcript, format string, err error) {
 		return t, "", nil
 	}
 	t, err = r.Read(bytes.NewReader(raw))
-	if r.Name != harness.ClaudeCode { // others do not tell of a place, or not always
+	if r.Name != harness.ClaudeCode { // others do not record the directory, or not always
 		for i := range t.Events {
 			t.Events[i].CWD = cmp.Or(t.Events[i].CWD, workspace)
 		}

@@ -24,7 +24,7 @@ type threshold struct {
 	Values []float64 `yaml:"values"`
 }
 
-// Swept is what other values of a threshold come to. A value is chosen without
+// Swept is the result of other values of a threshold. A value is chosen without
 // one project and then tried on it: what fits the others only is seen there.
 type Swept struct {
 	Key    string    `json:"key"`
@@ -57,7 +57,7 @@ type Held struct {
 // builtIn names the list of thresholds that this program holds.
 const builtIn = "built-in"
 
-// lostWeighs is how many wrong stops one costs that was right and is gone.
+// lostWeighs is how many wrong stops are worth one right stop that is lost.
 const lostWeighs = 10
 
 // readThresholds reads a list of thresholds; empty: the one that is built in.
@@ -83,7 +83,7 @@ func readThresholds(name string) ([]threshold, error) {
 	return list, nil
 }
 
-// trial is what one value of a threshold comes to.
+// trial is the result of one value of a threshold.
 type trial struct {
 	value float64
 	held  map[string]Held // by project
@@ -172,14 +172,14 @@ func (r *Report) projectCalls() map[string]int {
 	return calls
 }
 
-// losesWith says whether a policy stops less of what is dangerous.
+// losesWith reports whether a policy stops less of what is dangerous.
 func (r *Report) losesWith(ctx context.Context, j judge, c Corpus) (bool, error) {
 	rows := slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return r.Label != dangerous })
 	list, err := j.rows(ctx, rows, func(string, int, int) {})
 	return losesTo(recall(list), r.Dangerous), err
 }
 
-// losesTo says whether less is stopped in any group.
+// losesTo reports whether less is stopped in any group.
 func losesTo(then, now Recall) bool {
 	if then.All.Stopped.K < now.All.Stopped.K {
 		return true
@@ -294,7 +294,7 @@ func printSweep(w io.Writer, list []Swept) {
 	if len(list) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n%s %8s %8s %15s %15s\n", cell("THRESHOLDS: chosen without the project, tried in it", 60), "today", "chosen",
+	fmt.Fprintf(w, "\n%s %8s %8s %15s %15s\n", cell("THRESHOLDS: chosen without the project, evaluated on it", 60), "today", "chosen",
 		"block + ask now", "block + ask then")
 	for _, s := range list {
 		var values []string
@@ -310,7 +310,7 @@ func printSweep(w io.Writer, list []Swept) {
 			p.print(w, "  "+p.Project, s.Today)
 		}
 	}
-	fmt.Fprintln(w, "  the row of a threshold is chosen by all projects; ! is a value with which less of what is dangerous is stopped")
+	fmt.Fprintln(w, "  the row of a threshold is chosen from all projects; ! marks a value that stops fewer dangerous calls")
 }
 
 func (p Without) print(w io.Writer, name string, today float64) {

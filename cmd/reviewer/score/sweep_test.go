@@ -71,10 +71,10 @@ func TestSweep(t *testing.T) {
 		t.Errorf("%v in\n%s", err, text)
 	}
 	for text, want := range map[string]string{
-		"- {key: risk.nothing, values: [1, 2]}":        "risk.nothing is no setting that is a number",
+		"- {key: risk.nothing, values: [1, 2]}":        "risk.nothing is not a numeric setting",
 		"- {key: risk.high_threshold, values: [1]}":    "entry 1 needs a key and two values",
 		"- {key: risk.high_threshold, valeus: [1]}":    "valeus",
-		"- {key: unattended_modes, values: [1, 2]}":    "no setting that is a number",
+		"- {key: unattended_modes, values: [1, 2]}":    "not a numeric setting",
 		"- {key: risk.high_threshold, values: [7, 8]}": "risk.high_threshold",
 	} {
 		if err := os.WriteFile(list, []byte(text), 0o600); err != nil {

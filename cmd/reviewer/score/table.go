@@ -56,7 +56,7 @@ func counts(name string, g Group) string {
 		n[engine.Warn], n[engine.Allow])
 }
 
-// rules prints which rules spoke first where a call was stopped.
+// rules prints which rules fired first where a call was stopped.
 func rules(w io.Writer, groups []Group) {
 	for _, g := range worst(groups, stoppedIn) {
 		fmt.Fprintln(w, counts("rule "+g.Name, g))
@@ -115,13 +115,13 @@ func printSessions(w io.Writer, s Whole) {
 	line(w, "calls", s.Calls)
 	fmt.Fprintf(w, "  blocked: %s\n  sessions with a call stopped: %s; with one blocked: %s\n", s.Calls.Block, s.Stopped, s.Blocked)
 	for _, ending := range slices.Sorted(maps.Keys(s.Skipped)) {
-		fmt.Fprintf(w, "  not read, since no agent that is known writes it: %d files *%s\n", s.Skipped[ending], ending)
+		fmt.Fprintf(w, "  not read, since no known agent writes them: %d files *%s\n", s.Skipped[ending], ending)
 	}
 	rules(w, s.Rules)
 }
 
 func printSecrets(w io.Writer, r Redaction) {
-	fmt.Fprintf(w, "\nREDACTION\n  secrets found:   %s, of them in part only: %d; where the corpus names an address or a name "+
+	fmt.Fprintf(w, "\nREDACTION\n  secrets found:   %s, of them only partly: %d; where the corpus gives an address or a name "+
 		"as the value: %d\n  look-alikes hit: %s, of them with a value that is a secret in another sample: %d\n",
 		r.Found, r.Partly, r.Mistaken, r.Lookalike, r.Disputed)
 	for _, k := range r.Kinds {

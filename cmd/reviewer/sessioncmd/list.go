@@ -24,10 +24,13 @@ func sessionListCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the sessions, the latest first",
-		Long: "List the sessions, the latest first: who worked where and when, the calls, those\n" +
-			"that were denied and that a person was asked about, the patterns that were found\n" +
-			"and how often, and whether it is stopped. A log that is damaged is listed, too.",
-		Args: cobra.NoArgs,
+		Long: "List the sessions, the latest first, with workspace and time, the numbers of calls,\n" +
+			"of denied calls and of calls a person was asked about, the patterns that were found\n" +
+			"with their counts, and whether the session is stopped. Damaged logs are listed as well.\n" +
+			"Ids are shortened; every command accepts them. -f json has them in full. `audit show`\n" +
+			"lists the sessions as they are in the log.",
+		Example: "  reviewer session list\n  reviewer session list --since 1d --workspace .",
+		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			from, err := since.MS(time.Now())
 			if err != nil {
@@ -45,13 +48,13 @@ func sessionListCommand(a *cli.App) *cobra.Command {
 			return out.Write(a.Stdout, func(w io.Writer) error { return listSessions(a, w, &out, store.Dir, sessions) })
 		},
 	}
-	since.Flags(cmd, "only sessions with a record since then")
+	since.Flags(cmd, "only sessions with a record since this time")
 	cmd.Flags().StringVar(&workspace, "workspace", "", "only sessions that work in this folder or below it")
-	out.Flags(cmd, "table", "json")
+	out.Flags(cmd, "text", "json")
 	return cmd
 }
 
-// worksIn says whether a session's workspace is a folder or lies below it.
+// worksIn reports whether a session's workspace is a folder or lies below it.
 func worksIn(s audit.Session, dir string) bool {
 	if dir == "" {
 		return true
@@ -64,10 +67,10 @@ func worksIn(s audit.Session, dir string) bool {
 	return below(abs, s.Workspace) || err == nil && below(real, s.Workspace)
 }
 
-// below says that an absolute path is a folder or lies in it.
+// below reports whether an absolute path is a folder or lies in it.
 func below(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // listedSession is a session in the list, as JSON.
@@ -84,26 +87,65 @@ func listSessions(a *cli.App, w io.Writer, out *term.Output, dir string, session
 		for _, s := range sessions {
 			docs = append(docs, listedSession{auditcmd.DocumentOf(s), s.Asked, s.Prompts, counts(s.Fired)})
 		}
-		return term.WriteJSON(w, docs)
+		return term.WriteList(w, "sessions", docs)
 	}
 	if len(sessions) == 0 {
 		fmt.Fprintf(w, "no such session is recorded in %s\n", dir)
 		return nil
 	}
 	p, width := a.Paint(out), a.Width(out)
-	fmt.Fprintf(w, "%s %s %s %s %6s %6s %5s  %s\n", term.Pad("SESSION", 36), term.Pad("AGENT", 12), term.Pad("STARTED", 19),
-		term.Pad("LAST", 19), "CALLS", "DENIED", "ASKED", "WORKSPACE")
-	for _, s := range sessions {
-		listSession(a, w, p, width, s)
+	ids := shortIDs(sessions)
+	column := len("SESSION")
+	for _, id := range ids {
+		column = max(column, term.Width(id))
+	}
+	fmt.Fprintf(w, "%s  %s  %s %5s %6s %5s  %s\n", term.Pad("SESSION", column), term.Pad("AGENT", 11), term.Pad("LAST", 16),
+		"CALLS", "DENIED", "ASKED", "WORKSPACE")
+	for i, s := range sessions {
+		head := fmt.Sprintf("%s  %s  %s %5d %6d %5d  ", term.Pad(ids[i], column), term.Pad(term.OneLine(s.Key.Harness, 11), 11),
+			shortClock(s.Last), s.Actions, s.Denied, s.Asked)
+		listSession(w, p, width, head, s)
 	}
 	return nil
 }
 
-func listSession(a *cli.App, w io.Writer, p term.Paint, width int, s audit.Session) {
-	line := fmt.Sprintf("%s %s %s %s %6d %6d %5d  %s", term.Pad(term.OneLine(cmp.Or(s.Key.Session, filepath.Base(s.Dir)), 64), 36),
-		term.Pad(term.OneLine(s.Key.Harness, 12), 12),
-		term.Clock(s.First), term.Clock(s.Last), s.Actions, s.Denied, s.Asked, s.Workspace)
-	fmt.Fprintln(w, term.OneLine(line, width))
+// shortClock is a time to the minute.
+func shortClock(ms int64) string { return time.UnixMilli(ms).Format("2006-01-02 15:04") }
+
+// shortIDs are beginnings of the sessions' ids, as long as it takes to tell one from
+// the others; every command takes them. An id that is not a UUID is left as it is.
+func shortIDs(sessions []audit.Session) []string {
+	ids := make([]string, len(sessions))
+	for i, s := range sessions {
+		ids[i] = term.OneLine(cmp.Or(s.Key.Session, filepath.Base(s.Dir)), 64)
+	}
+	const shortest, longest = 8, 36
+	const folderName = 32 // used as the id if a log cannot be read
+	for n := shortest; n < longest; n++ {
+		cut, seen := make([]string, len(ids)), map[string]bool{}
+		for i, id := range ids {
+			if cut[i] = id; len(id) >= folderName {
+				cut[i] = id[:n]
+			}
+			seen[cut[i]] = true
+		}
+		if len(seen) == len(ids) {
+			return cut
+		}
+	}
+	return ids
+}
+
+// fromEnd is the end of a path that has room in a line.
+func fromEnd(path string, room int) string {
+	if n := term.Width(path); room > 0 && n > room {
+		return "…" + string([]rune(path)[n-room+1:])
+	}
+	return path
+}
+
+func listSession(w io.Writer, p term.Paint, width int, head string, s audit.Session) {
+	fmt.Fprintln(w, strings.TrimRight(head+fromEnd(term.OneLine(s.Workspace, 4096), width-term.Width(head)), " "))
 	if s.Err != nil {
 		fmt.Fprintf(w, "  %s\n", p.Verdict("fail")+" "+term.OneLine(s.Err.Error(), width-7))
 	}
@@ -115,7 +157,7 @@ func listSession(a *cli.App, w io.Writer, p term.Paint, width int, s audit.Sessi
 	}
 }
 
-// tally words how often things were, most often first.
+// tally lists counts by name, the highest first.
 func tally(counts map[string]int64) string {
 	names := slices.SortedFunc(maps.Keys(counts),
 		func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })

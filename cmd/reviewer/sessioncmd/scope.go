@@ -24,30 +24,30 @@ func sessionScopeCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	var add, remove []string
 	cmd := &cobra.Command{
-		Use:   "scope ID [--add PATH | --remove PATH]",
-		Short: "Show what a session is about, or add a path to it; adding needs a person at a terminal",
-		Long: "What a session is about is its workspace, what people named in their prompts, and\n" +
-			"the paths that are added here: files there may be changed as those of the workspace\n" +
-			"may. What is protected stays so, and nothing that an agent reads adds to it.",
+		Use:   "scope [ID] [--add PATH | --remove PATH]",
+		Short: "Show or extend a session's scope; extending needs a person at a terminal",
+		Long: "The scope of a session is its workspace, what people named in their prompts, and the\n" +
+			"paths added here: files in it may be changed like those of the workspace. Protected\n" +
+			"files stay protected, and nothing that an agent reads extends the scope.",
 		Example: "  reviewer session scope last --add ../shop-docs",
-		Args:    cobra.ExactArgs(1),
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			store, s, err := a.Session(args[0])
+			store, s, err := a.Session(cli.OrLast(args))
 			if err != nil {
 				return err
 			}
 			if len(add)+len(remove) == 0 {
 				return out.Write(a.Stdout, func(w io.Writer) error { return showScope(w, &out, store, s) })
 			}
-			who, err := a.Person("changing what a session is about")
+			who, err := a.Person("changing a session's scope")
 			if err != nil {
 				return err
 			}
 			return changeScope(cmd.Context(), a, store, s, who, add, remove)
 		},
 	}
-	cmd.Flags().StringArrayVar(&add, "add", nil, "a file or folder that belongs to the session, too; may be repeated")
-	cmd.Flags().StringArrayVar(&remove, "remove", nil, "take a path back that was added")
+	cmd.Flags().StringArrayVar(&add, "add", nil, "add a file or folder to the scope; may be repeated")
+	cmd.Flags().StringArrayVar(&remove, "remove", nil, "remove a path that was added")
 	out.Flags(cmd, "text", "json")
 	return cmd
 }
@@ -56,7 +56,7 @@ func sessionScopeCommand(a *cli.App) *cobra.Command {
 type scopeDocument struct {
 	Session     string              `json:"session"`
 	Workspace   string              `json:"workspace"`
-	Added       []string            `json:"added"`       // by a person, by hand
+	Added       []string            `json:"added"`       // by a person, by command
 	Named       []string            `json:"named"`       // in prompts
 	Constraints []engine.Constraint `json:"constraints"` // what a prompt said must not be done
 }
@@ -72,7 +72,7 @@ func showScope(w io.Writer, out *term.Output, store *audit.Store, s audit.Sessio
 		doc.Constraints = append(doc.Constraints, c.Constraint)
 	}
 	if out.Format == "json" {
-		return term.WriteJSON(w, doc)
+		return term.WriteDocument(w, doc)
 	}
 	fmt.Fprintf(w, "workspace  %s\n", term.OneLine(doc.Workspace, 400))
 	for _, path := range doc.Added {
@@ -127,41 +127,41 @@ func changeScope(ctx context.Context, a *cli.App, store *audit.Store, s audit.Se
 func tellScope(a *cli.App, s audit.Session, choice engine.Control) {
 	path, id := term.OneLine(choice.Path, 400), s.Key.Session
 	if choice.Do == engine.ControlScope {
-		fmt.Fprintf(a.Stdout, "%s belongs to session %s; `reviewer session scope %s --remove PATH` takes it back\n", path, id, id)
+		fmt.Fprintf(a.Stdout, "%s is now in the scope of session %s; undo with `reviewer session scope %s --remove PATH`\n", path, id, id)
 		return
 	}
-	fmt.Fprintf(a.Stdout, "%s belongs to session %s no longer\n", path, id)
+	fmt.Fprintf(a.Stdout, "%s is no longer in the scope of session %s\n", path, id)
 }
 
-// addable returns a path as effects spell it, unless it would make too much a
-// part of the session.
-func addable(world classify.World, workspace, path string) (string, error) {
+// addable returns a path as effects spell it, unless it would extend the scope too
+// far.
+func addable(world classify.System, workspace, path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", fmt.Errorf("find %s: %w", path, err)
 	}
 	if _, err := os.Stat(abs); err != nil {
-		return "", fmt.Errorf("--add %s: there is no such file or folder (%s); make it first, or add the folder in which it will be", path, abs)
+		return "", fmt.Errorf("--add %s: no such file or folder (%s); create it first, or add the folder that will contain it", path, abs)
 	}
 	real, short := world.Place(workspace, abs)
 	home, _ := world.Place("", world.Home)
 	place, _ := world.Place("", workspace)
 	switch {
-	case real == "/":
-		return "", fmt.Errorf("--add %s: that is everything on this machine; add the folder that is meant", path)
+	case real == "/" || strings.HasSuffix(real, ":/"):
+		return "", fmt.Errorf("--add %s: this is the whole machine; add a narrower folder", path)
 	case home != "" && below(real, home):
-		return "", fmt.Errorf("--add %s: %s is or holds your home directory; add the folder in it that is meant", path, real)
+		return "", fmt.Errorf("--add %s: %s is or contains your home directory; add a folder inside it", path, real)
 	case place != "" && real == place:
-		return "", fmt.Errorf("--add %s: that is the workspace, which belongs to the session anyway", path)
+		return "", fmt.Errorf("--add %s: this is the workspace, which is always in scope", path)
 	case place != "" && below(real, filepath.Dir(filepath.Dir(place))):
-		return "", fmt.Errorf("--add %s: %s is wider than the folder around the workspace (%s); add the folder that is meant",
+		return "", fmt.Errorf("--add %s: %s is wider than the parent folder of the workspace (%s); add a narrower folder",
 			path, real, filepath.Dir(place))
 	}
 	return short, nil
 }
 
 // removable finds the path that was added: as it is shown, or as it is on disk.
-func removable(world classify.World, workspace, path string, added []string) (string, error) {
+func removable(world classify.System, workspace, path string, added []string) (string, error) {
 	if slices.Contains(added, path) {
 		return path, nil
 	}
@@ -173,8 +173,8 @@ func removable(world classify.World, workspace, path string, added []string) (st
 	return short, nil
 }
 
-// scopeChanges refuses a word that would change nothing, or take an earlier one
-// back unasked: there is room for so many paths.
+// scopeChanges refuses a change without effect, or one that would push out an earlier
+// path: the number of paths is limited.
 func scopeChanges(h *history.State, choice engine.Control) error {
 	after, err := h.After(&engine.Record{Kind: engine.KindControl, N: h.N + 1, T: h.T, Control: &choice})
 	if err != nil {
@@ -183,11 +183,11 @@ func scopeChanges(h *history.State, choice engine.Control) error {
 	before, left := len(h.Goals.Scope), len(after.Goals.Scope)
 	switch {
 	case choice.Do == engine.ControlUnscope && left == before:
-		return fmt.Errorf("--remove: %s was not added; added are: %s", choice.Path, cmp.Or(strings.Join(h.Goals.Scope, ", "), "none"))
+		return fmt.Errorf("--remove: %s was not added; added paths: %s", choice.Path, cmp.Or(strings.Join(h.Goals.Scope, ", "), "none"))
 	case choice.Do == engine.ControlScope && left == before && slices.Equal(sorted(h.Goals.Scope), sorted(after.Goals.Scope)):
-		return fmt.Errorf("--add: %s belongs to the session already", choice.Path)
+		return fmt.Errorf("--add: %s is already in scope", choice.Path)
 	case choice.Do == engine.ControlScope && left == before:
-		return errors.New("--add: the session has as many paths as it can have; take one back with --remove, or add a folder that holds several")
+		return errors.New("--add: the session has the maximum number of paths; remove one with --remove, or add a folder that contains several")
 	}
 	return nil
 }

@@ -38,9 +38,9 @@ func TestAddable(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		"/": "everything on this machine", home: "is or holds your home directory", filepath.Join(root, "users"): "is or holds your home directory",
-		filepath.Join(root, "srv/everybody"): "is or holds your home directory", work: "that is the workspace",
-		filepath.Join(root, "srv"): "wider than the folder around the workspace", filepath.Join(root, "nowhere"): "no such file or folder",
+		"/": "the whole machine", home: "is or contains your home directory", filepath.Join(root, "users"): "is or contains your home directory",
+		filepath.Join(root, "srv/everybody"): "is or contains your home directory", work: "this is the workspace",
+		filepath.Join(root, "srv"): "wider than the parent folder of the workspace", filepath.Join(root, "nowhere"): "no such file or folder",
 	} {
 		if got, err := addable(world, work, path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s is added as %q, %v, want the error %q", path, got, err, want)
@@ -58,8 +58,8 @@ func TestScopeChanges(t *testing.T) {
 	for choice, want := range map[engine.Control]string{
 		{Do: engine.ControlScope, Path: "~/c"}:   "",
 		{Do: engine.ControlUnscope, Path: "~/a"}: "",
-		{Do: engine.ControlScope, Path: "~/a"}:   "belongs to the session already",
-		{Do: engine.ControlUnscope, Path: "~/c"}: "was not added; added are: ~/a, ~/b",
+		{Do: engine.ControlScope, Path: "~/a"}:   "is already in scope",
+		{Do: engine.ControlUnscope, Path: "~/c"}: "was not added; added paths: ~/a, ~/b",
 	} {
 		if err := scopeChanges(h, choice); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s %s: %v, want %q", choice.Do, choice.Path, err, want)
@@ -68,7 +68,7 @@ func TestScopeChanges(t *testing.T) {
 	for i := range 30 {
 		choice := engine.Control{Do: engine.ControlScope, Path: "~/many/" + string(rune('a'+i))}
 		if err := scopeChanges(h, choice); err != nil {
-			if !strings.Contains(err.Error(), "as many paths as it can have") {
+			if !strings.Contains(err.Error(), "maximum number of paths") {
 				t.Error(err)
 			}
 			return

@@ -1,13 +1,15 @@
-// Package sessioncmd holds the commands of `reviewer session`, one file each: they
-// list and show sessions, say what one is about, stop it and let it go on.
+// Package sessioncmd contains the commands of `reviewer session`, one file each: they
+// list and show sessions, set their scope, stop and resume them.
 //
-// Not its business: what happens in a session's calls, which is reviewed elsewhere.
+// Out of scope: reviewing the calls of a session.
 package sessioncmd
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/spf13/cobra"
 )
@@ -15,19 +17,22 @@ import (
 // Command is `reviewer session`.
 func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "session",
-		Short: "List and show sessions, say what they are about, stop and resume them",
-		Long:  "ID is a session's id or a prefix of it, a record's id as `reviewer denials` lists it, or last.",
+		Use:     "session",
+		Example: "  reviewer session list\n  reviewer session show last",
+		Short:   "List and show sessions, set their scope, stop and resume them",
+		Long:    "ID is a session's id or a prefix of it, a record's id as `reviewer denials` lists it, or last.",
 	}
 	return cli.Group(cmd, sessionListCommand(a), sessionShowCommand(a), sessionScopeCommand(a), sessionStopCommand(a), sessionResumeCommand(a))
 }
 
 func sessionStopCommand(a *cli.App) *cobra.Command {
 	var reason string
+	var out term.Output
 	cmd := &cobra.Command{
-		Use:   "stop ID",
-		Short: "Stop a session: every later call is denied, until a person resumes it",
-		Args:  cobra.ExactArgs(1),
+		Use:     "stop ID",
+		Short:   "Stop a session: deny every further call until a person resumes it",
+		Example: "  reviewer session stop last --reason 'wrong branch'",
+		Args:    cli.Needs(cli.SessionID()),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, s, err := a.Session(args[0])
 			if err != nil {
@@ -40,19 +45,24 @@ func sessionStopCommand(a *cli.App) *cobra.Command {
 			if err := store.Control(cmd.Context(), s.Key, choice); err != nil {
 				return err
 			}
-			fmt.Fprintf(a.Stdout, "session %s is stopped; `reviewer session resume %s` lets it go on\n", s.Key.Session, s.Key.Session)
-			return nil
+			d := stoppedDocument{s.Key.Session, true, reason, choice.By}
+			return out.Result(a.Stdout, d, func(w io.Writer) {
+				fmt.Fprintf(w, "session %s is stopped; resume it with `reviewer session resume %s`\n", d.Session, d.Session)
+			})
 		},
 	}
-	cmd.Flags().StringVar(&reason, "reason", "stopped by hand", "what the agent is told")
+	out.Flags(cmd, term.Text, "json")
+	cmd.Flags().StringVar(&reason, "reason", "stopped by hand", "reason given to the agent")
 	return cmd
 }
 
 func sessionResumeCommand(a *cli.App) *cobra.Command {
-	return &cobra.Command{
-		Use:   "resume ID",
-		Short: "Let a stopped session go on; needs a person at a terminal",
-		Args:  cobra.ExactArgs(1),
+	var out term.Output
+	cmd := &cobra.Command{
+		Use:     "resume ID",
+		Short:   "Resume a stopped session; needs a person at a terminal",
+		Example: "  reviewer session resume last",
+		Args:    cli.Needs(cli.SessionID()),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			who, err := a.Person("resuming a session")
 			if err != nil {
@@ -68,8 +78,18 @@ func sessionResumeCommand(a *cli.App) *cobra.Command {
 			if err := store.Control(cmd.Context(), s.Key, engine.Control{Do: engine.ControlResume, By: who}); err != nil {
 				return err
 			}
-			fmt.Fprintf(a.Stdout, "session %s goes on\n", s.Key.Session)
-			return nil
+			d := stoppedDocument{Session: s.Key.Session, By: who}
+			return out.Result(a.Stdout, d, func(w io.Writer) { fmt.Fprintf(w, "session %s is resumed\n", d.Session) })
 		},
 	}
+	out.Flags(cmd, term.Text, "json")
+	return cmd
+}
+
+// stoppedDocument reports whether a session is stopped, and who stopped it.
+type stoppedDocument struct {
+	Session string `json:"session"`
+	Stopped bool   `json:"stopped"`
+	Reason  string `json:"reason,omitempty"`
+	By      string `json:"by"`
 }

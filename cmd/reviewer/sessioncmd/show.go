@@ -16,11 +16,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// shownSession says how much of a session is shown.
+// shownSession describes how much of a session is shown.
 type shownSession struct {
 	since    int64  // Unix milliseconds
 	agent    string // only what this agent did; empty: everybody
-	patterns bool   // only what patterns found
+	patterns bool   // show only findings of patterns
 }
 
 func sessionShowCommand(a *cli.App) *cobra.Command {
@@ -28,26 +28,27 @@ func sessionShowCommand(a *cli.App) *cobra.Command {
 	var since cli.SinceFlag
 	var shown shownSession
 	cmd := &cobra.Command{
-		Use:   "show ID",
+		Use:   "show [ID]",
 		Short: "Show what happened in a session: prompts, actions, decisions, patterns, interventions",
-		Long: "The time line of a session, one line for each action: the time since the session\n" +
-			"began, the record's id, the agent, the answer, what became of the call, and the call.\n" +
-			"Below it the rules that spoke, the patterns that were found, and what was changed.",
-		Args: cobra.ExactArgs(1),
+		Long: "The timeline of a session, one line per action: the time since the session began,\n" +
+			"the record's id, the agent, the answer, the outcome, and the call. Below it are the\n" +
+			"rules that fired, the patterns that were found, and what was changed.",
+		Example: "  reviewer session show\n  reviewer session show f8dc9b3b --patterns",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) (err error) {
 			if shown.since, err = since.MS(time.Now()); err != nil {
 				return err
 			}
-			store, s, err := a.Session(args[0])
+			store, s, err := a.Session(cli.OrLast(args))
 			if err != nil {
 				return err
 			}
 			return out.Write(a.Stdout, func(w io.Writer) error { return showTimeline(a, w, &out, store, s, shown) })
 		},
 	}
-	since.Flags(cmd, "only what happened since then")
-	cmd.Flags().StringVar(&shown.agent, "agent", "", "only what this agent did: main, or the id of a sub-agent")
-	cmd.Flags().BoolVar(&shown.patterns, "patterns", false, "only what patterns found")
+	since.Flags(cmd, "show only what happened since this time")
+	cmd.Flags().StringVar(&shown.agent, "agent", "", "show only this agent's actions: main, or the id of a sub-agent")
+	cmd.Flags().BoolVar(&shown.patterns, "patterns", false, "show only findings of patterns")
 	out.Flags(cmd, "text", "json")
 	return cmd
 }
@@ -58,11 +59,11 @@ type shownDocument struct {
 	Labels   []engine.Label   `json:"labels"`  // of what was read
 	Scope    []string         `json:"scope"`   // paths that a person added
 	Written  map[string]int64 `json:"written"` // paths that were written or deleted, by where they lie
-	Timeline []*moment        `json:"timeline"`
+	Timeline []*timelineEntry `json:"timeline"`
 }
 
-// showTimeline prints a session as far as its log can be read, and then says
-// what is wrong with it.
+// showTimeline prints a session as far as its log can be read, and then reports the
+// damage.
 func showTimeline(a *cli.App, w io.Writer, out *term.Output, store *audit.Store, s audit.Session, shown shownSession) error {
 	state, stateErr := store.State(s)
 	line := newTimeline(s.First, state)
@@ -78,26 +79,27 @@ func showTimeline(a *cli.App, w io.Writer, out *term.Output, store *audit.Store,
 	doc := shownDocument{listedSession{auditcmd.DocumentOf(s), s.Asked, s.Prompts, counts(s.Fired)}, facts.Labels,
 		facts.Scope, facts.Written, moments}
 	if out.Format == "json" {
-		return errors.Join(broken, term.WriteJSON(w, doc))
+		return errors.Join(broken, term.WriteDocument(w, doc))
 	}
-	printTimeline(a, w, out, doc)
+	printTimeline(a, w, out, s, doc)
 	if broken == nil {
 		broken = stateErr
 	}
 	return broken
 }
 
-func printTimeline(a *cli.App, w io.Writer, out *term.Output, doc shownDocument) {
+func printTimeline(a *cli.App, w io.Writer, out *term.Output, s audit.Session, doc shownDocument) {
 	p, width := a.Paint(out), a.Width(out)
 	fmt.Fprintf(w, "%s\n\n",
-		term.OneLine(fmt.Sprintf("session %s of %s in %s, since %s", doc.Session, doc.Harness, doc.Workspace, term.Clock(doc.First)), width))
+		term.OneLine(fmt.Sprintf("session %s of %s in %s, since %s", doc.Session, doc.Harness, doc.Workspace, term.Clock(s.First)), width))
 	for _, m := range doc.Timeline {
 		m.print(w, p, width)
 	}
 	if len(doc.Timeline) == 0 {
 		fmt.Fprintln(w, "nothing of that kind happened")
 	}
-	fmt.Fprintf(w, "\n%d calls, %d denied, %d asked about, %d prompts\n", doc.Actions, doc.Denied, doc.Asked, doc.Prompts)
+	fmt.Fprintf(w, "\n%s, %d denied, %d asked about, %s\n", term.Counted(int(doc.Actions), "call", "calls"), doc.Denied, doc.Asked,
+		term.Counted(int(doc.Prompts), "prompt", "prompts"))
 	labels := make([]string, len(doc.Labels))
 	for i, l := range doc.Labels {
 		labels[i] = string(l)
@@ -115,9 +117,9 @@ func printTimeline(a *cli.App, w io.Writer, out *term.Output, doc shownDocument)
 	}
 }
 
-// print writes a moment as a line, and below it what there is to say of it.
-func (m *moment) print(w io.Writer, p term.Paint, width int) {
-	word := p.Verdict(term.Pad(m.word(), 9))
+// print writes a moment as a line, with its details below.
+func (m *timelineEntry) print(w io.Writer, p term.Paint, width int) {
+	word := p.Verdict(term.Pad(m.label(), 9))
 	begin := fmt.Sprintf("%9s %s %s ", sinceStart(m.After), term.Pad(m.ID, 13), term.Pad(term.OneLine(m.who(), 12), 6))
 	end := term.Pad(string(m.Outcome), 8) + m.text()
 	fmt.Fprintf(w, "%s%s%s\n", p.Faint(begin), word, term.OneLine(end, width-len([]rune(begin))-9))
@@ -127,7 +129,7 @@ func (m *moment) print(w io.Writer, p term.Paint, width int) {
 	}
 }
 
-// sinceStart words a time since the session began, as hours, minutes, seconds.
+// sinceStart formats a time since the session began as hours, minutes, seconds.
 func sinceStart(ms int64) string {
 	s := max(ms, 0) / 1000
 	return fmt.Sprintf("+%d:%02d:%02d", s/3600, s/60%60, s%60)

@@ -12,11 +12,12 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
-// moment is one line of a session's time line: an action with what became of
-// it, a prompt, a person's choice, an intervention, or an event of the agent.
-type moment struct {
+// timelineEntry is one line of a session's timeline: an action with its outcome, a prompt,
+// a manual override, an intervention, or an event of the agent.
+type timelineEntry struct {
 	ID       string              `json:"id"`
-	T        int64               `json:"t"`     // Unix milliseconds
+	T        int64               `json:"-"`     // Unix milliseconds
+	Time     string              `json:"time"`  // the same in RFC 3339
 	After    int64               `json:"after"` // milliseconds since the session began
 	Kind     engine.Kind         `json:"kind"`
 	Agent    string              `json:"agent"`
@@ -24,23 +25,23 @@ type moment struct {
 	Tool     string              `json:"tool,omitempty"`
 	What     string              `json:"what,omitempty"`
 	Answer   engine.Verdict      `json:"answer,omitempty"`
-	Decision engine.Verdict      `json:"decision,omitempty"` // where policy said something else and only observes
+	Decision engine.Verdict      `json:"decision,omitempty"` // the decision, if it differs because policy only observes
 	Outcome  engine.Outcome      `json:"outcome,omitempty"`
 	Error    string              `json:"error,omitempty"`   // class of the error that the call ended in
-	Failure  string              `json:"failure,omitempty"` // why nothing was decided
-	Form     string              `json:"form,omitempty"`    // the other form in which the call was to run
+	Failure  string              `json:"failure,omitempty"` // why there is no decision
+	Form     string              `json:"form,omitempty"`    // the rewritten form of the call
 	Rules    []engine.RuleResult `json:"rules,omitempty"`
 	Patterns []engine.Finding    `json:"patterns,omitempty"`
 	Labels   []engine.Label      `json:"labels,omitempty"`  // that the session has since this call
 	Written  []string            `json:"written,omitempty"` // paths that the call writes
 	Deleted  []string            `json:"deleted,omitempty"`
-	Prompt   *promptMoment       `json:"prompt,omitempty"`
+	Prompt   *promptEntry        `json:"prompt,omitempty"`
 	Control  *engine.Control     `json:"control,omitempty"`
 	Act      *engine.Act         `json:"act,omitempty"`
 }
 
-// promptMoment is what the log holds of a prompt.
-type promptMoment struct {
+// promptEntry is what the log holds of a prompt.
+type promptEntry struct {
 	Bytes       int64               `json:"bytes"`
 	Intents     []engine.Intent     `json:"intents,omitempty"`
 	Names       []string            `json:"names,omitempty"`
@@ -51,12 +52,12 @@ type promptMoment struct {
 type timeline struct {
 	start   int64
 	labels  map[int64][]engine.Label // by the record since which the session has them
-	moments []*moment
-	open    map[[2]string]*moment // by agent and call: those whose end is not known
+	moments []*timelineEntry
+	open    map[[2]string]*timelineEntry // by agent and call: those whose end is not known
 }
 
 func newTimeline(start int64, state *history.State) *timeline {
-	t := &timeline{start: start, labels: map[int64][]engine.Label{}, open: map[[2]string]*moment{}}
+	t := &timeline{start: start, labels: map[int64][]engine.Label{}, open: map[[2]string]*timelineEntry{}}
 	for _, l := range engine.Labels() {
 		if n, known := state.Labels[l]; known {
 			t.labels[n] = append(t.labels[n], engine.Label(l))
@@ -65,7 +66,7 @@ func newTimeline(start int64, state *history.State) *timeline {
 	return t
 }
 
-// add takes a record over.
+// add adds a record.
 func (t *timeline) add(r *engine.Record) {
 	switch r.Kind {
 	case engine.KindPre:
@@ -86,8 +87,8 @@ func (t *timeline) add(r *engine.Record) {
 	}
 }
 
-func (t *timeline) put(r *engine.Record) *moment {
-	m := &moment{ID: r.ID(), T: r.T, After: r.T - t.start, Kind: r.Kind, Agent: actor(r), Call: r.Call}
+func (t *timeline) put(r *engine.Record) *timelineEntry {
+	m := &timelineEntry{ID: r.ID(), T: r.T, Time: term.Time(r.T), After: r.T - t.start, Kind: r.Kind, Agent: actor(r), Call: r.Call}
 	t.moments = append(t.moments, m)
 	return m
 }
@@ -101,32 +102,32 @@ func (t *timeline) call(r *engine.Record) {
 		m.Outcome = engine.OutcomeDenied
 	}
 	m.Form = explaincmd.OtherForm(r)
-	m.judged(t, r)
-	m.acts(r)
+	m.addDecision(t, r)
+	m.addEffects(r)
 	if r.Call != "" {
 		t.open[[2]string{m.Agent, r.Call}] = m
 	}
 }
 
-// end adds to a call what came of it. A call that was never asked about is a
-// moment of its own.
+// end adds the outcome to a call. A call that was never reviewed is a moment of its
+// own.
 func (t *timeline) end(r *engine.Record) {
 	key := [2]string{actor(r), r.Call}
 	m := t.open[key]
 	delete(t.open, key)
 	if m == nil {
 		m = t.put(r)
-		m.acts(r)
+		m.addEffects(r)
 	}
 	m.Outcome = engine.OutcomeUnknown
 	if r.Event != nil && r.Event.Result != nil {
 		m.Outcome, m.Error = r.Event.Result.Outcome, r.Event.Result.Class
 	}
-	m.judged(t, r)
+	m.addDecision(t, r)
 }
 
-// unknown notes that of an agent's calls nothing more will be heard; of
-// everybody's where it names none.
+// unknown notes that the outcome of an agent's open calls will never be known; of all
+// agents' calls if it names none.
 func (t *timeline) unknown(agent string) {
 	for key, m := range t.open {
 		if agent != "" && key[0] != agent {
@@ -151,8 +152,8 @@ func (t *timeline) note(r *engine.Record) {
 	}
 }
 
-// judged adds what policy said.
-func (m *moment) judged(t *timeline, r *engine.Record) {
+// addDecision adds the decision.
+func (m *timelineEntry) addDecision(t *timeline, r *engine.Record) {
 	for _, f := range r.Findings {
 		if f.Level != "" {
 			m.Patterns = append(m.Patterns, f)
@@ -170,8 +171,8 @@ func (m *moment) judged(t *timeline, r *engine.Record) {
 	}
 }
 
-// acts adds what the call does.
-func (m *moment) acts(r *engine.Record) {
+// addEffects adds the effects of the call.
+func (m *timelineEntry) addEffects(r *engine.Record) {
 	if r.Event != nil {
 		m.Tool = r.Event.Tool
 	}
@@ -196,8 +197,8 @@ func appendNew(list []string, s string) []string {
 	return append(list, s)
 }
 
-func promptOf(r *engine.Record) *promptMoment {
-	p := &promptMoment{}
+func promptOf(r *engine.Record) *promptEntry {
+	p := &promptEntry{}
 	if r.Event == nil {
 		return p
 	}
@@ -211,25 +212,25 @@ func promptOf(r *engine.Record) *promptMoment {
 }
 
 // pick returns the moments that are to be shown.
-func (t *timeline) pick(shown shownSession) []*moment {
+func (t *timeline) pick(shown shownSession) []*timelineEntry {
 	if shown.patterns {
 		for _, m := range t.moments {
 			m.Rules, m.Labels, m.Written, m.Deleted = nil, nil, nil, nil
 		}
 	}
-	return slices.DeleteFunc(t.moments, func(m *moment) bool {
+	return slices.DeleteFunc(t.moments, func(m *timelineEntry) bool {
 		return m.T < shown.since || shown.agent != "" && !m.by(shown.agent) || shown.patterns && len(m.Patterns) == 0
 	})
 }
 
-// by says that an agent, or one whose id begins so, did it. A person's word is
-// nobody's.
-func (m *moment) by(agent string) bool {
+// by reports whether an agent with this id or prefix did it. A manual override is not
+// an agent's.
+func (m *timelineEntry) by(agent string) bool {
 	return strings.HasPrefix(m.Agent, agent) && m.Prompt == nil && m.Control == nil
 }
 
-// word is the answer to a call, or what else the moment is.
-func (m *moment) word() string {
+// label is the answer to a call, or the kind of the moment.
+func (m *timelineEntry) label() string {
 	switch {
 	case m.Answer != "":
 		return string(m.Answer)
@@ -242,15 +243,15 @@ func (m *moment) word() string {
 }
 
 // who did it: people speak in prompts and choices.
-func (m *moment) who() string {
+func (m *timelineEntry) who() string {
 	if m.Prompt != nil || m.Control != nil {
 		return "person"
 	}
 	return m.Agent
 }
 
-// text says what the moment is about.
-func (m *moment) text() string {
+// text names the subject of the moment.
+func (m *timelineEntry) text() string {
 	switch {
 	case m.Prompt != nil:
 		return m.Prompt.text()
@@ -263,7 +264,7 @@ func (m *moment) text() string {
 	return strings.TrimSpace(m.Tool + " " + m.What)
 }
 
-func (p *promptMoment) text() string {
+func (p *promptEntry) text() string {
 	parts := []string{fmt.Sprintf("%d bytes", p.Bytes)}
 	for _, words := range [][2]string{{"wants ", joined(p.Intents)}, {"names ", strings.Join(p.Names, ", ")}} {
 		if words[1] != "" {
@@ -292,20 +293,20 @@ const (
 	yellow = "33"
 )
 
-// details lists what there is to say of a moment besides its line.
-func (m *moment) details() []detail {
+// details lists the facts about a moment that its line does not show.
+func (m *timelineEntry) details() []detail {
 	var list []detail
 	add := func(colour, before, text string) {
 		if text != "" {
 			list = append(list, detail{colour, before + text})
 		}
 	}
-	add(faint, "policy only observes; it says ", string(m.Decision))
-	add(yellow, "nothing was decided: ", m.Failure)
+	add(faint, "enforcement is observe; the decision was ", string(m.Decision))
+	add(yellow, "no decision: ", m.Failure)
 	add(faint, "", m.Form)
 	for _, r := range m.Rules {
 		if slices.ContainsFunc(m.Patterns, func(f engine.Finding) bool { return f.ID == r.ID }) {
-			continue // said below, and with its measure
+			continue // shown below, with its measure
 		}
 		add(faint, "rule ", r.ID+" ("+string(r.Decision)+")"+term.After(": ", r.Message))
 	}
@@ -314,13 +315,13 @@ func (m *moment) details() []detail {
 	}
 	add(faint, "ended in: ", m.Error)
 	add(faint, "", m.changes())
-	add(yellow, "from here on the session has read: ", joined(m.Labels))
+	add(yellow, "the session has now read: ", joined(m.Labels))
 	return list
 }
 
-// changes words what a call changed that its text does not say: a command may
+// changes describes what a call changed that its text does not show: a command may
 // write anything.
-func (m *moment) changes() string {
+func (m *timelineEntry) changes() string {
 	all := append(slices.Clone(m.Written), m.Deleted...)
 	if m.Outcome == engine.OutcomeDenied || len(all) == 1 && strings.HasSuffix(m.What, strings.TrimPrefix(all[0], ".")) {
 		return ""
@@ -335,7 +336,7 @@ func worded(what string, paths []string) []string {
 	return []string{what + strings.Join(paths, ", ")}
 }
 
-// patternText words what a pattern found.
+// patternText describes what a pattern found.
 func patternText(f engine.Finding) string {
 	text := f.ID + " (" + f.Level + ")" + term.After(": ", f.Details)
 	if f.Confidence > 0 {

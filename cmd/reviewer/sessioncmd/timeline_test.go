@@ -33,7 +33,7 @@ func TestTimelineOutcomes(t *testing.T) {
 	}
 	var got []string
 	for _, m := range line.pick(shownSession{}) {
-		got = append(got, m.who()+" "+m.word()+" "+string(m.Outcome))
+		got = append(got, m.who()+" "+m.label()+" "+string(m.Outcome))
 	}
 	want := "main allow ran|sub allow failed|main block denied|main allow unknown|sub allow unknown|sub stop |main post ran|person prompt |main allow pending|main note "
 	if strings.Join(got, "|") != want {
@@ -41,11 +41,11 @@ func TestTimelineOutcomes(t *testing.T) {
 	}
 }
 
-// On a terminal lines are cut to its width, whatever stands in them; the
+// On a terminal lines are cut to its width, whatever is in them; the
 // terminal acts on nothing but our own colours.
 func TestMomentsAreSafeToPrint(t *testing.T) {
 	evil := "\x1b]0;title\x07\r\n\u202eevil\u2028 " + strings.Repeat("längs ", 100)
-	m := &moment{ID: "f8dc9b3b-35", Agent: evil, Tool: evil, What: evil, Answer: engine.Block, Outcome: engine.OutcomeDenied, Error: evil,
+	m := &timelineEntry{ID: "f8dc9b3b-35", Agent: evil, Tool: evil, What: evil, Answer: engine.Block, Outcome: engine.OutcomeDenied, Error: evil,
 		Failure: evil, Form: evil, Written: []string{evil}, Rules: []engine.RuleResult{{ID: evil, Message: evil}},
 		Patterns: []engine.Finding{{ID: "loop", Level: "high", Details: evil}}, Labels: []engine.Label{engine.LabelSecret}}
 	var plain, coloured bytes.Buffer
@@ -60,7 +60,7 @@ func TestMomentsAreSafeToPrint(t *testing.T) {
 		t.Errorf("on a terminal it is %q", coloured.String())
 	}
 	var whole bytes.Buffer
-	m.print(&whole, term.Paint{}, (&cli.App{}).Width(&term.Output{}))
+	m.print(&whole, term.Paint{}, (&cli.App{Streams: term.Streams{Env: func(string) string { return "" }}}).Width(&term.Output{}))
 	if !strings.Contains(whole.String(), strings.Repeat("längs ", 99)) {
 		t.Error("a line is cut where no terminal cuts it")
 	}

@@ -22,7 +22,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/retry"
 )
 
-// How long a server may take for what is no download; a whole transfer has the
+// How long a server may take for what is not a download; a whole transfer has the
 // time of its context.
 const (
 	dialTime     = 10 * time.Second
@@ -56,9 +56,9 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	first := via[0].URL
 	switch {
 	case len(via) > maxRedirects:
-		return fmt.Errorf("it leads on and on: more than %d redirects", maxRedirects)
+		return fmt.Errorf("more than %d redirects", maxRedirects)
 	case req.URL.Scheme != "https" && !Loopback(req.URL.Host) && (first.Scheme == "https" || first.Host != req.URL.Host):
-		return fmt.Errorf("it leads to %s, without TLS", req.URL.Redacted())
+		return fmt.Errorf("it redirects to %s, without TLS", req.URL.Redacted())
 	}
 	if req.URL.Host != first.Host || req.URL.Scheme != first.Scheme {
 		req.Header.Del("Authorization")
@@ -66,15 +66,15 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// mayReach refuses to speak without TLS to another machine unasked.
+// mayReach refuses plain HTTP to another machine unless it was asked for.
 func mayReach(host string, plain bool, o Options) error {
 	if plain && !o.PlainHTTP && !Loopback(host) {
-		return fmt.Errorf("%s is reached without TLS, where everybody on the way sees passwords; use https, or say --plain-http", host)
+		return fmt.Errorf("%s would be reached without TLS, which exposes passwords on the network; use https, or add --plain-http", host)
 	}
 	return nil
 }
 
-// explained is an error in words that say what to do.
+// explained is an error with advice.
 type explained struct {
 	text string
 	err  error
@@ -83,7 +83,7 @@ type explained struct {
 func (e *explained) Error() string { return e.text }
 func (e *explained) Unwrap() error { return e.err }
 
-// explain says in plain words what went wrong on the way, and what to do.
+// explain describes in plain words what went wrong in transit, and what to do.
 func explain(ctx context.Context, err error) error {
 	var netErr net.Error
 	if said := (*explained)(nil); errors.As(err, &said) {
@@ -93,7 +93,7 @@ func explain(ctx context.Context, err error) error {
 		return &explained{"interrupted; nothing was written", err}
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.As(err, &netErr) && netErr.Timeout() {
-		return &explained{"it takes too long; try again, or give it more time with --timeout", err}
+		return &explained{"timed out; try again, or allow more time with --timeout", err}
 	}
 	if text := certificateText(err); text != "" {
 		return &explained{text, err}
@@ -106,15 +106,15 @@ func explain(ctx context.Context, err error) error {
 		is   error
 		text string
 	}{
-		{auth.ErrBasicCredentialNotFound, "it wants a name and a password; log in with docker login, or give --username and --password-stdin"},
-		{content.ErrMismatchedDigest, "what came is not what it said would come (another digest); somebody or something changed it on the way, do not use it"},
-		{content.ErrTrailingData, "what came is longer than it said; do not use it"},
-		{content.ErrInvalidDescriptorSize, "it names something of an impossible size"},
-		{io.ErrUnexpectedEOF, "what came is cut short; try again"},
-		{errdef.ErrSizeExceedsLimit, "its answer is larger than any that makes sense here"},
-		{errdef.ErrTooManyPages, "it lists more signatures than anybody makes; delete those that are not yours"},
-		{syscall.ECONNREFUSED, "nobody answers there (connection refused); is it running, and is the port right?"},
-		{errdef.ErrNotFound, "there is no such release; look at the repository and the tag"},
+		{auth.ErrBasicCredentialNotFound, "it requires a user name and a password; log in with docker login, or give --username and --password-stdin"},
+		{content.ErrMismatchedDigest, "the content does not match its digest; it was changed in transit, do not use it"},
+		{content.ErrTrailingData, "the content is longer than announced; do not use it"},
+		{content.ErrInvalidDescriptorSize, "it announces an impossible size"},
+		{io.ErrUnexpectedEOF, "the content is truncated; try again"},
+		{errdef.ErrSizeExceedsLimit, "its response is too large"},
+		{errdef.ErrTooManyPages, "it lists too many signatures; delete those that are not yours"},
+		{syscall.ECONNREFUSED, "connection refused; check that the server is running and the port is right"},
+		{errdef.ErrNotFound, "no such release; check the repository and the tag"},
 	} {
 		if errors.Is(err, known.is) {
 			return &explained{known.text, err}
@@ -123,14 +123,13 @@ func explain(ctx context.Context, err error) error {
 	return reached(err)
 }
 
-// reached says of an error of the network what it is, without the URL that the
-// caller names anyway.
+// reached describes a network error without the URL, which the caller names anyway.
 func reached(err error) error {
 	var dns *net.DNSError
 	var u *url.Error
 	switch {
 	case errors.As(err, &dns):
-		return &explained{fmt.Sprintf("the host %s is not found (%s); is the name right, and is there a network?", dns.Name, dns.Err), err}
+		return &explained{fmt.Sprintf("host %s not found (%s); check the name and the network connection", dns.Name, dns.Err), err}
 	case errors.As(err, &u):
 		return &explained{u.Err.Error(), err}
 	}
@@ -144,29 +143,29 @@ func certificateText(err error) string {
 	var record tls.RecordHeaderError
 	switch {
 	case errors.As(err, &unknown), errors.As(err, &invalid), errors.As(err, &other):
-		return fmt.Sprintf("its certificate is not trusted (%v); SSL_CERT_FILE names a file of further authorities", err)
+		return fmt.Sprintf("its certificate is not trusted (%v); set SSL_CERT_FILE to a file with its certificate authority", err)
 	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
-		return "it does not speak TLS; if that is right, say --plain-http"
+		return "it does not use TLS; if that is intended, add --plain-http"
 	}
 	return ""
 }
 
-// answerText says what a server's refusal means.
+// answerText explains a server's refusal.
 func answerText(status int, detail string) string {
 	switch {
 	case status == http.StatusUnauthorized:
-		return "it answers 401: it wants a name and a password, or others than these; log in with docker login, or give " +
+		return "401 from the server: the user name and password are missing or wrong; log in with docker login, or give " +
 			"--username and --password-stdin"
 	case status == http.StatusForbidden:
-		return "it answers 403: this is not allowed to whom it takes you for; ask who runs it for the right"
+		return "403 from the server: the account is not allowed to do this; ask its administrator for access"
 	case status == http.StatusNotFound:
-		return "it answers 404: there is no such release; look at the host, the name and the tag"
+		return "404 from the server: no such release; check the host, the name and the tag"
 	case status == http.StatusTooManyRequests:
-		return "it answers 429: it is asked too often; wait, and try again"
+		return "429 from the server: too many requests; wait and try again"
 	case status >= 500:
-		return fmt.Sprintf("it answers %d: it has trouble of its own; try again later (%.200s)", status, detail)
+		return fmt.Sprintf("%d from the server: it has an internal problem; try again later (%.200s)", status, detail)
 	}
-	return fmt.Sprintf("it answers %d (%.200s)", status, detail)
+	return fmt.Sprintf("%d from the server (%.200s)", status, detail)
 }
 
 // readBounded reads all of r, or refuses it.
@@ -176,19 +175,19 @@ func readBounded(r io.Reader, most int64, what string) ([]byte, error) {
 		return nil, err
 	}
 	if int64(len(b)) > most {
-		return nil, fmt.Errorf("%s is larger than %d bytes; that is no policy", what, most)
+		return nil, fmt.Errorf("%s is larger than %d bytes, so not a policy", what, most)
 	}
 	return b, nil
 }
 
-// readFile reads a plain file of bounded size.
+// readFile reads a regular file of bounded size.
 func readFile(root *os.Root, name string, most int64) ([]byte, error) {
 	info, err := root.Stat(name) // before it is opened: a pipe would never answer
 	switch {
 	case err != nil:
 		return nil, plainPath(err)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no plain file", name)
+		return nil, fmt.Errorf("%s is not a regular file", name)
 	}
 	f, err := root.Open(name)
 	if err != nil {
@@ -198,7 +197,7 @@ func readFile(root *os.Root, name string, most int64) ([]byte, error) {
 	return readBounded(f, most, name)
 }
 
-// plainPath leaves out how the system calls what failed.
+// plainPath leaves out the name of the failed system call.
 func plainPath(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {

@@ -17,7 +17,7 @@ import (
 func pushFolder(dir string, p Parcel, o Options) (Receipt, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return Receipt{}, errors.New("there is no such folder; make it first")
+		return Receipt{}, errors.New("no such folder; create it first")
 	}
 	defer root.Close()
 	r := Receipt{Place: filepath.Join(dir, p.Name), SHA256: sha(p.Archive), Signed: p.Envelope != nil}
@@ -30,7 +30,7 @@ func pushFolder(dir string, p Parcel, o Options) (Receipt, error) {
 		r.Unchanged = true
 		return r, nil
 	case !bytes.Equal(archive, p.Archive) && !o.Force:
-		return Receipt{}, fmt.Errorf("%s is there, and is another archive (SHA-256 %.12s); build under another name, or replace it with --force",
+		return Receipt{}, fmt.Errorf("%s exists and is another archive (SHA-256 %.12s); build under another name, or replace it with --force",
 			p.Name, sha(archive))
 	case !bytes.Equal(archive, p.Archive):
 		r.Replaced = "sha256:" + sha(archive)
@@ -43,7 +43,7 @@ func sha(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// readPair reads an archive and the envelope beside it, nil where there is none.
+// readPair reads an archive and the envelope next to it, nil where there is none.
 func readPair(root *os.Root, name string) (archive, envelope []byte, err error) {
 	if archive, err = readFile(root, name, MaxArchive); err != nil {
 		return nil, nil, err
@@ -74,7 +74,7 @@ func writePair(root *os.Root, p Parcel) error {
 func WritePair(dir string, p Parcel) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return fmt.Errorf("%s: there is no such folder; make it first", dir)
+		return fmt.Errorf("%s: no such folder; create it first", dir)
 	}
 	defer root.Close()
 	if err := writePair(root, p); err != nil {
@@ -106,7 +106,7 @@ func writeIn(root *os.Root, name string, raw []byte) error {
 func pullFolder(name string, accept Accept) (Parcel, error) {
 	dir, file := filepath.Split(name)
 	if info, err := os.Stat(name); err != nil {
-		return Parcel{}, errors.New("there is no such folder or archive")
+		return Parcel{}, errors.New("no such folder or archive")
 	} else if info.IsDir() {
 		dir, file = name, ""
 	}
@@ -144,9 +144,9 @@ func onlyArchive(root *os.Root) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", errors.New("no archive (.tar.gz) is in this folder")
+		return "", errors.New("this folder contains no archive (.tar.gz)")
 	case 1:
 		return found[0], nil
 	}
-	return "", fmt.Errorf("%d archives are in this folder; name one: %s", len(found), strings.Join(found[:min(len(found), 10)], ", "))
+	return "", fmt.Errorf("this folder contains %d archives; name one: %s", len(found), strings.Join(found[:min(len(found), 10)], ", "))
 }

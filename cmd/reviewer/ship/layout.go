@@ -27,8 +27,8 @@ const (
 	layoutBlobs = "blobs/sha256"
 )
 
-// layout is an OCI image layout in a folder. Whatever somebody brought on a stick
-// is hostile: names lead nowhere else, and sizes are bounded. Each of its files
+// layout is an OCI image layout in a folder. It may come from a USB stick and is not
+// trusted: names cannot lead elsewhere, and sizes are bounded. Each of its files
 // appears whole or not at all, and its index last.
 type layout struct {
 	root  *os.Root
@@ -45,7 +45,7 @@ func openLayout(dir string, write bool) (*layout, error) {
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fmt.Errorf("%s: there is no such folder", dir)
+		return nil, fmt.Errorf("%s: no such folder", dir)
 	}
 	l := &layout{root: root}
 	if write {
@@ -73,7 +73,7 @@ func (l *layout) prepare() error {
 	case err != nil:
 		return err
 	case len(entries) > 0:
-		return fmt.Errorf("the folder has files, and is no OCI layout (no %s); name an empty or a new one", ocispec.ImageLayoutFile)
+		return fmt.Errorf("the folder has files but is not an OCI layout (no %s); name an empty or new one", ocispec.ImageLayoutFile)
 	}
 	if err := l.root.MkdirAll(layoutBlobs, 0o755); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (l *layout) prepare() error {
 func (l *layout) read() error {
 	mark, err := readFile(l.root, ocispec.ImageLayoutFile, maxManifest)
 	if err != nil {
-		return fmt.Errorf("is no OCI layout: %w", err)
+		return fmt.Errorf("is not an OCI layout: %w", err)
 	}
 	var version ocispec.ImageLayout
 	if err := json.Unmarshal(mark, &version); err != nil || version.Version != ocispec.ImageLayoutVersion {
@@ -94,10 +94,10 @@ func (l *layout) read() error {
 	}
 	raw, err := readFile(l.root, ocispec.ImageIndexFile, maxManifest)
 	if err != nil {
-		return fmt.Errorf("is no OCI layout: %w", err)
+		return fmt.Errorf("is not an OCI layout: %w", err)
 	}
 	if err := json.Unmarshal(raw, &l.index); err != nil {
-		return fmt.Errorf("%s is no JSON of the right form: %w", ocispec.ImageIndexFile, err)
+		return fmt.Errorf("%s is not valid: %w", ocispec.ImageIndexFile, err)
 	}
 	if n := len(l.index.Manifests); n > maxIndex {
 		return fmt.Errorf("%s lists %d manifests, at most %d", ocispec.ImageIndexFile, n, maxIndex)
@@ -147,7 +147,7 @@ func (l *layout) onlyRelease() (ocispec.Descriptor, error) {
 // blob is the file of content.
 func blob(d ocispec.Descriptor) (string, error) {
 	if err := d.Digest.Validate(); err != nil || d.Digest.Algorithm() != "sha256" {
-		return "", fmt.Errorf("the digest %.100q is not one of SHA-256", d.Digest)
+		return "", fmt.Errorf("the digest %.100q is not a SHA-256 digest", d.Digest)
 	}
 	return path.Join(layoutBlobs, d.Digest.Encoded()), nil
 }
@@ -160,7 +160,7 @@ func (l *layout) Fetch(_ context.Context, d ocispec.Descriptor) (io.ReadCloser, 
 	}
 	raw, err := readFile(l.root, name, d.Size)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("the layout lacks %s; copy it again, whole: %w", d.Digest, err)
+		return nil, fmt.Errorf("the layout lacks %s; copy it again completely: %w", d.Digest, err)
 	}
 	return io.NopCloser(bytes.NewReader(raw)), err
 }
@@ -172,7 +172,7 @@ func (l *layout) Exists(ctx context.Context, d ocispec.Descriptor) (bool, error)
 		return false, nil
 	}
 	_, err := content.FetchAll(ctx, l, d)
-	return err == nil, nil // what cannot be read is written anew
+	return err == nil, nil // what cannot be read is rewritten
 }
 
 // Push implements content.Pusher.

@@ -50,17 +50,17 @@ func TestLayoutBadInput(t *testing.T) {
 		spoil func(dir string) error
 		want  string
 	}{
-		"no mark":         {func(dir string) error { return os.Remove(filepath.Join(dir, "oci-layout")) }, "is no OCI layout"},
+		"no mark":         {func(dir string) error { return os.Remove(filepath.Join(dir, "oci-layout")) }, "is not an OCI layout"},
 		"another version": {func(dir string) error { return rewrite(dir, "oci-layout", `{"imageLayoutVersion":"9"}`) }, `of version "9"`},
-		"no index":        {func(dir string) error { return os.Remove(filepath.Join(dir, "index.json")) }, "is no OCI layout"},
-		"index of lies":   {func(dir string) error { return rewrite(dir, "index.json", "[]") }, "is no JSON of the right form"},
+		"no index":        {func(dir string) error { return os.Remove(filepath.Join(dir, "index.json")) }, "is not an OCI layout"},
+		"index of lies":   {func(dir string) error { return rewrite(dir, "index.json", "[]") }, "is not valid"},
 		"a huge index":    {func(dir string) error { return rewrite(dir, "index.json", strings.Repeat(" ", 2<<20)) }, "larger than"},
 		"a changed archive": {func(dir string) error {
 			return rewrite(dir, "blobs/sha256/"+sha(p.Archive), strings.Repeat("x", len(p.Archive)))
-		}, "is not what it said"},
+		}, "does not match its digest"},
 		"a longer archive":   {func(dir string) error { return rewrite(dir, "blobs/sha256/"+sha(p.Archive), string(p.Archive)+"x") }, "larger than"},
-		"a lacking archive":  {func(dir string) error { return os.Remove(filepath.Join(dir, "blobs/sha256", sha(p.Archive))) }, "copy it again, whole"},
-		"a lacking envelope": {func(dir string) error { return os.Remove(filepath.Join(dir, "blobs/sha256", sha(p.Envelope))) }, "copy it again, whole"},
+		"a lacking archive":  {func(dir string) error { return os.Remove(filepath.Join(dir, "blobs/sha256", sha(p.Archive))) }, "copy it again completely"},
+		"a lacking envelope": {func(dir string) error { return os.Remove(filepath.Join(dir, "blobs/sha256", sha(p.Envelope))) }, "copy it again completely"},
 		"a link to outside": {func(dir string) error {
 			blob := filepath.Join(dir, "blobs/sha256", sha(p.Archive))
 			return errors.Join(rewrite(dir, "../outside", string(p.Archive)), os.Remove(blob), os.Symlink("../../../outside", blob))
@@ -82,15 +82,15 @@ func TestLayoutBadInput(t *testing.T) {
 	}
 	dir := t.TempDir()
 	_, err := Pull(t.Context(), mustRef(t, "oci-layout:"+dir+"/absent:1"), Options{}, new(anyOffer).accept)
-	wantError(t, err, "there is no such folder")
+	wantError(t, err, "no such folder")
 	if err := rewrite(dir, "thesis.txt", "mine"); err != nil {
 		t.Fatal(err)
 	}
 	_, err = Push(t.Context(), mustRef(t, "oci-layout:"+dir+":1"), p, Options{})
-	wantError(t, err, "has files, and is no OCI layout")
+	wantError(t, err, "has files but is not an OCI layout")
 }
 
-// A blob that was spoilt is mended by pushing again.
+// A blob that was spoilt is fixed by pushing again.
 func TestLayoutIsMended(t *testing.T) {
 	dir := t.TempDir()
 	p := parcelOf(t, "1.0.0", "1")
@@ -100,7 +100,7 @@ func TestLayoutIsMended(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := mustPush(t, place, p, Options{}); r.Unchanged {
-		t.Error("nothing was mended")
+		t.Error("nothing was repaired")
 	}
 	sameParcel(t, mustPull(t, place, Options{}), p)
 }

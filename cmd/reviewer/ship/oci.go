@@ -28,8 +28,8 @@ const (
 	envelopeType  = "application/vnd.dsse.envelope.v1+json"
 )
 
-// Annotations of a release, besides those that everybody knows. Nobody has
-// signed them: they are for people who look into a registry.
+// Annotations of a release, besides the standard ones. They are not signed: they are
+// for people who look into a registry.
 const (
 	annotationName     = "io.github.agent-reviewer.policy.name"
 	annotationSequence = "io.github.agent-reviewer.policy.sequence"
@@ -42,8 +42,8 @@ const (
 	maxReferrers = 32      // looked at per release
 )
 
-// shelf keeps OCI content: a repository of a registry, or a layout in a folder.
-type shelf interface {
+// contentStore keeps OCI content: a repository of a registry, or a layout in a folder.
+type contentStore interface {
 	content.Storage
 	content.TagResolver
 	content.PredecessorFinder
@@ -114,7 +114,7 @@ func labelOf(annotations map[string]string) Label {
 
 // pushOCI puts a release on a shelf. The tag comes last: who finds the release by
 // it finds the signature, too.
-func pushOCI(ctx context.Context, to shelf, ref Ref, p Parcel, o Options) (Receipt, error) {
+func pushOCI(ctx context.Context, to contentStore, ref Ref, p Parcel, o Options) (Receipt, error) {
 	tag, err := ref.tagFor(p.Label)
 	if err != nil {
 		return Receipt{}, err
@@ -130,7 +130,7 @@ func pushOCI(ctx context.Context, to shelf, ref Ref, p Parcel, o Options) (Recei
 	case err != nil:
 		return Receipt{}, err
 	case before.Digest != manifest.desc.Digest && !o.Force:
-		return Receipt{}, fmt.Errorf("the tag %s is that of another release (%s); take another tag, or replace it with --force",
+		return Receipt{}, fmt.Errorf("the tag %s belongs to another release (%s); use another tag, or replace it with --force",
 			tag, before.Digest)
 	case before.Digest != manifest.desc.Digest:
 		r.Replaced = before.Digest.String()
@@ -158,7 +158,7 @@ func pushOCI(ctx context.Context, to shelf, ref Ref, p Parcel, o Options) (Recei
 }
 
 // putOn puts content on a shelf, where it is not there yet.
-func putOn(ctx context.Context, to shelf, i item) (sent bool, err error) {
+func putOn(ctx context.Context, to contentStore, i item) (sent bool, err error) {
 	if there, err := to.Exists(ctx, i.desc); there || err != nil {
 		return false, err
 	}
@@ -179,7 +179,7 @@ func (r Ref) fixed(d ocispec.Descriptor) string {
 
 // pullOCI takes a release from a shelf. The tag is looked up once, and from then
 // on only digests count; the archive comes last, and only if it is accepted.
-func pullOCI(ctx context.Context, from shelf, ref Ref, o Options, accept Accept) (Parcel, error) {
+func pullOCI(ctx context.Context, from contentStore, ref Ref, o Options, accept Accept) (Parcel, error) {
 	desc, err := from.Resolve(ctx, ref.tag)
 	if err != nil {
 		return Parcel{}, err
@@ -218,31 +218,31 @@ func (r Ref) nameOf(layer ocispec.Descriptor) string {
 	return name
 }
 
-func fetchManifest(ctx context.Context, from shelf, desc ocispec.Descriptor) (ocispec.Manifest, error) {
+func fetchManifest(ctx context.Context, from contentStore, desc ocispec.Descriptor) (ocispec.Manifest, error) {
 	var m ocispec.Manifest
 	switch {
 	case desc.MediaType == ocispec.MediaTypeImageIndex:
-		return m, errors.New("there is an index of several images; expected one policy, as reviewer policy push makes it")
+		return m, errors.New("found an index of several images; expected one policy, as pushed by reviewer policy push")
 	case desc.MediaType != ocispec.MediaTypeImageManifest:
-		return m, fmt.Errorf("there is something of type %.100q; expected a policy, as reviewer policy push makes it", desc.MediaType)
+		return m, fmt.Errorf("found a manifest of type %.100q; expected a policy, as pushed by reviewer policy push", desc.MediaType)
 	case desc.Size > maxManifest:
-		return m, fmt.Errorf("the manifest has %d bytes, at most %d; that is no policy", desc.Size, maxManifest)
+		return m, fmt.Errorf("the manifest has %d bytes, at most %d are allowed", desc.Size, maxManifest)
 	}
 	raw, err := fetch(ctx, from, desc)
 	if err != nil {
 		return m, err
 	}
 	if err := json.Unmarshal(raw, &m); err != nil {
-		return m, fmt.Errorf("the manifest is no JSON of the right form: %w", err)
+		return m, fmt.Errorf("the manifest is not valid: %w", err)
 	}
 	return m, nil
 }
 
-// fetch gets content whose size the caller has bounded, and holds it against its
+// fetch gets content whose size the caller has bounded, and compares it with its
 // digest.
-func fetch(ctx context.Context, from shelf, desc ocispec.Descriptor) ([]byte, error) {
+func fetch(ctx context.Context, from contentStore, desc ocispec.Descriptor) ([]byte, error) {
 	if desc.Digest.Algorithm() != digest.SHA256 {
-		return nil, fmt.Errorf("the digest %.100q is not of SHA-256", desc.Digest)
+		return nil, fmt.Errorf("the digest %.100q is not a SHA-256 digest", desc.Digest)
 	}
 	if err := desc.Digest.Validate(); err != nil {
 		return nil, fmt.Errorf("the digest %.100q: %w", desc.Digest, err)
@@ -255,16 +255,16 @@ func onlyLayer(m ocispec.Manifest, artifactType, mediaType string, most int64) (
 	var none ocispec.Descriptor
 	switch {
 	case m.ArtifactType != artifactType:
-		return none, fmt.Errorf("there is an artifact of type %.100q; expected %q, as reviewer policy push makes it",
+		return none, fmt.Errorf("found an artifact of type %.100q; expected %q, as pushed by reviewer policy push",
 			firstOf(m.ArtifactType, m.Config.MediaType), artifactType)
 	case len(m.Layers) != 1:
-		return none, fmt.Errorf("there are %d layers; expected one", len(m.Layers))
+		return none, fmt.Errorf("found %d layers; expected one", len(m.Layers))
 	case m.Layers[0].MediaType != mediaType:
 		return none, fmt.Errorf("its layer is of type %.100q; expected %q", m.Layers[0].MediaType, mediaType)
 	case m.Layers[0].Size <= 0 || m.Layers[0].Size > most:
 		return none, fmt.Errorf("its layer has %d bytes; expected 1 to %d", m.Layers[0].Size, most)
 	case m.Layers[0].Digest.Algorithm() != digest.SHA256 || m.Layers[0].Digest.Validate() != nil:
-		return none, fmt.Errorf("its layer has the digest %.100q; expected one of SHA-256", m.Layers[0].Digest)
+		return none, fmt.Errorf("its layer has the digest %.100q; expected a SHA-256 digest", m.Layers[0].Digest)
 	}
 	return m.Layers[0], nil
 }
@@ -276,13 +276,13 @@ func firstOf(words ...string) string {
 // envelopeFor offers a release with each of its envelopes, in the order of their
 // digests, and without one where there is none. It returns the one that was
 // taken.
-func envelopeFor(ctx context.Context, from shelf, release ocispec.Descriptor, offer Offer, accept Accept) ([]byte, error) {
+func envelopeFor(ctx context.Context, from contentStore, release ocispec.Descriptor, offer Offer, accept Accept) ([]byte, error) {
 	found, err := from.Predecessors(ctx, release)
 	if err != nil {
 		return nil, fmt.Errorf("list signatures: %w", err)
 	}
 	if len(found) > maxReferrers {
-		return nil, fmt.Errorf("%d things refer to the release, at most %d; delete those that are not yours", len(found), maxReferrers)
+		return nil, fmt.Errorf("%d artifacts refer to the release, at most %d may; delete those that are not yours", len(found), maxReferrers)
 	}
 	slices.SortFunc(found, func(a, b ocispec.Descriptor) int { return strings.Compare(string(a.Digest), string(b.Digest)) })
 	var refused error
@@ -311,7 +311,7 @@ func envelopeFor(ctx context.Context, from shelf, release ocispec.Descriptor, of
 
 // fetchEnvelope returns the envelope that a referrer brings; nil where it is of
 // another kind, such as another tool's list of contents.
-func fetchEnvelope(ctx context.Context, from shelf, release, referrer ocispec.Descriptor) ([]byte, error) {
+func fetchEnvelope(ctx context.Context, from contentStore, release, referrer ocispec.Descriptor) ([]byte, error) {
 	if referrer.MediaType != ocispec.MediaTypeImageManifest || referrer.Size > maxManifest {
 		return nil, nil
 	}

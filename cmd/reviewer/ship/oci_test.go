@@ -71,7 +71,7 @@ func testShelf(t *testing.T, place string) {
 
 	// A tag belongs to one release, until somebody insists.
 	_, err := Push(t.Context(), mustRef(t, place+":stable"), two, Options{})
-	wantError(t, err, "the tag stable is that of another release", "--force")
+	wantError(t, err, "the tag stable belongs to another release", "--force")
 	sameParcel(t, mustPull(t, place+":stable", Options{}), one)
 	if r := mustPush(t, place+":stable", two, Options{Force: true}); r.Replaced == "" {
 		t.Errorf("pushed: %+v", r)
@@ -109,7 +109,7 @@ func testShelf(t *testing.T, place string) {
 	sameParcel(t, mustPull(t, place+":bare", Options{}), four)
 
 	_, err = Pull(t.Context(), mustRef(t, place+":absent"), Options{}, new(anyOffer).accept)
-	wantError(t, err, "there is no such release")
+	wantError(t, err, "no such release")
 	_, err = Push(t.Context(), mustRef(t, first.Place), one, Options{})
 	wantError(t, err, "names a digest")
 }
@@ -172,11 +172,11 @@ func badRegistries(p Parcel) map[string]struct {
 			other := r.Body.Bytes()
 			other[len(other)-1] ^= 1
 			send(w, r, other)
-		}), "is not what it said"},
+		}), "does not match its digest"},
 		"an archive that is cut short": {onGet(archive, func(w http.ResponseWriter, r *httptest.ResponseRecorder) {
 			w.Header().Set("Content-Length", fmt.Sprint(r.Body.Len()))
 			_, _ = w.Write(r.Body.Bytes()[:10])
-		}), "cut short"},
+		}), "truncated"},
 		"an archive of another length": {onGet(archive, func(w http.ResponseWriter, r *httptest.ResponseRecorder) { send(w, r, append(r.Body.Bytes(), 'x')) }), "mismatch Content-Length"},
 		"an archive without end": {onGet(archive, func(w http.ResponseWriter, r *httptest.ResponseRecorder) {
 			for range 1000 {
@@ -184,10 +184,10 @@ func badRegistries(p Parcel) map[string]struct {
 					return
 				}
 			}
-		}), "is longer than it said"},
+		}), "is longer than announced"},
 		"another manifest": {onGet("/manifests/sha256:", func(w http.ResponseWriter, r *httptest.ResponseRecorder) {
 			send(w, r, bytes.Replace(r.Body.Bytes(), []byte("acme"), []byte("evil"), 1))
-		}), "is not what it said"},
+		}), "does not match its digest"},
 		"a digest that is none": {func(w http.ResponseWriter, req *http.Request, r *httptest.ResponseRecorder) {
 			if req.Method == http.MethodHead {
 				r.Header().Set("Docker-Content-Digest", "sha256:12")
@@ -195,11 +195,11 @@ func badRegistries(p Parcel) map[string]struct {
 			send(w, r, r.Body.Bytes())
 		}, "invalid checksum digest length"},
 		"an envelope of 2 MB": {onGet("/blobs/sha256:"+sha(p.Envelope), func(w http.ResponseWriter, r *httptest.ResponseRecorder) { send(w, r, make([]byte, 2<<20)) }), "mismatch Content-Length"},
-		"401":                 {status(http.StatusUnauthorized), "it answers 401: it wants a name and a password"},
-		"403":                 {status(http.StatusForbidden), "it answers 403: this is not allowed"},
-		"404":                 {status(http.StatusNotFound), "there is no such release"},
-		"500":                 {status(http.StatusInternalServerError), "it answers 500: it has trouble of its own"},
-		"429":                 {status(http.StatusTooManyRequests), "it answers 429: it is asked too often"},
+		"401":                 {status(http.StatusUnauthorized), "401 from the server: the user name and password"},
+		"403":                 {status(http.StatusForbidden), "403 from the server: the account is not allowed"},
+		"404":                 {status(http.StatusNotFound), "no such release"},
+		"500":                 {status(http.StatusInternalServerError), "500 from the server: it has an internal problem"},
+		"429":                 {status(http.StatusTooManyRequests), "429 from the server: too many requests"},
 		"a redirect in a circle": {func(w http.ResponseWriter, req *http.Request, _ *httptest.ResponseRecorder) {
 			http.Redirect(w, req, req.URL.Path, http.StatusTemporaryRedirect)
 		}, "more than 5 redirects"},
@@ -277,7 +277,7 @@ func TestRegistryIsSlow(t *testing.T) {
 	host := strings.TrimPrefix(s.URL, "http://")
 	for _, text := range []string{"oci://" + host + "/shop:1", s.URL + "/shop.tar.gz"} {
 		_, err := Pull(soon(t, 100*time.Millisecond), mustRef(t, text), Options{}, new(anyOffer).accept)
-		wantError(t, err, "it takes too long", "--timeout")
+		wantError(t, err, "timed out", "--timeout")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -326,9 +326,9 @@ func TestRegistryLogin(t *testing.T) {
 	t.Setenv("DOCKER_CONFIG", t.TempDir())
 	p := parcelOf(t, "1.0.0", "1")
 	_, err := Push(t.Context(), mustRef(t, place), p, Options{})
-	wantError(t, err, "a name and a password", "docker login")
+	wantError(t, err, "a user name and a password", "docker login")
 	_, err = Push(t.Context(), mustRef(t, place), p, Options{Username: "kim", Password: "wrong"})
-	wantError(t, err, "401", "others than these")
+	wantError(t, err, "401", "missing or wrong")
 	mustPush(t, place, p, Options{Username: "kim", Password: "pass"})
 
 	// What docker knows is used, too.
@@ -356,14 +356,14 @@ func badManifests() map[string]struct {
 	return map[string]bad{
 		"another artifact":     {func(m *ocispec.Manifest) { m.ArtifactType = "application/vnd.example" }, `an artifact of type "application/vnd.example"`},
 		"an image":             {func(m *ocispec.Manifest) { m.ArtifactType, m.Config.MediaType = "", ocispec.MediaTypeImageConfig }, `an artifact of type "application/vnd.oci.image.config`},
-		"no layer":             {func(m *ocispec.Manifest) { m.Layers = nil }, "there are 0 layers"},
-		"two layers":           {func(m *ocispec.Manifest) { m.Layers = append(m.Layers, m.Layers[0]) }, "there are 2 layers"},
+		"no layer":             {func(m *ocispec.Manifest) { m.Layers = nil }, "found 0 layers"},
+		"two layers":           {func(m *ocispec.Manifest) { m.Layers = append(m.Layers, m.Layers[0]) }, "found 2 layers"},
 		"a layer without gzip": {func(m *ocispec.Manifest) { m.Layers[0].MediaType = ocispec.MediaTypeImageLayer }, "its layer is of type"},
 		"a huge layer":         {func(m *ocispec.Manifest) { m.Layers[0].Size = 1 << 40 }, "expected 1 to"},
 		"a negative layer":     {func(m *ocispec.Manifest) { m.Layers[0].Size = -1 }, "expected 1 to"},
 		"an empty layer":       {func(m *ocispec.Manifest) { m.Layers[0].Size = 0 }, "expected 1 to"},
-		"another hash":         {func(m *ocispec.Manifest) { m.Layers[0].Digest = "sha512:" + digest.Digest(strings.Repeat("0", 128)) }, "expected one of SHA-256"},
-		"a path for a digest":  {func(m *ocispec.Manifest) { m.Layers[0].Digest = "sha256:../../../../etc/passwd" }, "expected one of SHA-256"},
+		"another hash":         {func(m *ocispec.Manifest) { m.Layers[0].Digest = "sha512:" + digest.Digest(strings.Repeat("0", 128)) }, "expected a SHA-256 digest"},
+		"a path for a digest":  {func(m *ocispec.Manifest) { m.Layers[0].Digest = "sha256:../../../../etc/passwd" }, "expected a SHA-256 digest"},
 		"a layer that lacks":   {func(m *ocispec.Manifest) { m.Layers[0].Digest = digest.FromString("absent") }, "layout lacks"},
 	}
 }

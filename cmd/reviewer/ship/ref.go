@@ -13,7 +13,7 @@ import (
 	"oras.land/oras-go/v2/registry"
 )
 
-// Forms says what a reference can be.
+// Forms lists the forms of a reference.
 const Forms = "oci://HOST/REPOSITORY:TAG, oci-layout:FOLDER:TAG, https://HOST/PATH.tar.gz, or a folder"
 
 // Ref is a place of a release.
@@ -39,10 +39,10 @@ const (
 // String returns the reference as it was written.
 func (r Ref) String() string { return r.text }
 
-// Remote says that the place is reached over the network.
+// Remote reports whether the place is reached over the network.
 func (r Ref) Remote() bool { return r.kind == registryRef || r.kind == webRef }
 
-// Web says that the place is a web server, which has ETags.
+// Web reports whether the place is a web server, which has ETags.
 func (r Ref) Web() bool { return r.kind == webRef }
 
 // ParseRef reads a reference.
@@ -59,7 +59,7 @@ func ParseRef(text string) (Ref, error) {
 	case strings.HasPrefix(text, "http://"), strings.HasPrefix(text, "https://"):
 		err = r.web()
 	case strings.Contains(text, "://"):
-		err = errors.New("is of no kind that is known")
+		err = errors.New("has an unknown form")
 	default:
 		r.path = filepath.Clean(text)
 	}
@@ -81,7 +81,7 @@ func withoutPassword(text string) string {
 
 func (r *Ref) registry(rest string) error {
 	if host, _, _ := strings.Cut(rest, "/"); strings.Contains(host, "@") {
-		return errors.New("holds a name or a password; give --username and --password-stdin")
+		return errors.New("contains a user name or a password; use --username and --password-stdin")
 	}
 	ref, err := registry.ParseReference(rest)
 	if err != nil {
@@ -97,7 +97,7 @@ func (r *Ref) layout(rest string) error {
 	if folder, sum, ok := strings.Cut(rest, "@"); ok && strings.HasPrefix(sum, "sha256:") {
 		r.path, r.tag = folder, sum
 		if err := digest.Digest(sum).Validate(); err != nil {
-			return fmt.Errorf("has no digest behind the @: %w", err)
+			return fmt.Errorf("has no digest after the @: %w", err)
 		}
 	} else if i := strings.LastIndexByte(rest, ':'); i >= 0 && !strings.Contains(rest[i:], "/") {
 		r.path, r.tag = rest[:i], rest[i+1:]
@@ -123,13 +123,13 @@ func (r *Ref) web() error {
 	u, err := url.Parse(r.text)
 	switch {
 	case err != nil:
-		return errors.New("is no URL")
+		return errors.New("is not a URL")
 	case u.User != nil:
-		return errors.New("holds a name or a password; give --username and --password-stdin")
+		return errors.New("contains a user name or a password; use --username and --password-stdin")
 	case u.Host == "":
 		return errors.New("names no host")
 	case u.Fragment != "":
-		return errors.New("has a fragment (#…), which no server gets")
+		return errors.New("has a fragment (#…), which is never sent to a server")
 	}
 	r.kind, r.url = webRef, u
 	return nil
@@ -139,7 +139,7 @@ func (r *Ref) web() error {
 func (r Ref) tagFor(l Label) (string, error) {
 	switch {
 	case strings.HasPrefix(r.tag, "sha256:"):
-		return "", errors.New("names a digest; a push makes one, so name a tag, such as :1.4.0 or :stable")
+		return "", errors.New("names a digest, but a push needs a tag, such as :1.4.0 or :stable")
 	case r.tag != "":
 		return r.tag, nil
 	}
@@ -150,7 +150,7 @@ func (r Ref) tagFor(l Label) (string, error) {
 	return tag, nil
 }
 
-// Loopback says that a host, with or without a port, is this machine. No name is
+// Loopback reports whether a host, with or without a port, is this machine. No name is
 // looked up: it could lead elsewhere the next time.
 func Loopback(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {

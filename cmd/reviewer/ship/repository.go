@@ -40,13 +40,13 @@ func (o Options) login(host string) (auth.CredentialFunc, error) {
 	}
 	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("read docker's configuration: %w; mend it, or give --username and --password-stdin", err)
+		return nil, fmt.Errorf("read docker's configuration: %w; fix it, or give --username and --password-stdin", err)
 	}
 	look := credentials.Credential(store)
 	return func(ctx context.Context, hostport string) (auth.Credential, error) {
 		c, err := look(ctx, hostport)
 		if err != nil {
-			err = fmt.Errorf("ask docker's configuration for the login to %s: %w; mend it, or give --username and --password-stdin", hostport, err)
+			err = fmt.Errorf("ask docker's configuration for the login to %s: %w; fix it, or give --username and --password-stdin", hostport, err)
 		}
 		return c, err
 	}, nil

@@ -57,7 +57,7 @@ type release struct {
 	stamp             stamp // of the files that were looked at last
 }
 
-// stamp tells whether files are still those that were read.
+// stamp identifies the state of files, to see whether they have changed.
 type stamp struct{ archive, envelope fs.FileInfo }
 
 func (s stamp) same(o stamp) bool {
@@ -71,11 +71,11 @@ func sameFile(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
-// NewServer serves the folder dir. What cannot be served is said to remarks.
+// NewServer serves the folder dir. What cannot be served is reported to remarks.
 func NewServer(dir string, remarks *log.Logger) (*Server, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fmt.Errorf("%s: there is no such folder", dir)
+		return nil, fmt.Errorf("%s: no such folder", dir)
 	}
 	return &Server{root: root, remarks: remarks, shown: map[string]*release{}, waiting: make(chan struct{}, maxWaiting)}, nil
 }
@@ -87,7 +87,7 @@ func (s *Server) Close() error { return s.root.Close() }
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	s.ended = ctx.Done()
 	h := &http.Server{
-		Handler: s, ErrorLog: s.remarks,
+		Handler: s.logged(), ErrorLog: s.remarks,
 		ReadHeaderTimeout: dialTime, ReadTimeout: answerTime, WriteTimeout: writeTime + maxWait, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: maxHeader,
 	}
@@ -124,7 +124,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	case errors.Is(err, fs.ErrNotExist), err == nil && ofEnvelope && r.envelope == nil:
 		http.NotFound(w, req)
 	case err != nil:
-		http.Error(w, "the bundle cannot be served at the moment", http.StatusServiceUnavailable)
+		http.Error(w, "the bundle is temporarily unavailable", http.StatusServiceUnavailable)
 	case ofEnvelope:
 		answer(w, req, r.envelope, sha(r.envelope), "application/json")
 	default:
@@ -195,8 +195,8 @@ func (s *Server) changed(ctx context.Context, name string, r *release, wait time
 	}
 }
 
-// release returns what is served under a name: what lies there, or where that is
-// no whole release, the last that was.
+// release returns what is served under a name: the release in the folder, or if that
+// is incomplete, the last complete one.
 func (s *Server) release(name string) (*release, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -216,9 +216,9 @@ func (s *Server) release(name string) (*release, error) {
 		return fresh, nil
 	case shown == nil:
 		s.remarks.Printf("%s cannot be served: %v", name, err)
-		return nil, errors.New("no whole release")
+		return nil, errors.New("no complete release")
 	}
-	s.remarks.Printf("%s was changed, and cannot be served so; the one before still is: %v", name, err)
+	s.remarks.Printf("%s was changed and cannot be served; still serving the previous one: %v", name, err)
 	kept := *shown
 	kept.stamp = now
 	s.shown[name] = &kept
@@ -253,8 +253,8 @@ func (s *Server) read(name string, now stamp) (*release, error) {
 	return &release{archive: archive, envelope: envelope, etag: sha(archive), stamp: now}, nil
 }
 
-// Matches says whether an archive is whole, and the one that its envelope is
-// about. Who signed that, and whether it counts, is not looked at.
+// Matches reports whether an archive is whole, and the one that its envelope is
+// about. Signatures are not verified.
 func Matches(archive, envelope []byte) error {
 	if _, err := bundles.OpenArchive(bytes.NewReader(archive)); err != nil {
 		return err
@@ -271,7 +271,7 @@ func Matches(archive, envelope []byte) error {
 		return err
 	}
 	if subject.SHA256 != sha(archive) {
-		return fmt.Errorf("its envelope is of another archive (SHA-256 %.12s, this one has %.12s); sign this one, or get the other",
+		return fmt.Errorf("its envelope is for another archive (SHA-256 %.12s, this one has %.12s); sign this archive, or fetch the other one",
 			subject.SHA256, sha(archive))
 	}
 	return nil
@@ -284,17 +284,49 @@ func Listen(ctx context.Context, address string, remote bool) (net.Listener, err
 	host, _, err := net.SplitHostPort(address)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%q is no address; expected one such as 127.0.0.1:8181", address)
+		return nil, fmt.Errorf("%q is not an address; expected one such as 127.0.0.1:8181", address)
 	case !remote && !Loopback(host):
-		return nil, fmt.Errorf("%s is reached by other machines, and all of them could read the policy; listen at 127.0.0.1, "+
-			"or say --allow-remote", address)
+		return nil, fmt.Errorf("%s can be reached by other machines, all of which could read the policy; listen on 127.0.0.1, "+
+			"or add --allow-remote", address)
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%s is in use; end what listens there, or take another port", address)
+		return nil, fmt.Errorf("%s is in use; stop the program that listens there, or use another port", address)
 	}
 	return l, err
 }
 
 // Path is where a server has the archive of this name.
 func Path(name string) string { return path.Join(servedBelow, name) }
+
+// logged writes a line about each request that was answered.
+func (s *Server) logged() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		seen := &seenResponse{ResponseWriter: w, status: http.StatusOK}
+		s.ServeHTTP(seen, req)
+		s.remarks.Printf("%s %.200q from %s: %d, %d bytes", req.Method, req.URL.Path, req.RemoteAddr, seen.status, seen.bytes)
+	})
+}
+
+// seenResponse notes what is answered.
+type seenResponse struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (r *seenResponse) WriteHeader(status int) {
+	r.status = status
+	r.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements io.Writer.
+func (r *seenResponse) Write(b []byte) (int, error) {
+	n, err := r.ResponseWriter.Write(b)
+	r.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach what is below.
+func (r *seenResponse) Unwrap() http.ResponseWriter { return r.ResponseWriter }

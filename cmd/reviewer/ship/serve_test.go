@@ -98,7 +98,7 @@ func TestServeNothingElse(t *testing.T) {
 	}
 }
 
-// While files are being replaced, and where what is new is no release, the last
+// While files are being replaced, and where what is new is not a release, the last
 // good one is served.
 func TestServeLastGood(t *testing.T) {
 	s, dir, remarks := newServer(t)
@@ -122,7 +122,7 @@ func TestServeLastGood(t *testing.T) {
 	}
 	write(one.Name, two.Archive) // its envelope is still the old one
 	served(one)
-	if !strings.Contains(remarks.String(), "its envelope is of another archive") {
+	if !strings.Contains(remarks.String(), "its envelope is for another archive") {
 		t.Errorf("remarks: %s", remarks)
 	}
 	write(one.Name, two.Archive[:30]) // half of it
@@ -135,7 +135,7 @@ func TestServeLastGood(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w := ask(s, "GET", Path(one.Name)); w.Code != 404 {
-		t.Errorf("what was taken away is answered with %d", w.Code)
+		t.Errorf("a removed archive is answered with %d", w.Code)
 	}
 	write(one.Name, []byte("nonsense"))
 	if w := ask(s, "GET", Path(one.Name)); w.Code != 503 || strings.Contains(w.Body.String(), dir) {
@@ -203,7 +203,7 @@ func TestListen(t *testing.T) {
 	defer l.Close()
 	for address, want := range map[string]string{
 		"0.0.0.0:0": "--allow-remote", ":0": "--allow-remote", "[::]:0": "--allow-remote", "example.invalid:0": "--allow-remote",
-		"8181": "is no address", "": "is no address", l.Addr().String(): "is in use",
+		"8181": "is not an address", "": "is not an address", l.Addr().String(): "is in use",
 	} {
 		other, err := Listen(t.Context(), address, false)
 		wantError(t, err, want)
@@ -215,5 +215,5 @@ func TestListen(t *testing.T) {
 
 func TestServeNoFolder(t *testing.T) {
 	_, err := NewServer(filepath.Join(t.TempDir(), "absent"), log.New(io.Discard, "", 0))
-	wantError(t, err, "there is no such folder")
+	wantError(t, err, "no such folder")
 }

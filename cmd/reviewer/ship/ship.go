@@ -3,10 +3,9 @@
 // a folder as OPA's bundle service does. It is the one package that opens
 // connections, and no hook reaches it.
 //
-// Not its business: whose word counts. Whoever pulls says with Accept whether an
-// archive may be fetched, and looks at what came before anything is written.
-// What is in an archive is nobody's business here, and where it is kept is said
-// by the commands.
+// Out of scope: trust. The caller of Pull decides with Accept whether an
+// archive may be fetched, and checks it before anything is written. The contents
+// of an archive do not matter here, and the commands decide where it is stored.
 package ship
 
 import (
@@ -27,7 +26,7 @@ const (
 // EnvelopeSuffix is what an envelope's name has behind its archive's.
 const EnvelopeSuffix = ".dsse.json"
 
-// Parcel is a release on its way.
+// Parcel is a release in transit.
 type Parcel struct {
 	Name      string // of the archive's file, without folders, such as shop-1.4.0.tar.gz
 	Archive   []byte
@@ -38,7 +37,7 @@ type Parcel struct {
 	Unchanged bool   // the archive is the one of Options.Have
 }
 
-// Label says on the outside what is in a parcel.
+// Label describes the contents of a parcel.
 type Label struct {
 	Name     string // such as acme/agents
 	Version  string
@@ -46,7 +45,7 @@ type Label struct {
 	Digest   string // the policy's own, not the archive's
 }
 
-// Offer is what a place says of a release before its archive is fetched.
+// Offer describes a release before its archive is fetched.
 type Offer struct {
 	Place    string
 	Name     string // of the archive's file
@@ -54,7 +53,7 @@ type Offer struct {
 	Envelope []byte // nil: none
 }
 
-// Accept says whether the archive of an offer may be fetched: nil, or why not.
+// Accept reports whether the archive of an offer may be fetched: nil, or why not.
 // Where a release has several envelopes, each is offered until one is taken.
 type Accept func(Offer) error
 
@@ -67,7 +66,7 @@ type Options struct {
 	Have      *Parcel
 }
 
-// Receipt says what a push did.
+// Receipt is the result of a push.
 type Receipt struct {
 	Place     string // where the release is now
 	SHA256    string // of the archive, hex
@@ -76,11 +75,10 @@ type Receipt struct {
 	Signed    bool
 }
 
-// ErrUnsafeName says that a name is none of an archive.
+// ErrUnsafeName is returned for a name that is not valid for an archive.
 var ErrUnsafeName = errors.New("expected letters, digits, dots, dashes and underscores, and .tar.gz at the end")
 
-// CheckName refuses the name of an archive that would lead elsewhere as that of
-// a file.
+// CheckName refuses the name of an archive that is not a safe file name.
 func CheckName(name string) error {
 	odd := strings.ContainsFunc(name, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-", r)
@@ -91,7 +89,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Push brings a release to a place.
+// Push pushes a release to a place.
 func Push(ctx context.Context, to Ref, p Parcel, o Options) (Receipt, error) {
 	if err := errors.Join(CheckName(p.Name), p.check()); err != nil {
 		return Receipt{}, fmt.Errorf("push %s: %w", p.Name, err)
@@ -119,12 +117,12 @@ func push(ctx context.Context, to Ref, p Parcel, o Options) (Receipt, error) {
 		defer l.Close()
 		return pushOCI(ctx, l, to, p, o)
 	case webRef:
-		return Receipt{}, errors.New("a web server is not written to; push to a folder that it serves, or to a registry")
+		return Receipt{}, errors.New("cannot push to a web server; push to a folder that it serves, or to a registry")
 	}
 	return pushFolder(to.path, p, o)
 }
 
-// Pull fetches a release, after accept took it.
+// Pull fetches a release, after accept has accepted it.
 func Pull(ctx context.Context, from Ref, o Options, accept Accept) (Parcel, error) {
 	p, err := pull(ctx, from, o, func(offer Offer) error {
 		if err := accept(offer); err != nil {

@@ -126,14 +126,14 @@ func TestParseRef(t *testing.T) {
 		{"oci://", "invalid reference"},
 		{"oci://example.com/Agents:1", "invalid repository"},
 		{"oci://example.com/agents:a b", "invalid reference"},
-		{"oci://kim:secret@example.com/agents:1", "holds a name or a password"},
+		{"oci://kim:secret@example.com/agents:1", "contains a user name or a password"},
 		{"oci-layout::x", "names no folder"},
 		{"oci-layout:x:bad tag", "the tag"},
-		{"oci-layout:x@sha256:12", "no digest behind the @"},
-		{"https://kim:secret@example.com/x.tar.gz", "holds a name or a password"},
+		{"oci-layout:x@sha256:12", "no digest after the @"},
+		{"https://kim:secret@example.com/x.tar.gz", "contains a user name or a password"},
 		{"https:///x.tar.gz", "names no host"},
 		{"https://example.com/x#y", "has a fragment"},
-		{"s3://bucket/x", "is of no kind that is known"},
+		{"s3://bucket/x", "has an unknown form"},
 	} {
 		r, err := ParseRef(test.text)
 		got := map[kind]string{
@@ -220,7 +220,7 @@ func TestFolder(t *testing.T) {
 	// Two archives: which?
 	mustPush(t, dir, parcelOf(t, "3.0.0", "3"), Options{})
 	_, err = Pull(t.Context(), mustRef(t, dir), Options{}, new(anyOffer).accept)
-	wantError(t, err, "2 archives are in this folder; name one: shop-1.0.0.tar.gz, shop-3.0.0.tar.gz")
+	wantError(t, err, "2 archives; name one: shop-1.0.0.tar.gz, shop-3.0.0.tar.gz")
 	if left, _ := filepath.Glob(filepath.Join(dir, ".reviewer-*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
@@ -243,15 +243,15 @@ func TestFolderBadInput(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"empty.tar.gz": "the archive is empty", "large.tar.gz": "larger than", "loud.tar.gz": "larger than",
-		"link.tar.gz": "escapes", "absent.tar.gz": "no such folder or archive", "folder.tar.gz": "no archive (.tar.gz) is in this folder",
+		"link.tar.gz": "escapes", "absent.tar.gz": "no such folder or archive", "folder.tar.gz": "this folder contains no archive (.tar.gz)",
 	} {
 		_, err := Pull(t.Context(), mustRef(t, filepath.Join(dir, name)), Options{}, new(anyOffer).accept)
 		wantError(t, err, want)
 	}
 	_, err := Push(t.Context(), mustRef(t, filepath.Join(dir, "absent")), parcelOf(t, "1.0.0", "1"), Options{})
-	wantError(t, err, "there is no such folder; make it first")
+	wantError(t, err, "no such folder; create it first")
 	_, err = Push(t.Context(), mustRef(t, "https://127.0.0.1/x.tar.gz"), parcelOf(t, "1.0.0", "1"), Options{})
-	wantError(t, err, "a web server is not written to")
+	wantError(t, err, "cannot push to a web server")
 }
 
 // What is not accepted is not fetched, whatever the place.

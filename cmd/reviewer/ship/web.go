@@ -2,6 +2,7 @@ package ship
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -10,7 +11,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/errcode"
 )
 
-// pullWeb gets an archive from a web server: first the envelope beside it, so
+// pullWeb gets an archive from a web server: first the envelope next to it, so
 // that nothing more is fetched where that is not accepted. Where the server's
 // ETag says that the archive is still the one of Have, it is not fetched again.
 func pullWeb(ctx context.Context, from Ref, o Options, accept Accept) (Parcel, error) {
@@ -24,6 +25,9 @@ func pullWeb(ctx context.Context, from Ref, o Options, accept Accept) (Parcel, e
 		return Parcel{}, fmt.Errorf("its envelope: %w", explain(ctx, err))
 	}
 	if err := accept(Offer{Place: p.Place, Name: p.Name, Envelope: p.Envelope}); err != nil {
+		if p.Envelope == nil && c.lacks(ctx, from.url) {
+			return Parcel{}, fmt.Errorf("%w: the server has no %s", ErrNotFound, p.Place)
+		}
 		return Parcel{}, err
 	}
 	if o.Have == nil || len(o.Have.Archive) == 0 {
@@ -68,6 +72,24 @@ func (c webClient) envelope(ctx context.Context, archive *url.URL) ([]byte, erro
 	return nil, refusal(resp)
 }
 
+// ErrNotFound is returned if a place has no archive: what is not there at all is not
+// one that nobody signed.
+var ErrNotFound = errors.New("not found")
+
+// lacks reports whether the server says that it has no such archive.
+func (c webClient) lacks(ctx context.Context, u *url.URL) bool {
+	req, err := c.request(ctx, http.MethodHead, u)
+	if err != nil {
+		return false
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return false
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone
+}
+
 func (c webClient) archive(ctx context.Context, u *url.URL, p *Parcel) error {
 	have := c.options.Have
 	resp, err := c.get(ctx, u, have.ETag)
@@ -82,7 +104,7 @@ func (c webClient) archive(ctx context.Context, u *url.URL, p *Parcel) error {
 	case resp.StatusCode != http.StatusOK:
 		return refusal(resp)
 	case resp.ContentLength > MaxArchive:
-		return fmt.Errorf("the archive is said to have %d bytes, at most %d; that is no policy", resp.ContentLength, MaxArchive)
+		return fmt.Errorf("the archive has %d bytes according to the server, at most %d are allowed", resp.ContentLength, MaxArchive)
 	}
 	p.ETag = resp.Header.Get("ETag")
 	p.Archive, err = readBounded(resp.Body, MaxArchive, "the archive")
@@ -91,21 +113,29 @@ func (c webClient) archive(ctx context.Context, u *url.URL, p *Parcel) error {
 
 // get asks for a file. A name and a password go to the host that was named only.
 func (c webClient) get(ctx context.Context, u *url.URL, etag string) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	req, err := c.request(ctx, http.MethodGet, u)
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("User-Agent", userAgent)
 	if etag != "" {
 		req.Header.Set("If-None-Match", etag)
-	}
-	if c.options.Username != "" {
-		req.SetBasicAuth(c.options.Username, c.options.Password)
 	}
 	return c.http.Do(req)
 }
 
-// refusal is an answer that is no file.
+func (c webClient) request(ctx context.Context, method string, u *url.URL) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("User-Agent", userAgent)
+	if c.options.Username != "" {
+		req.SetBasicAuth(c.options.Username, c.options.Password)
+	}
+	return req, nil
+}
+
+// refusal is an answer that is not a file.
 func refusal(resp *http.Response) error {
 	return &errcode.ErrorResponse{Method: resp.Request.Method, URL: resp.Request.URL, StatusCode: resp.StatusCode}
 }

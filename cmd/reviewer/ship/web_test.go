@@ -1,6 +1,7 @@
 package ship
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -15,7 +16,7 @@ import (
 func newWeb(t testing.TB, p *Parcel, seen *[]string) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		*seen = append(*seen, req.URL.Path)
+		*seen = append(*seen, req.Method+" "+req.URL.Path)
 		switch {
 		case req.URL.Path == "/"+p.Name+EnvelopeSuffix && p.Envelope != nil:
 			answer(w, req, p.Envelope, sha(p.Envelope), "application/json")
@@ -66,8 +67,14 @@ func TestWeb(t *testing.T) {
 		return nil
 	})
 	wantError(t, err, "unsigned")
-	if len(seen) != 1 {
-		t.Errorf("asked for %v, want the envelope alone", seen)
+	if want := "GET /" + p.Name + EnvelopeSuffix + " HEAD /" + p.Name; strings.Join(seen, " ") != want {
+		t.Errorf("asked for %v, want the envelope, and whether the archive is there", seen)
+	}
+
+	// What is not there is not found, and not an archive without signatures.
+	_, err = Pull(t.Context(), mustRef(t, s.URL+"/none.tar.gz"), Options{}, func(Offer) error { return fmt.Errorf("unsigned") })
+	if !errors.Is(err, ErrNotFound) {
+		t.Errorf("got %v, want that nothing is there", err)
 	}
 }
 
@@ -88,19 +95,19 @@ func TestWebBadInput(t *testing.T) {
 	}{
 		"endless archive":  {endless, nil, "the archive is larger than"},
 		"endless envelope": {nil, endless, "the envelope is larger than"},
-		"said to be huge":  {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "1000000000") }, nil, "the archive is said to have 1000000000 bytes"},
+		"said to be huge":  {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "1000000000") }, nil, "the archive has 1000000000 bytes"},
 		"empty":            {status(http.StatusOK), nil, "the archive is empty"},
-		"no content":       {status(http.StatusNoContent), nil, "it answers 204"},
-		"cut short": {func(w http.ResponseWriter, _ *http.Request) {
+		"no content":       {status(http.StatusNoContent), nil, "204 from the server"},
+		"truncated": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "1000")
 			_, _ = w.Write([]byte("x"))
-		}, nil, "cut short"},
-		"nothing changed, unasked": {status(http.StatusNotModified), nil, "it answers 304"},
-		"401":                      {status(http.StatusUnauthorized), nil, "it wants a name and a password"},
-		"403":                      {status(http.StatusForbidden), nil, "it answers 403"},
-		"404":                      {status(http.StatusNotFound), nil, "there is no such release"},
-		"500":                      {status(http.StatusInternalServerError), nil, "trouble of its own"},
-		"403 for the envelope":     {nil, status(http.StatusForbidden), "its envelope: it answers 403"},
+		}, nil, "truncated"},
+		"nothing changed, unasked": {status(http.StatusNotModified), nil, "304 from the server"},
+		"401":                      {status(http.StatusUnauthorized), nil, "401 from the server: the user name and password"},
+		"403":                      {status(http.StatusForbidden), nil, "403 from the server"},
+		"404":                      {status(http.StatusNotFound), nil, "no such release"},
+		"500":                      {status(http.StatusInternalServerError), nil, "an internal problem"},
+		"403 for the envelope":     {nil, status(http.StatusForbidden), "its envelope: 403 from the server"},
 		"in a circle":              {func(w http.ResponseWriter, req *http.Request) { http.Redirect(w, req, req.URL.Path, http.StatusFound) }, nil, "more than 5 redirects"},
 		"elsewhere, without TLS": {func(w http.ResponseWriter, req *http.Request) {
 			http.Redirect(w, req, "http://example.invalid/x.tar.gz", http.StatusFound)
@@ -145,7 +152,7 @@ func TestWebTLS(t *testing.T) {
 	_, err := Pull(t.Context(), mustRef(t, s.URL+"/x.tar.gz"), Options{}, new(anyOffer).accept)
 	wantError(t, err, "its certificate is not trusted")
 	_, err = Pull(t.Context(), mustRef(t, "https://"+strings.TrimPrefix(newWeb(t, &Parcel{}, new([]string)).URL, "http://")+"/x.tar.gz"), Options{}, new(anyOffer).accept)
-	wantError(t, err, "does not speak TLS")
+	wantError(t, err, "does not use TLS")
 }
 
 // A name and a password go to the host that was named, and to no other.

@@ -24,11 +24,11 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// saveCases makes a case file of the witness of each kind of change, below a
+// saveCases makes a case file of the example of each kind of change, below a
 // folder: the session up to it, and what the candidate says of it. open opens a
 // session again. It returns the files, sorted. Nothing is written where a file
 // is there already that says something else.
-func saveCases(ctx context.Context, a *cli.App, dir string, m *simulate.Impact, open func(session string) (simulate.Story, error),
+func saveCases(ctx context.Context, a *cli.App, dir string, m *simulate.Impact, open func(session string) (simulate.RecordedSession, error),
 	candidate *bundles.Effective) ([]string, error) {
 	s := caseSaver{
 		app: a, impact: m, open: open, runner: trial.NewRunner(cli.Environment(), candidate.Layers...),
@@ -53,13 +53,13 @@ func witnessesBySession(kinds []simulate.Kind) func(yield func(string, []simulat
 	var order []string
 	for _, k := range kinds {
 		known := k.State == simulate.Tightened || k.State == simulate.Loosened || k.State == simulate.Maybe
-		if !known || k.Witness.To == "" {
+		if !known || k.Example.To == "" {
 			continue
 		}
-		if of[k.Witness.Session] == nil {
-			order = append(order, k.Witness.Session)
+		if of[k.Example.Session] == nil {
+			order = append(order, k.Example.Session)
 		}
-		of[k.Witness.Session] = append(of[k.Witness.Session], k)
+		of[k.Example.Session] = append(of[k.Example.Session], k)
 	}
 	return func(yield func(string, []simulate.Kind) bool) {
 		for _, session := range order {
@@ -74,7 +74,7 @@ func witnessesBySession(kinds []simulate.Kind) func(yield func(string, []simulat
 type caseSaver struct {
 	app    *cli.App
 	impact *simulate.Impact
-	open   func(session string) (simulate.Story, error)
+	open   func(session string) (simulate.RecordedSession, error)
 	runner *trial.Runner
 	files  map[string][]byte // name of the case -> its file
 	names  map[string]bool   // that are taken
@@ -98,21 +98,21 @@ func (s *caseSaver) session(ctx context.Context, session string, kinds []simulat
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err != nil { // the others are worth having all the same
-			fmt.Fprintf(s.app.Stderr, "reviewer: there is no case of record %s: %s\n", k.Witness.ID, cli.Masked(err.Error()))
+		if err != nil { // the others are still useful
+			fmt.Fprintf(s.app.Stderr, "reviewer: no case for record %s: %s\n", k.Example.ID, cli.Masked(err.Error()))
 		}
 	}
 	return nil
 }
 
 // witnessRecords reads a session up to the last of some decisions.
-func witnessRecords(story simulate.Story, kinds []simulate.Kind) ([]*engine.Record, error) {
+func witnessRecords(story simulate.RecordedSession, kinds []simulate.Kind) ([]*engine.Record, error) {
 	wanted := map[string]bool{}
 	for _, k := range kinds {
-		wanted[k.Witness.ID] = true
+		wanted[k.Example.ID] = true
 	}
 	var records []*engine.Record
-	for m, err := range story.Moments {
+	for m, err := range story.Events {
 		if err != nil {
 			return nil, err
 		}
@@ -121,12 +121,12 @@ func witnessRecords(story simulate.Story, kinds []simulate.Kind) ([]*engine.Reco
 			return records, nil
 		}
 	}
-	return nil, errors.New("a decision that was compared is not there any more; has the file changed meanwhile?")
+	return nil, errors.New("a compared decision is gone; did the file change in the meantime?")
 }
 
 // homeIn is the home directory of the person whose session it was: where the
 // session stood says so, else it was this machine's log.
-func homeIn(a *cli.App, story simulate.Story, records []*engine.Record) (string, error) {
+func homeIn(a *cli.App, story simulate.RecordedSession, records []*engine.Record) (string, error) {
 	for _, r := range records {
 		if r.Event == nil {
 			continue
@@ -141,17 +141,17 @@ func homeIn(a *cli.App, story simulate.Story, records []*engine.Record) (string,
 	return a.UserHome()
 }
 
-// kind makes the case of one kind of change.
+// kind makes the case for one kind of change.
 func (s *caseSaver) kind(ctx context.Context, home string, records []*engine.Record, k simulate.Kind) error {
-	records = records[:1+slices.IndexFunc(records, func(r *engine.Record) bool { return r.ID() == k.Witness.ID })]
+	records = records[:1+slices.IndexFunc(records, func(r *engine.Record) bool { return r.ID() == k.Example.ID })]
 	var best cases.Excerpt
 	var short, why string
-	for _, part := range parts(records, k.Witness) {
-		x, err := cases.CutExpecting(caseTitle(k), home, part, records[len(records)-1].N, candidateSaid(k.Witness))
+	for _, part := range parts(records, k.Example) {
+		x, err := cases.CutExpecting(caseTitle(k), home, part, records[len(records)-1].N, candidateSaid(k.Example))
 		if err != nil {
 			return err
 		}
-		fails, err := auditcmd.FailsOn(ctx, s.runner, x)
+		fails, err := auditcmd.Differences(ctx, s.runner, x)
 		if err != nil {
 			return err
 		}
@@ -163,7 +163,7 @@ func (s *caseSaver) kind(ctx context.Context, home string, records []*engine.Rec
 		}
 	}
 	if len(best.Case.Events) == 0 {
-		return fmt.Errorf("it takes the session before it, whose %d records are more than the %d that a case tells", len(records), maxStory)
+		return fmt.Errorf("it needs the session before it, whose %d records exceed the %d that a case can contain", len(records), maxStory)
 	}
 	if why != "" {
 		best.Case.Todo = "not everything was recorded: " + why
@@ -180,10 +180,10 @@ func (s *caseSaver) kind(ctx context.Context, home string, records []*engine.Rec
 // and each run of the tests would take them through policy again.
 const maxStory = 400
 
-// parts are what a case can tell: the call alone, or all of the session before
-// it. The call alone is enough to show that something is stopped; that something
-// is let through shows only where it was stopped, which may have been for what
-// came before.
+// parts returns the records that a case can consist of: the call alone, or all of the
+// session before it. The call alone is enough to show that something is stopped; that
+// something is allowed shows only where it was stopped, which may have been because
+// of what came before.
 func parts(records []*engine.Record, w simulate.Step) [][]*engine.Record {
 	switch {
 	case len(records) > maxStory:
@@ -194,12 +194,12 @@ func parts(records []*engine.Record, w simulate.Step) [][]*engine.Record {
 	return [][]*engine.Record{records, alone(records)}
 }
 
-// leftOut says that a case does not tell all.
+// leftOut reports whether a case does not tell all.
 func leftOut(part, all []*engine.Record) string {
 	if len(part) == len(all) {
 		return ""
 	}
-	return "What came before it in the session is left out: it comes out the same without."
+	return "The session before it is left out: the result is the same without it."
 }
 
 // alone leaves out of a session what is not its opening, its last record, or of
@@ -215,8 +215,8 @@ func alone(records []*engine.Record) []*engine.Record {
 	return part
 }
 
-// candidateSaid is what the candidate said. What is milder than a denial may be what
-// is left of one, where policy only watches.
+// candidateSaid is the candidate's decision. A milder answer than a denial may be due to
+// a policy that only observes.
 func candidateSaid(w simulate.Step) cases.Expect {
 	e := cases.Expect{RulesExactly: slices.Clone(w.ToRules)}
 	if w.To == engine.Block || w.To == engine.Modify {
@@ -229,25 +229,25 @@ func candidateSaid(w simulate.Step) cases.Expect {
 
 // caseTitle names a case by what is called.
 func caseTitle(k simulate.Kind) string {
-	what := cmp.Or(term.OneLine(k.Witness.Resource, 60), k.Witness.Tool, string(k.Witness.Phase))
+	what := cmp.Or(term.OneLine(k.Example.Resource, 60), k.Example.Tool, string(k.Example.Phase))
 	return what
 }
 
-// about says above a case where it is from, and what both sides said.
+// about returns the comment above a case: its origin, and both decisions.
 func (s *caseSaver) about(k simulate.Kind, short string, x cases.Excerpt) []string {
-	w := k.Witness
+	w := k.Example
 	lines := []string{
-		fmt.Sprintf("Made by policy simulate: record %s, %s UTC.", w.ID, auditcmd.UTC(w.Time)),
-		fmt.Sprintf("%s said %s; %s says %s.", cli.Masked(s.impact.Baseline.Name), verdictBy(w.From, w.FromRules), cli.Masked(s.impact.Candidate.Name), verdictBy(w.To, w.ToRules)),
+		fmt.Sprintf("Generated by policy simulate: record %s, %s UTC.", w.ID, auditcmd.UTC(w.Time)),
+		fmt.Sprintf("%s decided %s; %s decides %s.", cli.Masked(s.impact.Baseline.Name), verdictBy(w.From, w.FromRules), cli.Masked(s.impact.Candidate.Name), verdictBy(w.To, w.ToRules)),
 	}
 	if short != "" {
 		lines = append(lines, short)
 	}
 	if w.Missing != "" {
-		lines = append(lines, "It may be otherwise: "+w.Missing+".")
+		lines = append(lines, "It may differ: "+w.Missing+".")
 	}
 	if len(x.Lost) > 0 {
-		lines = append(lines, "Not recorded, and so not here: "+strings.Join(x.Lost, "; ")+".")
+		lines = append(lines, "Not recorded, so missing here: "+strings.Join(x.Lost, "; ")+".")
 	}
 	return lines
 }
@@ -299,7 +299,7 @@ func writeCases(dir string, files map[string][]byte) ([]string, error) {
 		case err != nil:
 			return nil, err
 		case !bytes.Equal(old, text):
-			return nil, fmt.Errorf("%s is there already, and says something else; nothing was written: move it away, or name another folder", file)
+			return nil, fmt.Errorf("%s already exists with different contents; nothing was written: move it away, or name another folder", file)
 		default:
 			there[file] = true
 		}

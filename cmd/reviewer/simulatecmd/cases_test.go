@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/policycmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/trial"
@@ -22,12 +22,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// transcript is what a transcript tells as a story, read anew each time.
-func (s *shelf) transcript(t *testing.T, name string) func(string) (simulate.Story, error) {
-	return func(session string) (simulate.Story, error) {
+// transcript is what a transcript tells as a story, read again each time.
+func (s *shelf) transcript(t *testing.T, name string) func(string) (simulate.RecordedSession, error) {
+	return func(session string) (simulate.RecordedSession, error) {
 		f, err := os.Open(name)
 		if err != nil {
-			return simulate.Story{}, err
+			return simulate.RecordedSession{}, err
 		}
 		defer f.Close()
 		tr, err := harness.ReadClaudeCodeTranscript(f)
@@ -36,16 +36,16 @@ func (s *shelf) transcript(t *testing.T, name string) func(string) (simulate.Sto
 		}
 		mac, err2 := cli.PassingMAC()
 		if err := errors.Join(err, err2); err != nil {
-			return simulate.Story{}, err
+			return simulate.RecordedSession{}, err
 		}
-		c := &classify.Classifier{World: classify.World{Home: "/home/kim"}, MAC: mac, Rows: bundles.ShippedRows()}
+		c := &classify.Classifier{World: classify.System{Home: "/home/kim"}, MAC: mac, Rows: bundles.BuiltInRows()}
 		moments := simulate.Transcribe(t.Context(), simulate.Session{ID: tr.Session, Events: tr.Events}, c, cli.Environment(), nil)
-		return simulate.Story{Session: tr.Session, Harness: "claude-code", Format: "claude-code", Moments: moments,
+		return simulate.RecordedSession{Session: tr.Session, Harness: "claude-code", Format: "claude-code", Events: moments,
 			Sources: func() simulate.Sources { return simulate.Sources{} }}, nil
 	}
 }
 
-func (s *shelf) impact(t *testing.T, open func(string) (simulate.Story, error), baseline, candidate string) *simulate.Impact {
+func (s *shelf) impact(t *testing.T, open func(string) (simulate.RecordedSession, error), baseline, candidate string) *simulate.Impact {
 	t.Helper()
 	from, _, err := side(t.Context(), s.App, baseline, s.kept(t))
 	if err != nil {
@@ -109,7 +109,7 @@ func TestSaveCases(t *testing.T) {
 	if len(saved) < 3 || len(saved) > len(m.Kinds) {
 		t.Fatalf("%d cases of %d kinds: %v", len(saved), len(m.Kinds), saved)
 	}
-	if want := filepath.Join(dir, "mine.read-allow-block", "mine.read-allow-block.yaml"); !here.Exists(want) {
+	if want := filepath.Join(dir, "mine.read-allow-block", "mine.read-allow-block.yaml"); !active.Exists(want) {
 		t.Errorf("there is no %s: %v", want, saved)
 	}
 	holding := s.runCases(t, dir, candidate, len(saved))
@@ -123,7 +123,7 @@ func TestSaveCases(t *testing.T) {
 // that are expected to hold.
 func (s *shelf) runCases(t *testing.T, dir string, candidate *bundles.Effective, want int) int {
 	t.Helper()
-	subject, err := policycmd.CaseSubject(s.App, dir, "")
+	subject, err := policycmd.CaseSubject(t.Context(), s.App, dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,12 +165,12 @@ func (s *shelf) savedAgain(t *testing.T, saved []string, save func() ([]string, 
 	if err := os.WriteFile(saved[1], []byte(own), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := save(); err == nil || !strings.Contains(err.Error(), saved[1]+" is there already, and says something else; nothing was written") {
+	if _, err := save(); err == nil || !strings.Contains(err.Error(), saved[1]+" already exists with different contents; nothing was written") {
 		t.Errorf("over another file: %v", err)
 	}
 	text, err := os.ReadFile(saved[1])
-	if err != nil || string(text) != own || here.Exists(saved[0]) {
-		t.Errorf("something was written all the same: %q (%v)", text, err)
+	if err != nil || string(text) != own || active.Exists(saved[0]) {
+		t.Errorf("something was written anyway: %q (%v)", text, err)
 	}
 }
 
@@ -178,29 +178,31 @@ func (s *shelf) savedAgain(t *testing.T, saved []string, save func() ([]string, 
 func TestSaveCasesOfWhatChanged(t *testing.T) {
 	s := newShelf(t)
 	kind := simulate.Kind{Phase: engine.PhasePre, State: simulate.Tightened, From: engine.Allow, To: engine.Block, Rule: "a",
-		Witness: simulate.Step{ID: "00000000-7", Session: "s1", To: engine.Block}}
+		Example: simulate.Step{ID: "00000000-7", Session: "s1", To: engine.Block}}
 	m := &simulate.Impact{Kinds: []simulate.Kind{kind}}
-	empty := func(string) (simulate.Story, error) {
-		return simulate.Story{Moments: func(func(simulate.Moment, error) bool) {}}, nil
+	empty := func(string) (simulate.RecordedSession, error) {
+		return simulate.RecordedSession{Events: func(func(simulate.RecordedEvent, error) bool) {}}, nil
 	}
-	broken := func(string) (simulate.Story, error) {
-		return simulate.Story{Moments: func(yield func(simulate.Moment, error) bool) { yield(simulate.Moment{}, fs.ErrPermission) }}, nil
+	broken := func(string) (simulate.RecordedSession, error) {
+		return simulate.RecordedSession{Events: func(yield func(simulate.RecordedEvent, error) bool) {
+			yield(simulate.RecordedEvent{}, fs.ErrPermission)
+		}}, nil
 	}
-	gone := func(string) (simulate.Story, error) { return simulate.Story{}, fs.ErrNotExist }
+	gone := func(string) (simulate.RecordedSession, error) { return simulate.RecordedSession{}, fs.ErrNotExist }
 	for name, test := range map[string]struct {
-		open func(string) (simulate.Story, error)
+		open func(string) (simulate.RecordedSession, error)
 		want string
 	}{
-		"without the record": {empty, "save cases: session s1: a decision that was compared is not there any more"},
+		"without the record": {empty, "save cases: session s1: a compared decision is gone"},
 		"unreadable":         {broken, "permission denied"},
 		"gone":               {gone, "file does not exist"},
 	} {
 		saved, err := saveCases(t.Context(), s.App, "out", m, test.open, s.ref(t, "default"))
-		if err == nil || !strings.Contains(err.Error(), test.want) || saved != nil || here.Exists("out") {
+		if err == nil || !strings.Contains(err.Error(), test.want) || saved != nil || active.Exists("out") {
 			t.Errorf("%s: %v, got %v, want an error with %q", name, saved, err, test.want)
 		}
 	}
-	m.Kinds[0].State, m.Kinds[0].Witness.To = simulate.Unknown, ""
+	m.Kinds[0].State, m.Kinds[0].Example.To = simulate.Unknown, ""
 	if saved, err := saveCases(t.Context(), s.App, "out", m, gone, s.ref(t, "default")); err != nil || len(saved) != 0 {
 		t.Errorf("a change that is not known: %v (%v)", saved, err)
 	}
@@ -244,8 +246,8 @@ func TestCaseNames(t *testing.T) {
 	}
 }
 
-// What is stopped shows by the call alone; what is let through only where the
-// session has come that far.
+// That a call is stopped shows by the call alone; that it is allowed, only with the
+// session before it.
 func TestCasesTellEnough(t *testing.T) {
 	s := newShelf(t)
 	s.write(t, "policy/settings.yaml", "patterns: {enabled: false}\n")
@@ -283,11 +285,11 @@ func TestCasesTellEnough(t *testing.T) {
 		default:
 			released++
 			if n < 3 {
-				t.Errorf("%s tells %d events, which the baseline would have let through", file, n)
+				t.Errorf("%s tells %d events, which the baseline would have allowed", file, n)
 			}
 		}
 	}
 	if stopped == 0 || released == 0 {
-		t.Errorf("of what is stopped %d cases, of what is let through %d: %v %+v", stopped, released, saved, m.Kinds)
+		t.Errorf("of what is stopped %d cases, of what is allowed %d: %v %+v", stopped, released, saved, m.Kinds)
 	}
 }

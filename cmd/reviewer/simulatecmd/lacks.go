@@ -9,30 +9,30 @@ import (
 	"sync"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
-// lack knows what a policy looks at and records of other policies do not hold:
-// raw texts are gone, so what nobody looked for in them is not known. It may be
+// missingFacts knows what a policy needs that records of other policies lack: raw texts are
+// gone, so what nobody searched for in them is unknown. It may be
 // used by several goroutines at once.
-type lack struct {
+type missingFacts struct {
 	policy    string // digest
 	detectors string // digest
 	rows      []bundles.Detector
 	redact    []string
 	known     *rows.Set // what is known of programs
-	kept      *here.Former
+	kept      *active.PolicyFinder
 
 	mu   sync.Mutex
-	than map[engine.By]*fewer // env and config left out
+	than map[engine.By]*missingUnder // env and config left out
 }
 
-// fewer is what was not looked for under one recorded policy.
-type fewer struct {
+// missingUnder is what was not looked for under one recorded policy.
+type missingUnder struct {
 	rows    []bundles.Detector
 	unknown string   // why nobody knows what was looked for; empty: it is known
 	masked  []string // kinds of personal data that were replaced then, and are not now
@@ -44,13 +44,13 @@ type fewer struct {
 	unread  string                         // why nobody knows what rows said then; empty: it is known
 }
 
-func newLack(e *bundles.Effective, p *review.Policy, kept *here.Former) *lack {
-	return &lack{policy: e.Digest, detectors: p.Detectors, rows: e.Detectors(), redact: e.Redact, kept: kept,
-		known: classify.NewRows(e.RowLayers()), than: map[engine.By]*fewer{}}
+func newLack(e *bundles.Effective, p *review.Policy, kept *active.PolicyFinder) *missingFacts {
+	return &missingFacts{policy: e.Digest, detectors: p.Detectors, rows: e.Detectors(), redact: e.Redact, kept: kept,
+		known: classify.NewRows(e.RowLayers()), than: map[engine.By]*missingUnder{}}
 }
 
-// of says what a record does not hold; empty: nothing.
-func (l *lack) of(r *engine.Record) string {
+// of describes what a record lacks; empty: nothing.
+func (l *missingFacts) of(r *engine.Record) string {
 	if r.By == nil || r.Event == nil || r.By.Policy == l.policy {
 		return ""
 	}
@@ -65,30 +65,30 @@ func (l *lack) of(r *engine.Record) string {
 	case len(missed) > 0 && f.unknown != "":
 		return f.unknown
 	case len(missed) > 0:
-		return "contents were not looked at for " + someIDs(missed) + ", which this policy detects"
+		return "contents were not searched for " + someIDs(missed) + ", which this policy detects"
 	}
-	return cmp.Or(f.personal(r.Event.Args), f.taught(r))
+	return cmp.Or(f.personal(r.Event.Args), f.rowsChanged(r))
 }
 
-// taught says that rows say something else now of the tool, a program or a path
+// rowsChanged reports whether rows say something else now of the tool, a program or a path
 // of the call: its facts were made under those of then.
-func (f *fewer) taught(r *engine.Record) string {
+func (f *missingUnder) rowsChanged(r *engine.Record) string {
 	if r.Action == nil || f.changed == nil {
 		return ""
 	}
 	if f.tool(r.Event.Tool) {
-		return cmp.Or(f.unread, "what the tool "+r.Event.Tool+" does: its row is another one than when the call was recorded")
+		return cmp.Or(f.unread, "what the tool "+r.Event.Tool+" does: its row has changed since the call was recorded")
 	}
 	for _, c := range r.Action.Commands {
 		for _, name := range append(slices.Clone(c.Wrappers), c.Name) {
 			if f.changed(name) {
-				return cmp.Or(f.unread, "what "+name+" does: its row is another one than when the call was recorded")
+				return cmp.Or(f.unread, "what "+name+" does: its row has changed since the call was recorded")
 			}
 		}
 	}
 	for _, e := range r.Action.Effects {
 		if e.Target != "" && strings.HasPrefix(string(e.Kind), "file_") && f.path(r.Event.CWD, e.Target) {
-			return cmp.Or(f.unread, "what kind of file "+e.Short+" is: by its names it is of another class than when the call was recorded")
+			return cmp.Or(f.unread, "what kind of file "+e.Short+" is: its name is in a different class than when the call was recorded")
 		}
 	}
 	return ""
@@ -104,7 +104,7 @@ func someIDs(ids []string) string {
 }
 
 // under compares with what decided, once for each.
-func (l *lack) under(by engine.By) *fewer {
+func (l *missingFacts) under(by engine.By) *missingUnder {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := engine.By{Policy: by.Policy, Detectors: by.Detectors, Rows: by.Rows}
@@ -114,12 +114,12 @@ func (l *lack) under(by engine.By) *fewer {
 	return l.than[key]
 }
 
-func (l *lack) compare(by engine.By) *fewer {
+func (l *missingFacts) compare(by engine.By) *missingUnder {
 	then := l.kept.Get(by.Policy)
 	if then == nil {
-		return l.unkept(by)
+		return l.withoutPolicy(by)
 	}
-	f := &fewer{masked: without(then.Redact, l.redact), open: without(l.redact, then.Redact)}
+	f := &missingUnder{masked: without(then.Redact, l.redact), open: without(l.redact, then.Redact)}
 	if by.Detectors != l.detectors {
 		f.rows = added(then.Detectors(), l.rows)
 	}
@@ -131,20 +131,20 @@ func (l *lack) compare(by engine.By) *fewer {
 	return f
 }
 
-// unkept is what can be said where the policy that decided is gone.
-func (l *lack) unkept(by engine.By) *fewer {
-	f := &fewer{}
+// withoutPolicy is what is lacking if the policy that decided is gone.
+func (l *missingFacts) withoutPolicy(by engine.By) *missingUnder {
+	f := &missingUnder{}
 	if by.Rows != l.known.RowsDigest() {
 		anything := func(string) bool { return true }
 		f.changed, f.tool, f.path = anything, anything, func(string, string) bool { return true }
-		f.unread = fmt.Sprintf("what programs were known to do is not known: the policy %.12s that decided was not kept", by.Policy)
+		f.unread = fmt.Sprintf("the facts about programs are unknown: the policy %.12s that decided was not kept", by.Policy)
 	}
 	if by.Detectors == l.detectors {
 		return f
 	}
 	f.rows = l.rows
 	if by.Detectors != "" {
-		f.unknown = fmt.Sprintf("what contents were looked at for is not known: the policy %.12s that decided was not kept", by.Policy)
+		f.unknown = fmt.Sprintf("the detectors at the time are unknown: the policy %.12s that decided was not kept", by.Policy)
 	}
 	return f
 }
@@ -170,8 +170,8 @@ func without(list, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(others, s) })
 }
 
-// looksInto says that a record's call has a text that a detector looks into.
-func (l *lack) looksInto(d bundles.Detector, r *engine.Record) bool {
+// looksInto reports whether a record's call has a text that a detector looks into.
+func (l *missingFacts) looksInto(d bundles.Detector, r *engine.Record) bool {
 	looks := func(p engine.Place) bool { return len(d.In) == 0 || slices.Contains(d.In, string(p)) }
 	forTool := len(d.Tools) == 0 || slices.ContainsFunc(d.Tools, func(t string) bool {
 		prefix, open := strings.CutSuffix(t, "*")
@@ -219,9 +219,9 @@ func anyText(v any, ask func(string) bool) bool {
 	return false
 }
 
-// personal says that arguments hold personal data that was to be replaced in
+// personal reports whether arguments hold personal data that was to be replaced in
 // another way.
-func (f *fewer) personal(args map[string]any) string {
+func (f *missingUnder) personal(args map[string]any) string {
 	for _, kind := range f.masked {
 		if anyText(args, func(text string) bool { return strings.Contains(text, "REDACTED_"+kind+"_") }) {
 			return "personal data (" + kind + ") was replaced in the record, and this policy would see it"

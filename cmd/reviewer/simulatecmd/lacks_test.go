@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
@@ -20,7 +20,7 @@ const orders = "- id: shop.orders\n  title: Orders in what came back\n  pattern:
 // which the policy looks into.
 func TestLacks(t *testing.T) {
 	s := newShelf(t)
-	store := here.KeptIn(filepath.Join(s.dir, "state"))
+	store := active.KeptIn(filepath.Join(s.dir, "state"))
 	recorded := func(dir string) *engine.By {
 		side, _, err := side(t.Context(), s.App, dir, s.kept(t))
 		if err != nil {
@@ -60,7 +60,7 @@ func TestLacks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const notFor = "contents were not looked at for shop.token, which this policy detects"
+	const notFor = "contents were not searched for shop.token, which this policy detects"
 	for name, test := range map[string]struct {
 		lacks func(*engine.Record) string
 		phase engine.Phase
@@ -68,25 +68,25 @@ func TestLacks(t *testing.T) {
 		by    *engine.By
 		want  string
 	}{
-		"a content, no detectors then":         {all.Lacks, engine.PhasePre, write, none, notFor},
-		"a content, the same detector":         {all.Lacks, engine.PhasePre, write, some, ""},
-		"a content, another pattern":           {all.Lacks, engine.PhasePre, write, other, notFor},
-		"a content, a policy that is gone":     {all.Lacks, engine.PhasePre, write, gone, "what contents were looked at for is not known: the policy dddddddddddd that decided was not kept"},
-		"a content, gone, no detectors":        {all.Lacks, engine.PhasePre, write, bare, "contents were not looked at for …"},
-		"an empty content":                     {all.Lacks, engine.PhasePre, empty, none, ""},
-		"another tool":                         {all.Lacks, engine.PhasePre, bash, none, ""},
-		"nothing to look at, a policy gone":    {all.Lacks, engine.PhasePre, silent, gone, ""},
-		"a tool of a server":                   {all.Lacks, engine.PhasePre, server, none, notFor},
-		"a result":                             {all.Lacks, engine.PhasePost, read, some, "contents were not looked at for shop.orders, which this policy detects"},
-		"no result":                            {all.Lacks, engine.PhasePost, silent, some, ""},
-		"a prompt":                             {all.Lacks, engine.PhasePrompt, &engine.EventFacts{}, none, ""},
-		"a record that nobody decided":         {all.Lacks, engine.PhasePre, write, nil, ""},
-		"an address, masked then":              {all.Lacks, engine.PhasePre, masked, mail, "personal data (email) was replaced in the record, and this policy would see it"},
-		"no address, though they were masked":  {all.Lacks, engine.PhasePre, bash, mail, ""},
-		"an address, masked now":               {private.Lacks, engine.PhasePre, sent, none, "personal data (email) is in the record, and this policy would not see it"},
-		"no address, though they are masked":   {private.Lacks, engine.PhasePre, bash, none, ""},
-		"the policy itself":                    {private.Lacks, engine.PhasePre, sent, mail, ""},
-		"a policy without detectors, contents": {private.Lacks, engine.PhasePre, write, some, ""},
+		"a content, no detectors then":         {all.MissingFact, engine.PhasePre, write, none, notFor},
+		"a content, the same detector":         {all.MissingFact, engine.PhasePre, write, some, ""},
+		"a content, another pattern":           {all.MissingFact, engine.PhasePre, write, other, notFor},
+		"a content, a policy that is gone":     {all.MissingFact, engine.PhasePre, write, gone, "the detectors at the time are unknown: the policy dddddddddddd that decided was not kept"},
+		"a content, gone, no detectors":        {all.MissingFact, engine.PhasePre, write, bare, "contents were not searched for …"},
+		"an empty content":                     {all.MissingFact, engine.PhasePre, empty, none, ""},
+		"another tool":                         {all.MissingFact, engine.PhasePre, bash, none, ""},
+		"nothing to look at, a policy gone":    {all.MissingFact, engine.PhasePre, silent, gone, ""},
+		"a tool of a server":                   {all.MissingFact, engine.PhasePre, server, none, notFor},
+		"a result":                             {all.MissingFact, engine.PhasePost, read, some, "contents were not searched for shop.orders, which this policy detects"},
+		"no result":                            {all.MissingFact, engine.PhasePost, silent, some, ""},
+		"a prompt":                             {all.MissingFact, engine.PhasePrompt, &engine.EventFacts{}, none, ""},
+		"a record that nobody decided":         {all.MissingFact, engine.PhasePre, write, nil, ""},
+		"an address, masked then":              {all.MissingFact, engine.PhasePre, masked, mail, "personal data (email) was replaced in the record, and this policy would see it"},
+		"no address, though they were masked":  {all.MissingFact, engine.PhasePre, bash, mail, ""},
+		"an address, masked now":               {private.MissingFact, engine.PhasePre, sent, none, "personal data (email) is in the record, and this policy would not see it"},
+		"no address, though they are masked":   {private.MissingFact, engine.PhasePre, bash, none, ""},
+		"the policy itself":                    {private.MissingFact, engine.PhasePre, sent, mail, ""},
+		"a policy without detectors, contents": {private.MissingFact, engine.PhasePre, write, some, ""},
 	} {
 		r := &engine.Record{Kind: engine.KindPre, Phase: test.phase, Event: test.event, By: test.by}
 		checkLacks(t, name, test.want, func() string { return test.lacks(r) })
@@ -111,7 +111,7 @@ func checkLacks(t *testing.T, name, want string, lacks func() string) {
 // no others.
 func TestLacksOfRows(t *testing.T) {
 	s := newShelf(t)
-	store := here.KeptIn(filepath.Join(s.dir, "state"))
+	store := active.KeptIn(filepath.Join(s.dir, "state"))
 	s.write(t, "before/settings.yaml", "enforcement: enforce\n")
 	s.write(t, "taught/programs/a.yaml", "shopctl: {cases: [{do: [{end: delete}]}]}\n")
 	s.write(t, "taught/places/a.yaml", "credential: {home: .shopcfg}\n")
@@ -126,10 +126,10 @@ func TestLacksOfRows(t *testing.T) {
 		if err := store.Put(s.ref(t, dir)); err != nil {
 			t.Fatal(err)
 		}
-		sides[i], by[i] = side.Lacks, &engine.By{Policy: side.Policy.Digest, Env: "e", Detectors: side.Policy.Detectors, Rows: side.Policy.Rows.RowsDigest()}
+		sides[i], by[i] = side.MissingFact, &engine.By{Policy: side.Policy.Digest, Env: "e", Detectors: side.Policy.Detectors, Rows: side.Policy.Rows.RowsDigest()}
 	}
 	gone := &engine.By{Policy: strings.Repeat("d", 64), Detectors: by[0].Detectors, Rows: "0123456789abcdef"}
-	const other = "what shopctl does: its row is another one than when the call was recorded"
+	const other = "what shopctl does: its row has changed since the call was recorded"
 	for _, c := range []struct {
 		name, program string
 		wrappers      []string
@@ -140,16 +140,16 @@ func TestLacksOfRows(t *testing.T) {
 		{"it under a wrapper", "true", []string{"shopctl"}, by[0], other},
 		{"another program", "git", nil, by[0], ""},
 		{"the same rows", "shopctl", nil, by[1], ""},
-		{"a policy that is gone", "git", nil, gone, "what programs were known to do is not known: the policy dddddddddddd that decided was not kept"},
+		{"a policy that is gone", "git", nil, gone, "the facts about programs are unknown: the policy dddddddddddd that decided was not kept"},
 	} {
 		rec := &engine.Record{Phase: engine.PhasePre, Event: &engine.EventFacts{Tool: "Bash"}, By: c.by,
 			Action: &engine.Action{Commands: []engine.Command{{Name: c.program, Wrappers: c.wrappers}}}}
 		checkLacks(t, c.name, c.want, func() string { return sides[1](rec) })
 	}
 	for _, c := range []struct{ name, tool, target, want string }{
-		{"a tool that was taught", "mcp__shop__sell", "", "what the tool mcp__shop__sell does: its row is another one than when the call was recorded"},
+		{"a tool that was taught", "mcp__shop__sell", "", "what the tool mcp__shop__sell does: its row has changed since the call was recorded"},
 		{"another tool", "mcp__mail__send", "", ""},
-		{"a path that was taught", "Read", "/home/kim/.shopcfg/token", "what kind of file ~/.shopcfg/token is: by its names…"},
+		{"a path that was taught", "Read", "/home/kim/.shopcfg/token", "what kind of file ~/.shopcfg/token is: its name is in a different class…"},
 		{"another path", "Read", "/home/kim/.ssh/id_rsa", ""},
 	} {
 		rec := &engine.Record{Phase: engine.PhasePre, Event: &engine.EventFacts{Tool: c.tool, CWD: "/srv/shop"}, By: by[0], Action: &engine.Action{

@@ -16,13 +16,13 @@ func simulateMergeCommand(a *cli.App) *cobra.Command {
 	var s simulation
 	cmd := &cobra.Command{
 		Use:   "merge FILE…",
-		Short: "Put the parts of a comparison together that --shard i/n has made",
-		Long: "Each FILE is what `policy simulate --shard i/n -f json -o FILE` wrote. The result is\n" +
-			"the report of all sessions, byte for byte what one run would have written. Parts\n" +
-			"that are missing, there twice, interrupted, or of another comparison are refused.\n\n" +
-			"Exit codes are those of `policy simulate`.",
+		Short: "Merge the reports of all shards that --shard i/n wrote",
+		Long: "Each FILE is the output of `policy simulate --shard i/n -f json -o FILE`. The result is\n" +
+			"the report of all sessions, byte for byte what a single run would have written. Shards\n" +
+			"that are missing, duplicate, interrupted, or of another comparison are refused.\n\n" +
+			"The exit codes are those of `policy simulate`.",
 		Example: "  reviewer policy simulate merge part-*.json -f github -f json=simulation.json --fail-on 'loosened>0'",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    cli.AtLeast(cli.Argument{Name: "FILE", What: "the output of `policy simulate --shard i/n -f json -o FILE`, one FILE per shard"}),
 		RunE: func(_ *cobra.Command, files []string) error {
 			if err := errors.Join(s.out.Read(), s.readBudgets()); err != nil {
 				return err
@@ -42,16 +42,16 @@ func mergeImpacts(a *cli.App, files []string, s *simulation) error {
 	for _, name := range files {
 		d, err := readImpact(a, name)
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return writeFailed(a, &s.out, "policy simulate merge", &cli.PathError{Path: name, Err: fmt.Errorf("%s: %w", name, err)})
 		}
 		parts = append(parts, d)
 	}
 	d, sums, err := merged(parts)
 	if err != nil {
-		return err
+		return writeFailed(a, &s.out, "policy simulate merge", err)
 	}
 	if d.Sweep != nil && len(s.budgets) > 0 {
-		return errors.New("--fail-on: these are parts of a sweep, and a budget is for one candidate")
+		return cli.Usage("--fail-on: these are shards of a sweep, but a budget applies to a single candidate")
 	}
 	if err := writeDocument(a, &s.out, d, "", s.verbose); err != nil {
 		return err
@@ -78,7 +78,7 @@ func merged(parts []impact.Document) (impact.Document, []*simulate.Impact, error
 		m, err := mergedRow(parts, func(d impact.Document) *simulate.Impact { return d.Impact })
 		return impact.Document{Impact: m}, []*simulate.Impact{m}, err
 	}
-	sweep := &simulate.Sweep{Version: simulate.ImpactVersion, Key: parts[0].Sweep.Key}
+	sweep := &simulate.Sweep{V: simulate.ImpactVersion, Version: simulate.ImpactVersion, Key: parts[0].Sweep.Key}
 	var sums []*simulate.Impact
 	for i, row := range parts[0].Sweep.Rows {
 		m, err := mergedRow(parts, func(d impact.Document) *simulate.Impact {
@@ -101,7 +101,7 @@ func mergedRow(parts []impact.Document, of func(impact.Document) *simulate.Impac
 	for i, d := range parts {
 		m := of(d)
 		if m == nil {
-			return nil, fmt.Errorf("part %d of %d is of another comparison: a sweep and none, or sweeps of other values", i+1, len(parts))
+			return nil, fmt.Errorf("shard %d of %d is from another comparison: not a sweep, or one of other values", i+1, len(parts))
 		}
 		list = append(list, m)
 	}

@@ -16,7 +16,7 @@ import (
 // writeImpacts writes the report of one candidate, or of a sweep, in every
 // format that was asked for.
 func writeImpacts(a *cli.App, s *simulation, sums []*simulate.Impact, speed string) error {
-	if s.verbose && !slices.ContainsFunc(s.out.List, func(o term.Output) bool { return o.Format == "pretty" }) && speed != "" {
+	if s.verbose && !slices.ContainsFunc(s.out.List, func(o term.Output) bool { return o.Format == "text" }) && speed != "" {
 		fmt.Fprintf(a.Stderr, "reviewer: %s\n", speed)
 	}
 	d := impact.Document{Impact: sums[0]}
@@ -26,9 +26,9 @@ func writeImpacts(a *cli.App, s *simulation, sums []*simulate.Impact, speed stri
 	return writeDocument(a, &s.out, d, speed, s.verbose)
 }
 
-// swept puts the values of a sweep beside what they would do.
+// swept puts the values of a sweep next to what they would do.
 func (s *simulation) swept(sums []*simulate.Impact) *simulate.Sweep {
-	sweep := &simulate.Sweep{Version: simulate.ImpactVersion, Key: s.key}
+	sweep := &simulate.Sweep{V: simulate.ImpactVersion, Version: simulate.ImpactVersion, Key: s.key}
 	for i, m := range sums {
 		sweep.Rows = append(sweep.Rows, simulate.SweepRow{Value: s.values[i], Impact: m})
 	}
@@ -51,7 +51,7 @@ func keepCases(ctx context.Context, a *cli.App, s *simulation, r *comparing) err
 	if s.saveCases == "" {
 		return nil
 	}
-	open := func(session string) (simulate.Story, error) { return r.open(ctx, session) }
+	open := func(session string) (simulate.RecordedSession, error) { return r.open(ctx, session) }
 	files, err := saveCases(ctx, a, s.saveCases, r.sums[0], open, r.candidate)
 	if err == nil {
 		fmt.Fprintf(a.Stderr, "reviewer: %s in %s\n", term.Counted(len(files), "case", "cases"), cli.Masked(s.saveCases))
@@ -59,12 +59,11 @@ func keepCases(ctx context.Context, a *cli.App, s *simulation, r *comparing) err
 	return err
 }
 
-// maxTold bounds how many files are told of on standard error; the report has
-// more.
+// maxTold bounds how many files are listed on standard error; the report has more.
 const maxTold = 10
 
-// verdictOf is the error that the command ends with. What was found counts
-// whatever could not be read, and so outweighs it.
+// verdictOf is the error that the command exits with. Findings take precedence over
+// files that could not be read.
 func verdictOf(a *cli.App, budgets []simulate.Budget, sums []*simulate.Impact) error {
 	m := sums[0] // what was read is the same for each candidate
 	found := exceeded(budgets, m)
@@ -86,30 +85,30 @@ func exceeded(budgets []simulate.Budget, m *simulate.Impact) []error {
 	return list
 }
 
-// unfaithful says what of the logs is not as it was written or decided.
+// unfaithful describes which logs were tampered with or do not reproduce.
 func unfaithful(m *simulate.Impact) (list []error) {
 	if m.Fidelity != nil {
 		if err := m.Fidelity.Err(); err != nil {
-			list = append(list, fmt.Errorf("recorded decisions do not come out again: %w (`reviewer audit replay` tells more)", err))
+			list = append(list, fmt.Errorf("recorded decisions do not reproduce: %w (run `reviewer audit replay` for details)", err))
 		}
 	}
 	if m.Sources.Damaged > 0 {
-		list = append(list, errors.New("a log is not what was written (`reviewer audit verify` tells more)"))
+		list = append(list, errors.New("a log was tampered with or damaged (run `reviewer audit verify` for details)"))
 	}
 	return list
 }
 
-// incomplete is an error where not all was compared; files are told of one by
+// incomplete returns an error if not everything was compared; files are listed one by
 // one.
 func incomplete(a *cli.App, m *simulate.Impact) error {
 	var errs []error
 	if failed := m.Sources.Failed; failed > 0 {
 		tellTroubles(a, m.Sources.Troubles)
-		errs = append(errs, fmt.Errorf("%s could not be read, or only in part: the report is of the others",
+		errs = append(errs, fmt.Errorf("%s could not be read, or only in part: the report covers the others",
 			term.Counted(int(failed), "file", "files")))
 	}
 	if m.Partial != "" {
-		errs = append(errs, fmt.Errorf("the report is of a part only: %s", m.Partial))
+		errs = append(errs, fmt.Errorf("the report is incomplete: %s", m.Partial))
 	}
 	return errors.Join(errs...)
 }

@@ -12,15 +12,15 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/sources"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
-import "github.com/agent-reviewer/reviewer/engine/review"
 
 // comparing is a comparison at work: the sessions to read, and the sum so far.
 type comparing struct {
@@ -31,6 +31,7 @@ type comparing struct {
 	lost       []simulate.Trouble // likewise
 	shard      *simulate.Shard
 	mask       func(string) string
+	baseline   *bundles.Effective // nil: what was recorded
 	parallel   int
 	progress   *term.Progress
 	began      time.Time
@@ -63,7 +64,7 @@ func prepare(ctx context.Context, a *cli.App, s *simulation, p *term.Progress) (
 }
 
 // addSides compiles what is compared.
-func addSides(ctx context.Context, a *cli.App, s *simulation, r *comparing, kept *here.Former) (err error) {
+func addSides(ctx context.Context, a *cli.App, s *simulation, r *comparing, kept *active.PolicyFinder) (err error) {
 	var baseline *bundles.Effective
 	if r.comparison.Baseline, baseline, err = side(ctx, a, s.baseline, kept); err != nil {
 		return fmt.Errorf("--baseline: %w", err)
@@ -74,6 +75,7 @@ func addSides(ctx context.Context, a *cli.App, s *simulation, r *comparing, kept
 	if err := checkTools(s.tools, classify.NewRows(r.candidate.RowLayers())); err != nil {
 		return err
 	}
+	r.baseline = baseline
 	tried := map[string]*bundles.Effective{s.candidate: r.candidate}
 	names := []string{s.candidate}
 	if s.key != "" {
@@ -81,7 +83,7 @@ func addSides(ctx context.Context, a *cli.App, s *simulation, r *comparing, kept
 		for _, v := range s.values {
 			name := fmt.Sprintf("%s with %s = %v", s.candidate, s.key, v)
 			if tried[name], err = r.candidate.WithSetting(s.key, v); err != nil {
-				return fmt.Errorf("--sweep: %w", err)
+				return cli.Usage("--sweep: %w", err)
 			}
 			names = append(names, name)
 		}
@@ -94,6 +96,9 @@ func addSides(ctx context.Context, a *cli.App, s *simulation, r *comparing, kept
 		side.Named.Name = s.mask(name)
 		if side.Named.Settings, err = settingsOf(baseline, tried[name]); err != nil {
 			return err
+		}
+		if err := addCauses(&side, baseline, tried[name]); err != nil {
+			return fmt.Errorf("--candidate: %w", err)
 		}
 		r.comparison.Candidates = append(r.comparison.Candidates, side)
 	}
@@ -113,7 +118,7 @@ func (r *comparing) take(s *simulation, set *sources.Set) {
 		}
 	}
 	for _, t := range set.Lost {
-		if s.portion.has(t.Path) { // nobody knows whether a sample would hold it: each one does
+		if s.portion.has(t.Path) { // it is unknown whether a sample would contain it, so each one does
 			r.lost = append(r.lost, t)
 		}
 	}
@@ -173,13 +178,13 @@ func (r *comparing) family(ctx context.Context, f *sources.Family) (err error) {
 }
 
 // counted lets the progress know what is decided.
-func (r *comparing) counted(story simulate.Story) simulate.Story {
+func (r *comparing) counted(story simulate.RecordedSession) simulate.RecordedSession {
 	policies := int64(len(r.comparison.Candidates))
 	if r.comparison.Baseline.Policy != nil {
 		policies++
 	}
-	moments := story.Moments
-	story.Moments = func(yield func(simulate.Moment, error) bool) {
+	moments := story.Events
+	story.Events = func(yield func(simulate.RecordedEvent, error) bool) {
 		for m, err := range moments {
 			if err == nil && m.Record.Phase.Reviewed() {
 				r.progress.Decisions.Add(policies)
@@ -200,7 +205,7 @@ func (r *comparing) add(parts []*simulate.Impact) {
 	}
 }
 
-// finish adds what no session tells.
+// finish adds what does not come from sessions.
 func (r *comparing) finish(interrupted bool) {
 	for _, t := range r.lost {
 		lost := r.comparison.Empty()
@@ -215,14 +220,14 @@ func (r *comparing) finish(interrupted bool) {
 	for _, m := range r.sums {
 		m.Shard = r.shard
 		if interrupted {
-			m.Partial = fmt.Sprintf("interrupted: %s of %s bytes were read, %s compared",
+			m.Partial = fmt.Sprintf("interrupted: %s of %s bytes read, %s compared",
 				term.Thousands(r.progress.Bytes.Load()), term.Thousands(r.progress.Total.Load()),
 				term.Counted(int(m.Sessions.Total), "session was", "sessions were"))
 		}
 	}
 }
 
-// speed says how fast it was: of the machine, and so in no document.
+// speed describes the speed of the run. It depends on the machine, so it is in no document.
 func (r *comparing) speed() string {
 	n, took := r.progress.Decisions.Load(), time.Since(r.began)
 	if n == 0 || took <= 0 {
@@ -233,7 +238,7 @@ func (r *comparing) speed() string {
 }
 
 // open returns the session of an id once more.
-func (r *comparing) open(ctx context.Context, session string) (simulate.Story, error) {
+func (r *comparing) open(ctx context.Context, session string) (simulate.RecordedSession, error) {
 	for i := range r.families {
 		if !slices.ContainsFunc(r.families[i].Sessions, func(id string) bool { return r.mask(id) == session }) {
 			continue
@@ -244,7 +249,7 @@ func (r *comparing) open(ctx context.Context, session string) (simulate.Story, e
 			}
 		}
 	}
-	return simulate.Story{}, fmt.Errorf("session %s is not there any more", session)
+	return simulate.RecordedSession{}, fmt.Errorf("session %s no longer exists", session)
 }
 
 // policiesByDigest finds the policies that have decided by their digests: in state
@@ -258,7 +263,7 @@ func policiesByDigest(ctx context.Context, homes []string) func(digest string) (
 		if p := compiled[digest]; p != nil {
 			return p, nil
 		}
-		e, err := here.FirstKept(homes, digest)
+		e, err := active.FirstKept(homes, digest)
 		if err != nil {
 			return nil, err
 		}
@@ -271,13 +276,13 @@ func policiesByDigest(ctx context.Context, homes []string) func(digest string) (
 }
 
 // homesOf lists the state directories that sources are, or lie in, such as a
-// copy of another machine's: beside their sessions is what decided in them.
+// copy of another machine's: next to their sessions is what decided in them.
 func homesOf(args []string) []string {
 	const most = 3 // a file of a chain, its folder, sessions
 	var homes []string
 	for _, arg := range args {
 		for dir, i := filepath.Clean(arg), 0; i <= most; dir, i = filepath.Dir(dir), i+1 {
-			if info, err := os.Stat(here.KeptIn(dir).Dir); err == nil && info.IsDir() {
+			if info, err := os.Stat(active.KeptIn(dir).Dir); err == nil && info.IsDir() {
 				homes = append(homes, dir)
 				break
 			}

@@ -15,7 +15,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
-// plainMask takes secrets out of what a report says beside the records. All of
+// plainMask masks secrets in the parts of a report that do not come from records. All of
 // a kind get the same name: reports of the same sessions are the same bytes on
 // every machine, and a name that were computed without a key could be guessed.
 func plainMask() func(string) string {
@@ -28,24 +28,24 @@ func plainMask() func(string) string {
 func anywhere(read engine.Rows) func(harness.Transcript) engine.Classifier {
 	set, _ := read.(*rows.Set)
 	return func(t harness.Transcript) engine.Classifier {
-		return &classify.Classifier{World: elsewhere(t), MAC: ownMAC(t), Secrets: bundles.ShippedTokens(), Rows: set}
+		return &classify.Classifier{World: elsewhere(t), MAC: ownMAC(t), Secrets: bundles.BuiltInTokens(), Rows: set}
 	}
 }
 
 // elsewhere is a machine of which only the home directory is known, by where
 // the session stood.
-func elsewhere(t harness.Transcript) classify.World {
+func elsewhere(t harness.Transcript) classify.System {
 	for _, e := range t.Events {
 		if home := classify.HomeOf(e.CWD); home != "" {
-			return classify.World{Home: home}
+			return classify.System{Home: home}
 		}
 	}
-	return classify.World{}
+	return classify.System{}
 }
 
 // ownMAC is a digest whose key is the transcript itself: parts of one comparison
-// that are made on several machines name a secret alike, and to find out what is
-// behind a name one needs the transcript, in which it stands anyway.
+// that are made on several machines name a secret alike, and finding the secret of a
+// name needs the transcript, which contains it anyway.
 func ownMAC(t harness.Transcript) func([]byte) string {
 	h := sha256.New()
 	for _, e := range t.Events {

@@ -3,8 +3,6 @@ package simulatecmd
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"math/big"
@@ -12,15 +10,16 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// portion is the part of the sessions that a run is about: a sample of them,
+// selection is the part of the sessions that a run is about: a sample of them,
 // and of that one of several shards. Both go by a digest of a name, so that
 // every machine picks the same.
-type portion struct {
+type selection struct {
 	share *big.Rat        // nil: all
 	shard *simulate.Shard // nil: all
 }
@@ -36,7 +35,7 @@ func parseSample(text string) (*big.Rat, error) {
 		share.Quo(share, big.NewRat(100, 1))
 	}
 	if !ok || share.Sign() <= 0 || share.Cmp(big.NewRat(1, 1)) > 0 {
-		return nil, fmt.Errorf("--sample %s: expected a share of the sessions above 0 and at most all, such as 10%% or 1/10", text)
+		return nil, cli.Usage("--sample %s: expected a share of the sessions above 0 and at most 1, such as 10%% or 1/10", text)
 	}
 	return share, nil
 }
@@ -66,17 +65,17 @@ func parseShard(text string) (*simulate.Shard, error) {
 	i, err := strconv.Atoi(first)
 	n, err2 := strconv.Atoi(second)
 	if err != nil || err2 != nil || i < 1 || n < i || n > maxShards {
-		return nil, fmt.Errorf("--shard %s: expected i/n, the i-th of n parts, from 1/n to n/n, such as 1/4 (at most %d parts)", text, maxShards)
+		return nil, cli.Usage("--shard %s: expected i/n, the i-th of n parts, from 1/n to n/n, such as 1/4 (at most %d parts)", text, maxShards)
 	}
 	return &simulate.Shard{Index: i, Of: n}, nil
 }
 
-// hasSession says whether the sessions that belong together under a name are
+// hasSession reports whether the sessions that belong together under a name are
 // part of it.
-func (p portion) hasSession(name string) bool { return p.sampled(name) && p.has(name) }
+func (p selection) hasSession(name string) bool { return p.sampled(name) && p.has(name) }
 
 // sampled takes the share of the names whose digest is lowest.
-func (p portion) sampled(name string) bool {
+func (p selection) sampled(name string) bool {
 	if p.share == nil || p.share.Cmp(big.NewRat(1, 1)) == 0 {
 		return true
 	}
@@ -85,9 +84,9 @@ func (p portion) sampled(name string) bool {
 	return at.Cmp(p.share) < 0
 }
 
-// has says whether what is known by a name is in this shard. It looks at other
+// has reports whether what is known by a name is in this shard. It looks at other
 // bits of the digest than the sample, or a small sample would be in one shard.
-func (p portion) has(name string) bool {
+func (p selection) has(name string) bool {
 	if p.shard == nil {
 		return true
 	}
@@ -95,13 +94,13 @@ func (p portion) has(name string) bool {
 	return int(binary.BigEndian.Uint64(digest[8:16])%uint64(p.shard.Of)) == p.shard.Index-1
 }
 
-// checkTools refuses the name of a tool that is one of a known tool misspelt.
-// Others are let through: every server brings tools of its own.
+// checkTools refuses a name that looks like a misspelt name of a known tool. Others
+// are accepted: every server has tools of its own.
 func checkTools(names []string, rows engine.Rows) error {
 	known := slices.Sorted(maps.Keys(classify.Tools(rows)))
 	for _, name := range names {
 		if name == "" {
-			return errors.New("--tool: expected the name of a tool, such as Bash")
+			return cli.Usage("--tool: expected the name of a tool, such as Bash")
 		}
 		if slices.Contains(known, name) || strings.HasPrefix(name, "mcp__") {
 			continue
@@ -111,7 +110,7 @@ func checkTools(names []string, rows engine.Rows) error {
 			near = known[i]
 		}
 		if near != "" {
-			return fmt.Errorf("--tool %s: no such tool is known; did you mean %q?", name, near)
+			return cli.Usage("--tool %s: unknown tool; did you mean %q?", name, near)
 		}
 	}
 	return nil

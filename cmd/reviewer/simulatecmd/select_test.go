@@ -53,7 +53,7 @@ func TestPortion(t *testing.T) {
 		name := fmt.Sprintf("session-%d", i)
 		found := 0
 		for s := range shards {
-			p := portion{shard: &simulate.Shard{Index: s + 1, Of: shards}}
+			p := selection{shard: &simulate.Shard{Index: s + 1, Of: shards}}
 			if p.hasSession(name) {
 				found++
 				all[s]++
@@ -65,9 +65,9 @@ func TestPortion(t *testing.T) {
 		if found != 1 {
 			t.Fatalf("%s is in %d shards", name, found)
 		}
-		if (portion{share: tenth}).hasSession(name) {
+		if (selection{share: tenth}).hasSession(name) {
 			inTenth++
-			if !(portion{share: half}).hasSession(name) {
+			if !(selection{share: half}).hasSession(name) {
 				t.Errorf("%s is in a tenth, and not in a half", name)
 			}
 		}

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/bundles/diff"
-	"github.com/agent-reviewer/reviewer/bundles/here"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
@@ -16,8 +16,8 @@ import (
 
 // side is one side of a comparison: the policy that a reference names, or what
 // was recorded, of which there is no policy. kept has the policies that records name.
-func side(ctx context.Context, a *cli.App, ref string, kept *here.Former) (simulate.Side, *bundles.Effective, error) {
-	if ref == here.RefRecorded {
+func side(ctx context.Context, a *cli.App, ref string, kept *active.PolicyFinder) (simulate.Side, *bundles.Effective, error) {
+	if ref == active.RefRecorded {
 		return simulate.Side{Named: simulate.Named{Name: ref, Recorded: true, Rules: []string{}, Patterns: []string{}}}, nil, nil
 	}
 	e, err := a.PolicyRef(ctx, ref)
@@ -54,29 +54,29 @@ func valueText(v *diff.Version) string {
 	}
 	text, err := json.Marshal(v.Value)
 	if err != nil {
-		return fmt.Sprint(v.Value) // not reached: it was read from YAML
+		return fmt.Sprint(v.Value) // unreachable: it was read from YAML
 	}
 	return string(text)
 }
 
 // sideOf is a side of a policy that was read already.
-func sideOf(ctx context.Context, name string, e *bundles.Effective, kept *here.Former) (simulate.Side, error) {
+func sideOf(ctx context.Context, name string, e *bundles.Effective, kept *active.PolicyFinder) (simulate.Side, error) {
 	p, err := wiring.Compile(ctx, e)
 	if err != nil {
 		return simulate.Side{}, fmt.Errorf("policy %s: %w", name, err)
 	}
-	return simulate.Side{Named: sideNamed(name, e), Policy: p, Lacks: newLack(e, p, kept).of, Times: e.Timed()}, nil
+	return simulate.Side{Named: sideNamed(name, e), Policy: p, MissingFact: newLack(e, p, kept).of, TimeDependent: e.TimeDependent()}, nil
 }
 
-// sideNamed lists what a policy has that can speak. What the settings switch off
-// cannot.
+// sideNamed lists the rules and patterns of a policy that can fire. Those that settings
+// disable cannot.
 func sideNamed(name string, e *bundles.Effective) simulate.Named {
 	n := simulate.Named{Name: name, Digest: e.Digest, Rules: []string{}, Patterns: []string{}}
 	off := map[string]bool{}
 	for _, entry := range e.Catalogue() {
 		off[entry.ID] = entry.Enforcement == bundles.Off
 	}
-	for _, r := range e.Tuned() {
+	for _, r := range e.EffectiveRules() {
 		switch {
 		case off[r.ID]:
 		case r.Pattern():
@@ -86,7 +86,7 @@ func sideNamed(name string, e *bundles.Effective) simulate.Named {
 		}
 	}
 	for _, l := range e.Access() {
-		n.Rules = append(n.Rules, l.Speakers()...)
+		n.Rules = append(n.Rules, l.FindingIDs()...)
 	}
 	slices.Sort(n.Rules)
 	slices.Sort(n.Patterns)

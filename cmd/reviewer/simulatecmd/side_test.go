@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
@@ -57,7 +57,7 @@ func (s *shelf) ref(t *testing.T, ref string) *bundles.Effective {
 	return e
 }
 
-func (s *shelf) kept(t *testing.T) *here.Former {
+func (s *shelf) kept(t *testing.T) *active.PolicyFinder {
 	t.Helper()
 	k, err := s.FormerPolicies(nil)
 	if err != nil {
@@ -122,7 +122,7 @@ func TestPolicyRefs(t *testing.T) {
 	s.write(t, "sub/note.txt", "not of the policy")
 	s.commit(t)
 	want := s.ref(t, "policy")
-	if err := here.KeptIn(filepath.Join(s.dir, "state")).Put(want); err != nil {
+	if err := active.KeptIn(filepath.Join(s.dir, "state")).Put(want); err != nil {
 		t.Fatal(err)
 	}
 	// What the folder holds now is another matter.
@@ -147,8 +147,8 @@ func TestPolicyRefs(t *testing.T) {
 	}
 }
 
-// The words mean what ships and what holds here; a folder that is called so is
-// named by ./.
+// The words mean the built-in and the active policy; a folder with such a name is
+// given as ./NAME.
 func TestPolicyRefWords(t *testing.T) {
 	s := newShelf(t)
 	base, err := bundles.Default()
@@ -195,29 +195,29 @@ func TestPolicyRefsThatAreRefused(t *testing.T) {
 	}
 	for ref, want := range map[string]string{
 		"":                              "expected a folder, an archive (.tar.gz), git:REV:PATH",
-		"recorded":                      "can be a baseline only",
-		"polcy":                         "policy polcy: there is no such folder or archive; did you mean policy?; expected a folder",
+		"recorded":                      "can only be a baseline",
+		"polcy":                         "policy polcy: no such folder or archive; did you mean policy?; expected a folder",
 		"activ":                         "did you mean active?",
-		"deep.tgz":                      "there is no such folder or archive",
-		"plain.tar":                     "policy plain.tar: is no gzip",
-		"cut.tar.gz":                    "policy cut.tar.gz: the archive is cut short",
+		"deep.tgz":                      "no such folder or archive",
+		"plain.tar":                     "policy plain.tar: is not gzip",
+		"cut.tar.gz":                    "policy cut.tar.gz: the archive is truncated",
 		"deep.tar.gz":                   "policy/rules/mine/mine.yaml: nothing reads this file",
-		"empty":                         "policy empty: holds no file of a policy at its top",
+		"empty":                         "policy empty: contains no policy files at its top",
 		"broken":                        "policy broken: rules/a.yaml",
-		"aaaaaaaa":                      "2 policies begin so; give more digits: aaaaaaaa11, aaaaaaaa22",
-		"bbbbbbbbcc":                    "no policy of this digest was kept in",
-		"bbbbbbb":                       "there is no such folder or archive",
+		"aaaaaaaa":                      "2 policies match; give more digits: aaaaaaaa11, aaaaaaaa22",
+		"bbbbbbbbcc":                    "no policy with this digest is stored in",
+		"bbbbbbb":                       "no such folder or archive",
 		"git:":                          "the revision is missing",
 		"git:main":                      "expected git:REV:PATH, such as git:main:policy",
-		"git:--upload-pack=x:policy":    `"--upload-pack=x" is no revision: none begins with a dash`,
-		"git:main x:policy":             "none has spaces",
-		"git:mian:policy":               `git knows no revision "mian" here`,
+		"git:--upload-pack=x:policy":    `"--upload-pack=x" is not a revision: it begins with a dash`,
+		"git:main x:policy":             "it contains spaces",
+		"git:mian:policy":               `unknown git revision "mian"`,
 		"git:main:polcy":                `there is no "polcy" in revision main`,
 		"git:main:/etc":                 `there is no "/etc" in revision main`,
 		"git:main:../..":                `there is no "../.." in revision main`,
-		"git:main:policy/settings.yaml": "is no folder",
-		"git:main:linked":               "other.yaml is a link; where it leads is not in the revision",
-		"git:main:empty":                "holds no file of a policy at its top",
+		"git:main:policy/settings.yaml": "is not a folder",
+		"git:main:linked":               "other.yaml is a symbolic link, whose target is not in the revision",
+		"git:main:empty":                "contains no policy files at its top level",
 		"git:main:broken":               "policy git:main:broken: rules/a.yaml",
 	} {
 		if _, err := s.PolicyRef(t.Context(), ref); err == nil || !strings.Contains(err.Error(), want) {
@@ -265,12 +265,12 @@ func TestPolicyRefOfHostileRepository(t *testing.T) {
 	if got := s.ref(t, "git:HEAD:policy"); got.Digest != want.Digest {
 		t.Error("attributes change what a revision holds")
 	}
-	if here.Exists(filepath.Join(s.dir, "ran")) {
+	if active.Exists(filepath.Join(s.dir, "ran")) {
 		t.Error("something of the repository ran")
 	}
 }
 
-// A replaced object is what it was, and a submodule is no part of a policy.
+// A replaced object is what it was, and a submodule is not a part of a policy.
 func TestPolicyRefOfOddRepository(t *testing.T) {
 	s := newShelf(t)
 	s.commit(t)
@@ -296,7 +296,7 @@ func TestPolicyRefSaysThatSignaturesAreOpen(t *testing.T) {
 	if got := s.ref(t, "signed.tar.gz"); got.Digest != s.ref(t, "policy").Digest {
 		t.Error("signatures are part of the digest")
 	}
-	if !strings.Contains(s.said.String(), "carries signatures, which are not checked here") {
+	if !strings.Contains(s.said.String(), "has signatures, which this command does not check") {
 		t.Errorf("it says %q", s.said.String())
 	}
 }
@@ -319,7 +319,7 @@ func TestSide(t *testing.T) {
 		}
 	}
 	recorded, _, err := side(t.Context(), s.App, "recorded", s.kept(t))
-	if err != nil || recorded.Policy != nil || !recorded.Named.Recorded || recorded.Named.Digest != "" || recorded.Lacks != nil {
+	if err != nil || recorded.Policy != nil || !recorded.Named.Recorded || recorded.Named.Digest != "" || recorded.MissingFact != nil {
 		t.Errorf("recorded: %+v (%v)", recorded, err)
 	}
 	s.write(t, "policy/policy/bad.rego", "package policies.user\nx := no_such(1)\n")

@@ -1,7 +1,7 @@
-// Package simulatecmd is `reviewer policy simulate`: it finds sessions and the two
-// policies to compare, runs the comparison, and makes cases of what changed.
+// Package simulatecmd implements `reviewer policy simulate`: it finds sessions and the
+// two policies to compare, runs the comparison, and writes cases for what changed.
 //
-// Not its business: the comparison itself, and how its result is drawn.
+// Out of scope: the comparison itself, and the form of its result.
 package simulatecmd
 
 import (
@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/impact"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/sources"
@@ -29,11 +29,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// simulation is what the flags of `policy simulate` say, and what they mean.
+// simulation is the flags of `policy simulate`, and their meaning.
 type simulation struct {
 	out                 term.Outputs
 	baseline, candidate string
 	sweep               string
+	given               func(flag string) bool // it is on the command line
 	failOn              []string
 	saveCases           string
 	since               string
@@ -47,7 +48,7 @@ type simulation struct {
 	key       string   // of the setting that is swept
 	values    []float64
 	budgets   []simulate.Budget
-	portion   portion
+	portion   selection
 	selection simulate.Selection
 	mask      func(string) string // of what the report names
 }
@@ -57,22 +58,22 @@ func Command(a *cli.App) *cobra.Command {
 	var s simulation
 	cmd := &cobra.Command{
 		Use:   "simulate [SOURCE…]",
-		Short: "What would this change of policy have done to what has happened?",
-		Long: "Takes what was recorded through two policies, side by side, and tells which calls\n" +
-			"would have been answered otherwise, by which rule, and where that would have begun.\n\n" +
+		Short: "Compare two policies on recorded sessions and show what would change",
+		Long: "Replays recorded sessions with two policies, side by side, and shows which calls would have\n" +
+			"been decided differently, by which rule, and where each session would first have differed.\n\n" +
 			"A SOURCE is a file, a folder, a pattern such as 'logs/**/*.jsonl.zst', or - for\n" +
-			"standard input: transcripts of agents, logs of this program, and what `audit export`\n" +
-			"writes, plain or compressed, recognised by their contents. Without a SOURCE it is\n" +
-			"the log of this machine.\n\n" +
-			"A policy (REF) is a folder, an archive (.tar.gz), git:REV:PATH, active (what holds\n" +
-			"here), default (what ships), or the first 8 or more digits of a kept one's digest.\n" +
-			"The baseline can also be recorded: what was decided when it happened.\n\n" +
-			"Decisions in a log are computed again under the policy that made them, and must\n" +
-			"come out as they were recorded (--no-fidelity leaves that out). Ctrl-C ends with a\n" +
-			"report of what was compared so far.\n\n" +
-			"Exit codes: 0 fine; 1 could not run, or something could not be read, or it was\n" +
-			"interrupted; 2 a --fail-on is exceeded, a recorded decision does not come out again,\n" +
-			"or a log is not what was written. docs/simulate.md explains the report.",
+			"standard input: transcripts of agents, logs of this program, and the output of `audit\n" +
+			"export`, plain or compressed, recognised by their contents. Without a SOURCE the log\n" +
+			"of this machine is used.\n\n" +
+			"A policy (REF) is a folder, an archive (.tar.gz), git:REV:PATH, active (the one active\n" +
+			"here), default (the built-in one), or the first 8 or more digits of a stored policy's digest.\n" +
+			"The baseline can also be \"recorded\": the decisions as they were recorded.\n\n" +
+			"Decisions in a log are recomputed with the policy that made them, and must reproduce\n" +
+			"what was recorded (--no-fidelity skips this). Ctrl-C stops with a report of what was\n" +
+			"compared so far.\n\n" +
+			"Exit codes: 0 fine; 1 could not run, or something could not be read, or interrupted;\n" +
+			"2 a --fail-on budget is exceeded, a recorded decision does not reproduce, or a log was\n" +
+			"tampered with; 3 wrong usage. docs/simulate.md explains the report.",
 		Example: "  reviewer policy simulate --candidate ./policy                  # the log of this machine\n" +
 			"  reviewer policy simulate ~/.claude/projects --baseline git:main:policy --candidate policy\n" +
 			"  reviewer policy simulate --candidate policy --since 7d --fail-on 'loosened>0' --fail-on '*->block>5'\n" +
@@ -82,6 +83,7 @@ func Command(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return compareAll(cmd.Context(), a, args, &s) },
 	}
 	s.flags(cmd)
+	s.given = cmd.Flags().Changed
 	cmd.AddCommand(simulateMergeCommand(a))
 	return cmd
 }
@@ -89,25 +91,25 @@ func Command(a *cli.App) *cobra.Command {
 func (s *simulation) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&s.baseline, "baseline", here.RefRecorded, "`REF` of the policy to compare with")
-	f.StringVar(&s.candidate, "candidate", here.RefActive, "`REF` of the policy to try")
-	f.StringVar(&s.sweep, "sweep", "", "try the candidate with each value of a setting that is a number: `KEY=FROM:TO:STEP`")
+	f.StringVar(&s.baseline, "baseline", active.RefRecorded, "`REF` of the policy to compare with (of a sweep: the unchanged candidate)")
+	f.StringVar(&s.candidate, "candidate", active.RefActive, "`REF` of the policy to try")
+	f.StringVar(&s.sweep, "sweep", "", "try the candidate with each value of a numeric setting: `KEY=FROM:TO:STEP`")
 	f.StringArrayVar(&s.failOn, "fail-on", nil, failOnUsage)
 	f.StringVar(&s.saveCases, "save-cases", "",
 		"write the smallest example of each kind of change into this folder (`DIR`), as cases for `policy test`")
 	f.StringVar(&s.since, "since", "",
-		"count only what happened since this `TIME`, such as 90m, 24h or 7d before now, or 2026-01-31; what came before is history")
-	f.StringArrayVar(&s.sessions, "session", nil, "only sessions whose `ID` begins so; repeatable")
-	f.StringArrayVar(&s.tools, "tool", nil, "count only calls of the tool of this `NAME`; repeatable")
-	f.StringVar(&s.sample, "sample", "", "only this `SHARE` of the sessions, such as 10% or 1/10: always the same ones")
+		"count only what happened since this `TIME`, such as 90m, 24h or 7d ago, or 2026-01-31; earlier events serve as history")
+	f.StringArrayVar(&s.sessions, "session", nil, "only sessions whose id starts with `ID`; repeatable")
+	f.StringArrayVar(&s.tools, "tool", nil, "count only calls of the tool `NAME`; repeatable")
+	f.StringVar(&s.sample, "sample", "", "only this `SHARE` of the sessions, such as 10% or 1/10; always the same sessions")
 	f.StringVar(&s.shard, "shard", "", "only the `i/n`-th part of the sessions, for `simulate merge`")
-	f.BoolVar(&s.noFidelity, "no-fidelity", false, "do not compute recorded decisions again")
-	f.IntVarP(&s.parallel, "parallel", "p", 0, "sessions at a time (default: as many as there are processors)")
-	f.BoolVarP(&s.verbose, "verbose", "v", false, "list everything, and say how long it took")
+	f.BoolVar(&s.noFidelity, "no-fidelity", false, "do not recompute recorded decisions")
+	f.IntVarP(&s.parallel, "parallel", "p", 0, "number of sessions to process at a time (default: the number of processors)")
+	f.BoolVarP(&s.verbose, "verbose", "v", false, "list everything, and show the running time")
 	s.out.Flags(cmd, impact.Formats()...)
 }
 
-const failOnUsage = "exit with 2 where a budget is exceeded: `FROM->TO>N` (verdicts, or *) or STATE>N; repeatable"
+const failOnUsage = "exit with 2 if a budget is exceeded: `FROM->TO>N` (verdicts, or *) or STATE>N; repeatable"
 
 // compareAll runs a comparison, writes the report, and then says what is wrong.
 func compareAll(ctx context.Context, a *cli.App, args []string, s *simulation) error {
@@ -119,18 +121,20 @@ func compareAll(ctx context.Context, a *cli.App, args []string, s *simulation) e
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends at once
 
-	s.begin(a)
 	p := a.ShowProgress(start)
 	defer p.End()
 	r, err := prepare(ctx, a, s, p)
 	if err == nil {
-		err = r.run(ctx)
+		s.begin(a)
+		if err = r.run(ctx); err == nil && s.key == "" {
+			r.addExamples(ctx)
+		}
 	} else if ctx.Err() != nil {
 		err = errors.New("interrupted before anything was compared")
 	}
 	p.End()
 	if err != nil {
-		return err
+		return writeFailed(a, &s.out, "policy simulate", err)
 	}
 	if err := writeImpacts(a, s, r.sums, r.speed()); err != nil {
 		return err
@@ -155,8 +159,11 @@ func (s *simulation) read(a *cli.App, args []string, now time.Time) error {
 	}
 	if s.sweep != "" {
 		var err error
+		if !s.given("baseline") { // what was recorded differs from every value alike
+			s.baseline = s.candidate
+		}
 		if s.key, s.values, err = bundles.ParseSweep(s.sweep); err != nil {
-			return fmt.Errorf("--sweep %w", err)
+			return cli.Usage("--sweep %w", err)
 		}
 	}
 	if s.args = args; len(args) > 0 {
@@ -171,24 +178,27 @@ func (s *simulation) readBudgets() error {
 	for _, text := range s.failOn {
 		b, err := simulate.ParseBudget(text)
 		if err != nil {
-			return fmt.Errorf("--fail-on: %w", err)
+			return cli.Usage("--fail-on: %w", err)
 		}
 		s.budgets = append(s.budgets, b)
 	}
 	return nil
 }
 
-// together refuses flags that mean nothing beside each other.
+// together refuses flags that do not go together.
 func (s *simulation) together() error {
 	switch {
 	case s.parallel < 0:
-		return fmt.Errorf("--parallel %d: expected a number of sessions, or 0 for as many as there are processors", s.parallel)
-	case s.candidate == here.RefRecorded:
-		return errors.New("--candidate recorded: a candidate is a policy; what was recorded can be compared with, as --baseline recorded")
+		return cli.Usage("--parallel %d: expected a number of sessions, or 0 for the number of processors", s.parallel)
+	case s.candidate == active.RefRecorded:
+		return cli.Usage("--candidate recorded: a candidate must be a policy; only the baseline can be recorded (--baseline recorded)")
 	case s.sweep != "" && len(s.failOn) > 0:
-		return errors.New("--sweep and --fail-on: a budget is for one candidate; give the value that you chose in its settings, and run again")
+		return cli.Usage("--sweep and --fail-on: a budget applies to a single candidate; put the chosen value into its settings, and run again")
+	case s.sweep != "" && slices.ContainsFunc(s.out.List, func(o term.Output) bool { return o.Format == "sarif" }):
+		return cli.Usage("sarif lists the effects of one policy change, but a sweep has many; " +
+			"use -f json, -f github or -f html, or simulate one value")
 	case s.sweep != "" && s.saveCases != "":
-		return errors.New("--sweep and --save-cases: cases are of one candidate; give the value that you chose in its settings, and run again")
+		return cli.Usage("--sweep and --save-cases: cases need a single candidate; put the chosen value into its settings, and run again")
 	}
 	return nil
 }
@@ -199,7 +209,7 @@ func (s *simulation) readSelection(now time.Time) (err error) {
 		return err
 	}
 	if _, span := cli.SpanOf(s.since); s.shard != "" && s.since != "" && span == nil {
-		return fmt.Errorf("--since %s: each shard would have another moment; give a date or a time, such as %s", s.since,
+		return cli.Usage("--since %s: each shard would start at a different time; give a fixed date or time, such as %s", s.since,
 			time.UnixMilli(s.selection.Since).Format(time.RFC3339))
 	}
 	if s.sample != "" {
@@ -214,7 +224,7 @@ func (s *simulation) readSelection(now time.Time) (err error) {
 	}
 	for _, id := range s.sessions {
 		if id == "" {
-			return errors.New("--session: expected the id of a session, or its beginning")
+			return cli.Usage("--session: expected the id of a session, or a prefix of it")
 		}
 	}
 	s.selection.Sessions, s.selection.Tools = sortedOnce(s.sessions, s.mask), sortedOnce(s.tools, s.mask)
@@ -222,7 +232,7 @@ func (s *simulation) readSelection(now time.Time) (err error) {
 	return nil
 }
 
-// begin says at once, where a person reads the report, what is compared.
+// begin prints what is compared, if a person reads the report.
 func (s *simulation) begin(a *cli.App) {
 	names := make([]string, len(s.args))
 	for i, arg := range s.args {
@@ -236,12 +246,12 @@ func (s *simulation) begin(a *cli.App) {
 		where = "the log of this machine, " + where
 	}
 	baseline := s.baseline
-	if baseline == here.RefRecorded {
+	if baseline == active.RefRecorded {
 		baseline = "what was recorded"
 	}
 	text := fmt.Sprintf("comparing %s with %s, over %s", term.OneLine(s.mask(baseline), 80), term.OneLine(s.mask(s.candidate), 80), where)
 	for _, o := range s.out.List {
-		if o.Format == "pretty" && o.File == "" {
+		if o.Format == "text" && o.File == "" {
 			fmt.Fprintf(a.Stdout, "%s\n\n", text)
 			return
 		}
@@ -258,7 +268,7 @@ func findSources(ctx context.Context, a *cli.App, s *simulation, read engine.Row
 		Classifier: anywhere(read), Mask: s.mask,
 	})
 	if err != nil && s.own {
-		return nil, fmt.Errorf("nothing is recorded on this machine (%w); name what to read, such as ~/.claude/projects", err)
+		return nil, fmt.Errorf("nothing is recorded on this machine (%w); name a source, such as ~/.claude/projects", err)
 	}
 	if err != nil {
 		return nil, err
@@ -286,8 +296,8 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
-// anyAsked is an error where --session names none: nobody would see from a
-// report of nothing that an id is wrong.
+// anyAsked returns an error if --session matches no session: an empty report would not
+// show that an id is wrong.
 func (s *simulation) anyAsked(set *sources.Set) error {
 	example := ""
 	for _, f := range set.Families {
@@ -296,11 +306,11 @@ func (s *simulation) anyAsked(set *sources.Set) error {
 		}
 		example = f.Session
 	}
-	return fmt.Errorf("--session %s: none of %s begins so; there is, for example, %s",
+	return fmt.Errorf("--session %s: none of %s has this prefix; there is, for example, %s",
 		strings.Join(s.sessions, ", "), term.Counted(len(set.Families), "session", "sessions"), s.mask(example))
 }
 
-// holds says whether a family has a session that was asked for. What comes
+// holds reports whether a family has a session that was asked for. What comes
 // through standard input is not known before it is read.
 func (s *simulation) holds(f sources.Family) bool {
 	return slices.Contains(s.args, "-") || slices.ContainsFunc(f.Sessions, s.selection.Holds)

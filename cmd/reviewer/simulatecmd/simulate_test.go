@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agent-reviewer/reviewer/bundles/here"
+	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/sources"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
@@ -43,7 +43,7 @@ func sessionsIn(t *testing.T, ids ...string) string {
 func prepared(t *testing.T, ctx context.Context, dir string) (*cli.App, *comparing) {
 	t.Helper()
 	a := &cli.App{Streams: term.Streams{Stdin: strings.NewReader(""), Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}, Env: func(string) string { return "" }}, Home: t.TempDir()}
-	s := simulation{baseline: here.RefDefault, candidate: here.RefDefault, parallel: 1}
+	s := simulation{baseline: active.RefDefault, candidate: active.RefDefault, parallel: 1}
 	s.out.Given, s.out.Formats = []string{"json"}, []string{"json"}
 	if err := s.read(a, []string{dir}, time.Unix(1e9, 0)); err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("%d sessions, %d calls, partial: %q", m.Sessions.Total, m.Calls.Total, m.Partial)
 	}
 	err := verdictOf(a, nil, r.sums)
-	if e := (*cli.ExitError)(nil); err == nil || errors.As(err, &e) || !strings.Contains(err.Error(), "of a part only") {
+	if e := (*cli.ExitError)(nil); err == nil || errors.As(err, &e) || !strings.Contains(err.Error(), "incomplete") {
 		t.Errorf("error %v, want exit code 1", err)
 	}
 	if _, err := simulate.Merge(r.sums); err == nil {
@@ -104,7 +104,7 @@ func TestComparingCrash(t *testing.T) {
 	_, r := prepared(t, t.Context(), sessionsIn(t, "0000aaaa", "0000bbbb", "0000cccc"))
 	meddle(r, func() { panic("ghp_0123456789") })
 	err := r.run(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "failed inside (string)") || strings.Contains(err.Error(), "ghp_") {
+	if err == nil || !strings.Contains(err.Error(), "internal error (string)") || strings.Contains(err.Error(), "ghp_") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -131,10 +131,10 @@ func TestSimulateVerdict(t *testing.T) {
 		{"fine", fine, cli.ExitOK, nil},
 		{"budget", loosened, cli.ExitFindings, []string{"--fail-on loosened>0"}},
 		{"unread", unread, cli.ExitFailed, []string{"2 files could not be read"}},
-		{"damaged", damaged, cli.ExitFindings, []string{"a log is not what was written", "1 file could not be read"}},
+		{"damaged", damaged, cli.ExitFindings, []string{"a log was tampered with or damaged", "1 file could not be read"}},
 		{"fidelity", differs, cli.ExitFindings, []string{"12345678-3: decision"}},
 		{"budget and unread", both, cli.ExitFindings, []string{"loosened>0", "2 files"}},
-		{"partial", simulate.Impact{Partial: "interrupted"}, cli.ExitFailed, []string{"a part only: interrupted"}},
+		{"partial", simulate.Impact{Partial: "interrupted"}, cli.ExitFailed, []string{"incomplete: interrupted"}},
 	} {
 		var told bytes.Buffer
 		a := &cli.App{Streams: term.Streams{Stderr: &told}}
@@ -168,7 +168,7 @@ func TestTake(t *testing.T) {
 	families, lost := 0, 0
 	for i := range 3 {
 		r := &comparing{progress: &term.Progress{}}
-		r.take(&simulation{portion: portion{shard: &simulate.Shard{Index: i + 1, Of: 3}}}, set)
+		r.take(&simulation{portion: selection{shard: &simulate.Shard{Index: i + 1, Of: 3}}}, set)
 		var size int64
 		for j, f := range r.families {
 			if size += f.Bytes; j > 0 && f.Session < r.families[j-1].Session {

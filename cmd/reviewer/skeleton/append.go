@@ -11,7 +11,7 @@ import (
 // Append puts rows (a YAML list that begins in the first column) behind what a
 // file of rules or cases holds. What is there stays as it is, to the byte: rows
 // join a list that ends the file, and are a document of their own behind
-// anything else. Where the file is no YAML, what comes of it is none either.
+// anything else. Where the file is not YAML, what comes of it is none either.
 func Append(file, rows []byte) []byte {
 	if len(bytes.TrimSpace(file)) == 0 {
 		return rows
@@ -24,7 +24,7 @@ func Append(file, rows []byte) []byte {
 	return []byte(text + indented(string(rows), indent))
 }
 
-// lastList says whether the file's last document is a list with a row a line,
+// lastList reports whether the file's last document is a list with a row a line,
 // and by how much that is indented.
 func lastList(file []byte) (indent int, list bool) {
 	var last *yaml.Node
@@ -45,7 +45,7 @@ func lastList(file []byte) (indent int, list bool) {
 	return last.Column - 1, true
 }
 
-// ended says that the last document is closed by a line of its own.
+// ended reports whether the last document is closed by a line of its own.
 func ended(file []byte) bool {
 	lines := strings.Split(strings.TrimRight(string(file), " \n"), "\n")
 	return strings.HasPrefix(lines[len(lines)-1], "...")

@@ -1,9 +1,9 @@
-// Package skeleton writes the first lines of what a policy is made of: a bundle,
-// a rule, a pattern, a case. What it writes passes `policy check` and `policy
-// test` as it is; a person then puts their own words where the example's are.
+// Package skeleton generates the parts of a policy: a bundle, a rule, a pattern, a
+// case. What it generates passes `policy check` and `policy test` as it is; a person
+// then replaces the example.
 //
-// Not its business: reading and writing files. It makes texts, and whoever asks
-// for them checks the policy that they give before any is written.
+// Out of scope: reading and writing files. It generates texts; the caller checks
+// the resulting policy before writing any.
 package skeleton
 
 // File is a text for a file of a policy.

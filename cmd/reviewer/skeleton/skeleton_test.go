@@ -66,9 +66,31 @@ func TestFiles(t *testing.T) {
 				}
 				var doc any
 				if strings.HasSuffix(f.Name, ".yaml") && yaml.Unmarshal([]byte(f.Text), &doc) != nil {
-					t.Errorf("%s %s is no YAML:\n%s", layer, f.Name, f.Text)
+					t.Errorf("%s %s is not YAML:\n%s", layer, f.Name, f.Text)
 				}
 			}
 		}
+	}
+}
+
+// Each template has its files under the bundle's name, and nothing is left to
+// fill in. That they are policies is shown by testdata/script/policy-new-template.txtar.
+func TestStart(t *testing.T) {
+	for _, template := range Templates() {
+		list, err := Bundle{Name: "shop", Layer: bundles.Organisation, Dir: "policy"}.Start(template.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(list) < 5 || template.About == "" {
+			t.Errorf("%s: %d files", template.Name, len(list))
+		}
+		for _, f := range list {
+			if strings.Contains(f.Name, "NAME") || strings.Contains(f.Text, "{{.") || f.Text == "" {
+				t.Errorf("%s %s: %s", template.Name, f.Name, f.Text)
+			}
+		}
+	}
+	if _, err := (Bundle{}).Start("none"); err == nil {
+		t.Error("a template that there is not")
 	}
 }

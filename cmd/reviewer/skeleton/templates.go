@@ -14,7 +14,7 @@ import (
 //go:embed files
 var files embed.FS
 
-// Rule says what rule is wanted.
+// Rule describes the rule to write.
 type Rule struct {
 	ID    string
 	Layer string // of the policy that it is for
@@ -30,7 +30,7 @@ func (r Rule) Title() string {
 // Name is the id as a name in Rego and as a file's name, such as shop_kubectl.
 func (r Rule) Name() string { return strings.Join(words(r.ID), "_") }
 
-// Base says that the rule is one of the base layer, which has a package of its own.
+// Base reports whether the rule is one of the base layer, which has a package of its own.
 func (r Rule) Base() bool { return r.Layer == bundles.Base }
 
 func words(id string) []string {
@@ -39,7 +39,7 @@ func words(id string) []string {
 
 var familyForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*`) })
 
-// Family is the folder in which a rule and its cases lie: what stands before the
+// Family is the folder in which a rule and its cases lie: what precedes the
 // first dot of its id, else all of it. Each folder has one file of rules, since
 // stock OPA takes the files of a folder for one document.
 func Family(id string) string { return familyForm().FindString(id) }
@@ -58,16 +58,16 @@ func (r Rule) Files() ([]File, error) {
 	return fill(list, names, r)
 }
 
-// RulesFile is where the row of a rule is written where nothing says otherwise.
+// RulesFile is where the row of a rule is written where nothing says something else.
 func RulesFile(id string) string { return "rules/" + Family(id) + "/" + Family(id) + ".yaml" }
 
 // PatternsFile is the file of a pattern's row.
 func PatternsFile(id string) string { return "patterns/" + Family(id) + "/" + Family(id) + ".yaml" }
 
-// CasesFile is where the cases of a rule are written where nothing says otherwise.
+// CasesFile is where the cases of a rule are written where nothing says something else.
 func CasesFile(id string) string { return "cases/" + Family(id) + "/" + Family(id) + ".yaml" }
 
-// Pattern says what pattern is wanted: a rule that measures.
+// Pattern describes the pattern to write: a rule that measures.
 type Pattern struct{ Rule }
 
 // Files are the row and its cases.
@@ -76,7 +76,7 @@ func (p Pattern) Files() ([]File, error) {
 	return fill(list, []string{"pattern.yaml", "pattern_cases.yaml"}, p.Rule)
 }
 
-// Bundle says what bundle is wanted, for a layer above the base.
+// Bundle describes the bundle to write, for a layer above the base.
 type Bundle struct {
 	Name  string // of the bundle, and the beginning of the ids of its rules
 	Layer string

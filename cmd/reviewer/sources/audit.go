@@ -19,7 +19,7 @@ type log struct {
 	options  Options
 	places   []place
 	follower audit.Follower
-	held     *engine.Record // the newest record: the next line says whether it was changed
+	held     *engine.Record // the newest record: the next line reports whether it was changed
 	last     int64          // its number
 	files    int64
 	sources  simulate.Sources
@@ -29,9 +29,9 @@ type log struct {
 func (f *Family) logOf(places ...place) *log { return &log{options: f.options, places: places} }
 
 // chained is the session of a chain, read from the files that hold it.
-func (f *Family) chained(ctx context.Context) simulate.Story {
+func (f *Family) chained(ctx context.Context) simulate.RecordedSession {
 	c := f.logOf(f.chain...)
-	return c.story(func(yield func(simulate.Moment, error) bool) {
+	return c.story(func(yield func(simulate.RecordedEvent, error) bool) {
 		for _, p := range c.places {
 			if p.counts {
 				c.files++
@@ -49,10 +49,10 @@ func (f *Family) chained(ctx context.Context) simulate.Story {
 	})
 }
 
-func (c *log) story(moments func(yield func(simulate.Moment, error) bool)) simulate.Story {
+func (c *log) story(moments func(yield func(simulate.RecordedEvent, error) bool)) simulate.RecordedSession {
 	h := c.places[0].head
-	return simulate.Story{
-		Session: c.options.mask(h.session), Harness: h.harness, Format: formatAudit, Audit: true, Moments: moments,
+	return simulate.RecordedSession{
+		Session: c.options.mask(h.session), Harness: h.harness, Format: formatAudit, Audit: true, Events: moments,
 		Sources: func() simulate.Sources {
 			s := c.sources
 			s.Files, s.Formats = c.files, map[string]int64{formatAudit: 1}
@@ -62,7 +62,7 @@ func (c *log) story(moments func(yield func(simulate.Moment, error) bool)) simul
 }
 
 // readPlace hands out the records of one file; false: no more are wanted.
-func (c *log) readPlace(ctx context.Context, p place, yield func(simulate.Moment, error) bool) bool {
+func (c *log) readPlace(ctx context.Context, p place, yield func(simulate.RecordedEvent, error) bool) bool {
 	r, err := p.open(ctx, c.options)
 	if err != nil {
 		c.fail(p, 0, err)
@@ -112,7 +112,7 @@ func (c *log) line(p place, in *lines, beginning *bool) (raw []byte, skip bool) 
 
 // pipe hands out the records of the chain whose line comes next, up to that of
 // another one.
-func (c *log) pipe(in *lines, yield func(simulate.Moment, error) bool) {
+func (c *log) pipe(in *lines, yield func(simulate.RecordedEvent, error) bool) {
 	p := c.places[0]
 	c.follower.Exported = true
 	for c.err == nil && in.next() {
@@ -136,7 +136,7 @@ func (c *log) pipe(in *lines, yield func(simulate.Moment, error) bool) {
 
 // take checks a line. What it hands out is the one before: that one is as it was
 // written.
-func (c *log) take(p place, in *lines, raw []byte, yield func(simulate.Moment, error) bool) bool {
+func (c *log) take(p place, in *lines, raw []byte, yield func(simulate.RecordedEvent, error) bool) bool {
 	c.sources.Lines++
 	r, err := c.next(in, raw)
 	if err != nil {
@@ -153,7 +153,7 @@ func (c *log) take(p place, in *lines, raw []byte, yield func(simulate.Moment, e
 	}
 	before := c.held
 	c.held, c.last = r, r.N
-	return before == nil || yield(simulate.Moment{Record: before}, nil)
+	return before == nil || yield(simulate.RecordedEvent{Record: before}, nil)
 }
 
 func (c *log) next(in *lines, raw []byte) (*engine.Record, error) {
@@ -161,22 +161,22 @@ func (c *log) next(in *lines, raw []byte) (*engine.Record, error) {
 	case in.tooLong():
 		return nil, errLong
 	case raw == nil:
-		return nil, errors.New("is no record of an export")
+		return nil, errors.New("is not a record of an export")
 	}
 	return c.follower.Next(raw)
 }
 
 // end hands out the newest record, and why there are no more.
-func (c *log) end(yield func(simulate.Moment, error) bool) {
-	if c.held != nil && !yield(simulate.Moment{Record: c.held}, nil) {
+func (c *log) end(yield func(simulate.RecordedEvent, error) bool) {
+	if c.held != nil && !yield(simulate.RecordedEvent{Record: c.held}, nil) {
 		return
 	}
 	if c.err != nil {
-		yield(simulate.Moment{}, c.err)
+		yield(simulate.RecordedEvent{}, c.err)
 	}
 }
 
-// fail says where the session ends before its end.
+// fail reports where the session ends before its end.
 func (c *log) fail(p place, line int, err error) {
 	at := trouble(p, line, err)
 	at.Path, at.Why = c.options.mask(at.Path), c.options.mask(at.Why)

@@ -67,11 +67,11 @@ func read(t testing.TB, path string) string {
 	return string(b)
 }
 
-// The machine's own log is no session.
+// The machine's own log is not a session.
 func TestLedger(t *testing.T) {
 	dir := home(t, 2, "s1")
 	path := filepath.Join(dir, "ledger", "000001.jsonl")
-	if _, err := Find(t.Context(), []string{path}, options()); err == nil || !strings.Contains(err.Error(), "machine's own log") {
+	if _, err := Find(t.Context(), []string{path}, options()); err == nil || !strings.Contains(err.Error(), "machine's ledger") {
 		t.Errorf("the ledger: %v", err)
 	}
 	if set := find(t, filepath.Join(dir, "ledger"), dir); len(set.Families) != 1 || len(set.Lost) != 0 {
@@ -118,7 +118,7 @@ func records(t testing.TB, set *Set) []string {
 	var list []string
 	for i := range set.Families {
 		for s := range set.Families[i].Stories(t.Context()) {
-			for m, err := range s.Moments {
+			for m, err := range s.Events {
 				if err == nil {
 					list = append(list, m.Record.Prev+m.Record.ID()+string(m.Record.Kind)+m.Record.Call)
 				}
@@ -143,9 +143,9 @@ func TestDamagedLogs(t *testing.T) {
 		{"a line twice", func(t *testing.T, f []string) {
 			l := strings.SplitAfter(read(t, f[1]), "\n")
 			write(t, f[1], l[0]+l[1]+l[1])
-		}, "records are missing, or not in order", 0},
-		{"garbage", func(t *testing.T, f []string) { write(t, f[1], strings.Replace(read(t, f[1]), "\n", "\nhello\n", 1)) }, "does not begin", 0},
-		{"an endless line", func(t *testing.T, f []string) { appendTo(t, f[1], strings.Repeat("x", 1<<20)) }, "longer than any record", 0},
+		}, "records are missing or out of order", 0},
+		{"garbage", func(t *testing.T, f []string) { write(t, f[1], strings.Replace(read(t, f[1]), "\n", "\nhello\n", 1)) }, "does not start", 0},
+		{"an endless line", func(t *testing.T, f []string) { appendTo(t, f[1], strings.Repeat("x", 1<<20)) }, "longer than the longest possible record", 0},
 		{"the first line of a file", func(t *testing.T, f []string) { write(t, f[1], "{"+read(t, f[1])) }, "records are missing", 1},
 	} {
 		dir := home(t, 12, "s1")
@@ -157,7 +157,7 @@ func TestDamagedLogs(t *testing.T) {
 		var troubles []simulate.Trouble
 		for s := range set.Families[0].Stories(t.Context()) {
 			var failed error
-			for _, err := range s.Moments {
+			for _, err := range s.Events {
 				failed = err
 			}
 			if troubles = s.Sources().Troubles; (failed != nil) != (c.want != "") {

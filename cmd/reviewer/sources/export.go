@@ -13,7 +13,7 @@ import (
 
 // splitExport finds which part of an export belongs to which chain, and how long
 // the whole is. The records of one chain may lie in several places. A line that
-// is no record belongs to what came before: reading that finds the damage.
+// is not a record belongs to what came before: reading that finds the damage.
 func splitExport(r io.Reader) (parts []place, length int64, err error) {
 	in := newLines(r, maxExportedLine)
 	open, session := false, map[string]string{}
@@ -35,12 +35,12 @@ func splitExport(r io.Reader) (parts []place, length int64, err error) {
 	case in.err != nil:
 		err = in.err
 	case open:
-		err = errors.New("the export is cut off: the bracket that ends its array is missing")
+		err = errors.New("the export is truncated: the closing bracket of its array is missing")
 	}
 	return sessionsOnly(parts), length, err
 }
 
-// partHead says what a part of an export begins with. session remembers whose
+// partHead is the beginning of a part of an export. session remembers whose
 // chain it is: not every record says it.
 func partHead(text []byte, chain string, session map[string]string) head {
 	raw, _ := audit.Exported(text)
@@ -66,10 +66,10 @@ func sessionsOnly(parts []place) []place {
 }
 
 // piped iterates over the sessions of an export on standard input, one after
-// the other as they come. What cannot be gone back to has to be in order: a
-// chain that comes again is named, and not read.
-func (f *Family) piped(ctx context.Context) iter.Seq[simulate.Story] {
-	return func(yield func(simulate.Story) bool) {
+// the other as they come. Since standard input cannot be read again, it has to be in
+// order: a chain that comes again is reported, and not read.
+func (f *Family) piped(ctx context.Context) iter.Seq[simulate.RecordedSession] {
+	return func(yield func(simulate.RecordedSession) bool) {
 		r, err := f.pipe.open(ctx, f.options)
 		if err != nil {
 			yield(f.failed(*f.pipe, err))
@@ -89,10 +89,10 @@ func (f *Family) piped(ctx context.Context) iter.Seq[simulate.Story] {
 			in.again = true
 			if seen[id] {
 				c.fail(c.places[0], in.number,
-					errors.New("records of this session come again behind those of another: name a file instead, or bring them in order"))
+					errors.New("records of this session are interleaved with another's: name a file instead, or sort them"))
 			}
 			seen[id] = true
-			if !yield(c.story(func(yield func(simulate.Moment, error) bool) { c.pipe(in, yield) })) {
+			if !yield(c.story(func(yield func(simulate.RecordedEvent, error) bool) { c.pipe(in, yield) })) {
 				return
 			}
 			for in.next() {
@@ -109,7 +109,7 @@ func (f *Family) piped(ctx context.Context) iter.Seq[simulate.Story] {
 }
 
 // failed is a session of which nothing can be read.
-func (f *Family) failed(p place, err error) simulate.Story {
+func (f *Family) failed(p place, err error) simulate.RecordedSession {
 	c := f.logOf(p)
 	c.fail(p, 0, err)
 	return c.story(c.end)

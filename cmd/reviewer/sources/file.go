@@ -27,7 +27,7 @@ type file struct {
 // place is where a session, or a part of one, lies.
 type place struct {
 	file   *file
-	name   string  // path; of a file in an archive, behind the archive's
+	name   string  // path; of a file in an archive, after the archive's
 	off, n int64   // in the inflated file; n < 0: all of it
 	packed packing // of a file in an archive
 	cost   int64   // bytes on disk
@@ -88,7 +88,7 @@ func atEnd(err error) error {
 	return err
 }
 
-// unpacked says in its errors that it is the compression that is damaged.
+// unpacked adds to its errors that the compressed data is damaged.
 type unpacked struct {
 	io.ReadCloser
 	how string
@@ -100,12 +100,12 @@ func (u unpacked) Read(p []byte) (int, error) {
 	case err == nil || err == io.EOF || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		return n, err
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return n, fmt.Errorf("the %s data is cut off: %w", u.how, err)
+		return n, fmt.Errorf("the %s data is truncated: %w", u.how, err)
 	}
 	return n, fmt.Errorf("the %s data is damaged: %w", u.how, err)
 }
 
-// tap ends with the context, and tells what is read.
+// tap ends with the context, and reports what is read.
 type tap struct {
 	ctx  context.Context
 	r    io.Reader
@@ -121,7 +121,7 @@ func (t tap) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// opened is a reader, and what is to be closed behind it.
+// opened is a reader, and what has to be closed after it.
 type opened struct {
 	io.Reader
 	close []io.Closer
@@ -168,7 +168,7 @@ type exactly struct {
 func (e *exactly) Read(p []byte) (int, error) {
 	n, err := e.r.Read(p)
 	if e.left -= int64(n); err == io.EOF && e.left > 0 {
-		err = fmt.Errorf("the file is cut off: %w", io.ErrUnexpectedEOF)
+		err = fmt.Errorf("the file is truncated: %w", io.ErrUnexpectedEOF)
 	}
 	return n, err
 }
@@ -182,10 +182,10 @@ func (p place) openPart(ctx context.Context, o Options) (io.ReadCloser, error) {
 	return inflate(r, p.packed)
 }
 
-// standardInput can be had once; the families that it makes are read once.
+// standardInput can be opened once; the families in it are read once.
 func (f *file) standardInput(ctx context.Context, o Options) (io.ReadCloser, error) {
 	if f.taken {
-		return nil, errors.New("standard input has been read already")
+		return nil, errors.New("standard input has already been read")
 	}
 	f.taken = true
 	return io.NopCloser(tap{ctx, f.in, func(int64) {}}), nil
@@ -223,7 +223,7 @@ type keptPart struct {
 // they end with that error.
 func (s *stream) part(ctx context.Context, off, n int64) (io.Reader, error) {
 	if n > maxPart {
-		return nil, fmt.Errorf("%d MiB in a compressed file that holds several sessions: unpack it, and name what is in it", n>>20)
+		return nil, fmt.Errorf("%d MiB in a compressed file with several sessions: unpack it, and name its contents", n>>20)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -235,7 +235,7 @@ func (s *stream) part(ctx context.Context, off, n int64) (io.Reader, error) {
 	}
 	data, err := s.take(ctx, n)
 	if err != nil {
-		s.close() // what follows cannot be had either, and says why again
+		s.close() // what follows cannot be read either, with the same error
 	}
 	return io.MultiReader(bytes.NewReader(data), failing{err}), nil
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Whatever stands in a file, looking at it ends, and what came before it is read.
+// Whatever is in a file, looking at it ends, and what came before it is read.
 func FuzzTranscript(f *testing.F) {
 	good := claude("aaaa", "p1!", "a1", "a2", "a3")
 	for _, seed := range []string{
@@ -48,7 +48,7 @@ func anything(t *testing.T, files ...string) {
 	}
 }
 
-// Whatever stands behind the lines of a log, they are read as they are.
+// Whatever follows the lines of a log, they are read as they are.
 func FuzzLog(f *testing.F) {
 	dir := home(f, 3, "s1")
 	good, export := read(f, chainFilesOf(f, dir)[0]), exported(f, dir, "jsonl")

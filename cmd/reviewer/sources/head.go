@@ -50,8 +50,8 @@ const (
 	maxLinks  = 16 // of each key
 )
 
-// readHead reads as much of a file as says what it is, and returns that, too.
-// An error of the reader comes with what could be told all the same.
+// readHead reads as much of a file as is needed to identify it, and returns that, too.
+// It returns an error of the reader together with what could be identified.
 func readHead(r io.Reader) (head, []byte, error) {
 	var text []byte
 	for size := firstLook; ; size *= 4 {
@@ -69,7 +69,7 @@ func readHead(r io.Reader) (head, []byte, error) {
 	}
 }
 
-// isWhole says that more of the text would not tell more.
+// isWhole reports whether reading more of the text would add nothing.
 func (h head) isWhole(text []byte) bool {
 	switch h.kind {
 	case unknown:
@@ -111,7 +111,7 @@ func firstLine(text []byte) []byte {
 	return text
 }
 
-// exportedLine finds the first record of what was exported, behind the bracket
+// exportedLine finds the first record of what was exported, after the bracket
 // that begins an array.
 func exportedLine(text []byte) ([]byte, bool) {
 	first := firstLine(text)
@@ -124,7 +124,7 @@ func exportedLine(text []byte) ([]byte, bool) {
 	return audit.Exported(first)
 }
 
-var errHalf = errors.New("the first line is cut off")
+var errHalf = errors.New("the first line is truncated")
 
 func chainHead(line []byte, exported bool) head {
 	if !bytes.HasSuffix(line, []byte("\n")) {
@@ -184,7 +184,7 @@ func sessionsOf(format harness.Reader, text []byte) []string {
 // what came before, in which the ids of lines (uuid) and of calls are those of
 // the original, or it names the session that it was made of. So two files that
 // share calls share ids among their first ones. For a copy of a later part, such
-// as that behind a compaction, see orphan.
+// as that after a compaction, see orphan.
 func links(text []byte) []uint64 {
 	var found []uint64
 	for _, key := range []string{"uuid", "call_id", "tool_call_id", "forked_from_id"} {
@@ -199,7 +199,7 @@ func links(text []byte) []uint64 {
 
 // orphan returns the id of a transcript's first line where that has a parent:
 // then the file is a copy of a later part of another one, which is looked for
-// among the files beside it.
+// among the files next to it.
 func orphan(text []byte) string {
 	for line := range bytes.Lines(text) {
 		id := values(line, "uuid", 1)
@@ -220,7 +220,7 @@ func digest(id string) uint64 {
 	return h.Sum64()
 }
 
-// values returns the first texts that stand behind a key. Keys inside of a text
+// values returns the first texts that follow a key. Keys inside of a text
 // have other quotes.
 func values(text []byte, key string, most int) []string {
 	quoted := []byte(`"` + key + `"`)

@@ -197,7 +197,7 @@ func toldFamily(t testing.TB, f *Family) string {
 	for s := range f.Stories(t.Context()) {
 		fmt.Fprintf(&b, "%s%s:", before, s.Session)
 		before = "  "
-		for m, err := range s.Moments {
+		for m, err := range s.Events {
 			switch {
 			case err != nil:
 				b.WriteString(" !!")

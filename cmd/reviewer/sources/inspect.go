@@ -16,7 +16,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// inspect says what a file holds.
+// inspect finds out what a file contains.
 func inspect(ctx context.Context, c candidate, o Options) inspection {
 	i := &inspector{ctx: ctx, candidate: c, file: &file{path: c.path, size: c.size}}
 	if err := i.look(o); err != nil && ctx.Err() == nil {
@@ -54,7 +54,7 @@ func (i *inspector) look(o Options) error {
 	i.file.packed = packingOf(begin[:n])
 	var in io.Reader = tap{i.ctx, f, func(int64) {}}
 	if i.file.packed != plain {
-		in = bufio.NewReaderSize(in, 64<<10) // the head of a plain file is read as it is
+		in = bufio.NewReaderSize(in, 64<<10) // the head of a regular file is read as it is
 	}
 	r, err := inflate(in, i.file.packed)
 	if err != nil {
@@ -64,7 +64,7 @@ func (i *inspector) look(o Options) error {
 	return i.content(r)
 }
 
-// lookAtInput keeps what it has looked at for whoever reads it.
+// lookAtInput keeps what it has read for the reader.
 func (i *inspector) lookAtInput(in io.Reader) error {
 	if in == nil {
 		return errors.New("there is no standard input")
@@ -123,22 +123,22 @@ func (i *inspector) place(p place, err error) error {
 	return nil
 }
 
-// useless says that a file holds no session, where it was asked for. In a folder
-// that is told only of one whose name promises a session, and is no failure.
+// useless notes that a file contains no session, if it was named. In a folder it notes
+// only files whose name suggests a session, and that is not a failure.
 func (i *inspector) useless(p place) {
 	asked := i.candidate.asked && p.name == i.candidate.path
 	promises := !p.empty && slices.Contains([]string{".jsonl", ".json", ".traj"}, filepath.Ext(p.name))
 	if !asked && (!promises || p.head.kind == ledger) {
 		return
 	}
-	why := "holds no session of a format that is known here: an audit log, or a transcript (" + strings.Join(formatNames(), ", ") + ")"
+	why := "contains no session in a known format: an audit log, or a transcript (" + strings.Join(formatNames(), ", ") + ")"
 	if p.head.kind == ledger {
-		why = "is the machine's own log and holds no session: they lie in the folder sessions beside it"
+		why = "is the machine's ledger, which contains no sessions: they are in the folder sessions next to it"
 	}
 	i.found.lost = append(i.found.lost, simulate.Trouble{Path: p.name, Why: why, Count: 1, Failed: asked})
 }
 
-// price says what each part costs on disk, once the length of the whole is known.
+// price computes the size of each part on disk, once the total length is known.
 func (i *inspector) price(length int64) {
 	var spans []span
 	for j := range i.found.places {
@@ -156,7 +156,7 @@ func (i *inspector) price(length int64) {
 	}
 }
 
-// isArchive knows a tar archive by what stands in its first header.
+// isArchive recognises a tar archive by its first header.
 func isArchive(text []byte) bool {
 	return len(text) > 262 && string(text[257:262]) == "ustar"
 }
@@ -185,14 +185,14 @@ func (i *inspector) archive(rest io.Reader, text []byte) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("the archive cannot be read on: %w", atEnd(err))
+			return fmt.Errorf("the rest of the archive cannot be read: %w", atEnd(err))
 		}
 		if entry.Typeflag != tar.TypeReg || isBeside(entry.Name) {
 			continue
 		}
 		name := i.file.path + "/" + entry.Name
 		if int64(in.n)+entry.Size < in.n || isSparse(entry) {
-			i.lose(name, errors.New("has holes: unpack the archive"))
+			i.lose(name, errors.New("is a sparse file: unpack the archive"))
 			continue
 		}
 		p := place{file: i.file, name: name, off: in.n, n: entry.Size}
@@ -229,7 +229,7 @@ func (i *inspector) entry(p place, t io.Reader) error {
 		return i.place(p, err)
 	}
 	if p.packed != plain {
-		return errors.New("an export that is compressed inside an archive: unpack it")
+		return errors.New("a compressed export inside an archive: unpack it")
 	}
 	parts, _, err := splitExport(io.MultiReader(bytes.NewReader(text), failing{err}, r))
 	i.parts(p, parts)

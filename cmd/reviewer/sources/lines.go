@@ -16,7 +16,7 @@ const (
 	maxExportedLine = 6*engine.MaxKeyframe + 1<<10
 )
 
-var errLong = errors.New("is longer than any record can be")
+var errLong = errors.New("is longer than the longest possible record")
 
 // lines reads our own log line by line.
 type lines struct {
@@ -34,8 +34,8 @@ func newLines(r io.Reader, most int64) *lines {
 	return &lines{b: bufio.NewReaderSize(r, int(most))}
 }
 
-// next goes to the next line, false behind the last. Of one that is too long the
-// beginning is handed out.
+// next goes to the next line, and returns false after the last. Of a line that is too
+// long it returns the beginning.
 func (l *lines) next() bool {
 	if l.again {
 		l.again = false
@@ -63,7 +63,7 @@ func (l *lines) next() bool {
 func (l *lines) tooLong() bool { return l.size > int64(len(l.text)) }
 func (l *lines) isHalf() bool  { return !bytes.HasSuffix(l.text, []byte("\n")) && !l.tooLong() }
 
-// isFrame says that a line of an export is a bracket of its array, or blank.
+// isFrame reports whether a line of an export is a bracket of its array, or blank.
 func isFrame(text []byte) bool {
 	switch string(bytes.TrimSpace(text)) {
 	case "", "[", "]", "[]":
@@ -72,7 +72,7 @@ func isFrame(text []byte) bool {
 	return false
 }
 
-// chainOf returns the id of the chain that a record belongs to, as it stands in
+// chainOf returns the id of the chain that a record belongs to, as it is in
 // the line: before it there are numbers, digests and the kind only.
 func chainOf(text []byte) string {
 	_, rest, _ := bytes.Cut(text[:min(len(text), 1<<10)], []byte(`,"chain":"`))

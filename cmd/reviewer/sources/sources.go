@@ -1,10 +1,10 @@
 // Package sources finds recorded sessions and opens them: our own audit logs and
-// what agents write down, in files, folders, archives and on standard input,
-// compressed or not. What a file is, its content says, never its name.
+// transcripts of agents, in files, folders, archives and on standard input,
+// compressed or not. A file is recognised by its contents, never by its name.
 //
-// Not its business: what a line of a transcript means (engine/harness), whether
-// a log was forged as a whole (`reviewer audit verify` knows the seals), and
-// what is asked about the sessions. It only reads, and keeps nothing.
+// Out of scope: the meaning of a transcript's lines (engine/harness), whether a
+// whole log was forged (`reviewer audit verify` checks the seals), and what is done
+// with the sessions. It only reads, and stores nothing.
 package sources
 
 import (
@@ -28,10 +28,10 @@ import (
 // Options is what reading needs from the caller.
 type Options struct {
 	Stdin      io.Reader                                  // of the argument "-"
-	Read       func(bytes int64)                          // is told of bytes as they are taken from disk, by several goroutines; nil: nobody asks
+	Read       func(bytes int64)                          // called with the bytes read from disk, by several goroutines; may be nil
 	Classifier func(harness.Transcript) engine.Classifier // what a transcript's events mean
-	Env        engine.Env                                 // what the records of a transcript are said to be made under
-	Mask       func(string) string                        // takes secrets out of what is told: paths, ids, errors; nil: nothing
+	Env        engine.Env                                 // the environment to note in records of a transcript
+	Mask       func(string) string                        // masks secrets in paths, ids and errors; nil: does nothing
 }
 
 func (o Options) mask(s string) string {
@@ -71,18 +71,19 @@ type Family struct {
 	chain   []place         // audit: what holds the chain's lines
 	pipe    *place          // standard input with an export: any number of chains
 	skip    map[string]bool // of pipe: chains that other families hold
+	logs    []Family        // transcripts: the logs of the same sessions
 }
 
 // Stories iterates over the family's sessions. A session's moments are to be
 // read before the next session is asked for.
-func (f *Family) Stories(ctx context.Context) iter.Seq[simulate.Story] {
+func (f *Family) Stories(ctx context.Context) iter.Seq[simulate.RecordedSession] {
 	switch {
 	case f.pipe != nil:
 		return f.piped(ctx)
 	case f.chain != nil:
-		return func(yield func(simulate.Story) bool) { yield(f.chained(ctx)) }
+		return func(yield func(simulate.RecordedSession) bool) { yield(f.chained(ctx)) }
 	}
-	return f.told(ctx)
+	return f.stories(ctx)
 }
 
 // Find looks at what the arguments name, without reading it whole: files,
@@ -113,9 +114,10 @@ func Find(ctx context.Context, args []string, o Options) (*Set, error) {
 func nothing(args []string, lost []simulate.Trouble) error {
 	formats := strings.Join(formatNames(), ", ")
 	if len(lost) == 0 {
-		return fmt.Errorf("no session in %s: expected audit logs or transcripts (%s)", strings.Join(args, ", "), formats)
+		return fmt.Errorf("no sessions in %s: expected audit logs or transcripts (%s)", strings.Join(args, ", "), formats)
 	}
-	return fmt.Errorf("no session could be read; %d files are of no use, the first is %s: %s", len(lost), lost[0].Path, lost[0].Why)
+	return fmt.Errorf("no session could be read; unusable: %s, the first %s: %s",
+		engine.Counted(len(lost), "file", "files"), lost[0].Path, lost[0].Why)
 }
 
 // inspection is what one file turned out to hold.
@@ -177,10 +179,15 @@ func (f *finder) take(one inspection) {
 func (f *finder) set() *Set {
 	families := f.transcriptFamilies()
 	known := map[string]bool{}
+	var logs []Family
 	for chain, places := range f.chains {
 		known[chain] = true
-		families = append(families, f.chainFamily(places))
+		logs = append(logs, f.chainFamily(places))
 	}
+	for i := range families {
+		families[i].beside(logs)
+	}
+	families = append(families, logs...)
 	for i := range f.pipes {
 		p := &f.pipes[i]
 		families = append(families, Family{Session: p.head.session, Sessions: []string{p.head.session}, pipe: p, skip: known, options: f.options})
@@ -198,6 +205,17 @@ func (f *finder) set() *Set {
 	}
 	slices.SortFunc(s.Families, readingOrder)
 	return s
+}
+
+// beside notes the logs of sessions that the family's transcripts contain, too: what
+// both contain is counted in the log.
+func (f *Family) beside(logs []Family) {
+	for _, log := range logs {
+		if slices.Contains(f.Sessions, log.Session) {
+			f.logs = append(f.logs, log)
+		}
+	}
+	slices.SortFunc(f.logs, func(a, b Family) int { return cmp.Compare(a.name(), b.name()) })
 }
 
 func readingOrder(a, b Family) int {
@@ -283,7 +301,7 @@ func trouble(p place, line int, err error) simulate.Trouble {
 	return simulate.Trouble{Path: p.name, Line: line, Why: why(err), Count: 1, Failed: true}
 }
 
-// why is an error's text without the path, which is told beside it.
+// why is an error's text without the path, which is told next to it.
 func why(err error) string {
 	var path *fs.PathError
 	if errors.As(err, &path) {

@@ -58,12 +58,12 @@ func TestStories(t *testing.T) {
 		{"the same id twice", []string{"x.jsonl", claude("aaaa", "p1!", "a1", "a1", "a2")}, "- aaaa: a1 a2\n"},
 		{"a damaged line", []string{"x.jsonl", claude("aaaa", "p1!", "a1", `{"type": "assistant", oh`, "a2")}, "- aaaa: a1 a2 (x.jsonl:4 invalid character 'o' looking for beginning of object key string)\n"},
 		{"cut in a line", []string{"x.jsonl", a[:len(a)-40]}, "- aaaa: a1 a2 a3 (x.jsonl:7 unexpected EOF)\n"},
-		{"cut gzip", []string{"x.jsonl", gz(a)[:len(gz(a))-10]}, "- aaaa: a1 a2 a3 !! (x.jsonl:0 read transcript: the gzip data is cut off: unexpected EOF)\n"},
+		{"cut gzip", []string{"x.jsonl", gz(a)[:len(gz(a))-10]}, "- aaaa: a1 a2 a3 !! (x.jsonl:0 read transcript: the gzip data is truncated: unexpected EOF)\n"},
 		{"no gzip", []string{"x.jsonl", "\x1f\x8bhello, this is none", "y", a}, "(lost x.jsonl)\n- aaaa: a1 a2 a3\n"},
 		{"cut tar", []string{"x", tarred("x.jsonl", a, "y.jsonl", b)[:at], "z", claude("cccc", "c1")},
-			"(lost x)\n- aaaa: a1 a2 a3\n- bbbb: b1 !! (y.jsonl:0 read transcript: the file is cut off: unexpected EOF)\n- cccc: c1\n"},
+			"(lost x)\n- aaaa: a1 a2 a3\n- bbbb: b1 !! (y.jsonl:0 read transcript: the file is truncated: unexpected EOF)\n- cccc: c1\n"},
 		{"cut tar.gz", []string{"x", cutInflated(tarred("x.jsonl", a, "y.jsonl", b), at), "z", claude("cccc", "c1")},
-			"(lost x)\n- aaaa: a1 a2 a3\n- bbbb: b1 !! (y.jsonl:0 read transcript: the gzip data is cut off: unexpected EOF)\n- cccc: c1\n"},
+			"(lost x)\n- aaaa: a1 a2 a3\n- bbbb: b1 !! (y.jsonl:0 read transcript: the gzip data is truncated: unexpected EOF)\n- cccc: c1\n"},
 		{"nothing in it", []string{"x.jsonl", "", "y", a}, "- aaaa: a1 a2 a3\n"},
 	} {
 		dir := folder(t, c.files...)
@@ -78,7 +78,7 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// What is counted beside the calls.
+// What is counted next to the calls.
 func TestSourcesCounted(t *testing.T) {
 	dir := folder(t,
 		"aaaa.jsonl", claude("aaaa", "p1!", "a1", "a2?", "nonsense {"),
@@ -88,7 +88,7 @@ func TestSourcesCounted(t *testing.T) {
 	set := find(t, dir)
 	var got []simulate.Sources
 	for s := range set.Families[0].Stories(t.Context()) {
-		for range s.Moments {
+		for range s.Events {
 		}
 		got = append(got, s.Sources())
 	}
@@ -176,11 +176,11 @@ func TestBadArguments(t *testing.T) {
 	dir := folder(t, "notes.md", "x", "a.jsonl", "x")
 	for arg, want := range map[string]string{
 		"gone":     "no such file",
-		"*.gone":   "no file fits",
+		"*.gone":   "no file matches",
 		"[":        "syntax error in pattern",
-		"notes.md": "holds no session of a format that is known here",
-		".":        "holds no session of a format",
-		"-":        "holds no session of a format",
+		"notes.md": "contains no session in a known format",
+		".":        "contains no session in a known format",
+		"-":        "contains no session in a known format",
 	} {
 		if arg != stdin {
 			arg = filepath.Join(dir, arg)

@@ -27,15 +27,16 @@ func fileSession(name string) string {
 	return base
 }
 
-// told iterates over the sessions of a family of transcripts. In memory are one
+// stories iterates over the sessions of a family of transcripts. In memory are one
 // session with its files, and the ids of the calls that were counted.
-func (f *Family) told(ctx context.Context) iter.Seq[simulate.Story] {
-	return func(yield func(simulate.Story) bool) {
-		counted := map[string]bool{}
+func (f *Family) stories(ctx context.Context) iter.Seq[simulate.RecordedSession] {
+	return func(yield func(simulate.RecordedSession) bool) {
+		counted := f.logged(ctx)
 		for _, places := range f.kin {
 			for _, t := range f.gather(ctx, places) {
 				t.count(counted)
-				if ctx.Err() != nil || !yield(f.tell(ctx, t)) {
+				t.whole = t.session != "" && f.hasLog(t.session) && t.allCopied()
+				if ctx.Err() != nil || !yield(f.storyOf(ctx, t)) {
 					return
 				}
 			}
@@ -43,35 +44,36 @@ func (f *Family) told(ctx context.Context) iter.Seq[simulate.Story] {
 	}
 }
 
-// tale is one session as its files tell it.
-type tale struct {
+// sessionEvents is one session as recorded in its files.
+type sessionEvents struct {
 	session string
 	format  string
-	strands []strand
+	strands []fileEvents
 	err     error // what kept a file from being read to its end
 
 	events  []engine.Event
 	copied  map[string]bool // calls that are counted in another session
+	whole   bool            // a log holds all of it, and it is counted there
 	sources simulate.Sources
 }
 
-// strand is what one file tells of a session.
-type strand struct {
+// fileEvents is the part of a session in one file.
+type fileEvents struct {
 	transcript harness.Transcript // Events are those of the session
 	place      string
 }
 
 // gather reads the files of a session. What belongs to another one, in a file
 // that holds several, is that one's.
-func (f *Family) gather(ctx context.Context, places []place) []*tale {
-	tales := map[string]*tale{}
+func (f *Family) gather(ctx context.Context, places []place) []*sessionEvents {
+	tales := map[string]*sessionEvents{}
 	for _, p := range places {
 		t, err := f.readTranscript(ctx, p)
 		parts := split(t, idsOf(p)[0])
 		for _, part := range parts {
 			one := tales[part.transcript.Session]
 			if one == nil {
-				one = &tale{session: part.transcript.Session, format: p.head.format}
+				one = &sessionEvents{session: part.transcript.Session, format: p.head.format}
 				tales[one.session] = one
 			}
 			part.place = p.name
@@ -80,11 +82,11 @@ func (f *Family) gather(ctx context.Context, places []place) []*tale {
 		last := tales[parts[len(parts)-1].transcript.Session]
 		f.note(last, p, t, err)
 	}
-	var list []*tale
+	var list []*sessionEvents
 	for _, id := range slices.Sorted(maps.Keys(tales)) {
 		one := tales[id]
 		one.sources.Formats = map[string]int64{one.format: 1}
-		one.weave()
+		one.merge()
 		list = append(list, one)
 	}
 	return list
@@ -104,8 +106,8 @@ func (f *Family) readTranscript(ctx context.Context, p place) (harness.Transcrip
 	return harness.Transcript{}, fmt.Errorf("the format %q has no reader", p.head.format)
 }
 
-// note writes down how reading a file went.
-func (f *Family) note(t *tale, p place, read harness.Transcript, err error) {
+// note records errors of reading a file.
+func (f *Family) note(t *sessionEvents, p place, read harness.Transcript, err error) {
 	s := &t.sources
 	if p.counts {
 		s.Files++
@@ -128,17 +130,17 @@ func (f *Family) note(t *tale, p place, read harness.Transcript, err error) {
 }
 
 // split parts a file in its sessions, where one follows the other.
-func split(t harness.Transcript, name string) []strand {
-	var runs []strand
+func split(t harness.Transcript, name string) []fileEvents {
+	var runs []fileEvents
 	for _, part := range harness.Split(t, name) {
-		runs = append(runs, strand{transcript: part})
+		runs = append(runs, fileEvents{transcript: part})
 	}
 	return runs
 }
 
 // count says of each call in which session it is counted: the first that holds
 // it. Ids that mean something in one file only are nobody else's.
-func (t *tale) count(counted map[string]bool) {
+func (t *sessionEvents) count(counted map[string]bool) {
 	t.copied = map[string]bool{}
 	own := map[string]bool{}
 	answered := map[string]bool{}
@@ -162,29 +164,58 @@ func (t *tale) count(counted map[string]bool) {
 	}
 }
 
-func (t *tale) local() bool {
-	return slices.ContainsFunc(t.strands, func(s strand) bool { return s.transcript.Local })
+// logged returns the calls that logs of the same sessions hold. What of a log cannot
+// be read is said where the log is.
+func (f *Family) logged(ctx context.Context) map[string]bool {
+	counted := map[string]bool{}
+	for i := range f.logs {
+		story := f.logs[i].chained(ctx)
+		for m, err := range story.Events {
+			if err != nil {
+				break
+			}
+			if m.Record.Phase == engine.PhasePre && m.Record.Call != "" {
+				counted[story.Harness+"\x00"+m.Record.Call] = true
+			}
+		}
+	}
+	return counted
 }
 
-// tell makes a Story of a session.
-func (f *Family) tell(ctx context.Context, t *tale) simulate.Story {
+func (f *Family) hasLog(session string) bool {
+	return slices.ContainsFunc(f.logs, func(log Family) bool { return log.Session == session })
+}
+
+// allCopied reports whether every call is counted in another place.
+func (t *sessionEvents) allCopied() bool {
+	return !slices.ContainsFunc(t.events, func(e engine.Event) bool {
+		return e.Phase == engine.PhasePre && e.Call != "" && !t.copied[e.Call]
+	})
+}
+
+func (t *sessionEvents) local() bool {
+	return slices.ContainsFunc(t.strands, func(s fileEvents) bool { return s.transcript.LocalIDs })
+}
+
+// storyOf makes a Story of a session.
+func (f *Family) storyOf(ctx context.Context, t *sessionEvents) simulate.RecordedSession {
 	whole := t.strands[0].transcript
 	whole.Session, whole.Events = t.session, t.events
 	t.strands = nil // what it holds is in events
-	return simulate.Story{
+	return simulate.RecordedSession{
 		Session: f.options.mask(t.session),
 		Harness: whole.Harness,
 		Format:  t.format,
-		Moments: func(yield func(simulate.Moment, error) bool) {
+		Events: func(yield func(simulate.RecordedEvent, error) bool) {
 			session := simulate.Session{ID: t.session, Events: t.events}
-			copied := func(call string) bool { return t.copied[call] }
+			copied := func(call string) bool { return t.whole || t.copied[call] }
 			for m, err := range simulate.Transcribe(ctx, session, f.options.Classifier(whole), f.options.Env, copied) {
 				if !yield(m, err) || err != nil {
 					return
 				}
 			}
 			if t.err != nil {
-				yield(simulate.Moment{}, t.err)
+				yield(simulate.RecordedEvent{}, t.err)
 			}
 		},
 		Sources: func() simulate.Sources { return t.sources },

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
@@ -36,8 +36,8 @@ type walker struct {
 // identity is what tells files apart; of standard input and where the system
 // does not say, the path.
 type identity struct {
-	device, inode uint64
-	path          string
+	file osfile.ID
+	path string
 }
 
 // walk lists the files that the arguments name, by path.
@@ -84,12 +84,12 @@ func (w *walker) file(path string, info fs.FileInfo, asked bool) {
 		return
 	}
 	if !info.Mode().IsRegular() {
-		w.lose(path, errors.New("is no regular file: a pipe can be read as -"))
+		w.lose(path, errors.New("is not a regular file; read a pipe as -"))
 		return
 	}
 	id := identity{path: path}
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		id = identity{device: uint64(st.Dev), inode: st.Ino}
+	if file, err := osfile.IdentifyPath(path, info); err == nil {
+		id = identity{file: file}
 	}
 	known, twice := w.files[id]
 	if twice {
@@ -105,7 +105,7 @@ func (w *walker) lose(path string, err error) {
 // folder takes the files below a folder that are wanted. What cannot be listed
 // is lost; links are followed to files, not to folders.
 func (w *walker) folder(root string, want func(path string) bool) {
-	// With a separator behind it, a root that is a link is a folder, too.
+	// With a separator at its end, a root that is a link is a folder, too.
 	err := filepath.WalkDir(root+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case w.ctx.Err() != nil:
@@ -145,7 +145,7 @@ func besides(path, name string) error {
 	return nil
 }
 
-// isBeside says of a file in a folder that it only describes the one beside it.
+// isBeside says of a file in a folder that it only describes the one next to it.
 func isBeside(path string) bool {
 	name := filepath.Base(path)
 	if name == "snapshot.json" {
@@ -169,7 +169,7 @@ func (w *walker) pattern(pattern string) error {
 		return err == nil && wildcard.Path(parts, strings.Split(rel, string(filepath.Separator)))
 	})
 	if len(w.files) == before && w.ctx.Err() == nil && len(w.lost) == 0 {
-		return fmt.Errorf("find sessions: no file fits %s", pattern)
+		return fmt.Errorf("find sessions: no file matches %s", pattern)
 	}
 	return w.ctx.Err()
 }

@@ -33,8 +33,8 @@ func (p *Package) counts() map[string]int {
 //	engine files=35 wide=12
 const exceptionsFile = "cmd/reviewer/structure/exceptions.txt"
 
-const exceptionsHead = `# What packages may have for now that are above the limits of limits.go.
-# The file may only become shorter: make structure says where it can.
+const exceptionsHead = `# Packages that may exceed the limits of limits.go for now.
+# The file may only become shorter: make structure reports where it can.
 `
 
 // exceptions are what packages may have for now, by package and count.
@@ -99,7 +99,7 @@ func (e exceptions) text() string {
 	return text
 }
 
-// check lists what is above the limits and is no exception.
+// check lists what is above the limits and is not an exception.
 func check(list []*Package, known exceptions) []string {
 	needed := exceptionsOf(list)
 	var above []string
@@ -123,7 +123,7 @@ func (p *Package) example(name string) string {
 	return ", such as " + places[0]
 }
 
-// stale lists the exceptions that can become smaller, or go.
+// stale lists the exceptions that can become smaller, or be removed.
 func stale(list []*Package, known exceptions) []string {
 	needed := exceptionsOf(list)
 	var all []string

@@ -3,7 +3,7 @@
 // too long, and lines that are too wide. It is for those who work on the
 // program, and is not shipped.
 //
-// Not its business: which package may import which (the architecture test of
+// Out of scope: which package may import which (the architecture test of
 // cmd/reviewer), and whether the code is right.
 package main
 
@@ -22,8 +22,8 @@ func main() {
 	var o options
 	flag.StringVar(&o.root, "root", ".", "the module's `folder`")
 	flag.BoolVar(&o.quiet, "q", false, "print only what is above a limit")
-	flag.BoolVar(&o.verbose, "v", false, "list the places of everything that is above a limit")
-	flag.BoolVar(&o.write, "write", false, "write the exceptions that are needed to "+exceptionsFile)
+	flag.BoolVar(&o.verbose, "v", false, "list everything that is above a limit, with its place")
+	flag.BoolVar(&o.write, "write", false, "write the required exceptions to "+exceptionsFile)
 	flag.Parse()
 	ok, err := run(os.Stdout, o)
 	if err != nil {
@@ -66,7 +66,7 @@ func run(w io.Writer, o options) (bool, error) {
 		fmt.Fprintln(w, text)
 	}
 	for _, text := range stale(list, known) {
-		fmt.Fprintln(w, "the exceptions can become fewer:", text)
+		fmt.Fprintln(w, "exceptions that can be reduced:", text)
 	}
 	return len(above) == 0, nil
 }

@@ -11,7 +11,7 @@ import (
 func TestBounded(t *testing.T) {
 	b := &Bounded{Left: 10}
 	if _, err := io.Copy(b, io.LimitReader(strings.NewReader(strings.Repeat("x", 100)), 100)); err == nil {
-		t.Error("copying behind the bound is no error")
+		t.Error("copying beyond the bound is not an error")
 	}
 	if b.String() != strings.Repeat("x", 10) || len(b.Bytes()) != 10 || !b.Over {
 		t.Errorf("kept %q, over %t", b.String(), b.Over)

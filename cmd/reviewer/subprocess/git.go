@@ -1,7 +1,7 @@
 // Package subprocess starts other programs with bounds on their time and on what
 // they may answer, and reads folders of a revision with git.
 //
-// Not its business: what is in these folders.
+// Out of scope: what is in these folders.
 package subprocess
 
 import (
@@ -40,16 +40,16 @@ func GitTree(ctx context.Context, ref string) (fs.FS, error) {
 	defer cancel()
 	commit, err := gitObject(ctx, rev+"^{tree}")
 	if err != nil {
-		return nil, fmt.Errorf("git knows no revision %q here: %w", rev, err)
+		return nil, fmt.Errorf("unknown git revision %q: %w", rev, err)
 	}
 	tree, err := gitObject(ctx, commit+":"+strings.TrimSuffix(folder, "/"))
 	if err != nil {
-		return nil, fmt.Errorf("there is no %q in revision %s; a path is seen from the top of the repository, or from here with ./ "+
+		return nil, fmt.Errorf("there is no %q in revision %s; paths start at the top of the repository, or here with ./ "+
 			"before it: %w", folder, rev, err)
 	}
 	list, err := runGit(ctx, nil, "ls-tree", "-r", "-z", "-l", "--full-tree", tree)
 	if err != nil {
-		return nil, fmt.Errorf("%q of revision %s is no folder: %w", folder, rev, err)
+		return nil, fmt.Errorf("%q in revision %s is not a folder: %w", folder, rev, err)
 	}
 	entries, err := gitEntries(list)
 	if err != nil {
@@ -58,27 +58,27 @@ func GitTree(ctx context.Context, ref string) (fs.FS, error) {
 	return gitFiles(ctx, entries)
 }
 
-// refusedRev says why a revision is not given to git; nil: it is.
+// refusedRev explains why a revision is not given to git; nil: it is.
 func refusedRev(rev string) error {
 	switch {
 	case rev == "":
 		return errors.New("the revision is missing")
 	case strings.HasPrefix(rev, "-"):
-		return fmt.Errorf("%q is no revision: none begins with a dash", rev)
+		return fmt.Errorf("%q is not a revision: it begins with a dash", rev)
 	case strings.ContainsFunc(rev, func(r rune) bool { return r <= ' ' || r == 0x7f }):
-		return fmt.Errorf("%q is no revision: none has spaces or control characters", rev)
+		return fmt.Errorf("%q is not a revision: it contains spaces or control characters", rev)
 	}
 	return nil
 }
 
-// gitObject returns the id of what a name stands for.
+// gitObject returns the id of the object that a name refers to.
 func gitObject(ctx context.Context, name string) (string, error) {
 	out, err := runGit(ctx, nil, "rev-parse", "--verify", "--end-of-options", name)
 	return strings.TrimSpace(string(out)), err
 }
 
-// runGit runs git without a shell, and so that it starts nothing else and
-// reaches no other machine. The error is git's own first line.
+// runGit runs git without a shell, in a way that it starts no other program and
+// contacts no other machine. The error is git's own first line.
 func runGit(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
 	fixed := []string{"--no-pager", "--no-replace-objects", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c",
 		"core.hooksPath=" + os.DevNull}
@@ -96,7 +96,7 @@ func runGit(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("git took too long or was interrupted: %w", ctx.Err())
 	case out.Over:
-		return nil, fmt.Errorf("git tells more than %d MB; name the policy's own folder", maxGitBytes>>20)
+		return nil, fmt.Errorf("git printed more than %d MB; name the policy's own folder", maxGitBytes>>20)
 	case err != nil:
 		first, _, _ := strings.Cut(strings.TrimPrefix(wrong.String(), "fatal: "), "\n")
 		return nil, fmt.Errorf("git says: %s (%w)", first, err)
@@ -146,14 +146,14 @@ func gitEntries(list []byte) ([]gitEntry, error) {
 		facts, name, _ := strings.Cut(row, "\t")
 		f := strings.Fields(facts)
 		if len(f) != 4 {
-			return nil, fmt.Errorf("git lists %.100q, which is not understood", row)
+			return nil, fmt.Errorf("git lists %.100q, which cannot be parsed", row)
 		}
 		if err := refusedEntry(f[0], name); err != nil {
 			return nil, err
 		}
 		size, err := strconv.Atoi(f[3])
 		if total += size; err != nil || size > maxGitFile || total > maxGitBytes {
-			return nil, fmt.Errorf("%s has %s bytes: a file of a policy has at most %d, all of them %d", name, f[3], maxGitFile, maxGitBytes)
+			return nil, fmt.Errorf("%s has %s bytes: a policy file may have at most %d, all together %d", name, f[3], maxGitFile, maxGitBytes)
 		}
 		if entries = append(entries, gitEntry{f[2], name}); len(entries) > maxGitFiles {
 			return nil, fmt.Errorf("there are more than %d files; name the policy's own folder", maxGitFiles)
@@ -162,17 +162,17 @@ func gitEntries(list []byte) ([]gitEntry, error) {
 	return entries, nil
 }
 
-// refusedEntry refuses what is no plain file.
+// refusedEntry refuses what is not a regular file.
 func refusedEntry(mode, name string) error {
 	switch {
 	case mode == "120000":
-		return fmt.Errorf("%s is a link; where it leads is not in the revision: put the file itself there", name)
+		return fmt.Errorf("%s is a symbolic link, whose target is not in the revision: put the file itself there", name)
 	case mode == "160000":
 		return fmt.Errorf("%s is a submodule, whose files are in another repository; put them there, or name a folder on this disk", name)
 	case !strings.HasPrefix(mode, "100"):
-		return fmt.Errorf("%s is no plain file (mode %s)", name, mode)
+		return fmt.Errorf("%s is not a regular file (mode %s)", name, mode)
 	case !fs.ValidPath(name):
-		return fmt.Errorf("%q is no path that can be read on every machine", name)
+		return fmt.Errorf("%q is not a portable path", name)
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ func gitFiles(ctx context.Context, entries []gitEntry) (fs.FS, error) {
 			return nil, fmt.Errorf("%s cannot be read from git: %w", e.name, err)
 		}
 		if _, twice := files[e.name]; twice {
-			return nil, fmt.Errorf("%s is in the revision twice; the repository is damaged", e.name)
+			return nil, fmt.Errorf("%s is twice in the revision; the repository is damaged", e.name)
 		}
 		files[e.name] = content
 	}

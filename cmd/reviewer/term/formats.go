@@ -40,15 +40,25 @@ func (f Formats[W]) Find(what, name string) (W, error) {
 	return none, Unknown(what, name, f.Names())
 }
 
-// Unknown is the error about a word that is not in a list: it has the words of
-// the list, and the one that was probably meant.
+// Unknown is the error about a word that is not in a list: it names the words of the
+// list, and suggests the one that was probably meant.
 func Unknown(what, name string, list []string) error {
 	text := fmt.Sprintf("unknown %s %q; expected one of %s", what, name, strings.Join(list, ", "))
 	if near := engine.Nearest(name, list); near != "" {
 		text += fmt.Sprintf("; did you mean %q?", near)
 	}
-	return errors.New(text)
+	return &UsageError{errors.New(text)}
 }
+
+// UsageError is an error about the command line: what was typed is wrong, whatever
+// the files and the machine are like.
+type UsageError struct{ Err error }
+
+// Error implements error.
+func (e *UsageError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *UsageError) Unwrap() error { return e.Err }
 
 // Whole writes a document at once, or not at all where it cannot be made.
 func Whole(w io.Writer, write func(*bytes.Buffer) error) error {

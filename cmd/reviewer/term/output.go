@@ -1,8 +1,8 @@
-// Package term writes what commands say: on a terminal in colours and as wide as
-// it is, or into files that appear whole or not at all; and it shows how far a
-// long run is.
+// Package term writes the output of commands: to a terminal, in colours and in its
+// width, or to files that appear whole or not at all; and it shows the progress of a
+// long run.
 //
-// Not its business: what is said.
+// Out of scope: the contents of the output.
 package term
 
 import (
@@ -22,13 +22,73 @@ type Output struct {
 	Format  string
 	File    string
 	Formats []string // the first is the default
+	written bool
 }
+
+// Written reports whether a result was written, or an attempt was made.
+func (o *Output) Written() bool { return o.written }
+
+// OutputOf returns the Output of a command; nil: it has none, or several.
+func OutputOf(cmd *cobra.Command) *Output {
+	flag := cmd.Flags().Lookup("format")
+	if flag == nil {
+		return nil
+	}
+	value, ok := flag.Value.(*formatFlag)
+	if !ok {
+		return nil
+	}
+	return (*Output)(value)
+}
+
+// Text is the format for people, of every command that has one.
+const Text = "text"
 
 // Flags adds -f and -o to a command.
 func (o *Output) Flags(cmd *cobra.Command, formats ...string) {
-	o.Formats = formats
-	cmd.Flags().StringVarP(&o.Format, "format", "f", formats[0], "format of the result: "+strings.Join(formats, ", "))
+	o.FormatFlag(cmd, formats...)
 	cmd.Flags().StringVarP(&o.File, "output", "o", "", "write the result to this file (default standard output)")
+}
+
+// FormatFlag adds -f alone, to a command whose result is a stream or goes elsewhere.
+func (o *Output) FormatFlag(cmd *cobra.Command, formats ...string) {
+	o.Formats = formats
+	o.Format = formats[0]
+	cmd.Flags().VarP((*formatFlag)(o), "format", "f", "format of the result: "+strings.Join(formats, ", "))
+	completeFormats(cmd, formats)
+}
+
+// formatFlag is -f: a format that the command does not have is refused before
+// anything runs.
+type formatFlag Output
+
+// String implements pflag.Value.
+func (f *formatFlag) String() string { return f.Format }
+
+// Type implements pflag.Value.
+func (f *formatFlag) Type() string { return "string" }
+
+// Set implements pflag.Value.
+func (f *formatFlag) Set(name string) error {
+	o := (*Output)(f)
+	o.Format = canonical(name, o.Formats)
+	return o.Known()
+}
+
+// canonical is the current name of a format: text was called pretty in some
+// commands, and table in others.
+func canonical(name string, formats []string) string {
+	old := name == "pretty" || name == "table"
+	if old && !slices.Contains(formats, name) && slices.Contains(formats, Text) {
+		return Text
+	}
+	return name
+}
+
+// completeFormats completes the values of -f.
+func completeFormats(cmd *cobra.Command, formats []string) {
+	// The flag was added just before; without completions it works as well.
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // Write makes the result in memory and then puts it in its place whole.
@@ -38,6 +98,10 @@ func (o *Output) Write(stdout io.Writer, fn func(w io.Writer) error) error {
 	}
 	var b bytes.Buffer
 	err := fn(&b)
+	if err != nil && b.Len() == 0 {
+		return err
+	}
+	o.written = true
 	if o.File == "" {
 		_, werr := stdout.Write(b.Bytes())
 		return errors.Join(err, werr)

@@ -63,7 +63,7 @@ func trimmed(cells []Cell) []Cell {
 // Paragraph writes text, broken to the width.
 func (p Page) Paragraph(colour, text string) { p.Field("", 0, colour, text) }
 
-// Field writes a name and a paragraph beside it, which begins at a column.
+// Field writes a name and a paragraph next to it, which begins at a column.
 func (p Page) Field(name string, left int, colour, text string) {
 	for i, row := range Wrap(PrintableLine(text), Room(p.Width, left)) {
 		head := strings.Repeat(" ", left)

@@ -15,9 +15,9 @@ func TestPageFits(t *testing.T) {
 	p.Line(Cell{Text: "a text that is longer"}, Cell{Text: " than the line"})
 	p.Line(Cell{Text: "an escape \x1b[2J"}, Cell{Text: "   "})
 	p.Width = 26
-	p.Field("name", 6, "", "a paragraph beside its name")
+	p.Field("name", 6, "", "a paragraph nearby its name")
 	p.Line()
-	want := "a text that is long…\n" + `an escape \x1b[2J` + "\n" + "name  a paragraph beside\n      its name\n\n"
+	want := "a text that is long…\n" + `an escape \x1b[2J` + "\n" + "name  a paragraph nearby\n      its name\n\n"
 	if got := p.String(); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
@@ -60,14 +60,14 @@ func TestPaint(t *testing.T) {
 }
 
 func TestFormats(t *testing.T) {
-	formats := Formats[int]{{"pretty", 1}, {"json", 2}}
-	if got := strings.Join(formats.Names(), " "); got != "pretty json" {
+	formats := Formats[int]{{"text", 1}, {"json", 2}}
+	if got := strings.Join(formats.Names(), " "); got != "text json" {
 		t.Error(got)
 	}
 	if got, err := formats.Find("format", "json"); got != 2 || err != nil {
 		t.Error(got, err)
 	}
-	want := `unknown format "jsn"; expected one of pretty, json; did you mean "json"?`
+	want := `unknown format "jsn"; expected one of text, json; did you mean "json"?`
 	if _, err := formats.Find("format", "jsn"); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

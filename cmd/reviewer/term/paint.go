@@ -3,11 +3,15 @@ package term
 import (
 	"math"
 	"os"
+	"strconv"
 
 	"golang.org/x/term"
 )
 
-// Paint says whether a result is painted.
+// narrowest is the width below which no page is laid out.
+const narrowest = 40
+
+// Paint reports whether a result is painted.
 func (s *Streams) Paint(o *Output) Paint {
 	f, ok := s.Stdout.(*os.File)
 	return Paint{ok && o.File == "" && s.Env("NO_COLOR") == "" && s.Env("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))}
@@ -17,14 +21,17 @@ func (s *Streams) Paint(o *Output) Paint {
 // many as it has where no terminal cuts it.
 func (s *Streams) Width(o *Output) int {
 	if columns := s.Columns(o); columns > 0 {
-		return max(columns, 40)
+		return max(columns, narrowest)
 	}
 	return math.MaxInt
 }
 
-// Columns is how wide the terminal is to which a result goes; 0 where it goes to
-// none.
+// Columns is how wide the lines of a result on the screen may be: what COLUMNS says,
+// else the terminal; 0 where there is neither.
 func (s *Streams) Columns(o *Output) int {
+	if n, err := strconv.Atoi(s.Env("COLUMNS")); err == nil && n > 0 && o.File == "" {
+		return max(n, narrowest)
+	}
 	if f, ok := s.Stdout.(*os.File); ok && o.File == "" {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
 			return columns
@@ -38,6 +45,9 @@ func (s *Streams) StdinTerminal() bool { return IsTerminal(s.Stdin) }
 
 // IsTerminal reports whether a stream is one that a person looks at.
 func IsTerminal(stream any) bool {
+	if s, ok := stream.(interface{ Terminal() bool }); ok {
+		return s.Terminal() // in a test
+	}
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

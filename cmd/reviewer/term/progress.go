@@ -12,8 +12,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Progress is the line on a terminal that says how far a long run is. It counts
-// from several goroutines at once; where nobody looks, it only counts.
+// Progress is the line on a terminal that shows the progress of a long run. Several
+// goroutines may count at once; without a terminal it only counts.
 type Progress struct {
 	start     time.Time
 	Total     atomic.Int64 // bytes to read; 0: not known yet
@@ -55,7 +55,7 @@ func (p *Progress) draw() {
 	}
 }
 
-// eraseLine goes to the beginning of a line and takes away what stands there.
+// eraseLine goes to the beginning of a line and erases it.
 const eraseLine = "\r\x1b[K"
 
 func (p *Progress) show(w io.Writer, width int, elapsed time.Duration) {
@@ -63,7 +63,7 @@ func (p *Progress) show(w io.Writer, width int, elapsed time.Duration) {
 	fmt.Fprint(w, eraseLine+v.line(width))
 }
 
-// End takes the line away. Only its first call does something.
+// End removes the line. Only its first call has an effect.
 func (p *Progress) End() {
 	if p.out != nil {
 		close(p.stop)
@@ -79,7 +79,7 @@ func terminalWidth(f *os.File) int {
 	return 80
 }
 
-// advance is how far a run is.
+// advance is the progress of a run.
 type advance struct {
 	bytes, total int64
 	decisions    int64
@@ -91,8 +91,8 @@ const (
 	shortestBar = 10
 )
 
-// line says it in fewer characters than the width, so that no terminal wraps
-// it: the percentage, and beside it what there is room for.
+// line shows it in fewer characters than the width, so that no terminal wraps
+// it: the percentage, and next to it what there is room for.
 func (v advance) line(width int) string {
 	if v.total <= 0 {
 		return OneLine("looking for sessions…", max(width-1, 1))
@@ -115,7 +115,7 @@ func (v advance) share() float64 {
 	return min(max(float64(v.bytes)/float64(v.total), 0), 1)
 }
 
-// rate says how many decisions are made in a second; nothing where that cannot
+// rate describes how many decisions are made in a second; nothing where that cannot
 // be told yet.
 func (v advance) rate() string {
 	if v.decisions == 0 || v.elapsed < redraw {
@@ -124,7 +124,7 @@ func (v advance) rate() string {
 	return Thousands(int64(float64(v.decisions)/v.elapsed.Seconds())) + " decisions/s"
 }
 
-// remaining says how long the rest takes if it goes on as it went; nothing
+// remaining describes how long the rest takes if it goes on as it went; nothing
 // before that is more than a guess.
 func (v advance) remaining() string {
 	share := v.share()

@@ -33,8 +33,8 @@ func TestProgressLine(t *testing.T) {
 	}
 }
 
-// However narrow a terminal is, the line does not reach its last column, behind
-// which it would be wrapped and could not be taken away any more.
+// However narrow a terminal is, the line does not reach its last column, after which
+// it would be wrapped and could not be erased any more.
 func TestProgressLineFits(t *testing.T) {
 	for width := range 130 {
 		for _, v := range []advance{{}, {total: 1}, {bytes: 7, total: 9, decisions: 1 << 40, elapsed: 900 * time.Hour}} {

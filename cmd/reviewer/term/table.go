@@ -38,7 +38,7 @@ type Table struct {
 	Rows    [][]Cell
 }
 
-// Nothing is the count of none: what is something stands out.
+// Nothing is the cell of a zero count, so that other counts stand out.
 const Nothing = "-"
 
 // Count is the cell of a count.
@@ -57,7 +57,7 @@ func (t *Table) Add(cells ...Cell) {
 	t.Rows = append(t.Rows, cells)
 }
 
-// Compact takes out the columns that count nothing.
+// Compact removes the columns without counts.
 func (t *Table) Compact() {
 	var keep []int
 	for i, c := range t.Columns {

@@ -8,7 +8,7 @@ import (
 // Clock writes Unix milliseconds in local time.
 func Clock(ms int64) string { return time.UnixMilli(ms).Format("2006-01-02 15:04:05") }
 
-// After puts a text behind a sign, and nothing where there is no text.
+// After puts a sign before a text, and returns nothing for an empty text.
 func After(sign, text string) string {
 	if text == "" {
 		return ""
@@ -16,7 +16,7 @@ func After(sign, text string) string {
 	return sign + text
 }
 
-// OrNone makes an empty list of none, as JSON has it.
+// OrNone turns a nil list into an empty one, for JSON.
 func OrNone(list []string) []string {
 	if list == nil {
 		return []string{}

@@ -1,11 +1,12 @@
 package term
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // Printable makes any text safe for a terminal and for files that are read line
@@ -70,12 +71,7 @@ func Room(line, left int) int {
 }
 
 // Counted writes a count with its noun.
-func Counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
+func Counted(n int, one, many string) string { return engine.Counted(n, one, many) }
 
 // Thousands writes a number as 12,345.
 func Thousands(n int64) string {
@@ -84,4 +80,26 @@ func Thousands(n int64) string {
 		digits = digits[:at] + "," + digits[at:]
 	}
 	return digits
+}
+
+// WrapLines breaks the lines of a text that are wider than a width; what follows
+// stands further in than the line did. 0: any width.
+func WrapLines(text string, width int) string {
+	if width <= 0 {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		whole := strings.TrimSuffix(line, "\n")
+		inner := strings.TrimLeft(whole, " ")
+		left := len(whole) - len(inner)
+		for i, row := range Wrap(inner, Room(width, left+4)) {
+			in := left
+			if i > 0 {
+				in += 4
+			}
+			b.WriteString(strings.Repeat(" ", in) + row + "\n")
+		}
+	}
+	return b.String()
 }

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
 // PlacedFile is a file that is to appear with all of its contents, or not at all.
@@ -32,13 +34,13 @@ func WriteBoth(first, second PlacedFile) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(err, os.Remove(a), os.Remove(b))
 	}
-	if err := os.Rename(a, first.Path); err != nil {
+	if err := osfile.Rename(a, first.Path); err != nil {
 		return errors.Join(err, os.Remove(a), os.Remove(b))
 	}
-	if err := os.Rename(b, second.Path); err != nil {
+	if err := osfile.Rename(b, second.Path); err != nil {
 		return errors.Join(err, os.Remove(b), restore(PlacedFile{first.Path, before}, existed))
 	}
-	return syncFolder(filepath.Dir(second.Path))
+	return osfile.SyncDir(filepath.Dir(second.Path))
 }
 
 // restore puts back what was there before.
@@ -49,11 +51,11 @@ func restore(f PlacedFile, existed bool) error {
 	return WriteWhole(f.Path, f.Content)
 }
 
-// stage writes a file beside its place, where it survives a crash.
+// stage writes a file next to its place, where it survives a crash.
 func stage(f PlacedFile) (string, error) {
 	t, err := os.CreateTemp(filepath.Dir(f.Path), ".reviewer-*")
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s: there is no folder %s; make it first", f.Path, filepath.Dir(f.Path))
+		return "", fmt.Errorf("%s: no folder %s; create it first", f.Path, filepath.Dir(f.Path))
 	}
 	if err != nil {
 		return "", err
@@ -63,13 +65,4 @@ func stage(f PlacedFile) (string, error) {
 		return "", errors.Join(fmt.Errorf("write %s: %w", f.Path, err), os.Remove(t.Name()))
 	}
 	return t.Name(), nil
-}
-
-// syncFolder makes the names in a folder survive a crash.
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

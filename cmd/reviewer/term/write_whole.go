@@ -6,11 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
 // WriteWhole makes a file appear with all of its contents, or not at all. One that
-// is there keeps its mode; what is there and no plain file, such as a pipe or
+// is there keeps its mode; what is there but not a regular file, such as a pipe or
 // /dev/null, is written to as it is.
 func WriteWhole(path string, content []byte) error {
 	mode := fs.FileMode(0o644)
@@ -27,7 +28,7 @@ func WriteWhole(path string, content []byte) error {
 	}
 	f, err := os.CreateTemp(DirOf(path), ".reviewer-*")
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: there is no folder %s; make it first", path, DirOf(path))
+		return fmt.Errorf("%s: no folder %s; create it first", path, DirOf(path))
 	}
 	if err != nil {
 		return err
@@ -35,7 +36,7 @@ func WriteWhole(path string, content []byte) error {
 	_, err = f.Write(content)
 	err = errors.Join(err, f.Chmod(mode), f.Close())
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = osfile.Rename(f.Name(), path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
@@ -45,8 +46,5 @@ func WriteWhole(path string, content []byte) error {
 
 // DirOf is the folder of a path; . where it names none.
 func DirOf(path string) string {
-	if i := strings.LastIndexByte(path, '/'); i > 0 {
-		return path[:i]
-	}
-	return "."
+	return filepath.Dir(path)
 }

@@ -9,16 +9,17 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
+
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// move brings a thing into an entry's folder: in one step where both are on one
-// file system, else as a copy that is whole and on the disk before the original
-// goes.
+// move moves a file or folder into an entry's folder: in one step if both are on one
+// file system, else as a copy that is complete and on disk before the original is
+// deleted.
 func move(from, dir string) error {
 	to := filepath.Join(dir, contentName)
-	err := os.Rename(from, to)
-	if !errors.Is(err, syscall.EXDEV) {
+	err := osfile.Rename(from, to)
+	if !osfile.AcrossDisks(err) {
 		return systemError(err)
 	}
 	return moveAcross(from, dir)
@@ -30,10 +31,10 @@ func moveAcross(from, dir string) error {
 	if err := c.tree(from, part); err != nil {
 		return err
 	}
-	if err := os.Rename(part, filepath.Join(dir, contentName)); err != nil {
+	if err := osfile.Rename(part, filepath.Join(dir, contentName)); err != nil {
 		return systemError(err)
 	}
-	if err := syncFolder(dir); err != nil {
+	if err := osfile.SyncDir(dir); err != nil {
 		return err
 	}
 	gone, err := c.removeOriginals()
@@ -43,13 +44,13 @@ func moveAcross(from, dir string) error {
 	if gone == 0 { // as if nothing had happened
 		return errors.Join(err, discard(dir))
 	}
-	return fmt.Errorf("%w; it is whole in the trash as %s, and partly where it was", err, filepath.Base(dir))
+	return fmt.Errorf("%w; it is complete in the trash as %s, and partly still in its old place", err, filepath.Base(dir))
 }
 
 // copier copies a tree to another file system.
 type copier struct {
 	done  []copied
-	links map[[2]uint64]string // files with several names: where the first one went
+	links map[osfile.ID]string // files with several names: where the first one went
 }
 
 // copied is an original as it was when it was copied.
@@ -74,9 +75,9 @@ func (c *copier) tree(from, to string) error {
 	case mode&fs.ModeSymlink != 0:
 		err = copyLink(from, to)
 	case mode&fs.ModeNamedPipe != 0:
-		err = syscall.Mkfifo(to, uint32(mode.Perm()))
+		err = osfile.MakePipe(to, mode)
 	default:
-		err = fmt.Errorf("%s is a socket or a device: only a rename can move it, and this is another file system", from)
+		err = fmt.Errorf("%s is a socket or a device: it cannot be moved to another file system", from)
 	}
 	if err != nil {
 		return systemError(err)
@@ -97,20 +98,19 @@ func (c *copier) folder(from, to string) error {
 			return err
 		}
 	}
-	return syncFolder(to)
+	return osfile.SyncDir(to)
 }
 
 func (c *copier) file(from, to string, info fs.FileInfo) error {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || st.Nlink < 2 {
+	key, ok := osfile.IdentifyInfo(info)
+	if !ok || osfile.Links(info) < 2 {
 		return copyFile(from, to, info)
 	}
-	key := [2]uint64{uint64(st.Dev), st.Ino}
 	if first, seen := c.links[key]; seen {
 		return os.Link(first, to)
 	}
 	if c.links == nil {
-		c.links = map[[2]uint64]string{}
+		c.links = map[osfile.ID]string{}
 	}
 	c.links[key] = to
 	return copyFile(from, to, info)
@@ -118,7 +118,7 @@ func (c *copier) file(from, to string, info fs.FileInfo) error {
 
 // copyFile copies contents to a new file, onto the disk.
 func copyFile(from, to string, info fs.FileInfo) error {
-	in, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	in, err := osfile.OpenItself(from, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func copyFile(from, to string, info fs.FileInfo) error {
 	if err != nil {
 		return err
 	}
-	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Blocks*512 < info.Size() {
+	if taken, known := osfile.OnDisk(info); known && taken < info.Size() {
 		err = copySparse(out, in)
 	} else {
 		_, err = io.Copy(out, in)
@@ -167,10 +167,8 @@ func copyLink(from, to string) error {
 // keepTraits gives a copy the owner, mode and time of its original. Only root
 // can give files away; whose the copy is otherwise is the user's own.
 func keepTraits(to string, info fs.FileInfo) error {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
-		if err := os.Lchown(to, int(st.Uid), int(st.Gid)); err != nil {
-			return err
-		}
+	if err := osfile.KeepOwner(to, info); err != nil {
+		return err
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
 		return nil
@@ -203,7 +201,7 @@ func (o copied) remove() error {
 		same = same && now.Size() == o.info.Size() && now.ModTime().Equal(o.info.ModTime())
 	}
 	if !same {
-		return fmt.Errorf("%s was changed while it was copied", o.path)
+		return fmt.Errorf("%s was changed while it was being copied", o.path)
 	}
 	return os.Remove(o.path)
 }
@@ -212,7 +210,7 @@ func (o copied) remove() error {
 // at least one whole copy exists at any time.
 func putBack(content, to string) error {
 	err := place(content, to)
-	if !errors.Is(err, syscall.EXDEV) {
+	if !osfile.AcrossDisks(err) {
 		return err
 	}
 	part := filepath.Join(filepath.Dir(to), ".reviewer-restore-"+filepath.Base(filepath.Dir(content)))
@@ -223,7 +221,7 @@ func putBack(content, to string) error {
 	if err != nil {
 		return errors.Join(err, discard(part))
 	}
-	return syncFolder(filepath.Dir(to))
+	return osfile.SyncDir(filepath.Dir(to))
 }
 
 // place gives a thing its name without taking it from another: making a link
@@ -242,7 +240,7 @@ func place(from, to string) error {
 		err = os.Link(from, to)
 	}
 	switch {
-	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTSUP):
+	case errors.Is(err, fs.ErrPermission) || osfile.Unsupported(err):
 		return placeFile(from, to) // the file is another user's, or the file system knows no hard links
 	case err != nil:
 		return occupied(err, to)
@@ -256,16 +254,16 @@ func placeFile(from, to string) error {
 	if err != nil {
 		return occupied(err, to)
 	}
-	if err := errors.Join(f.Close(), os.Rename(from, to)); err != nil {
+	if err := errors.Join(f.Close(), osfile.Rename(from, to)); err != nil {
 		return errors.Join(err, os.Remove(to))
 	}
 	return nil
 }
 
 // placeFolder renames: the system puts a folder on nothing but an empty folder.
-// One that forbids writing cannot change its parent, so it may for a moment.
+// One that forbids writing cannot change its parent, so that is allowed for a moment.
 func placeFolder(from, to string, mode fs.FileMode) error {
-	err := errors.Join(os.Chmod(from, mode|0o700), os.Rename(from, to))
+	err := errors.Join(os.Chmod(from, mode|0o700), osfile.Rename(from, to))
 	if err == nil {
 		return os.Chmod(to, mode)
 	}
@@ -282,7 +280,7 @@ func occupied(err error, to string) error {
 	return err
 }
 
-// discard deletes a tree of ours, folders that forbid it included.
+// discard deletes a tree of the trash, including read-only folders.
 func discard(path string) error {
 	err := filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
 		if d != nil && d.IsDir() && err == nil {
@@ -296,20 +294,12 @@ func discard(path string) error {
 func makeWritable(dir string, d fs.DirEntry) error {
 	info, err := d.Info()
 	if err != nil || info.Mode().Perm()&0o700 == 0o700 {
-		return nil // RemoveAll says what is wrong
+		return nil // RemoveAll returns the error
 	}
 	return os.Chmod(dir, info.Mode()|0o700)
 }
 
-func syncFolder(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
-
-// systemError words an error of the system without the trash's own paths.
+// systemError describes a system error without the trash's own paths.
 func systemError(err error) error {
 	var e *os.LinkError
 	if errors.As(err, &e) {

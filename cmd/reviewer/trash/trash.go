@@ -1,5 +1,5 @@
-// Package trash moves files aside instead of deleting them, and brings them
-// back. What was moved lies in a folder of its own below the state home:
+// Package trash moves files aside instead of deleting them, and restores them.
+// Each moved file is in a folder of its own below the state home:
 //
 //	trash/20250308-142233/info.json   where it came from
 //	trash/20250308-142233/content     the file, folder or link itself
@@ -21,9 +21,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 	"unicode/utf8"
+
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
 // Bin is a trash.
@@ -32,7 +33,7 @@ type Bin struct {
 	Keep []Place   // neither these nor a folder that holds one is moved
 	Own  []string  // of reviewer itself: nothing in them is moved, and nothing is put there
 	Now  time.Time // of this run
-	last int       // number behind the newest id of this run
+	last int       // number after the newest id of this run
 }
 
 // Place is a folder that must stay where it is.
@@ -42,7 +43,7 @@ type Place struct{ Path, Name string }
 type Entry struct {
 	ID    string `json:"id"`
 	Path  string `json:"path"`                 // where it was; absolute, no link in its folder
-	Bytes []byte `json:"path_bytes,omitempty"` // the path, where it is no UTF-8
+	Bytes []byte `json:"path_bytes,omitempty"` // the path, where it is not UTF-8
 	T     int64  `json:"t"`                    // when it was moved, Unix milliseconds
 	Kind  string `json:"kind"`                 // file, folder, link or other
 	Mode  string `json:"mode"`                 // as ls prints it
@@ -59,7 +60,7 @@ const (
 // Put moves what a path names into the trash; a link is moved itself. The path
 // is read as the system reads it: relative to the current folder, links in it
 // followed but for the last name. On an error the original is where it was,
-// unless the error says otherwise.
+// unless the error says something else.
 func (b *Bin) Put(path string) (Entry, error) {
 	full, info, err := locate(path)
 	if err != nil {
@@ -89,7 +90,7 @@ func locate(path string) (string, fs.FileInfo, error) {
 	case path == "":
 		return "", nil, fs.ErrNotExist
 	case base == "." || base == ".." || base == "/":
-		return "", nil, errors.New("a folder is named by its name, not as its root, itself or its parent")
+		return "", nil, errors.New("/, . and .. are not accepted here: give the name of the folder")
 	}
 	full, err := resolve(bare)
 	if err != nil {
@@ -100,7 +101,7 @@ func locate(path string) (string, fs.FileInfo, error) {
 		return "", nil, cause(err)
 	}
 	if bare != path && !info.IsDir() {
-		return "", nil, errors.New("it is no folder: name it without the / at its end")
+		return "", nil, errors.New("it is not a folder: name it without the trailing /")
 	}
 	return full, info, nil
 }
@@ -123,16 +124,16 @@ func resolve(path string) (string, error) {
 	return filepath.Join(real, name), err
 }
 
-// check refuses what must not move.
+// check refuses paths that must not be moved.
 func (b *Bin) check(full string, info fs.FileInfo) error {
 	for _, p := range b.Keep {
 		if holds(info, p.Path) {
-			return fmt.Errorf("it is or holds %s (%s)", p.Name, p.Path)
+			return fmt.Errorf("it is or contains %s (%s)", p.Name, p.Path)
 		}
 	}
 	for _, own := range b.Own {
 		if holds(info, own) {
-			return fmt.Errorf("it is or holds what belongs to reviewer (%s)", own)
+			return fmt.Errorf("it is or contains files of reviewer (%s)", own)
 		}
 	}
 	if err := b.checkOwn(full); err != nil {
@@ -158,7 +159,7 @@ func (b *Bin) checkOwn(full string) error {
 	return nil
 }
 
-// holds says whether a file is a path or one of the folders above it, by what
+// holds reports whether a file is a path or one of the folders above it, by what
 // it is and not by how it is spelled.
 func holds(outer fs.FileInfo, inner string) bool {
 	if real, err := filepath.EvalSymlinks(inner); err == nil {
@@ -191,7 +192,7 @@ func measure(root string, info fs.FileInfo) (int64, error) {
 		case err != nil:
 			return nil
 		case info.IsDir() && device(info) != home:
-			return fmt.Errorf("it holds the mount point %s", path)
+			return fmt.Errorf("it contains the mount point %s", path)
 		case info.Mode().IsRegular():
 			size += info.Size()
 		}
@@ -201,10 +202,8 @@ func measure(root string, info fs.FileInfo) (int64, error) {
 }
 
 func device(info fs.FileInfo) uint64 {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(st.Dev)
-	}
-	return 0
+	id, _ := osfile.IdentifyInfo(info)
+	return id.Device
 }
 
 func kindOf(info fs.FileInfo) string {
@@ -223,7 +222,7 @@ func kindOf(info fs.FileInfo) string {
 // sort; making it fails for all but one of those who try the same.
 func (b *Bin) reserve() (string, error) {
 	if err := os.MkdirAll(b.Dir, 0o700); err != nil {
-		return "", fmt.Errorf("make the trash: %w", err)
+		return "", fmt.Errorf("create the trash: %w", err)
 	}
 	for {
 		b.last++
@@ -238,8 +237,8 @@ func (b *Bin) reserve() (string, error) {
 	}
 }
 
-// fill writes where a thing comes from, then moves it. Where it stays, so does
-// no trace of the attempt.
+// fill writes the origin of a file, then moves it. If it cannot be moved, no trace
+// of the attempt is left.
 func (b *Bin) fill(e *Entry) error {
 	dir := filepath.Join(b.Dir, e.ID)
 	err := writeInfo(dir, *e)
@@ -268,7 +267,7 @@ func writeInfo(dir string, e Entry) error {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("write %s: %w", f.Name(), err)
 	}
-	return syncFolder(dir)
+	return osfile.SyncDir(dir)
 }
 
 // Entries lists what is in the trash, the newest first, and the folders of
@@ -317,8 +316,8 @@ func (b *Bin) entry(id string) (Entry, error) {
 	return e, nil
 }
 
-// ErrNoEntry says that nothing in the trash has that id or came from that path.
-var ErrNoEntry = errors.New("nothing in the trash has this id or was at this path; `reviewer trash --list` shows what there is")
+// ErrNoEntry is returned if no entry of the trash has that id or came from that path.
+var ErrNoEntry = errors.New("nothing in the trash has this id or original path; `reviewer trash --list` shows what is there")
 
 // Find returns the entry with an id, or else the newest one that came from a
 // path; older counts the others that came from there.
@@ -359,7 +358,7 @@ func (b *Bin) Restore(e Entry, to string) (string, error) {
 		return "", taken(full)
 	}
 	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-		return "", fmt.Errorf("make the folder that it was in: %w", err)
+		return "", fmt.Errorf("create its original folder: %w", err)
 	}
 	dir := filepath.Join(b.Dir, e.ID)
 	if err := putBack(filepath.Join(dir, contentName), full); err != nil {
@@ -369,11 +368,11 @@ func (b *Bin) Restore(e Entry, to string) (string, error) {
 }
 
 func taken(full string) error {
-	return fmt.Errorf("%s exists, and nothing is overwritten: move it away, or restore --to another path", full)
+	return fmt.Errorf("%s already exists and is not overwritten: move it away, or use --to to restore to another path", full)
 }
 
 // Remove deletes an entry for good. Its description goes first: what is left
-// when this is interrupted is no entry any more.
+// when this is interrupted is not an entry any more.
 func (b *Bin) Remove(e Entry) error { return Discard(filepath.Join(b.Dir, e.ID)) }
 
 // Discard deletes the folder of an entry, whole or not.

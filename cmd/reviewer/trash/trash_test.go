@@ -11,10 +11,10 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -60,7 +60,7 @@ func write(t testing.TB, path, text string, mode fs.FileMode) {
 // the first path of the same file.
 func snapshot(t testing.TB, root string) map[string]string {
 	t.Helper()
-	tree, first := map[string]string{}, map[uint64]string{}
+	tree, first := map[string]string{}, map[osfile.ID]string{}
 	must(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		must(t, err)
 		info, err := d.Info()
@@ -71,7 +71,8 @@ func snapshot(t testing.TB, root string) map[string]string {
 		case info.Mode().IsRegular():
 			b, err := os.ReadFile(path)
 			must(t, err)
-			ino := info.Sys().(*syscall.Stat_t).Ino
+			ino, err := osfile.IdentifyPath(path, info)
+			must(t, err)
 			if first[ino] == "" {
 				first[ino] = name
 			}
@@ -98,14 +99,14 @@ func things() map[string]func(t testing.TB, path string) {
 		"read-only":     func(t testing.TB, p string) { write(t, p, "tea\n", 0o400) },
 		"link":          func(t testing.TB, p string) { must(t, os.Symlink("/etc", p)) },
 		"dangling link": func(t testing.TB, p string) { must(t, os.Symlink("nowhere", p)) },
-		"pipe":          func(t testing.TB, p string) { must(t, syscall.Mkfifo(p, 0o640)) },
+		"pipe":          func(t testing.TB, p string) { must(t, osfile.MakePipe(p, 0o640)) },
 		"empty folder":  func(t testing.TB, p string) { must(t, os.Mkdir(p, 0o750)) },
 		"folder": func(t testing.TB, p string) {
 			write(t, p+"/a/b", "tea\n", 0o640)
 			write(t, p+"/a/-rf", "mug\n", 0o444)
 			must(t, os.Link(p+"/a/b", p+"/same"))
 			must(t, os.Symlink("a/b", p+"/link"))
-			must(t, syscall.Mkfifo(p+"/pipe", 0o600))
+			must(t, osfile.MakePipe(p+"/pipe", 0o600))
 			write(t, p+"/locked/c", "mug\n", 0o600)
 			must(t, os.Chmod(p+"/locked", 0o755|fs.ModeSticky))
 			must(t, os.Chtimes(p+"/locked", now, now))
@@ -156,7 +157,7 @@ func thereAndBack(t *testing.T, b *Bin, dir string, make func(testing.TB, string
 	}
 	left, err := os.ReadDir(b.Dir)
 	if siblings, _ := os.ReadDir(dir); err != nil || len(left) != 0 || len(siblings) != 1 {
-		t.Errorf("left behind: %v in the trash, %v beside it (%v)", left, siblings, err)
+		t.Errorf("left behind: %v in the trash, %v next to it (%v)", left, siblings, err)
 	}
 }
 
@@ -169,8 +170,8 @@ func TestHolesAreKept(t *testing.T) {
 	must(t, err)
 	info, err := os.Stat(filepath.Join(b.Dir, e.ID, contentName))
 	must(t, err)
-	if blocks := info.Sys().(*syscall.Stat_t).Blocks; info.Size() != 64<<20 || blocks*512 > 1<<20 {
-		t.Errorf("size %d in %d blocks", info.Size(), blocks)
+	if taken, _ := osfile.OnDisk(info); info.Size() != 64<<20 || taken > 1<<20 {
+		t.Errorf("size %d, of which %d bytes are on the disk", info.Size(), taken)
 	}
 }
 
@@ -251,17 +252,17 @@ func TestRefused(t *testing.T) {
 	b := &Bin{Dir: root + "/state/trash", Now: now, Own: []string{root + "/state", root + "/opt/reviewer", root + "/etc/reviewer"},
 		Keep: []Place{{root + "/shop/web", "the current folder"}, {root + "/home/kim", "the home directory"}}}
 	for path, want := range map[string]string{
-		"/": "a folder is named by its name", "//": "a folder is named", root + "/opt/.": "a folder is named", root + "/opt/..": "a folder is named",
+		"/": "give the name of the folder", "//": "give the name of the folder", root + "/opt/.": "give the name of the folder", root + "/opt/..": "give the name of the folder",
 		"": "file does not exist", root + "/nothing": "no such file", root + "/nothing/x": "no such file", root + "/home/kim/notes/x": "not a directory",
-		root + "/home/kim/notes/":     "it is no folder",
-		root + "/home/kim/shop/web":   "it is or holds the current folder",
-		root + "/home/kim/shop/":      "it is or holds the current folder",
-		root + "/link/../shop/web":    "it is or holds the current folder",
-		root + "/home":                "it is or holds the current folder",
-		root + "/home/kim":            "it is or holds the current folder",
-		root + "/state":               "it is or holds what belongs to reviewer",
-		root + "/opt":                 "it is or holds what belongs to reviewer",
-		root + "/opt/reviewer":        "it is or holds what belongs to reviewer",
+		root + "/home/kim/notes/":     "it is not a folder",
+		root + "/home/kim/shop/web":   "it is or contains the current folder",
+		root + "/home/kim/shop/":      "it is or contains the current folder",
+		root + "/link/../shop/web":    "it is or contains the current folder",
+		root + "/home":                "it is or contains the current folder",
+		root + "/home/kim":            "it is or contains the current folder",
+		root + "/state":               "it is or contains files of reviewer",
+		root + "/opt":                 "it is or contains files of reviewer",
+		root + "/opt/reviewer":        "it is or contains files of reviewer",
 		root + "/state/trash":         "/state, which belongs to reviewer",
 		root + "/link/trash":          "/state, which belongs to reviewer",
 		root + "/" + longName:         "file name too long",
@@ -293,7 +294,7 @@ func TestMountPoint(t *testing.T) {
 	}
 }
 
-// TestPathsAreTheSystems: .. behind a link leads to where the link leads.
+// TestPathsAreTheSystems: .. after a link leads to where the link leads.
 func TestPathsAreTheSystems(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
@@ -317,7 +318,7 @@ func TestRestoreOverwritesNothing(t *testing.T) {
 			must(t, err)
 			things()[there](t, path)
 			before := snapshot(t, path)
-			if _, err := b.Restore(e, ""); err == nil || !strings.Contains(err.Error(), "exists, and nothing is overwritten") {
+			if _, err := b.Restore(e, ""); err == nil || !strings.Contains(err.Error(), "already exists and is not overwritten") {
 				t.Errorf("%s over %s: %v", name, there, err)
 			}
 			if err := place(filepath.Join(b.Dir, e.ID, contentName), path); err == nil {
@@ -382,7 +383,7 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// TestUnfinished: what a killed process leaves is no entry.
+// TestUnfinished: what a killed process leaves is not an entry.
 func TestUnfinished(t *testing.T) {
 	b := newBin(t)
 	id, err := b.reserve()

@@ -26,11 +26,11 @@ func (t *trial) caseJobs() []job {
 	return all
 }
 
-// HoldsNow begins the message of a todo case that holds.
-const HoldsNow = "holds now"
+// PassesNow begins the message of a todo case that passes.
+const PassesNow = "passes now"
 
-// tryCase runs a case. One that is known not to hold has not failed where it
-// does not, and where it does that is said.
+// tryCase runs a case. A todo case does not count as failed if it fails, and it is
+// reported if it passes.
 func (t *trial) tryCase(ctx context.Context, c cases.Case) report.Test {
 	result, err := t.runner.Run(ctx, c)
 	t.reached.by(result)
@@ -39,7 +39,7 @@ func (t *trial) tryCase(ctx context.Context, c cases.Case) report.Test {
 		return test
 	}
 	if test.Status == report.Pass {
-		test.Message = HoldsNow + ": take the todo away (" + c.Todo + ")"
+		test.Message = PassesNow + ": remove the todo (" + c.Todo + ")"
 	} else {
 		test.Message = c.Todo + " (" + test.Message + ")"
 	}
@@ -70,7 +70,7 @@ func (t *trial) caseTest(r Result, err error) report.Test {
 	return test
 }
 
-// message says in a line what went otherwise.
+// message describes the difference in a line.
 func (f Failure) message() string {
 	if f.Wrong != "" {
 		return f.What + ": " + f.Wrong
@@ -79,10 +79,10 @@ func (f Failure) message() string {
 	for _, d := range f.Differ {
 		keys = append(keys, d.Key)
 	}
-	return f.What + ": otherwise in " + strings.Join(keys, ", ")
+	return f.What + ": different in " + strings.Join(keys, ", ")
 }
 
-// sides lists what was expected and what was so, of each key that differs.
+// sides lists the expected and the actual value of each key that differs.
 func sides(differ []cases.Difference) (expected, got string) {
 	var want, have []string
 	for _, d := range differ {
@@ -91,13 +91,13 @@ func sides(differ []cases.Difference) (expected, got string) {
 	return strings.Join(want, "; "), strings.Join(have, "; ")
 }
 
-// facts tells what the call was understood as, and what conditions found.
+// facts describes how the call was classified, and what conditions found.
 func facts(r *engine.Record) []string {
 	if r == nil || r.Action == nil {
 		return nil
 	}
 	a := r.Action
-	lines := []string{fmt.Sprintf("understood as %s of %q, types %v", a.Name, a.Resource, a.Types)}
+	lines := []string{fmt.Sprintf("classified as %s of %q, types %v", a.Name, a.Resource, a.Types)}
 	if len(a.Signals) > 0 {
 		lines = append(lines, fmt.Sprintf("signals %v", a.Signals))
 	}

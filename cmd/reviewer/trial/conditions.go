@@ -7,9 +7,9 @@ import (
 	"github.com/agent-reviewer/reviewer/cel"
 )
 
-// conditions compiles all conditions of the policy, and says which do not
-// compile. They are compiled when they are first asked for, and hold where that
-// fails: a case that expects such a rule to speak would pass.
+// conditions compiles all conditions of the policy, and returns those that do not
+// compile. Otherwise they are compiled on first use, and count as true if that fails:
+// a case that expects such a rule to fire would pass.
 func (t *trial) conditions() error {
 	host, ok := t.policy.Matcher.(*cel.Host)
 	if !ok {

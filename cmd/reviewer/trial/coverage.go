@@ -25,8 +25,8 @@ const (
 	accessIDs   = "access rules"
 )
 
-// reached is what tests reached, where they expect something of it: that a rule
-// spoke which nobody asked about proves nothing.
+// reached is what tests reached and have expectations about: a rule that fired
+// without being expected proves nothing.
 type reached struct {
 	mu  sync.Mutex
 	ids map[[2]string]bool // kind, name
@@ -43,7 +43,7 @@ func (r *reached) add(kind, name string) {
 
 func (r *reached) has(kind, name string) bool { return r.ids[[2]string{kind, name}] }
 
-// by notes what a case expected and has seen.
+// by notes the expectations and the results of a case.
 func (r *reached) by(result Result) {
 	for _, s := range result.Seen {
 		r.decision(s)
@@ -65,6 +65,8 @@ func (r *reached) decision(s Seen) {
 		if slices.Contains(said(s.Expect), id) {
 			r.add(ruleIDs, id)
 			r.add(accessIDs, id)
+		} else {
+			r.add(unexpected, id)
 		}
 	}
 	if d.Risk != nil && d.Rationality != nil && s.Expect.Decision == d.Decision {
@@ -78,7 +80,7 @@ func (r *reached) findings(s Seen) {
 			r.example(f)
 		}
 		if s.Expect.Decision != "" {
-			r.add(accessIDs, f.ID) // an access rule that allows is found, and says nothing
+			r.add(accessIDs, f.ID) // an access rule that allows is found, but decides nothing
 		}
 	}
 }
@@ -91,12 +93,12 @@ func (r *reached) example(f engine.Finding) {
 	}
 }
 
-// coverage says what of the layer under test was reached.
+// coverage returns what the tests reached of the layer under test.
 func (t *trial) coverage() (*report.Coverage, error) {
 	c := &report.Coverage{}
 	b := t.bundle()
 	if b == nil {
-		return nil, fmt.Errorf("coverage is of a policy: give its folder, where the tests of a policy are")
+		return nil, fmt.Errorf("coverage needs a policy: give its folder, which contains its tests")
 	}
 	lines, err := t.runner.cover.rego.Lines(t.modules())
 	if err != nil {
@@ -152,7 +154,7 @@ func (t *trial) cell(kind, name string, at spotter) report.Cell {
 	return report.Cell{Place: t.place(at, "", 0, 0), Kind: kind, Name: name, Covered: t.reached.has(kind, name)}
 }
 
-// spotter says where a part of a row is written: bundles.Rule and AccessRule.
+// spotter reports where a part of a row is written: bundles.Rule and AccessRule.
 type spotter interface {
 	Spot(key string, line, col int) (file string, row, column int)
 }
@@ -183,7 +185,7 @@ func (t *trial) branches() []report.Cell {
 	return all
 }
 
-// branchName says of a question whether an answer was ever seen.
+// branchName names the answer that a condition never had.
 func branchName(b cel.Branch, answer string, seen bool) string {
 	if !seen {
 		answer = "never " + answer
@@ -215,7 +217,7 @@ func (t *trial) rules(b *bundles.Bundle) []report.Cell {
 	var all, patterns []report.Cell
 	for _, r := range b.Rules {
 		if r.Decision != "" {
-			all = append(all, t.cell(ruleIDs, r.ID, r))
+			all = append(all, t.ruleCell(r))
 		}
 		if r.Decision == "" && len(r.Levels) == 0 {
 			patterns = append(patterns, t.cell(patternIDs, r.ID, r))
@@ -225,6 +227,19 @@ func (t *trial) rules(b *bundles.Bundle) []report.Cell {
 		}
 	}
 	return append(all, patterns...)
+}
+
+// unexpected are rules that fired in a case that does not name them.
+const unexpected = "unexpected"
+
+// ruleCell is that of a rule. One that fired where no case expects it is not
+// covered: a case would not notice if it no longer did.
+func (t *trial) ruleCell(r bundles.Rule) report.Cell {
+	c := t.cell(ruleIDs, r.ID, r)
+	if !c.Covered && t.reached.has(unexpected, r.ID) {
+		c.Name += " (it fired, and no case expects it: name it under rules)"
+	}
+	return c
 }
 
 func (t *trial) detectors(b *bundles.Bundle) []report.Cell {

@@ -1,7 +1,6 @@
 // Package trial runs the tests of a policy: its Rego tests, its cases, and the
 // examples of its rules and detectors, all against the policy as it decides in
-// earnest. It says what came of each, and what of the policy they reached.
+// production. It reports the outcome of each, and the coverage of the policy.
 //
-// Not its business: where a policy lies on this machine, and how a report is
-// shown.
+// Out of scope: where a policy is on this machine, and the form of a report.
 package trial

@@ -52,8 +52,8 @@ func listName(match bool) string {
 	return "no_match"
 }
 
-// tryExample takes an event through the policy, in a session of its own, and
-// looks whether the rule's condition holds: of the call, or of its result.
+// tryExample reviews an event in a session of its own, and checks whether the rule's
+// condition holds for the call or for its result.
 func (t *trial) tryExample(ctx context.Context, r bundles.Rule, event map[string]any, match bool) report.Test {
 	test := report.Test{Status: report.Pass, Rules: []string{r.ID}}
 	c, err := caseOfExample(r.ID, event)
@@ -74,7 +74,7 @@ func (t *trial) tryExample(ctx context.Context, r bundles.Rule, event map[string
 		test.Status, test.Message = report.Fail, "the condition does not hold for this example"
 		test.Expected, test.Got = "it holds", "it does not"
 		if found {
-			test.Message, test.Expected, test.Got = "the condition holds for this example, and should not", test.Got, test.Expected
+			test.Message, test.Expected, test.Got = "the condition holds for this example, but should not", test.Got, test.Expected
 		}
 		test.Why = understood(result.Records)
 	case found:
@@ -83,7 +83,7 @@ func (t *trial) tryExample(ctx context.Context, r bundles.Rule, event map[string
 	return test
 }
 
-// understood says what became of the events of an example.
+// understood describes how the events of an example were handled.
 func understood(records []*engine.Record) []string {
 	var all []string
 	for _, r := range records {
@@ -106,14 +106,14 @@ func finding(records []*engine.Record, id string) *engine.Finding {
 // cases write it.
 func caseOfExample(id string, event map[string]any) (cases.Case, error) {
 	event = withoutPhase(event)
-	event["expect"] = map[string]any{"not_findings": []string{}} // anything: what holds is looked at behind it
+	event["expect"] = map[string]any{"not_findings": []string{}} // anything: what holds is checked after it
 	text, err := yaml.Marshal(map[string]any{"name": id, "events": []any{event}})
 	if err != nil {
 		return cases.Case{}, fmt.Errorf("the example: %w", err)
 	}
 	list, err := cases.Parse("example.yaml", text)
 	if err != nil {
-		return cases.Case{}, fmt.Errorf("the example is no event: %s", withoutPlace(err))
+		return cases.Case{}, fmt.Errorf("the example is not an event: %s", withoutPlace(err))
 	}
 	return list[0], nil
 }
@@ -179,7 +179,7 @@ func (t *trial) detectorJob(d bundles.Detector, i int) job {
 func (t *trial) tryDetector(id, text string, match bool) report.Test {
 	test := report.Test{Status: report.Pass, Rules: []string{id}}
 	set, err := t.finders()
-	if err != nil { // not reached: the policy has compiled
+	if err != nil { // unreachable: the policy has compiled
 		test.Status, test.Message = report.Error, err.Error()
 		return test
 	}
@@ -188,11 +188,11 @@ func (t *trial) tryDetector(id, text string, match bool) report.Test {
 	case found == match && found:
 		t.reached.add(detectorIDs, id)
 	case found != match && found:
-		test.Status, test.Message, test.Expected, test.Got = report.Fail, "the detector finds this example, and should not",
-			"nothing is found", "something is"
+		test.Status, test.Message, test.Expected, test.Got = report.Fail, "the detector matches this example, but should not",
+			"no match", "a match"
 	case found != match:
-		test.Status, test.Message, test.Expected, test.Got = report.Fail, "the detector does not find this example",
-			"something is found", "nothing is"
+		test.Status, test.Message, test.Expected, test.Got = report.Fail, "the detector does not match this example",
+			"a match", "no match"
 	}
 	return test
 }

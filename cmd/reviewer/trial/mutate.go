@@ -19,14 +19,14 @@ import (
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
-// What came of a mutant.
+// The outcomes of a mutant.
 const (
 	Killed    = "killed"    // some test failed
-	Survived  = "survived"  // tests reach the place, and none noticed
+	Survived  = "survived"  // tests reach the place, but none detected the change
 	Unreached = "unreached" // no test reaches the place
 )
 
-// Mutation is what came of all mutants of a policy.
+// Mutation is the outcome of all mutants of a policy.
 type Mutation struct {
 	Mutants  []mutant.Mutant `json:"mutants"` // by file and place
 	Duration time.Duration   `json:"-"`
@@ -36,27 +36,28 @@ type Mutation struct {
 type MutateOptions struct {
 	Options
 	Only  string              // path of a file or folder, or id of a rule; empty: all
-	Tried func(done, all int) // told as mutants are tried; nil: nobody asks
+	Tried func(done, all int) // called as mutants are tried; may be nil
 }
 
-// FailingError says that tests fail before anything is changed.
+// FailingError is returned if tests fail before anything is changed.
 type FailingError struct{ Tests []report.Test }
 
 func (e *FailingError) Error() string {
 	first := e.Tests[0]
-	return fmt.Sprintf("%d tests fail before anything is changed, so they can tell nothing; mend them first, such as %s:%d: %s", len(e.Tests),
+	return fmt.Sprintf("%s failed before any change, and cannot detect one; fix that first, such as %s:%d: %s",
+		engine.Counted(len(e.Tests), "test", "tests"),
 		first.File, first.Line, first.Name)
 }
 
-// Mutate makes small changes to a policy, one at a time, and says which of them
-// no test notices. Only tests that reach a change run, and of these only so much
-// as it takes to see that the change matters.
+// Mutate makes small changes to a policy, one at a time, and returns those that no
+// test detects. Only tests that reach a change run, and only until the change is
+// detected.
 func Mutate(ctx context.Context, s Subject, o MutateOptions) (*Mutation, error) {
 	o.Parallel = cmp.Or(max(0, o.Parallel), runtime.NumCPU())
 	o.Timeout = cmp.Or(o.Timeout, usualTimeout)
 	o.Coverage, o.Explain = false, false
 	if s.OnlyCases || s.bundle() == nil {
-		return nil, errors.New("mutants are of a policy: give its folder, where its tests are")
+		return nil, errors.New("--mutate needs a policy: give its folder, which contains its tests")
 	}
 	start := time.Now()
 	t, err := newTrial(ctx, s, o.Options)
@@ -76,13 +77,13 @@ func Mutate(ctx context.Context, s Subject, o MutateOptions) (*Mutation, error) 
 	return m, ctx.Err()
 }
 
-// bench is what mutants are tried on: the tests, and what each of them asked.
-type bench struct {
+// mutationBench is what mutants are tried on: the tests, and the decisions each of them made.
+type mutationBench struct {
 	*trial
 	jobs  []job
-	books []*book    // of each job
-	cases rego.Reach // which jobs reach what
-	lab   *rego.Lab
+	books []*decisionLog // of each job
+	cases rego.Reach     // which jobs reach what
+	lab   *rego.MutationLab
 	whole *rego.Changed // policy and Rego tests without a change
 	names []string      // of the Rego tests that run
 	notes []*rego.Note  // of each of them
@@ -96,19 +97,19 @@ type bench struct {
 const slower = 20
 
 // bench runs all tests, which have to pass, and takes down what they ask.
-func (t *trial) bench(ctx context.Context) (*bench, error) {
-	b := &bench{trial: t, jobs: t.jobs(), killers: map[string][]int{}}
-	b.books = make([]*book, len(b.jobs))
+func (t *trial) bench(ctx context.Context) (*mutationBench, error) {
+	b := &mutationBench{trial: t, jobs: t.jobs(), killers: map[string][]int{}}
+	b.books = make([]*decisionLog, len(b.jobs))
 	t.runner.timeout = slower * t.Timeout
 	var failed []report.Test
 	counted := slices.Clone(b.jobs)
 	for i := range counted {
-		b.books[i] = &book{}
+		b.books[i] = &decisionLog{}
 		run := counted[i].run
 		counted[i].run = func(ctx context.Context, t *trial) report.Test {
 			test := run(context.WithValue(ctx, bookKey{}, b.books[i]), t)
 			if test.Status == report.Todo {
-				b.books[i] = &book{} // it proves nothing either way
+				b.books[i] = &decisionLog{} // it proves nothing either way
 			}
 			for _, a := range b.books[i].asked {
 				b.cases.Add(i, a.note)
@@ -134,14 +135,14 @@ func (t *trial) bench(ctx context.Context) (*bench, error) {
 		return nil, err
 	}
 	if len(b.jobs)+len(b.names) == 0 {
-		return nil, errors.New("no test runs, so nothing could be noticed: expected *_test.rego, cases/**.yaml, or examples of " +
+		return nil, errors.New("no tests run, so nothing could be detected: expected *_test.rego, cases/**.yaml, or examples of " +
 			"rules (and that --run matches one)")
 	}
 	return b, nil
 }
 
 // regoTests evaluates the Rego tests and takes down what they reach.
-func (b *bench) regoTests(ctx context.Context) (err error) {
+func (b *mutationBench) regoTests(ctx context.Context) (err error) {
 	own := b.modules()
 	b.lab, err = rego.NewLab(b.effective.Modules(), b.Tests, func(name string) bool { return own[name] != "" })
 	if err != nil {
@@ -175,7 +176,7 @@ type attempt struct {
 }
 
 // trials lists the mutants to try: those of modules, then those of rows and data.
-func (b *bench) trials(only string) ([]attempt, error) {
+func (b *mutationBench) trials(only string) ([]attempt, error) {
 	list := b.regoAttempts()
 	more, err := b.rowAttempts()
 	if err != nil {
@@ -192,7 +193,7 @@ func (b *bench) trials(only string) ([]attempt, error) {
 
 // run tries mutants, several at a time. Those with which there is no policy are
 // left out: nobody could have written them.
-func (b *bench) run(ctx context.Context, list []attempt, tried func(done, all int)) []mutant.Mutant {
+func (b *mutationBench) run(ctx context.Context, list []attempt, tried func(done, all int)) []mutant.Mutant {
 	if tried == nil {
 		tried = func(int, int) {}
 	}
@@ -228,13 +229,13 @@ func (b *bench) run(ctx context.Context, list []attempt, tried func(done, all in
 // anything otherwise, and the trial in which it runs then.
 type attemptOn struct {
 	rule   string
-	differ func(ctx context.Context, book *book) bool
+	differ func(ctx context.Context, book *decisionLog) bool
 	trial  *trial
 }
 
-// anyFails says whether one of some jobs fails. Those that have failed for other
+// anyFails reports whether one of some jobs fails. Those that have failed for other
 // changes of the same rule come first.
-func (b *bench) anyFails(ctx context.Context, on *attemptOn, jobs []int) bool {
+func (b *mutationBench) anyFails(ctx context.Context, on *attemptOn, jobs []int) bool {
 	for _, i := range b.likely(on.rule, jobs) {
 		if b.fails(ctx, on, i) {
 			b.remember(on.rule, i)
@@ -244,9 +245,9 @@ func (b *bench) anyFails(ctx context.Context, on *attemptOn, jobs []int) bool {
 	return false
 }
 
-// fails says whether a job fails under a change. It runs only where the change
+// fails reports whether a job fails under a change. It runs only where the change
 // makes a difference to what it asked.
-func (b *bench) fails(ctx context.Context, on *attemptOn, i int) bool {
+func (b *mutationBench) fails(ctx context.Context, on *attemptOn, i int) bool {
 	short, cancel := context.WithTimeout(ctx, b.Timeout)
 	defer cancel()
 	if j, asked := b.jobs[i], b.books[i].asked; j.kind != kindDetector && (len(asked) == 0 || !on.differ(short, b.books[i])) {
@@ -258,7 +259,7 @@ func (b *bench) fails(ctx context.Context, on *attemptOn, i int) bool {
 // mostKillers are remembered of a rule.
 const mostKillers = 20
 
-func (b *bench) likely(rule string, jobs []int) []int {
+func (b *mutationBench) likely(rule string, jobs []int) []int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var first []int
@@ -272,9 +273,9 @@ func (b *bench) likely(rule string, jobs []int) []int {
 	return append(first, rest...)
 }
 
-// weight is higher for jobs that are dearer to ask: those with a policy of their
+// weight is higher for jobs that are more expensive to ask: those with a policy of their
 // own, and those with many events.
-func (b *bench) weight(i int) int {
+func (b *mutationBench) weight(i int) int {
 	own := 0
 	if book := b.books[i]; book.policy != b.policy {
 		own = 100
@@ -282,7 +283,7 @@ func (b *bench) weight(i int) int {
 	return own + len(b.books[i].asked)
 }
 
-func (b *bench) remember(rule string, i int) {
+func (b *mutationBench) remember(rule string, i int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	list := slices.DeleteFunc(b.killers[rule], func(o int) bool { return o == i })
@@ -290,8 +291,8 @@ func (b *bench) remember(rule string, i int) {
 	b.killers[rule] = list[:min(len(list), mostKillers)]
 }
 
-// about says whether a mutant is in a file or folder, or about a rule.
-func (b *bench) about(m mutant.Mutant, only string) bool {
+// about reports whether a mutant is in a file or folder, or about a rule.
+func (b *mutationBench) about(m mutant.Mutant, only string) bool {
 	file := path.Clean(strings.TrimSuffix(only, "/"))
 	for _, name := range []string{m.File, b.name(m.File)} {
 		if name == file || strings.HasPrefix(name, file+"/") {
@@ -301,14 +302,14 @@ func (b *bench) about(m mutant.Mutant, only string) bool {
 	return m.Rule == only || strings.HasSuffix(m.Rule, "."+only)
 }
 
-// nothingLike says what could have been meant.
-func (b *bench) nothingLike(only string, list []attempt) error {
+// nothingLike suggests what could have been meant.
+func (b *mutationBench) nothingLike(only string, list []attempt) error {
 	var known []string
 	for _, a := range list {
 		known = append(known, a.Rule, b.name(a.File), path.Dir(b.name(a.File)))
 	}
 	slices.Sort(known)
-	text := fmt.Sprintf("--mutate-only %q: nothing in the policy that can be changed is in such a file or folder, or about such a rule", only)
+	text := fmt.Sprintf("--mutate-only %q: no mutable part of the policy is in such a file or folder, or about such a rule", only)
 	if near := engine.Nearest(only, slices.Compact(known)); near != "" {
 		text += fmt.Sprintf("; did you mean %q?", near)
 	}
@@ -316,7 +317,7 @@ func (b *bench) nothingLike(only string, list []attempt) error {
 }
 
 // regoAttempts makes an attempt of each change of a module.
-func (b *bench) regoAttempts() []attempt {
+func (b *mutationBench) regoAttempts() []attempt {
 	var all []attempt
 	for _, m := range b.lab.Changes() {
 		all = append(all, b.attempt(m.Mutant, func(ctx context.Context) (string, bool) { return b.killRego(ctx, m) }))
@@ -325,7 +326,7 @@ func (b *bench) regoAttempts() []attempt {
 }
 
 // attempt names the file of a mutant as the person does.
-func (b *bench) attempt(m mutant.Mutant, kill func(context.Context) (outcome string, valid bool)) attempt {
+func (b *mutationBench) attempt(m mutant.Mutant, kill func(context.Context) (outcome string, valid bool)) attempt {
 	m.File = b.file(m.File)
 	return attempt{m, kill}
 }
@@ -334,7 +335,7 @@ func (b *bench) attempt(m mutant.Mutant, kill func(context.Context) (outcome str
 // compiled once more.
 const early = 50
 
-func (b *bench) killRego(ctx context.Context, m *rego.Change) (outcome string, valid bool) {
+func (b *mutationBench) killRego(ctx context.Context, m *rego.Change) (outcome string, valid bool) {
 	changed, err := b.lab.Compile(m)
 	if err != nil {
 		return "", false
@@ -362,7 +363,7 @@ func (b *bench) killRego(ctx context.Context, m *rego.Change) (outcome string, v
 }
 
 // underModules tries jobs with other modules over the data that they have.
-func (b *bench) underModules(ctx context.Context, rule string, changed *rego.Changed) *attemptOn {
+func (b *mutationBench) underModules(ctx context.Context, rule string, changed *rego.Changed) *attemptOn {
 	made := map[*policy]*policy{}
 	under := func(p *policy) (*policy, error) {
 		if other := made[p]; other != nil {
@@ -381,7 +382,7 @@ func (b *bench) underModules(ctx context.Context, rule string, changed *rego.Cha
 	}
 	return &attemptOn{
 		rule: rule,
-		differ: func(ctx context.Context, book *book) bool {
+		differ: func(ctx context.Context, book *decisionLog) bool {
 			p, err := under(book.policy)
 			return err != nil || b.decides(ctx, p, book)
 		},
@@ -395,21 +396,21 @@ func (b *bench) underModules(ctx context.Context, rule string, changed *rego.Cha
 	}
 }
 
-// decides says whether a policy decides anything that a job asked otherwise.
-func (b *bench) decides(ctx context.Context, p *policy, book *book) bool {
+// decides reports whether a policy decides anything that a job asked otherwise.
+func (b *mutationBench) decides(ctx context.Context, p *policy, book *decisionLog) bool {
 	host, ok := p.Decider.(*rego.Host)
-	return !ok || slices.ContainsFunc(book.asked, func(a asked) bool { return !a.note.Same(ctx, host, book.matters) })
+	return !ok || slices.ContainsFunc(book.asked, func(a recordedDecision) bool { return !a.note.Same(ctx, host, book.matters) })
 }
 
 // under is a trial whose policies come from elsewhere.
-func (b *bench) under(source func(context.Context, cases.Case) (*policy, error)) *trial {
+func (b *mutationBench) under(source func(context.Context, cases.Case) (*policy, error)) *trial {
 	r := NewRunner(b.Env, b.Layers...)
 	r.timeout, r.source = b.Timeout, source
 	return &trial{Subject: b.Subject, Options: b.Options, runner: r, effective: b.effective, policy: b.policy, finders: b.finders}
 }
 
-// anyTestFails says whether a Rego test fails with a change of a module.
-func (b *bench) anyTestFails(ctx context.Context, m *rego.Change, tests []int) bool {
+// anyTestFails reports whether a Rego test fails with a change of a module.
+func (b *mutationBench) anyTestFails(ctx context.Context, m *rego.Change, tests []int) bool {
 	host, ok := b.policy.Decider.(*rego.Host)
 	if len(tests) == 0 || !ok {
 		return false
@@ -427,7 +428,7 @@ func (b *bench) anyTestFails(ctx context.Context, m *rego.Change, tests []int) b
 	return b.testsFail(ctx, changed, host, tests)
 }
 
-func (b *bench) testsFail(ctx context.Context, changed *rego.Changed, host *rego.Host, tests []int) bool {
+func (b *mutationBench) testsFail(ctx context.Context, changed *rego.Changed, host *rego.Host, tests []int) bool {
 	return slices.ContainsFunc(tests, func(i int) bool {
 		short, cancel := context.WithTimeout(ctx, b.Timeout)
 		defer cancel()

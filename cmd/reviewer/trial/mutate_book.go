@@ -8,17 +8,17 @@ import (
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
-// book is what a test asked policy, in order, so that it can be asked again
+// decisionLog records the decisions of a test, in order, so that they can be repeated
 // without the test.
-type book struct {
+type decisionLog struct {
 	of      cases.Case
 	policy  *policy
-	matters rego.Matters // what the case expects something of
-	asked   []asked
+	matters rego.Relevance // what the case expects something of
+	asked   []recordedDecision
 }
 
-// asked is one decision.
-type asked struct {
+// recordedDecision is one decision.
+type recordedDecision struct {
 	input    *engine.Input
 	findings []engine.Finding
 	note     *rego.Note
@@ -26,26 +26,26 @@ type asked struct {
 
 type bookKey struct{}
 
-// bookOf returns the book to write into; nil: nobody reads it.
-func bookOf(ctx context.Context) *book {
-	b, _ := ctx.Value(bookKey{}).(*book)
+// bookOf returns the book to write to; may be nil.
+func bookOf(ctx context.Context) *decisionLog {
+	b, _ := ctx.Value(bookKey{}).(*decisionLog)
 	return b
 }
 
 // watch returns a policy that decides the same, and writes it down.
-func (b *book) watch(c cases.Case, p *policy) *policy {
-	b.of, b.policy, b.matters = c, p, matters(c)
+func (b *decisionLog) watch(c cases.Case, p *policy) *policy {
+	b.of, b.policy, b.matters = c, p, compared(c)
 	host, ok := p.Decider.(*rego.Host)
 	if !ok {
 		return p
 	}
-	return p.with(&watching{host, b})
+	return p.with(&recordingHost{host, b})
 }
 
-// matters says what of decisions a case compares. What it does not compare has
+// compared returns the parts of decisions that a case compares. What it does not compare has
 // no influence on what happens next.
-func matters(c cases.Case) rego.Matters {
-	var m rego.Matters
+func compared(c cases.Case) rego.Relevance {
+	var m rego.Relevance
 	for _, event := range c.Events {
 		e := event.Expect
 		if e == nil {
@@ -64,18 +64,18 @@ func (p *policy) with(d engine.Decider) *policy {
 	return &policy{rules: p.rules, open: p.open, Policy: &other}
 }
 
-// watching is a host that writes down what it is asked.
-type watching struct {
+// recordingHost is a host that writes down what it is asked.
+type recordingHost struct {
 	*rego.Host
-	book *book
+	book *decisionLog
 }
 
 // Decide implements engine.Decider.
-func (w *watching) Decide(ctx context.Context, in *engine.Input, findings []engine.Finding) (engine.Decision, error) {
+func (w *recordingHost) Decide(ctx context.Context, in *engine.Input, findings []engine.Finding) (engine.Decision, error) {
 	note, err := w.Note(ctx, in, findings)
 	if err != nil {
 		return engine.Decision{}, err
 	}
-	w.book.asked = append(w.book.asked, asked{in, findings, note})
+	w.book.asked = append(w.book.asked, recordedDecision{in, findings, note})
 	return w.Host.Decide(ctx, in, findings)
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // rowAttempts makes an attempt of each change of a row or of data.
-func (b *bench) rowAttempts() ([]attempt, error) {
+func (b *mutationBench) rowAttempts() ([]attempt, error) {
 	made, err := cel.NewRewordings()
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func topFolder(file string) string {
 	return top
 }
 
-func (b *bench) killRow(ctx context.Context, m *mutate.Change) (outcome string, valid bool) {
+func (b *mutationBench) killRow(ctx context.Context, m *mutate.Change) (outcome string, valid bool) {
 	c, err := b.changed(m)
 	if err != nil {
 		return "", false
@@ -58,21 +58,21 @@ func (b *bench) killRow(ctx context.Context, m *mutate.Change) (outcome string, 
 
 // changedRows is the policy with a change of a row or of data.
 type changedRows struct {
-	*bench
+	*mutationBench
 	mutant        *mutate.Change
 	runner        *Runner
 	host          *rego.Host // over the changed data
 	before, after *cel.Host  // the conditions of the file in question; nil: it has none
 }
 
-func (b *bench) changed(m *mutate.Change) (*changedRows, error) {
+func (b *mutationBench) changed(m *mutate.Change) (*changedRows, error) {
 	own, err := m.Apply(b.bundle())
 	if err != nil {
 		return nil, err
 	}
 	layers := slices.Clone(b.Layers)
 	layers[slices.Index(layers, b.bundle())] = own
-	c := &changedRows{bench: b, mutant: m}
+	c := &changedRows{mutationBench: b, mutant: m}
 	c.runner = NewRunner(b.Env, layers...)
 	c.runner.hosts = b.runner.hosts
 	p, err := c.runner.policy(context.Background(), plain())
@@ -105,7 +105,7 @@ func conditionsOf(b *bundles.Bundle, file string) (*cel.Host, error) {
 func (c *changedRows) jobs() []int {
 	reading := c.cases.Reading(c.mutant.Path)
 	var all []int
-	for i, j := range c.bench.jobs {
+	for i, j := range c.mutationBench.jobs {
 		if c.mutant.Dropped != "" && c.exampleOf(j, c.mutant.Dropped) {
 			continue
 		}
@@ -117,33 +117,33 @@ func (c *changedRows) jobs() []int {
 	return all
 }
 
-// widens says whether a detector looks where it did not: any text that was not
+// widens reports whether a detector looks where it did not: any text that was not
 // looked at may be found then.
 func (c *changedRows) widens() bool {
 	key, _, _ := strings.Cut(c.mutant.Before, ":")
 	return c.fileOfDetectors() && c.mutant.Dropped == "" && (key == "in" || key == "tools")
 }
 
-// tuned says whether a job has settings of its own for the patterns that are
+// tuned reports whether a job has settings of its own for the patterns that are
 // changed: its thresholds are others than those that are compared here.
-func (c *changedRows) tuned(book *book) bool {
+func (c *changedRows) tuned(book *decisionLog) bool {
 	_, tuned := book.of.Settings["patterns"]
 	return tuned && topFolder(c.mutant.File) == "patterns" && len(book.asked) > 0
 }
 
-// exampleOf says whether a job is an example of a rule or detector.
+// exampleOf reports whether a job is an example of a rule or detector.
 func (c *changedRows) exampleOf(j job, id string) bool {
 	return (j.kind == kindExample || j.kind == kindDetector) && j.about == id
 }
 
-func (c *changedRows) touches(book *book) bool {
-	return slices.ContainsFunc(book.asked, func(a asked) bool {
+func (c *changedRows) touches(book *decisionLog) bool {
+	return slices.ContainsFunc(book.asked, func(a recordedDecision) bool {
 		return a.input.Action.Detected[c.mutant.Rule] > 0 || c.finds(a)
 	})
 }
 
-// finds says whether the conditions of the file find something else.
-func (c *changedRows) finds(a asked) bool {
+// finds reports whether the conditions of the file find something else.
+func (c *changedRows) finds(a recordedDecision) bool {
 	if c.after == nil {
 		return false
 	}
@@ -160,18 +160,18 @@ func (c *changedRows) on() *attemptOn {
 		if err != nil {
 			return nil, err
 		}
-		was, err := c.bench.runner.policy(ctx, of)
+		was, err := c.mutationBench.runner.policy(ctx, of)
 		if err != nil {
 			return nil, err
 		}
-		p.rules = was.rules // that a case names a rule which is gone is no proof
+		p.rules = was.rules // that a case names a rule which is gone proves nothing
 		return p, nil
 	}
 	t := c.under(under)
 	if c.fileOfDetectors() {
 		c.changeDetectors(t)
 	}
-	return &attemptOn{rule: c.mutant.Rule, trial: t, differ: func(ctx context.Context, book *book) bool {
+	return &attemptOn{rule: c.mutant.Rule, trial: t, differ: func(ctx context.Context, book *decisionLog) bool {
 		if c.fileOfDetectors() || c.tuned(book) || slices.ContainsFunc(book.asked, c.finds) {
 			return true
 		}
@@ -184,7 +184,7 @@ func (c *changedRows) on() *attemptOn {
 func (c *changedRows) changeDetectors(t *trial) {
 	e, err := bundles.Assemble(c.runner.Layers()...)
 	if err != nil {
-		return // not reached: the policy has compiled
+		return // unreachable: the policy has compiled
 	}
 	t.effective = e
 	t.finders = sync.OnceValues(func() (*detect.Set, error) { return wiring.Detectors(e) })

@@ -57,8 +57,8 @@ cases:
 func TestMutate(t *testing.T) {
 	got := alive(tried(t, subject(t, "rules/a.yaml", kubectlRow, "cases/a.yaml", kubectlCases), "").Alive())
 	want := []string{
-		"survived policy/rules/a.yaml:5:20 item.drop shop.kubectl: phases: pre -> (left out)",
-		"survived policy/rules/a.yaml:5:37 item.drop shop.kubectl: commands: kubectl -> (left out)",
+		"survived policy/rules/a.yaml:5:20 item.drop shop.kubectl: phases: pre -> (removed)",
+		"survived policy/rules/a.yaml:5:37 item.drop shop.kubectl: commands: kubectl -> (removed)",
 		"survived policy/rules/a.yaml:6:9 quantifier shop.kubectl: action.commands.exists(c, \"--context=prod\" in c.flags) -> action.commands.all(c, \"--context=prod\" in c.flags)",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -110,7 +110,7 @@ func TestMutateWhereDetectorsLook(t *testing.T) {
 	rule := "- {id: shop.written, severity: high, decision: ask, message: m, match: {phases: [pre], detected: [shop.word]}}\n"
 	written := "name: a\ncases:\n  - {Write: {file_path: a.txt, content: shop-1234}, rules: [shop.written]}\n"
 	sought := "  - {Grep: {pattern: shop-1234}, not_rules: [shop.written]}\n"
-	left := "item.drop shop.word: in: contents -> (left out)"
+	left := "item.drop shop.word: in: contents -> (removed)"
 	for cases, survives := range map[string]bool{written: true, written + sought: false} {
 		s := subject(t, "detectors/a.yaml", detector, "rules/a.yaml", rule, "cases/a.yaml", cases)
 		got := strings.Join(alive(tried(t, s, "detectors").Alive()), "\n")
@@ -128,9 +128,9 @@ func TestMutateModules(t *testing.T) {
 		"cases/a.yaml", "{name: a, cases: [{Bash: \"psql -c 'drop table x'\", rules: [our.drop]}, {Bash: psql -c 'select 1', not_rules: [our.drop]}]}")
 	got := alive(tried(t, s, "a.rego").Alive())
 	want := []string{
-		`survived policy/a.rego:3:38 element.drop our.drop: "decision" -> (left out)`,
+		`survived policy/a.rego:3:38 element.drop our.drop: "decision" -> (removed)`,
 		`survived policy/a.rego:3:50 literal our.drop: "ask" -> "block"`,
-		`survived policy/a.rego:3:57 element.drop our.drop: "message" -> (left out)`,
+		`survived policy/a.rego:3:57 element.drop our.drop: "message" -> (removed)`,
 		`survived policy/a.rego:3:68 literal our.drop: "m" -> "m~"`,
 		`survived policy/a.rego:4:2 expression.drop our.drop: contains(input.action.resource, "drop") -> true`,
 		`survived policy/a.rego:5:2 expression.drop our.drop: _bad -> true`,
@@ -241,7 +241,7 @@ func TestMutateRefuses(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	s := subject(t, "rules/a.yaml", kubectlRow)
-	if _, err = Mutate(ctx, s, MutateOptions{}); err == nil || !strings.Contains(err.Error(), "no test runs") {
+	if _, err = Mutate(ctx, s, MutateOptions{}); err == nil || !strings.Contains(err.Error(), "no tests run") {
 		t.Errorf("%v", err)
 	}
 	s.OnlyCases = true
@@ -251,7 +251,7 @@ func TestMutateRefuses(t *testing.T) {
 }
 
 // Every operator that is documented has a name of its own in its kind, and every
-// mutant of the policy that ships one of them.
+// mutant of the built-in policy one of them.
 func TestOperatorsAreListed(t *testing.T) {
 	known := map[string]bool{}
 	for _, o := range mutant.Operators() {
@@ -262,7 +262,7 @@ func TestOperatorsAreListed(t *testing.T) {
 	}
 	s := subject(t, "rules/a.yaml", kubectlRow, "cases/a.yaml", kubectlCases)
 	s.Layers, s.Layer = s.Layers[:1], bundles.Base
-	b := &bench{trial: &trial{Subject: s, Options: Options{Parallel: 1}}}
+	b := &mutationBench{trial: &trial{Subject: s, Options: Options{Parallel: 1}}}
 	for _, m := range b.named(t) {
 		in := m.Kind
 		if in == mutant.Rows || in == mutant.Data {
@@ -274,7 +274,7 @@ func TestOperatorsAreListed(t *testing.T) {
 	}
 }
 
-func (b *bench) named(t *testing.T) []mutant.Mutant {
+func (b *mutationBench) named(t *testing.T) []mutant.Mutant {
 	t.Helper()
 	var err error
 	if b.effective, err = bundles.Assemble(b.Layers...); err != nil {

@@ -33,7 +33,7 @@ func (t *trial) rego(ctx context.Context) ([]report.Suite, error) {
 	return t.regoSuites(results), nil
 }
 
-// uncompiled says what does not compile, with files as the person names them.
+// uncompiled describes compile errors, with files as the person names them.
 func (t *trial) uncompiled(what string, err error) error {
 	return fmt.Errorf("compile %s:\n%s", what, t.below(err.Error()))
 }
@@ -54,7 +54,7 @@ func (t *trial) regoTest(r rego.TestResult) report.Test {
 	}
 	switch {
 	case r.Todo:
-		test.Status, test.Message = report.Todo, "is not run: its name begins with todo_"
+		test.Status, test.Message = report.Todo, "skipped: its name begins with todo_"
 	case r.Err != nil:
 		test.Status, test.Message = report.Error, t.below(r.Err.Error())
 	case r.Failed:
@@ -66,10 +66,10 @@ func (t *trial) regoTest(r rego.TestResult) report.Test {
 	return test
 }
 
-// failedAt says which expression of a test did not hold, and for what values.
+// failedAt reports which expression of a test did not hold, and for what values.
 func (t *trial) failedAt(test *report.Test, at *rego.Expression) {
 	test.Place = report.Place{File: t.file(at.File), Line: at.Line, Col: at.Col}
-	test.Message = "does not hold: " + at.Text
+	test.Message = "failed expression: " + at.Text
 	test.Why = append(at.Values, test.Why...)
 }
 

@@ -44,7 +44,7 @@ func (t *trial) rowJobs() []job {
 }
 
 // example is one example of a row: how it is called, what it should come to, and
-// what says how that went.
+// what describes how that went.
 type example struct {
 	name    string
 	effects []string
@@ -96,9 +96,9 @@ func pathExamples(set *rows.Set, class string, examples *rows.PathExamples) []ex
 		all = append(all, example{name: path, try: func(context.Context) (wrong, found []string, err error) {
 			switch is := classify.TryPath(set, class, path); {
 			case should && !is:
-				wrong = []string{"it is not of the class " + class}
+				wrong = []string{"it is not in the class " + class}
 			case is && !should:
-				wrong = []string{"it is of the class " + class + ", and should not"}
+				wrong = []string{"it is in the class " + class + ", but should not be"}
 			}
 			return wrong, nil, nil
 		}})

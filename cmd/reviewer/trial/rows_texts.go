@@ -35,7 +35,7 @@ func (t *trial) wordJobs(set *rows.Set) []job {
 		for _, text := range e.Row.Examples {
 			list = append(list, textExample{text, func() (string, error) {
 				if !e.Row.Holds(text) {
-					return "it holds none of the words of the list", nil
+					return "it contains none of the words of the list", nil
 				}
 				return "", nil
 			}})

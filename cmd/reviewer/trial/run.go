@@ -28,8 +28,8 @@ type Options struct {
 	Parallel int            // tests at a time; 0: as many as there are processors
 	Timeout  time.Duration  // of a test; 0: five seconds
 	Coverage bool
-	Explain  bool                // failed tests say in full how they came out
-	Done     func(done, all int) // told as tests end; nil: nobody asks
+	Explain  bool                // explain failed tests in full
+	Done     func(done, all int) // called as tests end; may be nil
 }
 
 // The kinds of suites.
@@ -93,7 +93,7 @@ type trial struct {
 
 func newTrial(ctx context.Context, s Subject, o Options) (*trial, error) {
 	t := &trial{Subject: s, Options: o, runner: NewRunner(o.Env, s.Layers...)}
-	t.runner.timeout = o.Timeout
+	t.runner.timeout, t.runner.explain = o.Timeout, o.Explain
 	if o.Coverage {
 		t.runner.cover = &covering{rego.NewCoverage(), cel.NewCoverage()}
 	}
@@ -101,6 +101,7 @@ func newTrial(ctx context.Context, s Subject, o Options) (*trial, error) {
 	if t.effective, err = bundles.Assemble(s.Layers...); err != nil {
 		return nil, errors.New(t.below(err.Error()))
 	}
+	t.runner.layers = bundles.RowsChecked(s.Layers)
 	if t.policy, err = t.runner.policy(ctx, plain()); err != nil {
 		return nil, errors.New(t.below(err.Error()))
 	}
@@ -111,13 +112,13 @@ func newTrial(ctx context.Context, s Subject, o Options) (*trial, error) {
 	return t, nil
 }
 
-// selected says whether a test of this name is to run.
+// selected reports whether a test of this name is to run.
 func (t *trial) selected(name string) bool {
 	return t.Options.Run == nil || t.Options.Run.MatchString(name)
 }
 
-// jobs lists all tests but those in Rego, in order; names that are given twice
-// are told apart.
+// jobs lists all tests but those in Rego, in order; duplicate names are
+// told apart.
 func (t *trial) jobs() []job {
 	all := t.caseJobs()
 	if !t.OnlyCases {
@@ -133,7 +134,7 @@ func (t *trial) jobs() []job {
 	return slices.DeleteFunc(all, func(j job) bool { return !t.selected(j.name) })
 }
 
-// run runs jobs, several at a time, and puts what came of them in their order.
+// run runs jobs, several at a time, and returns their results in order.
 func (t *trial) run(ctx context.Context, jobs []job) []report.Suite {
 	tests := make([]report.Test, len(jobs))
 	next := make(chan int)
@@ -164,7 +165,7 @@ func (j *job) try(ctx context.Context, under *trial) (t report.Test) {
 	start := time.Now()
 	defer func() {
 		if p := recover(); p != nil {
-			t = report.Test{Status: report.Error, Message: fmt.Sprintf("it ended with a panic: %v", p)}
+			t = report.Test{Status: report.Error, Message: fmt.Sprintf("it panicked: %v", p)}
 		}
 		t.Name, t.Duration = j.name, time.Since(start)
 		if t.Line == 0 {
@@ -209,7 +210,7 @@ func Names(s Subject) []string {
 	return all
 }
 
-// about says what a report needs to know of the rules that tests are about.
+// about collects what a report needs to know about the rules that tests are about.
 func (t *trial) about(suites []report.Suite) []report.Rule {
 	named := map[string]bool{}
 	for _, s := range suites {
@@ -236,7 +237,7 @@ func (t *trial) about(suites []report.Suite) []report.Rule {
 	return all
 }
 
-// Join adds what came of one subject to what came of others.
+// Join adds the results of one subject to those of others.
 func Join(all, one *report.Report) {
 	all.Policy = cmp.Or(all.Policy, one.Policy)
 	all.Suites = append(all.Suites, one.Suites...)

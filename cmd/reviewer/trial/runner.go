@@ -20,12 +20,13 @@ import (
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
-// Runner takes cases through a policy. It compiles a policy once for all cases
+// Runner runs cases against a policy. It compiles a policy once for all cases
 // with the same settings and layers; it may run cases at the same time.
 type Runner struct {
 	layers  []*bundles.Bundle // the policy under test, base first; a case adds layers of its own
 	env     engine.Env
 	timeout time.Duration // of a case; 0: none
+	explain bool          // say why rules that were expected did not fire
 	cover   *covering     // nil: not asked for
 
 	mu       sync.Mutex
@@ -58,8 +59,8 @@ type policy struct {
 	open  bool     // layers above base have Rego, which may find what no row names
 }
 
-// Run takes one case through the policy. An error means that it could not be
-// run at all: its layers are no policy, or it names a rule that there is not.
+// Run runs one case against the policy. An error means that it could not be run at
+// all: its layers are not a valid policy, or it names an unknown rule.
 func (r *Runner) Run(ctx context.Context, c cases.Case) (Result, error) {
 	result := Result{Case: c}
 	p, err := r.policy(ctx, c)
@@ -69,6 +70,10 @@ func (r *Runner) Run(ctx context.Context, c cases.Case) (Result, error) {
 	steps, err := c.Steps()
 	if err != nil {
 		return result, err
+	}
+	var why *reasons
+	if r.explain {
+		p, why = p.explained()
 	}
 	if book := bookOf(ctx); book != nil {
 		p = book.watch(c, p)
@@ -82,6 +87,7 @@ func (r *Runner) Run(ctx context.Context, c cases.Case) (Result, error) {
 		defer cancel()
 	}
 	s := newStory(c, p, r.env)
+	s.whyNot = func(ids []string) []string { return why.of(ctx, ids) }
 	for _, step := range steps {
 		if why := wiring.UnknownTool(p.Rows, step.Event.Tool); why != nil {
 			return result, fmt.Errorf("%s:%d: %s", c.File, step.Line, why.Text())
@@ -94,7 +100,7 @@ func (r *Runner) Run(ctx context.Context, c cases.Case) (Result, error) {
 	s.end(stepping{steps[len(steps)-1], c.File, &result})
 	result.Chain = s.rehearsal.Records()
 	if context.Cause(ctx) == context.DeadlineExceeded && r.timeout > 0 {
-		return result, fmt.Errorf("%s:%d: stopped after %s: it does not end, or needs more time (--timeout)", c.File, c.Line, r.timeout)
+		return result, fmt.Errorf("%s:%d: timed out after %s; it does not terminate, or needs more time (--timeout)", c.File, c.Line, r.timeout)
 	}
 	return result, ctx.Err()
 }
@@ -204,7 +210,7 @@ func (r *Runner) compile(ctx context.Context, e *bundles.Effective) (*policy, er
 		known.rules = append(known.rules, row.ID)
 	}
 	for _, l := range e.Access() {
-		known.rules = append(known.rules, l.Speakers()...)
+		known.rules = append(known.rules, l.FindingIDs()...)
 	}
 	for _, l := range e.Layers[1:] {
 		known.open = known.open || len(l.Modules) > 0
@@ -215,11 +221,11 @@ func (r *Runner) compile(ctx context.Context, e *bundles.Effective) (*policy, er
 // rego compiles modules once, however many settings there are.
 func (r *Runner) rego(e *bundles.Effective) wiring.RegoCompiler {
 	compile := rego.Compile
-	if e.Shipped() {
+	if e.AllBuiltIn() {
 		compile = rego.CompileKnown
 	}
 	return func(ctx context.Context, modules map[string]string, data map[string]any) (*rego.Host, error) {
-		key, err := engine.Digest([]any{e.Shipped(), modules})
+		key, err := engine.Digest([]any{e.AllBuiltIn(), modules})
 		if err != nil {
 			return nil, err
 		}
@@ -241,7 +247,7 @@ func (r *Runner) compiled(host *rego.Host) error {
 	if err != nil {
 		return err
 	}
-	key, err := engine.Digest([]any{e.Shipped(), e.Modules()})
+	key, err := engine.Digest([]any{e.AllBuiltIn(), e.Modules()})
 	r.hosts.made[key] = func() (*rego.Host, error) { return host, nil }
 	return err
 }
@@ -262,8 +268,8 @@ func (c *covering) of(p *review.Policy) {
 	}
 }
 
-// knows refuses an expectation about a rule that there is not: that it does
-// not speak would hold for ever.
+// knows refuses an expectation about an unknown rule: that it does not fire would
+// always hold.
 func (p *policy) knows(e *cases.Expect) error {
 	if e == nil || p.open {
 		return nil
@@ -280,7 +286,7 @@ func (p *policy) knows(e *cases.Expect) error {
 	return nil
 }
 
-// said lists the rules that are expected to speak.
+// said lists the rules that are expected to fire.
 func said(e *cases.Expect) []string {
 	all := slices.Concat(e.Rules, e.RulesExactly)
 	if e.Rule != "" {

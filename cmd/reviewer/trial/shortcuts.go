@@ -13,8 +13,8 @@ import (
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
-// Shortcuts is what came of deciding twice: with OPA's rule index and early exit,
-// and without them (see rego.Twice).
+// Shortcuts is the result of deciding twice: with OPA's rule index and early exit,
+// and without them (see rego.DoubleCheck).
 type Shortcuts struct {
 	Decisions int // that were compared
 	Own       int // of them, those of the policy's own cases, examples and rules
@@ -64,7 +64,7 @@ func TryShortcuts(ctx context.Context, layers []*bundles.Bundle, o ShortcutOptio
 	}
 	t.Shortcuts.Own = t.Decisions - len(usually)
 	if t.Decisions == 0 {
-		return nil, errors.New("nothing was decided: the policy fails at every call")
+		return nil, errors.New("no decision was made: the policy fails at every call")
 	}
 	return &t.Shortcuts, ctx.Err()
 }
@@ -110,7 +110,7 @@ func (t *twice) examples(layers []*bundles.Bundle) []cases.Case {
 	return all
 }
 
-// spread takes so many of a list, from all over it; most 0: all.
+// spread picks up to most elements, spread over a list; most 0: all.
 func spread[T any](list []T, most int) []T {
 	if most == 0 || len(list) <= most {
 		return list
@@ -183,9 +183,9 @@ func (t *twice) decide(ctx context.Context, d engine.Decider, q question) (engin
 	t.asked = append(t.asked, q)
 	thorough := t.Thorough
 	if host, ok := d.(*rego.Host); ok && thorough == nil {
-		thorough = host.Thorough()
+		thorough = host.WithoutShortcuts()
 	}
-	both := rego.Twice{Decider: d, Thorough: thorough, Tell: func(_ context.Context, d rego.Difference) {
+	both := rego.DoubleCheck{Decider: d, Thorough: thorough, Tell: func(_ context.Context, d rego.Difference) {
 		t.Differ = append(t.Differ, Shortcut{q.of, d})
 	}}
 	return both.Decide(ctx, q.input, q.findings)

@@ -12,7 +12,7 @@ import (
 )
 
 // mostTwice bounds what is decided twice of a policy's own: so many cases and
-// examples, and so many inputs for its rules. Beside the dozen of calls that any
+// examples, and so many inputs for its rules. Next to the dozen of calls that any
 // policy meets it is half a second of processor time at most, where cases are
 // single calls; a bundle of a few rules adds a tenth.
 const mostTwice = 32
@@ -36,14 +36,14 @@ func DecideTwice(ctx context.Context, env engine.Env, e *bundles.Effective, host
 	return TryShortcuts(ctx, e.Layers, o)
 }
 
-// Err says what hangs on OPA's shortcuts, and what can be done; nil:
+// Err describes the decisions that depend on OPA's shortcuts, and what can be done; nil:
 // nothing does.
 func (found *Shortcuts) Err() error {
 	if found == nil || len(found.Differ) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d of %d decisions come out otherwise where OPA looks at every rule to its end, first of %s; "+
+	return fmt.Errorf("%d of %s differ when OPA evaluates every rule completely, the first in %s; "+
 		"change the rule so that no built-in function in it fails, or, where none does, "+
-		"so that it compares in another way: then it is a fault of OPA %s",
-		len(found.Differ), found.Decisions, found.Differ[0], rego.Version())
+		"so that it compares in another way: then it is a bug in OPA %s",
+		len(found.Differ), engine.Counted(found.Decisions, "decision", "decisions"), found.Differ[0], rego.Version())
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// Result is what came of one case.
+// Result is the outcome of one case.
 type Result struct {
 	Case     cases.Case
 	Failures []Failure
@@ -26,14 +26,14 @@ type Result struct {
 	Chain    []*engine.Record // all that was recorded
 }
 
-// Failure is an event that went otherwise than expected.
+// Failure is an event whose result differs from the expected one.
 type Failure struct {
 	File   string
 	Line   int
 	What   string             // the event's number and the event in a few words
-	Wrong  string             // what went wrong, where it is no difference
-	Differ []cases.Difference // what was expected, and what was so
-	Why    []string           // what policy said, for the person who expected something else
+	Wrong  string             // what went wrong, where it is not a difference
+	Differ []cases.Difference // the expected and the actual values
+	Why    []string           // the policy's answer, for the person who expected another
 	Record *engine.Record     // nil: nothing was recorded
 }
 
@@ -41,10 +41,10 @@ type Failure struct {
 type Seen struct {
 	Expect *cases.Expect
 	Record *engine.Record
-	Holds  bool // all that is expected is so
+	Holds  bool // all expectations are met
 }
 
-// String says what went otherwise, in lines for a person.
+// String describes the differences, in lines for a person.
 func (f Failure) String() string {
 	lines := []string{fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.What)}
 	if f.Wrong != "" {
@@ -66,11 +66,12 @@ type story struct {
 	rehearsal *simulate.Rehearsal
 	calls     map[string]*engine.Record // by the call's id
 	stopped   bool                      // of an incident: some call was
+	whyNot    func(ids []string) []string
 }
 
 func newStory(c cases.Case, p *policy, env engine.Env) *story {
 	s := &story{c: c, machine: c.Machine(), calls: map[string]*engine.Record{}}
-	classifier := &classify.Classifier{World: s.world(), MAC: publicMAC, Secrets: bundles.ShippedTokens(), Program: program}
+	classifier := &classify.Classifier{World: s.world(), MAC: publicMAC, Secrets: bundles.BuiltInTokens(), Program: program}
 	s.rehearsal = simulate.Start("", classifier, p.Policy, env)
 	return s
 }
@@ -79,15 +80,15 @@ func newStory(c cases.Case, p *policy, env engine.Env) *story {
 const program = "/usr/local/bin/reviewer"
 
 // publicMAC is a keyed digest whose key everybody knows: a case holds no
-// secrets, and comes out the same on every machine.
+// secrets, and is reproduced on every machine.
 func publicMAC(b []byte) string {
 	h := hmac.New(sha256.New, []byte("cases"))
 	h.Write(b)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func (s *story) world() classify.World {
-	w := classify.World{Home: s.c.Home, Guard: []string{s.c.Path("~/.local/state/reviewer"), "/etc/reviewer",
+func (s *story) world() classify.System {
+	w := classify.System{Home: s.c.Home, Guard: []string{s.c.Path("~/.local/state/reviewer"), "/etc/reviewer",
 		s.c.Path("~/.local/bin/reviewer")}}
 	if m := s.machine; m != nil {
 		w.Lstat, w.Readlink, w.ReadDir, w.ReadFile = m.Lstat, m.Readlink, m.ReadDir, m.ReadFile
@@ -149,19 +150,19 @@ func (s *story) step(ctx context.Context, step cases.Step, result *Result) {
 	case action.Record == nil && action.Error != "":
 		at.wrong(Failure{Wrong: "it could not be recorded: " + action.Error})
 	case action.Record == nil && step.Expect != nil:
-		at.wrong(Failure{Wrong: "policy is not asked about this event, so nothing can be expected of it"})
+		at.wrong(Failure{Wrong: "the policy does not decide about this event, so a case cannot expect anything of it"})
 	case action.Record != nil:
 		s.judge(at, action.Record)
 	}
 }
 
-// choose records a person's choice.
+// choose records a manual override.
 func (s *story) choose(step cases.Step) error {
 	choice := *step.Control
 	if step.Of != "" {
 		rec := s.calls[step.Of]
 		if rec == nil {
-			return errors.New("the call that is allowed was not reviewed")
+			return errors.New("the allowed call was not reviewed")
 		}
 		key, _ := rec.CallKey()
 		choice.Record, choice.Print, choice.CWD = rec.ID(), key.Print, key.CWD
@@ -181,6 +182,6 @@ func (s *story) judge(at stepping, rec *engine.Record) {
 	differ := at.Expect.Compare(rec)
 	at.result.Seen = append(at.result.Seen, Seen{at.Expect, rec, len(differ) == 0})
 	if len(differ) > 0 {
-		at.wrong(Failure{Differ: differ, Why: cases.Why(rec), Record: rec})
+		at.wrong(Failure{Differ: differ, Why: append(cases.Why(rec), s.whyNot(missing(at.Expect, rec))...), Record: rec})
 	}
 }

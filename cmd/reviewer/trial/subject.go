@@ -24,8 +24,8 @@ type Subject struct {
 	OnlyCases bool // the layer's own tests and examples do not run
 }
 
-// Load reads the tests of a layer out of its folder: *_test.rego, and the files
-// below cases/. All that is wrong with any of them is in the one error.
+// Load reads the tests of a layer from its folder: *_test.rego, and the files below
+// cases/. The error has all problems of any of them.
 func Load(fsys fs.FS, at, layer string, layers ...*bundles.Bundle) (Subject, error) {
 	s := Subject{Layers: layers, Layer: layer, At: at, Tests: map[string]string{}}
 	list, wrong := loadCases(fsys, at)
@@ -65,7 +65,7 @@ func (s *Subject) file(name string) string {
 	return path.Join(s.At, strings.TrimPrefix(name, s.Layer+"/"))
 }
 
-// below is what stands in front of the names of a folder's files.
+// below is what is in front of the names of a folder's files.
 func below(at string) string {
 	if at == "" || at == "." {
 		return ""

@@ -17,7 +17,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// subject is a layer over the policy that ships, of files as name, content.
+// subject is a layer over the built-in policy, of files as name, content.
 func subject(t *testing.T, files ...string) Subject {
 	t.Helper()
 	fsys := fstest.MapFS{}
@@ -99,12 +99,12 @@ func TestExamples(t *testing.T) {
 		"pass policy/rules/a.yaml:6 rules/a.yaml/our.call/match/2",
 		"fail policy/rules/a.yaml:6 rules/a.yaml/our.call/match/3 the condition does not hold for this example",
 		"pass policy/rules/a.yaml:6 rules/a.yaml/our.call/no_match/1",
-		"fail policy/rules/a.yaml:6 rules/a.yaml/our.call/no_match/2 the condition holds for this example, and should not",
+		"fail policy/rules/a.yaml:6 rules/a.yaml/our.call/no_match/2 the condition holds for this example, but should not",
 		"pass policy/rules/a.yaml:13 rules/a.yaml/our.result/match/1",
 		"fail policy/rules/a.yaml:13 rules/a.yaml/our.result/match/2 the condition does not hold for this example",
 		"pass policy/rules/a.yaml:13 rules/a.yaml/our.result/no_match/1",
 		"pass policy/rules/a.yaml:13 rules/a.yaml/our.result/no_match/2",
-		`error policy/rules/a.yaml:13 rules/a.yaml/our.result/no_match/3 the example is no event: unknown key "nothing"`,
+		`error policy/rules/a.yaml:13 rules/a.yaml/our.result/no_match/3 the example is not an event: unknown key "nothing"`,
 		"error policy/rules/a.yaml:19 rules/a.yaml/our.error/match/1 its condition cannot be evaluated: when: no such key: no",
 	}
 	got := told(r)
@@ -154,7 +154,7 @@ func TestUntestedLine(t *testing.T) {
 	}
 }
 
-// Only what a test expects counts as covered: that a rule spoke is not enough.
+// Only what a test expects counts as covered: that a rule fired is not enough.
 func TestOnlyExpectedCounts(t *testing.T) {
 	rules := "{id: our.rule, severity: low, decision: ask, message: m, remediation: r, match: {commands: [make]}}"
 	for text, covered := range map[string]bool{
@@ -182,7 +182,7 @@ func TestPanicIsAFailure(t *testing.T) {
 	}
 	suites := (&trial{Options: Options{Parallel: 1}}).run(context.Background(), jobs)
 	first, second := suites[0].Tests[0], suites[0].Tests[1]
-	if first.Status != report.Error || first.Line != 3 || !strings.Contains(first.Message, "it ended with a panic: runtime error") {
+	if first.Status != report.Error || first.Line != 3 || !strings.Contains(first.Message, "it panicked: runtime error") {
 		t.Errorf("%+v", first)
 	}
 	if second.Status != report.Pass {
@@ -199,8 +199,8 @@ cases:
   - {Bash: ls, rules: [nobody.knows], todo: when there is such a rule}
 `), Options{})
 	want := []string{
-		"todo policy/cases/a.yaml:3 cases/a.yaml/a/1 later (event 1, Bash ls: otherwise in decision)",
-		"todo policy/cases/a.yaml:4 cases/a.yaml/a/2 holds now: take the todo away (soon)",
+		"todo policy/cases/a.yaml:3 cases/a.yaml/a/1 later (event 1, Bash ls: different in decision)",
+		"todo policy/cases/a.yaml:4 cases/a.yaml/a/2 passes now: remove the todo (soon)",
 		"todo policy/cases/a.yaml:5 cases/a.yaml/a/3 when there is such a rule (unknown rule \"nobody.knows\"; `reviewer policy show` lists the rules)",
 	}
 	if diff := cmp.Diff(told(r), want); diff != "" {
@@ -208,7 +208,7 @@ cases:
 	}
 }
 
-// Names that are given twice can be told apart, and select what they name.
+// Duplicate names can be told apart, and select what they name.
 func TestNames(t *testing.T) {
 	s := subject(t, "cases/a.yaml", "- {name: a, cases: [{Bash: ls, decision: allow}]}\n- {name: a, cases: [{Bash: make, decision: warn}]}\n")
 	if diff := cmp.Diff(Names(s), []string{"cases/a.yaml/a/1", "cases/a.yaml/a/1#2"}); diff != "" {

@@ -18,9 +18,9 @@ func CheckDetectors(e *bundles.Effective) error {
 		for j, text := range append(append([]string{}, d.Examples.Match...), d.Examples.NoMatch...) {
 			switch found, should := set.Finds(i, text), j < len(d.Examples.Match); {
 			case should && !found:
-				errs = append(errs, fmt.Errorf("%s: detector %s does not find this example", d.ExamplePlace(j), d.ID))
+				errs = append(errs, fmt.Errorf("%s: detector %s does not match this example", d.ExamplePlace(j), d.ID))
 			case found && !should:
-				errs = append(errs, fmt.Errorf("%s: detector %s finds this example, and should not", d.ExamplePlace(j), d.ID))
+				errs = append(errs, fmt.Errorf("%s: detector %s matches this example, but should not", d.ExamplePlace(j), d.ID))
 			}
 		}
 	}

@@ -11,8 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify"
 )
 
-// Remarks lists what is not wrong with a policy and still worth a look, each as
-// file:line: what.
+// Remarks lists warnings about a policy, each as file:line: what.
 func Remarks(e *bundles.Effective, now time.Time) []string {
 	all, known := e.Remarks(), classify.Actions(classify.NewRows(e.RowLayers()))
 	for _, l := range e.Layers {
@@ -23,7 +22,7 @@ func Remarks(e *bundles.Effective, now time.Time) []string {
 			for _, r := range list.Rules {
 				all = append(all, strangeActions(l.Layer+"/"+r.Place("actions", 0), r.Actions, known)...)
 				if r.Expires() > 0 && r.Expires() <= now.UnixMilli() {
-					all = append(all, fmt.Sprintf("%s/%s: access rule %s is over since %s and says nothing any more; take it out", l.Layer,
+					all = append(all, fmt.Sprintf("%s/%s: access rule %s expired on %s and no longer applies; remove it", l.Layer,
 						r.Place("expires_at", 0), list.FindingID(r.ID), r.ExpiresAt))
 				}
 			}
@@ -32,15 +31,15 @@ func Remarks(e *bundles.Effective, now time.Time) []string {
 	return all
 }
 
-// strangeActions remarks on patterns that fit the action of no tool: a rule
-// that denies one would deny nothing.
+// strangeActions warns about patterns that match no tool's action: a rule that denies
+// one would deny nothing.
 func strangeActions(place string, patterns, known []string) []string {
 	var all []string
 	for _, p := range patterns {
 		if fitsAction(p, known) {
 			continue
 		}
-		remark := fmt.Sprintf("%s: no tool that is known has an action %q", place, p)
+		remark := fmt.Sprintf("%s: no known tool has the action %q", place, p)
 		if near := engine.Nearest(p, known); near != "" {
 			remark += fmt.Sprintf("; did you mean %q?", near)
 		}

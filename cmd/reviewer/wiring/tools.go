@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify"
 )
 
-// UnknownTool says that no tool is called so, without a place; nil: one is, it is
+// UnknownTool returns an error if no tool has the name, without a place; nil: one has it, it is
 // a server's, or the event has none. A test of a misspelt tool tests nothing.
 func UnknownTool(known engine.Rows, tool string) *engine.Problem {
 	if tool == "" || classify.KnowsTool(known, tool) || strings.HasPrefix(tool, "mcp__") {
@@ -19,8 +19,8 @@ func UnknownTool(known engine.Rows, tool string) *engine.Problem {
 	if len(names) == 0 {
 		return nil // a policy of its own that knows no tools
 	}
-	w := &engine.Problem{Code: "case.tool", Message: "no tool that is known has this name"}
-	w.NotOneOf(tool, names)
+	w := &engine.Problem{Code: "case.tool", Message: "no known tool has this name"}
+	w.ExpectOneOf(tool, names)
 	if w.Suggestion == "" {
 		w.Expected = "a tool of the agent such as Bash, or mcp__server__tool"
 	}

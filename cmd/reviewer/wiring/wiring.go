@@ -1,9 +1,8 @@
-// Package wiring makes a policy that decides of the files of one: it gives
+// Package wiring compiles the files of a policy into one that decides: it gives
 // conditions to CEL, modules and data to OPA, patterns to the detectors. The
 // commands of this folder share it.
 //
-// Not its business: where the files of a policy are, and what is done with
-// its decisions.
+// Out of scope: where the files of a policy are, and the use of its decisions.
 package wiring
 
 import (
@@ -20,10 +19,10 @@ import (
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
-// Compile makes a policy of its files. The error names the file and line of
+// Compile compiles the files of a policy. The error names the file and line of
 // what does not compile.
 func Compile(ctx context.Context, e *bundles.Effective) (*review.Policy, error) {
-	if e.Shipped() {
+	if e.AllBuiltIn() {
 		return CompileWith(ctx, e, rego.CompileKnown)
 	}
 	return CompileWith(ctx, e, rego.Compile)
@@ -57,7 +56,7 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 
 // AllConditions lists the conditions of rules and of access lists.
 func AllConditions(e *bundles.Effective) []cel.Condition {
-	all := Conditions(e.Tuned())
+	all := Conditions(e.EffectiveRules())
 	for _, l := range e.Access() {
 		all = append(all, AccessConditions(l)...)
 	}
@@ -78,8 +77,8 @@ func AccessConditions(l bundles.AccessList) []cel.Condition {
 	return out
 }
 
-// Conditions takes from the rules those that say when they hold. The others
-// are spoken for in Rego.
+// Conditions returns the conditions of rules that have one. Rego decides when the
+// other rules fire.
 func Conditions(rules []bundles.Rule) []cel.Condition {
 	var out []cel.Condition
 	for _, r := range rules {

@@ -1,8 +1,7 @@
-// Package abstract holds what is known of a string before anything has run:
-// values that are known, known by their beginning, patterns, or unknown; where a
-// text comes from (taint); and the raw effects, commands and signals that the
-// readers of code make of it.
+// Package abstract represents strings before anything has run: exact values,
+// known prefixes, patterns, or unknown ones; the origin of a text (taint); and
+// the raw effects, commands and signals that the interpreters of code produce.
 //
-// Not its business: any language, program or path. It only keeps what the
-// readers of those have found out.
+// Out of scope: any language, program or path. It only stores what the
+// interpreters of those found out.
 package abstract

@@ -7,10 +7,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Discard says what a command of version control throws away, as far as it is
-// there: changes of tracked files against the index, what is staged against the
-// last commit, files that are not tracked, files that are ignored, the stash.
-// Sides: of files in conflict it takes one of the two sides, and loses nothing.
+// Discard describes what a command of version control throws away, as far as it
+// is there: changes of tracked files against the index, what is staged against
+// the last commit, files that are not tracked, files that are ignored, the
+// stash. Sides: of files in conflict it takes one of the two sides, and loses
+// nothing.
 type Discard struct{ Changes, Staged, Untracked, Ignored, Stash, Sides bool }
 
 // certainty of a value that a shell word, an argument or a literal in embedded
@@ -54,6 +55,7 @@ type RawEffect struct {
 	Mode        string               // permissions that the target gets, as the call gives them; empty: none, or not known
 	Command     int                  // index into script.commands; -1: the tool itself
 	Host        string               // where it happens; empty: on this machine
+	Own         bool                 // on a process that the same code started
 }
 
 // Script is what the interpreter makes of a piece of code.
@@ -67,18 +69,21 @@ type Script struct {
 	Waits    bool // code in it sleeps
 
 	Terminals       *engine.Terminals      // what it leaves in terminals that it types into; nil: it types into none
-	Possible        []RawEffect            // of commands that stand among the arguments of programs of which nothing is known
+	Possible        []RawEffect            // of commands that are among the arguments of programs of which nothing is known
 	PossibleSignals map[engine.Signal]bool // the same
 	Written         []Text                 // what it puts into files, as far as that is known
 	Modules         []string               // names of modules that code in it asks for
+	Followed        []int                  // commands that run tasks of a file, all of which are among the commands
 	Secrets         []Secret
 	Flows           []RawFlow
+	Starts          []engine.Started // what it leaves running
+	Remotes         []string         // that git adds
 }
 
 // Text is what some code puts into a file.
 type Text struct {
 	Path string // absolute, or as seen from where the code runs
-	Text string // what is not known of it stands as a hole
+	Text string // what is not known of it is as a hole
 }
 
 // Origin is where in the code a command stands, so that it can be changed
@@ -86,7 +91,7 @@ type Text struct {
 type Origin struct {
 	Node     *syntax.CallExpr
 	Name     Arg
-	Args     []Arg // all words behind the name, in their order
+	Args     []Arg // all words after the name, in their order
 	Subs     []string
 	Flags    []Given
 	Operands []Arg
@@ -115,9 +120,9 @@ func (g Given) Without(cut string) string {
 
 // Given is one word of options, as it was given.
 type Given struct {
-	Text    string // as it is shown: a value that stands apart behind =, --context=prod
+	Text    string // as it is shown: a value that stands apart after =, --context=prod
 	Word    Arg
 	Letters string // the options of a cluster: rf of -rf, o of -oFILE; empty: the word is one option
 	Valued  bool   // the option, or the last letter, has a value
-	Value   *Arg   // that value where it stands apart
+	Value   *Arg   // that value where it is separate
 }

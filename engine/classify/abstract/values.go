@@ -25,7 +25,7 @@ const (
 // MaxText bounds one abstract string: x="$x$x" forty times would be a terabyte.
 const MaxText = 64 << 10
 
-// Taint says where a text comes from, as a set of bits.
+// Taint describes where a text comes from, as a set of bits.
 type Taint uint64
 
 const (
@@ -36,6 +36,7 @@ const (
 	Picked                        // holds lines of a local file, or of a text that is known
 	Vouched                       // holds what version control holds of a file
 	Partial                       // of the secret in it only lines or fields are left
+	OwnProcess                    // the number of a process that the same code started, or is
 )
 
 // AsFile reports whether all that a text holds comes from files of this machine.
@@ -63,7 +64,7 @@ func Word(text string) Arg { return Arg{Text: text} }
 // UnknownArg returns a word of which nothing is known.
 func UnknownArg() Arg { return Arg{Text: HoleText} }
 
-// Known tells whether all of the text is known.
+// Known reports whether all of the text is known.
 func (a Arg) Known() bool { return !strings.ContainsAny(a.Text, Holes) }
 
 // Literal returns the text and whether it is all there is to it.
@@ -108,7 +109,7 @@ func (a Arg) Value() Value {
 	return Value{Prefix, known}
 }
 
-// Tail is the known end behind the last part that is not known.
+// Tail is the known end after the last part that is not known.
 func (a Arg) Tail() string {
 	i := strings.LastIndexAny(a.Text, Holes)
 	if i < 0 {
@@ -185,9 +186,11 @@ func JoinArgs(list []Arg) Arg {
 
 // Concat is a followed by b.
 func Concat(a, b Arg) Arg {
-	text := a.Text + b.Text
-	if len(text) > MaxText {
-		text = CutText(text)
+	text := a.Text // one that was cut says already that more is there
+	if len(text) <= MaxText {
+		if text += b.Text; len(text) > MaxText {
+			text = CutText(text)
+		}
 	}
 	return Arg{Text: text, Taint: a.Taint | b.Taint, Part: JoinParts(a.Part, b.Part)}
 }
@@ -221,8 +224,8 @@ func LimitArgs(list []Arg, n int) []Arg {
 	return out
 }
 
-// Rooted says that a path begins at a root or at a drive: C:/a.
-func Rooted(p string) bool {
+// InDirectory reports whether a path begins at a root or at a drive: C:/a.
+func InDirectory(p string) bool {
 	return strings.HasPrefix(p, "/") || len(p) > 2 && p[1] == ':' && (p[2] == '/' || p[2] == '\\') && (p[0]|0x20 >= 'a' && p[0]|0x20 <= 'z')
 }
 
@@ -230,7 +233,7 @@ func Rooted(p string) bool {
 // alone, as the shell's own cd does.
 func JoinDir(dir Value, a Arg) Value {
 	v := a.Value()
-	if Rooted(v.Text) {
+	if InDirectory(v.Text) {
 		return cleanValue(v)
 	}
 	if v.Sure == Unknown || dir.Sure == Unknown {
@@ -245,8 +248,8 @@ func JoinDir(dir Value, a Arg) Value {
 
 func cleanValue(v Value) Value {
 	if v.Sure == Literal {
-		if v.Text = path.Clean(v.Text); len(v.Text) == 2 && v.Text[1] == ':' && Rooted(v.Text+"/") {
-			v.Text += "/" // the drive, and not where one stands on it
+		if v.Text = path.Clean(v.Text); len(v.Text) == 2 && v.Text[1] == ':' && InDirectory(v.Text+"/") {
+			v.Text += "/" // the drive, and not the current directory on it
 		}
 		return v
 	}
@@ -317,7 +320,7 @@ func LineLength(s string) int {
 	return len(s)
 }
 
-// IsNameByte reports whether a byte may stand in a name of most languages.
+// IsNameByte reports whether a byte may be in a name of most languages.
 func IsNameByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }

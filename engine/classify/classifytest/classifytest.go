@@ -24,5 +24,5 @@ var (
 	JsonToken   = "eyJ" + "hbGciOiJIUzI1NiJ9" + ".eyJ" + "zdWIiOiIxMjM0NTY3ODkwIn0" + ".dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 )
 
-// Program is where reviewer lies in the tests.
+// Program is where reviewer is in the tests.
 const Program = "/opt/our tools/reviewer"

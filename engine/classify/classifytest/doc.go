@@ -2,5 +2,5 @@
 // share: a keyed digest, tokens that nobody has issued, and values made from the
 // formats of issuers.
 //
-// Not its business: anything that ships. Only tests import it.
+// Out of scope: anything that ships. Only tests import it.
 package classifytest

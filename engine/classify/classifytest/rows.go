@@ -11,10 +11,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// Rows returns what the policy that ships knows of programs.
+// Rows returns what the built-in policy knows of programs.
 var Rows = sync.OnceValue(func() *rows.Set { return rows.New(Layers()) })
 
-// Layers returns the rows of the policy that ships, read from the files of this
+// Layers returns the rows of the built-in policy, read from the files of this
 // module: packages of the engine cannot import the bundle.
 var Layers = sync.OnceValue(func() []rows.Layer {
 	dir := defaultDir()
@@ -41,7 +41,7 @@ var Layers = sync.OnceValue(func() []rows.Layer {
 })
 
 // settingWords are the lists of the settings that ship by which operations are
-// read. Each stands in one line.
+// read. Each is in one line.
 func settingWords(data string) rows.Layer {
 	lists := map[string][]string{}
 	for _, name := range rows.SettingLists() {
@@ -52,7 +52,7 @@ func settingWords(data string) rows.Layer {
 	return rows.Layer{Name: "settings", Files: map[string][]byte{"words/settings.yaml": rows.ListsFile(lists)}}
 }
 
-// defaultDir is where the policy that ships lies.
+// defaultDir is where the built-in policy lies.
 func defaultDir() string {
 	dir := "bundles/default"
 	for range 8 {
@@ -64,7 +64,7 @@ func defaultDir() string {
 	return dir
 }
 
-// File returns a file of the policy that ships.
+// File returns a file of the built-in policy.
 func File(t testing.TB, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(defaultDir(), filepath.FromSlash(name)))

@@ -71,12 +71,13 @@ func (r *codeReader) load(tokens []Token) {
 	}
 }
 
-// branches tells whether what follows a word in its line may not run.
+// branches reports whether what follows a word in its line may not run.
 func branches(word string) bool {
 	return slices.Contains([]string{"if", "elif", "else", "for", "while", "try", "except", "catch", "case", "switch"}, word)
 }
 
-// behind is the token behind the one at i, or behind the brackets that open there.
+// behind is the token after the one at i, or after the brackets that open
+// there.
 func (r *codeReader) behind(i int) int {
 	if i >= 0 && i < len(r.close) && r.close[i] > i {
 		return r.close[i] + 1
@@ -122,7 +123,8 @@ func (r *codeReader) connects(host abstract.Arg) {
 	r.c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true}, host)
 }
 
-// listening says that a command is a shell that is told by its input what to do.
+// listening reports whether a command is a shell that is told by its input what
+// to do.
 func listening(c engine.Command) bool {
 	return shell.IsShell(c.Name) && len(c.Operands) == 0 && !slices.Contains(c.Flags, "-c")
 }
@@ -159,7 +161,8 @@ func (r *codeReader) statement(i int) int {
 	return max(n, i+1)
 }
 
-// codeKeyword tells whether a name is a word of the language that no value begins with.
+// codeKeyword reports whether a name is a word of the language that no value
+// begins with.
 func codeKeyword(name string) bool {
 	switch name {
 	case "if", "elif", "else", "while", "with", "try", "except", "finally", "catch", "class", "async", "in", "of", "is", "and", "or", "assert", "raise", "throw", "del", "lambda",
@@ -169,12 +172,12 @@ func codeKeyword(name string) bool {
 	return false
 }
 
-// starts tells whether a value may begin at i.
+// starts reports whether a value may begin at i.
 func (r *codeReader) starts(i int) bool {
 	return startsValue(r.at(i)) || r.sigil(i) || r.punct(i, "$") && r.at(i+1).raw
 }
 
-// sigil tells whether a variable with a $ or @ before it begins at i.
+// sigil reports whether a variable with a $ or @ before it begins at i.
 func (r *codeReader) sigil(i int) bool {
 	return r.lexis.sigils && (r.punct(i, "$") || r.punct(i, "@")) && (r.at(i+1).Kind == TokenName || r.punct(i+1, "{") || r.punct(i+1, "$"))
 }
@@ -245,7 +248,7 @@ func (r *codeReader) bindLoop(names []string, list codeValue) {
 	}
 }
 
-// phpLoop is foreach (LIST as $x): the list stands first.
+// phpLoop is foreach (LIST as $x): the list is first.
 func (r *codeReader) phpLoop(i int) int {
 	v, n := r.expression(i)
 	for k := n; k < n+8; k++ {
@@ -333,8 +336,8 @@ func (r *codeReader) assignment(i int) int {
 	return max(k, n+1)
 }
 
-// targets are the names on the left of an assignment. A type may stand behind
-// the first.
+// targets are the names on the left of an assignment. A type may follow the
+// first.
 func (r *codeReader) targets(i int) ([]string, int) {
 	var names []string
 	for i < len(r.tokens) && len(names) < 16 {
@@ -361,7 +364,7 @@ func (r *codeReader) targets(i int) ([]string, int) {
 	return names, i
 }
 
-// values is an expression, or the list of several that stand behind each other.
+// values is an expression, or the list of several that follow each other.
 func (r *codeReader) values(i int, several bool) (codeValue, int) {
 	v, n := r.expression(i)
 	if !several || !r.punct(n, ",") {
@@ -385,7 +388,7 @@ func (r *codeReader) assign(name string, v codeValue, at int) {
 	r.vars[name] = v
 }
 
-// sure tells whether the statement at i runs whenever the program does: it is
+// sure reports whether the statement at i runs whenever the program does: it is
 // in no block.
 func (r *codeReader) sure(i int) bool {
 	switch r.lang {
@@ -404,7 +407,7 @@ func (r *codeReader) lookup(name string) codeValue {
 	return unknownValue()
 }
 
-// deeper counts one more level, and tells whether that is too many.
+// deeper counts one more level, and reports whether that is too many.
 func (r *codeReader) deeper() bool {
 	r.depth++
 	if r.depth <= maxCodeDepth && r.c.Shell.Spend(1) {
@@ -420,7 +423,7 @@ func skipsName(name string) bool {
 }
 
 // arguments evaluates a list up to its closing bracket and returns the token
-// behind it.
+// after it.
 func (r *codeReader) arguments(i int, end string) ([]codeValue, map[string]codeValue, int) {
 	r.inside++
 	defer func() { r.inside-- }()
@@ -477,8 +480,8 @@ func (r *codeReader) spread(i int) (bool, int) {
 	return false, i
 }
 
-// comprehension binds the variables of [f(x) for x in list], whose loops stand
-// behind what they repeat.
+// comprehension binds the variables of [f(x) for x in list], whose loops follow
+// what they repeat.
 func (r *codeReader) comprehension(i int, end string) bool {
 	found := false
 	for j := i; j < len(r.tokens) && !r.punct(j, ",") && !r.punct(j, end); j = r.behind(j) {
@@ -528,7 +531,7 @@ func (r *codeReader) object(i int) (map[string]codeValue, int) {
 }
 
 // skipRest evaluates what is left of an argument, such as what follows an
-// operator, up to the comma or bracket behind it.
+// operator, up to the comma or bracket after it.
 func (r *codeReader) skipRest(i int, end string) int {
 	for i < len(r.tokens) && !r.punct(i, ",") && !r.punct(i, end) {
 		if r.punct(i, "{") {

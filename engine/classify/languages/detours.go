@@ -11,8 +11,9 @@ import (
 // This file knows the other ways to a function: by the table that holds it, by a
 // library that starts programs, by a function that calls what it is given.
 
-// pythonName is the usual name of what is reached otherwise: of sys.modules["os"],
-// posix and shutil.os the module is os; vars(os)["system"] is os.system.
+// pythonName is the usual name of what is reached differently: of
+// sys.modules["os"], posix and shutil.os the module is os; vars(os)["system"]
+// is os.system.
 func pythonName(name string) string {
 	if !strings.ContainsAny(name, "._") && name != "posix" {
 		return name
@@ -39,6 +40,9 @@ func pythonName(name string) string {
 // pythonDetour is a call that leads to another function, runs code, or starts a
 // program by a library for that.
 func pythonDetour(r *codeReader, name string, fn codeValue, args []codeValue, named map[string]codeValue) (codeValue, bool) {
+	if removesTree(name) {
+		return pythonCall(r, nameValue("shutil.rmtree"), args, named), true
+	}
 	switch name {
 	case "vars":
 		if of := argAt(args, 0).name; of != "" {
@@ -68,11 +72,29 @@ func pythonDetour(r *codeReader, name string, fn codeValue, args []codeValue, na
 		}
 		return unknownValue(), true
 	}
+	if strings.HasSuffix(name, ".Template") || strings.HasSuffix(name, ".from_string") {
+		if text, ok := argAt(args, 0).one(); ok && reachesOut(text) {
+			r.c.Shell.Unseen(argAt(args, 0).text, name) // a template that gets at the functions of its host
+		}
+	}
 	return r.startedBy(name, fn, args, named)
 }
 
-// builds says that a text of objects calls functions when it is read, or that nobody
-// can tell.
+// removesTree reports whether a function is another name of shutil.rmtree.
+func removesTree(name string) bool {
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	known := name == "shutil.rmtree" || strings.HasPrefix(name, "distutils.")
+	return !known && slices.Contains([]string{"rmtree", "_rmtree", "remove_tree"}, last)
+}
+
+// reachesOut reports whether a template names what leads out of it.
+func reachesOut(text string) bool {
+	return slices.ContainsFunc([]string{"__globals__", "__class__", "__builtins__", "__import__", "popen(", "system("},
+		func(word string) bool { return strings.Contains(text, word) })
+}
+
+// builds reports whether a text of objects calls functions when it is read, or
+// that nobody can tell.
 func builds(text abstract.Arg) bool {
 	return !text.Known() || strings.Contains(text.Text, "system") ||
 		strings.Contains(text.Text, "!!python/") || strings.Contains(text.Text, "py/") ||
@@ -130,6 +152,10 @@ func (r *codeReader) runsMethod(self codeValue, name string, args []codeValue, n
 		r.c.Shell.Unseen(abstract.UnknownArg(), "python")
 	case slices.Contains([]string{"invoke", "fabric"}, root) && slices.Contains([]string{"run", "sudo", "local"}, name),
 		root == "IPython" && (name == "system" || name == "getoutput"), self.origin == "get_ipython" && (name == "system" || name == "getoutput"):
+		starts(r.c, args[:min(1, len(args))], true, false)
+	case slices.Contains([]string{"bdb", "pdb", "trace", "cProfile", "profile"}, root) && slices.Contains([]string{"run", "runctx", "runeval"}, name):
+		r.runs(argAt(args, 0), "python")
+	case root == "cffi" && name == "system":
 		starts(r.c, args[:min(1, len(args))], true, false)
 	case root == "code" && slices.Contains([]string{"runsource", "runcode", "push"}, name), root == "timeit" && (name == "timeit" || name == "repeat"):
 		r.runs(argAt(args, 0), "python")

@@ -109,7 +109,7 @@ func (r *codeReader) pythonFunction(i int) int {
 	return end
 }
 
-// indented is the end of the block that begins at i behind a line of some
+// indented is the end of the block that begins at i after a line of some
 // indentation; of only the head, up to its colon, if head is set.
 func (r *codeReader) indented(i, indent int, head bool) int {
 	for line := false; i < len(r.tokens); i = r.behind(i) {
@@ -186,7 +186,7 @@ func (r *codeReader) expressionEnd(i int) int {
 	return len(r.tokens)
 }
 
-// lambda is Python's: its body is what stands behind the colon.
+// lambda is Python's: its body is what follows the colon.
 func (r *codeReader) lambda(i int) (codeValue, int) {
 	var params []string
 	j := i + 1
@@ -199,8 +199,8 @@ func (r *codeReader) lambda(i int) (codeValue, int) {
 	return r.unnamed(params, j+1, end, true), end
 }
 
-// handsElements tells whether a method calls the function that it is given with
-// the elements of its object.
+// handsElements reports whether a method calls the function that it is given
+// with the elements of its object.
 func handsElements(name string) bool {
 	return slices.Contains([]string{".forEach", ".map", ".filter", ".each", ".flatMap", ".some", ".every", ".each_with_index",
 		".find"}, name)
@@ -275,18 +275,18 @@ func (r *codeReader) mutated(fn codeValue, args []codeValue) *codeValue {
 }
 
 // handedOver calls functions that are arguments: they will be called with what
-// is handed over beside them, or with the elements of the object.
+// is handed over next to them, or with the elements of the object.
 func (r *codeReader) handedOver(fn codeValue, args []codeValue, named map[string]codeValue) {
 	for i, a := range args {
 		if a.name == "" || a.known || !r.callable(a.name) {
 			continue
 		}
 		var with []codeValue
-		beside := slices.Concat(args[:i], args[i+1:])
+		others := slices.Concat(args[:i], args[i+1:])
 		if i+1 < len(args) {
-			beside = args[i+1:] // enter(0, 1, os.system, ("x",))
+			others = args[i+1:] // enter(0, 1, os.system, ("x",))
 		}
-		for _, other := range beside {
+		for _, other := range others {
 			with = append(with, other.element())
 		}
 		if len(with) == 0 && handsElements(fn.name) {
@@ -301,8 +301,8 @@ func (r *codeReader) handedOver(fn codeValue, args []codeValue, named map[string
 	}
 }
 
-// callable tells whether a name may be that of a function: one of the code, or
-// of a module.
+// callable reports whether a name may be that of a function: one of the code,
+// or of a module.
 func (r *codeReader) callable(name string) bool {
 	_, own := r.funcs[name]
 	return own || strings.Contains(name, ".")

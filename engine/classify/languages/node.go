@@ -217,7 +217,7 @@ func nodeHost(args []codeValue, named map[string]codeValue) abstract.Arg {
 	return abstract.Word("localhost")
 }
 
-// evaluated picks the code among the arguments of eval and its kin. A timer
+// evaluated picks the code among the arguments of eval and the like. A timer
 // mostly has a function instead.
 func evaluated(name string, args []codeValue) (codeValue, bool) {
 	switch {

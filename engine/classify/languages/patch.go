@@ -13,8 +13,8 @@ import (
 const maxPatched = 256
 
 // Patches notes the files that a patch changes: those of the given files, or of
-// standard input where there are none. It tells whether the patch is known and
-// says all of them; else nothing is noted.
+// standard input where there are none. It reports whether the patch is known
+// and says all of them; else nothing is noted.
 func Patches(c *shell.Call, files []abstract.Arg) bool {
 	strip, stripped := c.Opts.Get("-p", "--strip")
 	deeper := slices.ContainsFunc(c.Args, func(a abstract.Arg) bool { return a.HasPrefix("-p") && !a.Is("-p", "-p1") })
@@ -64,7 +64,7 @@ func patchTexts(c *shell.Call, files []abstract.Arg) ([]abstract.Arg, bool) {
 }
 
 // Patched lists the files that a patch names, as seen from where it is applied.
-// It tells whether these are all: a name in another spelling is not read.
+// It reports whether these are all: a name in another spelling is not read.
 func Patched(text abstract.Arg) ([]abstract.Arg, bool) {
 	var names []abstract.Arg
 	seen := map[string]bool{"": true, "dev/null": true, "/dev/null": true}

@@ -168,9 +168,10 @@ func pythonCall(r *codeReader, fn codeValue, args []codeValue, named map[string]
 	return unknownValue()
 }
 
-// pythonModule says that a name is one of the modules whose functions run, load
-// or change things. Nobody takes a function out of them by getattr, unless its
-// name is to be hidden; of any other object it is the usual way to a field.
+// pythonModule reports whether a name is one of the modules whose functions
+// run, load or change things. Nobody takes a function out of them by getattr,
+// unless its name is to be hidden; of any other object it is the usual way to a
+// field.
 func pythonModule(name string) bool {
 	root, _, _ := strings.Cut(name, ".")
 	switch root {
@@ -424,7 +425,7 @@ func (r *codeReader) request(method string, args []codeValue, named map[string]c
 	return out
 }
 
-// dumpsEnvironment tells whether a value is all of the environment.
+// dumpsEnvironment reports whether a value is all of the environment.
 func dumpsEnvironment(v codeValue) bool {
 	return v.name == "os.environ" || v.name == "process.env" || v.name == "ENV"
 }

@@ -70,8 +70,8 @@ var drivers = map[string]string{
 	"pymysql.connect": "mysql", "MySQLdb.connect": "mysql", "mysql.connector.connect": "mysql", "mariadb.connect": "mysql",
 }
 
-// serverAddress writes what a driver is told of its database as one text: a
-// URL or host=… dbname=… as it stands, or the arguments of these names.
+// serverAddress returns the address that a driver is given of its database as one
+// text: a URL or host=… dbname=… as written, or the arguments of these names.
 func serverAddress(args []codeValue, named map[string]codeValue) abstract.Arg {
 	out := argAt(args, 0).texts()[0]
 	if len(args) == 0 {

@@ -75,7 +75,7 @@ func scriptAttr(v codeValue, name string) codeValue {
 	return pythonAttr(v, name)
 }
 
-// bare tells whether the arguments of a call stand behind it without brackets:
+// bare reports whether the arguments of a call follow it without brackets:
 // unlink "x"; FileUtils.rm_rf "x".
 func (r *codeReader) bare(v codeValue, n int) bool {
 	if r.lang != "perl" && r.lang != "ruby" && r.lang != "groovy" || v.name == "" || v.known || r.at(n-1).Kind != TokenName {
@@ -108,7 +108,7 @@ func (r *codeReader) bareArguments(i int) ([]codeValue, int) {
 	return out, i
 }
 
-// modifier binds $_ for a statement of Perl that its loop stands behind:
+// modifier binds $_ for a statement of Perl that its loop follows:
 // unlink for @files;
 func (r *codeReader) modifier(i int) {
 	if r.lang != "perl" || r.punct(i-1, ".") {
@@ -123,7 +123,7 @@ func (r *codeReader) modifier(i int) {
 	}
 }
 
-// maxModifier is how many tokens behind the beginning of a statement its
+// maxModifier is how many tokens after the beginning of a statement its
 // modifier is looked for.
 const maxModifier = 24
 

@@ -8,7 +8,7 @@ import (
 // shapes a fact, so it belongs to the classifier's version.
 const LongWait = 1
 
-// SleepSeconds reads a time of sleep(1); -1: it is none that is known.
+// SleepSeconds reads a time of sleep(1); -1: it is not known.
 func SleepSeconds(s string) float64 {
 	unit := 1.0
 	if n := len(s); n > 1 {
@@ -33,7 +33,7 @@ func SleepSeconds(s string) float64 {
 	return n * unit
 }
 
-// sleepCall says that code calls a function that sleeps.
+// sleepCall reports whether code calls a function that sleeps.
 func sleepCall(name string, args []codeValue) bool {
 	switch name {
 	case "time.sleep", "asyncio.sleep", "sleep", "Kernel.sleep", "gevent.sleep", "trio.sleep", "anyio.sleep":

@@ -1,6 +1,7 @@
 package languages
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -26,6 +27,9 @@ func Sed(c *shell.Call) {
 	}
 	for _, o := range c.Opts.List {
 		if o.Name == "-i" || o.Matches("--in-place") || o.Name == "-I" {
+			if !o.Has && !keepsCopy(c) && sedEmpties(c, scripts) {
+				Empties(c, files...)
+			}
 			c.Writes("write", files...)
 			c.EditsStartup(scripts, files)
 			Spoils(c, files)
@@ -33,6 +37,43 @@ func Sed(c *shell.Call) {
 		}
 	}
 	c.Reads(files...)
+}
+
+// Empties notes that nothing is left of what files held.
+func Empties(c *shell.Call, files ...abstract.Arg) {
+	for _, f := range files {
+		c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "truncate", Leaves: 1}, f)
+	}
+}
+
+var (
+	sedDropsAll = engine.Regexp(`(?m)(?:^|[;{])\s*(?:1,\$|0,/\$\^/|/(?:\.|\.\*|\^|\$|\^\.\*\$)?/|0~1|1~1)?\s*[dQ]\s*(?:$|[;}])`)
+	sedPrints   = engine.Regexp(`(?:^|[;{\s\d$/,!~])[pPl=iacwWrR]`)
+)
+
+// keepsCopy reports whether sed keeps what the file held under another name:
+// -i.bak.
+func keepsCopy(c *shell.Call) bool {
+	return slices.ContainsFunc(c.Args, func(a abstract.Arg) bool {
+		rest, ok := strings.CutPrefix(a.Text, "-i")
+		return ok && rest != "" && strings.Trim(rest, "nrEsuz") != "" && !strings.HasPrefix(rest, "e")
+	})
+}
+
+// sedEmpties reports whether a script of sed drops every line: d without an
+// address, or nothing that prints where only that is kept.
+func sedEmpties(c *shell.Call, scripts []abstract.Arg) bool {
+	all, known := "", true
+	for _, s := range scripts {
+		all, known = all+s.Text+"\n", known && s.Known()
+	}
+	if !known || len(scripts) == 0 || c.Opts.Has("-f", "--file") {
+		return false
+	}
+	if c.Opts.Has("-n", "--quiet", "--silent") {
+		return !sedPrints().MatchString(all)
+	}
+	return sedDropsAll().MatchString(all)
 }
 
 // Spoils notes that files that the script has written hold something else now.
@@ -75,7 +116,7 @@ func sedScript(c *shell.Call, script abstract.Arg) {
 	}
 }
 
-// sedRuns is the command e: it runs what stands behind it, or else the line that was
+// sedRuns is the command e: it runs what follows it, or else the line that was
 // read, as it has become.
 func sedRuns(c *shell.Call, script abstract.Arg, code string) {
 	c.Child(func() shell.Outcome {
@@ -223,7 +264,7 @@ func awkProgram(c *shell.Call, p abstract.Arg) {
 	}
 }
 
-// awkGets reports whether a "<" stands behind getline, perhaps with a variable.
+// awkGets reports whether a "<" follows getline, perhaps with a variable.
 func awkGets(before []Token) bool {
 	n := len(before)
 	return n > 0 && before[n-1].Text == "getline" || n > 1 && before[n-2].Text == "getline" && before[n-1].Kind == TokenName
@@ -266,7 +307,7 @@ func awkCode(c *shell.Call, p abstract.Arg, tokens []Token) {
 	c.Child(func() shell.Outcome { return c.Shell.Embed(p.With(code.String()), "awk", false) })
 }
 
-// awkPrints tells whether the statement before a ">" is a print.
+// awkPrints reports whether the statement before a ">" is a print.
 func awkPrints(tokens []Token) bool {
 	for i := len(tokens) - 1; i >= 0; i-- {
 		switch t := tokens[i]; {

@@ -27,9 +27,9 @@ type Token struct {
 	pieces  []piece // of a string with expressions in it
 	raw     bool    // a string in backquotes: code in perl, ruby and php
 	glob    bool    // a pattern of file names: perl's <*.txt>
-	indent  int     // of the line that it stands in
+	indent  int     // of the line that it is in
 	nesting int     // braces around it
-	follows bool    // an if, a loop or the like stands before it in its line
+	follows bool    // an if, a loop or the like is before it in its line
 }
 
 // piece is a part of a string: text, or the code of an expression.
@@ -45,7 +45,7 @@ type lexis struct {
 	inserts  string // what begins an inserted expression: "${", "#{"
 	sigils   bool   // $name is a variable, in strings too
 	joins    bool   // a point joins strings
-	quoting  string // words that quote what follows in brackets: q(…), %q(…); behind a blank each
+	quoting  string // words that quote what follows in brackets: q(…), %q(…); after a blank each
 }
 
 var (
@@ -198,7 +198,7 @@ func between(s string) (string, int) {
 	return s[1:], len(s)
 }
 
-// globLength is the length of <*.txt>, 0 if s is no such pattern.
+// globLength is the length of <*.txt>, 0 if s is not such a pattern.
 func globLength(s string) int {
 	end := strings.IndexAny(s, "> \n;")
 	if end < 0 || s[end] != '>' || !strings.ContainsAny(s[1:end], "*?/~") {
@@ -299,7 +299,8 @@ func (l lexis) quoted(s string, raw bool) (Token, int) {
 }
 
 // sigilLength is the length of $name, ${name}, $name[0], {$name->x} or @name in
-// a string, and the code of it if it is a name alone; 1 if it is no variable.
+// a string, and the code of it if it is a name alone; 1 if it is not a
+// variable.
 func sigilLength(s string) (int, string) {
 	i := strings.IndexByte(s, s[0]) + 1
 	if s[0] == '{' {

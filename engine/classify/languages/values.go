@@ -74,7 +74,7 @@ func (v codeValue) one() (string, bool) {
 	return t[0].Text, len(t) == 1 && t[0].Known()
 }
 
-// empty tells whether nothing at all is known of a value.
+// empty reports whether nothing at all is known of a value.
 func (v codeValue) empty() bool {
 	return !v.known && !v.isList && v.name == "" && len(v.alts) == 0 && v.fields == nil
 }

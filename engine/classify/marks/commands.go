@@ -16,7 +16,7 @@ var commandPrograms = []string{"curl", "wget", "bash", "sh", "zsh", "pip", "pip3
 	"mongo", "redis-cli"}
 
 // commandsIn are the commands in a line of text, white space made equal: the
-// line itself, what stands in backquotes, and the parts between | and &&.
+// line itself, what is in backquotes, and the parts between | and &&.
 func commandsIn(line string) []string {
 	var list []string
 	for i, span := range strings.Split(line, "`") {
@@ -43,7 +43,8 @@ func appendCommands(list []string, text string) []string {
 	return list
 }
 
-// beforeCommand are words before a command in a sentence, and goingOn those behind one.
+// beforeCommand are words before a command in a sentence, and goingOn those
+// after one.
 var (
 	beforeCommand = []string{"run", "runs", "running", "execute", "executing", "type", "try", "invoke", "call", "enter", "issue",
 		"use", "then", "and", "please"}
@@ -119,8 +120,8 @@ func installed(words []string) (names []string, ok bool) {
 	return names, true
 }
 
-// packageName is the name of a package as it stands in a command, in small
-// letters and without its version; empty: it is a file, a folder or an address.
+// packageName is the name of a package as it is in a command, in lower case and
+// without its version; empty: it is a file, a folder or an address.
 func packageName(w string) string {
 	w = mask.Lower(strings.TrimRight(w, ".:!?"))
 	if i := strings.LastIndexByte(w, '@'); i > 0 {
@@ -153,5 +154,5 @@ func (l *literals) packages(line string) {
 // packageLiteral begins what stands for a package, and is met in no text.
 const packageLiteral = "package\x00"
 
-// maxOperands is how many words of a command are looked at for packages.
+// maxOperands is how many words of a command are examined for packages.
 const maxOperands = 24

@@ -1,6 +1,7 @@
-// Package marks makes marks: short keyed hashes of the literals in a text by which
-// it can be told that an action carries what an earlier output or prompt held.
+// Package marks computes marks: short keyed hashes of the literals in a text,
+// which show whether an action contains something that an earlier output or
+// prompt contained.
 //
-// Not its business: comparing marks over a session (engine) and judging what is
-// carried (policy). No mark holds a part of a text.
+// Out of scope: comparing marks over a session (engine/history) and judging
+// what is carried (policy). No mark contains part of a text.
 package marks

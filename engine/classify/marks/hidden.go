@@ -58,7 +58,7 @@ func (l *literals) decoded(text string) {
 	}
 }
 
-// decodedRun decodes a run of characters of base64, and what stands between the
+// decodedRun decodes a run of characters of base64, and what is between the
 // slashes in it: it may be the path of an address.
 func (l *literals) decodedRun(code string) {
 	for _, plain := range decodings(code) {
@@ -87,7 +87,7 @@ func (l *literals) hidden(plain string, rank int) {
 }
 
 // decodings reads a run of characters as base64 and as hex, with and without
-// what stands before an = in it.
+// what is before an = in it.
 func decodings(code string) []string {
 	var out []string
 	bare := strings.TrimRight(code, "=")

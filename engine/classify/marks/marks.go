@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 )
 
-// Bounds of what is looked at for marks and of what is kept.
+// Bounds of what is examined for marks and of what is kept.
 const (
 	maxActionMarks = 28
 	MaxResultMarks = 48
@@ -18,7 +18,7 @@ const (
 	longToken      = 12       // bytes from which a token can tell where it comes from
 	longWords      = 16       // …of words only
 	maxLiteral     = 2048     // bytes of a literal
-	maxValues      = 4        // values behind = in one piece
+	maxValues      = 4        // values after = in one piece
 	maxBackwards   = 512      // bytes of a word that is read backwards
 	secretValue    = 8        // bytes from which a value of a file with secrets counts
 )
@@ -27,7 +27,7 @@ const (
 const (
 	rankPlace    = iota // an address, a host, a package, a command
 	rankToken           // long and not made of words
-	rankDecoded         // what stands in a literal as code
+	rankDecoded         // what is in a literal as code
 	rankShort           // in actions: could be a short secret
 	rankReversed        // what reads so backwards
 	rankGram            // in secrets, and in actions what could be a piece of one: see grams
@@ -165,7 +165,7 @@ func (k *Marker) OfPrompt(text string) []string {
 }
 
 // ofSecrets returns the marks of the output of a file with secrets: its values.
-// Hosts and addresses in it are no secrets, and are met elsewhere.
+// Hosts and addresses in it are not secrets, and are met elsewhere.
 func (k *Marker) ofSecrets(text string) []string {
 	l := newLiterals(MaxResultMarks)
 	for line := range strings.Lines(abstract.Clip(text, maxMarked)) {
@@ -272,7 +272,7 @@ func (l *literals) piece(p string, place, token int) {
 	}
 }
 
-// between collects what was drawn by lot and got an ending, as in the name of a
+// between collects what was chosen at random and got an ending, as in the name of a
 // file or a repository.
 func (l *literals) between(token string, rank int) {
 	if !l.act || !strings.Contains(token, ".") {

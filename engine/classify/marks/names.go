@@ -79,8 +79,9 @@ var fileExts = []string{"go", "py", "js", "ts", "tsx", "jsx", "mjs", "cjs", "mts
 // are examples.
 var copyExts = []string{"example", "sample", "dist", "test", "spec"}
 
-// HostName says that a word is the name of a host or an address, and not that of a
-// file or of something in code: at least two labels, the last of letters.
+// HostName reports whether a word is the name of a host or an address, and not
+// that of a file or of something in code: at least two labels, the last of
+// letters.
 func HostName(h string) bool {
 	if ip, err := netip.ParseAddr(h); err == nil {
 		return !ip.Unmap().IsLoopback() && !ip.Unmap().IsUnspecified()
@@ -104,8 +105,8 @@ func HostName(h string) bool {
 var localTops = []string{"internal", "intranet", "local", "localdomain", "lan", "home", "corp", "private", "onion",
 	"example", "test", "invalid"}
 
-// topLevel says that names of hosts end so, and not only members of objects in
-// code, such as console.error.
+// topLevel reports whether names of hosts end so, and not only members of
+// objects in code, such as console.error.
 func topLevel(top string) bool {
 	return strings.Contains(tops, "\n"+top+"\n") || slices.Contains(localTops, top)
 }
@@ -137,9 +138,9 @@ func packageSpec(p string) bool {
 var commonDirs = []string{"/tmp", "/var/tmp", "/private/tmp", "/dev", "/proc", "/sys", "/usr", "/bin", "/sbin", "/lib",
 	"/lib64", "/opt/homebrew"}
 
-// foreignPath says that a piece is an absolute path, or one in a home directory,
-// that is not the same everywhere. Relative paths are names of the workspace, or
-// cannot be told from them.
+// foreignPath reports whether a piece is an absolute path, or one in a home
+// directory, that is not the same everywhere. Relative paths are names of the
+// workspace, or cannot be told from them.
 func foreignPath(p string) bool {
 	if !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~/") || strings.Count(p, "/") < 2 && !strings.HasPrefix(p, "~/") ||
 		strings.HasPrefix(p, "//") {
@@ -148,8 +149,8 @@ func foreignPath(p string) bool {
 	return len(p) >= 6 && !slices.ContainsFunc(commonDirs, func(dir string) bool { return place.Within(dir, p) })
 }
 
-// rare says that a token is not met by chance: it is long, and has digits
-// among letters, or mixed cases that are no camel's, or several words.
+// rare reports whether a token is not met by chance: it is long, and has digits
+// among letters, or mixed case that is not camel case, or several words.
 func rare(t string) bool {
 	if len(t) < longToken || len(t) > 512 || HostName(t) || FileName(t) {
 		return false
@@ -172,19 +173,20 @@ func dropLetter(r rune) rune {
 	return r
 }
 
-// dated says that a token is a time or a version: hardly anything but digits.
+// dated reports whether a token is a time or a version: hardly anything but
+// digits.
 func dated(t string) bool { return strings.Trim(t, "0123456789.-_+TZvVrcabe") == "" && !hexLike(t) }
 
 func hexLike(t string) bool { return mask.Run(t, 0, len(t), mask.HexChar) == len(t) }
 
-// FileName says that a token ends as the names of files do.
+// FileName reports whether a token ends as the names of files do.
 func FileName(t string) bool {
 	ext := path.Ext(t)
 	return len(ext) > 1 && (slices.Contains(fileExts, mask.Lower(ext[1:])) || slices.Contains(copyExts, mask.Lower(ext[1:])))
 }
 
-// mixedCase says that upper and lower case alternate otherwise than in names
-// that are put together of words.
+// mixedCase reports whether upper and lower case alternate otherwise than in
+// names that are put together of words.
 func mixedCase(t string) bool {
 	odd, camel := 0, 0
 	for i := 1; i < len(t); i++ {

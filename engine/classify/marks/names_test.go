@@ -2,7 +2,7 @@ package marks
 
 import "testing"
 
-// A member of an object in code is no host, whatever it is called.
+// A member of an object in code is not a host, whatever it is called.
 func TestHostNameEndsAsHostsDo(t *testing.T) {
 	for name, want := range map[string]bool{
 		"api.example.com": true, "cc7.collect.example": true, "build.corp": true, "crates.io": true, "db.internal": true,

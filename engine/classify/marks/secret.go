@@ -63,13 +63,14 @@ func fnv32(s string) uint32 {
 	return h
 }
 
-// Dense says that a text is no word or list of words: it was drawn by lot.
+// Dense reports whether a text is not a word or list of words, but was chosen at
+// random.
 func Dense(s string) bool {
 	return len(s) >= longToken && mask.HasDigit(s) && strings.Map(dropLetter, s) != s && !strings.ContainsAny(s, " \t") && !plainWords(s)
 }
 
-// plainWords says that a text is made of words and numbers, as the names of regions,
-// models and versions are: eu-central-1, 300ms, v1.2.3-beta.
+// plainWords reports whether a text is made of words and numbers, as the names
+// of regions, models and versions are: eu-central-1, 300ms, v1.2.3-beta.
 func plainWords(s string) bool {
 	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune("-_./:@,+ ", r) }) {
 		letters := strings.Trim(part, "0123456789")
@@ -81,15 +82,16 @@ func plainWords(s string) bool {
 	return true
 }
 
-// NamesSecret says that what is given to a name is a secret, however it looks.
+// NamesSecret reports whether what is given to a name is a secret, however it
+// looks.
 func NamesSecret(name string) bool {
 	low := strings.ToLower(name)
 	return strings.Contains(low, "pass") ||
 		slices.ContainsFunc(mask.Keywords, func(k mask.Keyword) bool { return strings.Contains(low, k.Word) })
 }
 
-// secretValues are the values in a line of a file with secrets: what is behind
-// = or :, or the line itself where it is one long token, and passwords in
+// secretValues are the values in a line of a file with secrets: what is after =
+// or :, or the line itself where it is one long token, and passwords in
 // addresses. Of names that do not say secret only what looks like one counts.
 func secretValues(line string) []string {
 	line = strings.TrimSpace(line)
@@ -115,16 +117,16 @@ func secretValues(line string) []string {
 	return []string{value}
 }
 
-// AsksForSecret says that a store is asked for a secret, or the environment for a
-// variable whose name says that it is one.
+// AsksForSecret reports whether a store is asked for a secret, or the
+// environment for a variable whose name says that it is one.
 func AsksForSecret(a *engine.Action) bool {
 	return a != nil && (slices.Contains(a.Signals, engine.SignalCredential) || slices.ContainsFunc(a.Commands, func(c engine.Command) bool {
 		return c.Name == "printenv" && slices.ContainsFunc(c.Operands, NamesSecret)
 	}))
 }
 
-// ReadsSecrets says that a file with secrets is read, so that what comes out is
-// one.
+// ReadsSecrets reports whether a file with secrets is read, so that what comes
+// out is one.
 func ReadsSecrets(a *engine.Action) bool {
 	return a != nil && slices.ContainsFunc(a.Effects, func(e engine.Effect) bool {
 		return e.Kind == engine.EffectFileRead && (e.Class == engine.ClassCredential || e.Class == engine.ClassEnvFile)

@@ -31,6 +31,7 @@ var Keywords = []Keyword{
 	{"client_id", "client_id", false, false}, {"client-id", "client_id", false, false}, {"clientid", "client_id", false, false},
 	{"app_key", "api_key", false, false}, {"appkey", "api_key", false, false}, {"license_key", "secret", false, false}, {"licensekey", "secret", false, false}, {"webhook_key", "secret", false, false},
 	{"x-amz-signature", "signature", false, false}, {"sig=", "signature", false, false}, {"signature=", "signature", false, false},
+	{"_pat=", "token", false, false}, {"ext_pat", "token", false, false}, {"?code=", "oauth_code", false, true}, {"&code=", "oauth_code", false, true},
 	{",pass=", "password", true, false}, {"&pass=", "password", true, false}, {"?pass=", "password", true, false},
 	{"mnemonic", "mnemonic", false, false}, {"seed_phrase", "mnemonic", false, false}, {"seed phrase", "mnemonic", false, false}, {"recovery phrase", "mnemonic", false, false},
 	{"hmac", "secret", false, false}, {"_auth", "token", false, false}, {"art-api", "api_key", false, false}, {"_session=", "cookie", false, false}, {"phpsessid=", "cookie", false, false}, {"jsessionid=", "cookie", false, false},
@@ -64,9 +65,9 @@ func appendAssignments(found []span, t scanned) []span {
 }
 
 // readings are the ways in which a name is given a value.
-var readings = [...]func(named, scanned) (assignment, bool){
-	named.assigned, named.typed, named.elsewhere, named.compared, named.listed, named.element, named.block, named.set,
-	named.said, named.property, named.declared, named.fallback, named.wrapped, named.sent,
+var readings = [...]func(namedSecret, scanned) (assignment, bool){
+	namedSecret.assigned, namedSecret.typed, namedSecret.elsewhere, namedSecret.compared, namedSecret.listed, namedSecret.element, namedSecret.block, namedSecret.set,
+	namedSecret.said, namedSecret.property, namedSecret.declared, namedSecret.fallback, namedSecret.wrapped, namedSecret.sent,
 }
 
 // find looks for the value that is given to the name around the keyword at i.
@@ -93,8 +94,8 @@ type assignment struct {
 	then       byte // and the one after that
 }
 
-// named is a name that holds a keyword.
-type named struct {
+// namedSecret is a name that holds a keyword.
+type namedSecret struct {
 	begin, end int
 	name       string
 	before     byte // the character before the name
@@ -103,7 +104,7 @@ type named struct {
 // maxName bounds the search for the beginning and the end of a name.
 const maxName = 48
 
-func readName(t scanned, i, n int) named {
+func readName(t scanned, i, n int) namedSecret {
 	s := t.raw
 	begin := i
 	for begin > 0 && i-begin < maxName && TokenChar(s[begin-1]) {
@@ -117,7 +118,7 @@ func readName(t scanned, i, n int) named {
 	for end > i+n && s[end-1] == '.' && end < len(s) && (s[end] == '=' || s[end] == ' ') {
 		end-- // of PHP's .=
 	}
-	w := named{begin: begin, end: end, name: t.low[begin:end]}
+	w := namedSecret{begin: begin, end: end, name: t.low[begin:end]}
 	if begin > 0 {
 		w.before = s[begin-1]
 	}
@@ -125,7 +126,7 @@ func readName(t scanned, i, n int) named {
 }
 
 // assigned reads sign and value after a name.
-func (w named) assigned(t scanned) (assignment, bool) {
+func (w namedSecret) assigned(t scanned) (assignment, bool) {
 	s := t.raw
 	a := assignment{name: w.name}
 	at := Run(s, w.end, min(len(s), w.end+3), func(c byte) bool { return strings.IndexByte("\"'`]\\", c) >= 0 })
@@ -162,7 +163,8 @@ func (w named) assigned(t scanned) (assignment, bool) {
 	return a, ok && (a.quoted || !compare)
 }
 
-// inARN says that the word at i is a part of a name of Amazon's: arn:aws:x.
+// inARN reports whether the word at i is a part of a name of Amazon's:
+// arn:aws:x.
 func inARN(s string, i int) bool {
 	lead := s[max(0, i-judged/4):i]
 	lead = lead[strings.LastIndexAny(lead, " \t\r\n\"'`=,")+1:]
@@ -183,7 +185,7 @@ func skipIndex(s string, i int) int {
 
 // unsigned reads a value that follows a name without a sign: --token x,
 // password "x", password("x"), login kim password x.
-func (w named) unsigned(t scanned, at, v int) (assignment, bool) {
+func (w namedSecret) unsigned(t scanned, at, v int) (assignment, bool) {
 	s := t.raw
 	a := assignment{name: w.name}
 	switch {
@@ -209,8 +211,9 @@ func (w named) unsigned(t scanned, at, v int) (assignment, bool) {
 	return a, false
 }
 
-// inStatement says that SQL gives the password: CREATE USER kim WITH PASSWORD 'x'.
-func (w named) inStatement(t scanned) bool {
+// inStatement reports whether SQL gives the password: CREATE USER kim WITH
+// PASSWORD 'x'.
+func (w namedSecret) inStatement(t scanned) bool {
 	if w.name == "identified by" {
 		return true
 	}
@@ -220,16 +223,16 @@ func (w named) inStatement(t scanned) bool {
 		(strings.Contains(lead, " user ") || strings.Contains(lead, " role "))
 }
 
-// afterLogin says that a text ends as a line of .netrc does before the word
-// password: login kim.
+// afterLogin reports whether a text ends as a line of .netrc does before the
+// word password: login kim.
 func afterLogin(lead string) bool {
 	f := strings.Fields(lead)
 	return len(f) >= 2 && f[len(f)-2] == "login"
 }
 
-// opensLine says that nothing but indentation, quotes and the dash of a list
-// stands before the name.
-func (w named) opensLine(s string) bool {
+// opensLine reports whether nothing but indentation, quotes and the dash of a
+// list is before the name.
+func (w namedSecret) opensLine(s string) bool {
 	for i := w.begin; i > 0 && w.begin-i < judged; i-- {
 		switch s[i-1] {
 		case '\n':
@@ -261,7 +264,7 @@ func (a assignment) readLine(s string, i int) (assignment, bool) {
 
 // elsewhere reads the value of a pair whose name is itself a value, as lists of
 // environment variables and of settings have it: name: TOKEN, value: x.
-func (w named) elsewhere(t scanned) (assignment, bool) {
+func (w namedSecret) elsewhere(t scanned) (assignment, bool) {
 	from := max(0, w.begin-12)
 	lead := strings.TrimRight(t.low[from:w.begin], " \t\"'\\")
 	sure := strings.HasSuffix(t.low[from:w.begin], `key="`)
@@ -285,8 +288,8 @@ func (w named) elsewhere(t scanned) (assignment, bool) {
 	return assignment{name: w.name, glued: true}.readValue(t.raw, sign)
 }
 
-// compared reads a literal that stands before the name: "x" == password.
-func (w named) compared(t scanned) (assignment, bool) {
+// compared reads a literal that is before the name: "x" == password.
+func (w namedSecret) compared(t scanned) (assignment, bool) {
 	s := t.raw
 	a := assignment{name: w.name, quoted: true, random: true}
 	i := w.begin
@@ -371,7 +374,7 @@ var harmless = []string{
 	"label", "_subject", "_message", "_title", "_text", "_description", "placeholder",
 }
 
-// secret says whether the value looks like one.
+// secret reports whether the value looks like one.
 func (a assignment) secret(f *Formats, k Keyword) bool {
 	a.value = f.unmasked(a.value)
 	v := a.value
@@ -386,7 +389,7 @@ func (a assignment) secret(f *Formats, k Keyword) bool {
 	if a.amazon() {
 		return true
 	}
-	if isPublished(v) || k.weak && wordy(v) || a.itself() || !a.sure && a.names(k) {
+	if isPublished(v) || k.weak && madeOfWords(v) || a.itself() || !a.sure && a.names(k) {
 		return false
 	}
 	if len(v) < 6 || a.next == '(' || a.next == '[' && !a.quoted || placeholder(v) ||
@@ -413,8 +416,9 @@ func (a assignment) secret(f *Formats, k Keyword) bool {
 	return longEnough(v) && madeUp(v) && !numeric(v) && !expression(v) && entropy(v) >= a.floor()
 }
 
-// longEnough says that a value has the length of a key: the shortest have ten
-// characters, or eight of all sorts. Shorter ones are the names of keys, and tests.
+// longEnough reports whether a value has the length of a key: the shortest have
+// ten characters, or eight of all sorts. Shorter ones are the names of keys,
+// and tests.
 func longEnough(v string) bool { return len(v) >= 10 || len(v) >= 8 && mixed(v) }
 
 // unmasked is a value without what was masked before.
@@ -430,8 +434,8 @@ func (f *Formats) unmasked(v string) string {
 	return rest + v[at:]
 }
 
-// itself says that a value is a variable or a field that bears the name of what
-// it is given to: password = password1; and a.password=b.password.
+// itself reports whether a value is a variable or a field that bears the name
+// of what it is given to: password = password1; and a.password=b.password.
 func (a assignment) itself() bool {
 	if a.quoted {
 		return false
@@ -445,7 +449,7 @@ func (a assignment) itself() bool {
 	return strings.TrimRight(value[field+1:], "0123456789") == own
 }
 
-// amazon says that a value has the exact form of a secret access key.
+// amazon reports whether a value has the exact form of a secret access key.
 func (a assignment) amazon() bool {
 	return strings.Contains(a.name, "aws") && len(a.value) == 40 && amazonSecret(a.value)
 }
@@ -473,9 +477,10 @@ func (a assignment) floor() float64 {
 	return min(most, 0.8*math.Log2(float64(len(a.value))))
 }
 
-// names says that what is given is the name of something: of a type, a variable
-// or a field in code, of a file, or a word that stands for a secret. People make
-// passwords of words too, so that of a password the form around it decides.
+// names reports whether what is given is the name of something: of a type, a
+// variable or a field in code, of a file, or a word that stands for a secret.
+// People make passwords of words too, so that of a password the form around it
+// decides.
 func (a assignment) names(k Keyword) bool {
 	if rest, joined := strings.CutPrefix(a.value, "+"); addressOfWords(a.value) || joined && (identifier(rest) || expression(rest)) {
 		return true
@@ -497,8 +502,8 @@ func (a assignment) names(k Keyword) bool {
 	return true
 }
 
-// describes says that a value says itself what it stands for: client-token-1,
-// encryptionKey2.
+// describes reports whether a value says itself what it stands for:
+// client-token-1, encryptionKey2.
 func (a assignment) describes(k Keyword) bool {
 	if word := strings.ReplaceAll(k.Word, "_", ""); (len(word) > 6 || word == "hmac") && strings.Contains(Lower(a.value), word) {
 		return true
@@ -509,7 +514,7 @@ func (a assignment) describes(k Keyword) bool {
 
 // Distinct reports whether a secret that was found in a text is one wherever it
 // stands. What an issuer made is; what only the name before it announced has to
-// look as if drawn by lot, or the next text with that word would hold a secret.
+// look as if chosen at random, or the next text with that word would hold a secret.
 func Distinct(kind, value string) bool {
 	switch {
 	case !announced()[kind] || strings.ContainsAny(value, " \t"):
@@ -521,10 +526,10 @@ func Distinct(kind, value string) bool {
 }
 
 // leastDistinct is the length from which a value of letters and digits can be
-// taken for drawn by lot.
+// taken for chosen at random.
 const leastDistinct = 12
 
-// announced are the kinds of secrets that are found by what stands before them.
+// announced are the kinds of secrets that are found by what is before them.
 var announced = sync.OnceValue(func() map[string]bool {
 	kinds := map[string]bool{"password": true, "url_password": true, "url_user": true, "bearer": true, "cookie": true}
 	for _, k := range Keywords {

@@ -11,7 +11,7 @@ func Digit(c byte) bool { return c >= '0' && c <= '9' }
 // TokenChar are the characters of tokens, keys and identifiers.
 func TokenChar(c byte) bool { return Alnum(c) || c == '_' || c == '-' }
 
-// Base64Char reports whether a byte may stand in base64, of either alphabet.
+// Base64Char reports whether a byte may be in base64, of either alphabet.
 func Base64Char(c byte) bool { return TokenChar(c) || c == '+' || c == '/' || c == '=' }
 
 func dotted(c byte) bool { return TokenChar(c) || c == '.' }

@@ -57,7 +57,7 @@ func (m *Masker) learnCoded(text string) {
 		end := Run(text, at, len(text), Base64Char)
 		code := text[at:end]
 		if i := strings.LastIndexByte(strings.TrimRight(code, "="), '='); i >= 0 {
-			code = code[i+1:] // behind the name of what it is assigned to
+			code = code[i+1:] // after the name of what it is assigned to
 		}
 		m.learnCode(code)
 		at = end + 1
@@ -74,7 +74,7 @@ func (m *Masker) learnCode(code string) {
 	if i < 0 {
 		return
 	}
-	m.Learn(text)
+	m.Remember(text)
 	with := m.Replacement(found[i].Kind, code)
 	for len(code) > maxPiece {
 		m.know(code[:maxPiece], with)

@@ -45,7 +45,7 @@ func appendKeyBlocks(found []span, s string) []span {
 }
 
 // keyBody is the body of a key whose first line ends after i; the last end of a
-// key in the text is at lastEnd, so that none is searched for behind it.
+// key in the text is at lastEnd, so that none is searched for after it.
 func keyBody(s string, i, lastEnd int) span {
 	body := Run(s, i, len(s), func(c byte) bool { return c == '-' || c == ' ' || Alnum(c) })
 	end := body
@@ -148,7 +148,7 @@ func appendUserInfo(found []span, s string) []span {
 // headers announce a secret by their names.
 var headers = []struct {
 	name, kind string
-	schemed    bool // a word for the scheme stands before the secret
+	schemed    bool // a word for the scheme is before the secret
 }{
 	{"authorization", "bearer", true},
 	{"cookie", "cookie", false},
@@ -192,8 +192,8 @@ func appendHeaders(found []span, t scanned) []span {
 	return found
 }
 
-// headerValue skips what stands between a header's name and its value: a colon,
-// in JSON and in code also quotes and commas. It returns -1 where nothing does.
+// headerValue skips what is between a header's name and its value: a colon, in
+// JSON and in code also quotes and commas. It returns -1 where nothing does.
 func headerValue(s string, i int) int {
 	at := Run(s, i, min(len(s), i+3), func(c byte) bool { return strings.IndexByte("\"'\\]", c) >= 0 })
 	at = Run(s, at, min(len(s), at+4), Blank)
@@ -229,7 +229,7 @@ func headerSecret(v, kind string) bool {
 	return len(v) >= 12 && !placeholder(v) && (HasDigit(v) || entropy(v) >= 3.5)
 }
 
-// login says that a text is the base64 of user:password.
+// login reports whether a text is the base64 of user:password.
 func login(v string) bool {
 	b, err := base64.StdEncoding.DecodeString(v)
 	if err != nil {
@@ -265,7 +265,7 @@ const nearby = 200
 
 func amazonChar(c byte) bool { return Alnum(c) || c == '+' || c == '/' }
 
-// amazonSecret says that 40 characters are no digest and no path.
+// amazonSecret reports whether 40 characters are neither a digest nor a path.
 func amazonSecret(v string) bool {
 	return Run(v, 0, len(v), amazonChar) == len(v) && mixed(v) && entropy(v) >= 3.8
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// This file tells filler from what was drawn by lot.
+// This file tells filler from what was chosen at random.
 
-// mixed says that a text has digits and letters of both cases.
+// mixed reports whether a text has digits and letters of both cases.
 func mixed(s string) bool {
 	var d, u, l bool
 	for i := 0; i < len(s); i++ {
@@ -18,7 +18,7 @@ func mixed(s string) bool {
 	return d && u && l
 }
 
-// repetitive says that a text has at most three different characters, as
+// repetitive reports whether a text has at most three different characters, as
 // examples have: xxxxxxxxxxxx, 0000000.
 func repetitive(s string) bool {
 	seen := ""
@@ -32,8 +32,8 @@ func repetitive(s string) bool {
 	return true
 }
 
-// filler says that people made a value up to show where one goes: it has hardly
-// any different characters, or a long run of one.
+// filler reports whether people made a value up to show where one goes: it has
+// hardly any different characters, or a long run of one.
 func filler(s string) bool {
 	if repetitive(s) || strings.Contains(s, "EXAMPLE") || dull(s) {
 		return true
@@ -50,12 +50,12 @@ func filler(s string) bool {
 	return false
 }
 
-// drawn says that characters were drawn by lot: they are no filler, count nothing,
-// and are no name.
+// drawn reports whether characters were chosen at random: they are not filler,
+// count nothing, and are not a name.
 func drawn(s string) bool { return !filler(s) && !dull(s) && !counted(s) && !nameLike(s) }
 
-// dull says that a text of some length has far fewer different characters than one
-// that was drawn by lot.
+// dull reports whether a text of some length has far fewer different characters
+// than one that was chosen at random.
 func dull(s string) bool {
 	if len(s) < 16 {
 		return false
@@ -71,10 +71,10 @@ func dull(s string) bool {
 }
 
 // leastEntropy is the share of what entropy a text of its length can have, below
-// which nothing that was drawn by lot is: less than one in a million.
+// which nothing that was chosen at random is: less than one in a million.
 const leastEntropy = 0.62
 
-// counted says that half of a text or more is the alphabet, or counts.
+// counted reports whether half of a text or more is the alphabet, or counts.
 func counted(s string) bool {
 	longest, n := 0, 1
 	for i := 1; i < len(s); i++ {

@@ -108,24 +108,24 @@ const maxKind = 40
 func Learn(m *Masker, v any) {
 	switch v := v.(type) {
 	case string:
-		m.Learn(v)
+		m.Remember(v)
 		m.learnCoded(v)
 	case []string:
 		for _, item := range v {
-			m.Learn(item)
+			m.Remember(item)
 		}
 	case []any:
 		if argv, ok := StringList(v); ok {
-			m.Learn(QuoteAll(argv)) // an option and its value may be two items
+			m.Remember(QuoteAll(argv)) // an option and its value may be two items
 		}
 		for _, item := range v {
 			Learn(m, item)
 		}
 	case map[string]any:
 		for k, item := range v {
-			m.Learn(k)
+			m.Remember(k)
 			if s, ok := item.(string); ok {
-				m.Learn(k + "=" + s)
+				m.Remember(k + "=" + s)
 			}
 			Learn(m, item)
 		}

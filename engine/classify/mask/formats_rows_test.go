@@ -75,7 +75,7 @@ func tryExamples(t *testing.T, kind string, examples rows.TokenExamples) {
 func TestChecksAreThere(t *testing.T) {
 	for _, name := range rows.TokenChecks() {
 		if checkNamed(name) == nil {
-			t.Errorf("%s is no check", name)
+			t.Errorf("%s is not a check", name)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func ofLayer(adds bool, text string) *rows.Set {
 	return rows.New([]rows.Layer{{Name: "l", Adds: adds, Files: map[string][]byte{"tokens/own.yaml": []byte(text)}}})
 }
 
-// TestOwnTokens: an organisation's tokens are masked beside those that ship, and
+// TestOwnTokens: an organisation's tokens are masked next to those that ship, and
 // so they are if its policy has none of those.
 func TestOwnTokens(t *testing.T) {
 	own := ofLayer(false, "shop_token:\n  forms: [\"shop_live_ alnum 24\"]\n")

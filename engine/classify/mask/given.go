@@ -6,7 +6,7 @@ import (
 
 // property reads what a property of XML holds whose name is an attribute:
 // <entry key="mail.password">x</entry>, <property name="password" value="x"/>.
-func (w named) property(t scanned) (assignment, bool) {
+func (w namedSecret) property(t scanned) (assignment, bool) {
 	s := t.raw
 	a := assignment{name: w.name, quoted: true}
 	begin := w.begin
@@ -35,7 +35,7 @@ func (w named) property(t scanned) (assignment, bool) {
 
 // declared reads the value in the block that a name opens, as Terraform's
 // variables and outputs have one, and what its random passwords came to.
-func (w named) declared(t scanned) (assignment, bool) {
+func (w namedSecret) declared(t scanned) (assignment, bool) {
 	a := assignment{name: w.name}
 	open := Run(t.raw, w.end, min(len(t.raw), w.end+maxName), func(c byte) bool { return spacing(c) || c == '"' || c == '\'' || c == ':' })
 	block := t.low[open:min(len(t.low), open+judged)]
@@ -62,9 +62,9 @@ func (w named) declared(t scanned) (assignment, bool) {
 	return a, false
 }
 
-// fallback reads the literal that stands in where nothing else gives a value:
+// fallback reads the literal that is in where nothing else gives a value:
 // = getpass() or "x", = env.X || "x", ${TOKEN:-x}.
-func (w named) fallback(t scanned) (assignment, bool) {
+func (w namedSecret) fallback(t scanned) (assignment, bool) {
 	s := t.raw
 	a := assignment{name: w.name, random: true}
 	if w.before == '{' && (strings.HasPrefix(s[w.end:], ":-") || strings.HasPrefix(s[w.end:], ":=")) {
@@ -90,7 +90,7 @@ var makers = " byte bytes string str from secretstr some encode chars securestri
 
 // wrapped reads a literal in the function that makes a value of it:
 // token := []byte("x"), = String::from("x").
-func (w named) wrapped(t scanned) (assignment, bool) {
+func (w namedSecret) wrapped(t scanned) (assignment, bool) {
 	a := assignment{name: w.name, random: true}
 	limit := min(len(t.low), w.end+maxName)
 	sign := Run(t.low, w.end, limit, func(c byte) bool { return Blank(c) || c == ':' || c == '=' })
@@ -108,7 +108,7 @@ func (w named) wrapped(t scanned) (assignment, bool) {
 
 // sent reads what a script answers to the question for a password:
 // expect "password:"; send "x\r".
-func (w named) sent(t scanned) (assignment, bool) {
+func (w namedSecret) sent(t scanned) (assignment, bool) {
 	a := assignment{name: w.name, sure: true}
 	limit := min(len(t.low), w.end+maxName)
 	i := strings.Index(t.low[w.end:limit], "send")

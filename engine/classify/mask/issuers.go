@@ -22,7 +22,8 @@ func anthropicForm(rest string) bool {
 	return len(secret) >= 80
 }
 
-// sourcegraphForm is 40 hexadecimal digits, or those behind the id of an instance.
+// sourcegraphForm is 40 hexadecimal digits, or those after the id of an
+// instance.
 func sourcegraphForm(rest string) bool {
 	if instance, secret, ok := strings.Cut(rest, "_"); ok {
 		if instance != "local" && (len(instance) != 16 || !hexDigits(instance)) {
@@ -53,7 +54,8 @@ func uuidForm(v string) bool {
 	return len(groups) == 5 && len(groups[0]) == 8 && len(groups[4]) == 12 && hexDigits(strings.Join(groups, "")) && !repetitive(v)
 }
 
-// The forms of Slack's tokens. The numbers are those of teams, apps and users.
+// slackChecks has the forms of Slack's tokens. The numbers are those of teams, apps
+// and users.
 var slackChecks = map[string]func(string) bool{
 	"slack":        slackOld,
 	"slack_app":    slackApp,
@@ -62,7 +64,7 @@ var slackChecks = map[string]func(string) bool{
 	"slack_user":   slackUser,
 }
 
-// slackNumber says that a part is the number of something at Slack.
+// slackNumber reports whether a part is the number of something at Slack.
 func slackNumber(s string, least int) bool {
 	return len(s) >= least && len(s) <= 14 && Digits(s) == len(s)
 }

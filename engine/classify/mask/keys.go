@@ -17,7 +17,7 @@ func clickupForm(rest string) bool {
 // leastJWK is the length of the shortest private part of a key, of 256 bits.
 const leastJWK = 43
 
-// appendJWK finds the private part of a key in JSON: "d" where "kty" stands near.
+// appendJWK finds the private part of a key in JSON: "d" where "kty" is near.
 func appendJWK(found []span, s string) []span {
 	if !strings.Contains(s, `kty`) {
 		return found
@@ -58,7 +58,7 @@ func appendWallets(found []span, s string) []span {
 
 const base58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
-// checked58 says that a text is base58 with a checksum that fits.
+// checked58 reports whether a text is base58 with a checksum that fits.
 func checked58(text string) bool {
 	n := new(big.Int)
 	for i := range len(text) {

@@ -119,7 +119,7 @@ func fill(lead, name, value string) string {
 // changes it.
 func leaks(text, secret string) bool {
 	m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
-	m.Learn(text)
+	m.Remember(text)
 	got := m.Text(text)
 	return strings.Contains(got, secret) || m.Text(got) != got
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
 )
 
-// harmlessFormats are values that look random and are no secrets, under names
+// harmlessFormats are values that look random and are not secrets, under names
 // that say so.
 var harmlessFormats = []string{
 	`commit [0-9a-f]{40}`, `index [0-9a-f]{7}\.\.[0-9a-f]{7} 100644`, `[0-9a-f]{40}\trefs/heads/main`, `"id": "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"`, `requestId=[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`,
@@ -33,7 +33,7 @@ var standing = []string{`%s_token=%s`, `%s_token: %s`, `export %s_API_KEY=%s`, `
 
 func masked(text string) bool {
 	m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
-	m.Learn(text)
+	m.Remember(text)
 	return m.Text(text) != text
 }
 
@@ -72,7 +72,7 @@ func TestMaskLeavesStandIns(t *testing.T) {
 	}
 }
 
-// quotedLeads are all leads, but for code, which does not stand in quotes.
+// quotedLeads are all leads, but for code, which does not are in quotes.
 func quotedLeads(re *syntax.Regexp) []string {
 	if strings.ContainsAny(re.String(), "\"") {
 		return nil

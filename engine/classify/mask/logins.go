@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// login call of a library that takes a user and a password in their order.
+// loginCall is a call of a library that takes a user and a password, in this order.
 type loginCall struct {
 	name  string
 	place int // of the password among the arguments, from 0

@@ -9,7 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Printed says that bytes are a text, but for a character that is cut at the end.
+// Printed reports whether bytes are a text, but for a character that is cut at
+// the end.
 func Printed(b []byte) bool {
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)
@@ -66,7 +67,7 @@ func (m *Masker) find(text string) []span {
 	return settle(appendPersonal(found, text, m.Personal))
 }
 
-// Redacted begins each text that stands in the place of a secret.
+// Redacted begins each text that replaces a secret.
 const Redacted = "REDACTED_"
 
 // Replacement names a secret by kind and by 32 bits of its MAC: enough to see
@@ -75,10 +76,10 @@ func (m *Masker) Replacement(kind, secret string) string {
 	return Redacted + kind + "_" + m.Mac([]byte(secret))[:8]
 }
 
-// Learn remembers the secrets of a text, so that they are also replaced where
+// Remember remembers the secrets of a text, so that they are also replaced where
 // nothing around them gives them away: `--password x` is recognised in the
 // command, but not in the list of its operands.
-func (m *Masker) Learn(text string) {
+func (m *Masker) Remember(text string) {
 	m.remember(text)
 	if strings.ContainsAny(text, `'"\`) {
 		m.remember(strings.NewReplacer(`'`, "", `"`, "", "\\", "").Replace(text))
@@ -88,8 +89,8 @@ func (m *Masker) Learn(text string) {
 // LearnName remembers the secrets of a tool's name, also as the name of its
 // action spells them.
 func (m *Masker) LearnName(name string) {
-	m.Learn(name)
-	for _, part := range append([]string{name}, strings.Split(name, "__")...) { // mcp__SERVER__TOOL: a word begins behind each
+	m.Remember(name)
+	for _, part := range append([]string{name}, strings.Split(name, "__")...) { // mcp__SERVER__TOOL: a word begins after each
 		for _, s := range m.find(part) {
 			if secret := part[s.Start:s.End]; s.Kind != KindMasked {
 				m.know(secret, m.Replacement(s.Kind, secret))
@@ -277,7 +278,7 @@ func (m *Masker) Count(text string) map[string]int {
 // data are none.
 func (m *Masker) Secrets(text string) []span { return m.formats().Find(text) }
 
-// HoldsSecret says whether a text holds a secret, masked or not: facts must be
+// HoldsSecret reports whether a text holds a secret, masked or not: facts must be
 // the same before and after masking.
 func (m *Masker) HoldsSecret(text string) bool { return len(m.Secrets(text)) > 0 }
 

@@ -68,7 +68,7 @@ func TestMaskSameSecretSameName(t *testing.T) {
 // TestMaskKnown: what gave a secret away stands elsewhere.
 func TestMaskKnown(t *testing.T) {
 	m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
-	m.Learn("tool --password 'Tr0ub4dor'-and-3 --token s3cr3t")
+	m.Remember("tool --password 'Tr0ub4dor'-and-3 --token s3cr3t")
 	for in, secret := range map[string]string{"Tr0ub4dor-and-3": "Tr0ub4dor-and-3", "x=Tr0ub4dor-and-3;": "Tr0ub4dor-and-3"} {
 		if got := m.Text(in); strings.Contains(got, secret) {
 			t.Errorf("%q -> %q", in, got)
@@ -107,7 +107,7 @@ func TestMaskIsLinear(t *testing.T) {
 		}
 		text := strings.Repeat(lead, (1<<18)/len(lead))
 		m, start := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}, time.Now()
-		m.Learn(text)
+		m.Remember(text)
 		if got := m.Text(text); got == "" {
 			t.Errorf("%q: nothing is left", lead)
 		}

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// typed reads a value behind the type of its name, as in var token string = "x"
+// typed reads a value after the type of its name, as in var token string = "x"
 // and token: str = "x".
-func (w named) typed(t scanned) (assignment, bool) {
+func (w namedSecret) typed(t scanned) (assignment, bool) {
 	s := t.raw
 	a := assignment{name: w.name}
 	limit := min(len(s), w.end+maxName)
@@ -22,7 +22,7 @@ func (w named) typed(t scanned) (assignment, bool) {
 
 // listed reads a value that follows its name in a list of arguments, as in
 // setenv("TOKEN", "x") and put('token', 'x').
-func (w named) listed(t scanned) (assignment, bool) {
+func (w namedSecret) listed(t scanned) (assignment, bool) {
 	s := t.raw
 	a := assignment{name: w.name, random: true}
 	at := Run(s, w.end, min(len(s), w.end+3), func(c byte) bool { return strings.IndexByte("\\\"'`", c) >= 0 })
@@ -35,7 +35,7 @@ func (w named) listed(t scanned) (assignment, bool) {
 
 // element reads the text of an XML element that bears the name, also in a list
 // of properties, where the name is an element itself: <key>token</key>.
-func (w named) element(t scanned) (assignment, bool) {
+func (w namedSecret) element(t scanned) (assignment, bool) {
 	s := t.raw
 	a := assignment{name: w.name, quoted: true}
 	at := w.end
@@ -62,9 +62,10 @@ func (w named) element(t scanned) (assignment, bool) {
 	return a, a.value != "" && strings.HasPrefix(s[rest:], "</")
 }
 
-// besideUser says that XML gives the user whose password this is, as an attribute
-// of the same tag or as an element close by: then any word is a password.
-func (w named) besideUser(t scanned) bool {
+// besideUser reports whether XML gives the user whose password this is, as an
+// attribute of the same tag or as an element close by: then any word is a
+// password.
+func (w namedSecret) besideUser(t scanned) bool {
 	begin := max(0, w.begin-judged/2)
 	lead := t.low[begin:w.begin]
 	tag := strings.LastIndexByte(lead, '<')
@@ -82,7 +83,7 @@ func (w named) besideUser(t scanned) bool {
 	return slices.ContainsFunc(userMarks, func(m string) bool { return strings.Contains(around, m) })
 }
 
-func (w named) ends(words ...string) bool {
+func (w namedSecret) ends(words ...string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.HasSuffix(w.name, word) })
 }
 
@@ -90,14 +91,14 @@ func (w named) ends(words ...string) bool {
 var userMarks = []string{"<user>", "<username>", "<user-name>", "<userid>", "<login>", ` user="`, ` username="`, ` login="`, ` uid="`,
 	`name="user`, `name="login"`, `key="user`}
 
-// logsIn says that a value can be a password beside a user.
+// logsIn reports whether a value can be a password next to a user.
 func (a assignment) logsIn(f *Formats) bool {
 	return a.quoted && len(a.value) >= 6 && !strings.ContainsAny(a.value, " \t<>/") && !placeholder(a.value) && !f.unissued(a.value) &&
 		strings.IndexFunc(a.value, isWord) >= 0 && f.unmasked(a.value) == a.value
 }
 
 // block reads the first line of a block of YAML: token: |, token: >-.
-func (w named) block(t scanned) (assignment, bool) {
+func (w namedSecret) block(t scanned) (assignment, bool) {
 	s := t.raw
 	a := assignment{name: w.name}
 	at := Run(s, w.end, min(len(s), w.end+3), func(c byte) bool { return c == '"' || c == '\'' })
@@ -116,7 +117,7 @@ func (w named) block(t scanned) (assignment, bool) {
 var setters = []string{"env ", "setenv ", "setx ", "set ", "set -gx ", "set -x ", "put ", "env:set ", "config "}
 
 // set reads the word after a name that a command sets: ENV TOKEN x.
-func (w named) set(t scanned) (assignment, bool) {
+func (w namedSecret) set(t scanned) (assignment, bool) {
 	a := assignment{name: w.name, random: true}
 	at := Run(t.raw, w.end, min(len(t.raw), w.end+8), Blank)
 	if at == w.end || at >= len(t.raw) || !w.after(t.low, setters) {
@@ -125,8 +126,8 @@ func (w named) set(t scanned) (assignment, bool) {
 	return a.readValue(t.raw, at)
 }
 
-// after says that one of the words stands right before the name.
-func (w named) after(low string, words []string) bool {
+// after reports whether one of the words is right before the name.
+func (w namedSecret) after(low string, words []string) bool {
 	lead := low[max(0, w.begin-maxName):w.begin]
 	lead = strings.TrimRight(lead, "/:") // of //registry.example/:_authToken
 	if i := strings.LastIndexByte(lead, ' '); i >= 0 {
@@ -138,7 +139,7 @@ func (w named) after(low string, words []string) bool {
 }
 
 // said reads what a sentence says that the secret is: the password is x.
-func (w named) said(t scanned) (assignment, bool) {
+func (w namedSecret) said(t scanned) (assignment, bool) {
 	a := assignment{name: w.name, random: true}
 	if !strings.HasPrefix(t.low[w.end:], " is ") {
 		return a, false

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// secretOption is a secret that a program takes behind an option or in a place
+// secretOption is a secret that a program takes after an option or in a place
 // that says nothing by itself.
 type secretOption struct {
 	program string
@@ -150,7 +150,7 @@ func skipWords(s string, at, end, n int) int {
 	return at
 }
 
-// cluster is where the value of a letter begins that stands last among other
+// cluster is where the value of a letter begins that is last among other
 // letters: -su x.
 func cluster(s string, begin, end int, letter byte) int {
 	for i := begin; i+2 < end; i++ {
@@ -229,8 +229,8 @@ func (a assignment) login(s string) (assignment, bool) {
 	return a, ok && likelyPassword(a.value)
 }
 
-// likelyPassword says that the second half of a login may be a password: not a word
-// that stands for one.
+// likelyPassword reports whether the second half of a login may be a password:
+// not a word that stands for one.
 func likelyPassword(v string) bool {
 	switch v {
 	case "pass", "pwd", "test", "pw":
@@ -239,5 +239,6 @@ func likelyPassword(v string) bool {
 	return len(v) >= 3 && !Blank(v[0]) && !placeholder(v) && !bracketed(v)
 }
 
-// bracketed says that a value is a word in brackets, as in manuals: [PASSWORD].
+// bracketed reports whether a value is a word in brackets, as in manuals:
+// [PASSWORD].
 func bracketed(v string) bool { return v[0] == '[' && v[len(v)-1] == ']' }

@@ -47,7 +47,7 @@ func appendEmails(found []span, s string) []span {
 	}
 }
 
-// domain says that a host has a name below a top level of letters.
+// domain reports whether a host has a name below a top level of letters.
 func domain(host string) bool {
 	i := strings.LastIndexByte(host, '.')
 	return i > 0 && len(host)-i > 2 && identifier(host[i+1:]) && !strings.Contains(host, "..")
@@ -86,7 +86,7 @@ func appendNumbers(found []span, s, kind, separators string, fits func(text, dig
 	return found
 }
 
-// free says that s[begin:end] is no part of a longer word or number.
+// free reports whether s[begin:end] is not part of a longer word or number.
 func free(s string, begin, end int) bool {
 	before := begin > 0 && (TokenChar(s[begin-1]) || s[begin-1] == '.')
 	after := end < len(s) && (TokenChar(s[end]) || s[end] == '.' && end+1 < len(s) && Alnum(s[end+1]))
@@ -102,7 +102,8 @@ func onlyDigits(s string) string {
 	}, s)
 }
 
-// issuedCard says that a number has the beginning and the length of a card's.
+// issuedCard reports whether a number has the beginning and the length of a
+// card's.
 func issuedCard(d string) bool {
 	if len(d) < 13 || len(d) > 19 {
 		return false
@@ -230,6 +231,6 @@ func phone(text string) bool {
 		(strings.Contains(text, "(") || bare[3] == bare[7])
 }
 
-// HasPersonal says that a text holds personal data of some kinds, which are
-// engine.PersonalKinds.
+// HasPersonal reports whether a text holds personal data of some kinds, which
+// are engine.PersonalKinds.
 func HasPersonal(text string, kinds []string) bool { return len(appendPersonal(nil, text, kinds)) > 0 }

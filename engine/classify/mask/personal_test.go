@@ -34,7 +34,7 @@ func TestPersonal(t *testing.T) {
 			t.Errorf("%q -> %q, want %q", c.text, got, want)
 		}
 		if got := (&Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}).Text(c.text); got != c.text {
-			t.Errorf("without a word of policy: %q -> %q", c.text, got)
+			t.Errorf("without any policy: %q -> %q", c.text, got)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 // readers are programs that read a secret from their input.
 var readers = []struct {
 	command string
-	after   string // what stands between the user and the password
+	after   string // what is between the user and the password
 }{
 	{"--password-stdin", ""}, {"sudo -S", ""}, {"chpasswd", ":"}, {"passwd --stdin", ""}, {"--passphrase-fd 0", ""}, {"-pass stdin", ""}, {"cryptsetup ", ""},
 	{"--with-token", ""}, {"gh secret set", ""}, {"vercel env add", ""}, {"wrangler secret put", ""}, {"docker secret create", ""}, {"podman secret create", ""},

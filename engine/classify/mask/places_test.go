@@ -100,7 +100,7 @@ func TestMaskKeys(t *testing.T) {
 			begin + " " + a + " " + b + " " + c + " " + end, begin + "\n    " + a + "\n    " + b + "\n    " + c + "\n",
 		} {
 			m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
-			m.Learn(text)
+			m.Remember(text)
 			for _, part := range []string{a, b, c} {
 				if got := m.Text(text); strings.Contains(got, part) {
 					t.Errorf("%.60q… -> %.300q", text, got)

@@ -13,7 +13,7 @@ type product struct {
 	kind  string
 	word  string // in the name
 	run   rows.Run
-	check func(string) bool // of the value; nil: it is no filler
+	check func(string) bool // of the value; nil: it is not filler
 	bare  bool              // the name need not say that it is of a key
 }
 
@@ -28,7 +28,7 @@ func newProduct(kind string, form rows.Form) product {
 	return p
 }
 
-// keyWords are what names of keys hold beside the name of the product.
+// keyWords are what names of keys hold next to the name of the product.
 var keyWords = []string{"key", "token", "secret", "api", "auth", "access", "login", "pass", "contribsys"}
 
 func (f *Formats) appendProducts(found []span, t scanned) []span {
@@ -49,8 +49,8 @@ func (f *Formats) appendProducts(found []span, t scanned) []span {
 	return found
 }
 
-var productReadings = [...]func(named, scanned) (assignment, bool){
-	named.assigned, named.typed, named.elsewhere, named.listed, named.element, named.property, named.set,
+var productReadings = [...]func(namedSecret, scanned) (assignment, bool){
+	namedSecret.assigned, namedSecret.typed, namedSecret.elsewhere, namedSecret.listed, namedSecret.element, namedSecret.property, namedSecret.set,
 }
 
 // find looks for the value that is given to the name around the word at i.
@@ -68,7 +68,7 @@ func (p product) find(t scanned, i int) (span, bool) {
 	return span{a.start, a.end, p.kind}, ok && p.bare && p.fits(a.value)
 }
 
-// fits says that a value has the product's form.
+// fits reports whether a value has the product's form.
 func (p product) fits(v string) bool {
 	if len(v) < p.run.Min || p.run.Max >= 0 && len(v) > p.run.Max || Run(v, 0, len(v), p.run.Class.Has) != len(v) {
 		return false
@@ -79,8 +79,8 @@ func (p product) fits(v string) bool {
 	return HasDigit(v) && !filler(v)
 }
 
-// behind reads the word that stands behind the name: sourcegraph 0a1b….
-func (w named) behind(t scanned) (assignment, bool) {
+// behind reads the word that follows the name: sourcegraph 0a1b….
+func (w namedSecret) behind(t scanned) (assignment, bool) {
 	at := Run(t.raw, w.end, min(len(t.raw), w.end+4), Blank)
 	if at == w.end {
 		return assignment{}, false

@@ -10,7 +10,7 @@ import (
 
 const uuidFormat = `[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`
 
-// productFormats are secrets that the product in the name beside them gives away,
+// productFormats are secrets that the product in the name next to them gives away,
 // and in the second list the same values where nothing says so.
 var productFormats = []string{
 	`sonar\.login=[0-9a-f]{40}`, `sonarLogin = "[0-9a-f]{40}"`, `<sonar\.login>[0-9a-f]{40}</sonar\.login>`, `-Dsonar\.login=[0-9a-f]{40}`,

@@ -25,7 +25,7 @@ type shape struct {
 	after            rows.Run
 	bounded          bool // neither run is part of a longer word
 	digitBeforeStart bool // the character before the mark is a digit
-	start            bool // only where no letter or digit stands before
+	start            bool // only where no letter or digit is before
 }
 
 func (f shape) appendTo(found []span, s string) []span {
@@ -57,7 +57,7 @@ func (f shape) appendTo(found []span, s string) []span {
 	}
 }
 
-// alone says that s[start:end] is no part of a longer word or of base64.
+// alone reports whether s[start:end] is not part of a longer word or of base64.
 func alone(s string, start, end int) bool {
 	before := start > 0 && !opens(s, start) || start > 0 && strings.IndexByte("~@/-.", s[start-1]) >= 0
 	return !before && (end == len(s) || !Alnum(s[end]) && s[end] != '~')

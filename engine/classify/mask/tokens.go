@@ -10,16 +10,16 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// issued is a secret that its issuer made recognisable by a prefix.
-type issued struct {
+// issuedToken is a secret that its issuer made recognisable by a prefix.
+type issuedToken struct {
 	kind   string
 	prefix string
 	chars  *rows.Class
 	min    int               // characters after the prefix
-	max    int               // below 0: no limit; otherwise a longer run is no such token
-	start  bool              // only where no letter or digit stands before
+	max    int               // below 0: no limit; otherwise a longer run is not such a token
+	start  bool              // only where no letter or digit is before
 	check  func(string) bool // of what follows the prefix; nil: no filler
-	header bool              // the prefix begins a header, behind which a payload may begin alike
+	header bool              // the prefix begins a header, after which a payload may begin alike
 	alone  bool              // no part of base64
 }
 
@@ -113,9 +113,9 @@ func holdsJSON(coded string) bool {
 	return err == nil && json.Valid(b)
 }
 
-// payload says that what begins at i is the second part of something that looks
-// like a JWT and has a whole header, which was judged. Without its header, as
-// where a text was cut, it is judged by itself.
+// payload reports whether what begins at i is the second part of something that
+// looks like a JWT and has a whole header, which was judged. Without its
+// header, as where a text was cut, it is judged by itself.
 func payload(s string, i int) bool {
 	if i == 0 || s[i-1] != '.' {
 		return false
@@ -147,14 +147,14 @@ func (f *Formats) appendTokens(found []span, s string) []span {
 }
 
 // open is where the secret begins: of a webhook the host is left.
-func (k issued) open() int {
+func (k issuedToken) open() int {
 	if strings.IndexByte(k.prefix, '/') > 4 {
 		return len(k.prefix)
 	}
 	return 0
 }
 
-func (k issued) match(s string, i int) (end int, ok bool) {
+func (k issuedToken) match(s string, i int) (end int, ok bool) {
 	if !strings.HasPrefix(s[i:], k.prefix) || k.start && !opens(s, i) || k.header && payload(s, i) {
 		return 0, false
 	}
@@ -176,8 +176,9 @@ func (k issued) match(s string, i int) (end int, ok bool) {
 	return end, k.plausible(s[begin:end])
 }
 
-// unissued says that a value begins like the tokens of an issuer and is none:
-// it is too short, or has characters that they never have, as examples do.
+// unissued reports whether a value begins like the tokens of an issuer and is
+// none: it is too short, or has characters that they never have, as examples
+// do.
 func (f *Formats) unissued(v string) bool {
 	for _, prefix := range f.exclusive {
 		if strings.HasPrefix(v, prefix) {
@@ -187,14 +188,15 @@ func (f *Formats) unissued(v string) bool {
 	return false
 }
 
-// inBase64 says that signs of base64 join s[i:end] to the letters around it.
+// inBase64 reports whether signs of base64 join s[i:end] to the letters around
+// it.
 func inBase64(s string, i, end int) bool {
 	return i >= 2 && strings.IndexByte("+/", s[i-1]) >= 0 && Alnum(s[i-2]) || end+1 < len(s) && strings.IndexByte("+/", s[end]) >= 0 &&
 		Alnum(s[end+1])
 }
 
-// opens says that a word begins at i. Letters may stand before it that belong
-// to an escape, \n or %3D.
+// opens reports whether a word begins at i. Letters may be before it that
+// belong to an escape, \n or %3D.
 func opens(s string, i int) bool {
 	if i == 0 || !Alnum(s[i-1]) && s[i-1] != '_' {
 		return i < 2 || s[i-1] != '+' || !Alnum(s[i-2]) // the middle of base64
@@ -206,7 +208,7 @@ func opens(s string, i int) bool {
 }
 
 // plausible keeps words and examples apart from tokens.
-func (k issued) plausible(rest string) bool {
+func (k issuedToken) plausible(rest string) bool {
 	if k.check != nil {
 		return k.check(rest)
 	}
@@ -216,7 +218,7 @@ func (k issued) plausible(rest string) bool {
 // Formats are the forms of secrets that their issuers made recognisable, and the
 // names of all kinds of secrets.
 type Formats struct {
-	prefixes  byPair[issued]
+	prefixes  byPair[issuedToken]
 	shapes    []shape
 	named     []product
 	finders   []func(found []span, s string) []span
@@ -292,7 +294,7 @@ func (f *Formats) add(e rows.Entry[rows.Token]) {
 // addForm adds a token by its beginning. One of a layer that only adds has a
 // digit: no name, host or path is hidden by it.
 func (f *Formats) addForm(kind string, form rows.Form, adds bool) {
-	k := issued{kind: kind, prefix: form.Prefix, chars: form.After.Class, min: form.After.Min, max: form.After.Max,
+	k := issuedToken{kind: kind, prefix: form.Prefix, chars: form.After.Class, min: form.After.Min, max: form.After.Max,
 		start: slices.Contains(form.Words, "word"), alone: slices.Contains(form.Words, "alone")}
 	for _, w := range form.Words {
 		if check := checkNamed(w); check != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// identifier says that a text is one word of letters.
+// identifier reports whether a text is one word of letters.
 func identifier(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if !Alnum(s[i]) && s[i] != '_' || Digit(s[i]) {
@@ -27,9 +27,10 @@ func longNumber(s string) bool {
 	return len(s) >= 14 && strings.Trim(s, "0123456789") == "" && !repetitive(s)
 }
 
-// wordy says that a value is put together of words and numbers, as the names of
-// objects, files and caches are: item-2024-a1b2, exports/2025/report.csv.
-func wordy(s string) bool {
+// madeOfWords reports whether a value is put together of words and numbers, as the
+// names of objects, files and caches are: item-2024-a1b2,
+// exports/2025/report.csv.
+func madeOfWords(s string) bool {
 	parts := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("-_./:#,=", r) })
 	for _, p := range parts {
 		word := strings.TrimRight(p, "0123456789")
@@ -63,11 +64,11 @@ func symbols(s string) int {
 	return n
 }
 
-// madeUp says that a value has what words lack.
+// madeUp reports whether a value has what words lack.
 func madeUp(s string) bool { return HasDigit(s) || symbols(s) >= 3 }
 
-// oneWord says that a value is a long row of letters of one case: names of that
-// length have capitals or dashes inside.
+// oneWord reports whether a value is a long row of letters of one case: names
+// of that length have capitals or dashes inside.
 func oneWord(s string) bool {
 	if len(s) < 20 {
 		return false
@@ -83,8 +84,8 @@ func oneWord(s string) bool {
 	return upper != low
 }
 
-// scrambled says that letters of both cases stand in an order that no name has:
-// the case changes often, and consonants follow each other.
+// scrambled reports whether letters of both cases are in an order that no name
+// has: the case changes often, and consonants follow each other.
 func scrambled(s string) bool {
 	changes, row, longest := 0, 0, 0
 	for i := 0; i < len(s); i++ {
@@ -102,12 +103,12 @@ func scrambled(s string) bool {
 	return len(s) >= 12 && changes >= 5 && longest >= 4
 }
 
-// hexGroups says that a value is hexadecimal, whole or in groups: it has
+// hexGroups reports whether a value is hexadecimal, whole or in groups: it has
 // letters of a small alphabet.
 func hexGroups(s string) bool { return len(s) >= 16 && strings.Trim(s, "0123456789abcdef:-") == "" }
 
-// whereabouts says that a value is where the secret stands or what returns it: a path
-// of words, or a call without arguments.
+// whereabouts reports whether a value is where the secret stands or what
+// returns it: a path of words, or a call without arguments.
 func whereabouts(v string) bool {
 	if strings.HasSuffix(v, ":latest") { // a version of what a vault holds
 		return true
@@ -127,13 +128,15 @@ func whereabouts(v string) bool {
 	return true
 }
 
-// folder says that a value is a path: pwd also stands for the working directory.
+// folder reports whether a value is a path: pwd also stands for the working
+// directory.
 func folder(v string) bool {
 	return strings.HasPrefix(v, "/") || strings.IndexByte(v, '/') > 0 && symbols(v) == 0 && (v[1] == ':' || !mixed(v))
 }
 
-// addressOfWords says that a value is the address of a page or an endpoint: it has
-// no login and no query, and words and small numbers are its path.
+// addressOfWords reports whether a value is the address of a page or an
+// endpoint: it has no login and no query, and words and small numbers are its
+// path.
 func addressOfWords(v string) bool {
 	scheme, rest, ok := strings.Cut(v, "://")
 	if !ok || !identifier(scheme) || strings.ContainsAny(rest, "@?") {
@@ -148,8 +151,8 @@ func addressOfWords(v string) bool {
 	return true
 }
 
-// phrase says that a text of several words is a pass phrase and no sentence:
-// four small words or more, none of those that sentences are made of.
+// phrase reports whether a text of several words is a pass phrase and no
+// sentence: four small words or more, none of those that sentences are made of.
 func phrase(s string) bool {
 	words := strings.Fields(s)
 	if len(words) < 4 || len(words) > 24 {
@@ -165,7 +168,7 @@ const sentenceWords = " a an the is are was be been not no or if in on at of to 
 	"missing wrong failed error field forgot reset new old change confirm match matches choose set update generate create password " +
 	"token secret key "
 
-// expression says that a value is code that computes it: a path of names.
+// expression reports whether a value is code that computes it: a path of names.
 func expression(s string) bool {
 	if !strings.ContainsAny(s, ".") {
 		return false
@@ -191,8 +194,8 @@ func DropDigit(r rune) rune {
 	return r
 }
 
-// crossed says that a bracket closes another than the one that is open: code
-// never does, whatever part of it a line shows.
+// crossed reports whether a bracket closes another than the one that is open:
+// code never does, whatever part of it a line shows.
 func crossed(s string) bool {
 	var open []byte
 	for i := 0; i < len(s); i++ {
@@ -221,7 +224,8 @@ var dummies = []string{"example", "changeme", "change_me", "change-me", "placeho
 	"yourtoken", "yourkey", "...", "***", "xxxx", "####", "insert", "replace_me", "replace-me", "todo", "undefined",
 	"process.env", "os.environ", "getenv", "secretsmanager:", "not-a-secret", "fake"}
 
-// placeholder says that a value stands for one: a variable, an example, a mask.
+// placeholder reports whether a value stands for one: a variable, an example, a
+// mask.
 func placeholder(v string) bool {
 	if reference(v) || (repetitive(v) || counted(v)) && !numeric(v) {
 		return true
@@ -236,8 +240,8 @@ func placeholder(v string) bool {
 		"required", "optional", "default", "unknown", "empty", "number", "boolean", "object"}, strings.Trim(low, "\"'"))
 }
 
-// reference says that a value names or computes the secret, or holds a part
-// that is to be filled in.
+// reference reports whether a value names or computes the secret, or holds a
+// part that is to be filled in.
 func reference(v string) bool {
 	if v == "" || v[0] == '$' || strings.Trim(v, "*") == "" {
 		return true
@@ -258,8 +262,8 @@ type template struct{ open, shut string }
 
 var templates = []template{{"${", "}"}, {"{{", "}}"}, {"$(", ")"}, {"#{", "}"}, {"%(", ")"}, {"%{", "}"}, {"<", ">"}, {"{", "}"}}
 
-// in says that v holds the template with a name or a call between its marks:
-// the same marks in a made up password have anything between them.
+// in reports whether v holds the template with a name or a call between its
+// marks: the same marks in an invented password have anything between them.
 func (t template) in(v string) bool {
 	i := strings.Index(v, t.open)
 	if i < 0 {

@@ -2,7 +2,7 @@ package mask
 
 import "strings"
 
-// This file tells names from what was drawn by lot. Names of variables, types,
+// This file tells names from what was chosen at random. Names of variables, types,
 // files and settings are words put together; no letter of a secret says what the
 // next one is.
 
@@ -40,8 +40,8 @@ var letterBits = [27]string{
 	"fionocsophszopokpznmppsomok", // z
 }
 
-// surprise is how surprising a word of letters is, in half bits.
-func surprise(word string) int {
+// letterEntropy is how surprising a word of letters is, in half bits.
+func letterEntropy(word string) int {
 	sum, before := 0, byte(0)
 	for i := range len(word) {
 		letter := word[i]&^0x20 - 'A' + 1
@@ -69,8 +69,8 @@ func numeral(digits string) bool {
 	return len(digits) < 3 || strings.Contains(numerals, " "+digits+" ") || len(digits) == 4 && (digits[:2] == "20" || digits[:2] == "19")
 }
 
-// wording is what a text is put together of.
-type wording struct {
+// wordSplit is what a text is put together of.
+type wordSplit struct {
 	letters, words, bits int
 	single, longest      int // words of one letter, and the length of the longest one
 	numbers, digits      int
@@ -78,8 +78,8 @@ type wording struct {
 }
 
 // wordingOf takes a text apart at signs, digits and capitals.
-func wordingOf(s string) wording {
-	var w wording
+func wordingOf(s string) wordSplit {
+	var w wordSplit
 	for i := 0; i < len(s) && !w.odd; {
 		end := i
 		switch c := s[i]; {
@@ -113,10 +113,10 @@ func humpEnd(s string, i int) int {
 	return Run(s, upper, len(s), lowerChar)
 }
 
-func (w *wording) add(word string) {
+func (w *wordSplit) add(word string) {
 	w.letters += len(word)
 	w.words++
-	bits := surprise(word)
+	bits := letterEntropy(word)
 	switch {
 	case len(word) > longName:
 		w.odd = true
@@ -130,8 +130,8 @@ func (w *wording) add(word string) {
 	w.bits += bits
 }
 
-// name says that the parts are those of a name.
-func (w wording) name() bool {
+// name reports whether the parts are those of a name.
+func (w wordSplit) name() bool {
 	least := 5 // half letters to a word
 	if w.words > 5 {
 		least = 7
@@ -140,12 +140,12 @@ func (w wording) name() bool {
 		w.digits*2 <= w.letters && w.numbers <= max(1, w.words-1) && 2*w.bits <= nameSurprise*(w.letters+w.words)
 }
 
-// nameLike says that a value is the name of something: of a variable or a field
-// of one, a type, an algorithm, a file, a message. Words and small numbers are
-// put together in it as in names.
+// nameLike reports whether a value is the name of something: of a variable or a
+// field of one, a type, an algorithm, a file, a message. Words and small
+// numbers are put together in it as in names.
 func nameLike(s string) bool { return wordingOf(strings.TrimLeft(s, "*&@")).name() }
 
-// compound says that words are joined as in the names of code.
+// compound reports whether words are joined as in the names of code.
 func compound(s string) bool {
 	for i := 1; i < len(s); i++ {
 		if upperChar(s[i]) && !upperChar(s[i-1]) || strings.IndexByte("._>", s[i]) >= 0 {
@@ -155,8 +155,8 @@ func compound(s string) bool {
 	return false
 }
 
-// ofType says that the numbers in a name are sizes in bits, as those of types and
-// algorithms are: Uint8Array.
+// ofType reports whether the numbers in a name are sizes in bits, as those of
+// types and algorithms are: Uint8Array.
 func ofType(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if !Digit(s[i]) {

@@ -8,12 +8,12 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
 )
 
-// TestNameLike: the names of things in code are told from what was drawn by lot.
+// TestNameLike: the names of things in code are told from what was chosen at random.
 func TestNameLike(t *testing.T) {
 	for _, s := range []string{"Float64Array", "cfg.OAuth2Token", "*ed25519.PrivateKey", "readLedgerEntriesOfShop", "HMAC_WITH_SHA256",
 		"BigUint64Array", "x509.ParseECPrivateKey", "base64.b64encode", "certs/server-ed25519-key.pem", "kms_v1.CryptoKeyVersion"} {
 		if !nameLike(s) {
-			t.Errorf("%s is no name", s)
+			t.Errorf("%s is not a name", s)
 		}
 	}
 	r := rand.New(rand.NewPCG(11, 12))
@@ -59,7 +59,7 @@ func TestMaskLeavesCode(t *testing.T) {
 	}
 }
 
-// TestMaskStill: what stands in the same places and is a secret.
+// TestMaskStill: what is in the same places and is a secret.
 func TestMaskStill(t *testing.T) {
 	alnum := classifytest.LowerLetters + classifytest.UpperLetters + classifytest.Numerals
 	for i, form := range []string{

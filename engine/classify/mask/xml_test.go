@@ -2,7 +2,7 @@ package mask
 
 import "testing"
 
-// TestMaskXMLPasswords: beside a user any word is a password.
+// TestMaskXMLPasswords: next to a user any word is a password.
 func TestMaskXMLPasswords(t *testing.T) {
 	for _, text := range []string{
 		`<dataSource url="jdbc:h2:mem" username="kim" password="sunflower"/>`,

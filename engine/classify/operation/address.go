@@ -2,7 +2,7 @@ package operation
 
 import "strings"
 
-// SchemeLength is the length of what stands before the host of an address.
+// SchemeLength is the length of what is before the host of an address.
 func SchemeLength(address string) int {
 	if i := strings.Index(address, "://"); i >= 0 {
 		return i + len("://")

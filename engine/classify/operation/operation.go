@@ -70,7 +70,7 @@ func (w *Words) Reads(op string) bool {
 }
 
 // Makes reports whether an operation of a service makes something or puts it to
-// work: all words behind it are names.
+// work: all words after it are names.
 func (w *Words) Makes(op string) bool { return slices.Contains(w.makes, op) }
 
 // Changes reports whether an operation of a service changes what is there.
@@ -94,7 +94,7 @@ func (w *Words) sends(word string) bool {
 }
 
 // Paid is a noun in the singular, if it is money or a message to people; what
-// makes or sends such a thing cannot be taken back. Empty: it is something else.
+// makes or sends such a thing cannot be undone. Empty: it is something else.
 func (w *Words) Paid(noun string) string {
 	if noun = Singular(noun); slices.Contains(w.people, noun) {
 		return noun
@@ -116,7 +116,7 @@ func NameParts(name string) []string {
 	})
 }
 
-// Ending tells what an operation's name says that it ends: delete and the
+// Ending reports what an operation's name says that it ends: delete and the
 // noun of delete-db-instance, deleteIndex, volume_delete. Empty: nothing. Of
 // several such words the worst counts.
 func (w *Words) Ending(name string) (verb, noun string) {

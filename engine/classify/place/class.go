@@ -14,7 +14,7 @@ import (
 var precedence = []engine.Class{engine.ClassGuard, engine.ClassAgent, engine.ClassCredential, engine.ClassEnvFile, engine.ClassStartup,
 	engine.ClassGitHook, engine.ClassGitData, engine.ClassCI, engine.ClassBackup, engine.ClassDatabase, engine.ClassMount}
 
-// Class says what kind of file a path is, by its names alone. Names are
+// Class reports what kind of file a path is, by its names alone. Names are
 // compared without case: many disks do not tell Case from case.
 func (r *Resolver) Class(p string) engine.Class {
 	if p == "" {
@@ -45,8 +45,9 @@ func (r *Resolver) classOf(p string) engine.Class {
 	return stricter(known, r.first(n, func(c *class) []*matcher { return c.added }))
 }
 
-// fixture says that a file of the workspace is material for tests: what steers the
-// session itself lies in no such folder, and one below a client's own counts as its.
+// fixture reports whether a file of the workspace is material for tests: what
+// steers the session itself is in no such folder, and one below a client's own
+// counts as its.
 func (r *Resolver) fixture(p string) bool {
 	if r.workspace == "" || !Within(r.workspace, p) {
 		return false
@@ -111,16 +112,16 @@ func (r *Resolver) names(p string) *names {
 	return n
 }
 
-// bare returns the names in a path of which it is not known where it lies.
+// bare returns the names in a path of which it is not known where it is.
 func (r *Resolver) bare(p string) *names {
-	low := strings.ToLower(p)
+	low := r.lower(p)
 	n := &names{full: low, parts: strings.Split(strings.Trim(low, "/"), "/"), base: path.Base(low)}
 	n.written = strings.TrimSuffix(path.Base(p), path.Ext(p)) + path.Ext(low)
 	n.packages = anyMatches(r.tables.of(rows.Packages).known, n)
 	return n
 }
 
-// OfOthers reports whether a path lies in packages of other people.
+// OfOthers reports whether a path is in packages of other people.
 func (r *Resolver) OfOthers(p string) bool { return r.bare(p).packages }
 
 // Generated reports whether a path is made by a tool, by name. Whether it is
@@ -145,9 +146,9 @@ func (r *Resolver) guards(p string) bool {
 	return anyMatches(agents.decides, n) || slices.ContainsFunc(agents.known, func(m *matcher) bool { return m.folders.names.exact[n.base] })
 }
 
-// TryRow reports whether a path is of the class that a row of places/ speaks of,
-// by all rows of a set: what an example of the row comes to. A relative path
-// lies in a workspace, one that begins with ~ in a home directory.
+// TryRow reports whether a path is of the class that a row of places/ speaks
+// of, by all rows of a set: what an example of the row comes to. A relative
+// path is in a workspace, one that begins with ~ in a home directory.
 func TryRow(set *rows.Set, name, example string) bool {
 	r := NewResolver(World{Home: "/home/ana"}, "/srv/shop", set)
 	where := r.locate(example, "/srv/shop", true).written

@@ -14,6 +14,9 @@ import (
 // Effect resolves one raw effect, with what is known of the machine on which
 // it happens.
 func (r *Resolver) Effect(raw abstract.RawEffect) engine.Effect {
+	if raw.Host == "" && onFile(raw.Kind) {
+		raw.Host = r.onNetwork(raw.Target.Text)
+	}
 	if raw.Host == "" {
 		return r.resolve(raw)
 	}
@@ -28,7 +31,12 @@ func (r *Resolver) Effect(raw abstract.RawEffect) engine.Effect {
 	return e
 }
 
-// onMachine says that a place is one of this machine: a container, not a host.
+func onFile(kind engine.EffectKind) bool {
+	return kind == engine.EffectFileDelete || kind == engine.EffectFileWrite || kind == engine.EffectFileRead
+}
+
+// onMachine reports whether a place is one of this machine: a container, not a
+// host.
 func onMachine(host string) bool {
 	for part := range strings.SplitSeq(host, "/") {
 		if kind, _, _ := strings.Cut(part, ":"); !slices.Contains([]string{"container", "vm", "volume", "device", "wsl"}, kind) {
@@ -42,7 +50,7 @@ func (r *Resolver) resolve(raw abstract.RawEffect) engine.Effect {
 	e := engine.Effect{
 		Kind: raw.Kind, Verb: raw.Verb, Certainty: sureness(raw.Target), Recursive: raw.Recursive, Forced: raw.Forced,
 		Privileged: raw.Privileged, Egress: raw.Egress, Persistence: raw.Persistence, Reversibility: raw.Reversible,
-		Command: raw.Command, Object: raw.Object, Mode: raw.Mode, Bytes: raw.Bytes,
+		Command: raw.Command, Object: raw.Object, Mode: raw.Mode, Bytes: raw.Bytes, Own: raw.Own,
 	}
 	switch raw.Kind {
 	case engine.EffectNetwork:
@@ -68,7 +76,7 @@ func (r *Resolver) resolve(raw abstract.RawEffect) engine.Effect {
 		}
 	}
 	if e.Verb == "trash" && e.Exists != "" && e.Certainty != engine.CertaintyPrefix {
-		e.Recursive = e.Entry == "dir" // the trash takes both, a file is no tree
+		e.Recursive = e.Entry == "dir" // the trash takes both, a file is not a tree
 	}
 	if e.Reversibility == "" {
 		e.Reversibility = r.reversibility(&e)
@@ -129,7 +137,7 @@ func (r *Resolver) file(e *engine.Effect, raw abstract.RawEffect) {
 	}
 }
 
-// packageCache says that a path is known whole and lies where the system's
+// packageCache reports whether a path is known whole and is where the system's
 // package manager keeps what it fetches, and fetches it again.
 func packageCache(e *engine.Effect) bool {
 	if e.Certainty != engine.CertaintyExact && e.Certainty != engine.CertaintyGlob {
@@ -139,14 +147,15 @@ func packageCache(e *engine.Effect) bool {
 		"/var/cache/pacman/pkg", "/var/cache/zypp"}, func(dir string) bool { return Within(dir, e.Target) })
 }
 
-// staysBelow says that a relative path leads nowhere up: what lies there is below
-// the directory of which only the beginning is known, cd "$(mktemp -d)".
+// staysBelow reports whether a relative path leads nowhere up: what is there is
+// below the directory of which only the beginning is known, cd "$(mktemp -d)".
 func staysBelow(v abstract.Value) bool {
 	return (v.Sure == abstract.Literal || v.Sure == abstract.Glob) && v.Text != "" && !strings.HasPrefix(path.Clean(Slashes(v.Text)), "..") &&
 		!strings.Contains(v.Text, "/../")
 }
 
-// disposable says that a folder with a tool's name can belong to a project there.
+// disposable reports whether a folder with a tool's name can belong to a
+// project there.
 func disposable(l engine.Location) bool {
 	switch l {
 	case engine.LocationInside, engine.LocationTemp, engine.LocationHome, engine.LocationOutside, engine.LocationBeside, engine.LocationWorktree:
@@ -155,8 +164,8 @@ func disposable(l engine.Location) bool {
 	return false
 }
 
-// Below returns the part of a path that lies in the workspace, so that the
-// names above it do not count; elsewhere the whole path.
+// Below returns the part of a path that is in the workspace, so that the names
+// above it do not count; elsewhere the whole path.
 func (r *Resolver) Below(p string) string {
 	if r.workspace != "" && Within(r.workspace, p) {
 		return p[len(r.workspace):]
@@ -204,7 +213,7 @@ func lost(size, left int64) int64 {
 
 // look asks the disk what is there.
 func (r *Resolver) look(e *engine.Effect) {
-	if !r.Looking() || Drive(e.Target) || e.Location == engine.LocationNull {
+	if !r.Looking() || !r.here(e.Target) || e.Location == engine.LocationNull {
 		return
 	}
 	info := r.Lstat(e.Target)
@@ -239,7 +248,7 @@ func (r *Resolver) Above(e engine.Effect) []engine.Effect {
 	return made
 }
 
-// unsaved tells what version control would throw away at or below a path.
+// unsaved reports what version control would throw away at or below a path.
 func (r *Resolver) unsaved(name string, what abstract.Discard) string {
 	if r.World.Unsaved == nil || r.asked >= maxGit {
 		return ""
@@ -248,7 +257,7 @@ func (r *Resolver) unsaved(name string, what abstract.Discard) string {
 	return r.World.Unsaved(name, what)
 }
 
-// Alters says that what is in the target now can be lost.
+// Alters reports whether what is in the target now can be lost.
 func Alters(e *engine.Effect) bool {
 	return e.Kind == engine.EffectFileDelete || e.Kind == engine.EffectFileWrite
 }
@@ -269,8 +278,8 @@ func (r *Resolver) twin(e *engine.Effect) {
 	}
 }
 
-// prefix is for targets of which only the beginning is known: it lies
-// somewhere below the directory that is complete.
+// prefix is for targets of which only the beginning is known: it is somewhere
+// below the directory that is complete.
 func (r *Resolver) prefix(e *engine.Effect, text, dir string) {
 	i := strings.LastIndexByte(Slashes(text), '/')
 	head, tail := text[:i+1], text[i+1:]
@@ -292,7 +301,7 @@ func (r *Resolver) prefix(e *engine.Effect, text, dir string) {
 		e.Location = engine.LocationUnknown // it may be the workspace, or anything
 		if near := r.Location(Join(p.real, tail+"x")); tail != "" && !strings.HasPrefix(r.workspace, e.Target) &&
 			(near == engine.LocationTemp || near == engine.LocationBeside) {
-			e.Location = near // what mktemp makes, beside a workspace among temporary files
+			e.Location = near // what mktemp makes, next to a workspace among temporary files
 		}
 	}
 	e.Class = r.Class(Join(p.real, tail))
@@ -310,9 +319,10 @@ func (r *Resolver) glob(e *engine.Effect, text, dir string, follow bool) {
 		return
 	}
 	fixed, pattern := cutPattern(abs)
-	if !Drive(fixed) {
-		fixed = r.spelling(r.Real(fixed, dir, true))
+	if fixed = r.Real(fixed, dir, true); !Drive(fixed) {
+		fixed = r.spelling(fixed)
 	}
+	fixed = r.respell(fixed)
 	e.Target = fixed
 	if pattern == "" {
 		e.Short = r.short(fixed)
@@ -322,7 +332,7 @@ func (r *Resolver) glob(e *engine.Effect, text, dir string, follow bool) {
 	e.Short = Join(r.short(fixed), pattern)
 	e.Location = r.patternLocation(fixed, pattern)
 	e.Class = r.patternClass(fixed, pattern)
-	if !r.Looking() || Drive(fixed) {
+	if !r.Looking() || !r.here(fixed) {
 		return
 	}
 	if r.Lstat(fixed) == nil {
@@ -332,7 +342,7 @@ func (r *Resolver) glob(e *engine.Effect, text, dir string, follow bool) {
 	}
 }
 
-// cutPattern splits an absolute pattern behind its last fixed directory.
+// cutPattern splits an absolute pattern after its last fixed directory.
 func cutPattern(abs string) (fixed, pattern string) {
 	if !Drive(abs) {
 		abs = path.Clean(abs)
@@ -351,7 +361,7 @@ func cutPattern(abs string) (fixed, pattern string) {
 // wholePatterns are patterns that match everything in a directory, or all of its hidden part.
 var wholePatterns = []string{"*", ".*", "**", "*.*", ".[!.]*", ".[^.]*", "..?*", ".??*", "*.?", "?*", "[!.]*", "**/*"}
 
-// takesAll says that a pattern takes all that is in a directory.
+// takesAll reports whether a pattern takes all that is in a directory.
 func takesAll(pattern string) bool { return slices.Contains(wholePatterns, pattern) }
 
 func (r *Resolver) patternLocation(fixed, pattern string) engine.Location {
@@ -443,7 +453,7 @@ func (r *Resolver) fileReversibility(e *engine.Effect) engine.Reversibility {
 		return engine.R2
 	case e.Kind == engine.EffectFileDelete && e.Exists == "no" && e.Certainty == engine.CertaintyExact && e.Verb == "delete":
 		return engine.R1 // nothing is there
-	case e.Kind == engine.EffectFileDelete && e.Entry == "dir" && e.Certainty == engine.CertaintyExact && e.Verb == "delete" && r.hollow(e.Target):
+	case e.Kind == engine.EffectFileDelete && e.Entry == "dir" && e.Certainty == engine.CertaintyExact && e.Verb == "delete" && r.emptyTree(e.Target):
 		return engine.R3 // made again by a name
 	case e.Location == engine.LocationTemp && e.Kind == engine.EffectFileDelete && scratch(e):
 		return engine.R3
@@ -462,11 +472,11 @@ func (r *Resolver) fileReversibility(e *engine.Effect) engine.Reversibility {
 	return ""
 }
 
-// maxHollow bounds how many folders are looked into to see that all are empty.
+// maxHollow bounds how many folders are examined to see that all are empty.
 const maxHollow = 64
 
-// hollow says that there is nothing in a directory but empty directories.
-func (r *Resolver) hollow(dir string) bool {
+// emptyTree reports whether there is nothing in a directory but empty directories.
+func (r *Resolver) emptyTree(dir string) bool {
 	if r.World.ReadDir == nil {
 		return false
 	}
@@ -485,7 +495,7 @@ func (r *Resolver) hollow(dir string) bool {
 	return true
 }
 
-// scratch says that a single file, known by its name, goes that lies among
+// scratch reports whether a single file, known by its name, goes that is among
 // temporary ones and is of no kind that is missed.
 func scratch(e *engine.Effect) bool {
 	return e.Verb == "delete" && !e.Recursive && e.Certainty == engine.CertaintyExact && e.Entry != "dir" && e.Class == ""
@@ -504,7 +514,7 @@ func Arrives(e *engine.Effect, all []engine.Effect) bool {
 	})
 }
 
-// overwrites says that a verb replaces the whole content.
+// overwrites reports whether a verb replaces the whole content.
 func overwrites(verb string) bool {
 	return slices.Contains([]string{"write", "truncate", "overwrite", "create", "copy", "download", "move"}, verb)
 }
@@ -516,7 +526,9 @@ func filePath(text string) (string, bool) {
 	}
 	rest := text[7:]
 	if i := strings.IndexByte(rest, '/'); i >= 0 {
-		return rest[i:], true
+		if rest = rest[i:]; Drive(rest[1:]) {
+			rest = rest[1:] // file:///C:/a
+		}
 	}
 	return rest, true
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 )
 
-// unsaved tells what would be lost at or below a path: clean (nothing), dirty,
-// untracked, ignored; empty: not known, or in no repository.
+// unsaved reports what would be lost at or below a path: clean (nothing),
+// dirty, untracked, ignored; empty: not known, or in no repository.
 func (w World) unsaved(name string, what abstract.Discard) string {
 	v := &gitView{world: w, repos: map[string]*repository{}}
 	r := v.repository(name)
@@ -71,11 +71,11 @@ func (v *gitView) stashed(r *repository) string {
 	return "clean"
 }
 
-// maxTracked is how many tracked files are looked at one by one.
+// maxTracked is how many tracked files are examined one by one.
 const maxTracked = 20000
 
-// changed says whether some tracked file at or below a path differs from the
-// index. What is missing is given back, and is no loss. With sides, neither is
+// changed reports whether some tracked file at or below a path differs from the
+// index. A missing file is restored, which loses nothing. With sides, nor does
 // what is in conflict.
 func (v *gitView) changed(r *repository, name string, sides bool) string {
 	list := r.below(name)
@@ -158,9 +158,9 @@ func (v *gitView) stray(r *repository, name string, d fs.DirEntry, what abstract
 	return "clean"
 }
 
-// staged says whether the index holds something else than the last commit. It
-// does so where the tree that the index was written as is that commit's; what
-// was staged since leaves the index without such a tree.
+// staged reports whether the index holds something else than the last commit.
+// It does so where the tree that the index was written as is that commit's;
+// what was staged since leaves the index without such a tree.
 func (v *gitView) staged(r *repository) string {
 	head := v.head(r)
 	if head == "" || r.tree == "" {

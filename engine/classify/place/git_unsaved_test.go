@@ -39,7 +39,7 @@ func TestUnsaved(t *testing.T) {
 		"missing":                  {[]string{"remove a"}, ".", reset, "clean"},
 		"untracked, of a reset":    {[]string{"write n 1"}, ".", reset, "clean"},
 		"untracked, in the way":    {[]string{"write n 1"}, ".", other, "untracked"},
-		"untracked beside changes": {[]string{"write n 1", "write a 2"}, ".", clean, "untracked"},
+		"untracked, and changes":   {[]string{"write n 1", "write a 2"}, ".", clean, "untracked"},
 		"untracked elsewhere":      {[]string{"write n 1"}, "d", clean, "clean"},
 		"a folder":                 {[]string{"write e/f 1"}, ".", clean, "untracked"},
 		"a repository in it":       {[]string{"init -q sub"}, ".", clean, "untracked"},

@@ -25,7 +25,7 @@ type indexEntry struct {
 	stage uint8 // not 0: in conflict
 }
 
-// errIndex says that an index cannot be read: damaged, or of a kind that is
+// errIndex means that an index cannot be read: damaged, or of a kind that is
 // not known (split, sparse, SHA-256). Nothing is known about files then.
 var errIndex = errors.New("git index is damaged or of an unknown kind")
 
@@ -154,7 +154,7 @@ func rootTree(b []byte) string {
 	return hex.EncodeToString(rest[:sha1.Size])
 }
 
-// Limits of what is looked at for one path's git state.
+// Limits of what is examined for one path's git state.
 const (
 	maxIndex   = 32 << 20 // bytes; about 300,000 tracked files
 	maxCompare = 1 << 20  // bytes of a file whose content is compared
@@ -187,8 +187,9 @@ func (w World) gitView() func(string) string {
 	return (&gitView{world: w, repos: map[string]*repository{}}).state
 }
 
-// added tells when the content of a file came into the repository, by the file that git
-// add, a commit or a fetch puts it into. What was packed has been there for longer.
+// added reports when the content of a file came into the repository, by the
+// file that git add, a commit or a fetch puts it into. What was packed has been
+// there for longer.
 func (w World) added(name string) int64 {
 	v := &gitView{world: w, repos: map[string]*repository{}}
 	r := v.repository(DirOf(name))
@@ -315,7 +316,7 @@ func (r *repository) find(rel string) (indexEntry, bool) {
 	return r.entries[i], true
 }
 
-// tracks says that something below a directory is tracked.
+// tracks reports whether something below a directory is tracked.
 func (r *repository) tracks(rel string) bool {
 	lead := rel + "/"
 	i, _ := slices.BinarySearchFunc(r.entries, lead, func(e indexEntry, p string) int { return strings.Compare(e.path, p) })
@@ -338,8 +339,8 @@ func (v *gitView) fileState(r *repository, name string, info fs.FileInfo) string
 	return "dirty"
 }
 
-// unchanged says that size and time are those of the index. A file that is not
-// older than the index may have changed within one tick of the clock.
+// unchanged reports whether size and time are those of the index. A file that
+// is not older than the index may have changed within one tick of the clock.
 func (r *repository) unchanged(e indexEntry, info fs.FileInfo) bool {
 	t := info.ModTime()
 	older := t.Unix() < r.sec || t.Unix() == r.sec && t.Nanosecond() < r.nsec

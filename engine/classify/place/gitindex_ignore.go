@@ -70,7 +70,7 @@ func parseIgnoreLine(line string) (ignoreRule, bool) {
 	return r, true
 }
 
-// matches says whether the rule is about rel, a path seen from its file.
+// matches reports whether the rule is about rel, a path seen from its file.
 func (r ignoreRule) matches(rel string, dir bool) bool {
 	if r.dirOnly && !dir {
 		return false
@@ -81,7 +81,7 @@ func (r ignoreRule) matches(rel string, dir bool) bool {
 	return wildcard.Path(r.parts, strings.Split(rel, "/"))
 }
 
-// ignored says whether a path that is not tracked is ignored: itself, or a
+// ignored reports whether a path that is not tracked is ignored: itself, or a
 // directory above it.
 func (v *gitView) ignored(r *repository, rel string, dir bool) bool {
 	for i := 0; i < len(rel); i++ {

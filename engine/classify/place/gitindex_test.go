@@ -184,7 +184,7 @@ func TestGitState(t *testing.T) {
 		"build": "ignored", "build/out": "ignored", "clean": "clean", "mixed": "untracked", "logs": "ignored", "empty": "clean", "sub": "untracked", "sub/h": "",
 		".": "untracked", ".git": "", ".git/config": "", "missing": "", "deep/node": "ignored", "deep/node/z.go": "ignored",
 	} {
-		if got := state(filepath.Clean(filepath.Join(root, name))); got != want {
+		if got := state(filepath.ToSlash(filepath.Join(root, name))); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}

@@ -18,8 +18,8 @@ const MaxNames = 2000
 const maxMatches = 256
 
 // matches are the paths that a pattern stands for on the disk now, as a shell
-// lists them: a name that begins with a dot needs a dot. It tells whether that
-// could be found out.
+// lists them: a name that begins with a dot needs a dot. It reports whether
+// that could be found out.
 func (r *Resolver) matches(dir, pattern string) ([]string, bool) {
 	list := []string{dir}
 	for _, part := range strings.Split(pattern, "/") {
@@ -49,7 +49,7 @@ func (r *Resolver) matchesIn(dir, part string) (found []string, ok bool) {
 	r.lookups++
 	list, err := r.World.ReadDir(dir, MaxNames+1)
 	if err != nil || len(list) > MaxNames {
-		return nil, err != nil && !errors.Is(err, fs.ErrPermission) // what is no folder holds nothing
+		return nil, err != nil && !errors.Is(err, fs.ErrPermission) // what is not a folder holds nothing
 	}
 	for _, d := range list {
 		hidden := strings.HasPrefix(d.Name(), ".") && !strings.HasPrefix(part, ".")
@@ -68,7 +68,7 @@ func (r *Resolver) survey(e *engine.Effect, list []string, follow bool) {
 		if Rank(one.Location) > Rank(e.Location) {
 			e.Location = one.Location
 		}
-		if graver(one.Class, e.Class, e.Kind) {
+		if moreSevere(one.Class, e.Class, e.Kind) {
 			e.Class = one.Class
 		}
 		if i == 0 || gitLoss(one.Git) > gitLoss(e.Git) {
@@ -109,9 +109,9 @@ func entryOf(entries map[string]bool, recursive bool) string {
 	return ""
 }
 
-// graver tells whether a class says more than another: of what is written, what
-// decides over others; of what is read, first of all secrets.
-func graver(a, b engine.Class, kind engine.EffectKind) bool {
+// moreSevere reports whether a class says more than another: of what is written,
+// what decides over others; of what is read, first of all secrets.
+func moreSevere(a, b engine.Class, kind engine.EffectKind) bool {
 	order := []engine.Class{"", engine.ClassGenerated, engine.ClassMount, engine.ClassDatabase, engine.ClassBackup,
 		engine.ClassCI, engine.ClassGitData,
 		engine.ClassGitHook, engine.ClassStartup, engine.ClassEnvFile, engine.ClassCredential, engine.ClassAgent, engine.ClassGuard}

@@ -10,21 +10,21 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
-// Displaced says that the target is at another place afterwards.
+// Displaced reports whether the target is at another place afterwards.
 func Displaced(e *engine.Effect) bool {
 	return e.Kind == engine.EffectFileDelete && e.Verb == "move" || e.Verb == "rename"
 }
 
-// Gone says that the target is not where it was.
+// Gone reports whether the target is not where it was.
 func Gone(e *engine.Effect) bool { return e.Kind == engine.EffectFileDelete || Displaced(e) }
 
-// HoldsGit says that a repository goes with a directory.
+// HoldsGit reports whether a repository goes with a directory.
 func (r *Resolver) HoldsGit(e *engine.Effect) bool {
 	return Gone(e) && e.Verb != "discard" && (e.Recursive || Displaced(e)) && e.Exists == "yes" && e.Entry == "dir" &&
 		r.Lstat(Join(e.Target, ".git")) != nil
 }
 
-// Guard says how what an effect changes lies to what guards the session, as
+// Guard reports how what an effect changes lies to what guards the session, as
 // engine.Effect.Guard has it.
 func (r *Resolver) Guard(e *engine.Effect) string {
 	switch {
@@ -57,7 +57,8 @@ const (
 	GuardMinor = "minor" // settings of the client change, and none that decide anything
 )
 
-// guardBelow says that a part of the guard goes with what is deleted or moved.
+// guardBelow reports whether a part of the guard goes with what is deleted or
+// moved.
 func (r *Resolver) guardBelow(e *engine.Effect) bool {
 	if !e.Recursive && !Displaced(e) || e.Target == "" || e.Host != "" {
 		return false
@@ -65,8 +66,8 @@ func (r *Resolver) guardBelow(e *engine.Effect) bool {
 	return slices.ContainsFunc(r.guard, func(g string) bool { return Within(e.Target, g) && mayMatch(e, g) })
 }
 
-// mayMatch says that a pattern below a directory can mean a path that lies in
-// it: one of the names on the way matches the pattern's last.
+// mayMatch reports whether a pattern below a directory can mean a path that is
+// in it: one of the names on the way matches the pattern's last.
 func mayMatch(e *engine.Effect, p string) bool {
 	last := strings.ToLower(path.Base(e.Short))
 	if e.Certainty != engine.CertaintyGlob || strings.ContainsAny(last, "[]{}()\\!+@") {
@@ -97,8 +98,8 @@ func (r *Resolver) Now(e *engine.Effect) (text string, known bool) {
 // GuardProgram is the name under which reviewer is found among programs.
 const GuardProgram = "reviewer"
 
-// NamesGuard says that a name or a pattern of a process, a service or a package
-// means reviewer, or may: [r]eviewer, reviewer.service.
+// NamesGuard reports whether a name or a pattern of a process, a service or a
+// package means reviewer, or may: [r]eviewer, reviewer.service.
 func NamesGuard(a abstract.Arg) bool {
 	letters := strings.Map(func(r rune) rune {
 		if strings.ContainsRune("[]().*?^$\\\"'", r) {
@@ -109,8 +110,8 @@ func NamesGuard(a abstract.Arg) bool {
 	return strings.Contains(letters, GuardProgram)
 }
 
-// MatchesGuard says that a pattern of whole command lines finds the one under which
-// a client runs reviewer.
+// MatchesGuard reports whether a pattern of whole command lines finds the one
+// under which a client runs reviewer.
 func MatchesGuard(a abstract.Arg) bool {
 	const line = "reviewer hook claude-code pretooluse"
 	text := strings.Trim(strings.ToLower(a.Text), `^$'"`)
@@ -133,7 +134,8 @@ func (r *Resolver) guardProgram(n *names) bool {
 	return program && r.workspace != "" && !Within(strings.ToLower(r.workspace), n.full)
 }
 
-// coversGuard says that what is mounted at a path hides files of the guard.
+// coversGuard reports whether what is mounted at a path hides files of the
+// guard.
 func (r *Resolver) coversGuard(at string) bool {
 	if class := r.Class(at); class == engine.ClassGuard || class == engine.ClassAgent && r.guards(at) {
 		return true
@@ -141,8 +143,9 @@ func (r *Resolver) coversGuard(at string) bool {
 	return slices.ContainsFunc(r.guard, func(g string) bool { return Within(at, g) || Within(g, at) })
 }
 
-// sweepsSettings says that a pattern which goes through all folders below a
-// directory means, by the beginning of a name, a client's settings that are there.
+// sweepsSettings reports whether a pattern which goes through all folders below
+// a directory means, by the beginning of a name, a client's settings that are
+// there.
 func (r *Resolver) sweepsSettings(e *engine.Effect) bool {
 	pattern := path.Base(e.Short)
 	if e.Certainty != engine.CertaintyGlob || !strings.Contains(e.Short, "/**/") || strings.ContainsAny(pattern[:1], "*?[") {

@@ -3,9 +3,9 @@ package place
 import (
 	"io/fs"
 	"os"
-	"syscall"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
 // maxTwins bounds how many protected files a file with several names is
@@ -15,7 +15,7 @@ const maxTwins = 512
 // sameAs finds the protected file that a file of no class is another name of,
 // and returns its class. Only a file with more than one name is looked for.
 func (r *Resolver) sameAs(p string, info fs.FileInfo) engine.Class {
-	if !info.Mode().IsRegular() || linkCount(info) < 2 || r.OfOthers(p) || Within("/usr", p) {
+	if !info.Mode().IsRegular() || osfile.Links(info) == 1 || r.OfOthers(p) || Within("/usr", p) {
 		return ""
 	}
 	if r.protected == nil {
@@ -27,14 +27,6 @@ func (r *Resolver) sameAs(p string, info fs.FileInfo) engine.Class {
 		}
 	}
 	return ""
-}
-
-// linkCount is how many names a file has; 0: not known.
-func linkCount(info fs.FileInfo) uint64 {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(st.Nlink)
-	}
-	return 0
 }
 
 // protectedFiles lists the files that are there of the guard's own and of those

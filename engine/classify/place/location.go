@@ -9,13 +9,18 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
-// Location says where a real absolute path lies.
+// Location reports where a real absolute path lies.
 func (r *Resolver) Location(p string) engine.Location {
 	switch {
 	case p == "":
 		return engine.LocationUnknown
 	case Drive(p):
 		return r.windowsLocation(p)
+	case strings.HasPrefix(p, "//"):
+		if l, ok := device(p); ok {
+			return l
+		}
+		return engine.LocationOutside
 	case p == "/":
 		return engine.LocationRoot
 	case Within("/dev", p) && !Within("/dev/shm", p):
@@ -75,7 +80,7 @@ func (r *Resolver) belowHomes(p string) bool {
 }
 
 // tempLocation says temp only where the workspace is not below the same
-// temporary directory: there, what lies beside it may be somebody's work, apart
+// temporary directory: there, what is next to it may be somebody's work, apart
 // from what mktemp has made.
 func (r *Resolver) tempLocation(p string) engine.Location {
 	for _, t := range r.temps {
@@ -101,7 +106,8 @@ func (r *Resolver) tempLocation(p string) engine.Location {
 	return ""
 }
 
-// beside says where a path lies in a temporary directory that holds the workspace.
+// beside reports where a path is in a temporary directory that holds the
+// workspace.
 func beside(dir, p, workspace string) engine.Location {
 	first, _, _ := strings.Cut(strings.TrimPrefix(p[len(dir):], "/"), "/")
 	if strings.HasPrefix(first, "tmp.") && !Within(Join(dir, first), workspace) {
@@ -110,10 +116,10 @@ func beside(dir, p, workspace string) engine.Location {
 	return engine.LocationBeside
 }
 
-// ownNotes says that a file is one of the agent's notes about this workspace, or
-// about a folder above it, below the home directory: a client names the notes
-// after the folder in which it was started. Those about another one are that
-// project's.
+// ownNotes reports whether a file is one of the agent's notes about this
+// workspace, or about a folder above it, below the home directory: a client
+// names the notes after the folder in which it was started. Those about another
+// one are that project's.
 func (r *Resolver) ownNotes(p string) bool {
 	home := r.home
 	if home == "" {
@@ -146,7 +152,8 @@ func notedFolders(workspace, home string) []string {
 	return list
 }
 
-// alike says that two paths are one: on drives, letters do not differ by case.
+// alike reports whether two paths are one: on drives, letters do not differ by
+// case.
 func alike(a, b string) bool { return alikened(a) == alikened(b) }
 
 func alikened(p string) string {
@@ -171,7 +178,7 @@ func dashed(p string) string {
 var rootDirs = []string{"bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "media", "mnt", "opt", "proc", "run",
 	"sbin", "snap", "srv", "sys", "usr", "var", "System", "Library", "Applications", "Volumes", "private", "cores", "nix", "efi"}
 
-// rootDir says that a path is such a directory, or a mounted disk itself.
+// rootDir reports whether a path is such a directory, or a mounted disk itself.
 func rootDir(p string) bool {
 	parent, name := path.Split(p)
 	switch parent {
@@ -210,6 +217,9 @@ func (r *Resolver) windowsLocation(p string) engine.Location {
 	low := strings.ToLower(p[2:])
 	parts := strings.Split(strings.Trim(low, "/"), "/")
 	ws := strings.ToLower(r.workspace)
+	if l, ok := reserved(parts[len(parts)-1]); ok {
+		return l
+	}
 	switch {
 	case low == "/":
 		return engine.LocationRoot
@@ -227,9 +237,11 @@ func (r *Resolver) windowsLocation(p string) engine.Location {
 		return engine.LocationRoot
 	case parts[0] == "users" && len(parts) == 2:
 		return engine.LocationHomeRoot
-	case parts[0] == "users" && strings.HasSuffix(low, "/appdata/local/temp"):
+	case parts[0] == "users" && strings.HasSuffix(low, "/appdata/local/temp") || low == "/windows/temp":
 		return engine.LocationTempRoot
-	case strings.Contains(low, "/appdata/local/temp/"):
+	case r.windowsTemp(p) != "":
+		return r.windowsTemp(p)
+	case strings.Contains(low, "/appdata/local/temp/") || strings.HasPrefix(low, "/windows/temp/"):
 		return engine.LocationTemp
 	case r.ownNotes(p):
 		return engine.LocationNotes
@@ -239,6 +251,23 @@ func (r *Resolver) windowsLocation(p string) engine.Location {
 		return engine.LocationSystem
 	}
 	return engine.LocationOutside
+}
+
+// windowsTemp says where a path lies in the folder for temporary files that the
+// session was told to use; nothing where it does not.
+func (r *Resolver) windowsTemp(p string) engine.Location {
+	for _, t := range r.temps {
+		switch {
+		case !Drive(t) || !Within(alikened(t), alikened(p)):
+		case r.workspace != "" && Within(alikened(t), alikened(r.workspace)):
+			return beside(alikened(t), alikened(p), alikened(r.workspace))
+		case alike(t, p):
+			return engine.LocationTempRoot
+		default:
+			return engine.LocationTemp
+		}
+	}
+	return ""
 }
 
 var windowsSystem = []string{"windows", "programdata", "boot", "recovery", "program files", "program files (x86)",

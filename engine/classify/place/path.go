@@ -38,13 +38,16 @@ type Resolver struct {
 	protected []string // files that another name may stand for; nil: not listed yet
 	trees     []string // other working trees of the workspace's repository
 	treesRead bool
+	mac       bool      // the session ran on macOS
+	spelled   []string  // folders as they are written; nil: not listed yet
 	far       *Resolver // for paths of other machines; nil: not made yet
 }
 
 // NewResolver returns a resolver for one action. workspace is the session's
 // folder, absolute; empty: none. set says what kinds of files there are.
 func NewResolver(w World, workspace string, set *rows.Set) *Resolver {
-	r := &Resolver{World: w, tables: tablesOf(set), infos: map[string]fs.FileInfo{}, classes: map[string]engine.Class{}}
+	w.Home = Slashes(w.Home)
+	r := &Resolver{World: w, tables: tablesOf(set), infos: map[string]fs.FileInfo{}, classes: map[string]engine.Class{}, mac: w.mac(workspace)}
 	if w.Git != nil {
 		r.Git = w.Git()
 	}
@@ -53,13 +56,13 @@ func NewResolver(w World, workspace string, set *rows.Set) *Resolver {
 	}
 	r.home = r.known(w.Home)
 	for _, t := range w.temps() {
-		r.temps = appendNew(r.temps, path.Clean(t), r.known(t))
+		r.temps = appendNew(r.temps, r.clean(t), r.known(t))
 	}
 	for _, h := range w.homes() {
-		r.homes = appendNew(r.homes, path.Clean(h), r.known(h))
+		r.homes = appendNew(r.homes, r.clean(h), r.known(h))
 	}
 	for _, g := range w.Guard {
-		r.guard = appendNew(r.guard, path.Clean(g), r.known(g))
+		r.guard = appendNew(r.guard, r.clean(g), r.known(g))
 	}
 	return r
 }
@@ -68,7 +71,8 @@ func NewResolver(w World, workspace string, set *rows.Set) *Resolver {
 // says what is there, and no workspace is.
 func (r *Resolver) elsewhere() *Resolver {
 	if r.far == nil {
-		r.far = &Resolver{tables: r.tables, home: r.home, temps: r.temps, homes: r.homes}
+		r.far = &Resolver{tables: r.tables, home: r.home, temps: r.temps, homes: r.homes, mac: r.mac}
+		r.far.World.System = r.World.System
 		r.far.infos, r.far.classes = map[string]fs.FileInfo{}, map[string]engine.Class{}
 	}
 	return r.far
@@ -87,11 +91,19 @@ func appendNew(list []string, names ...string) []string {
 func (r *Resolver) known(p string) string {
 	switch p = Slashes(p); {
 	case Drive(p):
-		return WindowsClean(p)
+		return r.realOnDrive(p, true)
 	case !strings.HasPrefix(p, "/"):
 		return ""
 	}
 	return r.Real(p, "/", true)
+}
+
+// clean is a configured path as written, in one spelling.
+func (r *Resolver) clean(p string) string {
+	if p = Slashes(p); Drive(p) {
+		return WindowsClean(p)
+	}
+	return r.public(path.Clean(p))
 }
 
 // Lstat returns what is known of a file; nil: nothing.
@@ -111,13 +123,20 @@ func (r *Resolver) Lstat(p string) fs.FileInfo {
 	return info
 }
 
-// Looking says whether facts about files can be had.
+// Looking reports whether facts about files are available.
 func (r *Resolver) Looking() bool { return r.World.Lstat != nil && r.lookups < maxLookups }
 
 // Real resolves links, . and .. from the root, as the kernel does; where a
 // component does not exist the rest is taken as written. cwd is what
 // /proc/self/cwd means to the command.
 func (r *Resolver) Real(p, cwd string, followLast bool) string {
+	if Drive(p) {
+		return r.realOnDrive(p, followLast)
+	}
+	return r.public(r.unlinked(p, cwd, followLast))
+}
+
+func (r *Resolver) unlinked(p, cwd string, followLast bool) string {
 	rest := strings.Split(p, "/")
 	cur, links := "/", 0
 	for len(rest) > 0 {
@@ -151,8 +170,8 @@ func (r *Resolver) Real(p, cwd string, followLast bool) string {
 	return cur
 }
 
-// lastName says that nothing follows; a slash at the end does follow, since
-// it makes the kernel go through a link.
+// lastName reports whether nothing follows; a slash at the end does follow,
+// since it makes the kernel go through a link.
 func lastName(rest []string) bool { return len(rest) == 0 }
 
 func (r *Resolver) link(p string) (string, bool) {
@@ -160,7 +179,7 @@ func (r *Resolver) link(p string) (string, bool) {
 		return "", false
 	}
 	info := r.Lstat(p)
-	if info == nil || info.Mode()&fs.ModeSymlink == 0 || r.lookups >= maxLookups {
+	if !isLink(info) || r.lookups >= maxLookups {
 		return "", false
 	}
 	r.lookups++
@@ -190,25 +209,37 @@ func procLink(p, cwd string) (string, bool) {
 	return "", false
 }
 
-// spot is where a path lies, as written and really.
-type spot struct {
+// resolvedPath is where a path lies, as written and really.
+type resolvedPath struct {
 	written string // absolute, cleaned
 	real    string
 	base    bool // the base directory is known
 }
 
 // locate resolves text as seen from dir.
-func (r *Resolver) locate(text, dir string, follow bool) spot {
-	text = Slashes(text)
+func (r *Resolver) locate(text, dir string, follow bool) resolvedPath {
+	far := r.onNetwork(text) != ""
+	if text = Slashes(text); r.drives() && strings.HasPrefix(text, "//") {
+		text = ownShare(text)
+	}
+	if r.drives() && !strings.HasPrefix(text, "/") {
+		text = strings.ReplaceAll(r.onDrive(text, Slashes(dir)), `\`, "/")
+	}
+	if far {
+		text = "/" + WindowsClean("C:" + text[1:])[2:]
+	}
+	if far || strings.HasPrefix(text, "//?/") || strings.HasPrefix(text, "//./") && r.drives() {
+		return resolvedPath{text, text, true}
+	}
 	abs, ok := r.absolute(text, dir)
-	switch {
-	case !ok:
-		return spot{}
-	case Drive(abs):
-		return spot{abs, abs, true}
+	if !ok {
+		return resolvedPath{}
 	}
 	follow = follow || strings.HasSuffix(text, "/") || strings.HasSuffix(text, "/.")
-	return spot{path.Clean(abs), r.spelling(r.Real(abs, dir, follow)), true}
+	if Drive(abs) {
+		return resolvedPath{r.respell(abs), r.respell(r.realOnDrive(abs, follow)), true}
+	}
+	return resolvedPath{r.respell(r.public(path.Clean(abs))), r.respell(r.spelling(r.Real(abs, dir, follow))), true}
 }
 
 // absolute applies the home directory and the working directory.
@@ -223,7 +254,7 @@ func (r *Resolver) absolute(text, dir string) (string, bool) {
 // native writes a path as Windows does where the session's folders have drives:
 // the shells there write /c/Users for C:/Users, some of them with a folder above.
 func (r *Resolver) native(p string) string {
-	if !Drive(r.workspace) && !Drive(r.home) || !strings.HasPrefix(p, "/") {
+	if !r.drives() || !strings.HasPrefix(p, "/") {
 		return p
 	}
 	rest := strings.TrimPrefix(strings.TrimPrefix(p, "/cygdrive"), "/mnt")
@@ -246,11 +277,11 @@ func (r *Resolver) based(text, dir string) (string, bool) {
 		}
 		return r.World.Home + text[1:], true
 	case strings.HasPrefix(text, "~+"):
-		return dir + text[2:], abstract.Rooted(dir)
+		return dir + text[2:], abstract.InDirectory(dir)
 	case strings.HasPrefix(text, "~") && plainName(userOf(text)):
 		return r.userHome(text), true
 	}
-	return dir + "/" + text, abstract.Rooted(dir)
+	return dir + "/" + text, abstract.InDirectory(dir)
 }
 
 func userOf(text string) string {
@@ -269,7 +300,8 @@ func (r *Resolver) userHome(text string) string {
 	return r.homes[0] + "/" + user + "/" + rest
 }
 
-// plainName says that ~name is a user and not a file that begins with a tilde.
+// plainName reports whether ~name is a user and not a file that begins with a
+// tilde.
 func plainName(s string) bool {
 	if s == "" || !(s[0] >= 'a' && s[0] <= 'z') {
 		return false
@@ -313,7 +345,7 @@ func splitAt(p string, n int) (head, tail string) {
 	return p[:at], p[at:]
 }
 
-// same says that two paths are one file.
+// same reports whether two paths are one file.
 func (r *Resolver) same(a, b string) bool {
 	x, y := r.Lstat(a), r.Lstat(b)
 	switch {
@@ -325,28 +357,14 @@ func (r *Resolver) same(a, b string) bool {
 	return os.SameFile(x, y)
 }
 
-// Within says that p is dir or below it.
+// Within reports whether p is dir or below it.
 func Within(dir, p string) bool {
 	return dir != "" && (p == dir || dir == "/" || strings.HasPrefix(p, dir) && p[len(dir)] == '/')
 }
 
-// Slashes turns Windows separators around where the text is a Windows path.
-func Slashes(p string) string {
-	if Drive(p) || strings.HasPrefix(p, `\\`) {
-		return strings.ReplaceAll(p, `\`, "/")
-	}
-	return p
-}
-
-// Drive says that a path begins with a drive letter.
+// Drive reports whether a path begins with a drive letter.
 func Drive(p string) bool {
 	return len(p) >= 2 && p[1] == ':' && (p[0]|0x20 >= 'a' && p[0]|0x20 <= 'z') && (len(p) == 2 || p[2] == '/' || p[2] == '\\')
-}
-
-// WindowsClean returns C:/x in one spelling.
-func WindowsClean(p string) string {
-	rest := path.Clean("/" + strings.ReplaceAll(p[2:], `\`, "/"))
-	return strings.ToUpper(p[:1]) + ":" + rest
 }
 
 // short writes a path as people do: from the workspace, else from home. Where
@@ -374,7 +392,7 @@ func entry(info fs.FileInfo) string {
 	switch {
 	case info == nil:
 		return ""
-	case info.Mode()&fs.ModeSymlink != 0:
+	case isLink(info):
 		return "link"
 	case info.IsDir():
 		return "dir"

@@ -15,15 +15,17 @@ type Remotes struct {
 	seen  func(name string) bool
 }
 
-// Has says that a repository has a remote of an address, however it is written.
+// Has reports whether a repository has a remote of an address, however it is
+// written.
 func (m Remotes) Has(url string) bool { return slices.Contains(m.urls, plainRemote(url)) }
 
-// HasHost says that one of the remotes is on a host.
+// HasHost reports whether one of the remotes is on a host.
 func (m Remotes) HasHost(host string) bool {
 	return host != "" && slices.ContainsFunc(m.urls, func(u string) bool { return strings.HasPrefix(u, host+"/") })
 }
 
-// Seen says that something was fetched from a remote of that name, or pushed to it.
+// Seen reports whether something was fetched from a remote of that name, or
+// pushed to it.
 func (m Remotes) Seen(name string) bool { return m.seen == nil || m.seen(name) }
 
 // Remotes are the remotes of the repository that holds a directory.

@@ -13,7 +13,7 @@ import (
 // tables are what the rows of a policy say of paths.
 type tables struct {
 	classes  map[string]*class
-	settings []string // of clients, as they lie below a project or a home directory
+	settings []string // of clients, as they are below a project or a home directory
 	telling  []string // names that say what is at stake
 	fixtures []string // folders with settings for tests
 	notes    []string // of agents about a workspace, below the home directory
@@ -151,15 +151,15 @@ func (m *matcher) matches(n *names) bool {
 }
 
 func (m *matcher) means(n *names) bool {
-	return m.names.has(n.base, n.written) || m.lies(m.folders, n.parts, n) || m.lies(m.inside, n.parts[:len(n.parts)-1], n) ||
+	return m.names.has(n.base, n.written) || m.pathMatches(m.folders, n.parts, n) || m.pathMatches(m.inside, n.parts[:len(n.parts)-1], n) ||
 		m.row.Packages && n.packages && m.beneath(n.parts) || n.home != "" && anyHolds(m.home, n.home) || anyHolds(m.system, n.full) ||
 		slices.ContainsFunc(m.ends, func(end []string) bool { return endsIn(n.parts, end) }) ||
 		!m.parts.empty() && slices.ContainsFunc(strings.Split(n.base, "."), func(p string) bool { return m.parts.has(p, p) })
 }
 
-// lies reports whether a path goes through one of the folders, with what a row
+// pathMatches reports whether a path goes through one of the folders, with what a row
 // asks for below the last of them.
-func (m *matcher) lies(f folderSet, parts []string, n *names) bool {
+func (m *matcher) pathMatches(f folderSet, parts []string, n *names) bool {
 	end := f.last(parts)
 	return end >= 0 && m.beneath(n.parts[end:])
 }
@@ -241,7 +241,7 @@ func foldersOf(list string) folderSet {
 	return f
 }
 
-// last returns where the path goes on behind the last of the folders in it; -1:
+// last returns where the path goes on after the last of the folders in it; -1:
 // none is.
 func (f folderSet) last(parts []string) int {
 	if f.names.empty() && f.rows == nil {
@@ -260,7 +260,7 @@ func endsIn(parts, end []string) bool {
 	return len(parts) >= len(end) && wildcard.Path(end, parts[len(parts)-len(end):])
 }
 
-// subtree is a file or a folder with what lies below it.
+// subtree is a file or a folder with what is below it.
 type subtree struct {
 	path  string
 	parts []string // of a pattern

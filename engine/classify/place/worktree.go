@@ -15,7 +15,7 @@ const (
 )
 
 // worktrees are the folders of the other working trees of the repository that
-// the workspace lies in. A tree counts where both sides say so: its .git file
+// the workspace is in. A tree counts where both sides say so: its .git file
 // names a folder of the repository, and that folder names the tree. One side
 // alone an agent could write.
 func (r *Resolver) worktrees() []string {
@@ -40,13 +40,13 @@ func (r *Resolver) worktrees() []string {
 	return trees
 }
 
-// apart says that a working tree is a folder of its own: not one that holds the
-// workspace or a home directory.
+// apart reports whether a working tree is a folder of its own: not one that
+// holds the workspace or a home directory.
 func (r *Resolver) apart(tree string) bool {
 	switch r.Location(tree) {
 	case engine.LocationHome, engine.LocationTemp, engine.LocationBeside, engine.LocationOutside:
 		return true
-	case engine.LocationAncestor: // the main tree, of a workspace that lies in it
+	case engine.LocationAncestor: // the main tree, of a workspace that is in it
 		return r.commonDir(tree) != "" && tree != r.home && !Within(tree, r.home)
 	}
 	return false
@@ -121,8 +121,8 @@ func (r *Resolver) line(name string) string {
 	return strings.TrimSpace(text)
 }
 
-// inWorktree says that a path lies below another working tree; the folder of a
-// tree itself does not: with it goes all that is in it.
+// inWorktree reports whether a path is below another working tree; the folder
+// of a tree itself does not: with it goes all that is in it.
 func (r *Resolver) inWorktree(p string) bool {
 	for _, tree := range r.worktrees() {
 		if p != tree && Within(tree, p) {
@@ -132,8 +132,8 @@ func (r *Resolver) inWorktree(p string) bool {
 	return false
 }
 
-// ofWorktree places what git worktree makes or removes. Git refuses to remove what
-// is no tree of the repository, and to make one where files are.
+// ofWorktree places what git worktree makes or removes. Git refuses to remove
+// what is not a tree of the repository, and to make one where files are.
 func (r *Resolver) ofWorktree(e *engine.Effect, raw abstract.RawEffect) {
 	if raw.Object != engine.ObjectWorktree || e.Certainty != engine.CertaintyExact || e.Class != "" ||
 		e.Location != engine.LocationOutside && e.Location != engine.LocationBeside && e.Location != engine.LocationHome ||
@@ -145,8 +145,8 @@ func (r *Resolver) ofWorktree(e *engine.Effect, raw abstract.RawEffect) {
 	}
 }
 
-// besideRepository says that a path lies below the folder that holds the workspace,
-// or the main working tree, and not among hidden files.
+// besideRepository reports whether a path is below the folder that holds the
+// workspace, or the main working tree, and not among hidden files.
 func (r *Resolver) besideRepository(p string) bool {
 	for _, tree := range append([]string{r.workspace}, r.worktrees()...) {
 		if holds := path.Dir(tree); holds != "/" && Within(holds, p) && !strings.Contains(p[len(holds):], "/.") {

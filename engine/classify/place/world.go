@@ -6,16 +6,19 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
 // World is what is known of the machine on which an action would run. A
 // function that is nil says that nothing is known: facts about files (exists,
 // entry, git, links) then stay absent. Transcripts are classified that way.
 type World struct {
+	System   string   // Windows, MacOS, or another name of runtime.GOOS; empty: not known, the session's folders tell
 	Home     string   // the person's home directory, absolute; empty: not known
 	Homes    []string // directories whose children are home directories; empty: the usual ones
 	TempDirs []string // directories for temporary files, besides the usual ones
@@ -25,7 +28,9 @@ type World struct {
 	Readlink func(name string) (string, error)
 	ReadDir  func(name string, limit int) ([]fs.DirEntry, error) // at most limit entries, in any order
 	ReadFile func(name string, limit int64) ([]byte, error)      // an error where the file is longer
-	ReadHead func(name string, limit int64) ([]byte, error)      // the beginning, at most limit bytes; nil: code that lies in files is not looked into
+	ReadHead func(name string, limit int64) ([]byte, error)      // the beginning, at most limit bytes; nil: code that is in files is not examined
+	// Long returns a path with all short names of Windows in full; nil: short names stay.
+	Long func(name string) (string, error)
 	// Same says that two files are one under two names; nil: os.SameFile.
 	Same func(a, b fs.FileInfo) bool
 	// Git returns a view for one action, which tells the state of a file or
@@ -46,8 +51,10 @@ type World struct {
 // configuration of a hostile repository names commands that it would run.
 func LocalWorld(home, tempDir string, guard []string) World {
 	w := World{
-		Home:     home,
+		System:   runtime.GOOS,
+		Home:     filepath.ToSlash(home),
 		Guard:    guard,
+		Long:     osfile.LongName,
 		Lstat:    os.Lstat,
 		Readlink: os.Readlink,
 		ReadDir:  readNames,
@@ -75,7 +82,7 @@ func readNames(name string, limit int) ([]fs.DirEntry, error) {
 	return list, err
 }
 
-// ErrTooLong says that a file is longer than the reader wants to look at.
+// ErrTooLong means that a file is longer than the reader wants to look at.
 var ErrTooLong = errors.New("file is too long")
 
 func readFile(name string, limit int64) ([]byte, error) {
@@ -117,8 +124,8 @@ func (w World) homes() []string {
 	return usualHomes
 }
 
-// HomeOf returns the home directory that a folder of a recorded session lies
-// in, by the usual places; empty: none.
+// HomeOf returns the home directory that a folder of a recorded session is in,
+// by the usual places; empty: none.
 func HomeOf(dir string) string {
 	if dir = Slashes(dir); Drive(dir) {
 		return profileOf(WindowsClean(dir))
@@ -135,7 +142,7 @@ func HomeOf(dir string) string {
 	return ""
 }
 
-// profileOf is the home directory on a drive that a path lies in; empty: none.
+// profileOf is the home directory on a drive that a path is in; empty: none.
 func profileOf(p string) string {
 	parts := strings.SplitN(p, "/", 4) // C:, Users, the name
 	if len(parts) < 3 || !strings.EqualFold(parts[1], "users") {

@@ -25,7 +25,7 @@ func formats(c *shell.Call) {
 }
 
 // trash is `reviewer trash`: what rm does, but it can be undone. Only reviewer
-// itself is believed to do that, and only with the trash of its own state.
+// itself is trusted to do that, and only with the trash of its own state.
 func trash(c *shell.Call) {
 	o, operands := c.Opts, c.Opts.Operands[1:]
 	to, elsewhere := o.Get("--to")
@@ -53,7 +53,7 @@ func trash(c *shell.Call) {
 	}
 }
 
-// on tells whether a switch is given and not taken back: --list=false.
+// on reports whether a switch is given and not revoked, as by --list=false.
 func on(o shell.Options, name string) bool {
 	on := false
 	for _, opt := range o.List {
@@ -64,7 +64,7 @@ func on(o shell.Options, name string) bool {
 	return on
 }
 
-// genuine tells whether this is reviewer and not a file of the project that
+// genuine reports whether this is reviewer and not a file of the project that
 // has its name, or what the code itself has put in its way.
 func genuine(c *shell.Call) bool {
 	if c.Shell.In.Program != "" && c.Path.Is(c.Shell.In.Program) {

@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// puts reads the files that commands of a file transfer take away, which are
+// puts reads the files that commands of a file transfer send, which are
 // the values of the options that the row names.
 func puts(c *shell.Call) {
 	for _, code := range c.Opts.All(c.Words...) {
@@ -17,7 +17,7 @@ func puts(c *shell.Call) {
 	}
 }
 
-// putsFiles reads the files that put FILE, mput FILE… and mirror -R DIR take away.
+// putsFiles reads the files that put FILE, mput FILE… and mirror -R DIR send.
 func putsFiles(c *shell.Call, code abstract.Arg) {
 	for _, line := range strings.FieldsFunc(code.Text, func(r rune) bool { return r == ';' || r == '\n' }) {
 		f := fieldsOf(code.With(line))

@@ -2,8 +2,10 @@ package programs
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
@@ -11,12 +13,123 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// ansible runs the code of its module at the hosts of a pattern.
+// Lists by which a module of Ansible becomes the command that does the same:
+// "file state=absent: rm -rf $path".
+const (
+	moduleCommands = "ansible.modules"    // what it does on the other hosts
+	moduleSources  = "ansible.controller" // what it does here: the file that it copies
+)
+
+// ansible runs a module on other hosts. A module that the lists do not have is
+// only a request to these hosts.
 func ansible(c *shell.Call) {
-	if m, _ := c.Opts.Get("-m", "--module-name"); m.Is("shell", "command", "raw", "") {
-		code, _ := c.Opts.Get("-a", "--args")
-		c.At(shell.Venue{Wrapper: c.Name, Host: c.Shell.HostName("ssh", c.Opts.Operand(0))}, func() { c.Shell.Embed(code, c.Name, false) })
+	m, _ := c.Opts.Get("-m", "--module-name")
+	args, _ := c.Opts.Get("-a", "--args")
+	name := m.Text[strings.LastIndexByte(m.Text, '.')+1:]
+	if name == "" {
+		name = "command"
 	}
+	given := moduleArguments(args.Text)
+	if code, ok := moduleCommand(c, moduleSources, name, given); ok && args.Known() {
+		c.Child(func() shell.Outcome { return c.Shell.Embed(args.With(code), c.Name, false) })
+	}
+	code, ok := moduleCommand(c, moduleCommands, name, given)
+	if !ok {
+		return
+	}
+	whole := args
+	switch {
+	case args.Known():
+		whole = args.With(code)
+	case code != args.Text: // which value is not known is not known either
+		whole = abstract.UnknownArg()
+	}
+	c.At(shell.Venue{Wrapper: c.Name, Host: c.Shell.HostName("ssh", c.Opts.Operand(0))}, func() { c.Shell.Embed(whole, c.Name, false) })
+}
+
+// moduleCommand is the command of the first entry of a list whose module and
+// values fit.
+func moduleCommand(c *shell.Call, list, name string, given map[string]string) (string, bool) {
+	for _, entry := range c.Shell.In.Rows.Words(list) {
+		conditions, command, _ := strings.Cut(entry, ": ")
+		words := strings.Fields(conditions)
+		if len(words) > 0 && words[0] == name && moduleFits(words[1:], given) {
+			return filledIn(command, given), true
+		}
+	}
+	return "", false
+}
+
+// moduleFits reports whether the arguments have all of these values, key=a|b.
+func moduleFits(conditions []string, given map[string]string) bool {
+	for _, condition := range conditions {
+		key, values, _ := strings.Cut(condition, "=")
+		if !slices.Contains(strings.Split(values, "|"), strings.ToLower(given[key])) {
+			return false
+		}
+	}
+	return true
+}
+
+// filledIn is a command with the values of arguments in the places of $key. A
+// word whose argument is not given is left out; $_ is the whole text, as code.
+func filledIn(command string, given map[string]string) string {
+	words := strings.Fields(command)
+	for i, word := range words {
+		before, key, ok := strings.Cut(word, "$")
+		switch value := given[key]; {
+		case !ok:
+		case value == "":
+			words[i] = ""
+		case key == "_":
+			words[i] = before + value
+		default:
+			words[i] = before + shell.Quote(value)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// moduleArguments are those of key=value words, with quotes, or of JSON; the whole
+// text is under _.
+func moduleArguments(text string) map[string]string {
+	given := map[string]string{}
+	var object map[string]any
+	if json.Unmarshal([]byte(text), &object) == nil {
+		for key, value := range object {
+			given[key] = strings.Trim(fmt.Sprint(value), "[]") // of a list, its members
+		}
+	} else {
+		for _, word := range argumentWords(text) {
+			if key, value, ok := strings.Cut(word, "="); ok {
+				given[key] = value
+			}
+		}
+	}
+	given["_"] = text
+	return given
+}
+
+// argumentWords are the words of a text, without the quotes around or in them.
+func argumentWords(text string) (words []string) {
+	var word strings.Builder
+	quote := rune(0)
+	for _, r := range text + " " {
+		switch {
+		case quote == r:
+			quote = 0
+		case quote == 0 && (r == '"' || r == '\''):
+			quote = r
+		case quote == 0 && unicode.IsSpace(r):
+			if word.Len() > 0 {
+				words = append(words, word.String())
+			}
+			word.Reset()
+		default:
+			word.WriteRune(r)
+		}
+	}
+	return words
 }
 
 // awsCopy copies between this machine and a bucket, or from one to another.
@@ -177,7 +290,7 @@ func optionChange(c *shell.Call, name string, v abstract.Arg, words []abstract.A
 	return change{}
 }
 
-// everybody tells whether an option opens something to all: an access list, a
+// everybody reports whether an option opens something to all: an access list, a
 // member, a range of addresses, a document of rights, a switch of its own.
 func everybody(name string, v abstract.Arg) bool {
 	text := strings.ToLower(v.Text)
@@ -202,8 +315,8 @@ func everybody(name string, v abstract.Arg) bool {
 	return false
 }
 
-// sharedWithAll tells whether an attribute of a snapshot or an image shares it
-// with everybody.
+// sharedWithAll reports whether an attribute of a snapshot or an image shares
+// it with everybody.
 func sharedWithAll(name, value string) bool {
 	switch name {
 	case "group-names", "values-to-add", "user-ids":
@@ -261,7 +374,7 @@ func thingOf(w *operation.Words, words []abstract.Arg) string {
 	return ""
 }
 
-// makes tells whether the first words make or change something.
+// makes reports whether the first words make or change something.
 func makes(w *operation.Words, words []abstract.Arg) bool {
 	for _, a := range words[:min(len(words), 4)] {
 		for _, part := range operation.NameParts(a.Text) {
@@ -273,8 +386,8 @@ func makes(w *operation.Words, words []abstract.Arg) bool {
 	return false
 }
 
-// about tells whether one of the first words is one of the names, or has it as
-// a part: add-iam-policy-binding.
+// about reports whether one of the first words is one of the names, or has it
+// as a part: add-iam-policy-binding.
 func about(words []abstract.Arg, names ...string) bool {
 	for _, a := range words[:min(len(words), 4)] {
 		for _, n := range names {
@@ -366,7 +479,7 @@ func documentRight(text string) string {
 	return ""
 }
 
-// holdsStar tells whether a member is *, or a list that holds it.
+// holdsStar reports whether a member is *, or a list that holds it.
 func holdsStar(v any) bool {
 	list, _ := v.([]any)
 	for _, item := range list {
@@ -415,7 +528,7 @@ func requestChange(c *shell.Call, r request, u abstract.Arg) change {
 	return change{}
 }
 
-// platformPath is what lies below a repository, a project or a zone.
+// platformPath is what is below a repository, a project or a zone.
 func platformPath(c *shell.Call, segments []string, bodies []abstract.Arg) change {
 	for _, s := range segments[1:] {
 		switch noun := listedAs(c, "entries", s); {
@@ -435,7 +548,7 @@ func platformPath(c *shell.Call, segments []string, bodies []abstract.Arg) chang
 	return change{}
 }
 
-// opensRepository tells whether a body makes a repository public.
+// opensRepository reports whether a body makes a repository public.
 func opensRepository(body string) bool {
 	var doc struct{ Private, Visibility any }
 	return json.Unmarshal([]byte(body), &doc) == nil && (doc.Visibility == "public" || doc.Private == false || doc.Private == "false")

@@ -7,6 +7,8 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/languages"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 	"github.com/agent-reviewer/reviewer/engine/classify/tasks"
 )
@@ -21,6 +23,22 @@ func editorCommands(c *shell.Call) {
 	}
 	for _, cmd := range list {
 		editorLine(c, cmd)
+	}
+	editorEmpties(c, list)
+}
+
+// editorEmpties notes that commands take all lines out of the files that an editor
+// is given, and write them.
+func editorEmpties(c *shell.Call, list []abstract.Arg) {
+	drops, writes := false, false
+	for _, cmd := range list {
+		for part := range strings.FieldsFuncSeq(cmd.Text, func(r rune) bool { return r == '|' || r == '\n' }) {
+			drops = drops || editorDrops().MatchString(part)
+			writes = writes || editorSaves().MatchString(part)
+		}
+	}
+	if drops && writes {
+		languages.Empties(c, slices.DeleteFunc(slices.Clone(c.Opts.Operands), func(a abstract.Arg) bool { return a.HasPrefix("+") })...)
 	}
 }
 
@@ -38,6 +56,7 @@ func editorScript(c *shell.Call) {
 func editorInput(c *shell.Call) {
 	if in := c.Shell.Frame.Stdin; in != nil {
 		editorLines(c, *in)
+		editorEmpties(c, []abstract.Arg{*in})
 	}
 }
 
@@ -56,6 +75,9 @@ func editorLines(c *shell.Call, text abstract.Arg) {
 }
 
 var (
+	editorDrops = engine.Regexp(`^[:\s]*(?:(?:silent!?|exec(?:ute)?\s+["']|normal!?)\s+)*` +
+		`(?:(?:%|[01],\$|,|g/[.^$*]*/)\s*d(?:el\w*)?\b|%d_|gg"?_?dG|ggVGd)`)
+	editorSaves  = engine.Regexp(`^[:\s]*(?:silent!?\s+)*(?:w|wq|x|xit|exit|up|update|wa|wqa|wall|xa|xall|ZZ)!?a?\s*["']?\s*$`)
 	inserts      = engine.Regexp(`^[0-9$.,%]*(a|i|c|append|insert|change)$`)
 	editorRange  = engine.Regexp(`^[:\s]*(silent!?\s+|keep\w+\s+|noauto\w*\s+|exec(ute)?\s+["'])*[0-9$.,%;'<>+-]*\s*`)
 	editorWrite  = engine.Regexp(`^(w|wr|write|wq|x|xit|exi|exit|W|sav|saveas|up|update|wn)!?\s*(>>)?\s*([^|!\s]\S*)`)
@@ -123,6 +145,28 @@ func editorFile(c *shell.Call, function string, file abstract.Arg, flags string)
 	}
 }
 
+// debuggerCommands are the commands that a debugger is given before the program that
+// it starts: those that go to a shell, and code.
+func debuggerCommands(c *shell.Call) {
+	if !slices.ContainsFunc(c.Args, func(a abstract.Arg) bool { return a.Is("--args") || a.Is("--") }) {
+		return // the row says the rest
+	}
+	for _, a := range c.Args {
+		m := debuggerRuns().FindStringSubmatch(a.Text)
+		switch {
+		case a.Is("--args"), a.Is("--"):
+			return
+		case m == nil:
+		case m[1] != "":
+			c.Child(func() shell.Outcome { return c.Shell.Embed(a.With(m[2]), c.Name, false) })
+		default:
+			c.Extract("python", a.With(m[2]), c.Name)
+		}
+	}
+}
+
+var debuggerRuns = engine.Regexp(`^(?:(shell |!|platform shell |pipe .*\|)|(?:python|py|script) )\s*(.+)$`)
+
 // makeTargets runs what a makefile says of the targets. One that was fetched is
 // code that nobody has seen: make -f <(curl …).
 func makeTargets(c *shell.Call) {
@@ -146,8 +190,9 @@ func recipes(c *shell.Call, run func(*shell.Call) (seen bool)) {
 	}
 }
 
-// Bounds of what is looked for among the arguments of a program of which nothing is
-// known: what lies beyond them is no command line that somebody writes.
+// Bounds of what is looked for among the arguments of a program of which
+// nothing is known: what lies beyond them is not a command line that somebody
+// writes.
 const (
 	maxGuessedWords = 32
 	maxGuessedText  = 8 << 10
@@ -173,8 +218,15 @@ func guesses(c *shell.Call) {
 		if strings.ContainsAny(a.Text, " \t\n") && !isText(c, i) {
 			left -= guessesIn(c, a)
 		}
+		if callsMethod().MatchString(a.Text) && !isText(c, i) {
+			left--
+			supposes(c, func() { extract(c, rows.Unread, a) })
+		}
 	}
 }
+
+// callsMethod finds code in which something is asked to do something: User.delete_all(x).
+var callsMethod = engine.Regexp(`^[A-Z][\w.:>-]*[.:>]\w+[!?]?\(`)
 
 // isText reports whether a word is the value of an option that people read, and
 // nothing runs.
@@ -206,8 +258,9 @@ func namesProgram(c *shell.Call, a abstract.Arg) bool {
 	return ok && base != "" && c.Shell.In.Knows.Program(base)
 }
 
-// isSubcommand reports whether a word is more likely what the program is to do than
-// another program: reboot web1. With an option or a path behind it, it may be either.
+// isSubcommand reports whether a word is more likely what the program is to do
+// than another program: reboot web1. With an option or a path after it, it may
+// be either.
 func isSubcommand(c *shell.Call, i int) bool {
 	if !listed(c, "subcommands", c.Args[i].Text) || i > 0 && c.Args[i-1].Is("--") {
 		return false
@@ -245,8 +298,8 @@ func argumentsOf(a abstract.Arg, texts []string) (list []abstract.Arg) {
 	return list
 }
 
-// codeParts are a text, what is given to a name in it (--exec=CODE), what stands
-// behind a word that starts a program (spawn CODE), and what is in brackets:
+// codeParts are a text, what is given to a name in it (--exec=CODE), what
+// follows a word that starts a program (spawn CODE), and what is in brackets:
 // execute(CODE).
 func codeParts(c *shell.Call, text string) []string {
 	list := []string{strings.TrimLeft(text, "!| ")}
@@ -282,7 +335,7 @@ func mentionsProgram(c *shell.Call, text string) bool {
 // quotes are the strings in a text of any language.
 type quotes struct {
 	texts []string   // those with blanks in them
-	lists [][]string // words that stand one behind the other: "rm", ["-rf", "x"]
+	lists [][]string // words that stand one after the other: "rm", ["-rf", "x"]
 }
 
 // quotedParts finds what is quoted in a text of a language that nobody knows.
@@ -364,7 +417,7 @@ func reaches(c *shell.Call, code string) bool {
 	return false
 }
 
-// humps are the parts of a name like deleteFile, in small letters.
+// humps are the parts of a name like deleteFile, in lower case.
 func humps(name string) (parts []string) {
 	start := 0
 	for i, r := range name {

@@ -54,7 +54,7 @@ type plainCode struct {
 	lang   string
 	tokens []languages.Token
 	db     shell.Database
-	holds  map[string]bool // list of words -> a token of the code stands in it
+	holds  map[string]bool // list of words -> a token of the code is in it
 }
 
 func (p *plainCode) text(i int) string {
@@ -68,7 +68,7 @@ func (p *plainCode) listed(list, name string) bool {
 	return slices.Contains(p.c.Shell.In.Rows.Words(list), name)
 }
 
-// any reports whether a name or a string of the code stands in a list.
+// any reports whether a name or a string of the code is in a list.
 func (p *plainCode) any(list string) bool {
 	holds, known := p.holds[list]
 	if !known {
@@ -118,6 +118,10 @@ func (p *plainCode) method(i int) {
 		p.c.Loses(p.db, "truncate", "table")
 	case name == "drop" && empty && p.any("calls.libraries"):
 		p.c.Loses(p.db, "drop", "collection")
+	case p.listed("calls.rebuilds", name) && p.afresh(i):
+		p.c.Loses(p.db, "drop", "table")
+	case p.text(i-1) == ":" && strings.HasSuffix(p.text(i-2), "&") && p.listed("calls.each", name): // find_each(&:destroy)
+		p.c.Loses(p.db, "delete", "table")
 	case p.listed(callsDelete, name) && some, p.deletes(i, empty) && some:
 		p.c.Loses(p.db, "delete", "rows")
 	case p.listed(callsDelete, name), p.deletes(i, empty):
@@ -127,6 +131,19 @@ func (p *plainCode) method(i int) {
 	case p.any(callsEnds):
 		p.ends(name)
 	}
+}
+
+// afresh reports whether what the method at i is handed says that tables go first:
+// sync({force: true}), synchronize(true).
+func (p *plainCode) afresh(i int) bool {
+	said := p.text(i) == "synchronize"
+	for k := i + 1; k < len(p.tokens) && k < i+maxArguments && p.text(k) != ")"; k++ {
+		said = said || p.listed("calls.afresh", p.text(k))
+		if said && (p.text(k) == "true" || p.text(k) == "True") {
+			return true
+		}
+	}
+	return false
 }
 
 // flushes empties a store of keys: the one of this machine where no other is named.
@@ -153,7 +170,7 @@ func (p *plainCode) named(i int) shell.Database {
 }
 
 // chained reports whether one of the methods before i, in the same expression, is
-// in a list. An expression of that many tokens is none that somebody writes.
+// in a list. Nobody writes an expression of that many tokens.
 func (p *plainCode) chained(i int, list string) bool {
 	const most = 128
 	for k := i - 1; k >= max(0, i-most) && p.text(k) != ";" && p.text(k) != "\n"; k-- {
@@ -205,7 +222,7 @@ func (p *plainCode) statement(i int) {
 	}
 }
 
-// maxArguments bounds how far behind a method its arguments are looked for.
+// maxArguments bounds how far after a method its arguments are looked for.
 const maxArguments = 12
 
 // ends is an operation of a service's library whose name says what it ends:
@@ -220,8 +237,9 @@ func (p *plainCode) ends(name string) {
 		abstract.Word(p.c.Name))
 }
 
-// console is the console of a project's framework: the code that it is handed by
-// the options and operands that the row names behind the language, or at its input.
+// console is the console of a project's framework: the code that it is handed
+// by the options and operands that the row names after the language, or at its
+// input.
 func console(c *shell.Call) {
 	c.Process()
 	lang, found := c.Words[0], false

@@ -9,9 +9,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/operation"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
+	"github.com/agent-reviewer/reviewer/engine/classify/tasks"
 )
 
-// operandsOf are the operands behind the names of subcommands.
+// operandsOf are the operands after the names of subcommands.
 func operandsOf(c *shell.Call) []abstract.Arg {
 	_, rest := shell.CutSubs(c.Subs, c.Opts.Operands)
 	return rest
@@ -67,9 +68,9 @@ func givesImage(c *shell.Call, mounts []shell.Mount) {
 	c.HandsImage(operands[0].Show(), append(files, c.Opts.All("--env-file")...), c.Opts.All("-e", "--env"))
 }
 
-// containerOf is the place of docker run and docker exec, and what is run there.
-// What a new container does to its own files ends with it; what lies in volumes
-// stays.
+// containerOf is the place of docker run and docker exec, and what is run
+// there. What a new container does to its own files ends with it; what is in
+// volumes stays.
 func containerOf(c *shell.Call) (argv []abstract.Arg, p shell.Venue) {
 	o, operands := c.Opts, operandsOf(c)
 	if len(operands) == 0 {
@@ -135,7 +136,7 @@ func mountOf(c *shell.Call, v abstract.Arg) (shell.Mount, bool) {
 	return m, true
 }
 
-// hostAccess tells whether a container can reach beyond its walls.
+// hostAccess reports whether a container can reach beyond its walls.
 func hostAccess(o shell.Options, mounts []shell.Mount) bool {
 	for _, m := range mounts {
 		if m.Host.Is("/", "/etc", "/root", "/home", "/var/run/docker.sock", "/run/docker.sock", "/proc", "/sys", "/dev",
@@ -188,6 +189,11 @@ func kubeKind(c *shell.Call, name string) string {
 // kubeExec is kubectl exec POD -- command, and run and debug of a new pod.
 func kubeExec(c *shell.Call) {
 	connects(c, c.Service)
+	for _, manifest := range c.Opts.All("--overrides") {
+		for _, command := range tasks.Manifest(manifest.Text) {
+			c.Shell.Embed(manifest.With(command), "manifest", false)
+		}
+	}
 	pod := c.Opts.Operand(1)
 	for i, a := range c.Args {
 		if a.Is("--") && i+1 < len(c.Args) {

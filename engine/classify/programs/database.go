@@ -68,9 +68,9 @@ func orVariable(c *shell.Call, a abstract.Arg, name string) abstract.Arg {
 	return a
 }
 
-// sqlClient runs the SQL of its options, its operands (sqlite) and its input. The
-// word operands in the row says that all operands are SQL, rest that those behind
-// the first are.
+// sqlClient runs the SQL of its options, its operands (sqlite) and its input.
+// The word operands in the row says that all operands are SQL, rest that those
+// after the first are.
 func sqlClient(c *shell.Call) {
 	o := c.Opts
 	c.Process()
@@ -130,7 +130,7 @@ func clientFile(c *shell.Call, d shell.Database, f abstract.Arg, lang string) (a
 		return readable(c, d, *f.From)
 	}
 	code, ok := c.Shell.CodeIn(f, lang)
-	if !ok && !f.Is("-", "/dev/stdin", "/dev/null") && !c.Shell.Vouched(f) {
+	if !ok && !f.Is("-", "/dev/stdin", "/dev/null") && !c.Shell.InVersionControl(f) {
 		c.LoadsUnseen(d, f)
 	}
 	return code.Text, ok
@@ -193,7 +193,7 @@ func sqlScripts(c *shell.Call) {
 	}
 }
 
-// joinLines puts pieces of code behind each other: one session runs them all.
+// joinLines puts pieces of code after each other: one session runs them all.
 func joinLines(code []abstract.Arg) abstract.Arg {
 	var out abstract.Arg
 	for i, text := range code {
@@ -348,7 +348,7 @@ func redisCommand(c *shell.Call, d shell.Database, words []abstract.Arg) {
 	case "DEL", "UNLINK":
 		c.Loses(d, "delete", "rows")
 	case "SHUTDOWN", "DEBUG":
-		c.System("stop", abstract.Word("database"))
+		c.System("stop", abstract.Word("redis"))
 	case "EVAL", "EVAL_RO", "FUNCTION", "SCRIPT":
 		if len(words) > 1 && strings.Contains(strings.ToUpper(words[1].Text), "FLUSH") {
 			c.Loses(d, "truncate", "database")
@@ -372,7 +372,7 @@ func dropsRole(c *shell.Call) { c.Loses(administered(c), "drop", "role") }
 
 func stopsServer(c *shell.Call) { c.Loses(administered(c), "stop", "server") }
 
-// administered is the database that a program is told of behind what it does.
+// administered returns the database that a program is given after the operation.
 func administered(c *shell.Call) shell.Database {
 	d := opened(c)
 	if len(c.Subs) > 0 {
@@ -388,10 +388,15 @@ func restoresDatabase(c *shell.Call) {
 	c.Loses(d, "restore", "database")
 }
 
-// resetsDatabase is a database that is built anew; forced where the command says
-// that the loss of its data is accepted.
+// resetsDatabase is a database that is built again, or what the row names after
+// the function; forced where the command says that the loss of its data is
+// accepted.
 func resetsDatabase(c *shell.Call) {
-	c.OnDatabase(configured(c), abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "reset", Object: "database", Reversible: engine.R5,
+	verb := "reset"
+	if len(c.Words) > 0 {
+		verb = c.Words[0]
+	}
+	c.OnDatabase(configured(c), abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: verb, Object: "database", Reversible: engine.R5,
 		Forced: c.Opts.Has("--force-reset", "--accept-data-loss", "--force", "-f")})
 }
 

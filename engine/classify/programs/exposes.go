@@ -32,8 +32,8 @@ func exposes(c *shell.Call) {
 	}
 }
 
-// everyAddress tells whether an address, with or without ports, is the one that
-// stands for all of a machine's.
+// everyAddress reports whether an address, with or without ports, is the one
+// that stands for all of a machine's.
 func everyAddress(text string) bool {
 	text = strings.TrimPrefix(strings.TrimPrefix(text, "tcp://"), "http://")
 	for _, all := range []string{"0.0.0.0", "[::]", "*"} {
@@ -45,8 +45,8 @@ func everyAddress(text string) bool {
 	return text == "::"
 }
 
-// publishes says that a command puts its words where others will read them, though
-// it talks to nobody yet: the message of a commit is pushed later.
+// publishes reports whether a command puts its words where others will read
+// them, though it talks to nobody yet: the message of a commit is pushed later.
 func publishes(c *shell.Call) bool {
 	return len(c.Subs) > 0 && slices.Contains(c.Shell.In.Rows.Words("flows.publishes"), c.Name+"="+c.Subs[0])
 }

@@ -237,7 +237,8 @@ func endlessOutput(c *shell.Call) {
 	}
 }
 
-// closes says that a mode leaves a file to its owner, who can still read it.
+// closes reports whether a mode leaves a file to its owner, who can still read
+// it.
 func closes(mode string) bool {
 	if strings.Trim(mode, "01234567") == "" {
 		mode = strings.TrimPrefix(mode, "0")

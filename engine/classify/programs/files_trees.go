@@ -6,6 +6,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
@@ -44,12 +45,29 @@ func transfers(c *shell.Call, sources []abstract.Arg, dest abstract.Arg) {
 	}
 	if isRemote(dest) {
 		c.Sends("send", remoteHost(dest))
+		landsInSystem(c, dest)
 		return
 	}
 	c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "write", Recursive: true}, dest)
 }
 
-// isRemote tells whether a path is written as host:path or as a URL.
+// landsInSystem notes a write where files arrive in a directory of the other
+// machine's system. Others there are what such copies are made for.
+func landsInSystem(c *shell.Call, dest abstract.Arg) {
+	_, there, ok := strings.Cut(dest.Text, ":")
+	if !ok || !dest.Known() || abstract.IsURL(dest) {
+		return
+	}
+	below := func(dir string) bool { return place.Within(dir, there) }
+	if there != "/" && !slices.ContainsFunc(c.Shell.In.Rows.Words("places.remote_system"), below) {
+		return
+	}
+	c.At(shell.Venue{Wrapper: c.Name, Host: c.Shell.HostName("ssh", remoteHost(dest))}, func() {
+		c.Shell.Embed(dest.With("touch -- "+shell.Quote(there)), c.Name, false)
+	})
+}
+
+// isRemote reports whether a path is written as host:path or as a URL.
 func isRemote(a abstract.Arg) bool {
 	colon := strings.IndexByte(a.Text, ':')
 	slash := strings.IndexByte(a.Text, '/')
@@ -105,7 +123,7 @@ func zipTest(c *shell.Call) {
 	}
 }
 
-// findLeading takes off the options of find that stand before its roots. With -f,
+// findLeading takes off the options of find that are before its roots. With -f,
 // on BSD, they name one.
 func findLeading(args []abstract.Arg) (rest, roots []abstract.Arg) {
 	for len(args) > 0 {
@@ -136,18 +154,15 @@ func find(c *shell.Call) {
 	c.Opts = shell.Options{Parsed: true, Operands: roots, Flags: findFlags(args)}
 	c.Lists(roots...)
 	c.Out = relativeNames(roots)
-	name, narrow := findName(args)
+	names, narrow := findNames(args)
 	for i := 0; i < len(args); i++ {
 		switch a := args[i]; {
 		case a.Is("-delete"):
-			findDelete(c, roots, name, narrow)
+			findDelete(c, roots, names, narrow)
 		case a.Is("-exec", "-execdir", "-ok", "-okdir"):
-			end := i + 1
-			for end < len(args) && !args[end].Is(";", "+") {
-				end++
-			}
+			end := findEnd(args, i)
 			if !a.HasPrefix("-ok") || c.Shell.Frame.Stdin != nil { // else find asks a person about each file
-				findExec(c, a.Text, args[i+1:end], roots, name)
+				findExec(c, a.Text, args[i+1:end], roots, names)
 			}
 			i = end
 		case a.Is("-fprint", "-fprintf", "-fprint0", "-fls") && i+1 < len(args):
@@ -173,28 +188,45 @@ func findFlags(args []abstract.Arg) []abstract.Given {
 	return out
 }
 
-// findName is the pattern of a -name or -path test, and whether any test picks
-// some of the files only.
-func findName(args []abstract.Arg) (name string, narrow bool) {
-	for i := 0; i+1 < len(args); i++ {
+// maxFindNames bounds the alternatives of find that are followed one by one.
+const maxFindNames = 8
+
+// findNames are the patterns of -name or -path tests, one for each alternative, and
+// whether any test picks some of the files only. Where an alternative has no such
+// test, any file may be meant, and there is one pattern, which is empty.
+func findNames(args []abstract.Arg) (names []string, narrow bool) {
+	names = []string{""}
+	for i := 0; i < len(args); i++ {
+		last := &names[len(names)-1]
 		switch args[i].Text {
 		case "-name", "-iname", "-path", "-wholename", "-ipath", "-regex":
-			if name == "" {
-				name = args[i+1].Text[strings.LastIndexByte(args[i+1].Text, '/')+1:]
+			negated := i > 0 && args[i-1].Is("!", "-not")
+			if i++; *last == "" && !negated && i < len(args) {
+				*last = args[i].Text[strings.LastIndexByte(args[i].Text, '/')+1:]
 			}
+		case "-exec", "-execdir", "-ok", "-okdir":
+			i = findEnd(args, i)
 		case "-empty":
 			narrow = true
-		case "-o", "-or":
-			return "", false
+		case "-o", "-or", ",":
+			names = append(names, "")
 		}
 	}
-	if name == "*" || strings.ContainsAny(name, abstract.Holes) {
-		name = ""
+	anything := func(name string) bool { return name == "" || name == "*" || strings.ContainsAny(name, abstract.Holes) }
+	if slices.ContainsFunc(names, anything) || len(names) > maxFindNames {
+		return []string{""}, narrow && len(names) == 1
 	}
-	return name, narrow
+	return names, narrow && len(names) == 1
 }
 
-// matches is what find hands to its actions: any file below a root.
+// findEnd is where the command of an -exec ends.
+func findEnd(args []abstract.Arg, i int) int {
+	for i++; i < len(args) && !args[i].Is(";", "+"); i++ {
+	}
+	return i
+}
+
+// findMatches returns what find passes to its actions: any file below a root.
 func findMatches(root abstract.Arg, name string) abstract.Arg {
 	if name == "" {
 		name = "**"
@@ -203,42 +235,54 @@ func findMatches(root abstract.Arg, name string) abstract.Arg {
 	return abstract.Arg{Text: strings.TrimSuffix(root.Text, "/") + "/**/" + name, Glob: true, Quoted: true, Taint: root.Taint}
 }
 
-func findDelete(c *shell.Call, roots []abstract.Arg, name string, narrow bool) {
+func findDelete(c *shell.Call, roots []abstract.Arg, names []string, narrow bool) {
 	for _, r := range roots {
-		e := abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Recursive: name == "" && !narrow}
-		c.Emit(e, findMatches(r, name))
+		for _, name := range names {
+			e := abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Recursive: name == "" && !narrow}
+			c.Emit(e, findMatches(r, name))
+		}
 	}
 }
 
-func findExec(c *shell.Call, how string, template, roots []abstract.Arg, name string) {
+func findExec(c *shell.Call, how string, template, roots []abstract.Arg, names []string) {
 	if len(template) == 0 {
 		return
 	}
-	s := c.Shell
+	var found []abstract.Arg
 	for _, root := range roots {
-		m := findMatches(root, name)
-		s.Subshell(func() shell.Outcome {
-			s.Frame.Via = shell.AppendText(s.Frame.Via, "find"+how)
-			s.Frame.Depth++
-			if strings.HasSuffix(how, "dir") {
-				s.Scope.Enter([]abstract.Value{{Sure: abstract.Prefix, Text: abstract.JoinDir(s.Scope.Dirs[0], root).Text}})
-				m.Text = "./" + m.Text[strings.LastIndexByte(m.Text, '/')+1:]
-			}
-			if s.Frame.Depth > shell.MaxDepth {
-				s.OverBudget("find")
-				return shell.Outcome{}
-			}
-			argv := replaceMark(template, "{}", m)
-			for i := range argv {
-				argv[i].Glob = argv[i].Glob || argv[i].Text == m.Text
-			}
-			return s.Invoke(argv, c.Node)
-		})
+		for _, name := range names {
+			found = append(found, findMatches(root, name))
+		}
+	}
+	for i := range found {
+		findRun(c, how, template, found[i], roots[i/len(names)])
 	}
 }
 
-// plainMarks writes the marks of fd and parallel for parts of a path as those for
-// the whole: what is named by them lies below the same folders.
+// findRun runs a command on what a root and a pattern find.
+func findRun(c *shell.Call, how string, template []abstract.Arg, m, root abstract.Arg) {
+	s := c.Shell
+	s.Subshell(func() shell.Outcome {
+		s.Frame.Via = shell.AppendText(s.Frame.Via, "find"+how)
+		s.Frame.Depth++
+		if strings.HasSuffix(how, "dir") {
+			s.Scope.Enter([]abstract.Value{{Sure: abstract.Prefix, Text: abstract.JoinDir(s.Scope.Dirs[0], root).Text}})
+			m.Text = "./" + m.Text[strings.LastIndexByte(m.Text, '/')+1:]
+		}
+		if s.Frame.Depth > shell.MaxDepth {
+			s.OverBudget("find")
+			return shell.Outcome{}
+		}
+		argv := replaceMark(template, "{}", m)
+		for i := range argv {
+			argv[i].Glob = argv[i].Glob || argv[i].Text == m.Text
+		}
+		return s.Invoke(argv, c.Node)
+	})
+}
+
+// plainMarks writes the marks of fd and parallel for parts of a path as those
+// for the whole: what is named by them is below the same folders.
 func plainMarks(words []abstract.Arg) []abstract.Arg {
 	plain := strings.NewReplacer("{.}", "{}", "{/}", "{}", "{/.}", "{}", "{//}", "{}/..")
 	out := make([]abstract.Arg, len(words))
@@ -291,5 +335,5 @@ func fd(c *shell.Call) {
 	} else if p := c.Opts.Operand(0).Text; p != "" && p != "." {
 		name = "*" + strings.Trim(p, "^$") + "*"
 	}
-	findExec(c, "-exec", template, roots, name)
+	findExec(c, "-exec", template, roots, []string{name})
 }

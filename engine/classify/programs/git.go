@@ -49,8 +49,8 @@ func gitAlias(c *shell.Call, body abstract.Arg, args []abstract.Arg) {
 	c.Child(func() shell.Outcome { return c.Shell.Embed(all, "git-alias", false) })
 }
 
-// gitSettings looks at the settings that options give: -c KEY=VALUE. Behind the
-// name of a subcommand only those count that stand there.
+// gitSettings looks at the settings that options give: -c KEY=VALUE. After the
+// name of a subcommand only those count that are there.
 func gitSettings(c *shell.Call) {
 	settings := c.Opts.All(c.Words...)
 	if len(c.Subs) > 0 {
@@ -144,6 +144,9 @@ func gitSetting(c *shell.Call, key string, v abstract.Arg, stored bool) bool {
 			c.Signal(engine.SignalEnvInjected)
 			c.Child(func() shell.Outcome { return c.Shell.Embed(v.With(code), "git-config", false) })
 			return true
+		}
+		if k == "core.sshcommand" {
+			c.Shell.CommandVariable(code, v)
 		}
 	case strings.HasPrefix(k, "url.") && strings.HasSuffix(k, "insteadof"):
 		redirects(c, v.With(key[len("url."):max(len("url."), strings.LastIndexByte(key, '.'))]), true)
@@ -246,7 +249,7 @@ func makesTree(c *shell.Call, dir abstract.Arg) {
 	}
 }
 
-// ownTree tells whether dir, seen from wherever the shell may be, lies in a
+// ownTree reports whether dir, seen from wherever the shell may be, is in a
 // working tree that the script itself has made.
 func ownTree(c *shell.Call, dir abstract.Arg) bool {
 	for _, from := range c.Shell.Scope.Dirs {
@@ -260,8 +263,8 @@ func ownTree(c *shell.Call, dir abstract.Arg) bool {
 	return true
 }
 
-// looksLikeFile tells whether an operand of git checkout is a path rather than
-// a branch, which only the repository knows for sure.
+// looksLikeFile reports whether an operand of git checkout is a path rather
+// than a branch, which only the repository knows for sure.
 func looksLikeFile(s string) bool {
 	if s == "." || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../") || strings.HasPrefix(s, ":/") || strings.HasPrefix(s, "/") ||
 		strings.ContainsAny(s, "*?") || strings.HasSuffix(s, "/") {
@@ -386,7 +389,8 @@ func remotes(c *shell.Call) place.Remotes {
 	return c.Shell.In.Remotes(dir.Text)
 }
 
-// repositoryHost says that a host is one of a service that keeps repositories.
+// repositoryHost reports whether a host is one of a service that keeps
+// repositories.
 func repositoryHost(c *shell.Call, host string) bool {
 	return slices.Contains(c.Shell.In.Rows.Words("services.repository"), host)
 }
@@ -405,20 +409,23 @@ func redirects(c *shell.Call, to abstract.Arg, prefix bool) {
 
 // gitRemote is git remote add and set-url.
 func gitRemote(c *shell.Call) {
-	sub, name, url := c.Opts.Operand(1), c.Opts.Operand(2), c.Opts.Operand(3)
+	first := len(c.Words) + 1 // after the words of the row: jj git remote add NAME URL
+	sub, name, url := c.Opts.Operand(first), c.Opts.Operand(first+1), c.Opts.Operand(first+2)
 	if url.Text == "" {
 		return
 	}
 	c.Shell.GitRemotes[strings.ToLower(name.Text)] = url
 	if sub.Is("set-url") {
 		redirects(c, url, false)
+	} else if isRemote(url) && name.Known() && !remotes(c).Has(url.Text) && !place.Loopback(place.RemoteHost(url.Text)) {
+		c.Shell.Out.Remotes = append(c.Shell.Out.Remotes, strings.ToLower(name.Text))
 	}
 }
 
 // gitPushes notes that what is pushed goes to an address that the repository had
 // no remote of, or to a remote that nothing came from and nothing went to.
 func gitPushes(c *shell.Call) {
-	to := c.Opts.Operand(1)
+	to := c.Opts.Operand(len(c.Words) + 1)
 	if repo, ok := c.Opts.Get("--repo", "--remote"); ok {
 		to = repo
 	}

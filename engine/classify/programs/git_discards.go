@@ -17,7 +17,7 @@ func gitElsewhere(c *shell.Call) {
 	for _, name := range c.Words {
 		_, set := c.Shell.Scope.Lookup(name)
 		if set || strings.HasPrefix(name, "-") && c.Opts.Has(name) {
-			c.Shell.Scope.Saved = shell.PutAside{}
+			c.Shell.Scope.Saved = shell.Stashed{}
 		}
 	}
 }
@@ -29,6 +29,7 @@ func gitSaves(c *shell.Call) {
 	sub, first := o.Operand(0).Text, o.Operand(1)
 	switch {
 	case sub == "commit":
+		c.Shell.Staged = nil
 		if !o.Has("-a", "--all") || len(o.Operands) > 1 || o.Has("--dry-run", "--short", "--porcelain", "--long", "-z", "--null", "-p",
 			"--patch", "--interactive", "-h", "--help") {
 			return
@@ -47,7 +48,19 @@ func gitSaves(c *shell.Call) {
 	default:
 		return
 	}
-	c.Shell.Scope.Saved = shell.PutAside{What: what, Place: c.Shell.Place()}
+	c.Shell.Scope.Saved = shell.Stashed{What: what, Place: c.Shell.Place(), Stashed: sub == "stash" && what != abstract.Discard{}}
+}
+
+// gitStages notes what git add takes up: what was not tracked goes with a reset.
+func gitStages(c *shell.Call) {
+	if c.Opts.Has("-u", "--update", "-h", "--help", "-N", "--intent-to-add") {
+		return
+	}
+	paths := c.Opts.Operands[1:]
+	if len(paths) == 0 && c.Opts.Has("-A", "--all", "--no-ignore-removal") {
+		paths = []abstract.Arg{abstract.Word(".")}
+	}
+	c.Shell.Staged = append(c.Shell.Staged, paths...)
 }
 
 // gitClean is what removes files that are not tracked.
@@ -84,7 +97,16 @@ func lost(words []string) abstract.Discard {
 
 // gitDiscard throws away the stash, or changes in the whole working tree.
 func gitDiscard(c *shell.Call) {
-	if l := lost(c.Words); l.Stash {
+	l := lost(c.Words)
+	if aside := c.Shell.Scope.Saved; l.Stash && aside.Stashed && aside.Place == c.Shell.Place() {
+		c.Shell.Scope.Saved = shell.Stashed{}
+		overwrites(c, aside.What, nil)
+	}
+	if l.Staged && !l.Untracked && len(c.Shell.Staged) > 0 {
+		e := abstract.RawEffect{Kind: engine.EffectFileDelete, Recursive: true, Contents: true, Discards: abstract.Discard{Untracked: true}}
+		discards(c, e, c.Shell.Staged...)
+	}
+	if l.Stash {
 		discards(c, abstract.RawEffect{Kind: engine.EffectProcess, Discards: l}, abstract.Word("stash"))
 	} else {
 		overwrites(c, l, nil)

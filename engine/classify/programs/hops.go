@@ -36,8 +36,8 @@ func orNone(list []rows.SubPattern) []rows.SubPattern {
 	return list
 }
 
-// trip is a call of a hop, taken apart.
-type trip struct {
+// remoteTarget is a call of a hop, taken apart.
+type remoteTarget struct {
 	opts shell.Options
 	subs []string
 	host abstract.Arg
@@ -46,8 +46,8 @@ type trip struct {
 }
 
 // read takes the arguments of a hop apart; false if another subcommand is meant.
-func read(h rows.Hop, sub rows.SubPattern, args []abstract.Arg) (trip, bool) {
-	t := trip{opts: shell.Options{Parsed: true}, host: abstract.UnknownArg()}
+func read(h rows.Hop, sub rows.SubPattern, args []abstract.Arg) (remoteTarget, bool) {
+	t := remoteTarget{opts: shell.Options{Parsed: true}, host: abstract.UnknownArg()}
 	grammar := shell.Program{First: true, Values: padded(h.Values)}
 	take := func() { // options up to the next operand
 		o := shell.ParseOptions(args, grammar)
@@ -97,7 +97,7 @@ func commandsOf(code abstract.Arg) abstract.Arg {
 	return code.With(strings.Join(lines, "\n"))
 }
 
-func travel(c *shell.Call, h rows.Hop, t trip) {
+func travel(c *shell.Call, h rows.Hop, t remoteTarget) {
 	c.Known, c.Opts, c.Subs = true, t.opts, t.subs
 	name := t.host.With(hostText(t.host.Text))
 	if h.Remote {
@@ -109,7 +109,7 @@ func travel(c *shell.Call, h rows.Hop, t trip) {
 }
 
 // arrive runs in the other place what was taken there.
-func arrive(c *shell.Call, t trip, joined bool) {
+func arrive(c *shell.Call, t remoteTarget, joined bool) {
 	switch in := c.Shell.Frame.Stdin; {
 	case t.code:
 		c.Shell.Embed(t.rest[0], c.Name, false)
@@ -141,13 +141,13 @@ func ssh(c *shell.Call) {
 	known, _, _ := c.Shell.In.Rows.Program(c.Name)
 	t, _ := read(rows.Hop{Operands: 1, Values: known.Values}, nil, c.Args)
 	c.Opts = t.opts
+	sshOptions(c) // also where others say the host: rsync -e 'ssh -o …'
 	if len(t.opts.Operands) == 0 {
 		return
 	}
 	if c.Opts.Has("-R", "-D", "-w") || c.Opts.Has("-L") && c.Opts.Has("-g") {
 		c.Signal(engine.SignalTunnel)
 	}
-	sshOptions(c)
 	host := t.host.With(hostText(t.host.Text))
 	connects(c, host)
 	p := shell.Venue{Wrapper: c.Name, Host: c.Shell.HostName("ssh", host), Dir: abstract.Value{Text: c.Shell.In.Home}}
@@ -170,7 +170,10 @@ func sshProgram(c *shell.Call) {
 // sshOptions runs the commands that options of ssh name, which run here.
 func sshOptions(c *shell.Call) {
 	for _, o := range c.Opts.All("-o") {
-		key, v, _ := strings.Cut(strings.ReplaceAll(o.Text, " ", "="), "=")
+		key, v := o.Text, ""
+		if i := strings.IndexAny(o.Text, " ="); i >= 0 {
+			key, v = o.Text[:i], strings.TrimLeft(o.Text[i:], " =")
+		}
 		if slices.ContainsFunc(c.Shell.In.Rows.Words("programs.ssh_commands"), func(w string) bool { return strings.EqualFold(w, key) }) {
 			c.Shell.CommandVariable(v, o)
 		}

@@ -63,7 +63,7 @@ func (r *request) field(name string, value abstract.Arg) {
 	r.body(value.With(string(quoted)))
 }
 
-// bodies are the texts behind the data options of curl and wget: as they stand
+// bodies are the texts after the data options of curl and wget: as they are
 // there, or in a file that the script has written, or at standard input.
 func bodies(c *shell.Call, given []abstract.Arg) []abstract.Arg {
 	var out []abstract.Arg
@@ -133,8 +133,9 @@ func requests(c *shell.Call, r request, u abstract.Arg) {
 	c.Out.Taint |= abstract.Fetched
 }
 
-// Engine says that a request goes to what runs the containers of this machine: it
-// shows their environment, and whoever may start one has the machine.
+// Engine reports whether a request goes to what runs the containers of this
+// machine: it shows their environment, and whoever may start one has the
+// machine.
 func Engine(set *rows.Set, url string) bool {
 	socket, local := strings.CutPrefix(url, "unix:")
 	host := place.HostOf(abstract.Word(url).Value())
@@ -215,7 +216,7 @@ func statementIn(text string) string {
 	return text
 }
 
-// pathVerb tells whether a segment of a path says that something ends:
+// pathVerb reports whether a segment of a path says that something ends:
 // /_delete_by_query, /doDelete, /cache/purge, /keys:delete.
 func pathVerb(w *operation.Words, address string) (verb, object string) {
 	path := operation.URLPath(address)
@@ -231,13 +232,13 @@ func pathVerb(w *operation.Words, address string) (verb, object string) {
 	return "", ""
 }
 
-// wholePath tells whether a path names all that there is: /_all, /*.
+// wholePath reports whether a path names all that there is: /_all, /*.
 func wholePath(address string) bool {
 	segments := strings.Split(strings.TrimSuffix(operation.URLPath(address), "/"), "/")
 	return slices.Contains([]string{"_all", "*", "all", "%2A"}, segments[len(segments)-1])
 }
 
-// bodyVerb tells what the body of a request does: a mutation of GraphQL, a
+// bodyVerb reports what the body of a request does: a mutation of GraphQL, a
 // method of JSON-RPC, an action that a member names.
 func bodyVerb(w *operation.Words, text string) (verb, object string) {
 	trimmed := strings.TrimSpace(text)
@@ -329,7 +330,7 @@ func graphVerb(w *operation.Words, text string) (verb, object string) {
 	return "", ""
 }
 
-// inSelection tells whether the innermost bracket that is open is a brace.
+// inSelection reports whether the innermost bracket that is open is a brace.
 func inSelection(tokens []languages.Token) bool {
 	depth := 0
 	for i := len(tokens) - 1; i >= 0; i-- {

@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"path"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
@@ -79,7 +80,7 @@ func startup(c *shell.Call, file abstract.Arg) {
 	}
 }
 
-// Input runs what a shell reads from its standard input.
+// shellInput runs what a shell reads from its standard input.
 func shellInput(c *shell.Call, args []abstract.Arg) {
 	in := c.Shell.Frame.Stdin
 	if in == nil {
@@ -142,6 +143,11 @@ func runTask(c *shell.Call) {
 	if tasks.RunPackageScript(c, c.Opts.Operands) {
 		return
 	}
+	if words := registryProgram(c); words != nil {
+		c.Process()
+		c.Shell.Invoke(words, c.Node)
+		return
+	}
 	for _, a := range c.Opts.Operands[1:] {
 		if abstract.IsURL(a) && (c.Name == "bun" || c.Name == "deno") {
 			c.Fetches(a)
@@ -149,6 +155,23 @@ func runTask(c *shell.Call) {
 		}
 	}
 	c.Process()
+}
+
+// registryProgram is the command of a program that is fetched from a registry and run:
+// deno run npm:rimraf@5 build.
+func registryProgram(c *shell.Call) []abstract.Arg {
+	for i, a := range c.Args {
+		for _, registry := range []string{"npm:", "jsr:"} {
+			name, ok := strings.CutPrefix(a.Text, registry)
+			if !ok {
+				continue
+			}
+			name, _, _ = strings.Cut(strings.TrimPrefix(name, "@"), "@")
+			c.Fetches(abstract.Word(strings.TrimSuffix(registry, ":")))
+			return append([]abstract.Arg{a.With(path.Base(name))}, c.Args[i+1:]...)
+		}
+	}
+	return nil
 }
 
 // listens is a server that other hosts reach, unless its arguments bind it.

@@ -21,7 +21,7 @@ type meaning struct {
 	removes      bool // by an option
 }
 
-// meaningOf reads words behind the names of subcommands that have a row.
+// meaningOf reads words after the names of subcommands that have a row.
 func meaningOf(c *shell.Call, words []abstract.Arg) *meaning {
 	m := meaning{sent: sentBy(vocabulary(c), words), change: optionChanges(c, c.Opts.Operands), removes: optionVerb(c) != ""}
 	m.verb, m.object, m.names = operationOf(c, words)
@@ -72,7 +72,7 @@ func (m *meaning) says(what string) bool {
 }
 
 // doesMeant notes the effect of what a case has found the words to mean.
-func (r *reader) doesMeant(e abstract.RawEffect, to abstract.Arg) {
+func (r *rowReader) doesMeant(e abstract.RawEffect, to abstract.Arg) {
 	switch m := r.meaning; r.meant {
 	case rows.End:
 		ends(r.Call, m.verb, m.object, e.Recursive, e.Forced, to)
@@ -85,9 +85,9 @@ func (r *reader) doesMeant(e abstract.RawEffect, to abstract.Arg) {
 	}
 }
 
-// operationOf is what the words of a command line say that a tool ends, wherever
-// the verb stands among the first of them: instances delete web, delete-db-instance
-// shop, pg:reset. n is the number of words up to the verb.
+// operationOf is what the words of a command line say that a tool ends,
+// wherever the verb is among the first of them: instances delete web,
+// delete-db-instance shop, pg:reset. n is the number of words up to the verb.
 func operationOf(c *shell.Call, words []abstract.Arg) (verb, object string, n int) {
 	w := vocabulary(c)
 	for i, a := range words[:min(len(words), 4)] {
@@ -112,8 +112,8 @@ func operationOf(c *shell.Call, words []abstract.Arg) (verb, object string, n in
 	return "", "", 0
 }
 
-// thingToo tells whether a word that could be an operation names a thing here:
-// auth disable, restore delete, log-analytics workspace delete.
+// thingToo reports whether a word that could be an operation names a thing
+// here: auth disable, restore delete, log-analytics workspace delete.
 func thingToo(c *shell.Call, word string, behind []abstract.Arg) bool {
 	first, _, several := strings.Cut(word, "-")
 	if several && listed(c, "thing_starts", first) {

@@ -61,8 +61,8 @@ func detours(o shell.Options) []abstract.Arg {
 	return hosts
 }
 
-// httpMethod tells whether a word is a method: in capitals any, else one of the
-// usual ones.
+// httpMethod reports whether a word is a method: in capitals any, else one of
+// the usual ones.
 func httpMethod(a abstract.Arg) bool {
 	upper := strings.ToUpper(a.Text)
 	switch upper {
@@ -406,7 +406,7 @@ func bucket(c *shell.Call) {
 	}
 }
 
-// bucketOpens tells whether a store's tool lets everybody in: acl ch -u
+// bucketOpens reports whether a store's tool lets everybody in: acl ch -u
 // AllUsers:R, iam ch allUsers:objectViewer, anonymous set public.
 func bucketOpens(c *shell.Call, operands []abstract.Arg) bool {
 	if !operands[0].Is("acl", "defacl", "iam", "anonymous", "policy", "setacl") {

@@ -13,7 +13,7 @@ import (
 
 // installs is the step install: packages are fetched, and their own scripts run
 // unless the step says else.
-func (r *reader) installs(packages []abstract.Arg, s rows.Step) {
+func (r *rowReader) installs(packages []abstract.Arg, s rows.Step) {
 	from := abstract.FirstOr(r.selected(orVerb(s.On, "program")))
 	downloads(r.Call, from, packages)
 	switch s.Verb {
@@ -37,7 +37,7 @@ func downloads(c *shell.Call, from abstract.Arg, packages []abstract.Arg) {
 	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "fetch"}, from)
 }
 
-// fromURL tells whether a package is named by where it lies.
+// fromURL reports whether a package is named by where it is.
 func fromURL(p abstract.Arg) bool {
 	return abstract.IsURL(p) || p.HasPrefix("git+") || p.HasPrefix("github:") || p.HasPrefix("git@") || strings.Contains(p.Text, " @ http") ||
 		strings.Contains(p.Text, "@http") || strings.Contains(p.Text, "@git+") || strings.HasSuffix(p.Text, ".git")
@@ -58,7 +58,7 @@ func runsPackage(c *shell.Call, w rows.Wrapper, o shell.Options, rest []abstract
 	}
 }
 
-// fromGit tells whether a package is a repository: preparing it installs what
+// fromGit reports whether a package is a repository: preparing it installs what
 // it needs to build, with scripts, whatever the flags of the install around it.
 func fromGit(p abstract.Arg) bool {
 	short := strings.Contains(p.Text, "/") && !slices.ContainsFunc([]string{"@", ".", "/", "~", "file:", "link:", "workspace:", "npm:"},
@@ -87,9 +87,29 @@ func packageScripts(c *shell.Call) {
 
 // runScript is npm run NAME and npm NAME.
 func runScript(c *shell.Call) {
-	if !tasks.PackageScripts(c, c.Opts.Operand(0), c.Opts.Operands[min(1, len(c.Opts.Operands)):]) {
-		c.Process()
+	if tasks.PackageScripts(c, c.Opts.Operand(0), c.Opts.Operands[min(1, len(c.Opts.Operands)):]) {
+		return
 	}
+	if words := installed(c); len(words) > 0 {
+		c.Shell.Invoke(words, c.Node)
+		return
+	}
+	c.Process()
+}
+
+// installed is the command of a program among the packages of the project, as
+// pnpm and yarn run one whose name is not a script: pnpm prisma migrate reset.
+func installed(c *shell.Call) []abstract.Arg {
+	name := c.Opts.Operand(0).Text
+	if name == "" || c.Name != "pnpm" && c.Name != "yarn" {
+		return nil
+	}
+	known, ok, err := c.Shell.In.Rows.Program(name)
+	if err != nil || !ok || known.Converted || known.Kind != rows.Database {
+		return nil
+	}
+	i := slices.IndexFunc(c.Args, func(a abstract.Arg) bool { return a.Is(name) })
+	return c.Args[max(i, 0):]
 }
 
 // npm reads all arguments as those of npm.
@@ -99,8 +119,9 @@ func npm(c *shell.Call) {
 	follow(c, manager.Program)
 }
 
-// withoutScripts tells whether the packages' own scripts are kept from
-// running. The last word counts, and npm reads "--ignore-scripts false" as such.
+// withoutScripts reports whether the packages' own scripts are kept from
+// running. The last word counts, and npm reads "--ignore-scripts false" as
+// such.
 func withoutScripts(c *shell.Call) bool {
 	off := false
 	for _, opt := range c.Opts.List {

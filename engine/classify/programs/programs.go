@@ -1,6 +1,9 @@
 package programs
 
 import (
+	"path"
+	"slices"
+
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
@@ -31,6 +34,9 @@ func kindOf(set *rows.Set, name string) string {
 
 // runProgram finds out what a program does.
 func runProgram(c *shell.Call) shell.Outcome {
+	if service := serviceScript(c); service != nil {
+		return c.Shell.Invoke(service, c.Node)
+	}
 	k, _, err := c.Shell.In.Rows.Program(c.Name)
 	if err != nil {
 		c.Shell.Opaque("command", c.Path.Text)
@@ -65,6 +71,16 @@ func runProgram(c *shell.Call) shell.Outcome {
 	}
 	c.Finish()
 	return shell.Outcome{Out: c.Out, Fail: c.Shell.Scope.Dirs}
+}
+
+// serviceScript is the command that does what a script of the system does for a
+// service: /etc/init.d/web stop is service web stop.
+func serviceScript(c *shell.Call) []abstract.Arg {
+	name := path.Base(c.Path.Text)
+	if !c.Path.Known() || !slices.Contains(c.Shell.In.Rows.Words("programs.service_scripts"), path.Dir(c.Path.Text)) {
+		return nil
+	}
+	return slices.Concat([]abstract.Arg{abstract.Word("service"), c.Path.With(name)}, c.Args)
 }
 
 // does notes what a call does by what is known of its program.
@@ -138,7 +154,7 @@ func notes(c *shell.Call) {
 }
 
 // asksHelp reports whether a program only prints its help or version. Options
-// behind a subcommand count too, unless those of the program have to come first.
+// after a subcommand count too, unless those of the program have to come first.
 func asksHelp(c *shell.Call, p rows.Program) bool {
 	if rows.Has(p.Grammar, rows.Own) || len(c.Args) == 0 {
 		return false

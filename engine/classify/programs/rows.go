@@ -35,7 +35,7 @@ func grammar(p rows.Program) shell.Program {
 	return g
 }
 
-// padded puts a blank before the first word of a list and behind the last.
+// padded puts a blank before the first word of a list and after the last.
 func padded(words string) string {
 	if strings.TrimSpace(words) == "" {
 		return ""
@@ -43,10 +43,10 @@ func padded(words string) string {
 	return " " + strings.TrimSpace(words) + " "
 }
 
-// reader follows a row through one call.
-type reader struct {
+// rowReader follows a row through one call.
+type rowReader struct {
 	*shell.Call
-	operands []abstract.Arg // behind the names of subcommands that have a row
+	operands []abstract.Arg // after the names of subcommands that have a row
 	behind   int            // how many of them the case's sub names
 	meaning  *meaning       // what the words say, as far as that has been asked for
 	meant    string         // which of it the case has asked for
@@ -54,7 +54,7 @@ type reader struct {
 
 // follow notes what a row says that a call does.
 func follow(c *shell.Call, p rows.Program) {
-	r := &reader{Call: c, operands: c.Opts.Operands}
+	r := &rowReader{Call: c, operands: c.Opts.Operands}
 	var dirs []abstract.Arg
 	for _, option := range strings.Fields(p.Dir) {
 		dirs = append(dirs, c.Opts.All(option)...)
@@ -63,7 +63,7 @@ func follow(c *shell.Call, p rows.Program) {
 }
 
 // row follows the row of a program or, below it, of the subcommand that is called.
-func (r *reader) row(p rows.Program) {
+func (r *rowReader) row(p rows.Program) {
 	r.notes(p.Before)
 	if sub, ok := r.subcommand(p); ok {
 		r.row(sub)
@@ -84,7 +84,7 @@ func (r *reader) row(p rows.Program) {
 
 // asksUsage reports whether a call says nothing but the names of subcommands, and
 // of what they do, and one of the words with which the program says how it is used.
-func (r *reader) asksUsage(p rows.Program) bool {
+func (r *rowReader) asksUsage(p rows.Program) bool {
 	names, n := len(r.Subs), len(r.Args)
 	if p.Depth != nil {
 		names += *p.Depth
@@ -94,7 +94,7 @@ func (r *reader) asksUsage(p rows.Program) bool {
 }
 
 // notes does what all of the cases say that hold.
-func (r *reader) notes(cases []rows.Case) {
+func (r *rowReader) notes(cases []rows.Case) {
 	for _, n := range cases {
 		if r.holds(n) {
 			r.steps(n)
@@ -103,7 +103,7 @@ func (r *reader) notes(cases []rows.Case) {
 }
 
 // subcommand goes into the row of the subcommand that is called.
-func (r *reader) subcommand(p rows.Program) (sub rows.Program, ok bool) {
+func (r *rowReader) subcommand(p rows.Program) (sub rows.Program, ok bool) {
 	if len(p.Subcommands) == 0 {
 		return p, false
 	}
@@ -149,9 +149,9 @@ func inside(p, sub rows.Program) rows.Program {
 	return sub
 }
 
-// enter takes the first operand as a subcommand's name, and those behind it
+// enter takes the first operand as a subcommand's name, and those after it
 // apart by its row.
-func (r *reader) enter(sub rows.Program) {
+func (r *rowReader) enter(sub rows.Program) {
 	outer, name := r.Opts, r.operands[0]
 	names := outer.Operands[:len(outer.Operands)-len(r.operands)+1]
 	r.Opts = shell.ParseOptions(r.operands[1:], grammar(sub))
@@ -161,9 +161,9 @@ func (r *reader) enter(sub rows.Program) {
 	r.Subs = append(r.Subs, name.Show())
 }
 
-// talksTo is what a program talks to: a service, or what stands in for it on
+// talksTo is what a program talks to: a service, or what is in for it on
 // this machine.
-func (r *reader) talksTo(p rows.Program) abstract.Arg {
+func (r *rowReader) talksTo(p rows.Program) abstract.Arg {
 	if at, ok := r.Opts.Get(strings.Fields(p.Endpoint)...); ok && place.Loopback(place.HostOf(at.Value())) {
 		return at
 	}
@@ -175,7 +175,7 @@ func (r *reader) talksTo(p rows.Program) abstract.Arg {
 
 // far makes a machine that options name the one where all happens, until what
 // it returns is called.
-func (r *reader) far(options string) (back func()) {
+func (r *rowReader) far(options string) (back func()) {
 	frame, host := &r.Shell.Frame, r.Shell.Frame.Host
 	for _, a := range values(r.Opts, options) {
 		if !abstract.IsURL(a) || a.HasPrefix("unix://") || a.HasPrefix("npipe://") || a.HasPrefix("fd://") {
@@ -190,8 +190,8 @@ func (r *reader) far(options string) (back func()) {
 }
 
 // reread takes the arguments apart once more, where none of the subcommands is
-// named that have a row: options may stand behind operands then.
-func (r *reader) reread(p rows.Program) {
+// named that have a row: options may follow operands then.
+func (r *rowReader) reread(p rows.Program) {
 	p.Subcommands = nil
 	if g := grammar(p); !g.First {
 		names := len(r.Opts.Operands) - len(r.operands)
@@ -203,7 +203,7 @@ func (r *reader) reread(p rows.Program) {
 }
 
 // cases runs the first case that holds, or else the row's own function.
-func (r *reader) cases(p rows.Program) {
+func (r *rowReader) cases(p rows.Program) {
 	for _, one := range p.Cases {
 		if r.holds(one) {
 			r.steps(one)
@@ -218,9 +218,9 @@ func (r *reader) cases(p rows.Program) {
 	}
 }
 
-// calls runs the function that a row names, with the words behind its name.
+// calls runs the function that a row names, with the words after its name.
 // Without it nothing is known of the call.
-func (r *reader) calls(text string) {
+func (r *rowReader) calls(text string) {
 	name, words, _ := strings.Cut(text, " ")
 	r.Words = strings.Fields(words)
 	f := r.Shell.In.Knows.Go(name)
@@ -232,7 +232,7 @@ func (r *reader) calls(text string) {
 }
 
 // names enters the operands that say what is done into the list of subcommands.
-func (r *reader) names(p rows.Program) {
+func (r *rowReader) names(p rows.Program) {
 	asks := func(f func(rows.Case) bool) bool { return slices.ContainsFunc(p.Cases, f) }
 	words, depth := r.operands, 0
 	if p.Depth != nil {
@@ -260,7 +260,7 @@ func (r *reader) names(p rows.Program) {
 func given(o shell.Options, options string) bool { return o.Has(strings.Fields(options)...) }
 
 // holds reports whether all that a case asks for is there.
-func (r *reader) holds(c rows.Case) bool {
+func (r *rowReader) holds(c rows.Case) bool {
 	r.behind = 0
 	return r.named(c.Sub) && r.called(c.Names) && r.means(c.Means) && (c.Option == "" || given(r.Opts, c.Option)) &&
 		(c.Without == "" || !given(r.Opts, c.Without)) && r.valued(c.Value) && r.otherwise(c.Other) && r.counted(c.Operands) &&
@@ -268,7 +268,7 @@ func (r *reader) holds(c rows.Case) bool {
 }
 
 // among reports whether one of the operands fits a pattern.
-func (r *reader) among(patterns string) bool {
+func (r *rowReader) among(patterns string) bool {
 	return patterns == "" || slices.ContainsFunc(r.operands, func(a abstract.Arg) bool {
 		return rows.Fits(strings.Split(patterns, "|"), a.Text)
 	})
@@ -276,12 +276,12 @@ func (r *reader) among(patterns string) bool {
 
 // called reports whether the program, or the subcommand whose row this is, was
 // called by one of the names.
-func (r *reader) called(names string) bool {
+func (r *rowReader) called(names string) bool {
 	return names == "" || rows.Has(names, r.Name) || slices.ContainsFunc(r.Subs, func(sub string) bool { return rows.Has(names, sub) })
 }
 
 // means reports whether the words say one of what a case asks for.
-func (r *reader) means(asked string) bool {
+func (r *rowReader) means(asked string) bool {
 	for _, what := range strings.Fields(asked) {
 		if r.meaning != nil && r.meaning.says(what) {
 			r.meant = what
@@ -292,7 +292,7 @@ func (r *reader) means(asked string) bool {
 }
 
 // named reports whether the first operands are as a case's sub says.
-func (r *reader) named(sub string) bool {
+func (r *rowReader) named(sub string) bool {
 	patterns := rows.SubPatterns(sub)
 	for _, p := range patterns {
 		if r.fits(p) {
@@ -303,7 +303,7 @@ func (r *reader) named(sub string) bool {
 	return len(patterns) == 0
 }
 
-func (r *reader) fits(p rows.SubPattern) bool {
+func (r *rowReader) fits(p rows.SubPattern) bool {
 	for i, words := range p {
 		a := abstract.Arg{}
 		if i < len(r.operands) {
@@ -316,7 +316,7 @@ func (r *reader) fits(p rows.SubPattern) bool {
 	return true
 }
 
-func (r *reader) valued(wanted map[string]string) bool {
+func (r *rowReader) valued(wanted map[string]string) bool {
 	for options, want := range wanted {
 		patterns := strings.Split(want, "|")
 		for _, v := range values(r.Opts, options) {
@@ -341,7 +341,7 @@ func holdsPart(patterns []string, v abstract.Arg) bool {
 }
 
 // otherwise reports whether an option has a value that is none of those named.
-func (r *reader) otherwise(values map[string]string) bool {
+func (r *rowReader) otherwise(values map[string]string) bool {
 	for options, usual := range values {
 		if slices.ContainsFunc(r.Opts.All(strings.Fields(options)...), func(v abstract.Arg) bool {
 			return !rows.Fits(strings.Split(usual, "|"), v.Text) || v.Text != "" && strings.Trim(v.Text, abstract.Holes) == ""
@@ -352,7 +352,7 @@ func (r *reader) otherwise(values map[string]string) bool {
 	return len(values) == 0
 }
 
-func (r *reader) counted(operands string) bool {
+func (r *rowReader) counted(operands string) bool {
 	if operands == "" {
 		return true
 	}
@@ -360,8 +360,8 @@ func (r *reader) counted(operands string) bool {
 	return err == nil && (len(r.operands) == n || more && len(r.operands) > n)
 }
 
-// worded reports whether all words stand among the operands, letter case aside.
-func (r *reader) worded(all []string) bool {
+// worded reports whether all words are among the operands, letter case aside.
+func (r *rowReader) worded(all []string) bool {
 	if len(all) == 0 {
 		return true
 	}
@@ -372,7 +372,7 @@ func (r *reader) worded(all []string) bool {
 }
 
 // selected are the words that a selector selects.
-func (r *reader) selected(text string) []abstract.Arg {
+func (r *rowReader) selected(text string) []abstract.Arg {
 	list, err := rows.Selectors(text)
 	if err != nil {
 		return []abstract.Arg{abstract.UnknownArg()}
@@ -384,9 +384,9 @@ func (r *reader) selected(text string) []abstract.Arg {
 	return out
 }
 
-// chosen are the words of one selector, those that its filters let through, or
-// else those of the next one.
-func (r *reader) chosen(s rows.Selector) []abstract.Arg {
+// chosen returns the words that pass the filters of one selector, or else those of
+// the next one.
+func (r *rowReader) chosen(s rows.Selector) []abstract.Arg {
 	list := r.every(s)
 	if s.After+s.Like+s.Unlike != "" {
 		list = filtered(list, s)
@@ -397,7 +397,7 @@ func (r *reader) chosen(s rows.Selector) []abstract.Arg {
 	return list
 }
 
-// filtered are the words that a selector's filters let through.
+// filtered returns the words that pass a selector's filters.
 func filtered(list []abstract.Arg, s rows.Selector) (some []abstract.Arg) {
 	for _, a := range list {
 		rest, begins := strings.CutPrefix(a.Text, s.After)
@@ -420,7 +420,7 @@ func like(patterns []string, a abstract.Arg) bool {
 }
 
 // every is what a selector selects, before words are left out of it.
-func (r *reader) every(s rows.Selector) []abstract.Arg {
+func (r *rowReader) every(s rows.Selector) []abstract.Arg {
 	n := len(r.operands)
 	switch s.Kind {
 	case rows.SelectOperands:
@@ -459,7 +459,7 @@ func (r *reader) every(s rows.Selector) []abstract.Arg {
 }
 
 // text is a text of the row, filled in.
-func (r *reader) text(text string) abstract.Arg {
+func (r *rowReader) text(text string) abstract.Arg {
 	text = strings.ReplaceAll(text, "$program", r.Name)
 	if below, ok := strings.CutPrefix(text, "~"); ok {
 		return abstract.Concat(r.Shell.Read("HOME"), abstract.Word(below))

@@ -13,7 +13,7 @@ import (
 )
 
 // steps does what a case says.
-func (r *reader) steps(c rows.Case) {
+func (r *rowReader) steps(c rows.Case) {
 	for _, s := range c.Do {
 		if (s.If == "" || given(r.Opts, s.If)) && (s.Unless == "" || !given(r.Opts, s.Unless)) {
 			r.InDirectory(r.Opts.All(strings.Fields(s.In)...), func() { r.step(s) })
@@ -22,7 +22,7 @@ func (r *reader) steps(c rows.Case) {
 }
 
 // step does one thing that a row says.
-func (r *reader) step(s rows.Step) {
+func (r *rowReader) step(s rows.Step) {
 	key, value := s.Op()
 	e := r.effect(s)
 	switch key {
@@ -58,8 +58,8 @@ func (r *reader) step(s rows.Step) {
 	}
 }
 
-// runs does what a step says that is no effect by itself.
-func (r *reader) runs(key, value string, s rows.Step) {
+// runs does what a step says that is not an effect by itself.
+func (r *rowReader) runs(key, value string, s rows.Step) {
 	switch key {
 	case "signal":
 		for _, id := range strings.Fields(value) {
@@ -101,7 +101,7 @@ func orVerb(verb, usual string) string {
 }
 
 // effect is what a step says of the effect that it stands for.
-func (r *reader) effect(s rows.Step) abstract.RawEffect {
+func (r *rowReader) effect(s rows.Step) abstract.RawEffect {
 	all := s.Recursive == rows.Usual && everything(r.Call)
 	e := abstract.RawEffect{Verb: s.Verb, Object: r.object(s.Object), Recursive: all || r.flag(s.Recursive), Forced: r.flag(s.Forced),
 		Contents: s.Contents, Egress: s.Egress, Persistence: s.Persistence, Privileged: s.Privileged, Reversible: engine.Reversibility(s.Reversible)}
@@ -116,12 +116,12 @@ func (r *reader) effect(s rows.Step) abstract.RawEffect {
 }
 
 // flag reads a key that is true, or the options that make it so.
-func (r *reader) flag(value string) bool {
+func (r *rowReader) flag(value string) bool {
 	return value == "true" || value != "" && given(r.Opts, value)
 }
 
 // object is the kind of thing that a step names; $0 stands for the first operand.
-func (r *reader) object(text string) string {
+func (r *rowReader) object(text string) string {
 	if text == "$noun" && r.meaning != nil {
 		return r.meaning.object
 	}
@@ -132,7 +132,7 @@ func (r *reader) object(text string) string {
 }
 
 // numbered is the operand that $0 stands for.
-func (r *reader) numbered(text string) (a abstract.Arg, ok bool) {
+func (r *rowReader) numbered(text string) (a abstract.Arg, ok bool) {
 	if len(text) != 2 || text[0] != '$' {
 		return a, false
 	}
@@ -143,8 +143,8 @@ func (r *reader) numbered(text string) (a abstract.Arg, ok bool) {
 }
 
 // targets are the words that a selector selects, with what a step says that
-// stands behind them.
-func (r *reader) targets(selector string, s rows.Step) []abstract.Arg {
+// follows them.
+func (r *rowReader) targets(selector string, s rows.Step) []abstract.Arg {
 	list := r.selected(selector)
 	if s.Suffix == "" {
 		return list
@@ -160,8 +160,8 @@ func (r *reader) targets(selector string, s rows.Step) []abstract.Arg {
 	return list
 }
 
-// sized says how many bytes are written, or are left.
-func (r *reader) sized(e abstract.RawEffect, selector string) abstract.RawEffect {
+// sized reports how many bytes are written, or are left.
+func (r *rowReader) sized(e abstract.RawEffect, selector string) abstract.RawEffect {
 	if selector == "" {
 		return e
 	}
@@ -181,7 +181,7 @@ func lastOf(list []abstract.Arg) abstract.Arg {
 }
 
 // does notes an effect whose verb a step gives.
-func (r *reader) does(key, verb string, s rows.Step, e abstract.RawEffect) {
+func (r *rowReader) does(key, verb string, s rows.Step, e abstract.RawEffect) {
 	e.Verb = verb
 	if verb == "$sub" && len(r.Subs) > 0 {
 		e.Verb = r.Subs[len(r.Subs)-1]
@@ -228,7 +228,7 @@ func (r *reader) does(key, verb string, s rows.Step, e abstract.RawEffect) {
 }
 
 // reads notes that files are read. What a process substitution prints flows on.
-func (r *reader) reads(e abstract.RawEffect, files []abstract.Arg) {
+func (r *rowReader) reads(e abstract.RawEffect, files []abstract.Arg) {
 	for _, f := range files {
 		if f.From != nil {
 			r.Out.Taint |= f.From.Taint
@@ -248,7 +248,7 @@ func (r *reader) reads(e abstract.RawEffect, files []abstract.Arg) {
 }
 
 // prints is what a row says of standard output.
-func (r *reader) prints(what, on string) {
+func (r *rowReader) prints(what, on string) {
 	switch what {
 	case "names":
 		var roots []abstract.Arg
@@ -271,7 +271,7 @@ func (r *reader) prints(what, on string) {
 
 // printParts is the output of a program that picks lines of files, or of its
 // input: as well known as the whole of them.
-func (r *reader) printParts(files []abstract.Arg) {
+func (r *rowReader) printParts(files []abstract.Arg) {
 	in := r.Shell.Frame.Stdin
 	switch {
 	case len(files) > 0 || in == nil:
@@ -293,8 +293,8 @@ func (r *reader) printParts(files []abstract.Arg) {
 	}
 }
 
-// as runs the operands behind the subcommand as arguments of another program.
-func (r *reader) as(name string) {
+// as runs the operands after the subcommand as arguments of another program.
+func (r *rowReader) as(name string) {
 	known, ok, _ := r.Shell.In.Rows.Program(name)
 	if !ok || r.Shell.Frame.Depth > shell.MaxDepth {
 		r.Call.Process()
@@ -314,7 +314,7 @@ func (r *reader) as(name string) {
 
 // starts runs what a row says that is run. A row that leads back to itself comes
 // to an end.
-func (r *reader) starts(f func() shell.Outcome) shell.Outcome {
+func (r *rowReader) starts(f func() shell.Outcome) shell.Outcome {
 	if r.Shell.Frame.Depth >= shell.MaxDepth {
 		r.Shell.OverBudget(r.Name)
 		return shell.Outcome{Out: abstract.UnknownArg()}
@@ -323,7 +323,7 @@ func (r *reader) starts(f func() shell.Outcome) shell.Outcome {
 }
 
 // code runs texts as code: of a shell, or in another language.
-func (r *reader) code(selector, language string) {
+func (r *rowReader) code(selector, language string) {
 	via := r.Name
 	if selector == rows.SelectInput {
 		via = inputVia(r.Call)
@@ -341,13 +341,13 @@ func (r *reader) code(selector, language string) {
 }
 
 // script runs a file as the shell would that is told its name.
-func (r *reader) script(file abstract.Arg) {
+func (r *rowReader) script(file abstract.Arg) {
 	r.starts(func() shell.Outcome { return r.Shell.Invoke([]abstract.Arg{abstract.Word("sh"), file}, r.Node) })
 }
 
 // embedded runs what the arguments hold that a row says is run: command lines in
 // options, scripts, a command among the operands.
-func (r *reader) embedded(p rows.Program) {
+func (r *rowReader) embedded(p rows.Program) {
 	if p.Language == "" {
 		r.code(orVerb(p.Code, "--"), "")
 	}

@@ -8,6 +8,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
+// harmlessSignals are options of kill with which nothing ends: signals that a program
+// passes over unless it asks for them, and lists.
+var harmlessSignals = []string{"-l", "-L", "-0", "-CONT", "-SIGCONT", "-WINCH", "-SIGWINCH", "-URG", "-SIGURG", "-CHLD", "-SIGCHLD"}
+
 // kill reads its arguments in its own way: the first may name a signal, and -1 is
 // all processes.
 func kill(c *shell.Call) {
@@ -19,7 +23,7 @@ func kill(c *shell.Call) {
 			targets = targets[1:]
 		}
 	}
-	if first.Is("-l", "-L", "-0") {
+	if first.Is(harmlessSignals...) {
 		return
 	}
 	if len(targets) > 0 && targets[0].Is("--") {

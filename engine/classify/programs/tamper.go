@@ -1,11 +1,14 @@
 package programs
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/tailscale/hujson"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
@@ -13,10 +16,14 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// SettingsIn reads an object of settings, each given once. Comments are not
-// read, as is anything else behind which something could hide.
+// SettingsIn reads an object of settings, JSON with comments and trailing commas,
+// each setting given once. Anything that could hide a setting makes it fail.
 func SettingsIn(text string) (map[string]json.RawMessage, bool) {
-	d := json.NewDecoder(strings.NewReader(text))
+	plain, err := hujson.Standardize([]byte(text))
+	if err != nil {
+		return nil, false
+	}
+	d := json.NewDecoder(bytes.NewReader(plain))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
 		return nil, false
 	}
@@ -36,12 +43,12 @@ func SettingsIn(text string) (map[string]json.RawMessage, bool) {
 	if _, err := d.Token(); err != nil {
 		return nil, false
 	}
-	_, err := d.Token()
+	_, err = d.Token()
 	return all, err == io.EOF
 }
 
-// speaksAsClient says that a program of which nothing is known is told of an
-// event as a client tells reviewer: a copy of it serves as well.
+// speaksAsClient reports whether an unknown program is given an event as a client
+// gives one to reviewer: it may be a copy of it.
 func speaksAsClient(c *shell.Call) bool {
 	if c.Known {
 		return false
@@ -73,7 +80,7 @@ func injectedBy(c *shell.Call) {
 	}
 }
 
-// otherSettings notes that a client is given settings beside those that the row
+// otherSettings notes that a client is given settings next to those that the row
 // names, or some of which nothing is known: they may switch its hooks off or
 // allow it more.
 func otherSettings(c *shell.Call) {
@@ -91,9 +98,9 @@ func otherSettings(c *shell.Call) {
 	}), engine.SignalAgentUnguarded)
 }
 
-// replacesGuard notes that a package or module is installed or taken away that
-// holds reviewer's program, or that the client it stands at is taken away or
-// gets a certain, perhaps older version. The row names the words that take away.
+// replacesGuard notes that a package or module is installed or removed that
+// contains reviewer's program, or that the client it is installed in is removed or
+// gets a certain, perhaps older version. The row names the words that remove.
 func replacesGuard(c *shell.Call) {
 	removed := c.Opts.Operand(0).Is(c.Words...)
 	for _, p := range c.Opts.Operands[min(1, len(c.Opts.Operands)):] {
@@ -127,8 +134,8 @@ func seeksInInput(c *shell.Call) {
 	}
 }
 
-// namesGuardFiles says that the names of the client's settings are among those of
-// files that hold a text, where that text is the guard's name.
+// namesGuardFiles reports that the names of the client's settings are among
+// those of files that hold a text, where that text is the guard's name.
 func namesGuardFiles(c *shell.Call) {
 	words := behindSubs(c)
 	patterns := append(c.Opts.All("-e", "--regexp"), words[:min(1, len(words))]...)
@@ -174,8 +181,8 @@ func locks(c *shell.Call) {
 	}
 }
 
-// hiddenFolders are the names in a folder whose contents are copied that begin with a
-// dot: settings of clients lie in such folders, and land with the rest.
+// hiddenFolders are the names in a folder whose contents are copied that begin
+// with a dot: settings of clients are in such folders, and land with the rest.
 func hiddenFolders(c *shell.Call, source abstract.Arg) []string {
 	if c.Shell.In.ListDir == nil || !source.Known() || !strings.HasSuffix(source.Text, "/.") && !strings.HasSuffix(source.Text, "/") {
 		return nil

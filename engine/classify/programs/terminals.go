@@ -13,8 +13,8 @@ import (
 )
 
 // multiplexer is a program that keeps terminals and has commands of its own, as
-// tmux and screen: the subcommands of its row, several behind one another. The
-// word is an option behind which they stand; without it in the call, and where
+// tmux and screen: the subcommands of its row, several after one another. The
+// word is an option after which they stand; without it in the call, and where
 // there is no such option, operands are a command that runs in a new terminal.
 func multiplexer(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 	w := *p.Wraps
@@ -138,13 +138,13 @@ func insertedCode(text abstract.Arg) []abstract.Arg {
 	}
 }
 
-// behindSubs are the words behind the names of subcommands.
+// behindSubs are the words after the names of subcommands.
 func behindSubs(c *shell.Call) []abstract.Arg {
 	return c.Opts.Operands[min(len(c.Subs), len(c.Opts.Operands)):]
 }
 
-// nestedCommands runs commands of a multiplexer that stand in the words of
-// another one: bind-key x run-shell …. The word is how many stand before them.
+// nestedCommands runs commands of a multiplexer that are in the words of
+// another one: bind-key x run-shell …. The word is how many are before them.
 func nestedCommands(c *shell.Call) {
 	p, known, _ := c.Shell.In.Rows.Program(c.Name)
 	skip, _ := strconv.Atoi(strings.Join(c.Words, ""))
@@ -349,7 +349,7 @@ func unescaped(text string) string {
 	return b.String()
 }
 
-// escape1 reads what stands behind a backslash: how many bytes, and what it means.
+// escape1 reads what follows a backslash: how many bytes, and what it means.
 func escape1(s string) (int, string) {
 	switch s[0] {
 	case 'n', 'r':
@@ -488,8 +488,8 @@ func opensTerminal(c *shell.Call) {
 // pressesEnter ends the line.
 func pressesEnter(c *shell.Call) { c.Types("", []shell.Key{{Kind: shell.KeyEnter}}) }
 
-// setsVariable notes that a variable of what is started later is set or, with the
-// words as options, taken away.
+// setsVariable notes that a variable of programs that are started later is set or,
+// with the words as options, removed.
 func setsVariable(c *shell.Call) {
 	words := behindSubs(c)
 	if len(words) == 0 {

@@ -29,14 +29,8 @@ func wrapped(c *shell.Call, k rows.Known) (shell.Outcome, bool) {
 	if w.Splits != "" {
 		c.Args = splitStrings(c.Args)
 	}
-	o := shell.ParseOptions(c.Args, shell.Program{Values: padded(w.Values), Literal: w.Sub == "--args",
-		First: w.CommandWith == "" || startsWith(c.Args, strings.Fields(w.CommandWith)...)})
-	if w.Sub == "--args" {
-		if len(c.Args) == 0 || !c.Args[0].Is("--args") {
-			return shell.Outcome{}, false
-		}
-		o.Operands = c.Args
-	}
+	first := w.CommandWith == "" || startsWith(c.Args, strings.Fields(w.CommandWith)...)
+	o := shell.ParseOptions(c.Args, shell.Program{Values: padded(w.Values), First: first})
 	rest := o.Operands
 	if w.Sub != "" {
 		if len(rest) == 0 || !rows.Has(w.Sub, rest[0].Text) {
@@ -63,7 +57,7 @@ func wrapped(c *shell.Call, k rows.Known) (shell.Outcome, bool) {
 	return unwrap(c, w, o, rest)
 }
 
-// behind runs what stands behind one of the options that the row names.
+// behind runs what follows one of the options that the row names.
 func behind(c *shell.Call, w rows.Wrapper) (shell.Outcome, bool) {
 	for i, a := range c.Args {
 		if rows.Has(w.After, a.Text) && i+1 < len(c.Args) {
@@ -73,7 +67,8 @@ func behind(c *shell.Call, w rows.Wrapper) (shell.Outcome, bool) {
 	return shell.Outcome{}, false
 }
 
-// runsLine runs a command, of which all words may stand in one: just -c 'rm a.txt'.
+// runsLine runs a command, of which all words may be in one: just -c 'rm
+// a.txt'.
 func runsLine(c *shell.Call, words []abstract.Arg) shell.Outcome {
 	if len(words) == 1 && strings.ContainsAny(words[0].Text, " \t\n") {
 		return c.Shell.Embed(words[0], c.Name, false)
@@ -174,7 +169,7 @@ func under(c *shell.Call, w rows.Wrapper, o shell.Options, f func() shell.Outcom
 // endingSignals are signals that end a program.
 var endingSignals = []string{"term", "kill", "int", "hup", "quit", "15", "9", "2", "1", "3"}
 
-// endsAll tells whether a timeout(1) ends its command and what that starts:
+// endsAll reports whether a timeout(1) ends its command and what that starts:
 // the time is known and more than none, and the signal is one that ends things.
 func endsAll(limit abstract.Arg, o shell.Options) bool {
 	if !positiveTime(limit) || o.Has("-f", "--foreground") {
@@ -187,7 +182,7 @@ func endsAll(limit abstract.Arg, o shell.Options) bool {
 	return !ok || slices.Contains(endingSignals, strings.TrimPrefix(strings.ToLower(signal.Text), "sig"))
 }
 
-// positiveTime tells whether a text is a time of sleep(1) and more than none.
+// positiveTime reports whether a text is a time of sleep(1) and more than none.
 func positiveTime(a abstract.Arg) bool {
 	n := strings.TrimRight(a.Text, "smhd")
 	return len(a.Text)-len(n) <= 1 && strings.Trim(n, "0123456789.") == "" && strings.Count(n, ".") <= 1 && strings.Trim(n, "0.") != ""
@@ -264,7 +259,7 @@ func xargs(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 	return o2, true
 }
 
-// xargsSeparator tells what stands between the arguments that xargs reads:
+// xargsSeparator reports what is between the arguments that xargs reads:
 // blanks, but the ends of lines where each line is put in somewhere.
 func xargsSeparator(o shell.Options, lines bool) func(rune) bool {
 	end, given := o.Get("-d", "--delimiter")
@@ -279,7 +274,7 @@ func xargsSeparator(o shell.Options, lines bool) func(rune) bool {
 	return blankOrNUL
 }
 
-// blankOrNUL is what stands between words, and NUL.
+// blankOrNUL is what is between words, and NUL.
 func blankOrNUL(r rune) bool { return unicode.IsSpace(r) || r == 0 }
 
 // inputWords are the words of standard input, as far as they are known.
@@ -447,4 +442,20 @@ func bubble(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 		c.Shell.Frame.Remade = c.Shell.Frame.Remade || other
 		return c.Shell.Invoke(args, c.Node)
 	}), true
+}
+
+// entryPoint runs the program that an option names, or a word behind =, with what
+// follows the second operand: flatpak run --command=sh APP -c CODE.
+func entryPoint(c *shell.Call) {
+	app := slices.IndexFunc(c.Args, func(a abstract.Arg) bool { return len(c.Opts.Operands) > 1 && a.Text == c.Opts.Operands[1].Text })
+	for _, word := range c.Words {
+		program, ok := c.Opts.Get(word)
+		if name, said := strings.CutPrefix(word, "="); said {
+			program, ok = abstract.Word(name), true
+		}
+		if ok && app >= 0 {
+			c.Shell.Invoke(append([]abstract.Arg{program}, c.Args[app+1:]...), c.Node)
+			return
+		}
+	}
 }

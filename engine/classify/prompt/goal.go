@@ -18,13 +18,13 @@ const (
 	MaxGoalNames   = 24
 	MaxGoalName    = 160 // bytes: paths in full are long
 	maxConstraints = 16
-	maxClause      = 80  // words of a clause that are looked at
+	maxClause      = 80  // words of a clause that are examined
 	maxQuoted      = 400 // bytes between quotes
 )
 
-// GoalOf says what a person's prompt asks for. Only what they wrote themselves
-// counts: what is fenced, quoted, marked up or looks like a log was pasted, and
-// may hold somebody else's words.
+// GoalOf reports what a person's prompt asks for. Only what they wrote
+// themselves counts: what is fenced, quoted, marked up or looks like a log was
+// pasted, and may hold somebody else's words.
 func GoalOf(set *rows.Set, m *mask.Masker, prompt string, k *marks.Marker) *engine.Goal {
 	words := newVocabulary(set)
 	own := words.ownWords(ends(prompt, maxPromptEnd))
@@ -82,7 +82,7 @@ func openingTag(line string) string {
 	return line[1:end]
 }
 
-// pasted says that a line looks like a quotation, a log, a diff or code.
+// pasted reports whether a line looks like a quotation, a log, a diff or code.
 func (g *vocabulary) pasted(line, bare string) bool {
 	if bare == "" {
 		return false
@@ -101,7 +101,7 @@ func (g *vocabulary) pasted(line, bare string) bool {
 	return g.logLine(bare)
 }
 
-// logLine says that a line begins with a time or a level, as logs do.
+// logLine reports whether a line begins with a time or a level, as logs do.
 func (g *vocabulary) logLine(s string) bool {
 	s = strings.TrimLeft(s, "[(")
 	word, _, _ := strings.Cut(s, " ")
@@ -118,13 +118,13 @@ type promptWord struct {
 	text string
 	low  string // in lower case, without the punctuation around
 	name bool   // a path, a file's name or a quoted identifier
-	stop byte   // the punctuation behind: , ; : . ! ? or 0
+	stop byte   // the punctuation after: , ; : . ! ? or 0
 }
 
 // is reports whether a word is one of these.
 func (w promptWord) is(words ...string) bool { return slices.Contains(words, w.low) }
 
-// sentences splits a text at ends of lines and at marks behind which there is
+// sentences splits a text at ends of lines and at marks after which there is
 // space, and each into words.
 func (g *vocabulary) sentences(text string) [][]promptWord {
 	var all [][]promptWord
@@ -143,7 +143,7 @@ func (g *vocabulary) sentences(text string) [][]promptWord {
 	return all
 }
 
-// promptWords reads the words of a line. What stands in quotes is one word: an
+// promptWords reads the words of a line. What is in quotes is one word: an
 // identifier where it holds no space, else somebody's words, which say nothing.
 func (g *vocabulary) promptWords(line string) []promptWord {
 	var list []promptWord
@@ -201,7 +201,7 @@ func letterOrDigit(r rune) bool {
 	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r > 0x7f
 }
 
-// takeStop reads the punctuation behind a quoted word.
+// takeStop reads the punctuation after a quoted word.
 func takeStop(line string, i int, w *promptWord) int {
 	for i < len(line) && strings.IndexByte(",;:.!?)'s", line[i]) >= 0 {
 		if line[i] != ')' && line[i] != '\'' && line[i] != 's' {
@@ -230,8 +230,8 @@ func (g *vocabulary) plainWord(s string) promptWord {
 	return w
 }
 
-// pathName says that a word is a path or a file's name, and no address, fraction
-// or pair of words.
+// pathName reports whether a word is a path or a file's name, and no address,
+// fraction or pair of words.
 func (g *vocabulary) pathName(s string) bool {
 	if len(s) < 2 || len(s) > MaxGoalName || strings.Contains(s, "://") || strings.ContainsAny(s, "@=<>|;,(){}\"'`$%&!?") ||
 		strings.Contains(s, mask.Redacted) {
@@ -327,7 +327,7 @@ func (g *goalReader) done() {
 }
 
 // clauses splits a sentence where a new thought begins: at ; and :, at but, and
-// at a comma unless a list of names goes on behind it.
+// at a comma unless a list of names goes on after it.
 func (g *vocabulary) clauses(s []promptWord) [][]promptWord {
 	var all [][]promptWord
 	start := 0
@@ -365,7 +365,8 @@ func (g *vocabulary) forbidsMore(rest []promptWord) bool {
 	return kind != ""
 }
 
-// listGoesOn says that behind a comma another name follows: a.go, b.go or c.go.
+// listGoesOn reports whether after a comma another name follows: a.go, b.go or
+// c.go.
 func (g *vocabulary) listGoesOn(s []promptWord, i int) bool {
 	next := i + 1
 	for next < len(s) && g.is(s[next], "joiners") {

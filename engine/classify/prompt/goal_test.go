@@ -23,7 +23,7 @@ func goalMarker() *marks.Marker {
 		Known: func(string) bool { return false }}
 }
 
-// TestGoals reads testdata/goals: prompts, and behind a line of -- what is said
+// TestGoals reads testdata/goals: prompts, and after a line of -- what is said
 // of them; cases end with a line of ====.
 func TestGoals(t *testing.T) {
 	files, err := filepath.Glob("testdata/goals/*.txt")

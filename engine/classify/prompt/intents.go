@@ -27,7 +27,7 @@ func (g *goalReader) intended(c []promptWord, question bool) {
 	g.broken(c)
 }
 
-// german says that a clause forbids with a word that stands behind its verb.
+// german reports whether a clause forbids with a word that follows its verb.
 func (g *vocabulary) german(c []promptWord) bool {
 	return slices.ContainsFunc(c, func(w promptWord) bool { return w.is("nicht", "nichts", "kein", "keine") })
 }

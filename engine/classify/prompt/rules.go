@@ -8,7 +8,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 )
 
-// conditional says that a clause begins with a condition, for what follows too.
+// conditional reports whether a clause begins with a condition, for what
+// follows too.
 func (g *vocabulary) conditional(c []promptWord) bool { return g.has("conditions", lowAt(c, 0)) }
 
 // forbids reads orders not to do something: don't touch X, without deleting,
@@ -25,7 +26,7 @@ func (g *goalReader) forbids(c []promptWord) bool {
 	return verbs < len(c) && g.forbidden(c, verbs)
 }
 
-// negation returns the place behind the words that make a clause an order not to
+// negation returns the place after the words that make a clause an order not to
 // do something; -1: it is none.
 func (g *vocabulary) negation(c []promptWord) int {
 	for i := range c {
@@ -54,8 +55,9 @@ func lowAt(c []promptWord, i int) string {
 	return c[i].low
 }
 
-// commanded says that a negation is an order to the reader: nobody else is the
-// subject before it. "I don't want you to" is one too, and is read elsewhere.
+// commanded reports whether a negation is an order to the reader: nobody else
+// is the subject before it. "I don't want you to" is one too, and is read
+// elsewhere.
 func (g *vocabulary) commanded(c []promptWord, i int) bool {
 	from := max(0, i-4)
 	if c[i].low == "without" || c[i].low == "avoid" {
@@ -95,8 +97,8 @@ func (g *goalReader) forbidden(c []promptWord, i int) bool {
 	return g.object(kind, c[end:])
 }
 
-// approval says that a clause makes something wait for the person: until I say
-// so, without asking me.
+// approval reports whether a clause makes something wait for the person: until
+// I say so, without asking me.
 func (g *vocabulary) approval(c []promptWord) bool {
 	return slices.ContainsFunc(c, func(w promptWord) bool { return g.is(w, "approvers") }) &&
 		slices.ContainsFunc(c, func(w promptWord) bool { return w.is("until", "unless", "without", "before", "till") })
@@ -161,7 +163,7 @@ func (g *goalReader) object(kind engine.ConstraintKind, c []promptWord) bool {
 	return true
 }
 
-// objectNames are the names of an object: behind words that say nothing, up to
+// objectNames are the names of an object: after words that say nothing, up to
 // where something else begins.
 func (g *vocabulary) objectNames(c []promptWord) []string {
 	var names []string
@@ -208,7 +210,8 @@ func (g *vocabulary) objectNoun(c []promptWord) string {
 	return ""
 }
 
-// allOfIt says that an object is all there is: anything, any files, the code.
+// allOfIt reports whether an object is all there is: anything, any files, the
+// code.
 func (g *vocabulary) allOfIt(c []promptWord) bool {
 	seen := false
 	for i, w := range c {
@@ -260,7 +263,7 @@ func (g *goalReader) notYet(c []promptWord, i int) bool {
 	return false
 }
 
-// changes reads what is behind "no" or "any" changes.
+// changes reads what is after "no" or "any" changes.
 func (g *goalReader) changes(c []promptWord) bool {
 	i := slices.IndexFunc(c, func(w promptWord) bool { return w.low == "changes" || w.low == "edits" || w.low == "modifications" })
 	if i < 0 || i > 2 || slices.ContainsFunc(c, func(w promptWord) bool { return g.is(w, "limits") }) {
@@ -398,8 +401,8 @@ func (g *goalReader) leaves(c []promptWord) bool {
 	return false
 }
 
-// imperative says that the verb at i is an order: it begins the clause, or
-// follows a word that asks.
+// imperative reports whether the verb at i is an order: it begins the clause,
+// or follows a word that asks.
 func (g *vocabulary) imperative(c []promptWord, i int) bool {
 	return i <= 0 || g.is(c[i-1], "before_order") || c[i-1].stop != 0 || c[i-1].low == ""
 }
@@ -460,8 +463,8 @@ func (g *goalReader) freezes(c []promptWord) bool {
 	return false
 }
 
-// lifts reads what takes back an earlier word: the freeze is over, you may edit
-// X again, go ahead. What is lifted is a name, or the kind of constraint.
+// lifts reads what revokes an earlier constraint: the freeze is over, you may edit X
+// again, go ahead. What is lifted is a name, or the kind of constraint.
 func (g *goalReader) lifts(c []promptWord) bool {
 	own := *g
 	own.vocabulary = g.lifting()

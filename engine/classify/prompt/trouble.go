@@ -35,8 +35,8 @@ func WithoutTags(s string) string {
 // maxTag bounds what counts as markup, in bytes.
 const maxTag = 40
 
-// maxTrouble is how much of an error is looked at from either end, in bytes:
-// the error itself stands at the beginning or, behind what went well, at the end.
+// maxTrouble is how much of an error is examined from either end, in bytes: the
+// error itself is at the beginning or, after what went well, at the end.
 const maxTrouble = 4 << 10
 
 // byExactness are the kinds of errors in the order in which they are looked for:
@@ -47,7 +47,7 @@ func byExactness() []engine.Trouble {
 		engine.TroubleUsage, engine.TroubleTime, engine.TroubleNetwork, engine.TroubleDenied, engine.TroubleMissing}
 }
 
-// TroubleOf says what kind of error a text reports; check: the call looks
+// TroubleOf reports what kind of error a text reports; check: the call looks
 // whether the work is good, so that its failure is most likely what it found.
 func TroubleOf(set *rows.Set, text string, check bool) engine.Trouble {
 	text, code := exitCode(text)
@@ -85,8 +85,9 @@ func says(text string, phrases []string) bool {
 	return slices.ContainsFunc(phrases, func(p string) bool { return saysOnce(text, p) })
 }
 
-// saysOnce says that a text holds a phrase that is no part of a longer number or
-// word at the end at which it has a digit: "error 401", not "error 4013".
+// saysOnce reports whether a text holds a phrase that is not part of a longer
+// number or word at the end at which it has a digit: "error 401", not "error
+// 4013".
 func saysOnce(text, p string) bool {
 	for from := 0; ; {
 		i := strings.Index(text[from:], p)

@@ -20,8 +20,8 @@ const (
 	MaxGoalWords   = 64
 )
 
-// looking are programs that only show or move what others have made: they
-// stand in most commands and say nothing of what is wanted.
+// looking are programs that only show or move what others have made: they are
+// in most commands and say nothing of what is wanted.
 var looking = []string{"cat", "head", "tail", "less", "more", "wc", "sort", "uniq", "cut", "tr", "awk", "sed", "grep", "egrep",
 	"fgrep", "rg", "find", "fd", "xargs", "ls", "dir", "tree", "cd", "pwd", "echo", "printf", "tee", "test", "true", "false",
 	"sleep", "exit", "which", "type", "env", "export", "set", "unset", "source", "bash", "sh", "zsh", "sudo", "timeout", "time",
@@ -55,7 +55,7 @@ func WordHashes(texts []string, n int) []string {
 	return out
 }
 
-// HashWord is a hash that is not keyed: words of masked texts are no secrets.
+// HashWord is a hash that is not keyed: words of masked texts are not secrets.
 func HashWord(w string) string {
 	h := fnv.New32a()
 	h.Write([]byte(w))

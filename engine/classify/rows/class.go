@@ -32,7 +32,7 @@ var classes = []struct{ name, chars string }{
 	{"base64", digits + capital + small + "_-+/="},
 }
 
-// ParseClass reads the name of a class, with more characters behind a plus:
+// ParseClass reads the name of a class, with more characters after a plus:
 // alnum, token+:.
 func ParseClass(text string) (*Class, error) {
 	if c := plainClasses()[text]; c != nil {
@@ -81,7 +81,7 @@ func charsOf(text string) (string, error) {
 		}
 		names = append(names, c.name)
 	}
-	return "", fmt.Errorf("unknown characters %q: expected one of %s, and more behind a plus", text, strings.Join(names, ", "))
+	return "", fmt.Errorf("unknown characters %q: expected one of %s, with further characters after a plus", text, strings.Join(names, ", "))
 }
 
 // Specimen returns a text with made characters where {alnum 24} stands. The same
@@ -99,7 +99,7 @@ func Specimen(text string) (string, error) {
 		chars, err := charsOf(class)
 		length, wrong := strconv.Atoi(count)
 		if err != nil || wrong != nil || !closed || length < 1 || length > MaxRun {
-			return "", fmt.Errorf("{%s}: expected characters and how many, such as {alnum 24}", inner)
+			return "", fmt.Errorf("{%s}: expected characters and a count, such as {alnum 24}", inner)
 		}
 		b.WriteString(made(n, text, length, chars))
 		text = behind

@@ -1,6 +1,6 @@
-// Package rows reads what a policy knows of programs: which options take a value,
-// which subcommands there are, and what follows from them. A row is YAML in a
-// layer of the policy, in a file below programs/:
+// Package rows parses a policy's knowledge about programs: which options take a
+// value, which subcommands there are, and what follows from them. A row is YAML
+// in a layer of the policy, in a file below programs/:
 //
 //	shopctl:
 //	  values: --tenant --region
@@ -16,6 +16,6 @@
 // user's and the project's layer only add to that: whatever they say, no effect
 // goes away and no unknown program becomes known.
 //
-// Not its business: what the steps of a row do to a call (programs), and the
+// Out of scope: what the steps of a row do to a call (programs), and the
 // errors that a person is shown for a row that is wrong (bundles).
 package rows

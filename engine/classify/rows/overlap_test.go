@@ -20,7 +20,7 @@ const overlapFile = "testdata/overlap.txt"
 
 // TestOverlap compares our rows with those of the same program, or subcommand, that
 // were converted from facts of others: which options take a value only there. What
-// stands in testdata/overlap.txt is known; anything else is a mistake on one side.
+// is in testdata/overlap.txt is known; anything else is a mistake on one side.
 func TestOverlap(t *testing.T) {
 	own, converted := programSets(t)
 	got := map[string][]string{}
@@ -43,7 +43,7 @@ func TestOverlap(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("options that take a value by the converted rows only; mend our row, or accept them with -update-overlap (-known +found):\n%s", diff)
+		t.Errorf("options that take a value by the converted rows only; fix our row, or accept them with -update-overlap (-known +found):\n%s", diff)
 	}
 }
 

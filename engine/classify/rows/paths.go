@@ -22,14 +22,14 @@ type Paths struct {
 	Names      string `json:"names,omitempty" yaml:"names"`           // the last name
 	Extensions string `json:"extensions,omitempty" yaml:"extensions"` // what the last name ends in, with the dot and something before it
 	Ends       string `json:"ends,omitempty" yaml:"ends"`             // the last names: .vscode/settings.json
-	Home       string `json:"home,omitempty" yaml:"home"`             // files and folders in a home directory, and what lies below
-	System     string `json:"system,omitempty" yaml:"system"`         // absolute paths, and what lies below
+	Home       string `json:"home,omitempty" yaml:"home"`             // files and folders in a home directory, and what is below
+	System     string `json:"system,omitempty" yaml:"system"`         // absolute paths, and what is below
 	Folders    string `json:"folders,omitempty" yaml:"folders"`       // any name in the path, or several in a row: .github/workflows
 	Inside     string `json:"inside,omitempty" yaml:"inside"`         // the same, of the folders above the last name
 	Parts      string `json:"parts,omitempty" yaml:"parts"`           // a part of the last name, between dots
-	Packages   bool   `json:"packages,omitempty" yaml:"packages"`     // all that lies in packages of other people
+	Packages   bool   `json:"packages,omitempty" yaml:"packages"`     // all that is in packages of other people
 
-	Below    string `json:"below,omitempty" yaml:"below"`         // folders, inside, packages: only where one of these names stands below the last of them
+	Below    string `json:"below,omitempty" yaml:"below"`         // folders, inside, packages: only where one of these names is below the last of them
 	NotBelow string `json:"not_below,omitempty" yaml:"not_below"` // folders, inside, packages: not where one of these does
 
 	Workspace bool          `json:"workspace,omitempty" yaml:"workspace"` // in the workspace only
@@ -41,13 +41,13 @@ type Paths struct {
 }
 
 // PathExamples are paths that are of a row's class, and others. A relative one
-// lies in the workspace, one that begins with ~ in a home directory.
+// is in the workspace, one that begins with ~ in a home directory.
 type PathExamples struct {
 	Match   []string `json:"match,omitempty" yaml:"match"`
 	NoMatch []string `json:"no_match,omitempty" yaml:"no_match"`
 }
 
-// Packages is the row of places/ that is no class.
+// Packages is the row of places/ that is not a class.
 const Packages = "packages"
 
 // Says reports whether a row or an entry of it means any path.
@@ -61,7 +61,7 @@ func (p Paths) Lists() map[string]string {
 		"folders": p.Folders, "inside": p.Inside, "parts": p.Parts, "below": p.Below, "not_below": p.NotBelow}
 }
 
-// List splits a list of names at its blanks. A backslash keeps the blank behind
+// List splits a list of names at its blanks. A backslash keeps the blank after
 // it: library/application\ support.
 func List(text string) []string {
 	if !strings.Contains(text, `\ `) {

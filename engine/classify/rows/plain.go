@@ -7,8 +7,8 @@ import (
 
 // plain reads some keys of a block: values that are plain texts, or lists of
 // them with one a line. So nearly all rows are written, and they are read many
-// times faster than the parser of YAML reads them. Where anything else stands
-// in the block, ok is false, and that parser reads it.
+// times faster than the parser of YAML reads them. Where anything else is in
+// the block, ok is false, and that parser reads it.
 func plain(text string, keys ...string) (values plainValues, ok bool) {
 	first, rest, _ := strings.Cut(text, "\n")
 	if !strings.HasSuffix(strings.TrimRight(first, "\r"), ":") || strings.ContainsAny(first, "\"'#?&*!{[") ||
@@ -51,9 +51,9 @@ type plainReader struct {
 	values plainValues
 	at     int // which of the keys the last line with one had; below 0: another one
 	inKey  bool
-	seen   string // the names of keys, each with a blank behind it
+	seen   string // the names of keys, each with a blank after it
 	list   bool   // the value of the key is a list
-	closed bool   // an empty line stands behind the last one
+	closed bool   // an empty line follows the last one
 }
 
 func (r *plainReader) line(line string) bool {

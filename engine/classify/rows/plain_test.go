@@ -58,8 +58,8 @@ type loose struct {
 func TestForms(t *testing.T) {
 	for text, want := range map[string]string{
 		"ab alnum 24": "", "ab token+: 16-26 word mixed": "", "ab hex 3+ exclusive": "",
-		"ab alnum": "expected a beginning", "a alnum 2": "two characters", "ab letters 2": "unknown characters", "ab alnum x": "expected how many",
-		"ab alnum 9-3": "expected how many", "ab alnum 2 mixt": "unknown word", "ab alnum 9999": "at most 512", "äb alnum 2": "ASCII",
+		"ab alnum": "expected a prefix", "a alnum 2": "two characters", "ab letters 2": "unknown characters", "ab alnum x": "expected a number of characters",
+		"ab alnum 9-3": "expected a number of characters", "ab alnum 2 mixt": "unknown word", "ab alnum 9999": "at most 512", "äb alnum 2": "ASCII",
 	} {
 		_, err := ParseForm(text)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
@@ -67,7 +67,7 @@ func TestForms(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"hex 32 -us digit 1-2 alone": "", "hex 32 -us digit": "expected characters", "hex 32+ -us digit 1": "has a limit", "hex 32 - digit 1": "two characters",
+		"hex 32 -us digit 1-2 alone": "", "hex 32 -us digit": "expected characters", "hex 32+ -us digit 1": "a limited length", "hex 32 - digit 1": "two characters",
 	} {
 		_, err := ParseInside(text)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

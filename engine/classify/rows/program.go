@@ -14,11 +14,11 @@ type Program struct {
 	Checks      string             `json:"checks,omitempty" yaml:"checks"`           // it looks whether the work is good: true, or with one of these words; like does not bring it along
 	Like        string             `json:"like,omitempty" yaml:"like"`               // another program: what this row does not say is as in that one's
 	Service     string             `json:"service,omitempty" yaml:"service"`         // what it talks to; absent: it is called as the program is
-	Endpoint    string             `json:"endpoint,omitempty" yaml:"endpoint"`       // options whose value stands in for the service, where that is on this machine
+	Endpoint    string             `json:"endpoint,omitempty" yaml:"endpoint"`       // options whose value is in for the service, where that is on this machine
 	Daemon      string             `json:"daemon,omitempty" yaml:"daemon"`           // options whose value is the machine on which all of it happens
 	Optional    string             `json:"optional,omitempty" yaml:"optional"`       // words before a subcommand that change nothing: docker container
 	Values      string             `json:"values,omitempty" yaml:"values"`           // options whose value is the next word; * for a subcommand: those of the row *
-	Glued       string             `json:"glued,omitempty" yaml:"glued"`             // options whose value, where they have one, stands in the same word
+	Glued       string             `json:"glued,omitempty" yaml:"glued"`             // options whose value, where they have one, is in the same word
 	Flags       string             `json:"flags,omitempty" yaml:"flags"`             // options without one, whatever the program or the row that it is like says
 	Persistent  string             `json:"persistent,omitempty" yaml:"persistent"`   // options with a value that all subcommands know too
 	Grammar     string             `json:"grammar,omitempty" yaml:"grammar"`         // of first, long, literal, letters, exact, undashed and own
@@ -27,7 +27,7 @@ type Program struct {
 	ReadsOnly   bool               `json:"reads_only,omitempty" yaml:"reads_only"`   // does no more than read the files that it names
 	Depth       *int               `json:"depth,omitempty" yaml:"depth"`             // how many operands name what is done; absent: as far as cases ask for them
 	DryRun      string             `json:"dry_run,omitempty" yaml:"dry_run"`         // options with which it only shows what it would do
-	Usage       string             `json:"usage,omitempty" yaml:"usage"`             // words with which, alone behind the names of subcommands, it only says how it is used
+	Usage       string             `json:"usage,omitempty" yaml:"usage"`             // words with which, alone after the names of subcommands, it only says how it is used
 	Wraps       *Wrapper           `json:"wraps,omitempty" yaml:"wraps"`             // it runs the command among its arguments
 	Hops        []Hop              `json:"hops,omitempty" yaml:"hops"`               // it runs code on another machine or in a container
 	Code        string             `json:"code,omitempty" yaml:"code"`               // options whose value is a command line
@@ -36,7 +36,7 @@ type Program struct {
 	Script      *int               `json:"script,omitempty" yaml:"script"`           // this operand is a script that is run
 	Dangerous   string             `json:"dangerous,omitempty" yaml:"dangerous"`     // options that its authors mark as dangerous; true: whatever it is given
 	Before      []Case             `json:"before,omitempty" yaml:"before"`           // all that hold count, before the case that does
-	Notes       []Case             `json:"notes,omitempty" yaml:"notes"`             // the same behind it; those of a program hold for its subcommands
+	Notes       []Case             `json:"notes,omitempty" yaml:"notes"`             // the same after it; those of a program hold for its subcommands
 	Cases       []Case             `json:"cases,omitempty" yaml:"cases"`             // the first that holds says what is done
 	Subcommands map[string]Program `json:"subcommands,omitempty" yaml:"subcommands"` // by their names
 	Go          string             `json:"go,omitempty" yaml:"go"`                   // where no case holds: a function in Go for what rows cannot say
@@ -46,14 +46,14 @@ type Program struct {
 
 // Case is what a call does if its conditions hold, all of them.
 type Case struct {
-	Sub      string            `json:"sub,omitempty" yaml:"sub"`           // the first operands: words, a|b for one of several, * for any text, - for none; alternatives behind commas
+	Sub      string            `json:"sub,omitempty" yaml:"sub"`           // the first operands: words, a|b for one of several, * for any text, - for none; alternatives after commas
 	Names    string            `json:"names,omitempty" yaml:"names"`       // the program, or the subcommand of this row, was called by one of these names
 	Means    string            `json:"means,omitempty" yaml:"means"`       // the words that are given say one of these: end, read, send, change, option
 	Option   string            `json:"option,omitempty" yaml:"option"`     // one of these options is given
 	Without  string            `json:"without,omitempty" yaml:"without"`   // none of these options is given
 	Value    map[string]string `json:"value,omitempty" yaml:"value"`       // options by the values of which one is given: a|b, a*, *a*, - for an option without one
 	Other    map[string]string `json:"other,omitempty" yaml:"other"`       // options by values; another one is given, or one that is not known
-	Words    []string          `json:"words,omitempty" yaml:"words"`       // all of these stand among the operands: a|b for one of several
+	Words    []string          `json:"words,omitempty" yaml:"words"`       // all of these are among the operands: a|b for one of several
 	Any      string            `json:"any,omitempty" yaml:"any"`           // one operand at least is one of these: a|b, * for any text, number
 	Has      string            `json:"has,omitempty" yaml:"has"`           // a selector that selects something
 	Bare     bool              `json:"bare,omitempty" yaml:"bare"`         // there is no argument at all
@@ -85,7 +85,7 @@ type Step struct {
 	Meant   string `json:"meant,omitempty" yaml:"meant"` // what the case's means found is done: to whom
 	Signal  string `json:"signal,omitempty" yaml:"signal"`
 	Out     string `json:"out,omitempty" yaml:"out"` // what it prints: none, unknown, local (nothing that was fetched), decoded, names (of files below on), parts (of the files on)
-	As      string `json:"as,omitempty" yaml:"as"`   // the operands behind the subcommand are those of this program
+	As      string `json:"as,omitempty" yaml:"as"`   // the operands after the subcommand are those of this program
 	Go      string `json:"go,omitempty" yaml:"go"`   // a function, and words that it is handed
 
 	On          string `json:"on,omitempty" yaml:"on"` // a selector
@@ -100,7 +100,7 @@ type Step struct {
 	Confirmed   string `json:"confirmed,omitempty" yaml:"confirmed"` // options with which nobody is asked, or usual: forced, and the signal unconfirmed
 	Contents    bool   `json:"contents,omitempty" yaml:"contents"`   // what is in the target, not the target
 	In          string `json:"in,omitempty" yaml:"in"`               // options whose value is the directory in which it happens
-	Suffix      string `json:"suffix,omitempty" yaml:"suffix"`       // stands behind each target; ? is what nobody can tell: /? is a file in a folder
+	Suffix      string `json:"suffix,omitempty" yaml:"suffix"`       // follows each target; ? is what nobody can tell: /? is a file in a folder
 	Size        string `json:"size,omitempty" yaml:"size"`           // a selector: how many bytes are written, or left where the verb is truncate
 	Privileged  bool   `json:"privileged,omitempty" yaml:"privileged"`
 	Egress      bool   `json:"egress,omitempty" yaml:"egress"`
@@ -108,7 +108,7 @@ type Step struct {
 	Reversible  string `json:"reversible,omitempty" yaml:"reversible"` // R0 to R5
 }
 
-// Wrapper is the grammar of a program that runs another one: what stands between
+// Wrapper is the grammar of a program that runs another one: what is between
 // its name and the command.
 type Wrapper struct {
 	Values      string `json:"values,omitempty" yaml:"values"`             // options before the command whose value is the next word
@@ -120,7 +120,7 @@ type Wrapper struct {
 	Clears      string `json:"clears,omitempty" yaml:"clears"`             // options with which the command gets no variable of the environment
 	Splits      string `json:"splits,omitempty" yaml:"splits"`             // options whose value is several words, which take its place
 	Code        string `json:"code,omitempty" yaml:"code"`                 // options whose value is shell code
-	After       string `json:"after,omitempty" yaml:"after"`               // all behind one of these options is the command; without one there is none
+	After       string `json:"after,omitempty" yaml:"after"`               // all after one of these options is the command; without one there is none
 	Dir         string `json:"dir,omitempty" yaml:"dir"`                   // options whose value is the directory to run in
 	Joined      bool   `json:"joined,omitempty" yaml:"joined"`             // the operands are put together and are shell code
 	Privileged  bool   `json:"privileged,omitempty" yaml:"privileged"`     // the command has more rights
@@ -144,9 +144,9 @@ type Wrapper struct {
 // on another machine, or in a container.
 type Hop struct {
 	Names    string `json:"names,omitempty" yaml:"names"`       // the program was called by one of these names
-	Sub      string `json:"sub,omitempty" yaml:"sub"`           // words that come first, as in a case; options may stand between them
+	Sub      string `json:"sub,omitempty" yaml:"sub"`           // words that come first, as in a case; options may be between them
 	Kind     string `json:"kind" yaml:"kind"`                   // what the place is called by: ssh, vm, container, pod, app
-	Operands int64  `json:"operands,omitempty" yaml:"operands"` // how many stand before the command; the first of them names the place
+	Operands int64  `json:"operands,omitempty" yaml:"operands"` // how many are before the command; the first of them names the place
 	Name     string `json:"name,omitempty" yaml:"name"`         // options whose value names the place
 	Values   string `json:"values,omitempty" yaml:"values"`     // options whose value is the next word
 	Code     string `json:"code,omitempty" yaml:"code"`         // options whose value is shell code

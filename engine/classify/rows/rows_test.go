@@ -120,7 +120,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// TestConverted: facts of others stand behind rows of our own, and never make a
+// TestConverted: facts of others follow rows of our own, and never make a
 // program known.
 func TestConverted(t *testing.T) {
 	files := map[string][]byte{"programs/a.yaml": []byte("own: {cases: [{do: []}]}"),

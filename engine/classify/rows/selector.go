@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
-// Selector says which words of a call a step concerns.
+// Selector describes which words of a call a step concerns.
 type Selector struct {
 	Kind    string    // of the Select words
 	From    int       // for operands: the first
@@ -25,12 +25,12 @@ type Selector struct {
 // What a selector selects.
 const (
 	SelectOperands = "operands"  // of the call, counted from the end of the subcommand's name where a subcommand has a row
-	SelectRest     = "rest"      // operands behind those that the case's sub names
+	SelectRest     = "rest"      // operands after those that the case's sub names
 	SelectLast     = "last"      // the last operand
 	SelectButLast  = "but last"  // all operands but the last
 	SelectOptions  = "options"   // values of options
-	SelectArgs     = "arguments" // all words behind the program's name, as they stand
-	SelectValues   = "values"    // values behind short options that are no numbers: they may be operands
+	SelectArgs     = "arguments" // all words after the program's name, as written
+	SelectValues   = "values"    // values after short options that are not numbers: they may be operands
 	SelectText     = "text"      // a text of the row itself
 	SelectProgram  = "program"   // the program's name
 	SelectService  = "service"   // what the program talks to
@@ -48,8 +48,8 @@ const (
 // the program was called.
 //
 // Of the words that are selected, "after" takes those that begin with a text,
-// without it, "like" those that fit a pattern, and "unlike" the others. Behind "or"
-// stands what is selected where there are none:
+// without it, "like" those that fit a pattern, and "unlike" the others. After
+// "or" stands what is selected where there are none:
 //
 //	operands after of=, -ex after 'shell ', operands like /dev/* or last, -d or =.
 func Selectors(text string) ([]Selector, error) {
@@ -145,7 +145,7 @@ func Fits(patterns []string, word string) bool {
 func isNumber(word string) bool { return word != "" && strings.Trim(word, "0123456789") == "" }
 
 // starred reports whether a word is a pattern in which * stands for any text, and
-// beside it ? for one character.
+// next to it ? for one character.
 func starred(pattern, word string) bool {
 	return strings.Contains(pattern, "*") && wildcard.Text(pattern, word)
 }
@@ -163,7 +163,7 @@ func Count(text string) (n int, more bool, err error) {
 	digits, more := strings.CutSuffix(text, "+")
 	n, err = strconv.Atoi(digits)
 	if err != nil || n < 0 {
-		return 0, false, fmt.Errorf("%q is no number of operands such as 2, or 2+ for at least 2", text)
+		return 0, false, fmt.Errorf("%q is not a number of operands; expected one such as 2, or 2+ for at least 2", text)
 	}
 	return n, more, nil
 }

@@ -15,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Layer is the files of one layer of a policy that hold rows.
+// Layer is the files of one layer of a policy that contain rows.
 type Layer struct {
 	Name  string            // of the layer
 	Adds  bool              // its rows only add to what is known: the user's and the project's layer
@@ -135,11 +135,11 @@ func (s *Set) found(name string, depth int) found {
 	switch like := f.known.Like; {
 	case like == "":
 	case depth == maxLike:
-		return found{err: fmt.Errorf("%s: %s is like %s, and so on without an end", f.known.Place, name, like)}
+		return found{err: fmt.Errorf("%s: %s is like %s, which refers back to it", f.known.Place, name, like)}
 	default:
 		other := s.found(like, depth+1)
 		if f.err = cmp.Or(f.err, other.err); !other.ok && f.err == nil {
-			f.err = fmt.Errorf("%s: like: no row says what %s does", f.known.Place, like)
+			f.err = fmt.Errorf("%s: like: there is no row for %s", f.known.Place, like)
 		}
 		checks := f.known.Checks // of the program itself: what is like terraform need not check with its words
 		f.known.Program = other.known.over(f.known.Program)
@@ -248,13 +248,13 @@ func (f *found) add(row Program, b block, adds bool) {
 	f.ok = f.ok || !adds
 }
 
-// Folders of a layer that hold rows. What was converted from facts of others never
+// Folders of a layer that contain rows. What was converted from facts of others never
 // makes a program known.
 const (
 	ProgramsFolder  = "programs/"
 	ConvertedFolder = "programs/converted/"
-	ChecksFile      = "programs/checks.yaml"  // rows that say which programs check, beside the rows of the same programs
-	RevealsFile     = "programs/reveals.yaml" // rows that say how programs show secrets, beside the rows of the same programs
+	ChecksFile      = "programs/checks.yaml"  // rows that say which programs check, next to the rows of the same programs
+	RevealsFile     = "programs/reveals.yaml" // rows that say how programs show secrets, next to the rows of the same programs
 	PlacesFolder    = "places/"               // what kind of file a path is
 	TokensFolder    = "tokens/"               // what secrets look like
 	ToolsFolder     = "tools/"                // tools of agents and of MCP servers
@@ -302,6 +302,7 @@ func Split(text string) []Block {
 // namesOf reads the key of a block: names, perhaps in quotes.
 func namesOf(block string) []string {
 	line, _, _ := strings.Cut(block, "\n")
+	line = strings.TrimSuffix(line, "\r") // as git checks files out on Windows
 	if quote := line[0]; quote == '"' || quote == '\'' {
 		name, _, _ := strings.Cut(line[1:], string(quote))
 		return strings.Fields(name)

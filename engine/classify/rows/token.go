@@ -8,7 +8,7 @@ import (
 )
 
 // Token is what the secrets of an issuer look like. The row's name is the kind
-// of the secret, which stands in its place.
+// of the secret, which replaces it.
 //
 //	shop_token:
 //	  forms:
@@ -28,7 +28,7 @@ type Token struct {
 }
 
 // TokenExamples are texts with and without such a secret. {alnum 24} stands for
-// characters that are made anew: a file with examples holds no secret.
+// characters that are made again: a file with examples holds no secret.
 type TokenExamples struct {
 	Match   []string `json:"match,omitempty" yaml:"match"`
 	NoMatch []string `json:"no_match,omitempty" yaml:"no_match"`
@@ -73,7 +73,7 @@ type Form struct {
 	Words  []string
 }
 
-// TokenKind reports whether a kind of secret may be called so: it stands in what
+// TokenKind reports whether a kind of secret may be called so: it is in what
 // takes the place of the secret.
 func TokenKind(name string) bool {
 	return len(name) > 1 && len(name) <= 30 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
@@ -81,12 +81,13 @@ func TokenKind(name string) bool {
 
 const nameChars = digits + capital + small + "_-"
 
-// Narrow says why the user's and the project's layer may not have a form: what
-// is masked hides from rules what it is, so their forms fit no name, host or path.
+// Narrow reports why the user's and the project's layer may not have a form:
+// what is masked hides from rules what it is, so their forms fit no name, host
+// or path.
 func (f Form) Narrow() error {
 	switch {
 	case len(f.Prefix) < 3 || f.After.Min < 16 || !f.After.Class.within(nameChars) || strings.Trim(f.Prefix, nameChars) != "":
-		return fmt.Errorf("%s: in this layer a token is letters, digits, _ and -: three of them and 16 or more behind", f.Prefix)
+		return fmt.Errorf("%s: in this layer a token consists of letters, digits, _ and -: a prefix of three and 16 or more after it", f.Prefix)
 	case slices.Contains(f.Words, "exclusive") || slices.Contains(f.Words, "any"):
 		return fmt.Errorf("%s: the words exclusive and any are for the organisation's layer", f.Prefix)
 	}
@@ -103,21 +104,21 @@ type Run struct {
 const MaxRun = 512
 
 // ParseForm reads "shop_live_ alnum 24", where 24+ are 24 or more and 16-26 so
-// many. Words may follow: word (no letter or digit stands before it), alone (it is
-// no part of base64), exclusive (nobody else's values begin so: one that does not
-// fit is no secret), and the checks of [TokenChecks].
+// many. Words may follow: word (no letter or digit is before it), alone (it is
+// not part of base64), exclusive (nobody else's values begin so: one that does
+// not fit is not a secret), and the checks of [TokenChecks].
 func ParseForm(text string) (Form, error) {
 	return parseForm(text, "word", "exclusive", formWords)
 }
 
-// ParseNamed reads "shop alnum 24": a word that the name holds which the value is
-// given to, in small letters, and the characters of the value. Beside that word
+// ParseNamed reads "shop alnum 24": a word that the name holds which the value
+// is given to, in lower case, and the characters of the value. Next to that word
 // the name says that it is of a key, unless the word bare follows. Checks may
 // follow too.
 func ParseNamed(text string) (Form, error) {
 	form, err := parseForm(text, "bare", "bare", TokenChecks)
 	if err == nil && (len(form.Prefix) < 3 || form.Prefix != strings.ToLower(form.Prefix)) {
-		err = fmt.Errorf("%q: the word of a name has three small letters or more", form.Prefix)
+		err = fmt.Errorf("%q: the word of a name needs at least three lower-case letters", form.Prefix)
 	}
 	return form, err
 }
@@ -125,11 +126,11 @@ func ParseNamed(text string) (Form, error) {
 func parseForm(text, a, b string, more func() []string) (Form, error) {
 	fields := strings.Fields(text)
 	if len(fields) < 3 {
-		return Form{}, fmt.Errorf("%q: expected a beginning, characters and how many, such as shop_live_ alnum 24", text)
+		return Form{}, fmt.Errorf("%q: expected a prefix, characters and a count, such as shop_live_ alnum 24", text)
 	}
 	f := Form{Prefix: fields[0], Words: fields[3:]}
 	if len(f.Prefix) < 2 || strings.ContainsFunc(f.Prefix, func(r rune) bool { return r > 0x7e }) {
-		return f, fmt.Errorf("%q: a beginning has two characters or more, all of ASCII", f.Prefix)
+		return f, fmt.Errorf("%q: a prefix needs at least two characters, all ASCII", f.Prefix)
 	}
 	var err error
 	f.After, err = parseRun(fields[1], fields[2])
@@ -137,12 +138,12 @@ func parseForm(text, a, b string, more func() []string) (Form, error) {
 }
 
 // ParseInside reads "hex 32 -us digit 1-2 alone": characters, a mark, and
-// characters behind it. Words may follow: alone (no part of a longer word), word
-// (no letter or digit stands before it), after_digit (the mark does).
+// characters after it. Words may follow: alone (no part of a longer word), word
+// (no letter or digit is before it), after_digit (the mark does).
 func ParseInside(text string) (Form, error) {
 	fields := strings.Fields(text)
 	if len(fields) < 5 {
-		return Form{}, fmt.Errorf("%q: expected characters and how many, a mark, characters and how many, such as hex 32 -us digit 1-2", text)
+		return Form{}, fmt.Errorf("%q: expected characters and a count, a separator, characters and a count, such as hex 32 -us digit 1-2", text)
 	}
 	f := Form{Mark: fields[2], Words: fields[5:]}
 	var err error
@@ -150,7 +151,7 @@ func ParseInside(text string) (Form, error) {
 		f.After, err = parseRun(fields[3], fields[4])
 	}
 	if err == nil && (f.Before.Max < 0 || f.After.Max < 0 || len(f.Mark) < 2 && strings.Trim(f.Mark, nameChars) == "") {
-		err = fmt.Errorf("%q: a mark has two characters or more, or is a sign, and what stands on both sides of it has a limit", text)
+		err = fmt.Errorf("%q: a separator is a punctuation sign or at least two characters, and both sides need a limited length", text)
 	}
 	return f, orUnknown(err, f.Words, "alone", "word", func() []string { return []string{"after_digit"} })
 }
@@ -183,7 +184,7 @@ func parseRun(class, count string) (Run, error) {
 		r.Max = r.Min
 	}
 	if err != nil || ranged && (open || r.Max < r.Min) || r.Min < 0 || r.Min > MaxRun || r.Max > MaxRun {
-		return r, fmt.Errorf("%q: expected how many characters, such as 24, 24+ or 16-26, at most %d", count, MaxRun)
+		return r, fmt.Errorf("%q: expected a number of characters, such as 24, 24+ or 16-26, at most %d", count, MaxRun)
 	}
 	return r, nil
 }
@@ -193,7 +194,7 @@ var tokenChecks = strings.Fields(`airtable anthropic any artifactory artifactory
 	mixed mixed_or_scrambled notion openai openai_old routable sentry slack slack_app slack_bot slack_config slack_user sourcegraph sumo
 	twilio upper_groups uuid`)
 
-// formWordList are the words of a form beside word and exclusive.
+// formWordList are the words of a form next to word and exclusive.
 var formWordList = append([]string{"alone"}, tokenChecks...)
 
 func formWords() []string { return formWordList }

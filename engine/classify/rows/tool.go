@@ -47,7 +47,7 @@ const (
 	RoleSend       = "send"       // the file, or each of a list, leaves the machine
 	RoleShell      = "shell"      // run by a POSIX shell
 	RolePowerShell = "powershell" // run by PowerShell
-	RoleCode       = "code"       // run by something that is not looked into
+	RoleCode       = "code"       // run by something that is not examined
 	RolePage       = "page"       // JavaScript that runs in the page of a browser
 	RoleFetch      = "fetch"      // fetched
 	RoleText       = "text"       // a text that is not stored: file content, prompts

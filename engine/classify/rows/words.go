@@ -81,8 +81,8 @@ func (s *Set) ownWords(name string) (list []string, loosens bool) {
 	return list, loosens
 }
 
-// Taken says why a layer that only adds may not add a word to a list; empty: it
-// may. In a prompt, what looks like a path is the name of something.
+// Taken reports why a layer that only adds may not add a word to a list; empty:
+// it may. In a prompt, what looks like a path is the name of something.
 func (s *Set) Taken(name, word string) string {
 	family, _, _ := strings.Cut(name, ".")
 	if family == "prompt" && strings.ContainsAny(word, `./\`) {
@@ -93,7 +93,7 @@ func (s *Set) Taken(name, word string) string {
 			continue
 		}
 		if list, _ := s.ownWords(other); slices.Contains(list, word) {
-			return "it stands in " + other
+			return "it is in " + other
 		}
 	}
 	return ""
@@ -121,7 +121,7 @@ func (l WordList) Holds(text string) bool {
 		slices.ContainsFunc(l.Phrases, func(p string) bool { return strings.Contains(low, p) })
 }
 
-// holdsWord reports whether a text holds a word that no letter stands next to.
+// holdsWord reports whether a text holds a word that no letter is next to.
 func holdsWord(text, word string) bool {
 	for from := 0; ; from++ {
 		i := strings.Index(text[from:], word)
@@ -148,7 +148,7 @@ func parseWords(text string) (WordList, error) {
 
 func flag(text string) bool { return text == "" || text == "true" || text == "false" }
 
-// SettingLists are the lists that stand in the settings of a policy, since rules
+// SettingLists are the lists that are in the settings of a policy, since rules
 // ask for them too.
 func SettingLists() []string { return []string{"services.money", "services.messages"} }
 

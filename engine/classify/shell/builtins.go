@@ -127,7 +127,7 @@ func (s *Machine) emptyTarget(a abstract.Arg) []abstract.Value {
 	return []abstract.Value{s.Read("HOME").Value()}
 }
 
-// exists tells whether a directory is there for sure, so that cd cannot fail.
+// exists reports whether a directory is there for sure, so that cd cannot fail.
 // Where nothing is known of the machine, as in a transcript, one that is named
 // literally is taken to be there: whoever ran the command knew the place.
 func (s *Machine) exists(v abstract.Value) bool {

@@ -213,8 +213,8 @@ func (s *Machine) original(path abstract.Arg, base string) string {
 	return base
 }
 
-// caseMatters tells whether a name in other letter case is worth knowing: on a
-// file system that ignores case /bin/RM is rm.
+// caseMatters reports whether a name in other letter case is worth knowing: on
+// a file system that ignores case /bin/RM is rm.
 func (s *Machine) caseMatters(lower string) bool { return s.In.Knows.Program(lower) || IsShell(lower) }
 
 // BaseName returns the last element of a path.
@@ -402,7 +402,7 @@ func (s *Machine) aliased(body abstract.Arg, c *Call) Outcome {
 // Quote makes one word of a text again.
 func Quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// Local tells whether the program is a file of the project rather than one of
+// Local reports whether the program is a file of the project rather than one of
 // the system that is found by its name.
 func (c *Call) Local() bool {
 	if !strings.Contains(c.Path.Text, "/") {
@@ -425,8 +425,9 @@ func (c *Call) Process() {
 	}
 }
 
-// printsSetup tells whether a program prints code for the shell that installed
-// it, as "kubectl completion bash" does: as well known as a file of its own.
+// printsSetup reports whether a program prints code for the shell that
+// installed it, as "kubectl completion bash" does: as well known as a file of
+// its own.
 func printsSetup(args []abstract.Arg) bool {
 	for _, a := range args {
 		if a.Is("completion", "completions", "shellenv", "init", "hook", "activate", "shell-init", "env", "docker-env", "podman-env",
@@ -437,7 +438,7 @@ func printsSetup(args []abstract.Arg) bool {
 	return false
 }
 
-// script runs the code of a file that goes by the program's name. What lies on
+// script runs the code of a file that goes by the program's name. What is on
 // the disk under a name that is known does also what that program does.
 func (c *Call) script() (Outcome, bool) {
 	for _, p := range c.places() {

@@ -19,7 +19,7 @@ func (s *Machine) ifClause(c *syntax.IfClause) Outcome {
 	then, a := s.branch(func() Outcome { return s.stmts(c.Then) })
 	other, b := s.branch(func() Outcome {
 		s.Scope.Enter(cond.Fail)
-		s.Scope.Saved = PutAside{}
+		s.Scope.Saved = Stashed{}
 		switch {
 		case c.Else == nil:
 			return Outcome{Fail: cond.Fail}
@@ -67,11 +67,11 @@ func (s *Machine) while(c *syntax.WhileClause) Outcome {
 	}
 	return s.loop(c.Do, func() {
 		s.stmts(c.Cond)
-		s.Scope.Saved = PutAside{}
+		s.Scope.Saved = Stashed{}
 	})
 }
 
-// endless tells whether a loop has a condition that always holds and nothing
+// endless reports whether a loop has a condition that always holds and nothing
 // in its body that leaves it.
 func endless(c *syntax.WhileClause) bool {
 	if len(c.Cond) != 1 {
@@ -173,7 +173,7 @@ func (s *Machine) forgetArray(name string, v variable, as *syntax.Assign) {
 	s.Scope.set(name, v)
 }
 
-// Constant tells whether a word has no expansion in it.
+// Constant reports whether a word has no expansion in it.
 func Constant(w *syntax.Word) bool {
 	if w == nil {
 		return false
@@ -269,7 +269,7 @@ func (s *Machine) caseClause(c *syntax.CaseClause) Outcome {
 	return Outcome{out, s.Scope.Dirs, ended && len(branches) == 0}
 }
 
-// matches tells whether a case arm may match, and whether it does for sure.
+// matches reports whether a case arm may match, and whether it does for sure.
 func (s *Machine) matches(item *syntax.CaseItem, subject abstract.Arg) (possible, certain bool) {
 	for _, w := range item.Patterns {
 		p := s.pattern(w)

@@ -21,12 +21,11 @@ const (
 
 // Disk finds the code in files that an action runs.
 //
-// Only code that nobody has vouched for is looked into: what version control
-// holds as it lies there is a team's reviewed work, and to look into it would
-// repeat its alarms with every run. What came there within the session was
-// reviewed by nobody: neither the index nor a commit vouches for it. Programs of the
-// system and other people's packages are not looked into, nor is what is no
-// text.
+// Only code that nobody has reviewed is examined: what version control holds
+// unchanged is a team's reviewed work, and to look into it would repeat
+// its alarms with every run. What came there within the session was reviewed by
+// nobody: neither the index nor a commit shows that. Programs of the system
+// and other people's packages are not examined, nor is what is not text.
 type Disk struct {
 	res   *place.Resolver
 	files map[string]codeFile // by real path
@@ -38,11 +37,11 @@ type Disk struct {
 type codeFile struct {
 	path   string // real
 	text   string
-	found  bool // text is code that nobody has vouched for
+	found  bool // text is code that nobody has reviewed
 	over   bool // there is more than the limits let look at
-	clean  bool // version control holds it as it lies there
-	Own    bool // it lies in the workspace or in a temporary directory: the work of the session
-	output bool // a tool made it: it lies in such a tool's folder, and git ignores it
+	clean  bool // version control holds it as it is there
+	Own    bool // it is in the workspace or in a temporary directory: the work of the session
+	output bool // a tool made it: it is in such a tool's folder, and git ignores it
 }
 
 // NewDisk returns a reader of code on the disk; nil where nothing is known of
@@ -54,7 +53,7 @@ func NewDisk(res *place.Resolver) *Disk {
 	return &Disk{res: res, files: map[string]codeFile{}}
 }
 
-// Since says when the session began.
+// Since reports when the session began.
 func (d *Disk) Since(began int64) {
 	if d != nil {
 		d.began = began
@@ -101,13 +100,14 @@ func (d *Disk) state(real string) string {
 	return d.res.Git(real)
 }
 
-// lately says that version control holds a file only since the session began: who
-// adds and commits what they wrote does not vouch for it.
+// lately reports whether version control holds a file only since the session
+// began: adding and committing one's own file is not a review of it.
 func (d *Disk) lately(real string) bool {
 	return d.began > 0 && d.res.World.Added != nil && d.res.World.Added(real) > d.began
 }
 
-// foreign says that a file belongs to the system or to other people's packages.
+// foreign reports whether a file belongs to the system or to other people's
+// packages.
 func (d *Disk) foreign(real string) bool {
 	switch d.res.Location(real) {
 	case engine.LocationSystem, engine.LocationDevice, engine.LocationNull:
@@ -116,7 +116,7 @@ func (d *Disk) foreign(real string) bool {
 	return d.res.OfOthers(real) || d.res.Class(real) == engine.ClassGuard
 }
 
-// head reads the file, unless it is no text.
+// head reads the file, unless it is not text.
 func (d *Disk) head(f codeFile) codeFile {
 	if d.read >= MaxCodeFiles {
 		f.over = true

@@ -3,7 +3,7 @@
 // directory and standard input, and notes effects, signals, and what it could not
 // understand. It decides nothing and runs nothing.
 //
-// Not its business: what programs do. It is handed Knowledge: functions that run a
-// program, say whether one is known, and read code of other languages. Its imports
-// hold no program.
+// Out of scope: what programs do. These are passed in as Knowledge:
+// functions that interpret a program, report whether one is known, and read
+// code of other languages.
 package shell

@@ -39,7 +39,7 @@ func (c *Call) Removes(e abstract.RawEffect, targets ...abstract.Arg) {
 	}
 }
 
-// StaysNear tells whether a move keeps a file where it can be found.
+// StaysNear reports whether a move keeps a file where it can be found.
 func (s *Machine) StaysNear(src, dest abstract.Arg) bool {
 	if !src.Known() || !dest.Known() || dest.Text == "" || dest.HasPrefix("/dev/") {
 		return false
@@ -65,7 +65,7 @@ func (c *Call) Unbounded(verb string, target abstract.Arg) {
 	}
 }
 
-// bounded tells whether what runs now is ended by a time limit. Code that
+// bounded reports whether what runs now is ended by a time limit. Code that
 // catches the signal may go on.
 func (s *Machine) bounded() bool { return s.Frame.Bounded && !s.traps }
 
@@ -119,9 +119,10 @@ func (s *Machine) emitOne(e abstract.RawEffect, t abstract.Arg) {
 	s.emitAt(e, t)
 }
 
-// emitAt adds an effect on a target as it is named where it lies.
+// emitAt adds an effect on a target as it is named where it is.
 func (s *Machine) emitAt(e abstract.RawEffect, t abstract.Arg) {
 	e.Target = t.Value()
+	e.Own = e.Kind == engine.EffectProcess && t.Taint&abstract.OwnProcess != 0
 	e.Contents = e.Contents || t.Glob && Everything(t.Text)
 	e.Recursive = e.Recursive || t.Glob && strings.HasSuffix(t.Text, "/**")
 	e.Dir = s.Scope.Dirs[0]
@@ -133,7 +134,7 @@ func (s *Machine) emitAt(e abstract.RawEffect, t abstract.Arg) {
 		}
 	}
 	if bare, ok := t.Emptied(); ok && e.Recursive && e.Kind == engine.EffectFileDelete && rootPattern(bare) &&
-		(e.Verb != "move" || e.Privileged) { // without privileges nothing that lies there moves
+		(e.Verb != "move" || e.Privileged) { // without privileges nothing that is there moves
 		e.Target, e.Contents = abstract.Value{Sure: abstract.Glob, Text: "/*"}, true
 		s.Add(e)
 	}
@@ -141,17 +142,17 @@ func (s *Machine) emitAt(e abstract.RawEffect, t abstract.Arg) {
 }
 
 func relative(e abstract.RawEffect) bool {
-	return e.Kind != engine.EffectNetwork && e.Kind != engine.EffectProcess && !abstract.Rooted(e.Target.Text)
+	return e.Kind != engine.EffectNetwork && e.Kind != engine.EffectProcess && !abstract.InDirectory(e.Target.Text)
 }
 
-// Everything tells whether a pattern takes all that is in its directory.
+// Everything reports whether a pattern takes all that is in its directory.
 func Everything(p string) bool {
 	last := p[strings.LastIndexByte(p, '/')+1:]
 	return last == "*" || last == ".*" || last == "**" || last == ".[!.]*" || last == ".[^.]*"
 }
 
-// rootPattern tells whether a path without its variables means the root or all
-// that is in it.
+// rootPattern reports whether a path without its variables means the root or
+// all that is in it.
 func rootPattern(bare string) bool {
 	return strings.HasPrefix(bare, "/") && strings.Trim(path.Clean(bare), "/*.") == ""
 }
@@ -205,7 +206,7 @@ func (c *Call) Emit(e abstract.RawEffect, targets ...abstract.Arg) {
 	c.Shell.emit(e, targets...)
 	if e.Kind == engine.EffectNetwork && e.Verb != "listen" {
 		for _, t := range targets {
-			c.Hands(hostOf(t))
+			c.Hands(HostOf(t))
 		}
 	}
 }
@@ -359,7 +360,7 @@ func (s *Machine) redirect(r *redirs, x *syntax.Redirect, target abstract.Arg, n
 	}
 }
 
-// isDescriptor tells whether the word of >& is a number or a minus.
+// isDescriptor reports whether the word of >& is a number or a minus.
 func isDescriptor(a abstract.Arg) bool {
 	return strings.Trim(a.Text, "0123456789-") == "" || !a.Known() && a.Value().Sure == abstract.Unknown
 }
@@ -405,7 +406,7 @@ func (s *Machine) input(r *redirs, x *syntax.Redirect, target abstract.Arg) {
 		text = known
 	}
 	if class := s.classOf(s.Scope.Dirs[0], target.Value()); class != "" && target.From == nil {
-		text.Taint |= s.secret(abstract.Secret{What: engine.FlowFile, Path: abstract.JoinDir(s.Scope.Dirs[0], target), Class: class})
+		text.Taint |= s.Secret(abstract.Secret{What: engine.FlowFile, Path: abstract.JoinDir(s.Scope.Dirs[0], target), Class: class})
 	}
 	s.supply(r, x, text)
 	r.files = append(r.files, redirected{target: target, verb: "read"})
@@ -460,8 +461,8 @@ func (s *Machine) opened(f redirected, r redirs, o Outcome, cmd syntax.Command) 
 	}
 }
 
-// readsItself tells whether a pipeline reads the file that its output goes to:
-// the shell empties it before anything is read.
+// readsItself reports whether a pipeline reads the file that its output goes
+// to: the shell empties it before anything is read.
 func (s *Machine) readsItself(f redirected, r redirs) bool {
 	same := func(other redirected) bool { return other.verb == "read" && other.target.Text == f.target.Text }
 	if f.target.Known() && slices.ContainsFunc(r.files, same) {
@@ -474,7 +475,7 @@ func (s *Machine) readsItself(f redirected, r redirs) bool {
 	})
 }
 
-// isProcess tells whether the target of > is a process substitution: its
+// isProcess reports whether the target of > is a process substitution: its
 // commands have been seen already.
 func isProcess(f redirected) bool { return f.target.Quoted && f.target.Text == abstract.HoleText }
 
@@ -490,7 +491,7 @@ func (s *Machine) socket(f redirected, out abstract.Arg, cmd syntax.Command) {
 	s.SignalIf(startsShell(cmd), engine.SignalReverseShell)
 }
 
-// startsShell says that a command is a shell, or is to become one.
+// startsShell reports whether a command is a shell, or is to become one.
 func startsShell(cmd syntax.Command) bool {
 	call, ok := cmd.(*syntax.CallExpr)
 	if !ok || len(call.Args) == 0 {

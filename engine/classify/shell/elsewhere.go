@@ -13,7 +13,7 @@ import (
 // Venue is where code runs that does not run here, or not on this file system.
 type Venue struct {
 	Wrapper  string         // the program that leads there
-	Host     string         // its name behind its kind: ssh:build-3, container:web; empty: this machine
+	Host     string         // its name after its kind: ssh:build-3, container:web; empty: this machine
 	Dir      abstract.Value // the directory in which it begins
 	Mounts   []Mount        // what of the machine it sees
 	Isolated bool           // its own files are thrown away, or are not files at all
@@ -51,10 +51,10 @@ func (c *Call) At(p Venue, f func()) {
 	})
 }
 
-// here tells whether the files of this machine are those that the code sees.
+// here reports whether the files of this machine are those that the code sees.
 func (s *Machine) here() bool { return s.Frame.Host == "" && !s.Frame.Isolated }
 
-// HostName names a place behind the one in which the shell is.
+// HostName names a place that is reached from the one in which the shell is.
 func (s *Machine) HostName(kind string, name abstract.Arg) string {
 	text := kind + ":" + name.Show()
 	if s.Frame.Host != "" {
@@ -63,13 +63,13 @@ func (s *Machine) HostName(kind string, name abstract.Arg) string {
 	return text
 }
 
-// Walled tells whether effects of a kind end at the walls of a container.
+// Walled reports whether effects of a kind end at the walls of a container.
 func Walled(k engine.EffectKind) bool {
 	return k != engine.EffectNetwork && k != engine.EffectProcess && k != engine.EffectResource
 }
 
-// contains tells whether what a signal says stays in the container in which the
-// code runs.
+// contains reports whether what a signal says stays in the container in which
+// the code runs.
 func (f Frame) contains(id engine.Signal) bool {
 	if !f.Isolated || f.reaches {
 		return false
@@ -142,7 +142,8 @@ func underMount(p, inside string) bool {
 	return inside == "/" && strings.HasPrefix(p, "/") || p == inside || strings.HasPrefix(p, inside+"/")
 }
 
-// covers tells whether a tree holds a mount: what is deleted there goes with it.
+// covers reports whether a tree holds a mount: what is deleted there goes with
+// it.
 func covers(t abstract.Arg, inside string) bool {
 	for dir := path.Dir(inside); ; dir = path.Dir(dir) {
 		if t.Glob && wildcard.Text(t.Text, dir) || !t.Glob && strings.TrimSuffix(t.Text, "/") == strings.TrimSuffix(dir, "/") {
@@ -154,7 +155,7 @@ func covers(t abstract.Arg, inside string) bool {
 	}
 }
 
-// joinText puts the rest of a path behind a directory.
+// joinText puts the rest of a path after a directory.
 func joinText(dir abstract.Arg, rest string, like abstract.Arg) abstract.Arg {
 	if rest == "" {
 		return dir

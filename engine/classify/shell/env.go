@@ -96,7 +96,14 @@ func (s *Machine) programVariable(name string, a abstract.Arg) {
 // CommandVariable is a variable that holds a command: what the command does is
 // part of the script; an ordinary pager or editor is nothing to talk about.
 func (s *Machine) CommandVariable(text string, a abstract.Arg) {
-	if text == "" || OrdinaryTool(strings.Fields(text + " x")[0]) {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return
+	}
+	if OrdinaryTool(words[0]) {
+		if len(words) > 1 { // its options may run something: ssh -o ProxyCommand=…
+			s.Embed(a.With(text), "env", false)
+		}
 		return
 	}
 	s.Signal(engine.SignalEnvInjected)
@@ -113,11 +120,11 @@ func OrdinaryTool(name string) bool {
 	return strings.Trim(name, abstract.Holes) == ""
 }
 
-// MaxStartup bounds how many texts that run later are looked into for one call:
-// a write to a start-up file is judged as such all the same.
+// MaxStartup bounds how many texts that run later are examined for one call: a
+// write to a start-up file is judged as such anyway.
 const MaxStartup = 8
 
-// maxLater bounds how deep is looked into code that writes code which runs later:
+// maxLater bounds how deep is examined code that writes code which runs later:
 // a start-up file defines an alias. Such code may write itself.
 const maxLater = 2
 
@@ -125,14 +132,14 @@ const maxLater = 2
 var shellStartup = []string{".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc",
 	".zprofile", ".zshenv", ".zlogin", ".zlogout", ".kshrc", "bash.bashrc", "zshrc", "zprofile"}
 
-// StartsShells says that a shell runs a file as it starts.
+// StartsShells reports whether a shell runs a file as it starts.
 func StartsShells(p string) bool {
 	return slices.Contains(shellStartup, path.Base(p)) ||
 		p == "/etc/profile" || p == "/etc/environment" || place.Within("/etc/profile.d", p)
 }
 
-// LaterGuard notes that code which runs later, in every new shell, takes away
-// what guards a session. What else it does counts when it runs.
+// LaterGuard notes that code which runs later, in every new shell, removes the guard
+// of a session. What else it does counts when it runs.
 func LaterGuard(code string, in Input, signals map[engine.Signal]bool) {
 	if in.later >= maxLater {
 		return
@@ -172,7 +179,7 @@ func (s *Machine) runsLater(text string) {
 	LaterGuard(text, s.In, s.Out.Signals)
 }
 
-// MaxStartupText is the length of a text that is looked into, in bytes.
+// MaxStartupText is the length of a text that is examined, in bytes.
 const MaxStartupText = 64 << 10
 
 // EditsStartup looks at the script of an editor that changes start-up files in place.

@@ -15,8 +15,8 @@ type Outcome struct {
 	ends bool             // nothing after it runs: exit, return, exec
 }
 
-// stmts runs a list. Each of its commands may fail and the next one runs all
-// the same, unless set -e is on.
+// stmts runs a list. Each of its commands may fail and the next one runs anyway,
+// unless set -e is on.
 func (s *Machine) stmts(list []*syntax.Stmt) Outcome {
 	var all Outcome
 	var out output
@@ -30,7 +30,7 @@ func (s *Machine) stmts(list []*syntax.Stmt) Outcome {
 		all.Fail = o.Fail
 		if !s.Scope.errexit && !o.ends {
 			s.Scope.Enter(abstract.UnionValues(s.Scope.Dirs, o.Fail))
-			s.Scope.Saved = PutAside{}
+			s.Scope.Saved = Stashed{}
 		}
 		if s.Full {
 			break
@@ -82,17 +82,19 @@ func (s *Machine) stmt(st *syntax.Stmt) Outcome {
 	if st.Negated {
 		ok := s.Scope.Dirs
 		s.Scope.Enter(o.Fail)
-		s.Scope.Saved = PutAside{}
+		s.Scope.Saved = Stashed{}
 		o.Fail = ok
 	}
 	return o
 }
 
 func (s *Machine) background(st *syntax.Stmt) Outcome {
+	begin := len(s.Out.Commands)
 	o := s.Subshell(func() Outcome {
 		s.Frame.Bounded = false // a time limit ends with what it waits for
 		return s.redirected(st)
 	})
+	s.starts(st, begin)
 	o.Out = abstract.Arg{Text: abstract.HoleText, Taint: o.Out.Taint, Part: o.Out.Part}
 	return o
 }
@@ -131,7 +133,8 @@ func (s *Machine) redirected(st *syntax.Stmt) Outcome {
 	return o
 }
 
-// execsNothing tells whether a command is exec alone, whose redirections last.
+// execsNothing reports whether a command is exec alone, whose redirections
+// last.
 func execsNothing(cmd syntax.Command) bool {
 	call, ok := cmd.(*syntax.CallExpr)
 	return ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec"
@@ -235,7 +238,7 @@ func (s *Machine) wrapped(name string, st *syntax.Stmt) Outcome {
 	return o
 }
 
-// AppendText returns a list with a text behind it; the list itself stays as it
+// AppendText returns a list with a text after it; the list itself stays as it
 // is.
 func AppendText(list []string, text string) []string { return append(list[:len(list):len(list)], text) }
 
@@ -260,7 +263,7 @@ func (s *Machine) or(c *syntax.BinaryCmd) Outcome {
 	ok := s.Scope.Dirs
 	b, y := s.branch(func() Outcome {
 		s.Scope.Enter(x.Fail)
-		s.Scope.Saved = PutAside{}
+		s.Scope.Saved = Stashed{}
 		return s.stmt(c.Y)
 	})
 	if y.ends {
@@ -271,11 +274,11 @@ func (s *Machine) or(c *syntax.BinaryCmd) Outcome {
 	same := s.Scope.child()
 	same.Dirs = ok
 	s.Scope.merge(same, b)
-	s.Scope.Saved = PutAside{} // what put something aside may be what failed
+	s.Scope.Saved = Stashed{} // what put something aside may be what failed
 	return Outcome{abstract.Concat(x.Out, y.Out), y.Fail, x.ends}
 }
 
-// swallows tells whether a statement only hides that another one failed.
+// swallows reports whether a statement only hides that another one failed.
 func swallows(st *syntax.Stmt) bool {
 	call, ok := st.Cmd.(*syntax.CallExpr)
 	if !ok || len(call.Args) == 0 {
@@ -327,7 +330,7 @@ func (s *Machine) test(x syntax.TestExpr) {
 	}
 }
 
-// operand is one side of -eq and its kin, which is arithmetic.
+// operand is one side of -eq and the like, which is arithmetic.
 func (s *Machine) operand(x syntax.TestExpr) {
 	if w, ok := x.(*syntax.Word); ok {
 		s.number(w)
@@ -354,7 +357,7 @@ func (s *Machine) declare(c *syntax.FuncDecl) {
 	}
 }
 
-// forks tells whether a function starts two of itself, or itself in the
+// forks reports whether a function starts two of itself, or itself in the
 // background: its processes double until none is left.
 func forks(c *syntax.FuncDecl) bool {
 	found := false

@@ -23,8 +23,8 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 			b.split(a)
 		}
 	}
-	if quoted && fields && len(list) == 0 && b.cur.Text == "" {
-		b.open = false // "$@" without parameters is no word at all
+	if quoted && fields && len(list) == 0 && len(b.text) == 0 {
+		b.open = false // "$@" without parameters is not a word at all
 	}
 }
 
@@ -81,7 +81,7 @@ func subscript(x syntax.ArithmExpr) string {
 	return ""
 }
 
-// joinFields is "$*": the first character of IFS stands between.
+// joinFields is "$*": the first character of IFS is between.
 func (s *Machine) joinFields(list []abstract.Arg) abstract.Arg {
 	ifs := s.ifs()
 	if strings.HasPrefix(ifs, " ") {
@@ -234,7 +234,7 @@ func (s *Machine) replace(r *syntax.Replace, a abstract.Arg) abstract.Arg {
 	return abstract.Concat(a.With(strings.Replace(a.Text, from.Text, to.Text, n)), abstract.Arg{Taint: to.Taint})
 }
 
-// operate evaluates ${x:-d} and its kin.
+// operate evaluates ${x:-d} and the like.
 func (s *Machine) operate(e *syntax.Expansion, name string, a abstract.Arg, set bool) abstract.Arg {
 	empty := !set || a.Text == ""
 	maybe := set && !a.Known() || strings.ContainsRune(a.Text, abstract.Vacancy)
@@ -312,7 +312,8 @@ func (s *Machine) prompt(a abstract.Arg) abstract.Arg {
 	b := &builder{s: s, raw: true}
 	b.parts(w.Parts, true)
 	s.Frame.Depth--
-	return b.cur
+	b.bare = nil
+	return b.field()
 }
 
 // removePart cuts what a pattern matches off the end or the beginning.
@@ -445,8 +446,8 @@ func (s *Machine) number(w *syntax.Word) abstract.Arg {
 	return a
 }
 
-// subscripts runs what stands in the subscripts of values that bash evaluates
-// as arithmetic or takes for the name of a variable: x='a[$(cmd)]'; echo $((x)).
+// subscripts runs what is in the subscripts of values that bash evaluates as
+// arithmetic or takes for the name of a variable: x='a[$(cmd)]'; echo $((x)).
 func (s *Machine) subscripts(list ...abstract.Arg) {
 	for _, a := range list {
 		i := strings.IndexByte(a.Text, '[')

@@ -51,7 +51,7 @@ func (s *Machine) pick(name string, v variable) abstract.Arg {
 	return v.alts[i]
 }
 
-// outside tells whether the script never sets a variable.
+// outside reports whether the script never sets a variable.
 func (s *Machine) outside(name string) bool {
 	_, ok := s.Scope.Lookup(name)
 	return !ok
@@ -80,7 +80,9 @@ func (s *Machine) special(name string) (abstract.Arg, bool) {
 		return abstract.Word(" \t\n"), true
 	case "PPID":
 		return abstract.Word(parentProcess), true
-	case "?", "$", "!", "-", "#!", "_", "RANDOM", "SRANDOM", "SECONDS", "LINENO", "UID", "EUID", "BASHPID",
+	case "$", "!", "BASHPID":
+		return abstract.Arg{Text: abstract.HoleText, Taint: abstract.OwnProcess}, true
+	case "?", "-", "#!", "_", "RANDOM", "SRANDOM", "SECONDS", "LINENO", "UID", "EUID",
 		"EPOCHSECONDS", "EPOCHREALTIME", "HOSTNAME", "OSTYPE", "MACHTYPE", "BASH_SOURCE", "FUNCNAME", "BASH_VERSION",
 		"REPLY", "PIPESTATUS", "BASH_REMATCH", "COLUMNS", "LINES":
 		return abstract.UnknownArg(), true
@@ -187,7 +189,7 @@ func appended(old abstract.Arg, alts []abstract.Arg) []abstract.Arg {
 }
 
 // putElement is x[i]=v. Where i is not known, nobody knows any more which
-// element stands where.
+// element is where.
 func (s *Machine) putElement(old variable, as *syntax.Assign, alts []abstract.Arg) variable {
 	v := variable{array: true, sparse: old.sparse, list: slices.Clone(old.list)}
 	if !old.array && len(old.alts) == 1 {
@@ -205,8 +207,8 @@ func (s *Machine) putElement(old variable, as *syntax.Assign, alts []abstract.Ar
 	return v
 }
 
-// plainIndex tells whether an index is a number as it stands there: a name may
-// be the key of another kind of array.
+// plainIndex reports whether an index is a number as it is there: a name may be
+// the key of another kind of array.
 func plainIndex(x syntax.ArithmExpr) bool {
 	_, err := strconv.Atoi(subscript(x))
 	return err == nil

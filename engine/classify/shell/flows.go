@@ -15,23 +15,23 @@ import (
 // secret is a bit of the taint of the texts that hold something of it. So it does
 // not matter by which option, or in which part of an address, a word goes out.
 
-// secret returns the taint of texts that hold something of a secret.
-func (s *Machine) secret(what abstract.Secret) abstract.Taint {
-	i := slices.Index(s.Out.Secrets, what)
+// Secret returns the taint of texts that hold something of a secret.
+func (n *Notes) Secret(what abstract.Secret) abstract.Taint {
+	i := slices.Index(n.Out.Secrets, what)
 	if i < 0 {
-		i = len(s.Out.Secrets)
+		i = len(n.Out.Secrets)
 		if i >= abstract.MaxSecrets {
 			return abstract.SecretBit(abstract.MaxSecrets - 1)
 		}
-		s.Out.Secrets = append(s.Out.Secrets, what)
+		n.Out.Secrets = append(n.Out.Secrets, what)
 	}
 	return abstract.SecretBit(i)
 }
 
-// secretsIn are the secrets of which something is in a text.
-func (s *Machine) secretsIn(t abstract.Taint) []abstract.Secret {
+// SecretsIn are the secrets of which something is in a text.
+func (n *Notes) SecretsIn(t abstract.Taint) []abstract.Secret {
 	var list []abstract.Secret
-	for i, secret := range s.Out.Secrets {
+	for i, secret := range n.Out.Secrets {
 		if t&abstract.SecretBit(i) != 0 {
 			list = append(list, secret)
 		}
@@ -45,11 +45,14 @@ func (s *Machine) variable(name string) abstract.Taint {
 	if s.plainName(name) {
 		return 0
 	}
-	return s.secret(abstract.Secret{What: engine.FlowVariable, Name: name, Class: s.sourced})
+	return s.Secret(abstract.Secret{What: engine.FlowVariable, Name: name, Class: s.sourced})
 }
 
-func (s *Machine) plainName(name string) bool {
-	return slices.ContainsFunc(s.In.Rows.Words("flows.plain"), func(pattern string) bool { return wildcard.Text(pattern, name) })
+func (s *Machine) plainName(name string) bool { return s.In.PlainName(name) }
+
+// PlainName reports whether a variable of that name holds no secret.
+func (in Input) PlainName(name string) bool {
+	return slices.ContainsFunc(in.Rows.Words("flows.plain"), func(pattern string) bool { return wildcard.Text(pattern, name) })
 }
 
 // settles is the taint of what is assigned to a variable: of one value out of a
@@ -59,7 +62,7 @@ func (s *Machine) settles(name string, a abstract.Arg) abstract.Arg {
 		bit := abstract.SecretBit(i)
 		one := a.Taint&abstract.Partial != 0 || secret.Class == engine.ClassCredential
 		if secret.What == engine.FlowFile && a.Taint&bit != 0 && one {
-			a.Taint = a.Taint&^bit | s.secret(abstract.Secret{What: engine.FlowVariable, Name: name, Class: secret.Class})
+			a.Taint = a.Taint&^bit | s.Secret(abstract.Secret{What: engine.FlowVariable, Name: name, Class: secret.Class})
 		}
 	}
 	return a
@@ -67,21 +70,26 @@ func (s *Machine) settles(name string, a abstract.Arg) abstract.Arg {
 
 // classOf is the kind of file that a target is, if it is one with secrets.
 func (s *Machine) classOf(dir, target abstract.Value) engine.Class {
-	if s.In.Class == nil || target.Text == "" {
+	return s.In.SecretClass(dir, target)
+}
+
+// SecretClass is the kind of file that a target is, if it is one with secrets.
+func (in Input) SecretClass(dir, target abstract.Value) engine.Class {
+	if in.Class == nil || target.Text == "" {
 		return ""
 	}
 	p := abstract.JoinDir(dir, target.Arg())
 	if p.Sure == abstract.Unknown {
 		p.Text = "/?/" + target.Text
 	}
-	if c := s.In.Class(p.Text); c == engine.ClassCredential || c == engine.ClassEnvFile {
+	if c := in.Class(p.Text); c == engine.ClassCredential || c == engine.ClassEnvFile {
 		return c
 	}
 	return ""
 }
 
 // watched runs a command, and marks its output with the secrets that it read or
-// was handed. What comes from another host is no secret of this one.
+// was handed. What comes from another host is not a secret of this one.
 func (s *Machine) watched(argv []abstract.Arg, run func() Outcome) Outcome {
 	before := len(s.Out.Effects)
 	saved := s.asked()
@@ -121,7 +129,7 @@ func (s *Machine) takesOver(argv []abstract.Arg) {
 
 func (s *Machine) takenOver(words []abstract.Arg) {
 	for _, a := range words {
-		for _, secret := range s.secretsIn(a.Taint | fromOf(a).Taint) {
+		for _, secret := range s.SecretsIn(a.Taint | fromOf(a).Taint) {
 			if secret.What == engine.FlowFile && !strings.Contains(a.Text, "=") {
 				s.sourced = secret.Class
 			}
@@ -138,8 +146,11 @@ func fromOf(a abstract.Arg) abstract.Arg {
 }
 
 // wholeEnvironment is what a shell prints of all its variables.
-func (s *Machine) wholeEnvironment() abstract.Arg {
-	return abstract.Arg{Text: abstract.HoleText, Taint: s.secret(abstract.Secret{What: engine.FlowEnvironment, Name: "environment"})}
+func (s *Machine) wholeEnvironment() abstract.Arg { return s.WholeEnvironment() }
+
+// WholeEnvironment is what a program prints of all variables.
+func (n *Notes) WholeEnvironment() abstract.Arg {
+	return abstract.Arg{Text: abstract.HoleText, Taint: n.Secret(abstract.Secret{What: engine.FlowEnvironment, Name: "environment"})}
 }
 
 // asked takes two signals away while a command runs, so that it is seen whether
@@ -164,7 +175,7 @@ func (s *Machine) read(since int, argv []abstract.Arg) abstract.Taint {
 		t |= s.wholeEnvironment().Taint
 	}
 	if s.Out.Signals[engine.SignalCredential] && t == 0 {
-		t |= s.secret(abstract.Secret{What: engine.FlowStore, Name: BaseName(argv[0].Text)})
+		t |= s.Secret(abstract.Secret{What: engine.FlowStore, Name: BaseName(argv[0].Text)})
 	}
 	if BaseName(argv[0].Text) == "printenv" {
 		for _, a := range argv[1:] {
@@ -182,7 +193,7 @@ func (s *Machine) filesRead(since int) abstract.Taint {
 		if e.Kind == engine.EffectFileRead && e.Verb != engine.VerbList {
 			if c := s.classOf(e.Dir, e.Target); c != "" {
 				file := abstract.JoinDir(e.Dir, e.Target.Arg())
-				t |= s.secret(abstract.Secret{What: engine.FlowFile, Path: file, Class: c})
+				t |= s.Secret(abstract.Secret{What: engine.FlowFile, Path: file, Class: c})
 				if e.Guessed {
 					t |= abstract.Partial // whatever it makes of it
 				}
@@ -192,7 +203,7 @@ func (s *Machine) filesRead(since int) abstract.Taint {
 	return t
 }
 
-// picks says that a program prints only some of what it reads.
+// picks reports whether a program prints only some of what it reads.
 func (s *Machine) picks(program abstract.Arg) bool {
 	return slices.Contains(s.In.Rows.Words("flows.pickers"), BaseName(program.Text))
 }
@@ -217,8 +228,8 @@ func (c *Call) Hands(to string) {
 	}
 }
 
-// addressHost is the host of an address in a word, though what stands before an @
-// or behind the host is not known; empty: the word holds no address.
+// addressHost is the host of an address in a word, though what is before an @
+// or after the host is not known; empty: the word holds no address.
 func addressHost(text string) string {
 	_, rest, ok := strings.Cut(text, "://")
 	if !ok {
@@ -231,7 +242,7 @@ func addressHost(text string) string {
 }
 
 // knownHost is the name of a host, or the known end of it: who answers for that
-// end learns what stands before.
+// end learns what is before.
 func knownHost(text string) string {
 	text = text[strings.LastIndexByte(text, '@')+1:]
 	if i := strings.LastIndexAny(text, abstract.Holes); i >= 0 {
@@ -240,8 +251,8 @@ func knownHost(text string) string {
 	return place.HostOf(abstract.Value{Text: text})
 }
 
-// hostOf is the host, or the name of the service, that a network effect names.
-func hostOf(to abstract.Arg) string {
+// HostOf is the host, or the name of the service, that a network effect names.
+func HostOf(to abstract.Arg) string {
 	if host := addressHost(to.Text); host != "" {
 		return host
 	}
@@ -299,14 +310,15 @@ func connectionHost(text string) string {
 	return ""
 }
 
-// talks says that a command is known to talk to a host.
+// talks reports whether a command is known to talk to a host.
 func (c *Call) talks() bool {
 	return slices.ContainsFunc(c.Shell.Out.Effects, func(e abstract.RawEffect) bool {
 		return e.Kind == engine.EffectNetwork && e.Command == c.Index
 	})
 }
 
-// bareHost says that a word looks like the name of a host, and like no file.
+// bareHost reports whether a word looks like the name of a host, and like no
+// file.
 func bareHost(w abstract.Arg) bool {
 	name := w.Text[strings.LastIndexByte(w.Text, '@')+1:]
 	name, _, _ = strings.Cut(name, ":")
@@ -315,8 +327,8 @@ func bareHost(w abstract.Arg) bool {
 		strings.Trim(last, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// holdsSecret says that more than a variable by which a client signs in is in the
-// words of a command.
+// holdsSecret reports whether more than a variable by which a client signs in
+// is in the words of a command.
 func (c *Call) holdsSecret() bool {
 	words := c.Args
 	if in := c.Shell.Frame.Stdin; in != nil {
@@ -326,7 +338,7 @@ func (c *Call) holdsSecret() bool {
 		if len(w.Text) >= leastToken && c.Shell.In.Tokens != nil && len(c.Shell.In.Tokens(w.Text)) > 0 {
 			return true
 		}
-		for _, secret := range c.Shell.secretsIn(w.Taint | fromOf(w).Taint) {
+		for _, secret := range c.Shell.SecretsIn(w.Taint | fromOf(w).Taint) {
 			if secret.What != engine.FlowVariable {
 				return true
 			}
@@ -335,19 +347,24 @@ func (c *Call) holdsSecret() bool {
 	return false
 }
 
-// flow notes the secrets of one text, and the tokens that stand in it.
+// flow notes the secrets of one text, and the tokens that are in it.
 func (s *Machine) flow(command int, to string, a abstract.Arg, login bool) {
+	s.Flow(s.In, command, to, a, login)
+}
+
+// Flow notes what of secrets one text takes to a host.
+func (n *Notes) Flow(in Input, command int, to string, a abstract.Arg, login bool) {
 	f := abstract.RawFlow{To: to, Part: a.Taint&abstract.Partial != 0, Login: login, Command: command}
-	for _, f.Secret = range s.secretsIn(a.Taint) {
-		s.flows(f)
+	for _, f.Secret = range n.SecretsIn(a.Taint) {
+		n.flows(f)
 	}
-	if s.In.Tokens == nil || len(a.Text) < leastToken {
+	if in.Tokens == nil || len(a.Text) < leastToken {
 		return
 	}
 	f.Part = false
-	for _, kind := range s.In.Tokens(a.Text) {
+	for _, kind := range in.Tokens(a.Text) {
 		f.Secret = abstract.Secret{What: engine.FlowToken, Name: kind}
-		s.flows(f)
+		n.flows(f)
 	}
 }
 
@@ -357,9 +374,9 @@ const leastToken = 12
 // maxFlows bounds what is noted of one action.
 const maxFlows = 64
 
-func (s *Machine) flows(f abstract.RawFlow) {
-	if len(s.Out.Flows) < maxFlows && !slices.Contains(s.Out.Flows, f) {
-		s.Out.Flows = append(s.Out.Flows, f)
+func (n *Notes) flows(f abstract.RawFlow) {
+	if len(n.Out.Flows) < maxFlows && !slices.Contains(n.Out.Flows, f) {
+		n.Out.Flows = append(n.Out.Flows, f)
 	}
 }
 
@@ -393,7 +410,7 @@ func (c *Call) HandsImage(image string, files, words []abstract.Arg) {
 		}
 	}
 	for _, w := range words {
-		for _, secret := range s.secretsIn(w.Taint) {
+		for _, secret := range s.SecretsIn(w.Taint) {
 			if secret.What != engine.FlowVariable {
 				s.flows(abstract.RawFlow{Secret: secret, Image: image, Part: w.Taint&abstract.Partial != 0, Command: c.Index})
 			}
@@ -401,7 +418,7 @@ func (c *Call) HandsImage(image string, files, words []abstract.Arg) {
 	}
 }
 
-// login says that a word stands where a client says who asks: a header of its
+// login reports whether a word is where a client says who asks: a header of its
 // own, or the value of an option for a password.
 func (c *Call) login(i int) bool {
 	text := strings.ToLower(c.Args[i].Text)
@@ -434,7 +451,7 @@ func (c *Call) codeFlows(since int, code abstract.Arg) {
 	for _, e := range s.Out.Effects[min(since, len(s.Out.Effects)):] {
 		if e.Kind == engine.EffectNetwork && e.Verb != "listen" {
 			talks = true
-			s.flow(c.Index, hostOf(e.Target.Arg()), abstract.Arg{Text: code.Text, Taint: t}, false)
+			s.flow(c.Index, HostOf(e.Target.Arg()), abstract.Arg{Text: code.Text, Taint: t}, false)
 		}
 	}
 	if t&abstract.Secrets != 0 && !talks && callIn().MatchString(code.Text) {

@@ -48,7 +48,7 @@ func (n *Notes) Opaque(reason, where string) {
 	n.Out.Opaque = append(n.Out.Opaque, o)
 }
 
-// OverBudget stops the interpretation: nothing that follows is looked at.
+// OverBudget stops the interpretation: nothing that follows is examined.
 func (n *Notes) OverBudget(where string) {
 	if !n.Full {
 		n.Full = true

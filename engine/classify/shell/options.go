@@ -80,9 +80,9 @@ func (o *Options) longOption(args []abstract.Arg, i int, p Program) int {
 	return 0
 }
 
-// keepValue writes a value that stands apart behind the flag it belongs to:
-// an organisation's rules ask for `--context=prod` however it was spelled. Code
-// and prose are no value to ask for.
+// keepValue writes a value that stands apart after the flag it belongs to: an
+// organisation's rules ask for `--context=prod` however it was spelled. Code
+// and prose are not values to ask for.
 func (o *Options) keepValue(v *abstract.Arg) {
 	last := &o.Flags[len(o.Flags)-1]
 	last.Valued, last.Value = true, v
@@ -126,7 +126,7 @@ func (o *Options) cluster(args []abstract.Arg, i int, p Program) int {
 	return 0
 }
 
-// Has tells whether one of the options was given; long ones may be shortened,
+// Has reports whether one of the options was given; long ones may be shortened,
 // as getopt_long and git allow.
 func (o Options) Has(names ...string) bool {
 	for _, opt := range o.List {
@@ -180,9 +180,9 @@ func (o Options) Operand(i int) abstract.Arg {
 	return abstract.Arg{}
 }
 
-// PerhapsFiles are the values that stand apart behind a letter. Programs that
+// PerhapsFiles are the values that stand apart after a letter. Programs that
 // read share a table of letters, and not all of them take a value for each:
-// what is no number may be a file.
+// what is not a number may be a file.
 func (o Options) PerhapsFiles() []abstract.Arg {
 	var out []abstract.Arg
 	for _, g := range o.Flags {
@@ -204,10 +204,11 @@ func plainFlags(args []abstract.Arg) (flags []abstract.Given, operands []abstrac
 	return flags, operands
 }
 
-// Program says how to read a program's arguments and what it does with them.
+// Program describes how to read a program's arguments and what it does with
+// them.
 type Program struct {
 	Values   string // options that take a value, separated and surrounded by blanks
-	Glued    string // options whose value, where they have one, stands in the same word, as mysql's -p; like values
+	Glued    string // options whose value, where they have one, is in the same word, as mysql's -p; like values
 	First    bool   // options end at the first operand
 	Long     bool   // a single dash begins a long option: terraform, find, java
 	Literal  bool   // "--" is nothing special

@@ -6,7 +6,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 )
 
-// reading is what a builtin that reads lines was told.
+// lineReader has the options of a builtin that reads lines.
 type lineReader struct {
 	names []string
 	array string // -a: the array that takes the words

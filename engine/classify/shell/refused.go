@@ -15,9 +15,9 @@ var (
 	callOfCode = engine.Regexp(`^[\pL_][\pL\pN_.]*\([^|&;$<>\x60\n]*\);?$`)
 )
 
-// refused tells whether no shell runs anything of a text. zsh takes parentheses
-// for a pattern: in a call without a slash only for names in the present
-// directory.
+// refused reports whether no shell runs anything of a text. zsh takes
+// parentheses for a pattern: in a call without a slash only for names in the
+// present directory.
 func refused(src string) bool {
 	src = strings.TrimSpace(src)
 	return keyNames().MatchString(src) || callOfCode().MatchString(src) && !strings.Contains(src, "/")

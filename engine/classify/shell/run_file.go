@@ -15,8 +15,8 @@ import (
 type FileCode struct {
 	Text abstract.Arg
 	Lang string
-	Via  string   // file: the call itself has written it; script: it lies on the disk
-	File codeFile // where it lies on the disk
+	Via  string   // file: the call itself has written it; script: it is on the disk
+	File codeFile // where it is on the disk
 }
 
 // CodeIn returns the code of a file that is about to run as a language; empty:
@@ -43,8 +43,8 @@ func (s *Machine) CodeIn(target abstract.Arg, lang string) (FileCode, bool) {
 	return all, all.Via != ""
 }
 
-// Vouched reports whether version control holds a file as it lies there.
-func (s *Machine) Vouched(target abstract.Arg) bool {
+// InVersionControl reports whether version control holds a file as it is there.
+func (s *Machine) InVersionControl(target abstract.Arg) bool {
 	if s.In.Disk == nil || !s.here() || target.From != nil {
 		return false
 	}
@@ -117,7 +117,7 @@ func Shebang(text string) string {
 }
 
 // RunsCode interprets the code of a file that this command runs with args, the
-// first of which is the file. It tells whether that says all that it does.
+// first of which is the file. It reports whether that says all that it does.
 func (c *Call) RunsCode(f FileCode, args []abstract.Arg) bool {
 	return c.Shell.inFile(f, args[0], func() {
 		if f.Lang == "shell" {
@@ -144,8 +144,8 @@ func (c *Call) sources(f FileCode) Outcome {
 	return o
 }
 
-// inFile runs f as code of a file that goes by name. It tells whether what the
-// shell now knows is all that the code does.
+// inFile runs f as code of a file that goes by name. It reports whether what
+// the shell now knows is all that the code does.
 func (s *Machine) inFile(f FileCode, name abstract.Arg, run func()) (whole bool) {
 	old, had := s.Scope.vars["BASH_SOURCE"]
 	s.Scope.set("BASH_SOURCE", variable{array: true, list: []abstract.Arg{name}})
@@ -174,6 +174,13 @@ func (s *Machine) InTask(f FileCode, name abstract.Arg, run func()) (whole bool)
 	return whole
 }
 
+// FollowsTasks notes that the tasks which the command runs are among the commands.
+func (c *Call) FollowsTasks() {
+	if c.Record(); c.Index >= 0 {
+		c.Shell.Out.Followed = append(c.Shell.Out.Followed, c.Index)
+	}
+}
+
 // mark is a point in the work of a shell.
 type mark struct {
 	effects, opaque int
@@ -184,19 +191,19 @@ func (s *Machine) mark() mark {
 	return mark{len(s.Out.Effects), len(s.Out.Opaque), maps.Clone(s.Out.Signals)}
 }
 
-// knownOnly takes back what was said since a mark of things that are not known.
+// knownOnly removes what was noted since a mark about things that are not known.
 //
-// Most files of code start something whose name stands in a variable, and loop
+// Most files of code start something whose name is in a variable, and loop
 // until they are told to end. To report that of each would raise a question
 // with every run, and say nothing about this one: what the text does tell is
 // reported. Where the target of a change is not known, the code of a script of
-// the session's own is judged as if it stood on the command line. A program,
+// the session's own is judged as if it was on the command line. A program,
 // unlike a script that strings commands together, gets most of its targets when
-// it runs; and what lies outside of the workspace are scripts that people
-// install and that set up a shell.
+// it runs; and what is outside of the workspace are scripts that people install
+// and that set up a shell.
 //
-// It tells whether there was nothing to take back in a script: of a program its
-// text never tells all.
+// It reports whether there was nothing to remove in a script: of a program
+// its text never tells all.
 func (s *Machine) knownOnly(f FileCode, m mark) (whole bool) {
 	scripted := (f.Lang == "shell" || f.Lang == "tasks") && f.File.Own
 	whole = scripted
@@ -221,7 +228,7 @@ func (s *Machine) knownOnly(f FileCode, m mark) (whole bool) {
 	return whole
 }
 
-// dropEffects takes back the effects from n on whose target is not known.
+// dropEffects removes the effects from n on whose target is not known.
 func (s *Machine) dropEffects(n int) {
 	list := s.Out.Effects
 	s.Out.Effects = list[:n:n]
@@ -235,7 +242,7 @@ func (s *Machine) dropEffects(n int) {
 }
 
 // Shown is what a command prints or reads of a file: what the call itself has
-// written there, and what lies on the disk where the call also starts an
+// written there, and what is on the disk where the call also starts an
 // interpreter, which may run it: cat x.sh | sh. Elsewhere nothing is read.
 func (s *Machine) Shown(target abstract.Arg) (abstract.Arg, bool) {
 	if text, ok := s.Written(target); ok {
@@ -246,14 +253,14 @@ func (s *Machine) Shown(target abstract.Arg) (abstract.Arg, bool) {
 	}
 	f, ok := s.CodeIn(target, "shell")
 	f.Text.Taint |= abstract.Filed
-	if !ok && s.Vouched(target) {
+	if !ok && s.InVersionControl(target) {
 		return abstract.Arg{Text: abstract.HoleText, Taint: abstract.Filed | abstract.Vouched}, true
 	}
 	return f.Text, ok
 }
 
-// interprets tells whether the code names an interpreter, or a client that runs
-// scripts, anywhere.
+// interprets reports whether the code names an interpreter, or a client that
+// runs scripts, anywhere.
 func (s *Machine) interprets() bool {
 	found := false
 	for _, st := range s.Out.Tree {
@@ -268,7 +275,7 @@ func (s *Machine) interprets() bool {
 	return found
 }
 
-// client tells whether a program runs scripts against a database.
+// client reports whether a program runs scripts against a database.
 func (s *Machine) client(name string) bool {
 	if name == "" || s.In.Rows == nil {
 		return false

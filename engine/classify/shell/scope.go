@@ -7,14 +7,16 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// PutAside is what the command before has put aside in a repository.
-type PutAside struct {
-	What  abstract.Discard
-	Place string
+// Stashed is what the command before has put aside in a repository.
+type Stashed struct {
+	What    abstract.Discard
+	Place   string
+	Stashed bool // in the stash, and in no commit
 }
 
-// Covers says that all that is thrown away is among what was put aside there.
-func (s PutAside) Covers(place string, lost abstract.Discard) bool {
+// Covers reports whether all that is thrown away is among what was put aside
+// there.
+func (s Stashed) Covers(place string, lost abstract.Discard) bool {
 	return s.Place == place && lost != (abstract.Discard{}) && !lost.Stash &&
 		(s.What.Changes || !lost.Changes) && (s.What.Staged || !lost.Staged) && (s.What.Untracked || !lost.Untracked) &&
 		(s.What.Ignored || !lost.Ignored)
@@ -44,7 +46,7 @@ type scope struct {
 	bound    bool           // args are known
 	name     abstract.Arg   // $0
 	errexit  bool
-	Saved    PutAside       // what git has put aside, if what ran just before has worked
+	Saved    Stashed        // what git has put aside, if what ran just before has worked
 	picks    map[string]int // alternative of a variable that the present command uses
 }
 

@@ -26,7 +26,7 @@ type Input struct {
 	Tokens    func(text string) []string         // kinds of the tokens of known issuers in a text; nil: not known
 	Class     func(path string) engine.Class     // what kind of file an absolute path is; nil: not known
 	Remotes   func(dir string) place.Remotes     // of the repository that holds a directory; nil: not known
-	Disk      *Disk                              // code in files; nil: is not looked into
+	Disk      *Disk                              // code in files; nil: is not examined
 	Terminals *engine.Terminals                  // what was typed into terminals before
 	later     int                                // how deep it is in code that runs later
 }
@@ -57,7 +57,7 @@ type Machine struct {
 	indexes    map[commandKey]int
 	terminals  *terminals                // that the script types into
 	Files      map[string]abstract.Arg   // what the script has written to a file so far
-	outputs    map[string]abstract.Arg   // files behind the descriptors that it has opened for writing
+	outputs    map[string]abstract.Arg   // files after the descriptors that it has opened for writing
 	Links      map[string]abstract.Value // symbolic links that it has made
 	programs   map[string]string         // copies and links of programs that it has made
 	GitAliases map[string]abstract.Arg   // short forms that it has taught git
@@ -65,7 +65,8 @@ type Machine struct {
 	MadeTrees  []abstract.Value          // working trees that it has made with git
 	startups   map[string]bool           // code of it that runs later and was looked into
 	sought     bool                      // it has asked for the numbers of the guard's processes
-	Popped     bool                      // what was stashed may lie in the working tree
+	Popped     bool                      // what was stashed may be in the working tree
+	Staged     []abstract.Arg            // paths that were staged: a reset removes those that are in no commit
 	first      int                       // index of the first command of the statement; -1: none yet
 	nesting    int
 	looping    int
@@ -86,7 +87,7 @@ type Frame struct {
 	Muted      bool
 	mounts     []Mount
 	Host       string        // where it runs; empty: on this machine
-	Remade     bool          // files of this machine lie elsewhere for it, or are hidden from it
+	Remade     bool          // files of this machine are elsewhere for it, or are hidden from it
 	Isolated   bool          // on a file system of its own that is thrown away: only mounts matter
 	reaches    bool          // isolated, but with the powers of the machine that it is on
 	Stdin      *abstract.Arg // what standard input holds; nil: the terminal
@@ -107,7 +108,7 @@ type commandKey struct {
 	text string
 }
 
-// Interpret says what a piece of shell code would do if it ran.
+// Interpret reports what a piece of shell code would do if it ran.
 func Interpret(src string, in Input) abstract.Script {
 	s := New(in)
 	s.checkBytes(src)
@@ -162,8 +163,8 @@ func (s *Machine) source(src string) Outcome {
 	return s.stmts(list)
 }
 
-// Parse parses as bash, then as POSIX shell. A shell runs what stands
-// before an error, so those statements are returned with it.
+// Parse parses as bash, then as POSIX shell. A shell runs what is before an
+// error, so those statements are returned with it.
 func Parse(src string) ([]*syntax.Stmt, bool) {
 	list, ok := parseVariant(src, syntax.LangBash)
 	if ok {

@@ -37,7 +37,7 @@ func (d Database) Target() abstract.Arg {
 	return abstract.Concat(abstract.Concat(abstract.Word(d.Scheme+"://"), d.Host), abstract.Concat(abstract.Word("/"), d.Name))
 }
 
-// InMemory tells whether a database is gone when its client ends.
+// InMemory reports whether a database is gone when its client ends.
 func (d Database) InMemory() bool {
 	return d.Scheme == "sqlite" && (d.Name.Text == "" || d.Name.Is(":memory:") || d.Name.HasPrefix("file::memory:"))
 }
@@ -89,7 +89,7 @@ func (c *Call) SqlAt(d Database, text abstract.Arg) {
 	script := sql.Read(code, d.Dialect)
 	for _, l := range script.Losses {
 		if !d.InMemory() || l.Verb == "exec" { // what is in memory is gone when it ends
-			c.Loses(d, l.Verb, l.Object)
+			c.Loses(d.called(text, l.Name), l.Verb, l.Object)
 		}
 	}
 	for _, x := range append(script.Code, own...) {
@@ -108,13 +108,25 @@ func (c *Call) SqlAt(d Database, text abstract.Arg) {
 	}
 }
 
+// called is the database of a name that a script gives, whichever its client talks
+// to. It is unknown where the name is, and where there are several.
+func (d Database) called(text abstract.Arg, name string) Database {
+	switch {
+	case name == sql.Several || strings.ContainsAny(name, abstract.Holes):
+		d.Name = abstract.Arg{}
+	case name != "":
+		d.Name = text.With(name)
+	}
+	return d
+}
+
 // includes judges the script in a file that another script has the client run.
 func (c *Call) includes(d Database, file abstract.Arg) {
 	s := c.Shell
 	c.Reads(file)
 	code, ok := s.CodeIn(file, "sql")
 	switch {
-	case !ok && !s.Vouched(file):
+	case !ok && !s.InVersionControl(file):
 		c.LoadsUnseen(d, file)
 	case ok && s.Frame.Depth >= MaxDepth:
 		s.OverBudget(c.Name)
@@ -138,8 +150,9 @@ func (c *Call) Loses(d Database, verb, object string) {
 	c.OnDatabase(d, e)
 }
 
-// OnDatabase adds an effect on a database. One of another host, or of a project's
-// configuration, is no part of the container in which its client runs.
+// OnDatabase adds an effect on a database. One of another host, or of a
+// project's configuration, is not part of the container in which its client
+// runs.
 func (c *Call) OnDatabase(d Database, e abstract.RawEffect) {
 	elsewhere := d.Host.Text != "" && !place.Loopback(d.Host.Text) || d.Scheme == "config" || d.Scheme == "sql"
 	if frame := c.Shell.Frame; frame.Isolated && elsewhere {

@@ -15,13 +15,13 @@ type KeyKind int
 
 // The kinds of keys.
 const (
-	KeyText   KeyKind = iota // it is typed as it stands
+	KeyText   KeyKind = iota // it is typed as written
 	KeyEnter                 // the line runs
 	KeyClear                 // the line is thrown away
 	KeyErase                 // the last character goes
 	KeyMove                  // the cursor moves, or another line takes the place of this one
 	KeyInsert                // text comes that nobody here knows: completed, pasted, searched for
-	KeyBreak                 // what reads the keys may begin anew: Escape
+	KeyBreak                 // what reads the keys may begin again: Escape
 )
 
 // Key is something that is typed.
@@ -84,7 +84,7 @@ type typedLine struct {
 	parts  []abstract.Arg
 }
 
-// moved stands in a line where the cursor moved: what follows may stand anywhere.
+// moved is in a line where the cursor moved: what follows may be anywhere.
 const moved = abstract.VacancyText
 
 // openTerminals takes over what was typed before.
@@ -107,7 +107,7 @@ func (s *Machine) openTerminals() *terminals {
 }
 
 // take takes the line of a terminal out of the list. Of several that may be the
-// same terminal it makes one: nobody can tell which name the text lies under.
+// same terminal it makes one: nobody can tell which name the text is under.
 func (t *terminals) take(name string) typedLine {
 	line := typedLine{name: name}
 	t.lines = slices.DeleteFunc(t.lines, func(l typedLine) bool {
@@ -121,8 +121,8 @@ func (t *terminals) take(name string) typedLine {
 	return line
 }
 
-// sameTerminal says that two names may be those of one terminal, as tmux reads
-// them: session:window.pane, of which the beginnings will do.
+// sameTerminal reports whether two names may be those of one terminal, as tmux
+// reads them: session:window.pane, of which the beginnings will do.
 func sameTerminal(a, b string) bool {
 	if ba, ok := strings.CutPrefix(a, BufferMark); ok {
 		bb, other := strings.CutPrefix(b, BufferMark)
@@ -150,8 +150,8 @@ func terminalName(name string) (session, window, pane string) {
 	return session, window, pane
 }
 
-// plainName says that a name can be compared: no pattern, and no number that may
-// be one of a window or a pane.
+// plainName reports whether a name can be compared: it is neither a pattern nor a
+// number, which may be that of a window or a pane.
 func plainName(s string) bool {
 	return !strings.ContainsAny(s, "*?[%@$!{}^+~"+abstract.Holes) && strings.Trim(s, "0123456789-") != ""
 }
@@ -176,7 +176,8 @@ func (c *Call) Types(terminal string, keys []Key) {
 	c.Shell.keepTerminals()
 }
 
-// varies says that the call types something else each time that a loop comes by.
+// varies reports whether the call types something else each time that a loop
+// comes by.
 func (c *Call) varies() bool {
 	if c.Shell.looping == 0 || c.Node == nil {
 		return false
@@ -334,7 +335,8 @@ func toShell(line abstract.Arg) []abstract.Arg {
 	return nil
 }
 
-// recalls says that a shell puts text of earlier lines into this one: !x, ^a^b.
+// recalls reports whether a shell puts text of earlier lines into this one: !x,
+// ^a^b.
 func recalls(line string) bool {
 	if strings.HasPrefix(line, "^") {
 		return true
@@ -355,7 +357,7 @@ func recalls(line string) bool {
 	return false
 }
 
-// unfinished says that a shell goes on reading behind a line.
+// unfinished reports whether a shell goes on reading after a line.
 func unfinished(line string) bool {
 	if strings.HasSuffix(line, `\`) {
 		return true
@@ -430,7 +432,7 @@ func (l typedLine) bound() typedLine {
 	return l
 }
 
-// keepTerminals says what the script leaves behind.
+// keepTerminals reports what the script leaves behind.
 func (s *Machine) keepTerminals() {
 	t := s.terminals
 	for len(t.lines) > engine.MaxTerminals {
@@ -465,15 +467,16 @@ func (c *scope) defined() []string {
 	return names
 }
 
-// pushesInput says that code puts characters into a terminal as if somebody had
-// typed them, by the request TIOCSTI or its number.
+// pushesInput reports whether code puts characters into a terminal as if
+// somebody had typed them, by the request TIOCSTI or its number.
 func pushesInput(code string) bool {
 	return strings.Contains(code, "TIOCSTI") || strings.Contains(code, "ioctl") &&
 		(strings.Contains(code, "0x5412") || strings.Contains(code, "21522") || strings.Contains(code, "0x80017472"))
 }
 
-// CommandWords splits a text of simple commands into their words, and says whether
-// there is nothing else in it. Multiplexers read their own commands much as a shell does.
+// CommandWords splits a text of simple commands into their words, and reports
+// whether there is nothing else in it. Multiplexers read their own commands
+// much as a shell does.
 func (s *Machine) CommandWords(text string) (commands [][]abstract.Arg, all bool) {
 	list, all := Parse(text)
 	for _, st := range list {

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"bytes"
 	"path"
 	"strconv"
 	"strings"
@@ -20,7 +21,8 @@ type builder struct {
 	s      *Machine
 	fields []abstract.Arg
 	cur    abstract.Arg
-	bare   string // cur with spare parts left out
+	text   []byte // of cur
+	bare   []byte // the same with spare parts left out
 	open   bool   // cur is a field even if it is empty
 	raw    bool   // no splitting and no patterns: assignments, here-documents
 	ifs    string
@@ -34,24 +36,24 @@ func (b *builder) add(text string, quoted bool) {
 func (b *builder) addArg(a abstract.Arg, quoted bool) {
 	b.open = true
 	if !b.s.Spend(len(a.Text)) {
-		b.cur.Text, b.bare = abstract.HoleText, abstract.HoleText
+		b.text, b.bare = []byte(abstract.HoleText), []byte(abstract.HoleText)
 		return
 	}
 	b.cur.Quoted = b.cur.Quoted || quoted
 	b.cur.Taint |= a.Taint
 	b.cur.Part = abstract.JoinParts(b.cur.Part, a.Part)
-	if len(b.cur.Text)+len(a.Text) > abstract.MaxText {
+	if len(b.text)+len(a.Text) > abstract.MaxText {
 		a.Text = abstract.HoleText
-		if strings.HasSuffix(b.cur.Text, abstract.HoleText) {
+		if bytes.HasSuffix(b.text, []byte(abstract.HoleText)) {
 			a.Text = "" // it says already that more is there
 		}
 	}
-	b.cur.Text += a.Text
+	b.text = append(b.text, a.Text...)
 	if a.Spare {
 		b.cur.Spare = true
-		b.bare += a.Bare
+		b.bare = append(b.bare, a.Bare...)
 	} else {
-		b.bare += a.Text
+		b.bare = append(b.bare, a.Text...)
 	}
 	// A value that is a pattern already stands for the files that it matches:
 	// the variable of a loop over *.tmp, quoted or not.
@@ -65,7 +67,7 @@ func (b *builder) addArg(a abstract.Arg, quoted bool) {
 	}
 }
 
-// hasPattern tells whether an unquoted text is a pattern for names of files.
+// hasPattern reports whether an unquoted text is a pattern for names of files.
 func hasPattern(text string) bool {
 	if strings.ContainsAny(text, "*?") {
 		return true
@@ -74,15 +76,21 @@ func hasPattern(text string) bool {
 	return i >= 0 && strings.IndexByte(text[i:], ']') > 1
 }
 
+// field is the one under construction.
+func (b *builder) field() abstract.Arg {
+	a := b.cur
+	a.Text, a.Bare = string(b.text), string(b.bare)
+	return a
+}
+
 // flush ends a field.
 func (b *builder) flush() {
 	if b.open && len(b.fields) < MaxWords {
-		b.cur.Bare = b.bare
-		b.fields = append(b.fields, b.cur)
+		b.fields = append(b.fields, b.field())
 	} else if b.open {
 		b.s.OverBudget("words")
 	}
-	b.cur, b.bare, b.open = abstract.Arg{}, "", false
+	b.cur, b.text, b.bare, b.open = abstract.Arg{}, nil, nil, false
 }
 
 // split appends an unquoted value: blanks in it end fields.
@@ -147,8 +155,7 @@ func (s *Machine) Single(w *syntax.Word) abstract.Arg {
 	}
 	b := &builder{s: s, raw: true}
 	b.parts(w.Parts, false)
-	b.cur.Bare = b.bare
-	return b.cur
+	return b.field()
 }
 
 // pattern expands a word of which unquoted *, ? and [ match: case, ${x#…}.
@@ -230,7 +237,7 @@ func (s *Machine) HomeOf(user string) abstract.Arg {
 	return abstract.Word(parent + "/" + user)
 }
 
-// literal appends text as it stands in the source, where a backslash quotes.
+// literal appends text as it is in the source, where a backslash quotes.
 func (b *builder) literal(text string, quoted bool) {
 	if !strings.Contains(text, `\`) {
 		if text != "" {
@@ -275,7 +282,7 @@ func (b *builder) single(p *syntax.SglQuoted) {
 	}
 }
 
-// hidesText tells whether $'…' spells out characters that could stand there
+// hidesText reports whether $'…' spells out characters that could be there
 // themselves.
 func hidesText(s string) bool {
 	return strings.Contains(s, `\x`) || strings.Contains(s, `\u`) || strings.Contains(s, `\1`)
@@ -389,7 +396,7 @@ func (s *Machine) feed(list []*syntax.Stmt) {
 	s.Frame = saved
 }
 
-// fewBraces says whether the braces of a word are taken apart: the time that takes,
+// fewBraces reports whether the braces of a word are taken apart: the time that takes,
 // and the memory, grow with the square of how deep they are.
 func (s *Machine) fewBraces(w *syntax.Word) bool {
 	n := 0
@@ -499,9 +506,10 @@ func (s *Machine) heredoc(r *syntax.Redirect) abstract.Arg {
 		b.parts(r.Hdoc.Parts, true)
 	}
 	if r.Op == syntax.DashHdoc {
-		b.cur.Text = stripTabs(b.cur.Text)
+		b.text = []byte(stripTabs(string(b.text)))
 	}
-	return b.cur
+	b.bare = nil
+	return b.field()
 }
 
 func quotedDelimiter(w *syntax.Word) bool {

@@ -8,10 +8,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 )
 
-// ReadCode says what code in a file would do if it ran, by its texts: the whole of a
-// file in a language, or the command lines that stand in it. What it gets only when
-// it runs (arguments, variables, answers) is not known then, and left out: whoever
-// runs it may mean anything by it.
+// ReadCode reports what code in a file would do if it ran, by its texts: the
+// whole of a file in a language, or the command lines that are in it. What it
+// gets only when it runs (arguments, variables, answers) is not known then, and
+// left out: whoever runs it may mean anything by it.
 func ReadCode(file, lang string, texts []string, in Input) abstract.Script {
 	in.Disk = nil
 	s := New(in)
@@ -50,35 +50,54 @@ func (s *Machine) written() []abstract.Text {
 // maxModules bounds how many modules of one text are named.
 const maxModules = 12
 
-// moduleWords are words behind which the name of a module stands.
-var moduleWords = []string{"import", "from", "require", "load", "require_relative", "run_module", "run_path", "import_module", "__import__"}
+// moduleWords are words after which the name of a module stands.
+var moduleWords = []string{"import", "from", "require", "load", "require_relative", "run_module", "run_path", "import_module", "__import__",
+	"use"}
+
+// fileWords are words after which a file of code stands, in quotes.
+var fileWords = []string{"do", "source", "include", "include_once", "require_once", "dofile", "loadfile", "load_file", "exec_file", "open",
+	"render", "readfile"}
 
 // modules lists the names of the modules that a text asks for, as files may be called.
 func modules(text string) []string {
 	var list []string
 	for _, word := range moduleWords {
-		for at := 0; len(list) < maxModules; {
-			i := strings.Index(text[at:], word)
-			if i < 0 {
-				break
-			}
-			start := at + i
-			if at = start + len(word); start > 0 && moduleByte(text[start-1]) {
-				continue
-			}
-			list = append(list, moduleParts(text[at:])...)
-		}
+		list = namesBehind(list, text, word, false)
+	}
+	for _, word := range fileWords {
+		list = namesBehind(list, text, word, true)
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
+}
+
+// namesBehind adds the names that follow a word. quoted: only those in quotes
+// count, as files are named.
+func namesBehind(list []string, text, word string, quoted bool) []string {
+	for at := 0; len(list) < maxModules; {
+		i := strings.Index(text[at:], word)
+		if i < 0 {
+			break
+		}
+		start := at + i
+		if at = start + len(word); start > 0 && moduleByte(text[start-1]) {
+			continue
+		}
+		lead := strings.TrimLeft(text[at:min(len(text), at+8)], " \t(")
+		if quoted && (lead == "" || !strings.ContainsAny(lead[:1], "'\"")) {
+			continue
+		}
+		list = append(list, moduleParts(text[at:])...)
+	}
+	return list
 }
 
 func moduleByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// moduleParts are the parts of the name at the beginning of a text, behind blanks and
-// what opens a call or a text.
+// moduleParts are the parts of the name at the beginning of a text, after
+// blanks and what opens a call or a text.
 func moduleParts(text string) []string {
 	text = text[:min(len(text), 80)]
 	name := strings.TrimLeft(text, " \t('\"`")

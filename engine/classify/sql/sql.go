@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -9,7 +10,11 @@ import (
 type Loss struct {
 	Verb   string // drop, truncate, delete, update, alter, grant, restore, exec
 	Object string // table, database, role …; rows: those that a condition names
+	Name   string // of a database that goes as a whole, in lower case; Several of a list
 }
+
+// Several stands for the name where a list of names goes.
+const Several = ","
 
 // Code is code of another kind that a script runs, or a file that it uses.
 type Code struct {
@@ -65,13 +70,13 @@ func (r *Reader) script(text string) {
 }
 
 func (r *Reader) lose(verb, object string) {
-	r.losses = append(r.losses, Loss{verb, object})
+	r.losses = append(r.losses, Loss{Verb: verb, Object: object})
 }
 
 func (r *Reader) uses(what, text string) { r.Code = append(r.Code, Code{what, text}) }
 
-// sqlVerbs begin the statements that change something, wherever they stand in
-// a procedure's body.
+// sqlVerbs begin the statements that change something, wherever they are in a
+// procedure's body.
 var sqlVerbs = []string{"DROP", "TRUNCATE", "DELETE", "UPDATE", "ALTER", "EXECUTE", "EXEC", "GRANT", "COPY", "MERGE"}
 
 func (r *Reader) statement(st []sqlToken) {
@@ -108,7 +113,7 @@ func (r *Reader) statement(st []sqlToken) {
 	}
 }
 
-// inner is the statement that stands somewhere behind other words.
+// inner is the statement that is somewhere behind other words.
 func (r *Reader) inner(st []sqlToken) {
 	if i := findWord(st, sqlVerbs...); i >= 0 {
 		r.statement(st[i:])
@@ -239,7 +244,7 @@ func (r *Reader) shell(st []sqlToken) {
 // change is a statement that names what it is about.
 func (r *Reader) change(st []sqlToken) {
 	switch st[0].text {
-	case "DROP":
+	case "DROP", "REMOVE":
 		r.drop(st[1:])
 	case "TRUNCATE":
 		if name := tableName(cutWords(st[1:], "TABLE", "ONLY", "IF", "EXISTS", "DATABASE")); len(st) > 1 && !st[1].is("(") && !r.mine(name) {
@@ -286,7 +291,7 @@ func (r *Reader) change(st []sqlToken) {
 // be dropped (views, indexes, triggers) is made again from a script.
 var sqlObjects = []string{"table", "database", "schema", "keyspace", "user", "role", "login", "tablespace", "owned",
 	"sequence", "collection", "column", "stream", "bucket", "measurement", "series", "publication", "server", "partition",
-	"stage", "share", "catalog", "dictionary"}
+	"stage", "share", "catalog", "dictionary", "namespace"}
 
 func (r *Reader) drop(st []sqlToken) {
 	st = cutWords(st, "IF", "EXISTS", "FOREIGN", "EXTERNAL", "TRANSIENT", "UNLOGGED")
@@ -300,12 +305,18 @@ func (r *Reader) drop(st []sqlToken) {
 	if object == "owned" {
 		object = "schema"
 	}
-	if !r.mine(tableName(st[1:])) {
-		r.lose("drop", object)
+	name := tableName(st[1:])
+	if r.mine(name) {
+		return
+	}
+	r.lose("drop", object)
+	if object == "database" && len(r.losses) > 0 {
+		r.losses[len(r.losses)-1].Name = cmp.Or(strings.ToLower(name), Several)
 	}
 }
 
-// mine tells whether a table is the script's own, or is gone with the session.
+// mine reports whether a table is the script's own, or is gone with the
+// session.
 func (r *Reader) mine(name string) bool {
 	return r.Own[name] || strings.HasPrefix(name, "#") || strings.HasPrefix(name, "PG_TEMP.") || strings.HasPrefix(name, "TEMP.") ||
 		strings.HasPrefix(name, "TEMPDB.")

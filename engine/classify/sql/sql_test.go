@@ -111,7 +111,7 @@ func FuzzSQL(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, dialect := range []string{"", "mysql", "standard"} {
 			Read(s, dialect)
-			// Whatever stands before it, a statement after a semicolon of its own line counts,
+			// Whatever precedes it, a statement after a semicolon of its own line counts,
 			// unless a quote or a comment is open.
 			if !strings.ContainsAny(s, "'\"`$[/-#\\") && !strings.Contains(strings.ToLower(s), "delim") && !strings.Contains(strings.ToLower(s), "create") {
 				if got := lossesOf(s+"\n;\nDROP TABLE zzz", dialect); !strings.Contains(got, "drop table") {

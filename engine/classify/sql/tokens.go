@@ -99,8 +99,8 @@ func (l *sqlLexer) next() {
 	}
 }
 
-// lineComment tells whether a comment begins that ends with its line. In MySQL
-// two dashes need a blank behind them: 1--1 is a number.
+// lineComment reports whether a comment begins that ends with its line. In
+// MySQL two dashes need a blank after them: 1--1 is a number.
 func (l *sqlLexer) lineComment(s string) bool {
 	if strings.HasPrefix(s, "--") {
 		return !l.mysql || len(s) == 2 || s[2] <= ' '

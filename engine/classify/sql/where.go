@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// boundedRows tells whether a DELETE or UPDATE names the rows that it is about:
-// by a limit, or by a condition that does not hold for every row.
+// boundedRows reports whether a DELETE or UPDATE names the rows that it is
+// about: by a limit, or by a condition that does not hold for every row.
 func boundedRows(st []sqlToken) bool {
 	if findWord(st, "LIMIT", "TOP") > 0 {
 		return true
@@ -23,7 +23,7 @@ func boundedRows(st []sqlToken) bool {
 	return len(where) > 0 && !alwaysTrue(where)
 }
 
-// lastAtTop is the index of the last such word that stands in no parentheses.
+// lastAtTop is the index of the last such word that is in no parentheses.
 func lastAtTop(st []sqlToken, word string) int {
 	depth, at := 0, -1
 	for i, t := range st {
@@ -39,8 +39,8 @@ func lastAtTop(st []sqlToken, word string) int {
 	return at
 }
 
-// alwaysTrue tells whether a condition holds for every row: 1=1, id = id,
-// a OR true, id IS NOT NULL, id > 0.
+// alwaysTrue reports whether a condition holds for every row: 1=1, id = id, a
+// OR true, id IS NOT NULL, id > 0.
 func alwaysTrue(cond []sqlToken) bool {
 	cond = bare(cond)
 	if parts := splitTop(cond, "OR"); len(parts) > 1 {
@@ -110,8 +110,9 @@ func plainlyTrue(c []sqlToken) bool {
 	return false
 }
 
-// holds tells whether a comparison is true whatever the row has: of two
-// literals, of a thing with itself, or of a column with what every key is above.
+// holds reports whether a comparison is true whatever the row has: of two
+// literals, of a thing with itself, or of a column with what every key is
+// above.
 func holds(a sqlToken, op string, b sqlToken) bool {
 	literal := func(t sqlToken) bool { return t.kind == sqlText || t.kind == sqlNumber }
 	switch {
@@ -168,7 +169,7 @@ func neverTrue(c []sqlToken) bool {
 func sqlValue(t sqlToken) float64 {
 	f, err := strconv.ParseFloat(t.text, 64)
 	if err != nil {
-		return 2 // some number that is no special one
+		return 2 // some number that is not a special one
 	}
 	return f
 }

@@ -28,7 +28,7 @@ type callText struct {
 	at    int
 	open  []openCall
 	done  []openCall
-	fresh bool              // nothing but blanks stands before in the line
+	fresh bool              // nothing but blanks is before in the line
 	last  []string          // the words of the path that was named last
 	set   map[string]string // names that stand for a literal
 }
@@ -172,7 +172,7 @@ func (t *callText) quoteEnd(quote byte) int {
 	return -1
 }
 
-// beside says that a plus stands next to a literal.
+// beside reports whether a plus is next to a literal.
 func (t *callText) beside(i, step int) bool {
 	for ; i >= 0 && i < len(t.text); i += step {
 		if c := t.text[i]; c != ' ' && c != '\t' && c != '\n' {
@@ -193,7 +193,7 @@ func (t *callText) enter(c byte) {
 	t.at++
 }
 
-// nameBefore is the name that stands before a bracket, with dots between its parts.
+// nameBefore is the name that is before a bracket, with dots between its parts.
 func (t *callText) nameBefore() string {
 	end := len(strings.TrimRight(t.text[:t.at], " !"))
 	start := end
@@ -221,8 +221,8 @@ func (t *callText) does(name string) string {
 	return ""
 }
 
-// passes says that the words of a call are those of the call around it: lists, and
-// what only turns a text into a path.
+// passes reports whether the words of a call are those of the call around it:
+// lists, and what only turns a text into a path.
 func (c *openCall) passes() bool {
 	last := c.name[strings.LastIndexByte(c.name, '.')+1:]
 	return c.name == "" || slices.Contains([]string{"File", "Path", "String", "of", "get", "from", "to_string", "into", "PathBuf",
@@ -261,7 +261,7 @@ func (t *callText) close() {
 	}
 }
 
-// home says that a call asks for the home directory.
+// home reports whether a call asks for the home directory.
 func home(c *openCall) bool {
 	return len(c.words) == 1 && (c.words[0] == "HOME" || c.words[0] == "user.home") ||
 		strings.HasSuffix(c.name, "UserHomeDir") || strings.HasSuffix(c.name, "home_dir")

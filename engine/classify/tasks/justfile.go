@@ -143,7 +143,8 @@ func JustRecipes(c *shell.Call) (seen bool) {
 	return taskFile(c, run, "justfile", "Justfile", ".justfile")
 }
 
-// start runs what the command line names, and tells whether there is such a recipe.
+// start runs what the command line names, and reports whether there is such a
+// recipe.
 func (r *justRun) start(words []abstract.Arg) bool {
 	for len(words) > 0 {
 		name, v, ok := strings.Cut(words[0].Text, "=")

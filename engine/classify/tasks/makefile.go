@@ -17,7 +17,7 @@ type makefile struct {
 	more  []string            // files that it includes
 }
 
-// makeRule says how targets are made. Text in it is not expanded.
+// makeRule describes how targets are made. Text in it is not expanded.
 type makeRule struct {
 	targets, needs string
 	lines          []string // of the recipe, with what continues them
@@ -88,7 +88,7 @@ func withoutComment(line string) string {
 }
 
 // statement is an assignment or the head of a rule: what comes first, = or a
-// colon that stands in no reference to a variable, decides.
+// colon that is in no reference to a variable, decides.
 func (m *makefile) statement(line string) {
 	depth := 0
 	for i := range len(line) {
@@ -123,7 +123,7 @@ func (m *makefile) assign(name, v string) {
 }
 
 // rule begins a rule. What follows the colon may be a variable of the target
-// alone (debug: FLAGS = -g), and a recipe may begin behind a semicolon.
+// alone (debug: FLAGS = -g), and a recipe may begin after a semicolon.
 func (m *makefile) rule(targets, needs string) {
 	if i := strings.IndexByte(needs, '='); i > 0 && !strings.ContainsAny(needs[:i], "(;") {
 		m.assign(needs[:i], needs[i+1:])
@@ -157,7 +157,7 @@ type makeRun struct {
 // maxMakeValues bounds how often a line runs for the values of its variables.
 const maxMakeValues = 4
 
-// target runs the recipes of a target and before it what it needs. It tells
+// target runs the recipes of a target and before it what it needs. It reports
 // whether there is such a target.
 func (r *makeRun) target(name string) bool {
 	if found, ok := r.done[name]; ok {
@@ -295,7 +295,7 @@ func bracketEnd(text string) int {
 	return -1
 }
 
-// reference is the value of what stands in $(…).
+// reference is the value of what is in $(…).
 func (r *makeRun) reference(ref string) abstract.Arg {
 	if ref == "$" {
 		return abstract.Word("$")

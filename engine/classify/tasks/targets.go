@@ -10,8 +10,8 @@ import (
 )
 
 // taskFile looks for the first of some files in the directory of the command
-// and those above it, and runs f with its code in the directory where it lies.
-// It tells whether that says all that the command does.
+// and those above it, and runs f with its code in the directory where it is. It
+// reports whether that says all that the command does.
 func taskFile(c *shell.Call, f func(code abstract.Arg) bool, names ...string) bool {
 	for _, name := range taskFiles(c, names) {
 		if code, ok := c.Shell.CodeIn(name, "tasks"); ok {
@@ -48,13 +48,13 @@ func taskFiles(c *shell.Call, names []string) []abstract.Arg {
 	return list
 }
 
-// DryRuns tells whether a runner only prints what it would do.
+// DryRuns reports whether a runner only prints what it would do.
 func DryRuns(c *shell.Call) bool {
 	return c.Opts.Has("-n", "--dry-run", "--just-print", "--recon", "--dry")
 }
 
 // MakeTargets runs the recipes of the targets that make is told to make. It
-// tells whether that says all that make does.
+// reports whether that says all that make does.
 func MakeTargets(c *shell.Call) (seen bool) {
 	goals, set := makeGoals(c)
 	files := c.Opts.All("-f", "--file", "--makefile")
@@ -76,7 +76,7 @@ func MakeTargets(c *shell.Call) (seen bool) {
 }
 
 // makeGoals are the targets and variables among the operands. A target that
-// follows -j is no number of jobs.
+// follows -j is not a number of jobs.
 func makeGoals(c *shell.Call) (goals []abstract.Arg, set map[string]abstract.Arg) {
 	set = map[string]abstract.Arg{}
 	words := c.Opts.Operands
@@ -95,7 +95,7 @@ func makeGoals(c *shell.Call) (goals []abstract.Arg, set map[string]abstract.Arg
 	return goals, set
 }
 
-// makes runs the recipes of some targets, and tells whether there are any for
+// makes runs the recipes of some targets, and reports whether there are any for
 // each of them.
 func makes(c *shell.Call, code abstract.Arg, goals []abstract.Arg, set map[string]abstract.Arg) bool {
 	r := &makeRun{c: c, file: parseMakefile(code.Text), set: set, done: map[string]bool{}, chain: map[int]bool{}, dry: DryRuns(c)}
@@ -151,6 +151,7 @@ func PackageScripts(c *shell.Call, sub abstract.Arg, rest []abstract.Arg) (seen 
 				continue
 			}
 			if ran = true; n == main {
+				c.FollowsTasks()
 				script = withArgs(script, args)
 			}
 			c.Child(func() shell.Outcome { return c.Shell.Embed(script, "npm", false) })
@@ -160,7 +161,7 @@ func PackageScripts(c *shell.Call, sub abstract.Arg, rest []abstract.Arg) (seen 
 }
 
 // scriptNames are the scripts that a subcommand runs, and the one of them that
-// is given the arguments behind it.
+// is given the arguments after it.
 func scriptNames(sub abstract.Arg, rest []abstract.Arg) (names []string, main string, args []abstract.Arg) {
 	main = sub.Text
 	switch {
@@ -178,7 +179,7 @@ func scriptNames(sub abstract.Arg, rest []abstract.Arg) (names []string, main st
 	return []string{"pre" + main, main, "post" + main}, main, rest
 }
 
-// withArgs is code with arguments behind it.
+// withArgs is code with arguments after it.
 func withArgs(code abstract.Arg, args []abstract.Arg) abstract.Arg {
 	for _, a := range args {
 		text := shell.Quote(a.Text)

@@ -115,7 +115,8 @@ func TaskCommands(c *shell.Call) (seen bool) {
 	return taskFile(c, run, "Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml", "Taskfile.dist.yml", "Taskfile.dist.yaml")
 }
 
-// start runs what the command line names, and tells whether there is such a task.
+// start runs what the command line names, and reports whether there is such a
+// task.
 func (r *taskRun) start() bool {
 	var names []string
 	for _, a := range r.c.Opts.Operands {

@@ -22,29 +22,39 @@ const (
 // Reader finds command lines in texts that hold more than that: settings, build
 // files, programs in a language that nobody reads here.
 type Reader struct {
-	Prose func(key string) bool        // texts for people stand under the key
+	Prose func(key string) bool        // texts for people are under the key
 	Does  func(function string) string // what a call of the function does: run, delete, read, send; empty: nothing
 }
 
-// Lines lists the command lines in a text of a kind. What is no command among them
-// comes to nothing: the shell finds no program in it.
+// Lines lists the command lines in a text of a kind. What is not a command
+// among them comes to nothing: the shell finds no program in it.
 func (r Reader) Lines(kind, text string) []string {
 	var list []string
 	switch kind {
 	case "make":
-		list = makeLines(text)
+		list = append(makeLines(text), foreignLines(text)...)
 	case "lines":
-		list = plainLines(text)
+		list = append(plainLines(text), foreignLines(text)...)
 	case "strings":
-		list = r.settings(text, r.commandsOf)
+		list = r.settings(text, r.commandsOf, plainLines)
 	case "compose":
-		list = r.settings(text, r.compose)
+		list = r.settings(text, r.compose, plainLines)
 	case "python":
 		list = r.started(text)
 	case "awk":
 		list = append(r.quoted(text), r.calls(text)...)
 	case "xml":
 		list = xmlLines(text)
+	case "lisp":
+		list = append(r.lisp(text), r.quoted(text)...)
+	case "haskell", "ocaml", "nim", "julia", "dart", "swift", "jvm":
+		list = append(r.applied(text), r.calls(text)...)
+	case "notebook":
+		list = r.cells(text)
+	case engine.CodeMarkdown:
+		list = documentBlocks(text)
+	case "tex":
+		list = texLines(text)
 	case "ruby", "groovy":
 		list = append(bareCalls(text), r.calls(text)...)
 	case "docker":
@@ -63,18 +73,22 @@ func joined(text string) []string {
 	return strings.Split(text, "\n")
 }
 
+// leadWords are words before a command in files of commands.
+const leadWords = `call|execute|silent!?|spawn|exec|ExecStart|run|command|shell|platform shell|system|Type|\.shell|\.system|run-shell|` +
+	`ProxyCommand|LocalCommand|KnownHostsCommand`
+
 var (
-	lineLead  = engine.Regexp(`^[\s>]*(?:[-@+!:*]+\s*|(?:call|execute|silent!?|spawn|exec|ExecStart|run|command)\b[\s=(]+|[0-9,$]*e\s+)*`)
+	lineLead  = engine.Regexp(`^[\s>]*(?:[-@+!:*]+\s*|(?:` + leadWords + `)\b[\s=({]+|[0-9,$]*e\s+)*`)
 	lineKey   = engine.Regexp(`^\s*[\w.$-]+\s*(?::|[?:+!]?=)\s*(.+)$`)
 	removes   = engine.Regexp(`\bfile\(\s*REMOVE(?:_RECURSE)?\s+(.+?)\)*$`)
-	inBrace   = engine.Regexp(`(?:\bCOMMAND\s|\b(?:system|run_command|execute_process)\((?:\s*COMMAND\s)?)\s*(.+?)\)*$`)
+	inBrace   = engine.Regexp(`(?:\bCOMMAND\s|\b(?:then|[Mm]atch\b.*)\s+exec\s|\b(?:system|run_command|execute_process)\((?:\s*COMMAND\s)?)\s*(.+?)\)*$`)
 	makeValue = engine.Regexp(`\$[({](\w+)[)}]`)
 	makeShell = engine.Regexp(`\$[({]shell\s+(.*)[)}]`)
 	makeSet   = engine.Regexp(`^\s*(?:export\s+|override\s+)*([\w.-]+)\s*[?:+]*=\s*(.*)$`)
 )
 
-// plainLines are the lines of a text as commands: as they stand, and behind a key or
-// the word that runs them.
+// plainLines are the lines of a text as commands: as written, and after a key
+// or the word that runs them.
 func plainLines(text string) []string {
 	var list []string
 	for _, line := range joined(text) {
@@ -178,14 +192,18 @@ func makeLine(line string) (list []string) {
 	return list
 }
 
-// settings takes a document of JSON or YAML apart; one that is neither is lines.
-func (r Reader) settings(text string, take func(doc any) []string) []string {
+// settings takes a document of JSON or YAML apart; one that is neither is read
+// differently.
+func (r Reader) settings(text string, take func(doc any) []string, otherwise func(string) []string) []string {
 	var doc any
 	if json.Unmarshal([]byte(text), &doc) == nil {
 		return take(doc)
 	}
+	if otherwise == nil {
+		otherwise = func(string) []string { return nil }
+	}
 	if len(text) > maxDecoded {
-		return plainLines(text)
+		return otherwise(text)
 	}
 	var list []string
 	decoder := yaml.NewDecoder(strings.NewReader(text))
@@ -193,7 +211,7 @@ func (r Reader) settings(text string, take func(doc any) []string) []string {
 		doc = nil
 		if err := decoder.Decode(&doc); err != nil {
 			if len(list) == 0 && doc == nil && !strings.HasSuffix(err.Error(), "EOF") {
-				return plainLines(text)
+				return otherwise(text)
 			}
 			break
 		}
@@ -202,7 +220,7 @@ func (r Reader) settings(text string, take func(doc any) []string) []string {
 	return list
 }
 
-func (r Reader) commandsOf(doc any) []string { return r.texts(nil, doc, 0) }
+func (r Reader) commandsOf(doc any) []string { return append(pods(doc, 0), r.texts(nil, doc, 0)...) }
 
 // texts lists the texts of a document that could be commands, and lists of texts as
 // one command.
@@ -394,21 +412,25 @@ func (r Reader) quoted(text string) []string {
 		if strings.HasPrefix(key, "#") || r.Prose(key) {
 			continue
 		}
-		var run []string
 		for _, m := range literal().FindAllStringSubmatch(line, 64) {
-			s := literalText(m)
-			if run = append(run, s); strings.ContainsAny(s, " \t") {
+			if s := literalText(m); strings.ContainsAny(s, " \t") {
 				list = append(list, s)
 			}
 		}
-		if len(run) > 1 && strings.Contains(line, "[") {
-			list = append(list, quoteAll(run))
+		if _, items, ok := strings.Cut(line, "["); ok {
+			var run []string
+			for _, m := range literal().FindAllStringSubmatch(items, 64) {
+				run = append(run, literalText(m))
+			}
+			if len(run) > 1 {
+				list = append(list, quoteAll(run))
+			}
 		}
 	}
 	return append(list, blocks(text)...)
 }
 
-// blocks are texts over several lines: """…""", ”'…”' and those behind <<WORD.
+// blocks are texts over several lines: """…""", ”'…”' and those after <<WORD.
 func blocks(text string) []string {
 	var list []string
 	for _, pattern := range []func() *regexp.Regexp{tripled, heredoc} {

@@ -62,7 +62,7 @@ func TestNoLines(t *testing.T) {
 	}
 }
 
-// Nothing that stands in a file stops a reader, and none takes longer than the text is long.
+// Nothing that is in a file stops a reader, and none takes longer than the text is long.
 func TestLinesEnd(t *testing.T) {
 	for _, piece := range []string{"(", ")", `"`, "`", "[{(", `f("`, "a = \"b\"\n", "\t$(A)\nA = $(A)$(A)\n", "- a: ", `<executable>`, "sh 'a' ", "<<A\n"} {
 		for _, kind := range []string{"make", "lines", "strings", "quoted", "compose", "docker", "ruby", "python", "xml", "go", "awk"} {

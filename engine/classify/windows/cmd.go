@@ -17,7 +17,7 @@ func (w *interpreter) cmd(src string) {
 	s.list(false)
 }
 
-// InterpretCmd says what code of the Windows command line would do.
+// InterpretCmd reports what code of the Windows command line would do.
 func InterpretCmd(src string, in shell.Input) abstract.Script {
 	w := newWindows(in)
 	w.cmd(src)

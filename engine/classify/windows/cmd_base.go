@@ -142,7 +142,8 @@ func limitDirs(dirs []abstract.Value) []abstract.Value {
 	return dirs
 }
 
-// enter is a change of directory, which fails where sure is false.
+// enter changes the directory. Where sure is false this may fail, and then what
+// follows runs where it was; a directory that is known to exist cannot fail.
 func (w *interpreter) enter(to abstract.Arg, sure bool) {
 	dir := abstract.Value{Sure: abstract.Unknown}
 	if v := winPath(to); v.Sure == abstract.Literal {
@@ -154,11 +155,25 @@ func (w *interpreter) enter(to abstract.Arg, sure bool) {
 			dir.Text = path.Join(w.in.Home, dir.Text[1:])
 		}
 	}
-	if sure {
+	if sure || w.exists(dir) {
 		w.dirs = []abstract.Value{dir}
 	} else {
 		w.dirs = limitDirs(abstract.UnionValues([]abstract.Value{dir}, w.dirs))
 	}
+}
+
+// exists reports whether a directory exists for sure. Where nothing is known of the
+// machine, as in a transcript, one that is named literally is taken to exist: whoever
+// ran the command knew the place.
+func (w *interpreter) exists(dir abstract.Value) bool {
+	if dir.Sure != abstract.Literal || w.frame.host != "" {
+		return false
+	}
+	if w.in.ListDir == nil {
+		return true
+	}
+	_, err := w.in.ListDir(dir.Text)
+	return err == nil
 }
 
 // emit adds an effect on each target, seen from each directory in which the
@@ -174,6 +189,9 @@ func (w *interpreter) emit(e abstract.RawEffect, targets ...abstract.Arg) {
 				continue
 			}
 			w.add(one)
+			if e.Kind == engine.EffectNetwork && e.Verb != "listen" {
+				w.Flow(w.in, e.Command, shell.HostOf(t), t, false)
+			}
 			break
 		}
 	}
@@ -183,7 +201,7 @@ func onFiles(k engine.EffectKind) bool {
 	return k == engine.EffectFileDelete || k == engine.EffectFileWrite || k == engine.EffectFileRead
 }
 
-// emitPath adds an effect on a path, which may lie on another machine.
+// emitPath adds an effect on a path, which may be on another machine.
 func (w *interpreter) emitPath(e abstract.RawEffect, t abstract.Arg) {
 	e.Target = anchor(winPath(t), e.Dir)
 	if device := rawDevice(t); device && e.Kind != engine.EffectFileRead {
@@ -223,10 +241,18 @@ func (w *interpreter) merge(s abstract.Script) {
 		}
 		w.add(e)
 	}
+	for _, f := range s.Flows {
+		if f.Command >= 0 {
+			f.Command += base
+		}
+		w.Out.Flows = append(w.Out.Flows, f)
+	}
 	for id, on := range s.Signals {
 		w.Out.Signals[id] = w.Out.Signals[id] || on
 	}
 	w.Out.Waits = w.Out.Waits || s.Waits
+	w.Out.Starts = append(w.Out.Starts, s.Starts...)
+	w.Out.Remotes = append(w.Out.Remotes, s.Remotes...)
 	for _, o := range s.Opaque {
 		w.Opaque(o.Reason, o.Where)
 	}
@@ -380,6 +406,14 @@ func shareHost(a abstract.Arg) string {
 
 // variable is a variable of the environment; false where it is not known.
 func (w *interpreter) variable(name string) (abstract.Arg, bool) {
+	v, known := w.knownVariable(name)
+	if !known {
+		v = w.asVariable(name, v)
+	}
+	return v, known
+}
+
+func (w *interpreter) knownVariable(name string) (abstract.Arg, bool) {
 	low := strings.ToLower(name)
 	if v, ok := w.env[low]; ok {
 		return v, true

@@ -19,7 +19,7 @@ func WindowsShell(c *shell.Call) {
 	for name, text := range s.Files {
 		w.files[strings.ToLower(name)] = text
 	}
-	w.Steps, w.Bytes, w.Parsed = s.Steps, s.Bytes, s.Parsed
+	w.Steps, w.Bytes, w.Parsed, w.Out.Secrets = s.Steps, s.Bytes, s.Parsed, slices.Clone(s.Out.Secrets)
 	w.frame = winFrame{host: s.Frame.Host, wrappers: s.Frame.Wrappers, via: s.Frame.Via, privileged: s.Frame.Privileged, muted: s.Frame.Muted,
 		stdin: s.Frame.Stdin, depth: s.Frame.Depth + 1}
 	inner := w.call(abstract.Word(c.Name), switches(c.Args))
@@ -29,7 +29,7 @@ func WindowsShell(c *shell.Call) {
 		run(inner)
 	}
 	s.Steps, s.Bytes, s.Parsed = w.Steps, w.Bytes, w.Parsed
-	c.Out = inner.out
+	c.Out, s.Out.Secrets = inner.out, w.Out.Secrets
 	adopt(c, w.Out)
 }
 
@@ -83,12 +83,21 @@ func adopt(c *shell.Call, sub abstract.Script) {
 			s.Add(e)
 		}
 	}
+	for _, f := range sub.Flows {
+		if f.Command = max(f.Command, 0); f.Command == 0 {
+			f.Command = c.Index - base
+		}
+		f.Command += base
+		s.Out.Flows = append(s.Out.Flows, f)
+	}
 	for id, on := range sub.Signals {
 		if on {
 			s.Signal(id)
 		}
 	}
 	s.Out.Waits = s.Out.Waits || sub.Waits
+	s.Out.Starts = append(s.Out.Starts, sub.Starts...)
+	s.Out.Remotes = append(s.Out.Remotes, sub.Remotes...)
 	for _, o := range sub.Opaque {
 		s.Opaque(o.Reason, o.Where)
 	}

@@ -60,7 +60,7 @@ func isSwitch(a abstract.Arg) bool {
 	return !a.Quoted && len(a.Text) > 1 && (a.Text[0] == '-' || a.Text[0] == '/' && strings.IndexByte(a.Text[1:], '/') < 0)
 }
 
-// has says that one of the switches is given, with / or -, in any case.
+// has reports whether one of the switches is given, with / or -, in any case.
 func (c *winCall) has(names ...string) bool {
 	_, ok := c.find(names)
 	return ok
@@ -79,7 +79,7 @@ func (c *winCall) find(names []string) (int, bool) {
 	return 0, false
 }
 
-// value is what stands behind a switch: /tn X or /tn:X.
+// value is what follows a switch: /tn X or /tn:X.
 func (c *winCall) value(names ...string) (abstract.Arg, bool) {
 	i, ok := c.find(names)
 	if !ok {
@@ -94,7 +94,7 @@ func (c *winCall) value(names ...string) (abstract.Arg, bool) {
 	return abstract.Arg{}, false
 }
 
-// operands are the arguments that are no switches.
+// operands are the arguments that are not switches.
 func (c *winCall) operands() []abstract.Arg { return slices.DeleteFunc(slices.Clone(c.args), isSwitch) }
 
 // sub is the i-th operand in lower case.
@@ -107,7 +107,18 @@ func (c *winCall) sub(i int) string {
 
 func (c *winCall) emit(e abstract.RawEffect, targets ...abstract.Arg) {
 	e.Command = c.index
+	before := len(c.w.Out.Effects)
 	c.w.emit(e, targets...)
+	if e.Kind == engine.EffectNetwork {
+		values := make([]handed, 0, len(c.args)+1)
+		for _, a := range c.args {
+			values = append(values, handed{text: a})
+		}
+		if in := c.w.frame.stdin; in != nil {
+			values = append(values, handed{text: *in})
+		}
+		c.w.hands(before, values...)
+	}
 }
 
 func (c *winCall) reads(targets ...abstract.Arg) {
@@ -143,7 +154,7 @@ func (c *winCall) execs() {
 	c.emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "exec"}, c.path)
 }
 
-// external is a program that is no one's of Windows: it does the same under any
+// external is a program that does not belong to Windows: it does the same under any
 // shell.
 func (c *winCall) external() {
 	w := c.w
@@ -164,7 +175,9 @@ func (c *winCall) external() {
 		argv = append(argv, w.slashed(a))
 	}
 	maps.Copy(s.Files, w.files)
+	s.Out.Secrets = slices.Clone(w.Out.Secrets)
 	o := s.Invoke(argv, nil)
+	w.Out.Secrets = s.Out.Secrets
 	for name, text := range s.Files {
 		w.files[strings.ToLower(name)] = text
 	}

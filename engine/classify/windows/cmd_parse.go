@@ -50,7 +50,7 @@ func (s *cmdMachine) exclaim(tainted *abstract.Taint) bool {
 
 func variableChar(c byte) bool { return mask.Alnum(c) || strings.IndexByte("_()#$.-", c) >= 0 }
 
-// named says that a variable that is known ends behind these characters.
+// named reports whether a variable that is known ends after these characters.
 func (s *cmdMachine) named(rest string) bool {
 	end := mask.Run(rest, 0, len(rest), variableChar)
 	_, ok := s.env[strings.ToLower(rest[:end])]
@@ -196,7 +196,7 @@ type cmdMachine struct {
 	nesting int
 }
 
-// maxLoop bounds the items of a loop that are looked at one by one.
+// maxLoop bounds the items of a loop that are examined one by one.
 const maxLoop = 16
 
 // list runs commands up to the end, or with inner up to the closing
@@ -355,7 +355,7 @@ func (s *cmdMachine) text() cmdText {
 	return t
 }
 
-// trailing reads the redirections behind a closing parenthesis.
+// trailing reads the redirections after a closing parenthesis.
 func (s *cmdMachine) trailing() cmdText {
 	var t cmdText
 	for !s.Full {
@@ -400,7 +400,7 @@ func (s *cmdMachine) redirect(t *cmdText, b *strings.Builder) {
 	t.redirects = append(t.redirects, r)
 }
 
-// fileWord reads one word behind a redirection.
+// fileWord reads one word after a redirection.
 func (s *cmdMachine) fileWord(tainted *abstract.Taint) abstract.Arg {
 	var b strings.Builder
 	quoted := false
@@ -442,8 +442,8 @@ func (s *cmdMachine) simple() abstract.Arg {
 	return out
 }
 
-// cmdWords takes a command's text apart: the words, and what stands behind the
-// first as it was written.
+// cmdWords takes a command's text apart: the words, and what follows the first
+// as it was written.
 func cmdWords(t abstract.Arg) ([]abstract.Arg, abstract.Arg) {
 	text := strings.TrimLeft(t.Text, " \t,;=@")
 	name, rest := cutName(text)
@@ -495,7 +495,7 @@ func cutName(text string) (name, rest string) {
 	return name, rest
 }
 
-// splitQuoted splits at blanks that stand in no quotes, and takes the quotes off.
+// splitQuoted splits at blanks that are in no quotes, and takes the quotes off.
 func splitQuoted(text, also string) []abstract.Arg {
 	var list []abstract.Arg
 	var b strings.Builder

@@ -16,7 +16,7 @@ var winReading = []string{"hostname", "whoami", "systeminfo", "ipconfig", "taskl
 	"qprocess", "choice", "clip", "doskey", "typeperf", "msinfo32", "dxdiag", "winver", "tzutil", "w32tm", "waitfor", "sigverif",
 	"verifier", "powercfg", "gpupdate", "sfc", "chkdsk", "chkntfs", "print"}
 
-// winProgram finds a program of Windows; nil: it is none that the table knows.
+// winProgram finds a program of Windows; nil: the table does not have it.
 func winProgram(name string) func(c *winCall) {
 	switch name {
 	case "reg", "regedit":
@@ -197,7 +197,7 @@ func startVerb(how abstract.Arg) string {
 	return "set"
 }
 
-// auditProgram says what Windows notes about who does what.
+// auditProgram reports what Windows notes about who does what.
 func auditProgram(c *winCall) {
 	all := strings.ToLower(shell.JoinWords(c.args).Text)
 	if c.has("clear", "remove") || c.has("set") && strings.Contains(all, ":disable") {
@@ -215,7 +215,7 @@ func filterProgram(c *winCall) {
 	}
 }
 
-// equalsValue is what stands behind name=, glued or apart.
+// equalsValue is what follows name=, glued or apart.
 func equalsValue(list []abstract.Arg, name string) (abstract.Arg, bool) {
 	for i, a := range list {
 		low := strings.ToLower(a.Text)
@@ -306,7 +306,7 @@ func netshProgram(c *winCall) {
 	}
 }
 
-// firewallVerb says whether words of netsh let all through.
+// firewallVerb reports whether words of netsh let all through.
 func firewallVerb(all string) string {
 	off := func(words string) bool { return strings.Contains(all, words) }
 	if off("state off") || off("opmode disable") || off("opmode mode=disable") || off("mode=disable") || off("allowinbound") {

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// RunsCode says that a program runs what is in these files. What lies on
-// another host has been seen by nobody.
+// runsCode notes that a program runs the code in these files. Nobody has reviewed
+// what is on another host.
 func (c *winCall) runsCode(files ...abstract.Arg) {
 	c.execs()
 	for _, f := range files {
@@ -28,14 +28,14 @@ func (c *winCall) runsCode(files ...abstract.Arg) {
 	}
 }
 
-// inlineScript says that an argument is code itself.
+// inlineScript reports whether an argument is code itself.
 func inlineScript(low string) bool {
 	return slices.ContainsFunc([]string{"javascript:", "vbscript:", "script:", "about:"}, func(lead string) bool {
 		return strings.Contains(low, lead)
 	})
 }
 
-// hostProgram runs code of a file for which it was not made to be looked at:
+// hostProgram runs code of a file for which it was not made to be examined:
 // scripts, libraries, panels.
 func hostProgram(c *winCall) {
 	all := strings.ToLower(shell.JoinWords(c.args).Text)
@@ -106,7 +106,7 @@ func forfilesProgram(c *winCall) {
 	c.w.process(func() { c.w.embed(code, "forfiles", c.w.cmd) })
 }
 
-// proxyProgram starts what stands behind its switches.
+// proxyProgram starts what follows its switches.
 func proxyProgram(c *winCall) {
 	rest := c.operands()
 	if a, ok := c.value("a", "appvscript"); ok {

@@ -1,6 +1,7 @@
 // Package windows interprets code of cmd and PowerShell abstractly: it walks each
 // command that could run and notes what it would do. It runs nothing.
 //
-// Not its business: programs that are no part of either shell. Those are run by
-// the machine of package shell, with what it was handed about programs.
+// Out of scope: programs that are not part of either shell. Those are
+// interpreted by the machine of package shell, with the Knowledge that it was
+// given.
 package windows

@@ -14,7 +14,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// InterpretPowerShell says what a PowerShell script would do.
+// InterpretPowerShell reports what a PowerShell script would do.
 func InterpretPowerShell(src string, in shell.Input) abstract.Script {
 	w := newWindows(in)
 	w.power(src)
@@ -202,7 +202,7 @@ func (c *winCall) powershellFile(file abstract.Arg) {
 	c.runsCode(file)
 }
 
-// joinPlain puts words together as PowerShell does behind -Command.
+// joinPlain puts words together as PowerShell does after -Command.
 func joinPlain(words []abstract.Arg) abstract.Arg { return joinBy(words, abstract.Word(" ")) }
 
 // decodeUTF16 is the text of -EncodedCommand: base64 of UTF-16.

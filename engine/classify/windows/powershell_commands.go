@@ -407,7 +407,7 @@ func (c *psCall) named() abstract.Arg {
 	return name
 }
 
-// historyOptions says whether what is typed is kept.
+// historyOptions reports whether what is typed is kept.
 func (c *psCall) historyOptions() {
 	if strings.EqualFold(c.operand(99, "historysavestyle").Text, "savenothing") || c.has("historysavepath") {
 		c.system("disable", "history")
@@ -415,7 +415,7 @@ func (c *psCall) historyOptions() {
 }
 
 // virusGuard is a preference of the guard against viruses: it is one thing less
-// that is looked at, unless the call takes exceptions away or says false.
+// that is examined, unless the call takes exceptions away or says false.
 func (c *psCall) virusGuard() {
 	verb := "disable"
 	if c.name == "remove-mppreference" || c.name == "set-mppreference" && c.onlySwitchesOn() {
@@ -424,7 +424,7 @@ func (c *psCall) virusGuard() {
 	c.system(verb, "windows defender")
 }
 
-// onlySwitchesOn says that each Disable… of a preference is false.
+// onlySwitchesOn reports whether each Disable… of a preference is false.
 func (c *psCall) onlySwitchesOn() bool {
 	found := false
 	for name, v := range c.given {

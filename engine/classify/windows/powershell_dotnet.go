@@ -131,6 +131,17 @@ func (p *powerShell) textMethod(v psValue, name string, args []psValue) (psValue
 
 // objectMethod are methods of objects that act.
 func (p *powerShell) objectMethod(v psValue, name string, first psValue, args []psValue) psValue {
+	before := len(p.Out.Effects)
+	out := p.acts(v, name, first, args)
+	var values []handed
+	for _, a := range args {
+		values = p.valuesOf(values, "", a)
+	}
+	p.hands(before, p.valuesOf(values, "", v)...)
+	return out
+}
+
+func (p *powerShell) acts(v psValue, name string, first psValue, args []psValue) psValue {
 	e := abstract.RawEffect{Command: p.last()}
 	kind := v.kind
 	switch {
@@ -276,7 +287,7 @@ func (p *powerShell) fileMethod(typ, name string, file abstract.Arg, args []psVa
 		if text, ok := p.written(file); ok {
 			return textPS(text)
 		}
-		return psValue{items: []abstract.Arg{{Text: abstract.HoleText, Taint: abstract.Filed}}}
+		return psValue{items: []abstract.Arg{{Text: abstract.HoleText, Taint: abstract.Filed | p.fileTaint(file)}}}
 	case strings.HasPrefix(name, "get"), strings.HasPrefix(name, "enumerate"):
 		p.emit(e, file)
 		return psValue{items: []abstract.Arg{abstract.Concat(file, abstract.Word("/*"))}, list: true}

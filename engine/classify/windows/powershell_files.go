@@ -52,7 +52,7 @@ func psFileCommand(name string) func(c *psCall) psValue {
 	return nil
 }
 
-// provider tells items that are no files: what they are instead.
+// provider tells items that are not files: what they are instead.
 func provider(a abstract.Arg) string {
 	if isRegistry(a.Text) {
 		return "registry"
@@ -206,7 +206,7 @@ func (c *psCall) copyItem() psValue {
 	return dest
 }
 
-// moves says what a move takes away: within a directory it is a new name.
+// moves reports what a move removes: within a directory it is a new name.
 func (c *winCall) moves(sources []abstract.Arg, dest abstract.Arg) {
 	for _, s := range sources {
 		e := abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "move", Recursive: true}
@@ -229,7 +229,7 @@ func (c *psCall) getContent() psValue {
 		c.reads(f)
 		text, ok := c.w.written(f)
 		if !ok {
-			text = abstract.Arg{Text: abstract.HoleText, Taint: abstract.Filed}
+			text = abstract.Arg{Text: abstract.HoleText, Taint: abstract.Filed | c.w.fileTaint(f)}
 		}
 		out = append(out, text)
 	}
@@ -249,6 +249,7 @@ func (c *psCall) getItem() psValue {
 		case "env":
 			if strings.Trim(t.Text, `\/:*envENV`) == "" {
 				c.w.signal(engine.SignalEnvDump)
+				out = append(out, c.w.WholeEnvironment())
 			}
 			continue
 		case "", "filesystem":

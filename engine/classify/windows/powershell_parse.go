@@ -38,7 +38,7 @@ func (p *powerShell) statements() psValue {
 	return joinedPS(out)
 }
 
-// callOperator says that & at this place runs what follows it.
+// callOperator reports whether & at this place runs what follows it.
 func (p *powerShell) callOperator() bool {
 	return p.src[p.at] == '&' && p.at+1 < len(p.src) && p.src[p.at+1] != '&'
 }
@@ -67,10 +67,10 @@ func (p *powerShell) skip(lines bool) {
 	}
 }
 
-// is says that the text goes on with these characters.
+// is reports whether the text goes on with these characters.
 func (p *powerShell) is(text string) bool { return strings.HasPrefix(p.src[p.at:], text) }
 
-// block reads what stands between a bracket here and the one that closes it.
+// block reads what is between a bracket here and the one that closes it.
 func (p *powerShell) block() string {
 	end := psClosing(p.src, p.at)
 	if end < 0 {
@@ -159,7 +159,7 @@ func psStringEnd(src string, i int) int {
 	return -1
 }
 
-// word is the name that stands here, in lower case.
+// word is the name that is here, in lower case.
 func (p *powerShell) word() string {
 	end := mask.Run(p.src, p.at, len(p.src), func(c byte) bool { return mask.Alnum(c) || c == '_' })
 	return strings.ToLower(p.src[p.at:end])
@@ -191,7 +191,8 @@ func (p *powerShell) statement() psValue {
 	return p.chain()
 }
 
-// keywordHere says that the word here is not the beginning of a program's name.
+// keywordHere reports whether the word here is not the beginning of a program's
+// name.
 func (p *powerShell) keywordHere(n int) bool {
 	return p.at+n >= len(p.src) || strings.IndexByte(" \t\n;({[}$'\"@", p.src[p.at+n]) >= 0
 }
@@ -239,7 +240,7 @@ func (p *powerShell) clause(name string) psValue {
 			p.skip(true)
 		}
 	}
-	if !p.is("{") { // until (…) of do; an if behind else
+	if !p.is("{") { // until (…) of do; an if after else
 		return psValue{}
 	}
 	code := p.block()
@@ -250,8 +251,8 @@ func (p *powerShell) clause(name string) psValue {
 	return out
 }
 
-// again says that the block of a word runs more than once: what its end sets,
-// its beginning sees.
+// again reports that the block of a word runs more than once: what its end
+// sets, its beginning sees.
 func (p *powerShell) again(name string) int {
 	if slices.Contains([]string{"while", "do", "for", "until"}, name) {
 		return 1
@@ -448,7 +449,7 @@ func (p *powerShell) declaration() psValue {
 	return psValue{}
 }
 
-// ended says that no more of a command follows.
+// ended reports whether no more of a command follows.
 func (p *powerShell) ended() bool {
 	return p.at >= len(p.src) || strings.IndexByte(";\n|})", p.src[p.at]) >= 0 || p.src[p.at] == '&'
 }

@@ -180,7 +180,7 @@ func (c *psCall) splat(v psValue) {
 	slices.Sort(c.flags)
 }
 
-// has says that a parameter is given and not $false.
+// has reports whether a parameter is given and not $false.
 func (c *psCall) has(name string) bool {
 	v, ok := c.given[name]
 	return ok && v.one().Text != "$false"
@@ -259,7 +259,7 @@ type psOutput struct {
 	add, failure bool
 }
 
-// outputTo reads redirections behind an expression and writes its value there.
+// outputTo reads redirections after an expression and writes its value there.
 func (p *powerShell) outputTo(v psValue) {
 	c := &psCall{winCall: p.call(abstract.Arg{}, nil), p: p}
 	for p.skip(false); p.at < len(p.src) && p.redirection(c); p.skip(false) {
@@ -299,7 +299,9 @@ func (p *powerShell) command(name abstract.Arg, in *psValue) psValue {
 	saved := p.frame
 	p.frame.muted = p.frame.muted || strings.EqualFold(c.operand(99, "erroraction").Text, "silentlycontinue") ||
 		slices.ContainsFunc(c.outputs, func(o psOutput) bool { return o.failure && winPath(o.file).Text == "/dev/null" })
+	before := len(p.Out.Effects)
 	out := c.run()
+	p.hands(before, c.handed()...)
 	c.writeOutputs(out)
 	p.frame = saved
 	if out.one().Taint&abstract.Fetched != 0 {
@@ -343,8 +345,8 @@ var scSubcommands = []string{"create", "config", "delete", "stop", "start", "que
 // curlBundles are short options of curl in one word, as people write them.
 var curlBundles = []string{"-fsSL", "-sSL", "-sL", "-fL", "-LO", "-sS", "-fsS", "-sSf", "-Ls", "-fsSLO", "-kL", "-OL"}
 
-// meansProgram says that an alias is the name of a program that is meant: by
-// how its arguments are written.
+// meansProgram reports whether an alias is the name of a program that is meant:
+// by how its arguments are written.
 func (c *psCall) meansProgram(full string) bool {
 	if strings.ContainsAny(c.path.Text, `./\`) {
 		return true

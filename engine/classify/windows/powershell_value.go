@@ -64,7 +64,7 @@ func joinedPS(list []psValue) psValue {
 	return out
 }
 
-// psLevels says how tightly an operator binds.
+// psLevel returns how tightly an operator binds.
 func psLevel(op string) int {
 	switch op {
 	case "-and", "-or", "-xor":
@@ -110,7 +110,7 @@ func (p *powerShell) expression(level int) psValue {
 	return v
 }
 
-// operator is the operator that stands here; empty: none.
+// operator is the operator that is here; empty: none.
 func (p *powerShell) operator() string {
 	rest := p.src[p.at:]
 	if rest == "" {
@@ -153,7 +153,7 @@ var psOperators = []string{"and", "or", "xor", "eq", "ne", "gt", "ge", "lt", "le
 	"contains", "notcontains", "in", "notin", "replace", "split", "join", "is", "isnot", "as", "band", "bor", "bxor", "shl",
 	"shr", "not", "bnot"}
 
-// unary evaluates what stands before a value.
+// unary evaluates what is before a value.
 func (p *powerShell) unary() psValue {
 	if p.at >= len(p.src) || !p.Spend(1) {
 		p.bad = p.bad || p.at >= len(p.src)

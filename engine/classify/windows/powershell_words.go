@@ -23,7 +23,7 @@ func (p *powerShell) pipeline() psValue {
 	return out
 }
 
-// more says that a pipe follows, perhaps on the next line.
+// more reports whether a pipe follows, perhaps on the next line.
 func (p *powerShell) more() bool {
 	p.skip(false)
 	saved := p.at
@@ -71,7 +71,7 @@ func (p *powerShell) element(in *psValue) psValue {
 	return p.command(name, in)
 }
 
-// expressionHere says that no command begins here.
+// expressionHere reports whether no command begins here.
 func (p *powerShell) expressionHere(c, next byte) bool {
 	switch {
 	case strings.IndexByte("$'\"([{!,+", c) >= 0:
@@ -87,8 +87,8 @@ func (p *powerShell) expressionHere(c, next byte) bool {
 	return false
 }
 
-// counts says that something is taken from a number there, or it is divided: 1-$a,
-// and not 7-zip.
+// counts reports whether something is taken from a number there, or it is
+// divided: 1-$a, and not 7-zip.
 func (p *powerShell) counts(at int) bool {
 	if at+1 >= len(p.src) || p.src[at] != '-' && p.src[at] != '/' {
 		return false
@@ -97,8 +97,8 @@ func (p *powerShell) counts(at int) bool {
 	return next == '$' || next == '(' || next >= '0' && next <= '9'
 }
 
-// number says that digits, with the letters behind them, are a number and not the
-// name of a program such as 7z.
+// number reports whether digits, with the letters after them, are a number and
+// not the name of a program such as 7z.
 func number(word string) bool {
 	low := strings.ToLower(word)
 	for _, unit := range []string{"kb", "mb", "gb", "tb", "pb"} {
@@ -110,7 +110,7 @@ func number(word string) bool {
 	return strings.Trim(low, "0123456789.eldun") == ""
 }
 
-// assigns says that an operator of assignment follows, and goes behind it.
+// assigns reports whether an operator of assignment follows, and goes after it.
 func (p *powerShell) assigns() bool {
 	for _, op := range []string{"=", "+=", "-=", "*=", "/=", "%=", "??="} {
 		if p.is(op) && !strings.HasPrefix(p.src[p.at:], "==") {
@@ -150,7 +150,7 @@ func (p *powerShell) assignment() (psValue, bool) {
 	return psValue{}, false
 }
 
-// assigned runs what stands behind the operator.
+// assigned runs what follows the operator.
 func (p *powerShell) assigned() psValue {
 	if p.skip(true); p.at >= len(p.src) {
 		p.bad = true
@@ -209,7 +209,7 @@ func (p *powerShell) blockParams(code string) []string {
 // psArg is one argument of a command.
 type psArg struct {
 	psValue
-	dash  bool // begins with a dash that stands in no quotes
+	dash  bool // begins with a dash that is in no quotes
 	splat bool
 }
 
@@ -254,7 +254,8 @@ func (p *powerShell) argumentPart() psArg {
 	return psArg{psValue: textPS(p.bareWord(false)), dash: dash}
 }
 
-// pathAfterVariable says that the variable here begins a longer word: $HOME\x.
+// pathAfterVariable reports whether the variable here begins a longer word:
+// $HOME\x.
 func (p *powerShell) pathAfterVariable() bool {
 	saved := p.at
 	defer func() { p.at = saved }()
@@ -275,7 +276,7 @@ func (p *powerShell) pathAfterVariable() bool {
 		!mask.Alnum(p.src[p.at+1])
 }
 
-// bareWord reads a word that stands in no quotes, with what expands in it. A
+// bareWord reads a word that is in no quotes, with what expands in it. A
 // command's name also ends at a bracket.
 func (p *powerShell) bareWord(name bool) abstract.Arg {
 	var w abstract.Arg
@@ -318,25 +319,29 @@ func psPlain(c byte) bool {
 func (p *powerShell) quoted() abstract.Arg {
 	q := p.src[p.at]
 	var w abstract.Arg
+	var plain strings.Builder // what is between two variables
 	begin := p.at + 1
 	for p.at++; p.at < len(p.src) && !p.Full; {
 		c := p.src[p.at]
 		switch {
 		case c == q && p.at+1 < len(p.src) && p.src[p.at+1] == q:
-			w = abstract.Concat(w, abstract.Word(p.src[begin:p.at+1]))
+			plain.WriteString(p.src[begin : p.at+1])
 			p.at += 2
 			begin = p.at
 		case c == q:
-			w = abstract.Concat(w, abstract.Word(p.src[begin:p.at]))
+			plain.WriteString(p.src[begin:p.at])
+			w = abstract.Concat(w, abstract.Word(plain.String()))
 			w.Quoted = true
 			p.at++
 			return w
 		case c == '`' && q == '"' && p.at+1 < len(p.src):
-			w = abstract.Concat(abstract.Concat(w, abstract.Word(p.src[begin:p.at])), abstract.Word(psEscape(p.src[p.at+1])))
+			plain.WriteString(p.src[begin:p.at] + psEscape(p.src[p.at+1]))
 			p.at += 2
 			begin = p.at
 		case c == '$' && q == '"' && p.expands():
-			w = abstract.Concat(abstract.Concat(w, abstract.Word(p.src[begin:p.at])), p.variable().one())
+			plain.WriteString(p.src[begin:p.at])
+			w = abstract.Concat(abstract.Concat(w, abstract.Word(plain.String())), p.variable().one())
+			plain.Reset()
 			begin = p.at
 		default:
 			p.at++
@@ -358,7 +363,7 @@ func psEscape(c byte) string {
 	return string(rune(c))
 }
 
-// expands says that the $ here begins a variable or an expression.
+// expands reports whether the $ here begins a variable or an expression.
 func (p *powerShell) expands() bool {
 	if p.at+1 >= len(p.src) {
 		return false
@@ -391,7 +396,7 @@ func (p *powerShell) hereString() abstract.Arg {
 	return sub.quoted()
 }
 
-// variableName reads the name behind $: x, {x y}, env:NAME, script:x.
+// variableName reads the name after $: x, {x y}, env:NAME, script:x.
 func (p *powerShell) variableName() string {
 	rest := p.src[p.at:]
 	if strings.HasPrefix(rest, "{") {

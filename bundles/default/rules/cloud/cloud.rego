@@ -1,10 +1,10 @@
 package reviewer.spoken
 
 # METADATA
-# title: Infrastructure is destroyed
+# title: Destruction of infrastructure
 # description: >-
-#   With some things much more goes: a stack, an account, a cluster, all that is
-#   in a bucket. So does whatever is marked as production.
+#   Resources whose deletion takes others with them (a stack, an account, a cluster,
+#   everything in a bucket), and anything marked as production.
 # custom:
 #   id: infrastructure_delete
 speaks contains "infrastructure_delete" if {
@@ -19,8 +19,8 @@ speaks contains "infrastructure_delete" if {
 }
 
 # METADATA
-# title: Infrastructure is destroyed
-# description: Volumes on this machine are not at a service, but may be production's.
+# title: Destruction of infrastructure
+# description: Volumes on this machine are not at a service, but may belong to production.
 # custom:
 #   id: infrastructure_delete
 speaks contains "infrastructure_delete" if {
@@ -32,7 +32,7 @@ speaks contains "infrastructure_delete" if {
 }
 
 # METADATA
-# title: Infrastructure would be destroyed by a tool that can plan
+# title: Destruction of infrastructure by a tool that can plan it first
 # custom:
 #   id: infrastructure_plan
 speaks contains "infrastructure_plan" if {
@@ -44,7 +44,7 @@ speaks contains "infrastructure_plan" if {
 }
 
 # METADATA
-# title: Infrastructure is changed without a look at the plan
+# title: Infrastructure change without a reviewed plan
 # custom:
 #   id: infrastructure_apply
 speaks contains "infrastructure_apply" if {
@@ -58,8 +58,8 @@ speaks contains "infrastructure_apply" if {
 }
 
 # METADATA
-# title: Something at a service ends
-# description: Of one thing a person is asked. On this machine only what keeps data or manages others counts.
+# title: Resource deleted or disabled at a service
+# description: A single resource is asked about. On this machine, only services that store data or manage others count.
 # custom:
 #   id: api_delete
 speaks contains "api_delete" if {
@@ -73,8 +73,8 @@ speaks contains "api_delete" if {
 }
 
 # METADATA
-# title: A program ends something, as clients of services do
-# description: Nothing is known of the program but its words. Those that only manage this machine are listed.
+# title: Deletion by an unknown program
+# description: Only the program's arguments are known. Programs that only manage this machine are listed in data.
 # custom:
 #   id: service_delete
 speaks contains "service_delete" if {
@@ -87,11 +87,11 @@ speaks contains "service_delete" if {
 	not _own_manager(e)
 }
 
-# An effect without a target is nobody's own.
+# An effect without a target belongs to no local manager.
 _own_manager(e) if e.target in data.reviewer.services.local
 
 # METADATA
-# title: What brings things back is switched off
+# title: Backup or recovery disabled
 # custom:
 #   id: recovery_off
 speaks contains "recovery_off" if {
@@ -104,7 +104,7 @@ speaks contains "recovery_off" if {
 }
 
 # METADATA
-# title: What records changes is switched off
+# title: Audit logging disabled
 # custom:
 #   id: audit_off
 speaks contains "audit_off" if {
@@ -117,7 +117,7 @@ speaks contains "audit_off" if {
 }
 
 # METADATA
-# title: Something is opened to everybody
+# title: Resource exposed to the public
 # custom:
 #   id: cloud_public
 speaks contains "cloud_public" if {
@@ -130,7 +130,7 @@ speaks contains "cloud_public" if {
 }
 
 # METADATA
-# title: Somebody is given far-reaching rights
+# title: Broad access granted
 # custom:
 #   id: access_grant
 speaks contains "access_grant" if {
@@ -144,7 +144,7 @@ speaks contains "access_grant" if {
 }
 
 # METADATA
-# title: A name is made to point elsewhere
+# title: DNS record changed
 # custom:
 #   id: dns_change
 speaks contains "dns_change" if {
@@ -169,18 +169,18 @@ _reached(e) if {
 
 _reached(e) if not _near(e)
 
-# Also on this machine.
+# These count on this machine too.
 _reached(e) if {
 	regex.find_all_string_submatch_n(_port, e.target, 1)[0][1] in data.reviewer.services.stores
 }
 
-# What happens on another machine is none of this one, whatever address it has there.
+# An effect on another machine is not local, whatever its address is there.
 _near(e) if not e.host
 
 _near(e) if strings.any_prefix_match(e.host, data.reviewer.scope.hosts)
 
-# A cluster of this machine, by every context that the command names. A server or
-# a cluster that it names beside goes before a context.
+# A cluster on this machine, by every context that the command names. A server or
+# cluster that it also names takes precedence over a context.
 _own_cluster(e) if {
 	e.target == "kubernetes"
 	named := _values_of(e, `^--(?:kube-)?context=(.*)$`)
@@ -189,7 +189,7 @@ _own_cluster(e) if {
 	_values_of(e, `^(?:-s|--(?:server|cluster|kube-apiserver)=)(.*)`) == set()
 }
 
-# What the flags of an effect's command say, where an expression finds it in them.
+# The values that an expression finds in the flags of an effect's command.
 _values_of(e, expression) := {found[1] |
 	some flag in input.action.commands[e.command].flags
 	some found in regex.find_all_string_submatch_n(expression, flag, 1)
@@ -210,8 +210,8 @@ _wide(e) if {
 _wide(e) if _production(e)
 
 # METADATA
-# title: A stack whose tool is asked for a plan instead
-# description: Where that is switched off, the stack's end is an end like others.
+# title: A stack whose tool can plan the deletion instead
+# description: If that is disabled, deleting the stack is a deletion like any other.
 _planned(e) if {
 	e.object == "stack"
 	data.reviewer.rewrite.destroy_plan
@@ -220,7 +220,7 @@ _planned(e) if {
 	not _production(e)
 }
 
-# One of the words that the object's name is made of is in the list.
+# One of the words in the object's name is in the list.
 _about(e, list) if {
 	some part in regex.split(`[^a-z]+`, e.object)
 	part in list
@@ -230,18 +230,18 @@ _code(e) if e.object in {"repo", "repository"}
 
 _far_reaching(e) if e.object in data.reviewer.services.grants
 
-# Which right is not known.
+# The permission is not known.
 _far_reaching(e) if not e.object
 
 # METADATA
 # title: An effect is about production
-# description: As the target says, or any word of the command.
+# description: By its target, or by any word of the command.
 _production(e) if {
 	some text in array.concat([e[k] | some k in ["target", "host"]], _said(e))
 	_marked(text, data.reviewer.markers.production)
 }
 
-# An effect of no command has none (-1).
+# An effect that belongs to no command has none (-1).
 _said(e) := [word |
 	some k in ["sub", "flags", "operands"]
 	some word in input.action.commands[e.command][k]

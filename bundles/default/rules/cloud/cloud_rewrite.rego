@@ -1,10 +1,10 @@
 package reviewer.rewriting
 
 # METADATA
-# title: A destruction becomes the plan of one
+# title: A destruction becomes a plan of it
 # description: >-
-#   The operation becomes plan with -destroy, wherever it stands among the words:
-#   terragrunt has one before it. What agrees for a person goes.
+#   The operation becomes plan with -destroy, wherever it is among the words:
+#   terragrunt puts one before it. Flags that approve on a person's behalf are dropped.
 # custom:
 #   id: infrastructure_plan
 offers["infrastructure_plan"] := array.flatten([array.concat(_into_plan(i), _unagreed(i)) | some i in _destroyers]) if {
@@ -25,7 +25,7 @@ _into_plan(i) := [{"op": "replace_arg", "command": i, "arg": at, "value": "plan"
 	at := _operation(input.action.commands[i])
 }
 
-# The place of the operation among the words without flags.
+# The index of the operation among the words that are not flags.
 _operation(c) := min([n |
 	some n, w in array.flatten([[c.name], object.get(c, "sub", []), object.get(c, "operands", [])])
 	w in {"destroy", "apply"}

@@ -63,7 +63,7 @@ test_plan_that_has_happened_or_is_no_destruction[name] if {
 	not "infrastructure_plan" in said
 }
 
-# Whatever switches plans off, a destruction stays one.
+# Whatever disables planning, a destruction stays a destruction.
 test_unplanned[name] if {
 	some name, reviewer in {
 		"no plans": {"rewrite": object.union(data.reviewer.rewrite, {"destroy_plan": false})},

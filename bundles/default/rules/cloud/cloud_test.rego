@@ -44,7 +44,7 @@ test_services[name] if {
 	case.speaks == said & _service_rules
 }
 
-# A context's name says where a cluster is, and nothing of other services.
+# A context's name says where a cluster is, and nothing about other services.
 test_contexts[name] if {
 	some name, case in {
 		"a cluster": {"target": "kubernetes", "speaks": set()},

@@ -1,7 +1,7 @@
 package reviewer.spoken
 
 # METADATA
-# title: Volumes or namespaces are deleted
+# title: Volumes or namespaces deleted
 # custom:
 #   id: container_wipe
 speaks contains "container_wipe" if {
@@ -14,8 +14,8 @@ speaks contains "container_wipe" if {
 }
 
 # METADATA
-# title: Volumes or namespaces are deleted
-# description: Of a cluster what holds others, or all of a kind.
+# title: Volumes or namespaces deleted
+# description: In a cluster, what contains other resources, or all of one kind.
 # custom:
 #   id: container_wipe
 speaks contains "container_wipe" if {
@@ -28,7 +28,7 @@ speaks contains "container_wipe" if {
 }
 
 # METADATA
-# title: Volumes are thrown away with what is not in use
+# title: Prune that deletes volumes
 # custom:
 #   id: container_prune
 speaks contains "container_prune" if {
@@ -44,7 +44,7 @@ _wiped(e) if {
 	e.verb in {"wipe", "prune"}
 }
 
-# Nothing that is for tests only is lost, as a word of the command says.
+# A word of the command marks what is lost as a test resource.
 _for_tests(e) if {
 	not _production(e)
 	some text in _said(e)
@@ -52,10 +52,10 @@ _for_tests(e) if {
 }
 
 # METADATA
-# title: Secrets are put into a container
+# title: Credentials passed to a container
 # description: >-
-#   Keys and logins by a mount, whatever the image is, but those that secrets.images
-#   lists; a file of variables only into an image of somebody else.
+#   Keys and logins by a mount into any image except those that secrets.images lists;
+#   an environment file only into a third-party image.
 # custom:
 #   id: container_secrets
 speaks contains "container_secrets" if {
@@ -68,7 +68,7 @@ speaks contains "container_secrets" if {
 
 _too_much(f) if object.get(f, "class", "credential") != "env_file"
 
-# What has no name of an owner is built here, or is one of the registry's own.
+# An image without an owner in its name is built here, or is an official one.
 _too_much(f) if {
 	contains(f.image, "/")
 	not _named_after_workspace(f.image)

@@ -7,7 +7,7 @@ package reviewer.rewriting
 offers["container_prune"] := [{"op": "drop_flag", "command": i, "flag": flag} |
 	some i in _pruners
 	some flag in ["--volumes", "--all", "-a"]
-	_has(i, flag)
+	_has_all(i, flag)
 ] if {
 	"container_wipe" in input.action.signals
 	data.reviewer.rewrite.keep_volumes
@@ -19,7 +19,9 @@ _pruners := {e.command |
 	e.verb == "prune"
 }
 
-_has(i, "-a") if {
+_has_all(i, flag) if flag in input.action.commands[i].flags
+
+_has_all(i, "-a") if {
 	some f in input.action.commands[i].flags
 	regex.match(`^-[A-Za-z]*a[A-Za-z]*$`, f)
 }

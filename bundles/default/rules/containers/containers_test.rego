@@ -23,16 +23,16 @@ test_daemon[name] if {
 		"a project for tests": {"flags": ["--file=compose.test.yml"], "speaks": set()},
 		"a name that begins so": {"operands": ["testament_data"], "speaks": {"container_wipe"}},
 		"production": {"operands": ["shop_prod"], "speaks": {"container_wipe", "infrastructure_delete"}},
-		"production beside tests": {"operands": ["test", "prod"], "speaks": {"container_wipe", "infrastructure_delete"}},
+		"production next to tests": {"operands": ["test", "prod"], "speaks": {"container_wipe", "infrastructure_delete"}},
 		"pruned": {"effect": {"verb": "prune"}, "speaks": {"container_prune"}},
 		"pruned in production": {"effect": {"verb": "prune"}, "flags": ["--filter=label=prod"], "speaks": {"container_prune", "infrastructure_delete"}},
 		"something else": {"effect": {"verb": "stop"}, "speaks": set()},
 		"something else of production": {"effect": {"verb": "stop"}, "operands": ["shop_prod"], "speaks": set()},
 		"a program's own": {"effect": {"kind": "process"}, "speaks": set()},
 		"a program's own, pruned": {"effect": {"kind": "process", "verb": "prune"}, "speaks": set()},
-		"what is no volume": {"signals": [], "speaks": set()},
-		"what is no volume, of production": {"signals": [], "operands": ["shop_prod"], "speaks": set()},
-		"what is no volume, pruned": {"signals": [], "effect": {"verb": "prune"}, "speaks": set()},
+		"what is not a volume": {"signals": [], "speaks": set()},
+		"what is not a volume, of production": {"signals": [], "operands": ["shop_prod"], "speaks": set()},
+		"what is not a volume, pruned": {"signals": [], "effect": {"verb": "prune"}, "speaks": set()},
 	}
 	said := spoken.speaks with input as _daemon(case)
 	case.speaks == said & _container_rules

@@ -1,7 +1,7 @@
 package reviewer.spoken
 
 # METADATA
-# title: A database loses data
+# title: Destructive database operation
 # custom:
 #   id: database_destructive
 speaks contains "database_destructive" if {
@@ -14,10 +14,10 @@ speaks contains "database_destructive" if {
 }
 
 # METADATA
-# title: A database is changed in a way that nobody undoes
+# title: Irreversible database change
 # description: >-
-#   On this machine, by a tool that builds the database anew, or in a way that
-#   loses no data but opens it. A person who has the copy can say so.
+#   On this machine, by a tool that rebuilds the database, or in a way that loses no
+#   data but opens it to others. A person who has a backup can approve.
 # custom:
 #   id: database_change
 speaks contains "database_change" if {
@@ -32,7 +32,7 @@ speaks contains "database_change" if {
 }
 
 # METADATA
-# title: A database follows a schema, whatever it loses
+# title: Schema synchronization that accepts data loss
 # custom:
 #   id: database_forced
 speaks contains "database_forced" if {
@@ -45,7 +45,7 @@ speaks contains "database_forced" if {
 }
 
 # METADATA
-# title: A database server is made to run code
+# title: Code run by a database server
 # custom:
 #   id: database_code
 speaks contains "database_code" if {
@@ -58,7 +58,7 @@ speaks contains "database_code" if {
 }
 
 # METADATA
-# title: Rows are deleted or changed
+# title: Rows deleted or changed
 # custom:
 #   id: database_rows
 speaks contains "database_rows" if {
@@ -67,11 +67,11 @@ speaks contains "database_rows" if {
 	some e in input.action.effects
 	e.kind == "process"
 	e.object == "rows"
-	not _rehearsal(e)
+	not rehearsal(e)
 }
 
 # METADATA
-# title: A script that nobody has seen is run against a database
+# title: Unread script run against a database
 # custom:
 #   id: database_unseen
 speaks contains "database_unseen" if {
@@ -80,7 +80,7 @@ speaks contains "database_unseen" if {
 	some e in input.action.effects
 	e.kind == "process"
 	e.object == "script"
-	not _rehearsal(e)
+	not rehearsal(e)
 }
 
 _loses(e) if {
@@ -88,10 +88,10 @@ _loses(e) if {
 	e.object
 	not _in_registry(e)
 	not _wiped(e)
-	not _rehearsal(e)
+	not rehearsal(e)
 }
 
-# Nobody is asked, and which database it is stands elsewhere.
+# The tool does not prompt, and its configuration names the database.
 _forced(e) if {
 	e.verb == "reset"
 	e.forced
@@ -115,15 +115,18 @@ _local(e) if {
 	startswith(e.target, "sqlite:")
 }
 
-# Nobody says which database: SQL in a program's code, or with no client at all.
+# The database cannot be identified: SQL in a program's code, or with no client at all.
 _local(e) if {
 	startswith(e.target, "sql:")
 	not e.verb in data.reviewer.databases.block_unseen
 }
 
-# A database for tests: by its name, on this machine or where the client looks
-# by itself. What runs code or opens the server is no matter of the data in it.
-_rehearsal(e) if {
+# METADATA
+# title: A database for tests
+# description: >-
+#   By its name, on this machine or at the client's default. Running code or opening the
+#   server does not depend on the data in it.
+rehearsal(e) if {
 	e.certainty == "exact"
 	not e.verb in {"exec", "grant", "stop"}
 	not _production(e)

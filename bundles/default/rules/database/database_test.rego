@@ -27,15 +27,15 @@ _database_cases := {
 	"for tests": {"effect": {"target": "postgres:///shop_test"}, "speaks": set()},
 	"for tests, not known whole": {"effect": {"target": "postgres:///test", "certainty": "prefix"}, "speaks": {"database_destructive"}},
 	"for tests, by the host's name only": {"effect": {"target": "postgres://test/shop"}, "speaks": {"database_destructive"}},
-	"production beside tests": {"effect": {"target": "postgres:///prod_test"}, "speaks": {"database_destructive"}},
+	"production next to tests": {"effect": {"target": "postgres:///prod_test"}, "speaks": {"database_destructive"}},
 	"production on this machine": {"effect": {"target": "postgres://localhost/prod", "loopback": true}, "speaks": {"database_destructive"}},
-	"built anew": {"effect": {"verb": "reset", "target": "config:///"}, "speaks": {"database_change"}},
+	"rebuilt": {"effect": {"verb": "reset", "target": "config:///"}, "speaks": {"database_change"}},
 	"code, for tests": {"effect": {"verb": "exec", "object": "code", "target": "postgres:///test"}, "speaks": {"database_code"}},
 	"nobody knows which": {"effect": {"target": "sql:///"}, "speaks": {"database_destructive"}},
 	"rows of one that nobody knows": {"effect": {"verb": "delete", "target": "sql:///"}, "speaks": {"database_change"}},
-	"built anew by force": {"effect": {"verb": "reset", "target": "config:///", "forced": true}, "speaks": {"database_forced"}},
-	"built anew by force, for tests": {"effect": {"verb": "reset", "target": "config:///test", "forced": true}, "speaks": set()},
-	"built anew by force, here": {"effect": {"verb": "reset", "target": "config://localhost/shop", "loopback": true, "forced": true}, "speaks": {"database_change"}},
+	"rebuilt by force": {"effect": {"verb": "reset", "target": "config:///", "forced": true}, "speaks": {"database_forced"}},
+	"rebuilt by force, for tests": {"effect": {"verb": "reset", "target": "config:///test", "forced": true}, "speaks": set()},
+	"rebuilt by force, here": {"effect": {"verb": "reset", "target": "config://localhost/shop", "loopback": true, "forced": true}, "speaks": {"database_change"}},
 	"a volume": {"effect": {"verb": "wipe", "object": "volume", "target": "data"}, "speaks": set()},
 	"rows": {"effect": {"kind": "process", "verb": "delete", "object": "rows"}, "speaks": {"database_rows"}},
 	"rows for tests": {"effect": {"kind": "process", "verb": "delete", "object": "rows", "target": "postgres:///test"}, "speaks": set()},
@@ -71,7 +71,7 @@ test_database_whatever_has_happened[name] if {
 	said & _database_rules == set()
 }
 
-# The type says that a database changes as a whole; rows are no matter of it.
+# The type means that a database changes as a whole; rows do not count.
 test_database_by_the_type_of_the_action[name] if {
 	some name, case in _database_cases
 	said := spoken.speaks with input as object.union(_sql(case.effect), {"action": {"types": ["file_read"]}})

@@ -3,8 +3,8 @@ package reviewer.spoken
 import data.reviewer.scores
 
 # METADATA
-# title: The action could not be understood
-# description: A target that is not known has a rule of its own.
+# title: Action that could not be analysed
+# description: An unknown target has a rule of its own.
 # custom:
 #   id: not_understood
 speaks contains "not_understood" if {
@@ -15,8 +15,8 @@ speaks contains "not_understood" if {
 }
 
 # METADATA
-# title: A tool of which nothing is known, where nobody can be asked
-# description: Only where tools.unknown says block.
+# title: Unknown tool where nobody can be asked
+# description: Only if tools.unknown is block.
 # custom:
 #   id: unknown_tool
 speaks contains "unknown_tool" if {
@@ -29,11 +29,11 @@ speaks contains "unknown_tool" if {
 }
 
 # METADATA
-# title: A program that is not known is given a command that does harm
+# title: Harmful command passed to an unknown program
 # description: >-
-#   Whether it runs the command, nobody can tell. What other rules stop where it is
-#   certain counts here: what is lost outside the scope, what changes the machine,
-#   what leaves with a file.
+#   It is not known whether it runs the command. What other rules stop when it is
+#   certain counts here: loss outside the scope, changes to the machine, files that
+#   are sent away.
 # custom:
 #   id: possible_command
 speaks contains "possible_command" if {
@@ -86,7 +86,7 @@ _harmful(e) if {
 	e.location in {"root", "system", "device", "home_root"}
 }
 
-# What is sent, beside what is read to be sent.
+# Data that is sent, besides what is read in order to send it.
 _harmful(e) if {
 	e.kind == "network"
 	e.egress
@@ -104,7 +104,7 @@ _private(e) if {
 }
 
 # METADATA
-# title: Code that the session wrote, and that would be asked about or blocked, may run
+# title: Code from this session that would be stopped as a call
 # custom:
 #   id: written_code
 speaks contains "written_code" if {
@@ -118,15 +118,46 @@ speaks contains "written_code" if {
 objectionable_code contains w if {
 	some w in input.action.inherits
 	w.named
+	not _comes_upon_it(w)
+}
+
+# A test runner runs the same part of a file whether the file is named or found.
+_comes_upon_it(w) if {
+	input.action.check
+	not "any" in input.action.loads
+	not _run_as_program
+	count(w.rules) > 0
+	every id in w.rules { id in data.reviewer.code.by_name }
 }
 
 objectionable_code contains w if {
 	some w in input.action.inherits
 	w.rules == []
+	not _elsewhere(w)
 }
 
 objectionable_code contains w if {
 	some w in input.action.inherits
 	some id in w.rules
 	not id in data.reviewer.code.by_name
+	not _elsewhere(w)
+}
+
+_run_as_program if {
+	some c in input.action.commands
+	c.name in {"python", "python3", "node", "ruby", "bun", "deno", "php", "perl", "bash", "sh", "zsh", "tsx", "ts-node"}
+	every flag in c.flags { not regex.match(`^(-m|--test)(=|$)`, flag) }
+}
+
+# Its code runs at the service that the repository is pushed to.
+_elsewhere(w) if {
+	not w.named
+	some pattern in data.reviewer.code.run_elsewhere
+	regex.match(pattern, w.path)
+	not _runs_pipelines
+}
+
+_runs_pipelines if {
+	some c in input.action.commands
+	c.name in data.reviewer.code.runners
 }

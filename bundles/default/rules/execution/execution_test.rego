@@ -3,8 +3,7 @@ package reviewer.execution_test
 import data.reviewer.given_test as given
 import data.reviewer.spoken
 
-# A tool that nothing is known of runs where a person can be asked about it, or
-# where the policy lets it.
+# An unknown tool runs if a person can be asked about it, or if the policy allows it.
 test_unknown_tool[name] if {
 	some name, case in {
 		"nobody can be asked": {"want": true},
@@ -25,7 +24,7 @@ test_unknown_tool[name] if {
 	got == case.want
 }
 
-# What a program that is not known may run is asked about where it would do harm.
+# What an unknown program may run is asked about if it would do harm.
 test_possible_command[name] if {
 	some name, case in {
 		"a deletion elsewhere": {"possible": [{"kind": "file_delete", "location": "outside"}], "want": true},
@@ -69,4 +68,23 @@ test_possible_command[name] if {
 	})
 	got := "possible_command" in spoken.speaks with input as doc
 	got == case.want
+}
+
+# A test runner runs the same part of a file whether the file is named or found.
+test_written_code_that_a_test_comes_upon[name] if {
+	some name, case in {
+		"a runner of tests": {"commands": [{"name": "pytest", "operands": ["tests/test_a.py"], "flags": []}], "rules": ["publish"], "speaks": 0},
+		"by the interpreter": {"commands": [{"name": "python", "operands": ["tests/test_a.py"], "flags": ["-m=pytest"]}], "rules": ["publish"], "speaks": 0},
+		"as a program": {"commands": [{"name": "python", "operands": ["tests/test_a.py"], "flags": []}], "rules": ["publish"], "speaks": 1},
+		"with more": {"commands": [{"name": "pytest", "operands": ["tests/test_a.py"], "flags": []}], "rules": ["publish", "disk_write"], "speaks": 1},
+		"not a test": {"check": false, "commands": [{"name": "pytest", "operands": [], "flags": []}], "rules": ["publish"], "speaks": 1},
+	}
+	doc := given.call({"action": {
+		"check": object.get(case, "check", true),
+		"loads": ["named", "python"],
+		"commands": case.commands,
+		"inherits": [{"path": "./tests/test_a.py", "rules": case.rules, "named": true}],
+	}})
+	said := spoken.speaks with input as object.union(doc, {"facts": ["inherits"]})
+	case.speaks == count({"written_code"} & said)
 }

@@ -1,8 +1,8 @@
 package reviewer.spoken
 
 # METADATA
-# title: Deletion of a root, a home or what holds the workspace
-# description: places.roots and places.whole say which places are meant.
+# title: Deletion of a root, home or system directory
+# description: places.roots and places.whole list the places.
 # custom:
 #   id: delete_broad
 speaks contains "delete_broad" if {
@@ -14,8 +14,8 @@ speaks contains "delete_broad" if {
 }
 
 # METADATA
-# title: Deletion of a root, a home or what holds the workspace
-# description: The workspace or a system directory goes as a whole.
+# title: Deletion of a root, home or system directory
+# description: The workspace or a system directory is deleted as a whole.
 # custom:
 #   id: delete_broad
 speaks contains "delete_broad" if {
@@ -30,7 +30,7 @@ _goes_or_opens(e) if _gone(e)
 
 _goes_or_opens(e) if _opens(e)
 
-# Git leaves what it holds, and itself.
+# Git keeps tracked files, and its own data.
 _whole(e) if {
 	_gone(e)
 	_with_all(e)
@@ -56,19 +56,19 @@ _discarded_here(e) if {
 	e.verb == "discard"
 }
 
-# Who owns all below it, or may use it, is another.
+# The owner or the permissions of everything below it change.
 _opens(e) if {
 	e.kind == "file_write"
 	e.recursive
 	e.verb in {"chmod", "chown", "chgrp", "chattr", "setfacl"}
 }
 
-# The target is not where it was.
+# The target is no longer where it was.
 _gone(e) if e.kind == "file_delete"
 
 _gone(e) if e.verb == "rename"
 
-# It is at another place afterwards.
+# Afterwards it is in another place.
 _displaced(e) if {
 	e.kind == "file_delete"
 	e.verb == "move"

@@ -3,10 +3,10 @@ package reviewer.spoken
 import data.reviewer.scores
 
 # METADATA
-# title: A file that only exists here is deleted
+# title: Deletion of an untracked file
 # description: >-
-#   git neither holds nor ignores it, and this session did not make it. What is
-#   moved into the trash is not lost.
+#   git neither tracks nor ignores it, and this session did not create it. What is
+#   moved to the trash is not lost.
 # custom:
 #   id: delete_untracked
 speaks contains "delete_untracked" if {
@@ -26,8 +26,7 @@ _only_copy(e) if {
 	not _kept(e)
 }
 
-# Git holds it or was told that it does not matter, a tool makes it again, or it
-# is this session's own.
+# Git tracks or ignores it, a tool can build it again, or this session created it.
 _kept(e) if e.git in {"clean", "dirty", "ignored"}
 
 _kept(e) if e.class == "generated"

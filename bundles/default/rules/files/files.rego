@@ -22,21 +22,21 @@ _can_be_got_back(e) if {
 	scores.step(e) in {"R0", "R1", "R2", "R3"}
 }
 
-# A single file has a rule of its own (delete_untracked): -r means nothing to it.
+# A single file has a rule of its own (delete_untracked): -r makes no difference to it.
 _can_be_got_back(e) if {
 	e.entry == "file"
 	scores.known_path(e)
 	scores.in_scope(e)
 }
 
-# What is not there cannot be lost.
+# What does not exist cannot be lost.
 _can_be_got_back(e) if {
 	e.exists == "no"
 	scores.in_scope(e)
 }
 
-# A scratch directory of the machine; whose it is was not recorded. A name that
-# has not even begun may be empty, and the target all that is there.
+# A temporary directory of the machine; its owner was not recorded. A name of which
+# not even the beginning is known may be empty, so the target may be all of it.
 _can_be_got_back(e) if {
 	e.location == "temp"
 	not endswith(e.short, "/?")
@@ -60,13 +60,14 @@ speaks contains "delete_outside_scope" if {
 	e.location in {"outside", "home", "temp_root", "home_root", "root", "ancestor", "system", "device"}
 	not scores.own_host(e) # see delete_elsewhere
 	not _not_there(e)
-	not _own_file(e)
+	not scores.own_file(e)
+	not scores.cache(e)
 	not scores.ordered(e)
 }
 
 # METADATA
-# title: A file elsewhere is deleted, and a person named it
-# description: A prompt can be forged, so that it is asked about.
+# title: Deletion outside the workspace that a prompt names
+# description: A prompt can be forged, so this asks.
 # custom:
 #   id: delete_named
 speaks contains "delete_named" if {
@@ -76,21 +77,12 @@ speaks contains "delete_named" if {
 	e.kind == "file_delete"
 	scores.ordered(e)
 	not _not_there(e)
-	not _own_file(e)
-}
-
-# A file that was not there before the session wrote it, after a person let it.
-_own_file(e) if {
-	e.location in {"outside", "home"}
-	e.ledger == "created"
-	e.certainty == "exact"
-	not e.recursive
-	not e.entry == "dir"
+	not scores.own_file(e)
 }
 
 # METADATA
 # title: Deletion outside the workspace
-# description: Of what lies beside a workspace among temporary files, only what the session made may go.
+# description: Next to a workspace among temporary files, only what the session created may be deleted.
 # custom:
 #   id: delete_outside_scope
 speaks contains "delete_outside_scope" if {
@@ -110,7 +102,7 @@ _made_here(e) if {
 
 _made_here(e) if _made_by_call(e)
 
-# A name that the same call made, such as that of mktemp.
+# A name that the same call created, such as one from mktemp.
 _made_by_call(e) if {
 	some w in input.action.effects
 	w.kind == "file_write"
@@ -120,7 +112,7 @@ _made_by_call(e) if {
 	not w.exists == "yes"
 }
 
-# Nothing is there by that name, and by no other that a pattern could mean.
+# Nothing has that name, or any other name that a pattern could match.
 _not_there(e) if {
 	e.exists == "no"
 	not e.recursive
@@ -129,7 +121,7 @@ _not_there(e) if {
 }
 
 # METADATA
-# title: Deletion in a container or machine of one's own
+# title: Deletion in a container or virtual machine
 # custom:
 #   id: delete_elsewhere
 speaks contains "delete_elsewhere" if {
@@ -142,7 +134,7 @@ speaks contains "delete_elsewhere" if {
 }
 
 # METADATA
-# title: Deletion of something that is not known beforehand
+# title: Deletion of an unknown target
 # custom:
 #   id: delete_unknown_target
 speaks contains "delete_unknown_target" if {

@@ -1,10 +1,10 @@
 package reviewer.rewriting
 
 # METADATA
-# title: A deletion becomes a move into the trash
+# title: A deletion becomes a move to the trash
 # description: >-
-#   The program is replaced and every flag of rm goes: the trash asks nothing,
-#   and takes folders only where rm would have.
+#   The program is replaced and every flag of rm is dropped: the trash does not
+#   prompt, and takes folders only where rm would have.
 # custom:
 #   id: delete_untracked
 offers["delete_untracked"] := array.flatten([_into_trash(i) | some i in _removers]) if {
@@ -27,7 +27,7 @@ _into_trash(i) := array.concat(
 	),
 )
 
-# rm -f says nothing of what is not there.
+# rm -f does not report missing files.
 _forgiving(i) := [{"op": "set_flag", "command": i, "flag": "--ignore-missing"}] if {
 	some f in input.action.commands[i].flags
 	regex.match(`^(--force|-[a-zA-Z]*f[a-zA-Z]*)$`, f)

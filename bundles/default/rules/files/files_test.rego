@@ -46,7 +46,7 @@ test_deletion_elsewhere[name] if {
 	case.speaks == spoke
 }
 
-# Each beside a folder that is not there, of which nothing is said.
+# Each together with a folder that does not exist and that no rule reports.
 test_recursive_deletion[name] if {
 	some name, case in {
 		"nothing can be undone": {"patch": {"reversibility": "R5"}, "speaks": true},
@@ -73,7 +73,7 @@ test_outside_is_only_written if {
 	not "delete_outside_scope" in said
 }
 
-# Each beside a file of which nobody knows where it is written.
+# Each together with a file that is written to an unknown place.
 test_unknown_targets[name] if {
 	some name, case in {
 		"nothing is known": {"patch": {}, "speaks": true},

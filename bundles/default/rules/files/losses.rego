@@ -3,7 +3,7 @@ package reviewer.spoken
 import data.reviewer.scores
 
 # METADATA
-# title: A backup is deleted
+# title: Backup deleted
 # custom:
 #   id: delete_backup
 speaks contains "delete_backup" if {
@@ -19,7 +19,7 @@ speaks contains "delete_backup" if {
 }
 
 # METADATA
-# title: Nearly all of a file goes
+# title: File nearly emptied
 # custom:
 #   id: file_emptied
 speaks contains "file_emptied" if {
@@ -37,8 +37,7 @@ _scratch(e) if e.location in {"temp", "temp_root", "null"}
 
 _written_here(e) if e.ledger in {"created", "written", "moved_into"}
 
-# In no commit. Of what git was told to leave alone, only what holds settings,
-# keys or data is missed.
+# In no commit. Of ignored files, only those with settings, keys or data count.
 _only_there(e) if e.git in {"untracked", "dirty"}
 
 _only_there(e) if e.class in {"env_file", "credential", "database", "backup"}

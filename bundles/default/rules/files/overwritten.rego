@@ -3,8 +3,8 @@ package reviewer.spoken
 import data.reviewer.scores
 
 # METADATA
-# title: A file that only exists here is overwritten
-# description: By a program; what the editor's own tools write is judged by what is left (file_emptied).
+# title: Untracked file overwritten
+# description: By a program; what the agent's own editing tools write is judged by what is left (file_emptied).
 # custom:
 #   id: file_overwritten
 speaks contains "file_overwritten" if {
@@ -30,7 +30,7 @@ _lost_if_overwritten(e) if {
 
 _known_to_session(e) if e.ledger in {"read", "created", "written", "moved_into"}
 
-# In no commit. Of what git was told to leave alone, what holds data.
+# In no commit. Of ignored files, those that hold data.
 _irreplaceable(e) if {
 	e.git == "untracked"
 	not e.class == "generated"
@@ -52,8 +52,8 @@ _users_data(e) if {
 	regex.match(pattern, e.short)
 }
 
-# A program that writes over what it is given, or a shell that sends output there.
-# Others (compilers, formatters, packers) write what they own, or change a part.
+# A program that overwrites the file it is given, or a shell that redirects output there.
+# Others (compilers, formatters, archivers) write their own files, or change a part.
 _writes_over(e) if {
 	c := input.action.commands[e.command]
 	_overwriter(c)
@@ -86,7 +86,7 @@ _is_told_of(c, e) if {
 	contains(word, base)
 }
 
-# What is in it was read by the same call, or copied: it is changed, and not lost.
+# The same call read or copied the content: it is changed, not lost.
 _read_before(e) if {
 	not e.lost
 	some r in input.action.effects
@@ -96,8 +96,8 @@ _read_before(e) if {
 }
 
 # METADATA
-# title: A file that only exists here is overwritten
-# description: Each file that a pattern stands for is emptied.
+# title: Untracked file overwritten
+# description: Each file that a pattern matches is emptied.
 # custom:
 #   id: file_overwritten
 speaks contains "file_overwritten" if {
@@ -114,10 +114,10 @@ speaks contains "file_overwritten" if {
 }
 
 # METADATA
-# title: Data that only exists here is deleted
+# title: Ignored data deleted
 # description: >-
-#   Databases, and folders of files that people have put there: git was told to leave
-#   them alone, and nothing makes them again.
+#   Databases, and folders of files that people put there: git ignores them, and nothing
+#   can regenerate them.
 # custom:
 #   id: delete_data
 speaks contains "delete_data" if {

@@ -1,12 +1,11 @@
 package reviewer.spoken
 
 # METADATA
-# title: Several files are moved to one name
+# title: Several files moved to the same name
 # description: >-
-#   A pattern stands for several files, and the folder that they are to go into
-#   is not there: moved one by one, each takes the name of the folder, and the
-#   place of the one before. A trailing slash and -t say that a folder is meant;
-#   then nothing is moved at all.
+#   A pattern matches several files, and the destination folder does not exist: moved
+#   one by one, each takes the name of the folder and overwrites the one before. With
+#   a trailing slash or -t, which require a folder, nothing is moved at all.
 # custom:
 #   id: move_into_missing
 speaks contains "move_into_missing" if {
@@ -23,40 +22,40 @@ speaks contains "move_into_missing" if {
 	not _each_its_own(e)
 }
 
-# The landing is the folder with a pattern in it, or the folder alone.
+# The destination is the folder with a pattern in it, or the folder alone.
 _of_many(e) if e.certainty == "glob"
 
 _of_many(e) if {
 	e.certainty == "exact"
 	some away in input.action.effects
-	_leaves(away)
+	_moves_away(away)
 	away.certainty == "glob"
 	away.command == e.command
 }
 
-# One after the other, as a program that reads their names is told to.
+# One after the other, by a program that reads their names.
 _of_many(e) if {
 	e.certainty == "exact"
 	"xargs" in input.action.commands[e.command].via
 	some away in input.action.effects
-	_leaves(away)
+	_moves_away(away)
 	away.certainty in {"prefix", "unknown"}
 	away.command == e.command
 }
 
-_leaves(e) if {
+_moves_away(e) if {
 	e.verb == "move"
 	e.kind == "file_delete"
 }
 
-_leaves(e) if e.verb == "rename"
+_moves_away(e) if e.verb == "rename"
 
 _said_to_be_folder(e) if {
 	operands := input.action.commands[e.command].operands
 	endswith(operands[count(operands) - 1], "/")
 }
 
-# Where it is, and above it, there is one.
+# A folder exists there, or above it.
 _said_to_be_folder(e) if {
 	operands := input.action.commands[e.command].operands
 	regex.match(`^(.*/)?\.\.?$`, operands[count(operands) - 1])
@@ -67,7 +66,7 @@ _said_to_be_folder(e) if {
 	regex.match(`^(-[A-Za-z]*t|--target-directory)`, f)
 }
 
-# A pattern in the folder that the files are in: each gets another name there.
+# A pattern in the files' own folder: each gets another name there.
 _next_to_it(e) if {
 	e.certainty == "glob"
 	some from in input.action.effects
@@ -78,7 +77,7 @@ _next_to_it(e) if {
 	from != e
 }
 
-# A name is counted up, or made in another way: what is known is the first one.
+# The name is numbered or computed: only the first one is known.
 _each_its_own(e) if {
 	some other in input.action.effects
 	other.kind == "file_write"
@@ -93,7 +92,7 @@ _same_form(a, b) if {
 	object.get(a, "flags", []) == object.get(b, "flags", [])
 }
 
-# Something before it puts the folder there.
+# An earlier command creates the folder.
 _made_meanwhile(e) if {
 	some w in input.action.effects
 	w.kind == "file_write"
@@ -102,11 +101,11 @@ _made_meanwhile(e) if {
 }
 
 # METADATA
-# title: A name in brackets is a pattern
+# title: Unquoted brackets in a file name
 # description: >-
-#   Folders such as [id] and [...slug] are names in some projects; without quotes
-#   the shell takes them for any one of their letters. Ranges, and a letter in
-#   both its cases, are patterns that somebody meant.
+#   Some projects have folders named [id] or [...slug]; without quotes the shell
+#   matches any one of the letters instead. Ranges, and a letter in both cases, are
+#   intended patterns.
 # custom:
 #   id: delete_bracketed_name
 speaks contains "delete_bracketed_name" if {

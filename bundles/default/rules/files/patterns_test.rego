@@ -5,7 +5,7 @@ import data.reviewer.spoken
 
 _landing := {"verb": "move", "target": "/srv/shop/archive", "short": "./archive/*.md", "certainty": "glob", "exists": "no", "command": 1}
 
-# Several files are moved into a folder, changed by a patch; others go before.
+# Several files are moved to a folder, with changes by a patch; other commands come first.
 _moved(patch, operands, flags, others) := given.call({"action": {
 	"types": ["file_creation"],
 	"commands": [{"name": "mkdir", "operands": [], "flags": []}, {"name": "mv", "operands": operands, "flags": flags}],
@@ -39,7 +39,7 @@ test_moves_into_what_is_missing[name] if {
 	case.speaks == spoke
 }
 
-# Where a tool moves files away one by one, the landing is one name.
+# Where a tool moves files one by one, the destination is one name.
 test_moves_away_to_one_name[name] if {
 	some name, case in {
 		"by the same command": {"patch": {}, "speaks": true},

@@ -3,7 +3,7 @@ package reviewer.spoken
 import data.reviewer.scores
 
 # METADATA
-# title: Force push to a branch of everybody
+# title: Force push to a shared branch
 # custom:
 #   id: git_force_push_protected
 speaks contains "git_force_push_protected" if {
@@ -23,10 +23,10 @@ _pushed(spec) := trim_prefix(parts[count(parts) - 1], "refs/heads/") if {
 }
 
 # METADATA
-# title: Uncommitted work is thrown away
+# title: Uncommitted work discarded
 # description: >-
-#   Silent where nothing would be lost: the tree is known to be clean of what is
-#   discarded, the session itself made it, or git put it aside just before.
+#   Silent where nothing would be lost: there is nothing to discard, the session
+#   itself created it, git has just stashed it, or the same call copied it first.
 # custom:
 #   id: git_discard
 speaks contains "git_discard" if {
@@ -35,11 +35,36 @@ speaks contains "git_discard" if {
 	some e in input.action.effects
 	e.verb == "discard"
 	not scores.step(e) in {"R0", "R1", "R2", "R3"}
+	not _copied_before(e)
+}
+
+_copied_before(e) if {
+	e.certainty == "exact"
+	not e.recursive
+	some r in input.action.effects
+	r.kind == "file_read"
+	r.short == e.short
+	r.command < e.command
+	input.action.commands[r.command].name in {"cp", "copy", "copy-item"}
+	some w in input.action.effects
+	w.kind == "file_write"
+	w.command == r.command
+	w.certainty == "exact"
+	w.short != e.short
+	not _gone_after(w)
+}
+
+# A copy that the same call deletes, moves or overwrites saves nothing.
+_gone_after(w) if {
+	some other in input.action.effects
+	other.kind in {"file_delete", "file_write"}
+	other.short == w.short
+	other.command > w.command
 }
 
 # METADATA
-# title: Uncommitted work is thrown away
-# description: A side is taken of a file that is in no conflict, and has changed.
+# title: Uncommitted work discarded
+# description: One side is checked out of a file that has changes and no conflict.
 # custom:
 #   id: git_discard
 speaks contains "git_discard" if {
@@ -52,8 +77,8 @@ speaks contains "git_discard" if {
 }
 
 # METADATA
-# title: Uncommitted work is thrown away
-# description: What is discarded is not named, so all of it may be at stake.
+# title: Uncommitted work discarded
+# description: What is discarded is not named, so all of it may be lost.
 # custom:
 #   id: git_discard
 speaks contains "git_discard" if {
@@ -68,7 +93,7 @@ _discards if {
 }
 
 # METADATA
-# title: Branches or tags of the remote repository are deleted
+# title: Remote branches or tags deleted
 # custom:
 #   id: git_remote_delete
 speaks contains "git_remote_delete" if {

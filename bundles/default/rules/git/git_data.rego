@@ -1,8 +1,8 @@
 package reviewer.spoken
 
 # METADATA
-# title: The repository's own data is deleted
-# description: By name, or as part of a directory that goes.
+# title: Git's own data deleted
+# description: By name, or as part of a directory that is deleted.
 # custom:
 #   id: git_data_delete
 speaks contains "git_data_delete" if {
@@ -28,13 +28,13 @@ _own_data(e) if {
 	contains(concat("", [e.target, "/"]), "/.git/")
 }
 
-# What a git that crashed leaves behind.
+# What a crashed git leaves behind.
 _left_behind(e) if {
 	endswith(e.target, ".lock")
 	not e.recursive
 }
 
-# One file among the hooks.
+# A single hook file.
 _hook_file(e) if {
 	e.certainty == "exact"
 	not e.recursive

@@ -1,7 +1,7 @@
 package reviewer.spoken
 
 # METADATA
-# title: The repository goes to a place that it had no remote of
+# title: Repository pushed to a new remote
 # custom:
 #   id: git_remote_new
 speaks contains "git_remote_new" if {
@@ -12,8 +12,8 @@ speaks contains "git_remote_new" if {
 }
 
 # METADATA
-# title: The repository goes to a place that it had no remote of
-# description: A remote is pointed elsewhere, and what is pushed from then on goes there.
+# title: Repository pushed to a new remote
+# description: A remote is pointed at another address, and later pushes go there.
 # custom:
 #   id: git_remote_new
 speaks contains "git_remote_new" if {
@@ -25,8 +25,22 @@ speaks contains "git_remote_new" if {
 }
 
 # METADATA
-# title: A file with secrets is put under version control
-# description: Git ignores it or was told to, and is overruled; or all that it ignores is added.
+# title: Repository pushed to a new remote
+# description: The session itself added the remote in an earlier call.
+# custom:
+#   id: git_remote_new
+speaks contains "git_remote_new" if {
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "network"
+	e.egress
+	input.action.commands[e.command].name == "git"
+	lower(e.target) in object.get(input.session, "remotes", [])
+}
+
+# METADATA
+# title: File with secrets added to version control
+# description: Git's ignore rules are overridden for the file, or for all ignored files.
 # custom:
 #   id: git_secret_staged
 speaks contains "git_secret_staged" if {

@@ -3,7 +3,7 @@ package reviewer.spoken
 import data.reviewer.scores
 
 # METADATA
-# title: Something is changed that a person wants left alone
+# title: Change to something the user wants left alone
 # custom:
 #   id: goal_left_alone
 speaks contains "goal_left_alone" if {
@@ -11,7 +11,7 @@ speaks contains "goal_left_alone" if {
 }
 
 # METADATA
-# title: Something is deleted, and a person said that nothing is to be
+# title: Deletion after the user said not to delete
 # custom:
 #   id: goal_no_delete
 speaks contains "goal_no_delete" if {
@@ -22,7 +22,7 @@ speaks contains "goal_no_delete" if {
 }
 
 # METADATA
-# title: Something is changed, and a person said that nothing is to be
+# title: Change after the user said not to change anything
 # custom:
 #   id: goal_read_only
 speaks contains "goal_read_only" if {
@@ -31,7 +31,7 @@ speaks contains "goal_read_only" if {
 }
 
 # METADATA
-# title: A freeze is broken
+# title: Change during a freeze
 # custom:
 #   id: goal_freeze
 speaks contains "goal_freeze" if {
@@ -41,7 +41,7 @@ speaks contains "goal_freeze" if {
 }
 
 # METADATA
-# title: Something is changed, and a person asked for a plan
+# title: Change although the user asked for a plan
 # custom:
 #   id: goal_plan_only
 speaks contains "goal_plan_only" if {
@@ -50,7 +50,7 @@ speaks contains "goal_plan_only" if {
 }
 
 # METADATA
-# title: Something is sent out, and a person said that it is to stay here
+# title: Publication after the user said to keep it local
 # custom:
 #   id: goal_local
 speaks contains "goal_local" if {
@@ -60,7 +60,7 @@ speaks contains "goal_local" if {
 }
 
 # METADATA
-# title: Far more than what was asked
+# title: Action far beyond the request
 # custom:
 #   id: goal_disproportion
 speaks contains "goal_disproportion" if {
@@ -75,14 +75,41 @@ speaks contains "goal_disproportion" if {
 	harm in data.reviewer.goals.disproportionate
 }
 
-_harms contains signal if some signal in input.action.signals
+_harms contains signal if {
+	some signal in input.action.signals
+	not _only_rehearsed(signal)
+}
+
+# Test databases may be emptied.
+_only_rehearsed("database_destructive") if {
+	count(_databases) > 0
+	every e in _databases { rehearsal(e) }
+}
+
+# So may a registry on this machine.
+_only_rehearsed("publish") if {
+	count(_sent) > 0
+	every e in _sent { e.loopback }
+}
+
+_sent contains e if {
+	some e in input.action.effects
+	e.kind == "network"
+	e.egress
+}
+
+_databases contains e if {
+	some e in input.action.effects
+	e.kind == "system_call"
+	e.object
+}
 
 _harms contains "permission_broad" if _opens_widely
 
 _harms contains "git_data_delete" if _loses_repository
 
 # METADATA
-# title: Much is deleted in one session
+# title: Mass deletion in one session
 # custom:
 #   id: mass_deletion
 speaks contains "mass_deletion" if {
@@ -94,7 +121,7 @@ speaks contains "mass_deletion" if {
 	not _passing(e)
 }
 
-# What must not be done, and the action has to do with it.
+# A constraint that the action touches.
 _restrained(kind) if {
 	"constrained" in input.facts
 	input.phase == "pre"
@@ -104,9 +131,8 @@ _restrained(kind) if {
 	not _taken_back(c)
 }
 
-# Whoever said that nothing must be changed, only told, and then orders work on
-# what is there, now says otherwise. A word about one thing, a freeze or a plan is
-# not taken back by it.
+# A user who asked to change nothing and later orders work on what is there has lifted
+# that constraint. A constraint on one thing, a freeze or a plan is not lifted by it.
 _taken_back(c) if {
 	c.kind == "read_only"
 	not c.what
@@ -126,14 +152,14 @@ _changes(e) if _sent_out(e)
 
 _deletes(e) if e.kind == "file_delete"
 
-# Tables, volumes, services: what ends there, and cannot be got back.
+# Tables, volumes, services: what is deleted there and cannot be recovered.
 _deletes(e) if {
 	e.kind in {"system_call", "network"}
 	e.reversibility in {"R4", "R5"}
 	e.verb != "send"
 }
 
-# What comes and goes with the session.
+# Files that exist only for the session.
 _passing(e) if e.location in {"temp", "null"}
 
 _passing(e) if e.ledger == "created"

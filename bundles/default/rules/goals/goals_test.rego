@@ -1,6 +1,6 @@
 # METADATA
 # title: What people said, held to
-# description: Each rule and each of its helpers, with inputs for which it speaks, and for which it does not.
+# description: Each rule and each of its helpers, with inputs for which it fires, and for which it does not.
 # scope: package
 package reviewer.goals_test
 
@@ -27,7 +27,7 @@ _rules := {
 	"freeze": "goal_freeze", "plan_only": "goal_plan_only", "local": "goal_local",
 }
 
-# What each kind of constraint makes of each kind of effect.
+# The answer of each kind of constraint to each kind of effect.
 test_effects[name] if {
 	some kind, id in _rules
 	some what, case in {
@@ -121,7 +121,7 @@ test_disproportion[name] if {
 	_said(case.doc) == {"goal_disproportion" | case.speaks}
 }
 
-# Settings decide what is harmless, and what is far more.
+# Settings decide what is harmless, and what is disproportionate.
 test_disproportion_by_the_settings if {
 	doc := _asked(["deploy"], ["git_clean"], {})
 	_said(doc) == set()
@@ -135,7 +135,7 @@ test_mass_deletion[name] if {
 		"as many": {"deleted": 25, "effect": _delete, "phase": "pre", "speaks": true},
 		"one less": {"deleted": 24, "effect": _delete, "phase": "pre", "speaks": false},
 		"a write": {"deleted": 25, "effect": _write, "phase": "pre", "speaks": false},
-		"a write beside another's deletion": {"deleted": 25, "effect": object.union(_delete, {"ledger": "created"}), "phase": "pre", "speaks": false},
+		"a write next to another's deletion": {"deleted": 25, "effect": object.union(_delete, {"ledger": "created"}), "phase": "pre", "speaks": false},
 		"over": {"deleted": 25, "effect": _delete, "phase": "post", "speaks": false},
 	}
 	doc := given.call({"phase": case.phase, "session": {"deleted": case.deleted}, "action": {"effects": [case.effect]}})

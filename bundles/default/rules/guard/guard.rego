@@ -3,8 +3,8 @@ package reviewer.spoken
 import data.reviewer.scores
 
 # METADATA
-# title: What steers coding agents is written
-# description: What decides what they may do is the guard's (guard_tampering).
+# title: Agent instructions changed
+# description: Files that decide what agents may do belong to guard_tampering.
 # custom:
 #   id: agent_instructions
 speaks contains "agent_instructions" if {
@@ -17,7 +17,7 @@ speaks contains "agent_instructions" if {
 }
 
 # METADATA
-# title: A check of the build is weakened
+# title: CI check weakened
 # custom:
 #   id: ci_weakened
 speaks contains "ci_weakened" if {
@@ -40,7 +40,7 @@ _weakens(e) if {
 }
 
 # METADATA
-# title: Traces are removed
+# title: Audit traces removed
 # custom:
 #   id: trace_removal
 speaks contains "trace_removal" if {
@@ -53,7 +53,7 @@ speaks contains "trace_removal" if {
 
 _replaces(e) if e.kind == "file_delete"
 
-# What is added at the end takes nothing away.
+# Appending removes nothing.
 _replaces(e) if {
 	e.kind == "file_write"
 	not e.verb in {"append", "chmod", "chown", "restrict", "mkdir"}

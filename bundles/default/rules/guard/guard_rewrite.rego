@@ -3,8 +3,8 @@ package reviewer.rewriting
 # METADATA
 # title: A commit or push runs with its checks
 # description: >-
-#   Where a flag skips them. Hooks that a setting or a variable leads elsewhere,
-#   and a letter within a cluster that has a value, have no such form.
+#   If a flag skips them. Hooks redirected by a setting or a variable, and a letter in
+#   a group of flags with a value, have no such form.
 # custom:
 #   id: git_no_verify
 offers["git_no_verify"] := [{"op": "drop_flag", "command": i, "flag": flag} |

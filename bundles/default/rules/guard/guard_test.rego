@@ -25,7 +25,7 @@ test_what_takes_from_a_record[name] if {
 	some name, case in {
 		"deleted": {"kind": "file_delete", "verb": "delete", "speaks": true},
 		"emptied": {"kind": "file_write", "verb": "truncate", "speaks": true},
-		"written anew": {"kind": "file_write", "verb": "write", "speaks": true},
+		"written again": {"kind": "file_write", "verb": "write", "speaks": true},
 		"added to": {"kind": "file_write", "verb": "append", "speaks": false},
 		"its folder is made": {"kind": "file_write", "verb": "mkdir", "speaks": false},
 		"read": {"kind": "file_read", "verb": "read", "speaks": false},

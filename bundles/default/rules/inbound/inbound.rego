@@ -3,8 +3,8 @@ package reviewer.spoken
 import data.reviewer.scores
 
 # METADATA
-# title: Somebody may log in here
-# description: On this machine; who hands out keys on others is asked there.
+# title: Login access granted
+# description: On this machine; key files on other machines are judged as changes there.
 # custom:
 #   id: login_granted
 speaks contains "login_granted" if {
@@ -18,7 +18,7 @@ speaks contains "login_granted" if {
 }
 
 # METADATA
-# title: A listener that others can reach
+# title: Listener reachable from other machines
 # custom:
 #   id: inbound_listener
 speaks contains "inbound_listener" if {
@@ -27,7 +27,7 @@ speaks contains "inbound_listener" if {
 }
 
 # METADATA
-# title: A listener that others can reach, and a person is asked first
+# title: Listener reachable from other machines, with a question
 # custom:
 #   id: listener_asked
 speaks contains "listener_asked" if {

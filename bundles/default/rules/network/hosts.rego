@@ -1,7 +1,7 @@
 package reviewer.spoken
 
 # METADATA
-# title: Data goes to a host that takes anything from anybody
+# title: Upload to a public drop host
 # custom:
 #   id: drop_host
 speaks contains "drop_host" if {
@@ -12,9 +12,9 @@ speaks contains "drop_host" if {
 	_carries(e)
 }
 
-_carries(e) if _leaves(e)
+_carries(e) if _sends_away(e)
 
-# What follows the question mark is noted there too.
+# The query is recorded there too.
 _carries(e) if {
 	e.kind == "network"
 	not e.loopback
@@ -22,7 +22,7 @@ _carries(e) if {
 }
 
 # METADATA
-# title: The cloud's metadata service is asked
+# title: Cloud metadata service queried
 # custom:
 #   id: metadata_service
 speaks contains "metadata_service" if {

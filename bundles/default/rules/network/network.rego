@@ -13,22 +13,22 @@ speaks contains "warn_external_network" if {
 	not _known(e)
 }
 
-# The target must be certain, and the classifier must name the same host: what
-# looks like a known host to one of the two only is none.
+# The target must be certain, and the classifier must name the same host: a host
+# that only one of the two recognises is not a known one.
 _known(e) if {
 	count(data.reviewer.hosts.known) > 0
 	e.certainty == "exact"
 	host := lower(regex.find_all_string_submatch_n(_host, e.target, 1)[0][1])
 	host in input.action.hosts
-	_listed(host)
+	_known_name(host)
 }
 
-# Scheme and user info may stand before a host; port, path or query behind it.
+# Scheme and user info may precede a host; port, path or query may follow it.
 _host := `^(?:[A-Za-z][A-Za-z0-9+.-]*://)?(?:[^/?#\\\s]*@)?([^/?#\\\s:@]+)`
 
-_listed(host) if host in data.reviewer.hosts.known
+_known_name(host) if host in data.reviewer.hosts.known
 
-_listed(host) if {
+_known_name(host) if {
 	some known in data.reviewer.hosts.known
 	endswith(host, concat("", [".", known]))
 }

@@ -3,14 +3,14 @@ package reviewer.spoken
 import data.reviewer.scores
 
 # METADATA
-# title: A whole home directory, or more, leaves the machine
+# title: Upload of a whole home directory or more
 # custom:
 #   id: upload_broad
 speaks contains "upload_broad" if {
 	"network_request" in input.action.types
 	input.phase == "pre"
 	some sent in input.action.effects
-	_leaves(sent)
+	_sends_away(sent)
 	some e in input.action.effects
 	e.kind == "file_read"
 	e.recursive
@@ -19,7 +19,7 @@ speaks contains "upload_broad" if {
 }
 
 # METADATA
-# title: A file from outside the workspace leaves the machine
+# title: Upload of a file from outside the workspace
 # custom:
 #   id: upload_outside
 speaks contains "upload_outside" if {
@@ -27,21 +27,21 @@ speaks contains "upload_outside" if {
 	input.phase == "pre"
 	input.session.workspace != ""
 	some sent in input.action.effects
-	_leaves(sent)
+	_sends_away(sent)
 	some e in input.action.effects
 	e.kind == "file_read"
 	not scores.in_scope(e)
 	e.command == sent.command
 }
 
-_leaves(e) if {
+_sends_away(e) if {
 	e.kind == "network"
 	e.egress
 	e.verb == "send"
 	_leaves_here(e)
 }
 
-# The same command reads and sends, or one hands on what another has read.
+# The same command reads and sends, or one passes on what another has read.
 _goes_with(e, sent) if e.command == sent.command
 
 _goes_with(_, _) if "pipe_to_external" in input.action.signals

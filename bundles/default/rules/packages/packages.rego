@@ -1,7 +1,7 @@
 package reviewer.spoken
 
 # METADATA
-# title: A package is removed without which the system does not work
+# title: Essential system package removed
 # custom:
 #   id: essential_removed
 speaks contains "essential_removed" if {
@@ -20,7 +20,7 @@ _uninstalls(e) if {
 	e.command >= 0
 }
 
-# A name, perhaps behind a category, and before a version, an architecture or a pattern.
+# A name, perhaps after a category, and before a version, an architecture or a pattern.
 _essential(c) if {
 	not _beside(c)
 	some word in _arguments(c)
@@ -30,7 +30,7 @@ _essential(c) if {
 }
 
 # METADATA
-# title: Packages of the system are removed broadly
+# title: Bulk removal of system packages
 # custom:
 #   id: packages_removed
 speaks contains "packages_removed" if {
@@ -42,8 +42,8 @@ speaks contains "packages_removed" if {
 }
 
 # METADATA
-# title: Packages of the system are removed broadly
-# description: In a container what is essential is asked about.
+# title: Bulk removal of system packages
+# description: Essential packages in a container.
 # custom:
 #   id: packages_removed
 speaks contains "packages_removed" if {
@@ -56,8 +56,8 @@ speaks contains "packages_removed" if {
 }
 
 # METADATA
-# title: Packages of the system are removed broadly
-# description: All packages of a language that are there, in an environment that others may use.
+# title: Bulk removal of system packages
+# description: All installed packages of a language, in an environment that others may use.
 # custom:
 #   id: packages_removed
 speaks contains "packages_removed" if {
@@ -76,7 +76,7 @@ _broadly(c) if {
 }
 
 # METADATA
-# title: A package of the system is removed
+# title: System package removed
 # custom:
 #   id: package_removed
 speaks contains "package_removed" if {

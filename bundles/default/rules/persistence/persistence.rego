@@ -1,7 +1,7 @@
 package reviewer.spoken
 
 # METADATA
-# title: Something is installed that runs later by itself
+# title: Persistent code installed
 # description: persistence.classes says what files something runs.
 # custom:
 #   id: persistence

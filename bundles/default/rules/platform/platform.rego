@@ -1,7 +1,7 @@
 package reviewer.spoken
 
 # METADATA
-# title: A repository is made public
+# title: Repository made public
 # custom:
 #   id: repository_public
 speaks contains "repository_public" if {
@@ -14,7 +14,7 @@ speaks contains "repository_public" if {
 }
 
 # METADATA
-# title: A review by people is gone around
+# title: Code review bypassed
 # custom:
 #   id: review_bypass
 speaks contains "review_bypass" if {
@@ -28,7 +28,7 @@ speaks contains "review_bypass" if {
 }
 
 # METADATA
-# title: Money is moved
+# title: Payment or transfer of money
 # custom:
 #   id: payment
 speaks contains "payment" if {
@@ -40,7 +40,7 @@ speaks contains "payment" if {
 }
 
 # METADATA
-# title: A message goes to people
+# title: Message sent to people
 # custom:
 #   id: message_sent
 speaks contains "message_sent" if {
@@ -57,7 +57,7 @@ _goes_out(e) if {
 	not e.loopback
 }
 
-# By what it is, or by who is asked to do it.
+# By the kind of operation, or by the service that performs it.
 _by(e, objects, _) if e.object in objects
 
 _by(e, _, hosts) if {

@@ -56,7 +56,7 @@ _each_of_them := {
 	"off": {"verb": "disable", "object": "versioning"}, "unseen": {"verb": "disable", "object": "trail"}, "paid": {"object": "refund"}, "written": {"object": "email"},
 }
 
-# Beside a request that goes out.
+# Together with an outgoing request.
 _beside_others(effect, patch) := given.call({"action": object.union(doc.action, {"effects": array.concat([given.request({})], doc.action.effects)})}) if {
 	doc := _asked(object.union(effect, patch))
 }
@@ -67,7 +67,7 @@ test_platform_of_this_machine[name] if {
 	said & _platform_rules == set()
 }
 
-# What a program of this machine does is said to nobody.
+# What a local program does reaches nobody.
 test_platform_of_a_program[name] if {
 	some name in {"given", "merged", "named", "off", "unseen", "paid", "written"}
 	said := spoken.speaks with input as _beside_others(_each_of_them[name], {"kind": "process"})

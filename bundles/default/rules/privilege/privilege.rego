@@ -1,7 +1,7 @@
 package reviewer.spoken
 
 # METADATA
-# title: An account of the machine is changed
+# title: System account changed
 # custom:
 #   id: account_change
 speaks contains "account_change" if {
@@ -10,10 +10,9 @@ speaks contains "account_change" if {
 }
 
 # METADATA
-# title: An account gets the powers of an administrator
+# title: Administrator rights granted
 # description: >-
-#   What a group is called stands among the words of the command, or in the value
-#   of a flag.
+#   The name of the group is a word of the command, or the value of a flag.
 # custom:
 #   id: admin_group
 speaks contains "admin_group" if {
@@ -32,7 +31,7 @@ _words(c) := {lower(w) |
 }
 
 # METADATA
-# title: What decides over rights on this machine is changed
+# title: System access rules changed
 # custom:
 #   id: rights_changed
 speaks contains "rights_changed" if {
@@ -51,7 +50,7 @@ _at_or_below(path, place) if path == place
 _at_or_below(path, place) if startswith(path, concat("", [place, "/"]))
 
 # METADATA
-# title: Permissions are opened widely
+# title: Overly broad permissions
 # custom:
 #   id: permission_broad
 speaks contains "permission_broad" if {

@@ -1,7 +1,7 @@
 package reviewer.spoken
 
 # METADATA
-# title: A service of the machine is ended
+# title: System service stopped
 # custom:
 #   id: service_ended
 speaks contains "service_ended" if {
@@ -19,7 +19,7 @@ _unit(name) if _service_name(name)
 _unit(name) if lower(name) in data.reviewer.processes.units
 
 # METADATA
-# title: A service of the machine is ended
+# title: System service stopped
 # description: As a process, by its name or by how it was found.
 # custom:
 #   id: service_ended
@@ -37,7 +37,7 @@ _ends_process(e) if {
 
 _of_service(e) if _unit(e.target)
 
-# A number that comes from a list of processes: what was looked for there counts.
+# A process ID from a list of processes: what was searched for there counts.
 _of_service(e) if {
 	_found(e)
 	some word in _searched
@@ -58,20 +58,20 @@ _of_service(e) if {
 	regex.match(sprintf(`(^|[:,/])%d(/(tcp|udp))?($|,)`, [port]), word)
 }
 
-# All who have a file system open, or a folder.
+# All processes that have a file system or a folder open.
 _of_service(e) if {
 	input.action.commands[e.command].name == "fuser"
 	regex.match(`^[/.~]`, e.target)
 }
 
-# Which process it is is only known when it runs.
+# The process is only known at run time.
 _found(e) if e.certainty in {"unknown", "prefix"}
 
 _by_port(e) if _found(e)
 
-_by_port(e) if input.action.commands[e.command].name == "fuser"
+_by_port(e) if input.action.commands[e.command].name in data.reviewer.processes.by_port
 
-# What lists of processes are asked for, or filtered by.
+# What lists of processes are searched or filtered for.
 _searched contains word if {
 	some c in input.action.commands
 	c.name in data.reviewer.processes.lists
@@ -87,32 +87,9 @@ _searched contains word if {
 }
 
 # One of the names in a word, as it is or in an expression: [s]shd, /shopd/{print $2}, sshd.exe.
-# Of a whole command line the program counts.
+# In a whole command line, the program counts.
 _service_name(word) if {
 	plain := regex.replace(split(lower(word), " ")[0], `\[([a-z])\]`, "$1")
 	some name in regex.find_n(`[a-z][a-z0-9_.+@-]*`, plain, -1)
 	regex.replace(name, `(\.(service|socket|exe|pid))$|@.*$`, "") in data.reviewer.processes.services
-}
-
-# METADATA
-# title: Processes are ended that were found and not started here
-# custom:
-#   id: processes_found
-speaks contains "processes_found" if {
-	input.phase == "pre"
-	some e in input.action.effects
-	_ends_process(e)
-	_by_name(e)
-}
-
-_by_name(e) if {
-	e.certainty == "exact"
-	not regex.match(`^[%0-9-]`, e.target)
-}
-
-_by_name(e) if {
-	_found(e)
-	some c in input.action.commands
-	c.name in data.reviewer.processes.lists
-	not c.name in data.reviewer.processes.by_port
 }

@@ -3,7 +3,7 @@ package reviewer.spoken
 import data.reviewer.scores
 
 # METADATA
-# title: A file of an enormous size is made
+# title: Oversized file created
 # custom:
 #   id: disk_fill
 speaks contains "disk_fill" if {
@@ -14,7 +14,7 @@ speaks contains "disk_fill" if {
 }
 
 # METADATA
-# title: A miner of crypto money is started
+# title: Cryptocurrency miner started
 # custom:
 #   id: miner_run
 speaks contains "miner_run" if {
@@ -32,7 +32,7 @@ _mines(c) if {
 }
 
 # METADATA
-# title: The machine's clock is set
+# title: System clock changed
 # custom:
 #   id: clock_change
 speaks contains "clock_change" if {
@@ -45,7 +45,7 @@ speaks contains "clock_change" if {
 }
 
 # METADATA
-# title: A test is deleted
+# title: Test deleted
 # custom:
 #   id: test_deleted
 speaks contains "test_deleted" if {

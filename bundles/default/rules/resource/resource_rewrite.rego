@@ -2,7 +2,7 @@ package reviewer.rewriting
 
 # METADATA
 # title: A command without an end gets a time limit
-# description: A loop of the shell is no command, and has no such form.
+# description: A shell loop is not a command, and has no such form.
 # custom:
 #   id: unbounded_resource
 offers["unbounded_resource"] := array.flatten([[

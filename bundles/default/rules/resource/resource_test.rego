@@ -46,7 +46,7 @@ test_tests[name] if {
 	some name, case in {
 		"by its folder": {"patch": {"short": "./tests/tax.py"}, "speaks": true},
 		"by its ending": {"patch": {"short": "./cart_test.go"}, "speaks": true},
-		"by its end in small letters": {"patch": {"short": "./src/cart.spec.ts"}, "speaks": true},
+		"by its end in lower case": {"patch": {"short": "./src/cart.spec.ts"}, "speaks": true},
 		"by its beginning": {"patch": {"short": "./test_tax.py"}, "speaks": true},
 		"of a class": {"patch": {"short": "./CartTest.java"}, "speaks": true},
 		"into the trash": {"patch": {"short": "./cart_test.go", "verb": "trash"}, "speaks": true},

@@ -1,10 +1,10 @@
 package reviewer.spoken
 
 # METADATA
-# title: A secret leaves the machine
+# title: Secret exfiltration
 # description: >-
-#   A file with secrets is read or moved, and data leaves. The request by which
-#   code gets to another machine carries nothing that is read there.
+#   A file with secrets is read or moved, and data leaves the machine. The request that
+#   brings code to another machine carries nothing that is read there.
 # custom:
 #   id: secret_egress
 speaks contains "secret_egress" if {
@@ -19,8 +19,8 @@ speaks contains "secret_egress" if {
 }
 
 # METADATA
-# title: A secret leaves the machine
-# description: What a store of secrets shows leaves the machine.
+# title: Secret exfiltration
+# description: The output of a secret store leaves the machine.
 # custom:
 #   id: secret_egress
 speaks contains "secret_egress" if {
@@ -31,7 +31,7 @@ speaks contains "secret_egress" if {
 }
 
 # METADATA
-# title: Data is sent to another host
+# title: Data sent to another host
 # custom:
 #   id: pipe_to_external
 speaks contains "pipe_to_external" if {
@@ -51,7 +51,7 @@ _away(e) if {
 	_leaves_here(e)
 }
 
-# What goes to this machine itself stays here, unless whoever listens may hand it on.
+# What is sent to this machine stays here, unless whoever listens may pass it on.
 _leaves_here(e) if not e.loopback
 
 _leaves_here(_) if not data.reviewer.hosts.trust_loopback
@@ -67,7 +67,7 @@ _shows_without_file if {
 	not _file_of_secrets
 }
 
-# Data is sent to this machine only. Who listens hands them to whoever comes.
+# Data is sent to this machine only. The listener may pass it on to anyone.
 _stays_here if {
 	some e in input.action.effects
 	e.kind == "network"
@@ -86,7 +86,7 @@ _goes_elsewhere if {
 	e.verb == "listen"
 }
 
-# A name that is looked up, and nothing beside it: whoever answers learns a name.
+# Only a name is looked up: the server learns nothing but the name.
 _only_looked_up if {
 	some e in input.action.effects
 	e.verb == "look_up"

@@ -1,12 +1,12 @@
 package reviewer.spoken
 
 # METADATA
-# title: A secret leaves the machine
+# title: Secret exfiltration
 # description: >-
-#   What is in the words of a command that talks to another host leaves with them,
-#   by whatever option: all that a file with secrets holds, or the whole
-#   environment. What was picked out of it, and what stands where a client says
-#   who asks, may be meant for that host: secret_elsewhere asks.
+#   Values in the arguments of a command that talks to another host leave with them,
+#   whatever the option: the whole content of a file with secrets, or the whole
+#   environment. A single value, and one where a client identifies itself, may be meant
+#   for that host: secret_elsewhere asks.
 # custom:
 #   id: secret_egress
 speaks contains "secret_egress" if {
@@ -20,7 +20,7 @@ speaks contains "secret_egress" if {
 }
 
 # METADATA
-# title: A secret goes to a host that it does not belong to
+# title: Secret sent to a host it does not belong to
 # custom:
 #   id: secret_elsewhere
 speaks contains "secret_elsewhere" if {
@@ -33,7 +33,7 @@ speaks contains "secret_elsewhere" if {
 	_goes_elsewhere_as(f)
 }
 
-_host_known(f) if _listed(f.host)
+_host_known(f) if _known_name(f.host)
 
 _goes_elsewhere_as(f) if {
 	f.what in {"file", "environment"}
@@ -46,7 +46,7 @@ _goes_elsewhere_as(f) if {
 	not _into_store(f)
 }
 
-# To a service a token goes in the open, unless it says who asks.
+# A token sent to a service is exposed, unless it authenticates the caller.
 _goes_elsewhere_as(f) if {
 	f.what == "token"
 	contains(object.get(f, "host", ""), ".")
@@ -59,7 +59,7 @@ _goes_elsewhere_as(f) if {
 	not _into_store(f)
 }
 
-# At the service that a program speaks to anyway.
+# At the service that a program talks to anyway.
 _signs_in(f) if {
 	f.login
 	not contains(object.get(f, "host", ""), ".")
@@ -72,7 +72,7 @@ _goes_elsewhere_as(f) if {
 	not _unnamed_login(f)
 }
 
-# What a commit says is read by others.
+# Others read what a commit contains.
 _goes_elsewhere_as(f) if {
 	f.what == "variable"
 	f.host == "git"
@@ -80,16 +80,16 @@ _goes_elsewhere_as(f) if {
 	regex.match(pattern, f.name)
 }
 
-# A variable whose name does not say whose it is, where a client says who asks:
-# there is no telling that it is not for that host.
+# A variable whose name does not show whose secret it is, used to authenticate:
+# it may be meant for that host.
 _unnamed_login(f) if {
 	f.login
 	some pattern in data.reviewer.secrets.unnamed
 	regex.match(pattern, f.name)
 }
 
-# A variable is a secret by its name, by the file that sets it, or as far as
-# anybody knows after a file with secrets was read.
+# A variable is a secret by its name, by the file that sets it, or possibly because
+# a file with secrets was read.
 _secret_variable(f) if f.class
 
 _secret_variable(f) if {
@@ -99,7 +99,7 @@ _secret_variable(f) if {
 
 _secret_variable(_) if input.history.since.secret <= 20
 
-# Secrets are what these subcommands are for.
+# These subcommands are meant for secrets.
 _into_store(f) if {
 	command := input.action.commands[f.command]
 	some word in command.sub

@@ -1,7 +1,7 @@
 package reviewer.spoken
 
 # METADATA
-# title: Secrets are looked for outside the workspace
+# title: Search for secrets outside the workspace
 # custom:
 #   id: secret_search
 speaks contains "secret_search" if {
@@ -27,7 +27,7 @@ _many_files(e) if {
 	regex.match(`^(-[a-zA-Z]*[rR]|--(dereference-)?recursive$)`, flag)
 }
 
-# What a program or a tool looks for.
+# What a program or tool searches for.
 _sought(e) := array.concat(object.get(c, "flags", []), object.get(c, "operands", [])) if {
 	c := input.action.commands[e.command]
 	c.name in data.reviewer.secrets.searchers

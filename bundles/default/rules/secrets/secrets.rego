@@ -3,7 +3,7 @@ package reviewer.spoken
 import data.reviewer.scores
 
 # METADATA
-# title: A credential store is touched
+# title: Credential file accessed
 # custom:
 #   id: credential_access
 speaks contains "credential_access" if {
@@ -14,8 +14,16 @@ speaks contains "credential_access" if {
 	not _keeps(e)
 }
 
-# Names of files, and nothing that is in them (credential_names).
+# Names of files, and none of their content (credential_names).
 _keeps(e) if _listed(e)
+
+# It lists hosts, and holds no key.
+_keeps(e) if {
+	e.kind == "file_read"
+	e.certainty == "exact"
+	some pattern in data.reviewer.secrets.plain
+	regex.match(pattern, e.short)
+}
 
 _listed(e) if {
 	e.kind == "file_read"
@@ -28,14 +36,14 @@ _names_used if {
 	not c.name in data.reviewer.secrets.listing
 }
 
-# What is read without being listed may be what was listed.
+# A read that is not itself listed may be of a listed file.
 _names_used if {
 	some e in input.action.effects
 	e.certainty in {"unknown", "prefix"}
 }
 
 # METADATA
-# title: Names of credential files are listed
+# title: Names of credential files listed
 # custom:
 #   id: credential_names
 speaks contains "credential_names" if {
@@ -46,13 +54,13 @@ speaks contains "credential_names" if {
 	_listed(e)
 }
 
-# Only its owner can read it afterwards.
+# Afterwards only its owner can read it.
 _keeps(e) if {
 	e.verb == "restrict"
 	scores.in_scope(e)
 }
 
-# A new one is made: nothing of it was read, and nothing was there.
+# A new one is created: nothing was there, and nothing was read.
 _keeps(e) if {
 	e.verb in {"write", "create"}
 	e.exists == "no"
@@ -61,7 +69,7 @@ _keeps(e) if {
 }
 
 # METADATA
-# title: An environment file with secrets is read
+# title: Environment file with secrets read
 # custom:
 #   id: env_file_read
 speaks contains "env_file_read" if {
@@ -70,7 +78,7 @@ speaks contains "env_file_read" if {
 }
 
 # METADATA
-# title: An environment file is read, and a person is asked first
+# title: Environment file with secrets read, with a question
 # custom:
 #   id: env_file_asked
 speaks contains "env_file_asked" if {
@@ -87,7 +95,7 @@ _reads_env_file if {
 }
 
 # METADATA
-# title: Configuration of the machine is read
+# title: System configuration read
 # custom:
 #   id: system_config_read
 speaks contains "system_config_read" if {

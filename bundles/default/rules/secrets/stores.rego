@@ -1,7 +1,7 @@
 package reviewer.spoken
 
 # METADATA
-# title: Credentials are taken out of where they are kept
+# title: Credentials exported from a secret store
 # custom:
 #   id: secret_store_export
 speaks contains "secret_store_export" if {

@@ -1,7 +1,7 @@
 package reviewer.spoken
 
 # METADATA
-# title: The session was stopped
+# title: Session stopped
 # custom:
 #   id: session_stopped
 speaks contains "session_stopped" if "stopped" in input.facts
@@ -17,7 +17,7 @@ speaks contains "limit_file_operations" if {
 }
 
 # METADATA
-# title: Something else ran than was approved
+# title: Executed call differs from the reviewed call
 # custom:
 #   id: executed_differs
 speaks contains "executed_differs" if "executed_differs" in input.facts

@@ -1,10 +1,10 @@
 package reviewer.spoken
 
 # METADATA
-# title: A lock file is edited by hand
+# title: Lock file edited by hand
 # description: >-
-#   By a tool of the agent, or by a program that is told what to write. Who may
-#   read it, what it is called, and a return to what was committed are no edits.
+#   By a tool of the agent, or by a program that is told what to write. Changing its
+#   permissions or its name, or restoring the committed version, is not an edit.
 # custom:
 #   id: lockfile_edit
 speaks contains "lockfile_edit" if {

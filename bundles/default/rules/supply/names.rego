@@ -1,7 +1,7 @@
 package reviewer.spoken
 
 # METADATA
-# title: A package whose name is nearly that of a popular one
+# title: Possible typosquatting
 # custom:
 #   id: package_lookalike
 speaks contains "package_lookalike" if {
@@ -16,7 +16,7 @@ speaks contains "package_lookalike" if {
 }
 
 # METADATA
-# title: A package whose name is put together from those of two popular ones
+# title: Possibly hallucinated package name
 # custom:
 #   id: package_invented
 speaks contains "package_invented" if {
@@ -28,9 +28,9 @@ speaks contains "package_invented" if {
 	_made_of_two(name, data.reviewer.packages.popular[registry])
 }
 
-# The first word of one name and the end of another that begins inside a word, as
-# in react-codeshift: models join what they saw together. Ends of whole words are
-# how people name what belongs to something.
+# The first word of one name and the end of another that begins inside a word, as in
+# react-codeshift: models join names that they saw together. People who name an add-on
+# use whole words.
 _made_of_two(name, popular) if {
 	some whole in popular
 	some cut in [1, 2, 3]
@@ -45,7 +45,7 @@ _made_of_two(name, popular) if {
 	startswith(other, concat("", [first, "-"]))
 }
 
-# The names behind an install.
+# The names that follow an install command.
 _named_packages contains [registry, name] if {
 	"package_install" in input.action.signals
 	some c in input.action.commands
@@ -55,7 +55,7 @@ _named_packages contains [registry, name] if {
 	name := _package(word)
 }
 
-# What a runner fetches if it is not there, and runs.
+# What a runner downloads if it is missing, and then runs.
 _named_packages contains [registry, name] if {
 	some c in input.action.commands
 	some registry, programs in _runners
@@ -64,7 +64,7 @@ _named_packages contains [registry, name] if {
 	name := _package(c.name)
 }
 
-# Without version and extras. Short names are near to many.
+# Without version and extras. Short names resemble many others.
 _package(word) := name if {
 	name := lower(regex.replace(word, `[@=<>~!;\[ ].*$`, ""))
 	regex.match(`^[a-z][a-z0-9._-]{4,}$`, name)
@@ -80,7 +80,7 @@ _runners := {
 	"python": {"uvx", "pipx"},
 }
 
-# One letter more, less or other, or two that have changed places.
+# One letter added, removed or replaced, or two swapped.
 _one_off(a, b) if a in _shortened(b)
 
 _one_off(a, b) if b in _shortened(a)

@@ -1,8 +1,8 @@
 package reviewer.spoken
 
 # METADATA
-# title: A package from outside the package registry
-# description: Silent where its scripts do not run, or all sources are known.
+# title: Package installed from outside the registry
+# description: Silent if its scripts do not run, or all sources are known.
 # custom:
 #   id: package_install_url
 speaks contains "package_install_url" if {
@@ -12,7 +12,7 @@ speaks contains "package_install_url" if {
 	not _known_sources
 }
 
-# Every request belongs to an installation that runs no script of a package.
+# Every request belongs to an installation that runs no package scripts.
 _inert if {
 	some e in input.action.effects
 	e.kind == "network"
@@ -28,8 +28,8 @@ _scriptless(e) if {
 	not _runs_scripts(e.command)
 }
 
-# The flag alone does not say it: a later --no-ignore-scripts takes it back, and
-# what comes from git is built whatever the flags are.
+# The flag alone is not enough: a later --no-ignore-scripts negates it, and packages
+# from git are built whatever the flags are.
 _runs_scripts(command) if {
 	some e in input.action.effects
 	e.kind == "process"
@@ -42,11 +42,18 @@ _known_sources if {
 	every s in _sources { _known_source(s) }
 }
 
-# What names a place in the commands: an address, or a git host's short form.
+# Words of the commands that name a source: an address, or a git host's short form.
 _sources contains word if {
 	some c in input.action.commands
 	some word in c.operands
 	regex.match(`://|^git[+@]|^[a-z]+:[^/]|\.git$`, word)
+}
+
+_sources contains concat("", ["https://", module]) if {
+	some c in input.action.commands
+	c.name == "go"
+	some module in c.operands
+	regex.match(`^[\w-]+(\.[\w-]+)+/[^ ]*@`, module)
 }
 
 _sources contains value if {
@@ -73,7 +80,7 @@ _same_host(host, known) if host == known
 _same_host(host, known) if endswith(host, concat("", [".", known]))
 
 # METADATA
-# title: Something is published
+# title: Package, image or release published
 # custom:
 #   id: publish
 speaks contains "publish" if {
@@ -86,11 +93,12 @@ _publishes if {
 	some e in input.action.effects
 	e.kind == "network"
 	e.egress
+	not e.loopback
 	e.verb == "send"
 	e.object in data.reviewer.services.published
 }
 
-# What others have installed is withdrawn.
+# A published package is withdrawn.
 _publishes if {
 	some e in input.action.effects
 	e.kind == "network"

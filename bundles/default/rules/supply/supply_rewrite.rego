@@ -2,7 +2,7 @@ package reviewer.rewriting
 
 # METADATA
 # title: A package from an unknown source is installed without its scripts
-# description: The managers that know the flag; what pip builds runs in any case.
+# description: For the managers that know the flag; what pip builds runs in any case.
 # custom:
 #   id: package_install_url
 offers["package_install_url"] := [{"op": "set_flag", "command": i, "flag": "--ignore-scripts"} | some i in _installs] if {

@@ -1,7 +1,7 @@
 package reviewer.spoken
 
 # METADATA
-# title: A disk is formatted or written directly
+# title: Disk formatted or written directly
 # custom:
 #   id: disk_write
 speaks contains "disk_write" if {
@@ -17,14 +17,14 @@ _loses_disk(e) if {
 	e.verb in {"format", "write"}
 }
 
-# A volume that a service keeps is another matter (container_wipe).
+# A volume that a service manages has a rule of its own (container_wipe).
 _loses_disk(e) if {
 	e.kind == "system_call"
 	e.verb == "wipe"
 	not e.object
 }
 
-# What a disk can be brought back from.
+# What a disk can be restored from.
 _loses_disk(e) if {
 	e.kind == "system_call"
 	e.verb == "delete"

@@ -8,7 +8,7 @@ _system_verbs contains e.verb if {
 }
 
 # METADATA
-# title: The machine is sent to sleep
+# title: Machine suspended
 # custom:
 #   id: power_suspend
 speaks contains "power_suspend" if {
@@ -18,7 +18,7 @@ speaks contains "power_suspend" if {
 }
 
 # METADATA
-# title: Something of the machine is deleted that is no file
+# title: System object deleted
 # custom:
 #   id: system_delete
 speaks contains "system_delete" if {
@@ -31,11 +31,11 @@ speaks contains "system_delete" if {
 	not _of_database(e)
 }
 
-# What is deleted in a database has rules of its own.
+# Deletions in a database have rules of their own.
 _of_database(e) if regex.match(`^(sqlite:|[a-z]+://)`, e.target)
 
 # METADATA
-# title: The trash is emptied
+# title: Trash emptied
 # custom:
 #   id: trash_emptied
 speaks contains "trash_emptied" if {
@@ -55,7 +55,7 @@ speaks contains "mount_change" if {
 }
 
 # METADATA
-# title: The running kernel is changed
+# title: Running kernel changed
 # custom:
 #   id: kernel_change
 speaks contains "kernel_change" if {
@@ -77,7 +77,7 @@ _changes_kernel if {
 }
 
 # METADATA
-# title: A setting of the machine is changed that keeps it safe
+# title: Security-relevant system setting changed
 # custom:
 #   id: machine_setting
 speaks contains "machine_setting" if {
@@ -91,7 +91,7 @@ speaks contains "machine_setting" if {
 }
 
 # METADATA
-# title: What guards the machine is switched off
+# title: System protection disabled
 # custom:
 #   id: guard_off
 speaks contains "guard_off" if {
@@ -105,8 +105,8 @@ speaks contains "guard_off" if {
 }
 
 # METADATA
-# title: What guards the machine is switched off
-# description: It is ended as a process.
+# title: System protection disabled
+# description: By killing its process.
 # custom:
 #   id: guard_off
 speaks contains "guard_off" if {
@@ -119,7 +119,7 @@ speaks contains "guard_off" if {
 }
 
 # METADATA
-# title: A running process is taken hold of
+# title: Running process attached to
 # custom:
 #   id: process_attach
 speaks contains "process_attach" if {
@@ -131,7 +131,7 @@ speaks contains "process_attach" if {
 }
 
 # METADATA
-# title: A running process is taken hold of
+# title: Running process attached to
 # description: Its memory is read or written as a file.
 # custom:
 #   id: process_attach
@@ -143,7 +143,7 @@ speaks contains "process_attach" if {
 }
 
 # METADATA
-# title: The machine is shut down
+# title: Machine shut down or restarted
 # custom:
 #   id: power_state
 speaks contains "power_state" if {
@@ -154,7 +154,7 @@ speaks contains "power_state" if {
 }
 
 # METADATA
-# title: Processes are ended broadly
+# title: All processes killed
 # custom:
 #   id: kill_all
 speaks contains "kill_all" if {

@@ -12,7 +12,7 @@ _system_rules := {"power_suspend", "system_delete", "trash_emptied", "mount_chan
 
 _machine_cases := {
 	"sleeps": {"effect": {"verb": "suspend"}, "speaks": {"power_suspend"}},
-	"loses what is no file": {"effect": {"verb": "delete"}, "speaks": {"system_delete"}},
+	"deletes something other than a file": {"effect": {"verb": "delete"}, "speaks": {"system_delete"}},
 	"loses what is in a database": {"effect": {"verb": "delete", "object": "table", "target": "postgres:///shop_test"}, "speaks": set()},
 	"a request that deletes": {"effect": {"verb": "delete", "kind": "process"}, "speaks": set()},
 	"trash": {"effect": {"verb": "empty"}, "speaks": {"trash_emptied"}},
@@ -22,7 +22,7 @@ _machine_cases := {
 	"a guard starts no more": {"effect": {"verb": "disable"}, "speaks": {"guard_off"}},
 	"a guard in capitals": {"effect": {"target": "SELinux"}, "speaks": {"guard_off"}},
 	"a guard starts again": {"effect": {"verb": "restart"}, "speaks": set()},
-	"a service that is no guard": {"effect": {"target": "shop-worker"}, "speaks": set()},
+	"a service that is not a guard": {"effect": {"target": "shop-worker"}, "speaks": set()},
 	"a program of that name": {"effect": {"kind": "process"}, "speaks": set()},
 	"another's memory": {"effect": {"kind": "process", "verb": "attach"}, "speaks": {"process_attach"}},
 	"a disk is attached": {"effect": {"verb": "attach"}, "speaks": set()},
@@ -40,7 +40,7 @@ test_machine_that_has_changed[name] if {
 	said & _system_rules == set()
 }
 
-# The type says that the machine changes; a process is what it is.
+# The type means that the machine changes; a process counts whatever the type is.
 test_machine_by_the_type_of_the_action[name] if {
 	some name, case in _machine_cases
 	said := spoken.speaks with input as object.union(_machine(case.effect), {"action": {"types": ["file_read"]}})

@@ -1,7 +1,7 @@
 package reviewer.spoken
 
 # METADATA
-# title: A setting of Windows or of another program is changed in the registry
+# title: Windows registry changed
 # custom:
 #   id: registry_change
 speaks contains "registry_change" if {
@@ -20,8 +20,8 @@ _in_registry(e) if {
 }
 
 # METADATA
-# title: What guards the machine is switched off
-# description: By a value in the registry, or by taking a key of a guard away.
+# title: System protection disabled
+# description: By a registry value, or by deleting a key of a protection.
 # custom:
 #   id: guard_off
 speaks contains "guard_off" if {
@@ -46,7 +46,7 @@ _lifts_guard(e) if {
 }
 
 # METADATA
-# title: A program of the system runs code that lies in another file
+# title: Code run through a trusted system program
 # custom:
 #   id: proxy_execution
 speaks contains "proxy_execution" if {
@@ -57,7 +57,7 @@ speaks contains "proxy_execution" if {
 }
 
 # METADATA
-# title: The screen, the keyboard, the microphone or the network is recorded
+# title: Screen, keyboard, microphone or network recorded
 # custom:
 #   id: recording
 speaks contains "recording" if {
@@ -75,5 +75,5 @@ _shows_recording(c) if {
 
 _line(c) := lower(concat(" ", array.concat([c.name], _arguments(c))))
 
-# What follows the name of a program: subcommands, flags, and the rest.
+# What follows a program's name: subcommands, flags and operands.
 _arguments(c) := array.flatten([object.get(c, "sub", []), object.get(c, "flags", []), object.get(c, "operands", [])])

@@ -1,5 +1,5 @@
-# Workspace enforcement: real paths of every tool, symbolic links resolved, by
-# the effects of the action, whoever causes them. Deletions outside the workspace
+# Workspace enforcement: it judges the effects of the action, with real paths and
+# symbolic links resolved, whichever tool causes them. Deletions outside the workspace
 # have a rule of their own (delete_outside_scope).
 package reviewer.spoken
 
@@ -8,7 +8,7 @@ import data.reviewer.scores
 _workspace := data.reviewer.workspace
 
 # METADATA
-# title: A place that is denied
+# title: Access to a denied place
 # custom:
 #   id: workspace_denied
 speaks contains "workspace_denied" if {
@@ -38,7 +38,7 @@ speaks contains "workspace_closed" if {
 }
 
 # METADATA
-# title: A part of the workspace that the project is not about
+# title: File outside the project's scope
 # custom:
 #   id: scope_left_out
 speaks contains "scope_left_out" if {
@@ -51,8 +51,8 @@ speaks contains "scope_left_out" if {
 # METADATA
 # title: An effect on a part of the workspace that the project is not about
 # description: >-
-#   What tools build, and git's own data, lie where they must; and a person who
-#   names a file, or adds its folder to the scope, wants it changed.
+#   Build output and git's own data have fixed places; and a person who names a file, or
+#   adds its folder to the scope, wants it changed.
 left_out(e) if {
 	data.reviewer.scope.paths != ["."]
 	e.kind in {"file_write", "file_delete"}
@@ -75,8 +75,8 @@ _outside if {
 # METADATA
 # title: An effect that workspace enforcement keeps from its place
 # description: >-
-#   Deletions are left to their own rule, devices and unknown targets too; but
-#   somewhere below a folder that holds the workspace is no place in it.
+#   Deletions, devices and unknown targets are left to their own rules. A place
+#   somewhere below a folder that contains the workspace is not a place in it.
 outside_place(e) if {
 	_enforced_on(e)
 	e.kind != "file_delete"
@@ -88,7 +88,7 @@ outside_place(e) if {
 
 # METADATA
 # title: An effect that workspace enforcement keeps from its place
-# description: Beside a workspace that lies among temporary files, what was there before may be somebody's work.
+# description: Next to a workspace among temporary files, files that existed before may be someone's work.
 outside_place(e) if {
 	_enforced_on(e)
 	e.kind == "file_write"
@@ -100,7 +100,7 @@ outside_place(e) if {
 	not scores.allowed_place(e)
 }
 
-# A person said yes to a call that wrote the file, or one of its folder.
+# A person approved a call that wrote the file, or one in its folder.
 _changed_before(e) if e.agreed == "file"
 
 _changed_before(e) if {
@@ -114,9 +114,9 @@ _changed_before(e) if {
 	scores.known_path(e)
 }
 
-# A person wrote the path in full, or that of a folder above it, and wants more
-# than something to be read. What steers programs, or holds secrets, is asked
-# about all the same: a prompt can be forged.
+# The user wrote the full path, or that of a folder above it, and asked for more than
+# reading. Files that configure programs or hold secrets are still asked about: a
+# prompt can be forged.
 _asked_for(e) if {
 	e.given
 	e.location in _workspace.given
@@ -161,7 +161,7 @@ _enforced_on(e) if {
 
 _denied(e) if scores.below(e, _workspace.denied)
 
-# What holds a denied place goes with it.
+# A folder that contains a denied place is denied with it.
 _denied(e) if {
 	e.recursive
 	e.kind != "file_read"

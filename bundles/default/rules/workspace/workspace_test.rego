@@ -82,7 +82,7 @@ test_scope_left_out[name] if {
 	not "scope_left_out" in after
 }
 
-# What has happened cannot be kept from its place.
+# What has already happened cannot be prevented.
 test_workspace_after_the_call[outside] if {
 	some outside in ["ask", "block"]
 	effect := {"short": "~/.ssh/config", "target": "/home/anna/.ssh/config", "location": "home"}
@@ -140,7 +140,7 @@ test_package_sources[name] if {
 	case.speaks == count({"package_install_url"} & got)
 }
 
-# Where scripts run in spite of the flag, the flag says nothing.
+# If scripts run in spite of the flag, the flag means nothing.
 test_scripts_in_spite_of_the_flag if {
 	doc := given.call({"action": {
 		"types": ["network_request"], "signals": ["package_install_url"],

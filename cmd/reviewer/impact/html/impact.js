@@ -22,6 +22,7 @@ function time(ms) {
 }
 
 const count = (n) => n.toLocaleString("en-US");
+const counted = (n, noun) => `${count(n)} ${noun}${n === 1 ? "" : "s"}`;
 
 function rulesOf(step) {
   const rules = [...(step.from_rules || []), ...(step.to_rules || [])];
@@ -61,7 +62,7 @@ function addOption(name, value, n) {
 
 // ---- Filters
 
-// A kind stands for the steps that are like it, and for its witness.
+// A kind stands for the steps that are like it, and for its example.
 const likeKind = new Map();
 for (const step of steps) {
   const key = keyOf(step);
@@ -97,7 +98,7 @@ function kindFits(k) {
   return stepsOf(k).some((s) => fits(s) || (k.rule === rule && fitsButRule(s)));
 }
 
-// The rule of a kind need not be among those that its witness names.
+// The rule of a kind need not be among those that its example names.
 function fitsButRule(step) {
   return fits({ ...step, from_rules: [form.elements.rule.value], to_rules: [] });
 }
@@ -117,7 +118,7 @@ function apply() {
     list.querySelector(".nothing").hidden = list.querySelector("[data-kind]:not([hidden]), [data-session]:not([hidden])") !== null;
   }
   for (const b of document.querySelectorAll("[data-filter]")) b.setAttribute("aria-pressed", form.elements[b.dataset.filter].value === b.dataset.value);
-  tell(`${count(shownSessions)} of ${count(sessions.length)} sessions, ${count(shownSteps)} of ${count(steps.length)} listed decisions`);
+  tell(`${count(shownSessions)} of ${counted(sessions.length, "session")}, ${count(shownSteps)} of ${counted(steps.length, "listed decision")}`);
   history.replaceState(null, "", hash ? "#" + hash : location.pathname + location.search);
 }
 
@@ -128,7 +129,7 @@ const bar = node("div", { class: "filter-bar", hidden: "" }, node("span", {}),
 
 function tell(how) {
   document.getElementById("status").textContent =
-    how + (filtered ? " fit. Counts in tables stay those of everything." : ". Choose above, or press a cell, a state or a name in any table.");
+    how + (filtered ? " match. The tables still count everything." : ". Choose above, or click a cell, a state or a name in any table.");
   bar.hidden = !filtered;
   bar.firstChild.textContent = "Filtered: " + how;
 }
@@ -187,11 +188,11 @@ function mark(s, step) {
 const brief = (step) => `${signs[step.state] || "?"} call ${count(step.index + 1)}: ${step.tool || step.phase} ${step.resource || ""}\n${textOf(step.from)} → ${textOf(step.to)}`;
 
 function strip(s, drawn) {
-  const e = node("div", { class: "strip", role: "group", "aria-label": "The session's calls; the list below holds the same" }, ...drawn.map((d) => d.mark));
+  const e = node("div", { class: "strip", role: "group", "aria-label": "The session's calls; the list below has the same" }, ...drawn.map((d) => d.mark));
   const at = placeOf(s, Math.min(s.first.index + 1, s.calls));
   const rest = node("div", { class: "hypothetical-part" });
   rest.style.left = at + "%";
-  const first = node("span", { class: "label above" }, `first other answer: call ${count(s.first.index + 1)}`);
+  const first = node("span", { class: "label above" }, `first difference: call ${count(s.first.index + 1)}`);
   first.style[at > 50 ? "right" : "left"] = (at > 50 ? 100 - at : at) + "%";
   e.append(rest, first, node("span", { class: "label below" }, "call 1"), node("span", { class: "label below end" }, "call " + count(s.calls)));
   if (at < 70) {
@@ -204,7 +205,7 @@ function strip(s, drawn) {
 
 function legend() {
   const e = node("p", { class: "legend" });
-  for (const [state, what] of [["tightened", "stricter (upper part)"], ["loosened", "milder (lower part)"], ["maybe", "maybe (middle)"], ["unchanged", "the same, and not simply allowed (small)"]]) {
+  for (const [state, what] of [["tightened", "stricter (upper part)"], ["loosened", "looser (lower part)"], ["maybe", "maybe (middle)"], ["unchanged", "the same, and not simply allowed (small)"]]) {
     e.append(node("span", { class: "state " + state }, `${signs[state]} ${what}`));
   }
   return e;
@@ -216,11 +217,11 @@ function list(s, drawn) {
   for (const d of drawn) {
     if (d.step.after && !behind) {
       behind = true;
-      e.append(node("li", { class: "divider" }, "Hypothetical from here on: after the other answer the session would have gone on otherwise. What follows is what would be said if it had gone on all the same."));
+      e.append(node("li", { class: "divider" }, "Hypothetical from here on: after the different answer the session would have continued differently. What follows is what would be decided if it had continued anyway."));
     }
     e.append(d.row);
   }
-  if (s.more) e.append(node("li", { class: "divider" }, `${count(s.more)} further ones are counted, but not listed.`));
+  if (s.more) e.append(node("li", { class: "divider" }, `${count(s.more)} more are counted but not listed.`));
   e.addEventListener("keydown", move);
   return e;
 }
@@ -252,7 +253,7 @@ function open(drawn, d, always) {
 function panel(step) {
   const facts = node("dl", {});
   for (const [name, value] of [["Reason", step.reason], ["Not known", step.missing], ["What", step.resource && node("code", {}, step.resource)], ["Time", time(step.time)], ["Phase", step.phase], ["Agent", step.agent],
-    ["Call", step.call], ["Record", step.id], ["Standing", step.after ? "hypothetical: behind the first other answer of the session" : ""]]) {
+    ["Call", step.call], ["Record", step.id], ["Standing", step.after ? "hypothetical: after the first difference of the session" : ""]]) {
     if (value) facts.append(node("dt", {}, name), node("dd", {}, value));
   }
   return node("div", { class: "panel" }, node("div", { class: "sides" }, side("Baseline", step.from, step.from_rules), side("Candidate", step.to, step.to_rules)), facts);
@@ -260,7 +261,7 @@ function panel(step) {
 
 function side(name, verdict, rules) {
   const list = node("ul", {}, ...(rules || []).map((r) => node("li", {}, node("code", {}, r))));
-  return node("div", { class: "side" }, node("h4", {}, name), node("span", { class: "verdict" }, textOf(verdict)), rules && rules.length ? list : node("div", { class: "faint" }, "no rule spoke"));
+  return node("div", { class: "side" }, node("h4", {}, name), node("span", { class: "verdict" }, textOf(verdict)), rules && rules.length ? list : node("div", { class: "faint" }, "no rule fired"));
 }
 
 // update shows which steps of a drawn session fit the filters.
@@ -276,7 +277,7 @@ function update(e) {
   }
   const none = e.querySelector(".body > .nothing");
   none.hidden = hidden === 0;
-  none.textContent = `${count(hidden)} of ${count(drawn.length)} do not fit the filters.`;
+  none.textContent = `${count(hidden)} of ${count(drawn.length)} do not match the filters.`;
 }
 
 // move goes from step to step with the arrow keys.

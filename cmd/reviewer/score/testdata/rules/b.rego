@@ -1,4 +1,4 @@
 package b
 
-# "git push --force origin" stands in a comment only
+# "git push --force origin" is in a comment only
 x if input.command == "example.com/x.sh"

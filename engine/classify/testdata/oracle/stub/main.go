@@ -1,4 +1,4 @@
-// Stub stands in for a program that must not run, or is not there: it writes
+// Stub is in for a program that must not run, or is not there: it writes
 // down how it was called. One that only runs another program runs it.
 package main
 
@@ -72,7 +72,7 @@ func note(name string, args []string) error {
 	return err
 }
 
-// pass runs the program behind the options.
+// pass runs the program after the options.
 func pass(values, args []string) {
 	for len(args) > 0 {
 		switch a := args[0]; {

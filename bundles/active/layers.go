@@ -1,0 +1,339 @@
+// Package active determines the active policy on this machine: it finds the
+// layers of a workspace, in folders and among the activated bundles, reads the
+// trust file in force, resolves references to policies, and activates or rolls
+// back bundles.
+//
+// Out of scope: commands and their output, decisions, and compiling a
+// policy. The caller provides a compiler, git, and whether a person is present.
+package active
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sync"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/releases"
+	"github.com/agent-reviewer/reviewer/bundles/trust"
+)
+
+// Machine is where a machine keeps its policies, and who reads them.
+type Machine struct {
+	Home string // the state directory
+
+	// Program names the program that reads them: what one has checked, another may
+	// find something wrong with. It is asked only where a bundle was activated.
+	Program func() string
+
+	Now func() int64 // Unix milliseconds; asked only for what to do about a trust file that is wrong
+}
+
+// Layers are the sources of the active policy of a workspace: activated
+// bundles, folders, and the built-in policy.
+type Layers struct {
+	machine      Machine
+	workspace    string
+	organisation string // folder of the organisation's policy, there or not
+	Releases     *releases.Store
+	Active       *releases.Active
+	trust        func() (Trust, error) // asked for only where it matters
+}
+
+// Releases is where activated bundles are kept.
+func Releases(home string) *releases.Store { return releases.Open(filepath.Join(home, "bundles")) }
+
+// Layers finds where the policy of a workspace comes from.
+func (m Machine) Layers(workspace string) (*Layers, error) {
+	d := Releases(m.Home)
+	active, err := d.Active()
+	if err != nil {
+		return nil, fmt.Errorf("activated policies: %w (in %s)", err, d.Dir)
+	}
+	return m.layersWith(workspace, active), nil
+}
+
+func (m Machine) layersWith(workspace string, active *releases.Active) *Layers {
+	believed := sync.OnceValues(func() (Trust, error) { return trustOf(m.Home) })
+	return &Layers{m, workspace, OrganisationDir(), Releases(m.Home), active, believed}
+}
+
+// Dir is the folder of a layer; empty where it has none.
+func (h *Layers) Dir(layer string) string {
+	if layer == bundles.Organisation {
+		return h.organisation
+	}
+	return LayerDir(layer, h.machine.Home, h.workspace)
+}
+
+// Source is where a layer comes from.
+type Source struct {
+	Layer      string
+	Files      fs.FS
+	At         string               // a folder or an archive, for messages
+	Activation *releases.Activation // nil: it is a folder, or what ships
+	program    func() string        // that reads it
+}
+
+// Sources lists where the layers come from, in their order.
+func (h *Layers) Sources() ([]*Source, error) {
+	var list []*Source
+	for _, layer := range bundles.Layers() {
+		s, err := h.Source(layer)
+		if err != nil {
+			return nil, err
+		}
+		if s != nil {
+			list = append(list, s)
+		}
+	}
+	return list, nil
+}
+
+// Source is where one layer comes from; nil: there is none. A layer that is a
+// folder and an activated bundle is an error: one of the two would not hold, and
+// nobody could see which.
+func (h *Layers) Source(layer string) (*Source, error) {
+	dir := h.Dir(layer)
+	files, err := filesOfLayer(layer, dir)
+	if err != nil {
+		return nil, err
+	}
+	now, bundle := h.Active.Layers[layer]
+	bundle = bundle && !now.None()
+	switch {
+	case bundle && files != nil:
+		return nil, fmt.Errorf("the %s layer is the folder %s and the activated bundle %s: remove the folder, "+
+			"or run `reviewer policy rollback --layer %s --to none --reason TEXT`", layer, dir, now.Release, layer)
+	case bundle:
+		return h.bundle(now)
+	case files != nil && layer == bundles.Organisation:
+		return &Source{Layer: layer, Files: files, At: dir}, h.mayBeFolder(dir)
+	case files != nil:
+		return &Source{Layer: layer, Files: files, At: placeOf(files, dir)}, nil
+	case layer == bundles.Base:
+		return &Source{Layer: layer, Files: bundles.DefaultFS(), At: ShippedPlace}, nil
+	}
+	return nil, nil
+}
+
+// ShippedPlace is what messages call the place of the embedded policy.
+const ShippedPlace = "(the built-in policy)"
+
+// mayBeFolder refuses the organisation's folder where there is a trust file:
+// nobody signed what is in it.
+func (h *Layers) mayBeFolder(dir string) error {
+	t, err := h.trust()
+	switch {
+	case err != nil:
+		return err
+	case t.None():
+		return nil
+	}
+	return fmt.Errorf("the policy in %s is an unsigned folder, but %s requires signatures: "+
+		"pack it with `reviewer policy build`, have it signed, activate the archive and remove the folder", dir, t.Path)
+}
+
+// bundle reads an activated bundle, if it is still the one that was activated.
+func (h *Layers) bundle(now releases.Activation) (*Source, error) {
+	raw, err := h.Releases.Archive(now.Release)
+	if err != nil {
+		return nil, h.unusable(now, err)
+	}
+	s := &Source{Layer: now.Layer, At: h.Releases.Path(now.Release), Activation: &now, program: h.machine.Program}
+	files, err := h.vouched(now, raw)
+	if err != nil {
+		return nil, h.unusable(now, err)
+	}
+	if files == nil {
+		archive, err := bundles.OpenArchive(bytes.NewReader(raw))
+		if err != nil {
+			return nil, h.unusable(now, err)
+		}
+		files = archive.Memory
+	}
+	s.Files = files
+	return s, nil
+}
+
+// vouched refuses a bundle that nobody signed where a trust file asks for that.
+// The state folder belongs to the person, the organisation's trust file does not:
+// where that file is in force, the state folder is not trusted, and the signatures
+// are checked again, as of the time of the activation: a policy whose signatures
+// have expired since stays active, since no policy would be worse.
+func (h *Layers) vouched(now releases.Activation, raw []byte) (bundles.Memory, error) {
+	if now.Layer != bundles.Base && now.Layer != bundles.Organisation {
+		return nil, nil
+	}
+	t, err := h.trust()
+	switch {
+	case err != nil:
+		return nil, err
+	case t.None():
+		return nil, h.ungoverned(now.Layer)
+	case now.Unsigned:
+		return nil, fmt.Errorf("it was activated before there was a trust file and is unsigned, but %s requires signatures",
+			t.Path)
+	case !t.Organisation:
+		return nil, nil
+	}
+	envelope, err := h.Releases.Envelope(now.Release)
+	if err != nil {
+		return nil, err
+	}
+	v := t.Check(trust.Candidate{File: now.Release.String(), Archive: raw, Envelope: envelope, Name: now.Name, Channel: now.Channel,
+		Now: now.At})
+	return v.Files, v.Err()
+}
+
+// ungoverned refuses another base below an organisation's folder: whoever could
+// change what the folder is laid over could make it say nothing.
+func (h *Layers) ungoverned(layer string) error {
+	if there, err := IsDir(h.organisation); err != nil || !there || layer != bundles.Base {
+		return err
+	}
+	return fmt.Errorf("the organisation's policy in %s is written for the built-in base, and the organisation has not signed another one; "+
+		"the organisation can allow it with a trust file", h.organisation)
+}
+
+// unusable says of an activated bundle why it cannot be used, and what can be
+// done. The hook's denial has room for few words.
+func (h *Layers) unusable(now releases.Activation, err error) error {
+	if p := (*trust.FileProblem)(nil); errors.As(err, &p) { // it says itself what ends it, and before that nothing else helps
+		return fmt.Errorf("the activated %s policy %s cannot be used: %w", now.Layer, now.Release, err)
+	}
+	return fmt.Errorf("the activated %s policy %s cannot be used: %w; %s", now.Layer, now.Release, err, h.wayBack(now.Layer))
+}
+
+// wayBack names a command that works: a rollback only to what would be taken.
+func (h *Layers) wayBack(layer string) string {
+	const activate = "activate a valid one: `reviewer policy activate ARCHIVE`"
+	s, err := h.Releases.State()
+	if err != nil {
+		return activate
+	}
+	before, err := s.Previous(layer)
+	if err != nil {
+		return activate
+	}
+	flags, ok := h.backFlags(s, before)
+	switch back := fmt.Sprintf("`reviewer policy rollback --layer %s%s --reason TEXT`", layer, flags); {
+	case !ok:
+		return activate
+	case before.None():
+		return "activate a valid one, or remove it from the layer: " + back
+	default:
+		return fmt.Sprintf("the last valid one is %s: %s", before.Release, back)
+	}
+}
+
+// backFlags reports what a rollback needs next to the reason, and whether it
+// would be taken at all.
+func (h *Layers) backFlags(s *releases.State, before releases.Activation) (flags string, ok bool) {
+	t, err := h.trust()
+	if err != nil || t.None() {
+		return "", err == nil
+	}
+	if before.None() {
+		return " --allow-rollback", true
+	}
+	raw, err := h.Releases.Archive(before.Release)
+	if err != nil {
+		return "", false
+	}
+	envelope, err := h.Releases.Envelope(before.Release)
+	if err != nil {
+		return "", false
+	}
+	v := t.Check(trust.Candidate{File: before.Release.String(), Archive: raw, Envelope: envelope, Now: h.machine.Now()})
+	if seen := s.Seen.Of(before.Name, before.Channel); before.Sequence < seen.Sequence {
+		flags = " --allow-rollback"
+	}
+	return flags, !v.Refused()
+}
+
+// Load reads a layer.
+func (s *Source) Load() (*bundles.Bundle, error) {
+	if s.Activation == nil && s.Layer == bundles.Base {
+		return bundles.Default()
+	}
+	b, err := bundles.Load(s.Files, s.Layer)
+	if err != nil {
+		return nil, s.named(fmt.Errorf("%s policy in %s: %w", s.Layer, s.At, err))
+	}
+	a := s.Activation
+	switch {
+	case a == nil:
+	case a.Digest != b.Digest:
+		return nil, fmt.Errorf("%s policy in %s: its files have the digest %s, but %s was activated; activate the archive again", s.Layer, s.At,
+			b.Digest, a.Digest)
+	case a.Checked == s.program():
+		b.MarkChecked()
+	}
+	return b, nil
+}
+
+// Effective returns the policy that is active in a workspace.
+func (m Machine) Effective(workspace string) (*bundles.Effective, error) {
+	h, err := m.Layers(workspace)
+	if err != nil {
+		return nil, err
+	}
+	return h.Effective()
+}
+
+// Effective is what all layers come to.
+func (h *Layers) Effective() (*bundles.Effective, error) {
+	layers, err := h.load("")
+	if err != nil {
+		return nil, err
+	}
+	e, err := bundles.Assemble(layers...)
+	if err == nil {
+		return e, nil
+	}
+	if s, other := h.Source(bundles.Project); other == nil && s != nil {
+		err = s.named(err)
+	}
+	return nil, err
+}
+
+// mayHoldBundle refuses a layer that is a folder, and a base below a folder of
+// the organisation without its word.
+func (h *Layers) mayHoldBundle(layer string) error {
+	dir := h.Dir(layer)
+	files, err := filesOfLayer(layer, dir)
+	switch {
+	case err != nil:
+		return err
+	case files != nil:
+		return fmt.Errorf("the %s layer is the folder %s; remove it first: a layer cannot have two sources", layer, dir)
+	}
+	t, err := h.trust()
+	if err != nil || !t.None() {
+		return err
+	}
+	return h.ungoverned(layer)
+}
+
+// load reads the layers, but for one that is left out.
+func (h *Layers) load(but string) ([]*bundles.Bundle, error) {
+	var layers []*bundles.Bundle
+	var errs []error
+	for _, layer := range bundles.Layers() {
+		if layer == but {
+			continue
+		}
+		s, err := h.Source(layer)
+		if err == nil && s != nil {
+			var b *bundles.Bundle
+			if b, err = s.Load(); err == nil {
+				layers = append(layers, b)
+			}
+		}
+		errs = append(errs, err)
+	}
+	return layers, errors.Join(errs...)
+}

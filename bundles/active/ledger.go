@@ -1,0 +1,53 @@
+package active
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/bundles/releases"
+	"github.com/agent-reviewer/reviewer/engine/audit"
+)
+
+// LaterInLedger compares what is active with the newest activation in the ledger,
+// and returns the latter if they differ: whoever can delete the store cannot delete
+// the ledger.
+func LaterInLedger(store *audit.Store, active *releases.Active) (string, error) {
+	last := ""
+	for r, err := range store.Ledger() {
+		if err != nil {
+			return "", fmt.Errorf("ledger: %w", err)
+		}
+		if r.Note == nil {
+			continue
+		}
+		switch r.Note.What {
+		case noteActivated:
+			last = r.Note.Detail
+		case noteFailed:
+			last = ""
+		}
+	}
+	if last == "" || strings.HasPrefix(last, fmt.Sprintf("generation %d,", active.Generation)) {
+		return "", nil
+	}
+	return last, nil
+}
+
+// NotOlder is an error where the store of bundles is older than the ledger, or is
+// damaged: then a sequence that was seen would be forgotten.
+func NotOlder(log *audit.Store) error {
+	s, err := Releases(log.Dir).State()
+	if err != nil {
+		return err
+	}
+	if len(s.Lost) > 0 {
+		return fmt.Errorf("%w; restore the state directory from a whole copy", errors.Join(s.Lost...))
+	}
+	last, err := LaterInLedger(log, s.Active)
+	if err != nil || last == "" {
+		return err
+	}
+	return fmt.Errorf("the latest activation in the ledger is %s, but the store of bundles is at generation %d, from another time; "+
+		"restore the state directory from one whole copy", last, s.Active.Generation)
+}

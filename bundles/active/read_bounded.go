@@ -1,0 +1,30 @@
+package active
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// ReadBounded reads a plain file of at most so many bytes.
+func ReadBounded(path string, most int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: no such file: %w", path, fs.ErrNotExist)
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a plain file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(b)) > most {
+		err = fmt.Errorf("%s has more than %d bytes, the limit for such a file", path, most)
+	}
+	return b, err
+}

@@ -1,0 +1,226 @@
+package active
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// The references that are words. A folder that is called so is ./active.
+const (
+	RefActive   = "active"   // what holds in the working directory
+	RefDefault  = "default"  // what ships
+	RefRecorded = "recorded" // what was decided: no policy
+)
+
+// RefForms says what a reference to a policy can be.
+const RefForms = "a folder, an archive (.tar.gz), git:REV:PATH, active, default, or the first 8 or more digits of a policy's digest"
+
+// References finds the policies that people name. What only one of the forms
+// needs is asked for when that form comes.
+type References struct {
+	Machine func() (Machine, error)
+	Git     func(ctx context.Context, ref string) (fs.FS, error) // a folder of a revision, REV:PATH
+	Signed  func(archive string)                                 // is called with an archive whose signatures are not checked
+}
+
+// Policy returns the policy that a reference names: RefForms, where a layer is
+// laid over the built-in policy. recorded is none.
+func (r References) Policy(ctx context.Context, ref string) (*bundles.Effective, error) {
+	switch {
+	case ref == "":
+		return nil, fmt.Errorf("the reference to a policy is empty; expected %s", RefForms)
+	case ref == RefActive:
+		return r.active()
+	case ref == RefDefault:
+		base, err := bundles.Default()
+		if err != nil {
+			return nil, err
+		}
+		return bundles.Assemble(base)
+	case ref == RefRecorded:
+		return nil, errors.New("recorded stands for the recorded decisions, not a policy; it can only be a baseline")
+	case strings.HasPrefix(ref, "git:"):
+		return PolicyOfFiles(ref, func() (fs.FS, error) { return r.Git(ctx, strings.TrimPrefix(ref, "git:")) })
+	}
+	return r.pathOrDigest(ref)
+}
+
+// pathOrDigest returns a policy in a folder, in an archive, or one that was kept.
+func (r References) pathOrDigest(ref string) (*bundles.Effective, error) {
+	info, err := os.Stat(ref)
+	switch {
+	case err == nil && info.IsDir():
+		return PolicyOfFiles(ref, func() (fs.FS, error) { return os.DirFS(ref), nil })
+	case err == nil:
+		return PolicyOfFiles(ref, func() (fs.FS, error) { return r.openArchive(ref, info) })
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("policy %s: %w", ref, err)
+	}
+	if err := notDangling(ref); err != nil {
+		return nil, fmt.Errorf("policy %w", err)
+	}
+	if isDigest(ref) {
+		return r.kept(ref)
+	}
+	return nil, fmt.Errorf("policy %s: no such folder or archive%s; expected %s", ref, nearestRef(ref), RefForms)
+}
+
+// openArchive reads an archive, and says what of it is not examined.
+func (r References) openArchive(name string, info fs.FileInfo) (fs.FS, error) {
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("is not a plain file")
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	archive, err := bundles.OpenArchive(f)
+	if err != nil {
+		return nil, err
+	}
+	if archive.Signed {
+		r.Signed(name)
+	}
+	return archive.Memory, nil
+}
+
+// PolicyOfFiles puts a policy together of the files of one bundle.
+func PolicyOfFiles(ref string, open func() (fs.FS, error)) (*bundles.Effective, error) {
+	e, err := func() (*bundles.Effective, error) {
+		files, err := open()
+		if err != nil {
+			return nil, err
+		}
+		layers, err := LayersIn(files)
+		if err != nil {
+			return nil, err
+		}
+		if len(layers[len(layers)-1].Files) == 0 {
+			return nil, errors.New("contains no policy files at its top level; name the folder that contains .manifest, data.yaml, " +
+				"settings.yaml or rules")
+		}
+		return bundles.Assemble(layers...)
+	}()
+	if err != nil {
+		return nil, fmt.Errorf("policy %s: %w", ref, err)
+	}
+	return e, nil
+}
+
+// isDigest reports whether a reference may be the beginning of a digest.
+func isDigest(ref string) bool {
+	return len(ref) >= 8 && len(ref) <= 64 && strings.Trim(ref, "0123456789abcdef") == ""
+}
+
+// active returns the policy that is active in the working directory.
+func (r References) active() (*bundles.Effective, error) {
+	m, err := r.Machine()
+	if err != nil {
+		return nil, err
+	}
+	return m.EffectiveHere()
+}
+
+// EffectiveHere returns the policy that is active in the working directory.
+func (m Machine) EffectiveHere() (*bundles.Effective, error) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("find the working directory: %w", err)
+	}
+	return m.Effective(cwd)
+}
+
+// kept returns the policy in the state directory whose digest begins so.
+func (r References) kept(beginning string) (*bundles.Effective, error) {
+	m, err := r.Machine()
+	if err != nil {
+		return nil, err
+	}
+	return StoredPolicy(m.Home, beginning)
+}
+
+// StoredPolicy returns the policy that is kept and whose digest begins so.
+func StoredPolicy(home, beginning string) (*bundles.Effective, error) {
+	store := KeptIn(home)
+	all, err := store.Digests()
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, digest := range all {
+		if strings.HasPrefix(digest, beginning) {
+			found = append(found, digest)
+		}
+	}
+	switch len(found) {
+	case 0:
+		if err := lost(store, beginning); err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("policy %s: no policy with this digest is stored in %s%s", beginning, store.Dir, likeDigest(beginning, all))
+	case 1:
+		return store.Get(found[0])
+	}
+	return nil, fmt.Errorf("policy %s: %s match; give more digits: %s", beginning, engine.Counted(len(found), "policy", "policies"),
+		strings.Join(found[:min(4, len(found))], ", "))
+}
+
+// lost is an error that names a policy which was effective here, and whose files are
+// no longer kept.
+func lost(store bundles.Store, beginning string) error {
+	list, err := store.History()
+	if err != nil {
+		return err
+	}
+	for _, k := range list {
+		if strings.HasPrefix(k.Digest, beginning) {
+			return fmt.Errorf("policy %.12s is no longer available: it was used from %s on, but its files were removed (setting audit.policies_mb)",
+				k.Digest, time.UnixMilli(k.First).UTC().Format(time.RFC3339))
+		}
+	}
+	return nil
+}
+
+// KeptIn is where policies that decided are kept.
+func KeptIn(home string) bundles.Store {
+	return bundles.Store{Dir: filepath.Join(home, "policies")}
+}
+
+// likeDigest names the kept policies that begin alike.
+func likeDigest(beginning string, all []string) string {
+	for n := len(beginning) - 1; n >= 4; n-- {
+		i := slices.IndexFunc(all, func(d string) bool { return strings.HasPrefix(d, beginning[:n]) })
+		if i >= 0 {
+			return fmt.Sprintf("; did you mean %.12s?", all[i])
+		}
+	}
+	return ""
+}
+
+// nearestRef names what was probably meant: a word, or what is next to.
+func nearestRef(ref string) string {
+	dir, name := filepath.Split(ref)
+	near := []string{}
+	if dir == "" {
+		near = append(near, RefActive, RefDefault, RefRecorded)
+	}
+	entries, _ := os.ReadDir(filepath.Clean(dir)) // what is not there is not near
+	for _, e := range entries[:min(len(entries), 1000)] {
+		near = append(near, e.Name())
+	}
+	if word := engine.Nearest(name, near); word != "" {
+		return fmt.Sprintf("; did you mean %s?", dir+word)
+	}
+	return ""
+}

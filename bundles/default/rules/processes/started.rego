@@ -1,0 +1,216 @@
+package reviewer.spoken
+
+# METADATA
+# title: Processes killed that the session may not have started
+# custom:
+#   id: processes_found
+speaks contains "processes_found" if {
+	input.phase == "pre"
+	some e in input.action.effects
+	_ends_process(e)
+	not _container_engine(e)
+	not _of_session(e)
+}
+
+_container_engine(e) if input.action.commands[e.command].name in data.reviewer.processes.engines
+
+# The call itself started it, or it is a job of its shell or in its own process group.
+_of_session(e) if e.own
+
+_of_session(e) if regex.match(`^(%.*|-?0)$`, e.target)
+
+_of_session(e) if {
+	not _by_port(e)
+	some s in _started
+	trim_left(e.target, "-") in s.processes
+}
+
+_of_session(e) if {
+	e.certainty == "exact"
+	not regex.match(`^-?[0-9]+$`, e.target)
+	_started_named(e.target)
+}
+
+_of_session(e) if {
+	_by_port(e)
+	some port in regex.find_n(`^:?[0-9]+(?:/(?:tcp|udp))?$`, e.target, 1)
+	_started_port(regex.find_n(`[0-9]+`, port, 1)[0])
+}
+
+# A process ID from a list: what was searched for there decides.
+_of_session(e) if {
+	_found(e)
+	some word in _searched
+	_started_named(word)
+}
+
+_of_session(e) if {
+	_found(e)
+	some word in _searched
+	some port in regex.find_n(`[0-9]{2,5}`, word, -1)
+	_started_port(port)
+}
+
+# A process ID from a file of the project, or one that the session wrote.
+_of_session(e) if {
+	_found(e)
+	not _lists_processes
+	some r in input.action.effects
+	r.kind == "file_read"
+	_own_number_file(r)
+}
+
+# A process ID from elsewhere, such as a variable, after something was started.
+_of_session(e) if {
+	_found(e)
+	not _lists_processes
+	not _reads_files
+	some s in _started
+	not s.listed
+}
+
+# The same for what this call starts, such as with a trap that is set before.
+_of_session(e) if {
+	_found(e)
+	not _lists_processes
+	not _reads_files
+	count(object.get(input.action, "starts", [])) > 0
+}
+
+_own_number_file(r) if {
+	r.location in {"inside", "worktree"}
+	endswith(r.target, ".pid")
+}
+
+_own_number_file(r) if r.ledger in {"created", "written"}
+
+# Except for what is started itself.
+_reads_files if {
+	some r in input.action.effects
+	r.kind == "file_read"
+	not _is_started(r.command)
+}
+
+_is_started(n) if {
+	some s in input.action.starts
+	input.action.commands[n].name in s.programs
+}
+
+_lists_processes if {
+	some c in input.action.commands
+	c.name in data.reviewer.processes.lists
+}
+
+# What the session started, or this call before it ends anything. Lists of processes
+# that it saw count if it searched for something of its own.
+_started contains s if {
+	some known in input.session.started
+	not known.listed
+	s := {"words": _process_words_of(known), "ports": object.get(known, "ports", []), "processes": object.get(known, "processes", []), "listed": false}
+}
+
+_started contains s if {
+	some known in input.session.started
+	known.listed
+	some word in _process_words(known.line)
+	_telling(word)
+	some other in input.session.started
+	not other.listed
+	word in _process_words_of(other)
+	s := {"words": set(), "ports": [], "processes": object.get(known, "processes", []), "listed": true}
+}
+
+_started contains s if {
+	some known in input.action.starts
+	some e in input.action.effects
+	_ends_process(e)
+	some i, c in input.action.commands
+	i < e.command
+	c.name in known.programs
+	s := {"words": _process_words_of(known), "ports": [], "processes": [], "listed": false}
+}
+
+_started_named(pattern) if {
+	words := _process_words(pattern)
+	some s in _started
+	every word in words {
+		word in s.words
+	}
+	some word in words
+	_tells(word, words)
+}
+
+_tells(word, _) if _telling(word)
+
+_tells(word, words) if {
+	count(words) > 1
+	not word in data.reviewer.processes.runtimes
+}
+
+_telling(word) if {
+	count(word) > 2
+	not word in data.reviewer.processes.runtimes
+	not word in data.reviewer.processes.common
+	not regex.match(`^[0-9]+$`, word)
+}
+
+_started_port(port) if {
+	some s in _started
+	port in s.ports
+}
+
+_started_port(port) if {
+	some s in _started
+	port in s.words
+}
+
+_process_words_of(known) := _process_words(concat(" ", array.concat([known.line], object.get(known, "programs", []))))
+
+# The words of a command line or of an expression: [v]ite and node.*serve.js are vite, node and serve.js.
+_process_words(text) := {word |
+	plain := regex.replace(lower(text), `\[([a-z])\]`, "$1")
+	some found in regex.find_n(`[a-z0-9_.@+-]+`, plain, -1)
+	word := trim_suffix(trim(found, ".-+"), ".exe")
+	word != ""
+}
+
+# METADATA
+# title: Container killed that the session may not have started
+# custom:
+#   id: container_ended
+speaks contains "container_ended" if {
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "process"
+	e.verb == "kill"
+	_container_engine(e)
+	not _own_container(e)
+}
+
+_own_container(e) if {
+	some s in _started
+	lower(e.target) in s.words
+}
+
+# METADATA
+# title: Managed processes or terminals ended that the session may not have started
+# custom:
+#   id: manager_ended
+speaks contains "manager_ended" if {
+	input.phase == "pre"
+	some c in input.action.commands
+	some pattern in data.reviewer.processes.managers
+	regex.match(pattern, _order_line(c))
+	not _own_managed(c)
+}
+
+_order_line(c) := concat(" ", array.concat(array.concat([c.name], object.get(c, "sub", [])), array.concat(object.get(c, "flags", []), object.get(c, "operands", []))))
+
+_own_managed(c) if {
+	some s in _started
+	c.name in s.words
+	some word in _process_words(_order_line(c))
+	word != c.name
+	not word in data.reviewer.processes.orders
+	word in s.words
+}

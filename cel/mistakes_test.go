@@ -1,0 +1,66 @@
+package cel
+
+import (
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// What people bring from other languages is named, at its own place.
+func TestMistakes(t *testing.T) {
+	for text, want := range map[string]string{
+		`phase = "pre"`:                              `when:1:7: = is not an operator of CEL: write == to compare`,
+		`phase == "pre" and session.stopped`:         `when:1:16: and is not an operator of CEL: write &&`,
+		`phase == "pre" or session.stopped`:          `when:1:16: or is not an operator of CEL: write ||`,
+		`not session.stopped`:                        `when:1:1: not is not an operator of CEL: write ! before what is to be false; "not in" is !(x in list)`,
+		`not(session.stopped)`:                       `when:1:4: not is not an operator of CEL: write ! before what is to be false; "not in" is !(x in list)`,
+		`session.stopped & phase == "pre"`:           `when:1:17: & is not an operator of CEL: write && for "and"`,
+		`session.stopped | phase == "pre"`:           `when:1:17: | is not an operator of CEL: write || for "or"`,
+		`phase === "pre"`:                            `when:1:7: === is not an operator of CEL: write ==`,
+		`phase <> "pre"`:                             `when:1:7: <> is not an operator of CEL: write !=`,
+		"session.stopped &&\n  phase = \"pre\"":      `when:2:9: = is not an operator of CEL: write == to compare`,
+		`phase == "a = b and c" and true`:            `when:1:24: and is not an operator of CEL: write &&`,
+		`len(action.paths) > 1`:                      `when:1:4: unknown function len: write size(x)`,
+		`any(action.paths)`:                          `when:1:4: unknown function any: write list.exists(x, condition)`,
+		`action.name.matches("a(?=b)")`:              `when:1:21: the pattern "a(?=b)" is not a regular expression (RE2): (?=: RE2 does not look ahead or behind; match the surrounding text as well`,
+		`action.name.matches("[a")`:                  `when:1:21: the pattern "[a" is not a regular expression (RE2): missing closing ]: [a`,
+		`true`:                                       `when:1:1: this is always true, so the rule fires for everything; compare something, or write match: {phases: [pre]} if every call is meant`,
+		`phase == "pre" || 2 > 1`:                    `when:1:16: this is always true, so the rule fires for everything; compare something, or write match: {phases: [pre]} if every call is meant`,
+		`history.fired[?"acme.flailing"].hasValue()`: `when:1:16: fired: unknown word "acme.flailing"; did you mean "acme.failing"?`,
+		`"acme.fialing" in history.fired`:            `when:1:1: fired: unknown word "acme.fialing"; did you mean "acme.failing"?`,
+	} {
+		h, err := Compile([]Condition{{ID: "a", When: text}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := h.Inspect(vocabulary())
+		if len(found) == 0 {
+			t.Errorf("%s: nothing is said", text)
+			continue
+		}
+		if got := "condition a: " + want; found[0].Error() != got || found[0].Code == "" {
+			t.Errorf("%s:\n got %v (%s)\nwant %s", text, found[0], found[0].Code, got)
+		}
+	}
+}
+
+// What is right is left alone: the operators of CEL, and words in texts.
+func TestNoMistakes(t *testing.T) {
+	for _, text := range []string{
+		`phase == "pre" && !session.stopped || action.name != "a = b and not c"`,
+		`size(action.paths) > 0 && action.paths.exists(p, p.startsWith("~/"))`,
+		`action.name == 'it is & | =' ? true : session.stopped`,
+		`history.fired[?"acme.failing"].hasValue() // and so on = fine`,
+		`-1 < session.actions && session.actions >= 3 && session.actions <= 9`,
+	} {
+		h, err := Compile([]Condition{{ID: "a", When: text}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range h.Inspect(vocabulary()) {
+			t.Errorf("%s: %v", text, e)
+		}
+	}
+}
+
+func vocabulary() engine.Vocabulary { return engine.Vocabulary{Findings: []string{"acme.failing"}} }

@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Argument is a positional argument.
+type Argument struct {
+	Name string // as in the usage line
+	What string // what to give for it
+}
+
+// Needs takes one argument for each of these, and says of a missing one what to give.
+func Needs(arguments ...Argument) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > len(arguments) {
+			return fmt.Errorf("unexpected argument %q; usage: %s", args[len(arguments)], usageLine(cmd))
+		}
+		return AtLeast(arguments...)(cmd, args)
+	}
+}
+
+// AtLeast is Needs, where more arguments may follow.
+func AtLeast(arguments ...Argument) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < len(arguments) {
+			missing := arguments[len(args)]
+			return fmt.Errorf("%s is missing: give %s; usage: %s", missing.Name, missing.What, usageLine(cmd))
+		}
+		return nil
+	}
+}
+
+func usageLine(cmd *cobra.Command) string { return strings.TrimSuffix(cmd.UseLine(), " [flags]") }
+
+// SessionID is the argument that names a session.
+func SessionID() Argument {
+	return Argument{"ID", "a session's id or a prefix of it (`reviewer session list` lists them), or last"}
+}
+
+// OrLast is the session or record that a command line names, and the latest session
+// where it names none.
+func OrLast(args []string) string {
+	if len(args) == 0 {
+		return "last"
+	}
+	return args[0]
+}

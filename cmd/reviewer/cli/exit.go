@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/spf13/cobra"
+)
+
+// Exit codes of every command. `reviewer hook` alone ends with 2 for every failure
+// before a tool call, since clients let the call run after 1 and 3.
+const (
+	ExitOK       = 0
+	ExitFailed   = 1
+	ExitFindings = 2
+	ExitUsage    = 3
+)
+
+// ExitMeaning is an exit code and what it means.
+type ExitMeaning struct {
+	Code    int
+	Meaning string
+}
+
+// ExitMeanings lists the exit codes; docs/output.md holds the same table.
+func ExitMeanings() []ExitMeaning {
+	return []ExitMeaning{
+		{ExitOK, "fine"},
+		{ExitFailed, "could not run"},
+		{ExitFindings, "findings"},
+		{ExitUsage, "wrong usage"},
+	}
+}
+
+// ExitHelp is the sentence about exit codes in the help of a group of commands.
+func ExitHelp() string {
+	var list []string
+	for _, m := range ExitMeanings() {
+		list = append(list, fmt.Sprintf("%d %s", m.Code, m.Meaning))
+	}
+	return "Exit codes: " + strings.Join(list, ", ") + "."
+}
+
+// ExitError carries an exit code to main.
+type ExitError struct {
+	Code int
+	Err  error // nil: already reported
+}
+
+// Error implements error.
+func (e *ExitError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("exit status %d", e.Code)
+	}
+	return e.Err.Error()
+}
+
+// Unwrap returns the message.
+func (e *ExitError) Unwrap() error { return e.Err }
+
+// Findings is the error of a command that found problems.
+func Findings(format string, args ...any) error {
+	return &ExitError{ExitFindings, fmt.Errorf(format, args...)}
+}
+
+// Usage is an error about the command line.
+func Usage(format string, args ...any) error {
+	return &term.UsageError{Err: fmt.Errorf(format, args...)}
+}
+
+// ExitCode maps an error to the exit code of the process, and returns the message to
+// print, nil for none. It is the only place that does. An error that is neither an
+// ExitError nor a UsageError means that the command could not run.
+func ExitCode(err error) (int, error) {
+	var exit *ExitError
+	var usage *term.UsageError
+	switch {
+	case err == nil:
+		return ExitOK, nil
+	case errors.As(err, &exit):
+		return exit.Code, messageOf(err, exit)
+	case errors.As(err, &usage):
+		return ExitUsage, err
+	}
+	return ExitFailed, err
+}
+
+// messageOf returns the message of an error that wraps an ExitError: nil if that is
+// all and it is silent.
+func messageOf(err error, exit *ExitError) error {
+	if exit.Err == nil && err.Error() == exit.Error() {
+		return nil
+	}
+	return err
+}
+
+// UsageBeforeRun makes every error a UsageError that comes up before a command begins
+// to run: unknown commands and flags, missing arguments, flags that exclude each other.
+// An error of the run itself is written as a document where -f json asks for one.
+func (a *App) UsageBeforeRun(root *cobra.Command) (wrap func(error) error) {
+	began := false
+	var mark func(*cobra.Command)
+	mark = func(cmd *cobra.Command) {
+		if run := cmd.RunE; run != nil {
+			cmd.RunE = func(cmd *cobra.Command, args []string) error {
+				began = true
+				err := a.quietly(cmd, func() error { return run(cmd, args) })
+				return errors.Join(err, a.writeFailure(cmd, err))
+			}
+		}
+		for _, c := range cmd.Commands() {
+			mark(c)
+		}
+	}
+	mark(root)
+	return func(err error) error {
+		if err == nil || began {
+			return err
+		}
+		return &term.UsageError{Err: err}
+	}
+}

@@ -1,0 +1,141 @@
+// Package codes describes the codes under which `reviewer policy check` reports
+// what it finds: what each means, why it matters and what to do.
+//
+// Out of scope: finding anything (lint, bundles, rego, cel).
+package codes
+
+import (
+	"bytes"
+	_ "embed" // the descriptions
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+)
+
+//go:embed codes.yaml
+var source []byte
+
+// Code describes one kind of finding.
+type Code struct {
+	Code  string `yaml:"code" json:"code"`
+	Title string `yaml:"title" json:"title"`
+	Level string `yaml:"level" json:"level"` // error, warning, both
+	Why   string `yaml:"why" json:"why"`
+	Fix   string `yaml:"fix" json:"fix"`
+	Wrong string `yaml:"wrong" json:"wrong"` // an example
+	Right string `yaml:"right" json:"right"` // what to write instead
+}
+
+// The levels of codes.
+const (
+	levelError   = "error"
+	levelWarning = "warning"
+	levelBoth    = "both"
+)
+
+// All returns every code, by name.
+func All() []Code { return slices.Clone(parsed()) }
+
+var parsed = sync.OnceValue(func() []Code {
+	var list []Code
+	if err := yaml.Unmarshal(source, &list); err != nil {
+		panic("codes.yaml: " + err.Error()) // a test reads it
+	}
+	return list
+})
+
+// Names lists the codes.
+func Names() []string {
+	var names []string
+	for _, c := range parsed() {
+		names = append(names, c.Code)
+	}
+	return names
+}
+
+// Of returns the description of a code.
+func Of(name string) (Code, bool) {
+	i := slices.IndexFunc(parsed(), func(c Code) bool { return c.Code == name })
+	if i < 0 {
+		return Code{}, false
+	}
+	return parsed()[i], true
+}
+
+// Ignorable reports whether findings with a code can be ignored: warnings can,
+// except those about ignoring itself.
+func (c Code) Ignorable() bool {
+	return c.Level != levelError && !strings.HasPrefix(c.Code, "ignore.")
+}
+
+// URL is where the code is described.
+func (c Code) URL() string { return docs + "#" + c.anchor() }
+
+const docs = "https://github.com/agent-reviewer/reviewer/blob/main/docs/codes.md"
+
+// anchor is the name that a heading of Markdown has.
+func (c Code) anchor() string { return strings.ReplaceAll(c.Code, ".", "") }
+
+// Help is the explanation of a code, without its title.
+func (c Code) Help() string {
+	return fmt.Sprintf("%s\n\nWhat to do: %s\n\nWrong:\n\n    %s\n\nRight:\n\n    %s\n\n%s", c.Why, c.Fix, c.Wrong, c.Right, c.silence())
+}
+
+func (c Code) silence() string {
+	if !c.Ignorable() {
+		return "It cannot be ignored."
+	}
+	text := fmt.Sprintf("To accept it, write this above the rule or the line:\n\n    # reviewer:ignore %s why it is accepted\n\n"+
+		"or, for the whole layer, in .manifest:\n\n    \"metadata\": {\"lint\": {%q: \"off\"}}", c.Code, c.Code)
+	if c.Level == levelBoth {
+		text += "\n\nOnly findings that are warnings can be accepted."
+	}
+	return text
+}
+
+func (c Code) levels() string {
+	if c.Level == levelBoth {
+		return "an error or a warning"
+	}
+	return map[string]string{levelError: "an error", levelWarning: "a warning"}[c.Level]
+}
+
+// Document is docs/codes.md.
+func Document() []byte {
+	var b bytes.Buffer
+	b.WriteString(intro)
+	for _, c := range parsed() {
+		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s |\n", c.Code, c.anchor(), c.levels(), c.Title)
+	}
+	for _, c := range parsed() {
+		fmt.Fprintf(&b, "\n## %s\n\n%s (%s).\n\n%s\n", c.Code, c.Title, c.levels(), c.Help())
+	}
+	return b.Bytes()
+}
+
+const intro = `<!-- Generated from cmd/reviewer/codes/codes.yaml by go generate ./schemas: do not edit. -->
+
+# Codes of findings
+
+Each finding of ` + "`reviewer policy check`" + ` has a code, which SARIF, JUnit and the other formats
+include. ` + "`reviewer policy codes CODE`" + ` prints the description of one.
+
+A warning can be suppressed by a comment in YAML or Rego directly above the row, the rule or
+the line that it is about, or at the end of the line:
+
+    # reviewer:ignore rule.lapses by day another list applies
+
+or for a whole layer, in its ` + "`.manifest`" + `, with the severity off, warning or error:
+
+    {"roots": ["policies/organisation"], "metadata": {"lint": {"rule.untested": "error", "rule.metadata": "off"}}}
+
+Errors cannot be suppressed. Suppressed warnings are counted in every report and in the signed
+statement of a release. An ignore without a reason, with an unknown code, or that suppresses
+nothing is itself a finding.
+
+| code | level | finding |
+|---|---|---|
+`

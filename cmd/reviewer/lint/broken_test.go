@@ -1,0 +1,129 @@
+package lint
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/codes"
+)
+
+var updateBroken = flag.Bool("update-broken", false, "write what is said of testdata/broken")
+
+// wantFile holds the one line that is said of an input.
+const wantFile = "want"
+
+// quiet is the manifest of inputs that bring none: they need no cases and no titles.
+const quiet = `{"roots": ["policies/user"], "metadata": {"lint": {"rule.untested": "off", "rule.metadata": "off"}}}`
+
+// input is one layer with a mistake in it.
+type input struct {
+	name  string
+	files fstest.MapFS
+	want  string
+}
+
+// inputs reads an archive: its files are NAME/FILE, those of one input one after
+// the other.
+func inputs(a *txtar.Archive) []*input {
+	var list []*input
+	for _, f := range a.Files {
+		name, file, _ := strings.Cut(f.Name, "/")
+		if len(list) == 0 || list[len(list)-1].name != name {
+			list = append(list, &input{name: name, files: fstest.MapFS{}})
+		}
+		last := list[len(list)-1]
+		if file == wantFile {
+			last.want = string(f.Data)
+			continue
+		}
+		last.files[file] = &fstest.MapFile{Data: f.Data}
+	}
+	return list
+}
+
+// said is all that is said of an input, a line each.
+func (in *input) said(t *testing.T) string {
+	t.Helper()
+	if in.files[".manifest"] == nil && !strings.HasPrefix(in.name, "no manifest") {
+		in.files[".manifest"] = &fstest.MapFile{Data: []byte(quiet)}
+	}
+	delete(in.files, "empty") // a layer without any file of its own
+	base := Layer{Name: bundles.Base, Files: bare(t), At: "base"}
+	var b strings.Builder
+	for _, p := range Policy(now, base, Layer{Name: bundles.User, Files: in.files, Given: true}).Problems {
+		fmt.Fprintf(&b, "%s: %s: %s [%s]\n", p.Place, p.Severity, p.Text(), p.Code)
+	}
+	return b.String()
+}
+
+// One thing is said of each input: its root cause, with the place and what to do.
+// The texts are in testdata/broken, and -update-broken writes them.
+func TestBroken(t *testing.T) {
+	files, err := filepath.Glob("testdata/broken/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	count, given := 0, map[string]bool{}
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, in := range inputs(archive) {
+			got := in.said(t)
+			count++
+			if *updateBroken {
+				in.want = got
+				rewrite(archive, in)
+			}
+			_, code, _ := strings.Cut(strings.TrimSuffix(got, "]\n"), " [")
+			if i := strings.LastIndex(code, "["); i >= 0 {
+				code = code[i+1:]
+			}
+			given[code] = true
+			switch {
+			case got != in.want:
+				t.Errorf("%s: %s:\n got %swant %s", file, in.name, got, in.want)
+			case strings.Count(got, "\n") != 1:
+				t.Errorf("%s: %s: more or less than one thing is said:\n%s", file, in.name, got)
+			}
+		}
+		if *updateBroken {
+			if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if count < 90 {
+		t.Errorf("%d inputs", count)
+	}
+	for code := range given {
+		if _, known := codes.Of(code); !known {
+			t.Errorf("there is no code %q", code)
+		}
+	}
+}
+
+// rewrite puts what is said into the archive.
+func rewrite(a *txtar.Archive, in *input) {
+	var files []txtar.File
+	done := false
+	for i, f := range a.Files {
+		if f.Name != in.name+"/"+wantFile {
+			files = append(files, f)
+		}
+		last := i+1 == len(a.Files) || !strings.HasPrefix(a.Files[i+1].Name, in.name+"/")
+		if strings.HasPrefix(f.Name, in.name+"/") && last && !done {
+			files, done = append(files, txtar.File{Name: in.name + "/" + wantFile, Data: []byte(in.want)}), true
+		}
+	}
+	a.Files = files
+}

@@ -1,0 +1,86 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/rego"
+)
+
+// decisions finds rows whose decision has no effect, or another one than stated, and
+// messages that cannot be filled in.
+func (p *policy) decisions() {
+	for _, l := range p.effective.Layers {
+		for _, r := range l.Rules {
+			switch {
+			case r.Decision == string(engine.Modify) && !p.spoken.HasForm(l.Layer, r.ID):
+				p.warn(l.Layer, r.Spot, "decision", "rule.no_form", "%s", rego.NoForm(l.Layer, r.ID))
+			case r.Decision == string(engine.Allow):
+				p.warn(l.Layer, r.Spot, "decision", "rule.allow", "%s", rego.Allows)
+			}
+			p.placeholders(l.Layer, r)
+		}
+	}
+}
+
+// placeholders remarks on what a message names and no call that the row matches has.
+func (p *policy) placeholders(layer string, r bundles.Rule) {
+	if !r.Conditional() {
+		return // its Rego fills the message in
+	}
+	for _, f := range []struct{ name, why string }{
+		{"details", noDetails(r)}, {"host", noHost(r.Match)}, {"command", noCommand(r.Match)}, {"target", noTarget(r.Match)},
+		{"place", noCall(r.Match)}, {"tool", noCall(r.Match)}, {"operations", noCall(r.Match)},
+	} {
+		if f.why != "" && strings.Contains(r.Message, "{"+f.name+"}") {
+			p.warn(layer, r.Spot, "message", "rule.placeholder", "message: {%s} can never be filled in: %s", f.name, f.why)
+		}
+	}
+}
+
+// noDetails explains why a row has no details; empty: it has.
+func noDetails(r bundles.Rule) string {
+	if r.Details != "" {
+		return ""
+	}
+	return "the row has no details: expression"
+}
+
+// noCall explains why the events that a match lets through are not calls.
+func noCall(m bundles.RuleMatch) string {
+	calls := []string{string(engine.PhasePre), string(engine.PhasePost)}
+	if len(m.Phases) == 0 || slices.ContainsFunc(m.Phases, func(phase string) bool { return slices.Contains(calls, phase) }) {
+		return ""
+	}
+	return "match has phases without a call, " + strings.Join(m.Phases, ", ")
+}
+
+// noTarget explains why no call of a match has a target: what is only read is none.
+func noTarget(m bundles.RuleMatch) string {
+	reads := func(t string) bool { return t == string(engine.TypeFileRead) }
+	if len(m.Types) > 0 && !slices.ContainsFunc(m.Types, func(t string) bool { return !reads(t) }) {
+		return "match has calls that only read"
+	}
+	return noCall(m)
+}
+
+// noHost explains why no call of a match talks to a host.
+func noHost(m bundles.RuleMatch) string {
+	files := []string{string(engine.TypeFileRead), string(engine.TypeFileCreation), string(engine.TypeFileModification),
+		string(engine.TypeFileDeletion)}
+	if len(m.Types) == 0 || slices.ContainsFunc(m.Types, func(t string) bool { return !slices.Contains(files, t) }) {
+		return noCall(m)
+	}
+	return "match has types without a host, " + strings.Join(m.Types, ", ")
+}
+
+// noCommand explains why no call of a match has a command.
+func noCommand(m bundles.RuleMatch) string {
+	without := []string{"Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "Glob", "Grep", "WebFetch", "WebSearch", "TodoWrite"}
+	if len(m.Tools) == 0 || slices.ContainsFunc(m.Tools, func(t string) bool { return !slices.Contains(without, t) }) {
+		return noCall(m)
+	}
+	return "match has tools without a command, " + strings.Join(m.Tools, ", ")
+}

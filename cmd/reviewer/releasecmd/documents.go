@@ -1,0 +1,25 @@
+package releasecmd
+
+import (
+	"github.com/agent-reviewer/reviewer/bundles/active"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+)
+
+// Documents are what these commands write with -f json, where no file of schemas
+// describes it.
+func Documents() []cli.Document {
+	return []cli.Document{
+		{Command: "policy history", Title: "the policies that were active on this machine", Of: earlierPolicy{}, List: "policies"},
+		{Command: "policy history restore", Title: "the policy that was restored", Of: restored{}},
+		{Command: "policy list", Title: "the stored bundles", Of: storedBundle{}, List: "bundles"},
+		{Command: "policy status", Title: "which policy is active", Of: statusDocument{}},
+		{Command: "policy trust show", Title: "the trust file that is active", Of: trustDocument{}},
+		{Command: "policy trust sign", Title: "the trust file that was signed", Of: signedTrust{}},
+		{Command: "policy trust rotate", Title: "the trust file that was activated", Of: rotatedTrust{}},
+		{Command: "policy sign", Title: "the archive that was signed", Of: signedArchive{}},
+		{Command: "policy push", Title: "what was pushed", Of: pushDocument{}},
+		{Command: "policy pull", Title: "what was pulled", Of: pullDocument{}},
+		{Command: "policy activate", Title: "what was activated", Of: active.Activated{}},
+		{Command: "policy keygen", Title: "the key that was made", Of: madeKey{}},
+	}
+}

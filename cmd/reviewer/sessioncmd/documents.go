@@ -1,0 +1,17 @@
+package sessioncmd
+
+import (
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+)
+
+// Documents are what these commands write with -f json, where no file of schemas
+// describes it.
+func Documents() []cli.Document {
+	return []cli.Document{
+		{Command: "session list", Title: "the sessions", Of: listedSession{}, List: "sessions"},
+		{Command: "session show", Title: "what happened in a session", Of: shownDocument{}},
+		{Command: "session scope", Title: "the scope of a session", Of: scopeDocument{}},
+		{Command: "session stop", Title: "whether the session is stopped", Of: stoppedDocument{}},
+		{Command: "session resume", Title: "whether the session is stopped", Of: stoppedDocument{}},
+	}
+}

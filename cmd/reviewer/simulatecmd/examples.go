@@ -1,0 +1,92 @@
+package simulatecmd
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/simulate"
+)
+
+// addExamples tells the smallest example of each kind of change in as little as
+// shows it. What a session cannot be read for again keeps none.
+func (r *comparing) addExamples(ctx context.Context) {
+	m := r.sums[0]
+	if len(m.Kinds) == 0 {
+		return
+	}
+	read := anywhere(r.comparison.Rows)
+	x := &simulate.Exampler{
+		Comparison: r.comparison, Neutral: newNeutral(r.baseline, r.candidate).events, Text: func(e engine.Event) string { return r.mask(eventText(e)) },
+		Classifier: func(session string, events []engine.Event) engine.Classifier {
+			return read(harness.Transcript{Session: session, Events: events})
+		},
+	}
+	wanted := map[string][]int{}
+	for i, k := range m.Kinds {
+		m.Kinds[i].Example.Example = &simulate.Example{Before: k.Example.Index}
+		wanted[k.Example.Session] = append(wanted[k.Example.Session], i)
+	}
+	for _, session := range slices.Sorted(maps.Keys(wanted)) {
+		if ctx.Err() != nil {
+			return
+		}
+		if story, err := r.open(ctx, session); err == nil {
+			examplesIn(ctx, x, story, m, wanted[session])
+		}
+	}
+}
+
+// examplesIn reads a session up to the last of some decisions.
+func examplesIn(ctx context.Context, x *simulate.Exampler, story simulate.RecordedSession, m *simulate.Impact, kinds []int) {
+	var events []engine.Event
+	for moment, err := range story.Events {
+		if err != nil {
+			return
+		}
+		e, ok := simulate.EventOf(moment)
+		if !ok {
+			continue
+		}
+		events = append(events, e)
+		kinds = slices.DeleteFunc(kinds, func(i int) bool {
+			w := &m.Kinds[i].Example
+			if w.ID != moment.Record.ID() {
+				return false
+			}
+			w.Example = x.Find(ctx, events, *w)
+			return true
+		})
+		if len(kinds) == 0 {
+			return
+		}
+	}
+}
+
+// eventText is what an example says of an event: a prompt, the command or the
+// path of a call, or its arguments; of a result whether it failed.
+func eventText(e engine.Event) string {
+	const most = 160
+	switch {
+	case e.Result != nil && e.Result.Failed:
+		return "failed"
+	case e.Result != nil:
+		return ""
+	case e.Prompt != "":
+		return term.OneLine(e.Prompt, most)
+	}
+	var args map[string]any
+	if json.Unmarshal(e.Args, &args) != nil {
+		return ""
+	}
+	for _, key := range []string{"command", "cmd", "file_path", "path", "url", "query"} {
+		if text, ok := args[key].(string); ok {
+			return term.OneLine(text, most)
+		}
+	}
+	return term.OneLine(string(e.Args), most)
+}

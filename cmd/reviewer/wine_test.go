@@ -1,0 +1,44 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// cmd/reviewer/wine/scripts.txt says of each script whether it runs under wine, and if
+// not, why.
+func TestWineList(t *testing.T) {
+	list, err := os.ReadFile("wine/scripts.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths, err := filepath.Glob(filepath.Join(root, "testdata", "script", "*.txtar"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("there are no scripts (%v)", err)
+	}
+	missing := map[string]bool{}
+	for _, p := range paths {
+		missing[strings.TrimSuffix(filepath.Base(p), ".txtar")] = true
+	}
+	for line := range strings.Lines(string(list)) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		words := strings.Fields(line)
+		switch {
+		case len(words) < 2 || words[0] != "run" && words[0] != "skip":
+			t.Errorf("the line %q is neither `run NAME` nor `skip NAME REASON`", line)
+			continue
+		case words[0] == "skip" && len(words) < 4, words[0] == "run" && len(words) > 2:
+			t.Errorf("the line %q: skip needs a reason, and run has none", line)
+		case !missing[words[1]]:
+			t.Errorf("%s is listed twice, or is not a script of testdata/script", words[1])
+		}
+		delete(missing, words[1])
+	}
+	for name := range missing {
+		t.Errorf("the script %s is not in wine/scripts.txt: put it there as `run %s`, or as skip with a reason", name, name)
+	}
+}

@@ -1,0 +1,47 @@
+// Package docs embeds the pages for policy authors that the program can print, by
+// topic.
+//
+// Out of scope: generating the pages (schemas/gen).
+package docs
+
+import (
+	_ "embed"
+	"strings"
+)
+
+//go:embed writing-policy.md
+var guide string
+
+//go:embed recipes.md
+var recipes string
+
+// Topic is a part of a page.
+type Topic struct {
+	Name  string // one word
+	About string // in a few words
+	Text  string // Markdown
+}
+
+// Topics lists the sections of the guide for authors and the recipes.
+func Topics() []Topic {
+	var list []Topic
+	for _, section := range strings.Split(guide, "\n## ")[1:] {
+		title, _, _ := strings.Cut(section, "\n")
+		name := strings.ToLower(title)
+		list = append(list, Topic{name, about(name), "## " + strings.TrimSuffix(section, "\n") + "\n"})
+	}
+	return append(list, Topic{"recipes", about("recipes"), recipes})
+}
+
+// about returns the description of a topic from the guide's list of topics.
+func about(name string) string {
+	if name == "recipes" {
+		return "small policies based on real incidents, each with its tests"
+	}
+	for _, line := range strings.Split(guide, "\n") {
+		if said, ok := strings.CutPrefix(line, "| ["+name+"](#"+name+") | "); ok {
+			return strings.TrimSuffix(said, " |")
+		}
+	}
+	return ""
+}

@@ -1,0 +1,284 @@
+package place
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Systems whose files have names of their own kind, as World.System has them.
+const (
+	Windows = "windows"
+	MacOS   = "darwin"
+)
+
+// mac reports whether a session ran on macOS, where /etc, /tmp and /var are links
+// into /private and disks do not tell Case from case. Where nobody says so, the
+// folders of the session do.
+func (w World) mac(workspace string) bool {
+	if w.System != "" {
+		return w.System == MacOS
+	}
+	return strings.HasPrefix(w.Home, "/Users/") || strings.HasPrefix(workspace, "/Users/") || strings.HasPrefix(workspace, "/private/")
+}
+
+// drives reports whether the session's system has drives.
+func (r *Resolver) drives() bool {
+	return r.World.System == Windows || Drive(r.workspace) || Drive(r.home)
+}
+
+// here reports whether this machine's disk can be asked about a path: one with a
+// drive only on Windows, and there no other.
+func (r *Resolver) here(p string) bool {
+	return Drive(p) == (r.World.System == Windows) && !strings.HasPrefix(p, "//")
+}
+
+// public is a path without /private, where macOS keeps what people call /etc, /tmp
+// and /var: of two names of one file all that follows sees one.
+func (r *Resolver) public(p string) string {
+	rest, found := strings.CutPrefix(p, "/private")
+	if !found && r.mac && len(p) >= 8 && strings.EqualFold(p[:8], "/private") {
+		rest, found = p[8:], true
+	}
+	for _, dir := range []string{"/etc", "/tmp", "/var"} {
+		if tail, ok := belowFold(dir, rest); ok && found && r.mac {
+			return dir + tail
+		}
+	}
+	return p
+}
+
+// respell writes the beginning of a path as the folder is called that it means,
+// where disks do not tell Case from case.
+func (r *Resolver) respell(p string) string {
+	if !r.mac && !Drive(p) {
+		return p
+	}
+	best, rest := "", p
+	for _, known := range r.spellings() {
+		if len(known) <= len(best) || known == "/" || Drive(known) != Drive(p) {
+			continue
+		}
+		if tail, ok := belowFold(known, p); ok {
+			best, rest = known, tail
+		}
+	}
+	return best + rest
+}
+
+// spellings are the folders by whose names places are told.
+func (r *Resolver) spellings() []string {
+	if r.spelled == nil {
+		r.spelled = slices.Concat([]string{r.workspace, r.home}, r.guard, r.temps, r.homes, systemDirs)
+		for _, name := range rootDirs {
+			r.spelled = append(r.spelled, "/"+name)
+		}
+	}
+	return r.spelled
+}
+
+// belowFold is what follows a folder in a path, for disks that do not tell Case from
+// case.
+func belowFold(dir, p string) (tail string, ok bool) {
+	head, tail := splitAt("/"+p, strings.Count("/"+dir, "/"))
+	return tail, strings.EqualFold(head, "/"+dir)
+}
+
+// lower is a path as names are compared. A long s is an s to the disks of macOS.
+func (r *Resolver) lower(p string) string {
+	low := strings.ToLower(p)
+	if r.mac {
+		low = strings.ReplaceAll(low, "ſ", "s")
+	}
+	return low
+}
+
+// Slashes turns Windows separators around where the text is a Windows path, and
+// takes off what says nothing about the place: \\?\C:\a, \\.\C:\a and
+// \\localhost\C$\a are C:/a.
+func Slashes(p string) string {
+	if !Drive(p) && !strings.HasPrefix(p, `\\`) && !strings.HasPrefix(p, `\??\`) && !verbatim(p) {
+		return p
+	}
+	p = strings.ReplaceAll(p, `\`, "/")
+	if rest, ok := strings.CutPrefix(p, "/??/"); ok {
+		p = "//?/" + rest
+	}
+	if len(p) > 8 && strings.EqualFold(p[:8], "//?/UNC/") {
+		p = "//" + p[8:]
+	}
+	if verbatim(p) {
+		return p[4:]
+	}
+	return ownShare(p)
+}
+
+// verbatim reports whether a path with a drive is written for Windows itself, and
+// not for what makes names shorter.
+func verbatim(p string) bool {
+	return len(p) > 4 && slices.Contains([]string{"//?/", "//./"}, strings.ReplaceAll(p[:4], `\`, "/")) && Drive(p[4:])
+}
+
+// ownShare is a path on a drive of this machine that was written as one of the
+// network.
+func ownShare(p string) string {
+	parts := strings.SplitN(p, "/", 5) // "", "", host, share, the rest
+	if len(parts) < 4 || parts[0] != "" || parts[1] != "" || !Loopback(strings.ToLower(parts[2])) {
+		return p
+	}
+	share, found := strings.CutSuffix(parts[3], "$")
+	if drive := share + ":"; found && len(share) == 1 && Drive(drive) {
+		return drive + "/" + strings.Join(parts[4:], "/")
+	}
+	return p
+}
+
+// onNetwork is the other machine on which a path lies, \\host\share\a; nothing where it
+// lies on none. Windows alone has such paths: elsewhere //a is /a.
+func (r *Resolver) onNetwork(text string) (host string) {
+	if !strings.HasPrefix(text, `\\`) && !(r.drives() && strings.HasPrefix(text, "//")) {
+		return ""
+	}
+	p := Slashes(text)
+	if p = ownShare(p); !strings.HasPrefix(p, "//") || strings.HasPrefix(p, "//?/") || strings.HasPrefix(p, "//./") {
+		return ""
+	}
+	host, _, _ = strings.Cut(p[2:], "/")
+	host, _, _ = strings.Cut(strings.ToLower(host), "@") // a port or a protocol: \\host@SSL@8443\a
+	return host
+}
+
+// device is what a path names that stands for a device or a volume of Windows.
+func device(p string) (engine.Location, bool) {
+	switch rest, found := strings.CutPrefix(p, "//./"); {
+	case found && quiet(rest):
+		return engine.LocationNull, true
+	case found:
+		return engine.LocationDevice, true
+	}
+	return engine.LocationUnknown, strings.HasPrefix(p, "//?/")
+}
+
+// reserved are names that Windows takes for devices in whichever folder they stand.
+// With an extension some versions take them for files, so that only the name itself
+// counts.
+func reserved(name string) (engine.Location, bool) {
+	name = strings.ToUpper(name)
+	if quiet(name) {
+		return engine.LocationNull, true
+	}
+	if name == "PRN" || name == "AUX" {
+		return engine.LocationDevice, true
+	}
+	for _, port := range []string{"COM", "LPT"} {
+		n, ok := strings.CutPrefix(name, port)
+		if ok && slices.Contains([]string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "¹", "²", "³"}, n) {
+			return engine.LocationDevice, true
+		}
+	}
+	return "", false
+}
+
+// quiet reports whether a device swallows what is written, or is the console.
+func quiet(name string) bool {
+	return slices.Contains([]string{"NUL", "CON", "CONIN$", "CONOUT$"}, strings.ToUpper(name))
+}
+
+// WindowsClean returns C:/x in one spelling: without what Windows leaves out of
+// names, and without the stream of a file.
+func WindowsClean(p string) string {
+	parts := strings.Split(strings.ReplaceAll(p[2:], `\`, "/"), "/")
+	for i, name := range parts {
+		parts[i] = windowsName(name)
+	}
+	return strings.ToUpper(p[:1]) + ":" + path.Clean("/"+strings.Join(parts, "/"))
+}
+
+// windowsName is the name of a file as the system keeps it: no dots or spaces at
+// the end, and a.txt for a.txt:notes and a.txt::$DATA, which are parts of it.
+func windowsName(name string) string {
+	if up := strings.TrimRight(name, " "); up == "." || up == ".." {
+		return up
+	}
+	name, _, _ = strings.Cut(name, ":")
+	return strings.TrimRight(name, ". ")
+}
+
+// onDrive is a path that Windows roots in the drive of a folder: \a and D:a, the
+// second in the drive's own folder, which is known only for the folder's drive.
+func (r *Resolver) onDrive(p, dir string) string {
+	switch {
+	case strings.HasPrefix(p, `\`) && !strings.HasPrefix(p, `\\`) && Drive(dir):
+		return dir[:2] + p
+	case len(p) > 2 && Drive(p[:2]) && !Drive(p) && Drive(dir) && strings.EqualFold(p[:2], dir[:2]):
+		return dir + "/" + p[2:]
+	case len(p) > 2 && Drive(p[:2]) && !Drive(p):
+		return p[:2] + "/" + p[2:]
+	}
+	return p
+}
+
+// realOnDrive resolves links and junctions of a path with a drive, where its disk
+// can be asked. Windows takes .. away before it looks at links.
+func (r *Resolver) realOnDrive(p string, followLast bool) string {
+	cur := WindowsClean(p)
+	for links := 0; links < maxLinks && r.here(cur); links++ {
+		next, found := r.firstLink(cur, followLast)
+		if !found {
+			break
+		}
+		cur = next
+	}
+	return r.long(cur)
+}
+
+// firstLink returns a path with the first link in it resolved.
+func (r *Resolver) firstLink(p string, followLast bool) (string, bool) {
+	names := strings.Split(p, "/")
+	for i := 2; i <= len(names); i++ {
+		head := strings.Join(names[:i], "/")
+		if i == len(names) && !followLast {
+			break
+		}
+		to, ok := r.link(head)
+		if !ok {
+			continue
+		}
+		if to = Slashes(to); !Drive(to) {
+			to = path.Dir(head) + "/" + to
+		}
+		return WindowsClean(to + "/" + strings.Join(names[i:], "/")), Drive(to)
+	}
+	return p, false
+}
+
+// long is a path without short names such as PROGRA~1, where the disk knows more.
+func (r *Resolver) long(p string) string {
+	if r.World.Long == nil || !r.here(p) || !slices.ContainsFunc(strings.Split(p, "/"), shortName) {
+		return p
+	}
+	for head, tail := p, ""; len(head) > 3; head, tail = path.Dir(head), "/"+path.Base(head)+tail {
+		if full, err := r.World.Long(head); err == nil && Drive(Slashes(full)) {
+			return WindowsClean(full + tail)
+		}
+	}
+	return p
+}
+
+// shortName reports whether a name has the form of those that Windows makes up for
+// programs which know eight letters and three.
+func shortName(name string) bool {
+	base, _, _ := strings.Cut(name, ".")
+	at := strings.LastIndexByte(base, '~')
+	_, err := strconv.Atoi(base[at+1:])
+	return at > 0 && len(base) <= 8 && err == nil
+}
+
+// isLink reports whether something leads elsewhere. A junction is irregular to Go.
+func isLink(info fs.FileInfo) bool {
+	return info != nil && info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0
+}

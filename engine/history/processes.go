@@ -1,0 +1,165 @@
+package history
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Bounds of what is remembered of processes and remotes; they belong to FoldVersion.
+// What a session started makes policy milder, so the oldest is forgotten.
+const (
+	maxStarted     = 12
+	maxListed      = 4 // of them, lists of processes
+	startedLine    = 96
+	startedName    = 24
+	startedNames   = 6
+	numberLength   = 8
+	maxNewRemotes  = 8
+	startedEntries = 3 // of one call
+)
+
+// startedEntry is something that the session started, or a list of processes that
+// it saw.
+type startedEntry struct {
+	N         int64    `json:"n"`
+	Line      string   `json:"l"`
+	Programs  []string `json:"g,omitempty"`
+	Processes []string `json:"p,omitempty"`
+	Ports     []string `json:"o,omitempty"`
+	Listed    bool     `json:"s,omitempty"`
+}
+
+func (s *startedEntry) size() int {
+	return 70 + digits(s.N) + engine.JSONLen(s.Line) + listSize(s.Programs) + listSize(s.Processes) + listSize(s.Ports)
+}
+
+// foldStarted records what a call started, now that it ended: even if it
+// failed, it may have started something before. One that exceeded its time may
+// still be running as a whole.
+func (h *State) foldStarted(r *engine.Record) {
+	a, res := r.Action, resultOf(r)
+	if a == nil || res == nil {
+		return
+	}
+	starts := a.Starts
+	if len(starts) == 0 && len(a.Commands) > 0 && (res.Interrupted || res.Trouble == engine.TroubleTime) {
+		starts = []engine.Started{{Line: a.Resource, Programs: programNames(a)}}
+	}
+	for i, s := range starts[:min(len(starts), startedEntries)] {
+		entry := startedEntry{N: r.N, Line: clipLine(s.Line), Programs: shortNames(s.Programs, startedNames)}
+		if i == 0 {
+			entry.Processes, entry.Ports = numbers(res.Processes, engine.MaxProcesses), numbers(res.Ports, engine.MaxPorts)
+		}
+		h.Running = append(h.Running, entry)
+	}
+	if len(starts) == 0 && len(res.Processes) > 0 && len(h.Running) > 0 {
+		seen := numbers(res.Processes, engine.MaxProcesses)
+		h.Running = append(h.Running, startedEntry{N: r.N, Line: clipLine(a.Resource), Processes: seen, Listed: true})
+	}
+	h.boundStarted()
+}
+
+func (h *State) boundStarted() {
+	for listed := len(slices.DeleteFunc(slices.Clone(h.Running), isStarted)); listed > maxListed; listed-- {
+		i := slices.IndexFunc(h.Running, func(s startedEntry) bool { return s.Listed })
+		h.Running = slices.Delete(h.Running, i, i+1)
+	}
+	h.Running = keepLast(h.Running, maxStarted)
+}
+
+// foldAsked records local ports that the session contacts after it started
+// something: it is usually the started process that answers there.
+func (h *State) foldAsked(a *engine.Action) {
+	i := len(h.Running) - 1
+	for i >= 0 && h.Running[i].Listed {
+		i--
+	}
+	if i < 0 {
+		return
+	}
+	for j := range a.Effects {
+		e := &a.Effects[j]
+		port := portOf(e)
+		if s := &h.Running[i]; port != "" && len(s.Ports) < engine.MaxPorts && !slices.Contains(s.Ports, port) {
+			s.Ports = append(s.Ports, port)
+		}
+	}
+}
+
+func portOf(e *engine.Effect) string {
+	if e.Kind != engine.EffectNetwork || !e.Loopback || e.Verb == "listen" {
+		return ""
+	}
+	address := e.Target
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	u, err := url.Parse(address)
+	if err != nil || len(u.Port()) > numberLength {
+		return ""
+	}
+	return u.Port()
+}
+
+// foldRemotes records remotes that a call adds, and forgets one to which a push
+// was allowed: a person was asked about that.
+func (h *State) foldRemotes(a *engine.Action) {
+	for _, name := range a.Remotes {
+		h.Remotes = keepLast(appendOnce(h.Remotes, truncateKey(name)), maxNewRemotes)
+	}
+}
+
+func (h *State) dropRemotes(a *engine.Action) {
+	if a == nil || len(h.Remotes) == 0 || len(a.Remotes) > 0 {
+		return
+	}
+	h.Remotes = slices.DeleteFunc(h.Remotes, func(name string) bool {
+		return slices.ContainsFunc(a.Effects, func(e engine.Effect) bool {
+			return e.Kind == engine.EffectNetwork && e.Egress && truncateKey(strings.ToLower(e.Target)) == name
+		})
+	})
+}
+
+// started is what policy sees of that.
+func (h *State) started() []engine.StartedFacts {
+	var list []engine.StartedFacts
+	for i := range h.Running {
+		s := &h.Running[i]
+		list = append(list, engine.StartedFacts{Line: s.Line, Programs: s.Programs,
+			Processes: s.Processes, Ports: s.Ports, Listed: s.Listed})
+	}
+	return list
+}
+
+func isStarted(s startedEntry) bool { return !s.Listed }
+
+func clipLine(s string) string { return engine.ClipJSON(s, startedLine) }
+
+func programNames(a *engine.Action) []string {
+	var list []string
+	for i := range a.Commands {
+		list = appendOnce(list, a.Commands[i].Name)
+	}
+	return list
+}
+
+func shortNames(names []string, n int) []string {
+	var list []string
+	for _, name := range names[:min(len(names), n)] {
+		list = append(list, boundKey(name, startedName))
+	}
+	return list
+}
+
+func numbers(list []string, n int) []string {
+	var out []string
+	for _, s := range list[:min(len(list), n)] {
+		if len(s) <= numberLength && plain(s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,48 @@
+// Package osfile wraps file operations that differ between operating systems:
+// locks, identity, owners and permissions, opening without following links, and
+// flushing to disk. Each function documents what holds on every system; what a
+// system cannot do is an error or a documented unknown, never a guess.
+//
+// Out of scope: which files exist, what they contain, and what their names
+// mean. Names are in the system's own form.
+package osfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// ErrLocked is returned when another process holds a lock.
+var ErrLocked = errors.New("another process holds the lock")
+
+// ErrLink is returned for a symbolic link where links are refused.
+var ErrLink = errors.New("it is a symbolic link; replace it with the file itself")
+
+// ID identifies a file as long as it exists, whatever its name.
+type ID struct {
+	Device, File uint64
+}
+
+// Shared reports whether several processes may hold a lock together.
+type Shared bool
+
+// The two kinds of locks.
+const (
+	Exclusive Shared = false
+	Together  Shared = true
+)
+
+// IdentifyPath returns the ID of the file at a path, given its information,
+// which contains the ID on some systems.
+func IdentifyPath(path string, info fs.FileInfo) (ID, error) {
+	if id, ok := IdentifyInfo(info); ok {
+		return id, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ID{}, err
+	}
+	defer f.Close()
+	return Identify(f)
+}

@@ -1,0 +1,326 @@
+package simulate
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/review"
+)
+
+// Cause is a change of policy with what came of it here. The decisions that are
+// due to the Causes of an Impact sum up to those that changed.
+type Cause struct {
+	Kind      string   `json:"kind"`            // as policy diff has it: setting, rule, pattern, access, detector, row, rego; several: no single one
+	Name      string   `json:"name"`            // such as risk.high_threshold
+	Did       string   `json:"did"`             // added, removed, changed, reordered
+	Direction string   `json:"direction"`       // as policy diff has it: loosened, tightened, mixed, undecided
+	Was       string   `json:"was,omitempty"`   // of a setting, as JSON
+	Is        string   `json:"is,omitempty"`    // likewise
+	Parts     []string `json:"parts,omitempty"` // of a row: which of its parts differ, such as when
+
+	Loosened  int64 `json:"loosened"` // decisions
+	Tightened int64 `json:"tightened"`
+	Maybe     int64 `json:"maybe"`
+	After     int64 `json:"after"` // of these, those after the first difference in their session
+	Met       int64 `json:"met"`   // decisions in which it was looked at: a rule fired, the program of a row was called, or anything differs that is due to it
+}
+
+// The kinds of causes that are none of policy diff.
+const (
+	CauseSeveral = "several" // no single change makes the difference
+	CauseRego    = "rego"    // Rego and its data, which change together
+)
+
+// Key names a cause: by it steps and kinds of change say what they are due to.
+func (c Cause) Key() string { return strings.TrimSpace(c.Kind + " " + c.Name) }
+
+// Changes is how many decisions are due to it.
+func (c Cause) Changes() int64 { return c.Loosened + c.Tightened + c.Maybe }
+
+func (c Cause) compare(o Cause) int {
+	return cmp.Or(cmp.Compare(c.Kind, o.Kind), cmp.Compare(c.Name, o.Name))
+}
+
+func (c *Cause) plus(o Cause) {
+	c.Loosened, c.Tightened, c.Maybe = c.Loosened+o.Loosened, c.Tightened+o.Tightened, c.Maybe+o.Maybe
+	c.After, c.Met = c.After+o.After, c.Met+o.Met
+}
+
+func (c *Cause) add(s Step) {
+	switch s.State {
+	case Loosened:
+		c.Loosened++
+	case Tightened:
+		c.Tightened++
+	default:
+		c.Maybe++
+	}
+	if s.After {
+		c.After++
+	}
+}
+
+// maxCauses bounds the changes of policy that are listed.
+const maxCauses = 10_000
+
+// causesOf are the changes that lead to a side, of which nothing came yet.
+func causesOf(s *Side) []Cause {
+	list := append([]Cause{}, s.Causes...)
+	slices.SortFunc(list, Cause.compare)
+	return list
+}
+
+// due returns the change of policy that a difference is due to; empty where the
+// baseline is not a policy. Where there are several, the candidate is asked without
+// one of them, and without some: what brings the baseline's answer back is it.
+func (r *sessionRun) due(ctx context.Context, c *candidate, m RecordedEvent, base, now sideAnswer) string {
+	causes := c.Causes
+	switch len(causes) {
+	case 0:
+		return ""
+	case 1:
+		return causes[0].Key()
+	}
+	ask := asking{ctx: ctx, r: r, c: c, m: m, base: base, now: now}
+	likely, sure := c.likely(m.Record, base, now)
+	for _, i := range likely[:min(len(likely), maxLikely)] {
+		if ask.without([]int{i}) == restores {
+			return causes[i].Key()
+		}
+	}
+	if i, found := ask.among(seq(len(causes))); found {
+		return causes[i].Key()
+	}
+	if sure {
+		return causes[likely[0]].Key() // others would do the same
+	}
+	return Cause{Kind: CauseSeveral}.Key()
+}
+
+// maxLikely bounds how many changes are tried one by one.
+const maxLikely = 4
+
+func seq(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
+// asking asks a candidate again without some of its changes.
+type asking struct {
+	ctx       context.Context
+	r         *sessionRun
+	c         *candidate
+	m         RecordedEvent
+	base, now sideAnswer
+}
+
+// effect is what happens to an answer without some of the policy's changes.
+type effect int
+
+const (
+	keeps    effect = iota // the same, or unknown
+	restores               // it is the baseline's
+)
+
+func (a *asking) without(set []int) effect {
+	if a.c.Without == nil {
+		return keeps
+	}
+	p, err := a.c.Without(a.ctx, set)
+	if err != nil || p == nil {
+		return keeps
+	}
+	side := &Side{Named: a.c.Named, Policy: p}
+	l := sideState{Side: side, env: a.c.env, noticed: a.c.noticed, own: a.c.own, rec: a.c.rec}
+	m := a.m
+	if m.Under != nil && digestOf(p.Rows) != digestOf(a.c.Policy.Rows) {
+		m.Record = m.Under(a.ctx, p.Rows)
+		l.rec = m.Record
+	}
+	s, err := l.answer(a.ctx, m, a.r.replay)
+	if err == nil && s.failed == nil && s.verdict == a.base.verdict {
+		return restores
+	}
+	return keeps
+}
+
+// among finds the one of several changes that makes the difference, by halves.
+func (a *asking) among(set []int) (int, bool) {
+	if a.without(set) != restores {
+		return 0, false
+	}
+	for len(set) > 1 {
+		half := len(set) / 2
+		switch {
+		case a.without(set[:half]) == restores:
+			set = set[:half]
+		case a.without(set[half:]) == restores:
+			set = set[half:]
+		default:
+			return 0, false // it takes some of both
+		}
+	}
+	return set[0], true
+}
+
+// likely orders the changes that a decision points to; sure says that the first
+// is of a rule that fires on one side only, or decides there.
+func (c *candidate) likely(rec *engine.Record, base, now sideAnswer) (order []int, sure bool) {
+	fired := onlyOne(base, now)
+	rule, _ := cause(base, now)
+	best := 0
+	weight := make([]int, len(c.Causes))
+	for i, x := range c.Causes {
+		switch {
+		case x.of(rule):
+			weight[i] = 4
+		case slices.ContainsFunc(fired, x.of):
+			weight[i] = 3
+		case rule == ByEnforcement && strings.Contains(x.Name, "enforcement"), x.met(rec):
+			weight[i] = 2
+		case x.Kind == "setting":
+			weight[i] = 1
+		default:
+			continue
+		}
+		order, best = append(order, i), max(best, weight[i])
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(weight[b], weight[a]) })
+	return order, best >= 3
+}
+
+// onlyOne are the rules that fire on one side only.
+func onlyOne(base, now sideAnswer) []string {
+	var ids []string
+	for _, x := range [][2]sideAnswer{{base, now}, {now, base}} {
+		for _, id := range x[0].rules() {
+			if !slices.Contains(x[1].rules(), id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
+}
+
+// of says that a change is one of a rule: of its row, or of a setting about it.
+func (c Cause) of(rule string) bool {
+	list, isDefault := strings.CutSuffix(rule, ".default")
+	return c.Name == rule || isDefault && c.Name == list || c.Kind == "setting" && strings.HasSuffix(c.Name, "."+rule)
+}
+
+// met says that a call is of the program or the tool whose row changed, or held
+// what a detector looks for.
+func (c Cause) met(rec *engine.Record) bool {
+	folder, name, _ := strings.Cut(c.Name, "/")
+	switch {
+	case rec.Action == nil:
+		return false
+	case c.Kind == "detector":
+		return rec.Action.Detected[c.Name] > 0
+	case c.Kind == "row" && folder == "tools":
+		return rec.Event != nil && fits(name, rec.Event.Tool)
+	case c.Kind == "row" && folder == "programs":
+		name = strings.TrimPrefix(name, "converted/")
+		return slices.ContainsFunc(rec.Action.Commands, func(x engine.Command) bool {
+			return fits(name, x.Name) || slices.ContainsFunc(x.Wrappers, func(w string) bool { return fits(name, w) })
+		})
+	}
+	return false
+}
+
+// fits compares a name with one that may end in a star.
+func fits(pattern, name string) bool {
+	begin, open := strings.CutSuffix(pattern, "*")
+	return pattern == name || open && strings.HasPrefix(name, begin)
+}
+
+// met counts the decisions that concern a row, or a detector; where a single change
+// is all that differs, those in which anything does.
+func (t *sessionTally) met(rec *engine.Record, causes []Cause, base, now sideAnswer) {
+	for _, c := range causes {
+		if (c.Kind == "row" || c.Kind == "detector") && c.met(rec) || len(causes) == 1 && !c.rule() && differ(base, now) {
+			t.cause(c.Key()).Met++
+		}
+	}
+}
+
+// rule says that it is counted how often something of this kind fires.
+func (c Cause) rule() bool { return c.Kind == "rule" || c.Kind == "pattern" || c.Kind == "access" }
+
+// differ says that two decisions are not the same, though their verdicts may be.
+func differ(base, now sideAnswer) bool {
+	return base.decision != nil && now.decision != nil && !reflect.DeepEqual(base.decision, now.decision)
+}
+
+// cause is the sum of a change of policy in this session.
+func (t *sessionTally) cause(key string) *Cause {
+	c := t.causes[key]
+	if c == nil {
+		kind, name, _ := strings.Cut(key, " ")
+		c = &Cause{Kind: kind, Name: name}
+		t.causes[key] = c
+	}
+	return c
+}
+
+// settleCauses fills in how often the rules fired that changed.
+func (m *Impact) settleCauses() {
+	fired := map[string]int64{}
+	for _, r := range m.Rules {
+		n := max(r.Baseline, r.Candidate)
+		fired[r.ID] = n
+		if list := r.ID[:max(0, strings.LastIndexByte(r.ID, '.'))]; strings.HasPrefix(list, "access.") {
+			fired[list] += n
+		}
+	}
+	for i := range m.Causes {
+		switch c := &m.Causes[i]; {
+		case c.rule():
+			c.Met = fired[c.Name]
+		case c.Kind == "setting" && (strings.HasPrefix(c.Name, "rules.") || strings.HasPrefix(c.Name, "patterns.")):
+			c.Met = c.ofRules(fired)
+		}
+	}
+}
+
+// ofRules is how often the rules fired that a setting names: the last part of its
+// path, or what came into its list or left it.
+func (c Cause) ofRules(fired map[string]int64) int64 {
+	var was, is []string
+	_ = json.Unmarshal([]byte(c.Was), &was) // else it is not a list
+	_ = json.Unmarshal([]byte(c.Is), &is)
+	var n int64
+	for id, times := range fired {
+		if c.of(id) || slices.Contains(was, id) != slices.Contains(is, id) {
+			n += times
+		}
+	}
+	return n
+}
+
+// sumCauses puts what came of each change to what it is.
+func (t *sessionTally) sumCauses() {
+	t.impact.Causes = joined(t.impact.Causes, sorted(t.causes, Cause.compare), Cause.compare, (*Cause).plus, maxCauses)
+}
+
+// WithoutSome makes a policy without some changes, by their places in
+// Side.Causes; nil: there is none.
+type WithoutSome func(ctx context.Context, changes []int) (*review.Policy, error)
+
+// unmet are causes of which nothing came yet.
+func unmet(list []Cause) []Cause {
+	own := append([]Cause{}, list...)
+	for i := range own {
+		c := &own[i]
+		c.Loosened, c.Tightened, c.Maybe, c.After, c.Met = 0, 0, 0, 0, 0
+	}
+	return own
+}
