@@ -11,8 +11,9 @@ import (
 // Words are the words by which the names of operations are read. Without rows
 // there are none, and no name says anything.
 type Words struct {
-	verbs  []verb // of tools, the worst first
-	ends   []verb // what ends at a service, the worst first
+	verbs  []verb   // of tools, the worst first
+	ends   []verb   // what ends at a service, the worst first
+	stops  []string // nouns of machines
 	turned []string
 	reads  []string
 	makes  []string
@@ -31,7 +32,8 @@ func WordsOf(set *rows.Set) *Words {
 	return rows.Once(set, "words of operations", func() *Words {
 		return &Words{
 			verbs:  verbsOf(set, "operation.", "delete", "write", "send", "run", "read"),
-			ends:   verbsOf(set, "ends.", "delete", "remove", "clear", "archive", "disable"),
+			ends:   verbsOf(set, "ends.", "delete", "remove", "clear", "archive", "halt", "stop", "disable"),
+			stops:  set.Words("ends.machines"),
 			turned: set.Words("ends.turned"),
 			reads:  set.Words("verbs.read"),
 			makes:  set.Words("verbs.make"),
@@ -124,8 +126,8 @@ func (w *Words) Ending(name string) (verb, noun string) {
 	for _, kind := range w.ends {
 		for i, p := range parts {
 			if slices.Contains(kind.words, p) && !(i > 0 && slices.Contains(w.turned, parts[i-1])) && !(i+1 < len(parts) && parts[i+1] == "later") &&
-				(kind.name == "delete" || i == 0 || i == len(parts)-1) {
-				return kind.name, nounAround(parts, i)
+				w.counts(kind.name, parts, i) {
+				return strings.Replace(kind.name, "halt", "stop", 1), nounAround(parts, i)
 			}
 		}
 	}
@@ -136,6 +138,18 @@ func (w *Words) Ending(name string) (verb, noun string) {
 		return "reset", nounAround(parts, i)
 	}
 	return "", ""
+}
+
+// counts reports whether the verb at i is what an operation's name is about. What
+// stops is worth a word only if it is a machine.
+func (w *Words) counts(kind string, parts []string, i int) bool {
+	switch kind {
+	case "delete", "halt":
+		return true
+	case "stop":
+		return slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(w.stops, Singular(p)) })
+	}
+	return i == 0 || i == len(parts)-1
 }
 
 // nounAround is what is left of an operation's name without the verb at i.

@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -13,12 +14,14 @@ import (
 // the values of the options that the row names.
 func puts(c *shell.Call) {
 	for _, code := range c.Opts.All(c.Words...) {
-		putsFiles(c, code)
+		putsFiles(c, code, abstract.Arg{})
 	}
 }
 
-// putsFiles reads the files that put FILE, mput FILE… and mirror -R DIR send.
-func putsFiles(c *shell.Call, code abstract.Arg) {
+// putsFiles reads the files that put FILE, mput FILE… and mirror -R DIR send, and
+// notes those that land in a directory of the other machine's system.
+func putsFiles(c *shell.Call, code, host abstract.Arg) {
+	there := ""
 	for _, line := range strings.FieldsFunc(code.Text, func(r rune) bool { return r == ';' || r == '\n' }) {
 		f := fieldsOf(code.With(line))
 		if len(f) < 2 {
@@ -28,12 +31,32 @@ func putsFiles(c *shell.Call, code abstract.Arg) {
 		switch back := len(files) < len(f)-1; {
 		case f[0].Is("put", "send", "append", "reput") && len(files) > 0:
 			c.Reads(files[0])
+			landsThere(c, host, there, append(files, abstract.Word("."))[1])
+		case f[0].Is("cd") && len(files) > 0:
+			there = path.Join(there, files[0].Text)
+			if strings.HasPrefix(files[0].Text, "/") {
+				there = files[0].Text
+			}
+		case f[0].Is("rm", "rename", "chmod", "chown", "ln", "symlink", "rmdir", "mkdir") && len(files) > 0:
+			landsThere(c, host, there, files[len(files)-1])
 		case f[0].Is("mput"):
+			landsThere(c, host, there, abstract.Word("."))
 			c.Reads(files...)
 		case f[0].Is("mirror") && back && slices.ContainsFunc(f, func(a abstract.Arg) bool { return a.Is("-R", "--reverse") }):
 			c.ReadsTree(abstract.FirstOr(append(files, abstract.Word("."))))
 		}
 	}
+}
+
+// landsThere is a file that a transfer puts below a directory of another machine.
+func landsThere(c *shell.Call, host abstract.Arg, dir string, name abstract.Arg) {
+	if host.Text == "" || !name.Known() {
+		return
+	}
+	if !strings.HasPrefix(name.Text, "/") {
+		name.Text = path.Join(dir, name.Text)
+	}
+	landsInSystem(c, host.With(host.Text+":"+name.Text))
 }
 
 // browse opens pages. What a browser is told in an address goes to the host.

@@ -31,6 +31,9 @@ func ansible(c *shell.Call) {
 	}
 	given := moduleArguments(args.Text)
 	if code, ok := moduleCommand(c, moduleSources, name, given); ok && args.Known() {
+		if file, found := strings.CutPrefix(code, "sh "); found && !holdsCode(c, file) {
+			c.Shell.Opaque("script", name) // it runs on all the hosts, and nobody can see what it is
+		}
 		c.Child(func() shell.Outcome { return c.Shell.Embed(args.With(code), c.Name, false) })
 	}
 	code, ok := moduleCommand(c, moduleCommands, name, given)
@@ -47,9 +50,17 @@ func ansible(c *shell.Call) {
 	c.At(shell.Venue{Wrapper: c.Name, Host: c.Shell.HostName("ssh", c.Opts.Operand(0))}, func() { c.Shell.Embed(whole, c.Name, false) })
 }
 
+// holdsCode reports whether the first word of a command is a file whose text is
+// known, or that version control holds.
+func holdsCode(c *shell.Call, command string) bool {
+	name := append(strings.Fields(command), "")[0]
+	_, ok := c.Shell.CodeIn(abstract.Word(name), "shell")
+	return ok || c.Shell.InVersionControl(abstract.Word(name))
+}
+
 // moduleCommand is the command of the first entry of a list whose module and
 // values fit.
-func moduleCommand(c *shell.Call, list, name string, given map[string]string) (string, bool) {
+func moduleCommand(c *shell.Call, list, name string, given map[string][]string) (string, bool) {
 	for _, entry := range c.Shell.In.Rows.Words(list) {
 		conditions, command, _ := strings.Cut(entry, ": ")
 		words := strings.Fields(conditions)
@@ -60,11 +71,13 @@ func moduleCommand(c *shell.Call, list, name string, given map[string]string) (s
 	return "", false
 }
 
-// moduleFits reports whether the arguments have all of these values, key=a|b.
-func moduleFits(conditions []string, given map[string]string) bool {
+// moduleFits reports whether the arguments have all of these values, key=a|b; key=*
+// is any value.
+func moduleFits(conditions []string, given map[string][]string) bool {
 	for _, condition := range conditions {
 		key, values, _ := strings.Cut(condition, "=")
-		if !slices.Contains(strings.Split(values, "|"), strings.ToLower(given[key])) {
+		value := strings.ToLower(strings.Join(given[key], " "))
+		if values == "*" && value == "" || values != "*" && !slices.Contains(strings.Split(values, "|"), value) {
 			return false
 		}
 	}
@@ -73,41 +86,62 @@ func moduleFits(conditions []string, given map[string]string) bool {
 
 // filledIn is a command with the values of arguments in the places of $key. A
 // word whose argument is not given is left out; $_ is the whole text, as code.
-func filledIn(command string, given map[string]string) string {
+func filledIn(command string, given map[string][]string) string {
 	words := strings.Fields(command)
 	for i, word := range words {
-		before, key, ok := strings.Cut(word, "$")
-		switch value := given[key]; {
+		before, rest, ok := strings.Cut(word, "$")
+		key := rest
+		if end := strings.IndexFunc(rest, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) }); end > 0 {
+			key = rest[:end]
+		}
+		switch values := given[key]; {
 		case !ok:
-		case value == "":
+		case len(values) == 0:
 			words[i] = ""
 		case key == "_":
-			words[i] = before + value
+			words[i] = before + values[0]
 		default:
-			words[i] = before + shell.Quote(value)
+			words[i] = ""
+			for _, value := range values {
+				words[i] += " " + before + shell.Quote(value) + rest[len(key):]
+			}
 		}
 	}
 	return strings.Join(words, " ")
 }
 
 // moduleArguments are those of key=value words, with quotes, or of JSON; the whole
-// text is under _.
-func moduleArguments(text string) map[string]string {
-	given := map[string]string{}
+// text is under _. A list has several values.
+func moduleArguments(text string) map[string][]string {
+	given := map[string][]string{}
 	var object map[string]any
 	if json.Unmarshal([]byte(text), &object) == nil {
 		for key, value := range object {
-			given[key] = strings.Trim(fmt.Sprint(value), "[]") // of a list, its members
+			list, ok := value.([]any)
+			if !ok {
+				list = []any{value}
+			}
+			for _, v := range list {
+				given[key] = append(given[key], fmt.Sprint(v))
+			}
 		}
 	} else {
 		for _, word := range argumentWords(text) {
 			if key, value, ok := strings.Cut(word, "="); ok {
-				given[key] = value
+				given[key] = moduleList(value)
 			}
 		}
 	}
-	given["_"] = text
+	given["_"] = []string{text}
 	return given
+}
+
+// moduleList are the members of a list of plain names with commas: libc6,bash.
+func moduleList(value string) []string {
+	if strings.Trim(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,_+-") != "" {
+		return []string{value}
+	}
+	return strings.Split(value, ",")
 }
 
 // argumentWords are the words of a text, without the quotes around or in them.

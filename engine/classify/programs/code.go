@@ -167,6 +167,26 @@ func debuggerCommands(c *shell.Call) {
 
 var debuggerRuns = engine.Regexp(`^(?:(shell |!|platform shell |pipe .*\|)|(?:python|py|script) )\s*(.+)$`)
 
+// outputCommand runs the commands that a program is given in place of a file: words
+// that begin with one of the marks that the row names (else | and !), and the value
+// of an option that is in the same word (-o|CODE, -sOutputFile=%pipe%CODE).
+func outputCommand(c *shell.Call) {
+	marks := c.Words
+	if len(marks) == 0 {
+		marks = []string{"|", "!"}
+	}
+	for _, a := range c.Args {
+		for _, mark := range marks {
+			before, code, found := strings.Cut(a.Text, mark)
+			option := strings.HasPrefix(before, "-") && (len(before) == 2 || strings.HasSuffix(before, "="))
+			if found && (before == "" || option) && strings.TrimSpace(code) != "" {
+				c.Child(func() shell.Outcome { return c.Shell.Embed(a.With(code), c.Name, false) })
+				break
+			}
+		}
+	}
+}
+
 // makeTargets runs what a makefile says of the targets. One that was fetched is
 // code that nobody has seen: make -f <(curl …).
 func makeTargets(c *shell.Call) {

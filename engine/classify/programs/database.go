@@ -279,6 +279,10 @@ func mongoCode(c *shell.Call, d shell.Database, tokens []languages.Token) {
 		if t.Kind != languages.TokenName && t.Kind != languages.TokenString || i+1 >= len(tokens) {
 			continue
 		}
+		if t.Text == "shutdown" && tokens[i+1].Text == ":" && i >= 3 && strings.HasSuffix(strings.ToLower(tokens[i-3].Text), "command") {
+			c.System("stop", abstract.Word("mongod")) // db.adminCommand({shutdown: 1})
+			continue
+		}
 		opens := tokens[i+1].Text == "(" || t.Kind == languages.TokenString && i+2 < len(tokens) && tokens[i+2].Text == "(" // db["drop"](…)
 		if !opens {
 			continue
@@ -301,7 +305,7 @@ func mongoCode(c *shell.Call, d shell.Database, tokens []languages.Token) {
 			}
 			c.Loses(d, verb, object)
 		case "shutdownServer":
-			c.System("stop", abstract.Word("database"))
+			c.System("stop", abstract.Word("mongod"))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package programs
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -336,4 +337,40 @@ func fd(c *shell.Call) {
 		name = "*" + strings.Trim(p, "^$") + "*"
 	}
 	findExec(c, "-exec", template, roots, []string{name})
+}
+
+// unpacks takes files out of an archive. The row says by which words, KEY:WORD:
+// file and to are options, or the number of an operand; from is the first operand
+// that names a member; keep, force and strip are options. A
+// program that asks before it overwrites has keep:file.
+func unpacks(c *shell.Call) {
+	u := shell.Unpacking{Dir: abstract.Word(".")}
+	for _, word := range c.Words {
+		key, name, _ := strings.Cut(word, ":")
+		number, err := strconv.Atoi(name)
+		value, given := c.Opts.Get(name)
+		switch {
+		case key == "file" && err == nil && number < len(c.Opts.Operands):
+			u.File = c.Opts.Operands[number]
+		case key == "from" && number < len(c.Opts.Operands):
+			u.Members = c.Opts.Operands[number:]
+		case key == "file" && given:
+			u.File = value
+		case key == "to" && given:
+			u.Dir = value
+		case key == "glued":
+			for _, a := range c.Args {
+				if a.HasPrefix(name) && len(a.Text) > len(name) {
+					u.Dir = a.With(a.Text[len(name):])
+				}
+			}
+		case key == "strip" && given:
+			u.Strip, _ = strconv.Atoi(value.Text)
+		case key == "keep":
+			u.Keeps = u.Keeps || name == "file" || c.Opts.Has(name)
+		case key == "force":
+			u.Forced = u.Forced || c.Opts.Has(name)
+		}
+	}
+	c.Unpacks(u)
 }

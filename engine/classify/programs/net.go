@@ -302,18 +302,18 @@ func ftp(c *shell.Call) {
 	}
 	c.Sends("send", remoteHost(host.With(host.Text+":")))
 	if c.Name == "tftp" {
-		putsFiles(c, shell.JoinWords(append(c.Opts.All("-c"), c.Opts.Operands[1:]...)))
+		putsFiles(c, shell.JoinWords(append(c.Opts.All("-c"), c.Opts.Operands[1:]...)), host)
 	}
 	for _, batch := range c.Opts.All("-b") {
 		for _, code := range held(c, batch) {
-			putsFiles(c, code)
+			putsFiles(c, code, host)
 		}
 	}
 	if in := c.Shell.Frame.Stdin; in != nil {
-		putsFiles(c, *in)
+		putsFiles(c, *in, host)
 	}
 	for _, code := range c.Opts.All("-e", "-c") {
-		putsFiles(c, code)
+		putsFiles(c, code, host)
 		if strings.Contains(code.Text, "!") {
 			_, local, _ := strings.Cut(code.Text, "!")
 			c.Child(func() shell.Outcome { return c.Shell.Embed(code.With(local), "ftp", false) })

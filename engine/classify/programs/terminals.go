@@ -499,3 +499,13 @@ func setsVariable(c *shell.Call) {
 		c.Shell.TakesMarker(words[0].Text)
 	}
 }
+
+// sharesShell is a program that gives a terminal of this machine to whoever reaches
+// it.
+func sharesShell(c *shell.Call) {
+	if len(c.Args) == 1 && c.Args[0].Is("--version", "-v", "--help", "-h") {
+		return
+	}
+	c.Shell.Signal(engine.SignalReverseShell)
+	c.Listens(abstract.Word("0.0.0.0"), nil)
+}

@@ -15,11 +15,11 @@ func Functions() []string {
 		"gitUnseen", "grantsRole", "handsShell", "httpie", "injectedBy", "javaTool", "justRecipes", "kill", "kubeDelete",
 		"kubeExec", "link", "listens", "locks", "lookUp", "makeFolders", "makeTargets", "manual", "mayRun", "mirror", "mongo",
 		"move", "movedBy", "multiplexer", "nameUpdates", "namesGuardFiles", "nestedCommands", "nodeInstall", "npm",
-		"opensTerminal", "otherSettings", "packageScripts", "parallel", "pastesBuffer", "patch", "permit", "pours",
+		"opensTerminal", "otherSettings", "outputCommand", "packageScripts", "parallel", "pastesBuffer", "patch", "permit", "pours",
 		"pressesEnter", "printFiles", "puts", "redis", "remoteShell", "replacesGuard", "reports", "resetsDatabase",
 		"restoresDatabase", "reverse", "runScript", "runTask", "scp", "script", "sed", "seeksInInput", "seeksLines", "sendsKey",
-		"setsVariable", "socat", "splitFilter", "sqlClient", "sqlScripts", "ssh", "stopsServer", "talks", "tarArchive",
+		"setsVariable", "sharesShell", "socat", "splitFilter", "sqlClient", "sqlScripts", "ssh", "stopsServer", "talks", "tarArchive",
 		"tarPrograms", "taskCommands", "tee", "tlsConnects", "transfer", "translate", "trash", "typesKeys", "unbounded",
-		"unseenCode", "wget", "whichProgram", "windowsProgram", "windowsShell", "xargs", "zipTest",
+		"unpacks", "unseenCode", "wget", "whichProgram", "windowsProgram", "windowsShell", "xargs", "zipTest",
 	}
 }

@@ -418,7 +418,7 @@ var sqlFunctions = map[string]string{
 	"LOAD_FILE": "read", "PG_READ_FILE": "read", "PG_READ_BINARY_FILE": "read", "LO_IMPORT": "read", "READFILE": "read",
 	"LO_EXPORT": "write", "WRITEFILE": "write", "PG_FILE_WRITE": "write",
 	"SYS_EXEC": "shell", "SYS_EVAL": "shell", "XP_CMDSHELL": "shell", "LOAD_EXTENSION": "shell", "DBMS_SCHEDULER": "shell",
-	"OUTFILE": "write", "DUMPFILE": "write",
+	"OUTFILE": "write", "DUMPFILE": "write", "PG_TERMINATE_BACKEND": "stop",
 }
 
 func (r *Reader) functions(st []sqlToken) {
@@ -429,6 +429,8 @@ func (r *Reader) functions(st []sqlToken) {
 		switch what := sqlFunctions[t.text]; {
 		case what == "shell":
 			r.shell(st[i:])
+		case what == "stop":
+			r.lose("stop", "session") // whoever is connected loses what is not committed
 		case what != "":
 			r.file(what, st[i:])
 		}

@@ -87,6 +87,22 @@ speaks contains "service_delete" if {
 	not _own_manager(e)
 }
 
+# METADATA
+# title: Deletion by an unknown program
+# description: A tool of a server stops a machine, by the tool's name.
+# custom:
+#   id: service_delete
+speaks contains "service_delete" if {
+	"changes" in input.facts
+	input.phase == "pre"
+	input.action.name != "code.exec"
+	some e in input.action.effects
+	e.kind == "process"
+	e.verb == "stop"
+	e.object
+	not _own_manager(e)
+}
+
 # An effect without a target belongs to no local manager.
 _own_manager(e) if e.target in data.reviewer.services.local
 

@@ -41,3 +41,8 @@ _written_here(e) if e.ledger in {"created", "written", "moved_into"}
 _only_there(e) if e.git in {"untracked", "dirty"}
 
 _only_there(e) if e.class in {"env_file", "credential", "database", "backup"}
+
+_only_there(e) if {
+	e.git == "ignored"
+	_users_data(e)
+}

@@ -68,6 +68,30 @@ _writes_over(e) if {
 
 _writes_over(e) if e.command < 0
 
+# Uncommitted changes of a file that an archive replaces: nobody meant that file.
+_irreplaceable(e) if {
+	e.git == "dirty"
+	input.action.commands[e.command].name in data.reviewer.places.unpackers
+}
+
+# METADATA
+# title: Untracked file overwritten
+# description: Nobody knows which, since what the archive holds is not known, and an option says that it does not ask.
+# custom:
+#   id: file_overwritten
+speaks contains "file_overwritten" if {
+	"changes_files" in input.facts
+	input.phase == "pre"
+	some e in input.action.effects
+	e.kind == "file_write"
+	e.verb == "write"
+	e.forced
+	e.recursive
+	e.location in {"inside", "worktree"}
+	not e.class == "generated"
+	input.action.commands[e.command].name in data.reviewer.places.unpackers
+}
+
 _leaves_old(e, c) if {
 	e.verb in {"move", "write", "copy"}
 	c.name in {"mv", "cp", "ln", "install", "rsync"}

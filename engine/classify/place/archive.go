@@ -1,0 +1,86 @@
+package place
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/bzip2"
+	"compress/gzip"
+	"errors"
+	"io"
+	"path"
+	"strings"
+)
+
+// Limits of what is read of an archive. What lies beyond them is not known.
+const (
+	maxArchive  = 16 << 20 // bytes of the file
+	maxUnpacked = 64 << 20 // bytes of what a compressed one holds
+	maxMembers  = 20000
+)
+
+// Archive returns the names of what an archive on the disk holds, a tar (also
+// compressed by gzip or bzip2) or a zip. It is false where they cannot be read,
+// or not all of them.
+func (r *Resolver) Archive(real string) ([]string, bool) {
+	if r.World.ReadFile == nil || !r.here(real) {
+		return nil, false
+	}
+	b, err := r.World.ReadFile(real, maxArchive)
+	if err != nil {
+		return nil, false
+	}
+	if bytes.HasPrefix(b, []byte("PK")) {
+		return zipNames(b)
+	}
+	return tarNames(b)
+}
+
+func zipNames(b []byte) ([]string, bool) {
+	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil || len(z.File) > maxMembers {
+		return nil, false
+	}
+	var names []string
+	for _, f := range z.File {
+		names = append(names, memberName(f.Name))
+	}
+	return names, true
+}
+
+func tarNames(b []byte) ([]string, bool) {
+	var in io.Reader = bytes.NewReader(b)
+	switch {
+	case bytes.HasPrefix(b, []byte{0x1f, 0x8b}):
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, false
+		}
+		in = z
+	case bytes.HasPrefix(b, []byte("BZh")):
+		in = bzip2.NewReader(in)
+	}
+	var names []string
+	t := tar.NewReader(io.LimitReader(in, maxUnpacked))
+	for len(names) < maxMembers {
+		h, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			return names, len(names) > 0
+		}
+		if err != nil {
+			return nil, false
+		}
+		names = append(names, memberName(h.Name))
+	}
+	return nil, false
+}
+
+// memberName is the name under which a program unpacks a member: it is below the
+// folder, whatever the archive says. A folder ends with a slash.
+func memberName(name string) string {
+	plain := strings.TrimPrefix(path.Clean("/"+Slashes(name)), "/")
+	if strings.HasSuffix(name, "/") {
+		plain += "/"
+	}
+	return plain
+}

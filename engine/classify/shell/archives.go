@@ -1,0 +1,108 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
+)
+
+// maxOverwritten bounds the files that are noted of one archive.
+const maxOverwritten = 64
+
+// Unpacking is a call that unpacks an archive.
+type Unpacking struct {
+	File, Dir abstract.Arg   // the archive, and the folder it is unpacked in
+	Members   []abstract.Arg // what is taken out of it; none: everything
+	Strip     int            // names above a member's own that are dropped
+	Keeps     bool           // files that are there stay as they are
+	Forced    bool           // an option says that they are overwritten
+}
+
+// Unpacks notes the files that an archive overwrites, and those that decide
+// something by their names. Where nobody knows what it holds, any file of the
+// folder may be one of them.
+func (c *Call) Unpacks(u Unpacking) {
+	names, known := c.Shell.members(u)
+	if !known || len(u.Members) > 0 {
+		c.WritesAs(abstract.RawEffect{Verb: "write"}, belowFolder(u.Dir, u.Members)...)
+	}
+	if known {
+		c.WritesAs(abstract.RawEffect{Verb: "write"}, names...)
+	}
+	if known || len(u.Members) == 0 {
+		open := u.Dir.With(strings.TrimSuffix(u.Dir.Text, "/") + "/" + abstract.HoleText)
+		c.WritesAs(abstract.RawEffect{Verb: "write", Recursive: true, Forced: u.Forced && !known && c.Shell.mayExist(u.Dir)}, open)
+	}
+}
+
+// belowFolder are members as paths, where their names are known.
+func belowFolder(dir abstract.Arg, members []abstract.Arg) (list []abstract.Arg) {
+	for _, m := range members {
+		if m.Known() && !strings.ContainsAny(m.Text, "*?[") {
+			list = append(list, m.With(place.Join(dir.Text, strings.TrimPrefix(m.Text, "/"))))
+		}
+	}
+	return list
+}
+
+// members are the paths of those members that are files already, or whose place
+// makes them more than that.
+func (s *Machine) members(u Unpacking) (list []abstract.Arg, known bool) {
+	d := s.In.Disk
+	if d == nil || !s.here() || len(s.Scope.Dirs) != 1 || !u.File.Known() || !u.Dir.Known() || u.File.From != nil {
+		return nil, false
+	}
+	file, dir := abstract.JoinDir(s.Scope.Dirs[0], u.File), abstract.JoinDir(s.Scope.Dirs[0], u.Dir)
+	if file.Sure != abstract.Literal || dir.Sure != abstract.Literal || !strings.HasPrefix(file.Text, "/") {
+		return nil, false
+	}
+	names, known := d.res.Archive(d.res.Real(file.Text, s.Scope.Dirs[0].Text, true))
+	for _, name := range names {
+		if len(list) == maxOverwritten {
+			break
+		}
+		if !u.takes(name) {
+			continue
+		}
+		parts := strings.Split(name, "/")
+		if strings.HasSuffix(name, "/") || len(parts) <= u.Strip {
+			continue
+		}
+		p := path.Join(dir.Text, strings.Join(parts[u.Strip:], "/"))
+		if info := d.res.Lstat(p); info != nil && !info.IsDir() && !u.Keeps || info == nil && decides(d.res.Class(p)) {
+			list = append(list, abstract.Word(p))
+		}
+	}
+	return list, known
+}
+
+// takes reports whether a member is among those that a call asks for.
+func (u Unpacking) takes(name string) bool {
+	return len(u.Members) == 0 || slices.ContainsFunc(u.Members, func(m abstract.Arg) bool {
+		ok, err := path.Match(m.Text, name)
+		return !m.Known() || err != nil || ok || place.Within("/"+strings.Trim(m.Text, "/"), "/"+name)
+	})
+}
+
+// decides reports whether a file of a class does more than lie there: settings,
+// hooks, workflows and start-up files.
+func decides(c engine.Class) bool {
+	switch c {
+	case "", engine.ClassGenerated, engine.ClassTest, engine.ClassBackup, engine.ClassDatabase:
+		return false
+	}
+	return true
+}
+
+// mayExist reports whether a folder may hold something already.
+func (s *Machine) mayExist(dir abstract.Arg) bool {
+	if s.In.Disk == nil || !s.here() || len(s.Scope.Dirs) != 1 {
+		return true
+	}
+	v := abstract.JoinDir(s.Scope.Dirs[0], dir)
+	return v.Sure != abstract.Literal || !s.In.Disk.res.Looking() || s.In.Disk.res.Lstat(path.Clean(v.Text)) != nil
+}
