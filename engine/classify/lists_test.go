@@ -29,6 +29,7 @@ var wordCases = map[string]wordCase{
 	"ends.clear":       {bash: "gcloud volumes zzqx v1"},
 	"ends.archive":     {bash: "curl -X POST https://api.example.com/volumes/zzqx"},
 	"ends.disable":     {bash: "frobber zzqx-volume v1"},
+	"calls.functions":  {bash: `php artisan tinker --execute='zzqx("drop table users")'`},
 	"ends.halt":        {tool: "mcp__a__zzqx_volume", args: `{"id":"7"}`},
 	"ends.stop":        {tool: "mcp__a__zzqx_vm", args: `{"id":"7"}`},
 	"ends.machines":    {tool: "mcp__a__stop_zzqx", args: `{"id":"7"}`},

@@ -32,7 +32,7 @@ func ansible(c *shell.Call) {
 	given := moduleArguments(args.Text)
 	if code, ok := moduleCommand(c, moduleSources, name, given); ok && args.Known() {
 		if file, found := strings.CutPrefix(code, "sh "); found && !holdsCode(c, file) {
-			c.Shell.Opaque("script", name) // it runs on all the hosts, and nobody can see what it is
+			c.Shell.Opaque("code", name) // it runs on all the hosts, and nobody can see what it is
 		}
 		c.Child(func() shell.Outcome { return c.Shell.Embed(args.With(code), c.Name, false) })
 	}

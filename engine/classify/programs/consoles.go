@@ -42,8 +42,12 @@ func extract(c *shell.Call, lang string, code abstract.Arg) {
 		return
 	}
 	for i, t := range p.tokens {
-		if t.Kind == languages.TokenName && p.isMethod(i) {
+		switch {
+		case t.Kind != languages.TokenName:
+		case p.isMethod(i):
 			p.method(i)
+		case p.text(i+1) == "(" && p.listed("calls.functions", t.Text): // db_query("DROP TABLE users")
+			p.statement(i)
 		}
 	}
 }
@@ -201,7 +205,7 @@ func (p *plainCode) truncates(i int, empty bool) bool {
 	capital := owner != "" && owner[0] >= 'A' && owner[0] <= 'Z' && owner != "File" && p.lang != "python"
 	switch p.lang {
 	case "php":
-		return empty
+		return empty || p.chained(i, callsAll)
 	case "ruby":
 		return owner == "connection"
 	case "node":
