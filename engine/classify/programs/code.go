@@ -82,6 +82,7 @@ var (
 	editorRange  = engine.Regexp(`^[:\s]*(silent!?\s+|keep\w+\s+|noauto\w*\s+|exec(ute)?\s+["'])*[0-9$.,%;'<>+-]*\s*`)
 	editorWrite  = engine.Regexp(`^(w|wr|write|wq|x|xit|exi|exit|W|sav|saveas|up|update|wn)!?\s*(>>)?\s*([^|!\s]\S*)`)
 	editorOpen   = engine.Regexp(`^(e|ed|edit|f|file|sp|split|new|tabe|tabedit|badd|enew)!?\s+([^|!\s]\S*)`)
+	editorRead   = engine.Regexp(`^(?:r|re|read)\s+([^|!\s]\S*)`)
 	editorShell  = engine.Regexp(`^(?:(?:(?:w|write|e|f)\s+|(?:r|read)\s*)?!|(?:te|ter|term|terminal)\s+)(.*)`)
 	editorSystem = engine.Regexp(`\b(system|systemlist|termopen|jobstart|job_start)\(\s*(?:'([^']*)'|"((?:[^"\\]|\\.)*)")`)
 	editorDelete = engine.Regexp(`\b(delete|mkdir|writefile|rename|fs_unlink|fs_rmdir|fs_rename)\((?:[^'"]*\],\s*)?\s*['"]([^'"]*)['"](?:\s*,\s*['"]([^'"]*)['"])?`)
@@ -103,6 +104,9 @@ func editorLine(c *shell.Call, line abstract.Arg) {
 	}
 	if m := editorOpen().FindStringSubmatch(text); m != nil {
 		c.Writes("write", editorPath(c, line.With(m[2])))
+	}
+	if m := editorRead().FindStringSubmatch(text); m != nil {
+		c.Reads(editorPath(c, line.With(m[1])))
 	}
 	for _, m := range editorSystem().FindAllStringSubmatch(text, -1) {
 		c.Child(func() shell.Outcome { return c.Shell.Embed(line.With(m[2]+m[3]), "editor", false) })

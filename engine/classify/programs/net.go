@@ -296,6 +296,11 @@ func ftp(c *shell.Call) {
 		sshOptions(c)
 		sshProgram(c)
 	}
+	if to, ok := c.Opts.Get("-u"); ok && c.Name == "ftp" { // ftp -u URL FILE…
+		c.Sends("send", to)
+		c.Reads(c.Opts.Operands...)
+		return
+	}
 	host := c.Opts.Operand(0)
 	if len(c.Opts.Operands) == 0 {
 		return

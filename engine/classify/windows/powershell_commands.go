@@ -321,6 +321,8 @@ func psSystemCommand(name string) func(c *psCall) psValue {
 			c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "format", Forced: c.has("force")},
 				c.operand(0, "driveletter", "number", "disknumber", "friendlyname"))
 		})
+	case "stop-vm", "suspend-vm", "save-vm", "restart-vm":
+		return does(func(c *psCall) { c.system("stop", "virtual machine") })
 	case "disable-computerrestore", "remove-computerrestorepoint":
 		return does(func(c *psCall) { c.system("disable", "backups") })
 	case "disable-windowsoptionalfeature":
