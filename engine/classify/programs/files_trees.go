@@ -369,7 +369,7 @@ func unpacks(c *shell.Call) {
 		case key == "keep":
 			u.Keeps = u.Keeps || name == "file" || c.Opts.Has(name)
 		case key == "force":
-			u.Forced = u.Forced || c.Opts.Has(name)
+			u.Forced = u.Forced || c.Opts.Has(name) || slices.ContainsFunc(c.Args, func(a abstract.Arg) bool { return a.Is(name) })
 		}
 	}
 	c.Unpacks(u)
