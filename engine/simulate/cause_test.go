@@ -61,6 +61,12 @@ func TestCompareWithoutTime(t *testing.T) {
 	if got, want := told(m), "calls unknown 2+0; events unchanged 3+0"; got != want {
 		t.Errorf("without times: got %s, want %s", got, want)
 	}
+	if len(m.Rules) != 0 || m.Tools[0].Candidate != 0 || m.Alarms.New != 0 || m.First != 0 {
+		t.Errorf("without times a rule of the night counts: %+v, %+v, %+v, since %d", m.Rules, m.Tools, m.Alarms, m.First)
+	}
+	if m.Missing["the time of the call"] != 2 {
+		t.Errorf("missing: %v", m.Missing)
+	}
 	m = compareAll(t, c, transcribed(t, "s2", events("Read", "Write")))
 	if got := m.Calls.States[Tightened] + m.Calls.After[Tightened]; got != 2 {
 		t.Errorf("at night %d calls are tightened, want 2: %s", got, told(m))

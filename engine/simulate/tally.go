@@ -126,6 +126,7 @@ func (t *sessionTally) add(s Step, base, now sideAnswer) {
 		tally.States[s.State]++
 	}
 	t.cell(tally, s)
+	t.unclear(s)
 	t.spoken(s, base, now)
 	t.intervention(s, base, now)
 	t.errors(tally, s, base, now)
@@ -135,8 +136,18 @@ func (t *sessionTally) add(s Step, base, now sideAnswer) {
 	t.keep(s)
 }
 
+// unclear counts a decision that is not known by the fact that was not recorded.
+func (t *sessionTally) unclear(s Step) {
+	if s.State == Unknown && s.Missing != "" {
+		t.impact.lacks(s.Missing, 1)
+	}
+}
+
 // span widens the time that the Impact covers.
 func (m *Impact) span(ms int64) {
+	if ms == 0 {
+		return // not recorded
+	}
 	if m.First == 0 || ms < m.First {
 		m.First = ms
 	}
@@ -144,8 +155,8 @@ func (m *Impact) span(ms int64) {
 }
 
 func (t *sessionTally) cell(tally *Tally, s Step) {
-	if s.State == Unknown || s.State == Incomparable {
-		return
+	if s.State == Unknown || s.State == Incomparable || s.From == "" || s.To == "" {
+		return // also where both are the same at any time, and differ between times
 	}
 	key := cellKey{s.From, s.To}
 	c := t.matrix[tally][key]

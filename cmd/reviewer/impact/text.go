@@ -226,8 +226,13 @@ func plural(n int64, one, many string) string {
 	return term.Thousands(n) + " " + many
 }
 
-// clock is UTC: a report says the same everywhere.
-func clock(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04") }
+// clock is UTC, so that a report says the same everywhere. A transcript may have no times.
+func clock(ms int64) string {
+	if ms == 0 {
+		return "no time recorded"
+	}
+	return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04")
+}
 
 func value(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
