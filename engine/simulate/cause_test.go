@@ -73,6 +73,20 @@ func TestCompareWithoutTime(t *testing.T) {
 	}
 }
 
+// A session without anybody to ask is counted.
+func TestCompareUnattended(t *testing.T) {
+	alone := events("Read")
+	for i := range alone {
+		alone[i].Mode = "alone"
+	}
+	late := side("late", policy{})
+	late.Unattended = []string{"alone"}
+	m := compareAll(t, Comparison{Baseline: side("old", policy{}), Candidates: []Side{late}}, transcribed(t, "s1", alone), transcribed(t, "s2", events("Read")))
+	if m.Sessions.Total != 2 || m.Sessions.Unattended != 1 {
+		t.Errorf("got %+v, want one of two sessions unattended", m.Sessions)
+	}
+}
+
 // ownRows are rows of a side of its own.
 type ownRows struct{}
 

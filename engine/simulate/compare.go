@@ -218,6 +218,9 @@ func (r *sessionRun) count(ctx context.Context, c *candidate, m RecordedEvent, b
 	}
 	step := c.tally.step(m, r.calls, r.replay.history.Workspace, base, now)
 	step.State, step.Missing = state, missing
+	if m.Record.Phase == engine.PhasePre && slices.Contains(c.Unattended, m.Record.Event.Mode) {
+		c.tally.unattended = true
+	}
 	if state.changes() {
 		step.Due = r.due(ctx, c, m, base, now)
 	}

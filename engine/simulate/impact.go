@@ -131,6 +131,8 @@ const pause = 5 * time.Minute
 type Sessions struct {
 	Total   int64 `json:"total"`
 	Changed int64 `json:"changed"` // with at least one difference
+
+	Unattended int64 `json:"unattended,omitempty"` // with a call for which the candidate could ask nobody
 }
 
 // State describes what a change of policy means for one decision.

@@ -47,6 +47,7 @@ func (m *Impact) Add(part *Impact) {
 	m.Sources.plus(part.Sources)
 	m.Sessions.Total += part.Sessions.Total
 	m.Sessions.Changed += part.Sessions.Changed
+	m.Sessions.Unattended += part.Sessions.Unattended
 	m.Work.Milliseconds += part.Work.Milliseconds
 	m.Work.Baseline += part.Work.Baseline
 	m.Work.Candidate += part.Work.Candidate

@@ -13,6 +13,7 @@ type sessionTally struct {
 	impact        *Impact
 	change        SessionChange
 	diverged      bool
+	unattended    bool
 	last          int64 // time of the moment before, in Unix ms; 0: there was none, or it is not known
 	kinds         map[kindKey]*Kind
 	rules         map[string]*RuleCounts
@@ -424,6 +425,7 @@ func (t *sessionTally) sum(a answers) *Impact {
 	m.Alarms = t.alarms.sum(a)
 	if m.Calls.Total+m.Events.Total > 0 {
 		m.Sessions.Total = 1
+		m.Sessions.Unattended = int64(number(t.unattended))
 		m.Workspaces = []Group{t.workspace()}
 	}
 	if t.diverged {

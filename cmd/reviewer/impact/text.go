@@ -182,6 +182,9 @@ func read(m *simulate.Impact) []string {
 		text += " (" + strings.Join(formats, ", ") + ")"
 	}
 	list := []string{text}
+	if n := m.Sessions.Unattended; n > 0 {
+		list = append(list, fmt.Sprintf("in %s of them nobody could be asked: ask becomes block there", term.Thousands(n)))
+	}
 	if m.First > 0 {
 		list = append(list, clock(m.First)+" to "+clock(m.Last)+" UTC")
 	}
