@@ -27,7 +27,7 @@ type Answer struct {
 	Measure   *float64    `json:"measure,omitempty"`   // what was measured
 	Threshold float64     `json:"threshold,omitempty"` // of Measure
 
-	listsMatched bool // the lists let the input through, and name more than phases
+	listsMatched bool // the lists let the input through, and name more than phases and facts
 }
 
 // UnmetList is a list of a Match that contains none of the input's words.
@@ -82,7 +82,9 @@ func (h *Host) Answers(in *engine.Input) []Answer {
 			a.ask(language, c, &variables{in: in})
 		}
 		f, found := c.find(&variables{in: in})
-		a.Holds, a.Error = found && len(a.Match) == 0, f.Error
+		if len(a.Match) == 0 { // else what details says of nothing found is of no interest
+			a.Holds, a.Error = found, f.Error
+		}
 		all = append(all, a)
 	}
 	slices.SortFunc(all, func(a, b Answer) int { return strings.Compare(a.ID, b.ID) })
@@ -326,7 +328,7 @@ func shown(v ref.Val) string {
 }
 
 // Specific reports whether a characteristic part of the condition is true: a
-// list that names more than phases, a part, or for some item a question inside
+// list that names more than phases and facts, a part, or for some item a question inside
 // a part.
 func (a *Answer) Specific() bool {
 	return a.listsMatched || slices.ContainsFunc(a.Parts, func(p Question) bool {
@@ -334,9 +336,10 @@ func (a *Answer) Specific() bool {
 	})
 }
 
-// specific reports whether a list of a Match names more than phases.
+// specific reports whether a list of a Match names more than phases and facts, which
+// many calls share.
 func (m Match) specific() bool {
-	m.Phases = nil
+	m.Phases, m.Facts = nil, nil
 	return !m.empty()
 }
 

@@ -64,7 +64,9 @@ func (c *checker) ruleHeads() RuleSet {
 		c.patterns(c.trees[name])
 		c.conflicts(c.trees[name])
 		for _, r := range c.trees[name].Rules {
-			s.form(r, layer)
+			if s.form(r, layer) {
+				c.operations(r)
+			}
 			switch pathOf(r) {
 			case speaksPath:
 				c.speaks(r, layer, rows, s)

@@ -78,8 +78,19 @@ const (
 	operationsName = "operations"
 )
 
-// form takes down for which rule a definition offers another form.
-func (s RuleSet) form(r *ast.Rule, layer string) {
+// operations reports operations that are written out and do not exist.
+func (c *checker) operations(r *ast.Rule) {
+	ast.WalkTerms(r, func(t *ast.Term) bool {
+		if o, isObject := t.Value.(ast.Object); isObject {
+			c.vocabulary(o, "op", engine.Operations())
+		}
+		return false
+	})
+}
+
+// form takes down for which rule a definition offers another form, and reports whether
+// it does.
+func (s RuleSet) form(r *ast.Rule, layer string) bool {
 	prefix := slashedRoot(layer) + "/" + operationsName
 	if layer == "base" {
 		prefix = offersPath
@@ -90,7 +101,10 @@ func (s RuleSet) form(r *ast.Rule, layer string) {
 		s.Forms[layer+"/"] = true // ids that are not written out
 	case above(path) == prefix:
 		s.Forms[layer+"/"+last(path)] = true
+	default:
+		return false
 	}
+	return true
 }
 
 // HasForm reports whether a layer offers another form of the calls for which one of

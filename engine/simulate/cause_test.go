@@ -61,9 +61,29 @@ func TestCompareWithoutTime(t *testing.T) {
 	if got, want := told(m), "calls unknown 2+0; events unchanged 3+0"; got != want {
 		t.Errorf("without times: got %s, want %s", got, want)
 	}
+	if len(m.Rules) != 0 || m.Tools[0].Candidate != 0 || m.Alarms.New != 0 || m.First != 0 {
+		t.Errorf("without times a rule of the night counts: %+v, %+v, %+v, since %d", m.Rules, m.Tools, m.Alarms, m.First)
+	}
+	if m.Missing["the time of the call"] != 2 {
+		t.Errorf("missing: %v", m.Missing)
+	}
 	m = compareAll(t, c, transcribed(t, "s2", events("Read", "Write")))
 	if got := m.Calls.States[Tightened] + m.Calls.After[Tightened]; got != 2 {
 		t.Errorf("at night %d calls are tightened, want 2: %s", got, told(m))
+	}
+}
+
+// A session without anybody to ask is counted.
+func TestCompareUnattended(t *testing.T) {
+	alone := events("Read")
+	for i := range alone {
+		alone[i].Mode = "alone"
+	}
+	late := side("late", policy{})
+	late.Unattended = []string{"alone"}
+	m := compareAll(t, Comparison{Baseline: side("old", policy{}), Candidates: []Side{late}}, transcribed(t, "s1", alone), transcribed(t, "s2", events("Read")))
+	if m.Sessions.Total != 2 || m.Sessions.Unattended != 1 {
+		t.Errorf("got %+v, want one of two sessions unattended", m.Sessions)
 	}
 }
 

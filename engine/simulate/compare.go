@@ -210,11 +210,17 @@ func (r *sessionRun) count(ctx context.Context, c *candidate, m RecordedEvent, b
 	if state == Maybe || state == Tightened || state == Loosened {
 		state, missing = r.sure(ctx, c, m, state, missing)
 	}
-	if m.Record.T == 0 && missing == "" && (c.TimeDependent || r.Baseline.TimeDependent) {
-		state, missing = r.anyTime(ctx, c, m, state, base, now)
+	if m.Record.T == 0 && (c.TimeDependent || r.Baseline.TimeDependent) {
+		var known bool
+		if base, now, known = r.anyTime(ctx, c, m, base, now); !known {
+			state, missing = Unknown, "the time of the call"
+		}
 	}
 	step := c.tally.step(m, r.calls, r.replay.history.Workspace, base, now)
 	step.State, step.Missing = state, missing
+	if m.Record.Phase == engine.PhasePre && slices.Contains(c.Unattended, m.Record.Event.Mode) {
+		c.tally.unattended = true
+	}
 	if state.changes() {
 		step.Due = r.due(ctx, c, m, base, now)
 	}

@@ -138,6 +138,11 @@ func (t *trying) shows(events []engine.Event) bool {
 	c := *t.Comparison
 	c.Policies, c.Selection = nil, Selection{}
 	side := c.Candidates[0]
+	if c.Baseline.Policy == nil { // what was recorded is not among these events
+		p := *side.Policy
+		p.Decider = sameAnswer(t.step.From)
+		c.Baseline.Policy = &p
+	}
 	side.Causes, side.Without = nil, nil
 	c.Candidates = []Side{side}
 	s := Session{ID: t.step.Session, Events: events}
@@ -155,9 +160,20 @@ func (t *trying) shows(events []engine.Event) bool {
 	if end.Phase == engine.PhasePre {
 		calls-- // itself
 	}
-	same := end.From == t.step.From || c.Baseline.Policy == nil
 	t.reason = end.Reason
-	return end.Phase == t.step.Phase && end.Index == int64(calls) && end.State.changes() && same && end.To == t.step.To
+	return end.Phase == t.step.Phase && end.Index == int64(calls) && end.State.changes() && end.From == t.step.From && end.To == t.step.To
+}
+
+// sameAnswer decides every call as one was recorded.
+type sameAnswer engine.Verdict
+
+// Decide implements engine.Decider.
+func (v sameAnswer) Decide(_ context.Context, in *engine.Input, _ []engine.Finding) (engine.Decision, error) {
+	answer := engine.Verdict(v)
+	if in.Phase != engine.PhasePre {
+		answer = engine.Allow
+	}
+	return engine.Decision{Decision: answer, Enforced: answer}, nil
 }
 
 // EventOf makes of a record what is left of its event.

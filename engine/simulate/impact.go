@@ -28,11 +28,13 @@ type Impact struct {
 	First     int64     `json:"first"`             // Unix milliseconds of the first decision; 0: there was none
 	Last      int64     `json:"last"`              // and of the last
 
-	Sources       Sources         `json:"sources"`
-	Sessions      Sessions        `json:"sessions"`
-	Work          Work            `json:"work,omitempty"`   // how long sessions worked, and how often they were held up
-	Calls         Tally           `json:"calls"`            // before tool calls
-	Events        Tally           `json:"events"`           // prompts, results, stops: nothing can be blocked there
+	Sources  Sources          `json:"sources"`
+	Sessions Sessions         `json:"sessions"`
+	Work     Work             `json:"work,omitempty"`    // how long sessions worked, and how often they were held up
+	Calls    Tally            `json:"calls"`             // before tool calls
+	Events   Tally            `json:"events"`            // prompts, results, stops: nothing can be blocked there
+	Missing  map[string]int64 `json:"missing,omitempty"` // fact that was not recorded -> calls and events that are unknown without it
+
 	Kinds         []Kind          `json:"kinds"`            // of changes, by phase, state, from, to, rule
 	Causes        []Cause         `json:"causes,omitempty"` // differences of policy that may change a decision, each with its effect, by kind and name
 	Rules         []RuleCounts    `json:"rules"`            // rules and patterns of either side, by id
@@ -129,6 +131,8 @@ const pause = 5 * time.Minute
 type Sessions struct {
 	Total   int64 `json:"total"`
 	Changed int64 `json:"changed"` // with at least one difference
+
+	Unattended int64 `json:"unattended,omitempty"` // with a call for which the candidate could ask nobody
 }
 
 // State describes what a change of policy means for one decision.

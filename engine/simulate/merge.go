@@ -47,11 +47,15 @@ func (m *Impact) Add(part *Impact) {
 	m.Sources.plus(part.Sources)
 	m.Sessions.Total += part.Sessions.Total
 	m.Sessions.Changed += part.Sessions.Changed
+	m.Sessions.Unattended += part.Sessions.Unattended
 	m.Work.Milliseconds += part.Work.Milliseconds
 	m.Work.Baseline += part.Work.Baseline
 	m.Work.Candidate += part.Work.Candidate
 	m.Calls.plus(part.Calls)
 	m.Events.plus(part.Events)
+	for fact, n := range part.Missing {
+		m.lacks(fact, n)
+	}
 	m.Kinds = joined(m.Kinds, part.Kinds, Kind.compare, (*Kind).plus, maxKinds)
 	m.Causes = joined(m.Causes, part.Causes, Cause.compare, (*Cause).plus, maxCauses)
 	m.Rules = joined(m.Rules, part.Rules, RuleCounts.compare, (*RuleCounts).plus, maxGroups)
@@ -68,6 +72,14 @@ func (m *Impact) Add(part *Impact) {
 		m.Fidelity.plus(*part.Fidelity)
 	}
 	m.settle()
+}
+
+// lacks counts decisions that are unknown without a fact.
+func (m *Impact) lacks(fact string, n int64) {
+	if m.Missing == nil {
+		m.Missing = map[string]int64{}
+	}
+	m.Missing[fact] += n
 }
 
 // least returns the smaller of two texts, ignoring empty ones.

@@ -24,6 +24,8 @@ type Side struct {
 	// TimeDependent reports whether this policy's answer may depend on the time of the
 	// call.
 	TimeDependent bool
+
+	Unattended []string // of a candidate: permission modes in which it asks nobody
 }
 
 // sideAnswer is a side's answer to one event.

@@ -27,7 +27,7 @@ func (classifier) Classify(_ context.Context, e engine.Event, workspace string) 
 	if e.Tool == "Broken" {
 		return engine.Facts{}, errors.New("no facts about Broken")
 	}
-	f := engine.Facts{Event: engine.EventFacts{Name: e.Name, Tool: e.Tool, CWD: e.CWD, Args: map[string]any{"workspace": workspace, "n": int64(len(e.Args))}}}
+	f := engine.Facts{Event: engine.EventFacts{Name: e.Name, Mode: e.Mode, Tool: e.Tool, CWD: e.CWD, Args: map[string]any{"workspace": workspace, "n": int64(len(e.Args))}}}
 	if e.Tool != "" {
 		f.Action = &engine.Action{Name: "test." + e.Tool, Types: []engine.Type{engine.TypeSystemCommand}, Fingerprint: e.Tool}
 		f.Args = "mac-of-" + e.Tool

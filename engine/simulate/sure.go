@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -52,27 +53,62 @@ func assumed(rec *engine.Record, word string) (*engine.Record, bool) {
 	return &other, differs
 }
 
+// aWeek is the number of hours after which the time of day and the day of the week repeat.
+const aWeek = 7 * 24
+
 // anyTime evaluates both sides on an event whose time was not recorded, at each
-// hour of a week: only a result that is the same for all of them is known.
-func (r *sessionRun) anyTime(ctx context.Context, c *candidate, m RecordedEvent, state State, base, now sideAnswer) (State, string) {
-	const week = 7 * 24
+// hour of a week: known is only what is the same at all of them, whether verdicts,
+// rules or findings. What differs is left out of the answers that it returns.
+func (r *sessionRun) anyTime(ctx context.Context, c *candidate, m RecordedEvent, base, now sideAnswer) (sideAnswer, sideAnswer, bool) {
+	state, _ := compare(base, now)
+	one, other, known := base, now, true
+	const step = 5 // hours
 	var err, err2 error
-	for hour := range week {
+	for i := range aWeek {
+		// Every fifth hour meets each day and each time of day: after the first week
+		// what differs has been seen, unless nothing does.
+		if i > aWeek/step && !known {
+			break
+		}
 		rec := *m.Record
-		rec.T = (time.Duration(hour+1) * time.Hour).Milliseconds()
+		rec.T = (time.Duration(i*step%aWeek+1) * time.Hour).Milliseconds()
 		m.Record = &rec
 		if r.Baseline.TimeDependent {
-			base, err = r.baseline.answer(ctx, m, r.replay)
+			one, err = r.baseline.answer(ctx, m, r.replay)
 		}
 		if c.TimeDependent {
-			now, err2 = c.answer(ctx, m, r.replay)
+			other, err2 = c.answer(ctx, m, r.replay)
 		}
 		if err != nil || err2 != nil {
 			break // the context ended
 		}
-		if again, _ := compare(base, now); again != state {
-			return Unknown, "the time of the call, which the answer depends on"
-		}
+		again, _ := compare(one, other)
+		known = known && again == state
+		base, now = base.common(one), now.common(other)
 	}
-	return state, ""
+	return base, now, known && (!state.changes() || base.verdict != "" && now.verdict != "")
+}
+
+// common is what two answers of a side to the same event share.
+func (s sideAnswer) common(o sideAnswer) sideAnswer {
+	if s.verdict != o.verdict {
+		s.verdict = ""
+	}
+	s.findings = slices.DeleteFunc(slices.Clone(s.findings), func(f engine.Finding) bool {
+		return !slices.ContainsFunc(o.findings, func(g engine.Finding) bool { return g.ID == f.ID })
+	})
+	if s.decision == nil || o.decision == nil {
+		s.decision = nil
+		return s
+	}
+	d := *s.decision
+	d.Rules = slices.DeleteFunc(slices.Clone(d.Rules), func(r engine.RuleResult) bool { return !slices.Contains(o.rules(), r.ID) })
+	if s.intervention() != o.intervention() {
+		d.Intervention = nil
+	}
+	if d.Reason != o.decision.Reason {
+		d.Reason = ""
+	}
+	s.decision = &d
+	return s
 }

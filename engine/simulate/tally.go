@@ -13,6 +13,7 @@ type sessionTally struct {
 	impact        *Impact
 	change        SessionChange
 	diverged      bool
+	unattended    bool
 	last          int64 // time of the moment before, in Unix ms; 0: there was none, or it is not known
 	kinds         map[kindKey]*Kind
 	rules         map[string]*RuleCounts
@@ -126,6 +127,7 @@ func (t *sessionTally) add(s Step, base, now sideAnswer) {
 		tally.States[s.State]++
 	}
 	t.cell(tally, s)
+	t.unclear(s)
 	t.spoken(s, base, now)
 	t.intervention(s, base, now)
 	t.errors(tally, s, base, now)
@@ -135,8 +137,18 @@ func (t *sessionTally) add(s Step, base, now sideAnswer) {
 	t.keep(s)
 }
 
+// unclear counts a decision that is not known by the fact that was not recorded.
+func (t *sessionTally) unclear(s Step) {
+	if s.State == Unknown && s.Missing != "" {
+		t.impact.lacks(s.Missing, 1)
+	}
+}
+
 // span widens the time that the Impact covers.
 func (m *Impact) span(ms int64) {
+	if ms == 0 {
+		return // not recorded
+	}
 	if m.First == 0 || ms < m.First {
 		m.First = ms
 	}
@@ -144,8 +156,8 @@ func (m *Impact) span(ms int64) {
 }
 
 func (t *sessionTally) cell(tally *Tally, s Step) {
-	if s.State == Unknown || s.State == Incomparable {
-		return
+	if s.State == Unknown || s.State == Incomparable || s.From == "" || s.To == "" {
+		return // also where both are the same at any time, and differ between times
 	}
 	key := cellKey{s.From, s.To}
 	c := t.matrix[tally][key]
@@ -413,6 +425,7 @@ func (t *sessionTally) sum(a answers) *Impact {
 	m.Alarms = t.alarms.sum(a)
 	if m.Calls.Total+m.Events.Total > 0 {
 		m.Sessions.Total = 1
+		m.Sessions.Unattended = int64(number(t.unattended))
 		m.Workspaces = []Group{t.workspace()}
 	}
 	if t.diverged {

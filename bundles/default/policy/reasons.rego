@@ -189,7 +189,9 @@ _lead := object.get(input.session, "stop_reason", "no reason given") if {
 
 # The agent knows its own call: of a long value, the beginning and the end are enough.
 # The record has all of it.
-_brief(r) := _fill(r.message, {name: _clip(value) | some name, value in _facts_of(r)})
+_brief(r) := _fill(r.message, {name: _clip(facts[name]) | some name in regex.find_n(`\{[a-z_]+\}`, r.message, -1)}) if {
+	facts := _facts_of(r)
+}
 
 _clip(value) := value if {
 	count(value) <= _longest

@@ -256,7 +256,32 @@ below(e, places) if strings.any_prefix_match(spellings(e), folders(places))
 
 # METADATA
 # title: The places as beginnings of paths
-folders(places) := [concat("", [trim_suffix(replace(place, "{workspace}", input.session.workspace), "/"), "/"]) | some place in places]
+folders(places) := split(trim_suffix(replace(replace(listed, "/\u0000", "\u0000"), "\u0000", "/\u0000"), "\u0000"), "\u0000") if {
+	places != []
+	listed := replace(_listed("", array.concat(places, [""]), ""), "{workspace}", input.session.workspace)
+}
+
+# METADATA
+# title: Each text of a list with something before and after it
+# description: Without a loop over the list, which would take the more time, the longer the list is.
+between(before, list, after) := split(_listed(before, list, after), "\u0000") if {
+	list != []
+}
+
+# METADATA
+# title: A text ends in one of several, which a separator precedes
+# description: As a host is one of several, or below it.
+one_or_below(text, separator, list) if strings.any_suffix_match(concat("", [separator, text]), between(separator, list, ""))
+
+# METADATA
+# title: A text matches one of several regular expressions
+matches_one(patterns, text) if {
+	patterns != []
+	regex.match(concat("", ["(?:", concat(")|(?:", patterns), ")"]), text)
+}
+
+# NUL separates the texts, since no path and no host has one.
+_listed(before, list, after) := concat("", [before, concat(concat("", [after, "\u0000", before]), list), after])
 
 # METADATA
 # title: The forms of an effect's path

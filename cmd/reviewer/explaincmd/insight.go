@@ -281,7 +281,7 @@ func near(a *cel.Answer) bool {
 	if a.Measure != nil && *a.Measure < a.Threshold {
 		return a.Specific() // all else holds
 	}
-	held := 0
+	held, about := 0, 0
 	for _, p := range a.Parts {
 		switch {
 		case p.Holds:
@@ -291,11 +291,20 @@ func near(a *cel.Answer) bool {
 		case len(p.Within) > 0:
 			held++
 		}
+		if slices.ContainsFunc(append(p.Within, p), aboutCall) {
+			about++
+		}
 	}
 	if len(a.Match) > 0 {
-		return held == len(a.Parts) && held > 0 && a.Match[0].List != "phases" && len(a.Match[0].Got) > 0
+		return held == len(a.Parts) && about > 0 && a.Match[0].List != "phases" && len(a.Match[0].Got) > 0
 	}
-	return a.Specific() && (held > 0 || len(a.Parts) == 1 && len(a.Parts[0].Within) == 0)
+	return a.Specific() && (about > 0 || len(a.Parts) == 1 && len(a.Parts[0].Within) == 0)
+}
+
+// aboutCall reports whether a question says something of this very call: that it has
+// a certain word. What it lacks, and of what kind its effects are, is true of most calls.
+func aboutCall(q cel.Question) bool {
+	return q.Holds && len(q.Within) == 0 && strings.Contains(q.Text, `"`) && !strings.HasPrefix(q.Text, "!") && !strings.Contains(q.Text, ".kind ")
 }
 
 // nearWithin reports whether all questions about an item but one were true of some. Of

@@ -1,7 +1,10 @@
 package impact
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
@@ -111,13 +114,35 @@ func unclear(m *simulate.Impact) string {
 	for _, x := range []struct {
 		state simulate.State
 		why   string
-	}{{simulate.Unknown, "the inputs of the decision were not recorded"}, {simulate.Incomparable, "another version made the decision"}} {
+	}{{simulate.Unknown, notRecorded(m)}, {simulate.Incomparable, "another version made the decision"}} {
 		calls, events := m.Calls.States[x.state]+m.Calls.After[x.state], m.Events.States[x.state]+m.Events.After[x.state]
 		if calls+events > 0 {
 			words = append(words, fmt.Sprintf("%s %s %s (%s)", both(calls, events), ifOne(calls+events, "is", "are"), x.state, x.why))
 		}
 	}
 	return strings.Join(words, ", and ")
+}
+
+// notRecorded names the facts without which decisions are unknown, the commonest first.
+func notRecorded(m *simulate.Impact) string {
+	facts := slices.SortedFunc(maps.Keys(m.Missing), func(a, b string) int {
+		return cmp.Or(cmp.Compare(m.Missing[b], m.Missing[a]), strings.Compare(a, b))
+	})
+	switch len(facts) {
+	case 0:
+		return "the inputs of the decision were not recorded"
+	case 1:
+		return "not recorded: " + facts[0]
+	}
+	const most = 2
+	for i, fact := range facts {
+		facts[i] = fmt.Sprintf("%s, %s", fact, term.Thousands(m.Missing[fact]))
+	}
+	text := "not recorded: " + strings.Join(facts[:min(most, len(facts))], "; ")
+	if len(facts) > most {
+		text += "; …"
+	}
+	return text
 }
 
 // both counts calls and events, as far as there are any.

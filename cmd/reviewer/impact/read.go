@@ -136,6 +136,9 @@ func check(m *simulate.Impact) error {
 	if m.Sessions.Changed < 0 || m.Sessions.Changed > m.Sessions.Total {
 		return fmt.Errorf("%d of %s are changed", m.Sessions.Changed, engine.Counted(m.Sessions.Total, "session", "sessions"))
 	}
+	if m.Sessions.Unattended < 0 || m.Sessions.Unattended > m.Sessions.Total {
+		return fmt.Errorf("%d of %s are unattended", m.Sessions.Unattended, engine.Counted(m.Sessions.Total, "session", "sessions"))
+	}
 	if err := checkTally("calls", m.Calls); err != nil {
 		return err
 	}

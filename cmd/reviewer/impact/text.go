@@ -182,6 +182,9 @@ func read(m *simulate.Impact) []string {
 		text += " (" + strings.Join(formats, ", ") + ")"
 	}
 	list := []string{text}
+	if n := m.Sessions.Unattended; n > 0 {
+		list = append(list, fmt.Sprintf("in %s of them nobody could be asked: ask becomes block there", term.Thousands(n)))
+	}
 	if m.First > 0 {
 		list = append(list, clock(m.First)+" to "+clock(m.Last)+" UTC")
 	}
@@ -226,8 +229,13 @@ func plural(n int64, one, many string) string {
 	return term.Thousands(n) + " " + many
 }
 
-// clock is UTC: a report says the same everywhere.
-func clock(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04") }
+// clock is UTC, so that a report says the same everywhere. A transcript may have no times.
+func clock(ms int64) string {
+	if ms == 0 {
+		return "no time recorded"
+	}
+	return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04")
+}
 
 func value(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 

@@ -12,9 +12,7 @@ speaks contains "login_granted" if {
 	input.phase == "pre"
 	some e in input.action.effects
 	e.kind == "file_write"
-	some name in data.reviewer.inbound.logins
-	some place in scores.spellings(e)
-	endswith(place, concat("", ["/", name, "/"]))
+	strings.any_suffix_match(scores.spellings(e), scores.between("/", data.reviewer.inbound.logins, "/"))
 }
 
 # METADATA

@@ -1,5 +1,7 @@
 package reviewer.spoken
 
+import data.reviewer.scores
+
 # METADATA
 # title: Upload to a public drop host
 # custom:
@@ -33,12 +35,5 @@ speaks contains "metadata_service" if {
 
 _host_among(list) if {
 	some host in input.action.hosts
-	some known in list
-	host == known
-}
-
-_host_among(list) if {
-	some host in input.action.hosts
-	some known in list
-	endswith(host, concat("", [".", known]))
+	scores.one_or_below(host, ".", list)
 }

@@ -1,5 +1,7 @@
 package reviewer.spoken
 
+import data.reviewer.scores
+
 # METADATA
 # title: Essential system package removed
 # custom:
@@ -63,8 +65,7 @@ speaks contains "packages_removed" if {
 speaks contains "packages_removed" if {
 	input.phase == "pre"
 	some c in input.action.commands
-	some pattern in data.reviewer.packages.broad
-	regex.match(pattern, _line(c))
+	scores.matches_one(data.reviewer.packages.broad, _line(c))
 	not "dry_run" in input.action.signals
 }
 

@@ -1,5 +1,7 @@
 package reviewer.spoken
 
+import data.reviewer.scores
+
 # METADATA
 # title: Repository made public
 # custom:
@@ -62,6 +64,5 @@ _by(e, objects, _) if e.object in objects
 
 _by(e, _, hosts) if {
 	host := lower(regex.find_all_string_submatch_n(`^(?:[A-Za-z][A-Za-z0-9+.-]*://)?(?:[^/?#\\\s]*@)?([^/?#\\\s:@]+)`, e.target, 1)[0][1])
-	some known in hosts
-	endswith(concat("", [".", host]), concat("", [".", known]))
+	scores.one_or_below(host, ".", hosts)
 }

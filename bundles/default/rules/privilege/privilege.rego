@@ -1,5 +1,7 @@
 package reviewer.spoken
 
+import data.reviewer.scores
+
 # METADATA
 # title: System account changed
 # custom:
@@ -41,13 +43,8 @@ speaks contains "rights_changed" if {
 	some e in input.action.effects
 	e.kind in {"file_write", "file_delete"}
 	not e.host
-	some place in data.reviewer.system.rights
-	_at_or_below(e.target, place)
+	strings.any_prefix_match(concat("", [e.target, "/"]), scores.between("", data.reviewer.system.rights, "/"))
 }
-
-_at_or_below(path, place) if path == place
-
-_at_or_below(path, place) if startswith(path, concat("", [place, "/"]))
 
 # METADATA
 # title: Overly broad permissions

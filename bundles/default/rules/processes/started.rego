@@ -1,5 +1,7 @@
 package reviewer.spoken
 
+import data.reviewer.scores
+
 # METADATA
 # title: Processes killed that the session may not have started
 # custom:
@@ -199,8 +201,7 @@ _own_container(e) if {
 speaks contains "manager_ended" if {
 	input.phase == "pre"
 	some c in input.action.commands
-	some pattern in data.reviewer.processes.managers
-	regex.match(pattern, _order_line(c))
+	scores.matches_one(data.reviewer.processes.managers, _order_line(c))
 	not _own_managed(c)
 }
 

@@ -1,5 +1,7 @@
 package reviewer.spoken
 
+import data.reviewer.scores
+
 # METADATA
 # title: Windows registry changed
 # custom:
@@ -52,8 +54,7 @@ _lifts_guard(e) if {
 speaks contains "proxy_execution" if {
 	input.phase == "pre"
 	some c in input.action.commands
-	some pattern in data.reviewer.execution.proxies
-	regex.match(pattern, _line(c))
+	scores.matches_one(data.reviewer.execution.proxies, _line(c))
 }
 
 # METADATA
@@ -63,8 +64,7 @@ speaks contains "proxy_execution" if {
 speaks contains "recording" if {
 	input.phase == "pre"
 	some c in input.action.commands
-	some pattern in data.reviewer.execution.records
-	regex.match(pattern, _line(c))
+	scores.matches_one(data.reviewer.execution.records, _line(c))
 	not _shows_recording(c)
 }
 
