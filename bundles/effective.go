@@ -331,9 +331,13 @@ func orEmpty(s []string) []string {
 }
 
 // parseView reads which stretches of history a policy sees, and how many earlier
-// actions one by one.
+// actions one by one. Throttling counts over a window of its own.
 func parseView(settings map[string]any) (engine.View, error) {
 	windows, err := parseWindows(settings["windows"])
+	interventions, _ := settings["interventions"].(map[string]any)
+	if seconds := whole(interventions["metrics_window_seconds"]); seconds > 0 {
+		windows = append(windows, engine.Window{Name: "metrics", For: time.Duration(seconds) * time.Second})
+	}
 	history, _ := settings["history"].(map[string]any)
 	last := whole(history["last"])
 	return engine.View{Windows: windows, Last: min(last, engine.MaxLast), Similar: number(Normal(history["similar"]))}, err

@@ -86,6 +86,9 @@ func (r *Record) text() string {
 	if form != nil && form.Failure != "" && r.Decision.Otherwise != nil {
 		text = strings.ReplaceAll(r.Decision.Otherwise.Text, "{why}", form.Failure)
 	}
+	if made := r.Decision.Intervention; made != nil {
+		text = strings.ReplaceAll(text, "{request}", made.Request)
+	}
 	if form != nil && form.Action != nil {
 		text = strings.ReplaceAll(text, "{form}", form.Action.Resource)
 	}

@@ -153,21 +153,6 @@ type SideEffects struct {
 	Mitigations []string `json:"mitigations,omitempty"`
 }
 
-// Intervention is the policy's request to act on the run.
-type Intervention struct {
-	Kind   string `json:"kind"` // emergency_stop is the only kind that is carried out so far
-	Reason string `json:"reason,omitempty"`
-}
-
-// EmergencyStop is the intervention that ends a run.
-const EmergencyStop = "emergency_stop"
-
-// Stops reports whether the decision ends the run. A policy that only watches
-// ends nothing.
-func (d *Decision) Stops() bool {
-	return d.Enforced == Block && d.Intervention != nil && d.Intervention.Kind == EmergencyStop
-}
-
 // RuleIDs returns the ids of the rules that fired, in order.
 func (d *Decision) RuleIDs() []string {
 	ids := make([]string, 0, len(d.Rules))

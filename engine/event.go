@@ -46,8 +46,11 @@ type Event struct {
 	PromptID string
 	Prompt   string  // the person's text, PhasePrompt only
 	Result   *Result // PhasePost only
-	Began    int64   // when the session's chain was opened, Unix milliseconds; 0: unknown, or not opened yet
-	Time     int64   // Unix milliseconds; 0: set by the caller on receipt
+	// Path of the agent's own record of the session, where it names one. It is
+	// read only to quote the person's words in a reminder.
+	Transcript string
+	Began      int64 // when the session's chain was opened, Unix milliseconds; 0: unknown, or not opened yet
+	Time       int64 // Unix milliseconds; 0: set by the caller on receipt
 
 	// Unverified is the reason why the event cannot be attributed to the
 	// client; empty: it can. Such an event is recorded, but does not count as a

@@ -62,6 +62,11 @@ type SessionFacts struct {
 	Started []StartedFacts `json:"started,omitempty"`
 	// Names of remotes that the session added or redirected; the latest 8.
 	Remotes []string `json:"remotes,omitempty"`
+	// Interventions in the session so far, oldest first; the latest 16.
+	Interventions []InterventionFacts `json:"interventions,omitempty"`
+	// Of denied_in_row, those latest in a row whose denying rule named a harm,
+	// by harm.
+	DeniedHarms []string `json:"denied_harms,omitempty"`
 }
 
 // HistoryFacts is the earlier history, as far as it bears on this action.

@@ -213,7 +213,10 @@ func (d *document) intervention() *engine.Intervention {
 			return
 		}
 		s := &document{obj: obj}
-		out = &engine.Intervention{Kind: s.text("kind"), Reason: s.text("reason")}
+		out = &engine.Intervention{
+			Kind: s.text("kind"), Issue: s.text("issue"), Attempt: int64(s.number("attempt")),
+			Factor: s.number("factor"), Request: s.text("request"), Reason: s.text("reason"),
+		}
 		d.take("interventions", s)
 	})
 	return out

@@ -36,7 +36,7 @@ type Expect struct {
 	SideEffects  string            `json:"side_effects,omitempty"`  // worst severity of the effects
 	Rewritten    *Form             `json:"rewritten,omitempty"`     // form in which the call runs: its command, or some arguments
 	Obligations  []string          `json:"obligations,omitempty"`   // everything that must be done before the call runs
-	Intervention string            `json:"intervention,omitempty"`  // intervention in the run
+	Intervention string            `json:"intervention,omitempty"`  // kind of intervention in the run; none: there is none
 	Source       string            `json:"source,omitempty"`        // prefilter: decided before any score was computed
 	Failure      string            `json:"failure,omitempty"`       // text in the reason why nothing could be decided
 }
@@ -271,7 +271,7 @@ func (f *Form) String() string {
 
 func (c *comparison) outcome(e *Expect, r *engine.Record, d *engine.Decision) {
 	c.exactly("obligations", e.Obligations, d.Obligations)
-	var intervention string
+	intervention := "none"
 	if d.Intervention != nil {
 		intervention = d.Intervention.Kind
 	}

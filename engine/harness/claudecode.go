@@ -194,7 +194,7 @@ func claudeCodeKeys() []string {
 	return []string{
 		"session_id", "cwd", "hook_event_name", "prompt_id", "permission_mode", "agent_id",
 		"tool_name", "tool_input", "tool_use_id", "tool_response", "duration_ms",
-		"error", "is_interrupt", "prompt", "source",
+		"error", "is_interrupt", "prompt", "source", "transcript_path",
 	}
 }
 
@@ -229,6 +229,7 @@ func (d document) fill(e *engine.Event) error {
 	if err != nil {
 		return err
 	}
+	_ = d.set(&e.Transcript, "transcript_path") // of another type: there is none, and no call depends on it
 	switch e.Phase {
 	case engine.PhasePre:
 		return d.fillCall(e, "tool_name", "tool_input", "tool_use_id")

@@ -107,6 +107,7 @@ func (h *State) foldPre(r *engine.Record) {
 		a.Ring = a.Ring[1:]
 	}
 	h.foldFindings(r)
+	h.foldInterventions(r)
 	if denied {
 		h.Denied++
 		h.DeniedRow++
@@ -228,6 +229,7 @@ func (h *State) foldPost(r *engine.Record) {
 	c.Decision, c.Enforced, c.Args, c.Creates, c.Tree = "", "", "", nil, ""
 	h.finishPast(c, r, news)
 	h.foldFindings(r)
+	h.foldInterventions(r)
 	if outcome != engine.OutcomeDenied {
 		h.foldStarted(r)
 		h.dropRemotes(r.Action)

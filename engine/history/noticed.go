@@ -2,6 +2,7 @@ package history
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -11,13 +12,14 @@ import (
 // independent of who judged it; so several policies can be evaluated on one
 // State, each with its own Noticed. It is not recorded.
 type PolicyState struct {
-	session map[string]int64
-	agents  map[string]map[string]findingEntry
+	session       map[string]int64
+	agents        map[string]map[string]findingEntry
+	interventions []intervention
 }
 
 // PolicyState returns what the policies that wrote the log noticed so far.
 func (h *State) PolicyState() *PolicyState {
-	n := &PolicyState{session: maps.Clone(h.Fired), agents: map[string]map[string]findingEntry{}}
+	n := &PolicyState{session: maps.Clone(h.Fired), agents: map[string]map[string]findingEntry{}, interventions: slices.Clone(h.Interventions)}
 	for _, a := range h.Agents {
 		if len(a.Fired) > 0 {
 			n.agents[a.Name] = maps.Clone(a.Fired)
@@ -30,7 +32,7 @@ func (h *State) PolicyState() *PolicyState {
 // everything else with h: it must not be folded, and is valid until h is.
 func (h *State) WithPolicyState(n *PolicyState) *State {
 	own := *h
-	own.Fired = n.session
+	own.Fired, own.Interventions = n.session, n.interventions
 	own.Agents = make([]*agentState, len(h.Agents))
 	for i, a := range h.Agents {
 		agent := *a
@@ -48,9 +50,13 @@ func (n *PolicyState) Fold(h *State, r *engine.Record, findings []engine.Finding
 		own.Fired = map[string]int64{}
 	}
 	if c := h.call(agentOf(r), r.Call); r.Kind == engine.KindPre || r.Kind == engine.KindPost && c != nil && c.Pre > 0 {
-		own.foldFindings(&engine.Record{Agent: r.Agent, Findings: findings, Decision: d})
+		as := &engine.Record{N: r.N, T: r.T, Agent: r.Agent, Findings: findings, Decision: d}
+		own.foldFindings(as)
+		own.Interventions = slices.Clone(own.Interventions)
+		own.foldInterventions(as)
 	}
 	own.boundFired()
+	n.interventions = own.Interventions
 	n.session, n.agents = own.Fired, map[string]map[string]findingEntry{}
 	for _, a := range own.Agents {
 		if len(a.Fired) > 0 {

@@ -103,6 +103,8 @@ type State struct {
 	Code      []writtenCode           `json:"code,omitempty"`      // that policy objected to, most recent last
 	Running   []startedEntry          `json:"running,omitempty"`   // processes, most recent last
 	Remotes   []string                `json:"remotes,omitempty"`   // names of remotes that were added, most recent last
+	// Made by policy, most recent last.
+	Interventions []intervention `json:"interventions,omitempty"`
 
 	// Actions so far when something was last, for SinceFacts.
 	SecretAt    int64 `json:"secret_at,omitempty"`

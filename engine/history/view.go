@@ -54,6 +54,7 @@ func (h *State) sessionFacts(r *engine.Record) engine.SessionFacts {
 	f.Spread = spread(&f)
 	f.Growing, f.Agents, f.Scope = h.growing(), h.Spawned, orEmpty(h.Goals.Scope)
 	f.Started, f.Remotes = h.started(), h.Remotes
+	f.Interventions, f.DeniedHarms = h.interventionFacts(r.T), h.deniedHarms()
 	if h.Stop != nil {
 		f.Stopped, f.StopReason, f.StopBy = true, h.Stop.Reason, h.Stop.By
 	}

@@ -27,9 +27,10 @@ type Reviewer struct {
 	Classifier engine.Classifier
 	Log        Log
 	Env        engine.Env
-	Now        func() int64             // Unix milliseconds
-	Elapsed    func() float64           // milliseconds since the event was received
-	Mask       func(text string) string // masks secrets in error texts
+	Now        func() int64              // Unix milliseconds
+	Elapsed    func() float64            // milliseconds since the event was received
+	Mask       func(text string) string  // masks secrets in error texts
+	Request    func(engine.Event) string // latest words of a person, raw; empty: unknown. nil: they are never read
 }
 
 // maxID limits the length of the ids that an agent gives: they are copied into
@@ -226,7 +227,7 @@ func (r *Reviewer) first(ctx context.Context, t history.Tail, h *review) (engine
 	if err := r.act(t, h.rec); err != nil {
 		return engine.Answer{}, err
 	}
-	answer := engine.AnswerOf(h.rec)
+	answer := r.answerTo(h.event, h.rec)
 	answer.Args = args
 	return answer, nil
 }

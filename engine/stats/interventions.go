@@ -113,9 +113,8 @@ func (v *interventions) settle(w *watch, o Outcome) {
 
 // add waits for what comes of an intervention.
 func (v *interventions) add(r *engine.Record, agent, issue string) {
-	effect := r.Answer.Effect
-	next := &watch{agent: agent, issue: issue, kind: string(effect), record: r.ID(), call: r.Call,
-		strictness: effect.Strictness(), before: -1, calls: v.calls[agent], time: r.T}
+	next := &watch{agent: agent, issue: issue, record: r.ID(), call: r.Call, before: -1, calls: v.calls[agent], time: r.T}
+	next.kind, next.strictness = kindOf(r)
 	if i := slices.IndexFunc(v.watched, func(w *watch) bool { return w.agent == agent && w.issue == issue }); i >= 0 {
 		if r.Call != "" && r.Call == v.watched[i].call {
 			return // one intervention, told before and after the call
@@ -131,12 +130,26 @@ func (v *interventions) add(r *engine.Record, agent, issue string) {
 	v.watched = append(v.watched, next)
 }
 
+// stopStrictness is that of a stop, which is stricter than any answer.
+const stopStrictness = 50
+
+// kindOf returns what was done and how strict it was: the intervention, where the
+// policy made one with a warning, else the answer.
+func kindOf(r *engine.Record) (kind string, strictness int) {
+	effect := r.Answer.Effect
+	strictness = 10 * effect.Strictness()
+	if made := r.Decision.Intervention; made != nil && effect == engine.Warn {
+		return made.Kind, strictness + slices.Index(engine.Interventions(), made.Kind)
+	}
+	return string(effect), strictness
+}
+
 // act notes that what was answered was not all: it is the stronger intervention
 // of the two. One that no answer asked for stands for itself.
 func (v *interventions) act(r *engine.Record) {
 	for _, w := range v.watched {
 		if w.record == r.Act.Of && !w.settled {
-			w.kind, w.strictness = r.Act.Kind, engine.Block.Strictness()+1
+			w.kind, w.strictness = r.Act.Kind, stopStrictness
 			return
 		}
 	}

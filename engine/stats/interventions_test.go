@@ -36,6 +36,12 @@ func TestInterventions(t *testing.T) {
 			post.Call, post.Decision.Rules = call, []engine.RuleResult{{ID: "loop", Decision: engine.Warn}}
 			s.calls(12, 10)
 		}, []Intervention{{"warn", "loop", Helped, 1}}, nil},
+		"a correction, then a reminder": {func(s *tale) {
+			s.call(engine.Warn, "loop").Decision.Intervention = &engine.Intervention{Kind: engine.SoftCorrection, Issue: "loop"}
+			s.call(engine.Warn, "loop").Decision.Intervention = &engine.Intervention{Kind: engine.ContextReinforcement, Issue: "loop"}
+			s.calls(12, 10)
+		},
+			[]Intervention{{"context_reinforcement", "loop", Helped, 1}, {"soft_correction", "loop", Returned, 1}}, []Escalation{{"loop", 1}}},
 		"stricter, as it came back": {func(s *tale) {
 			s.call(engine.Warn, "loop")
 			s.call(engine.Ask, "loop")

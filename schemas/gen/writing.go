@@ -216,6 +216,7 @@ func placeholders() []placeholder {
 			"4 folders in the last 10 actions"},
 		{"opaque", "reasons why parts could not be parsed", "a part could not be parsed; else empty", "command"},
 		{"operations", "writes and deletions since the last prompt", always, "7"},
+		{"limits", "limits of a throttled session that the call exceeds", "rule throttled; else empty", "60 calls in 60 seconds"},
 		{"deletions", "files that the session deleted and had not created", always, "0"},
 		{"written", "code that was written, with the rules that match it", "rule written_code and similar rules; else empty",
 			"./clean.sh (broad deletion)"},

@@ -6,6 +6,7 @@
 # scope: package
 package reviewer.outcome
 
+import data.reviewer.intervention
 import data.reviewer.rewriting
 import data.reviewer.scores
 import data.reviewer.spoken
@@ -20,12 +21,19 @@ decision := "allow" if {
 	quiet
 } else := "allow" if {
 	allowed_by_person
-} else := _verdicts[max(array.concat([_own], [_demand(r) | some r in spoken.rules]))]
+} else := _verdicts[max(array.concat([_own, _stop], [_demand(r) | some r in spoken.rules]))]
 
 # METADATA
 # title: The answer to give
 # description: The decision after the enforcement modes of the bundle and of each rule.
-enforced := "allow" if {
+enforced := "block" if {
+	_soften(_stop, data.reviewer.enforcement) == _strictness.block
+} else := answered
+
+# METADATA
+# title: The answer to the call alone
+# description: Before an intervention stops the session.
+answered := "allow" if {
 	quiet
 } else := "allow" if {
 	allowed_by_person
@@ -69,6 +77,11 @@ _own := _unmodified if {
 	own == "modify"
 	not rewriting.possible
 }
+
+# Nothing passes in the call at which the session stops.
+_stop := _strictness.block if {
+	intervention.stops
+} else := _strictness.allow
 
 _enforced(r) := _soften(_demand(r), r.mode)
 

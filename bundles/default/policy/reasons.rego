@@ -6,6 +6,7 @@
 # scope: package
 package reviewer.reasons
 
+import data.reviewer.intervention
 import data.reviewer.outcome
 import data.reviewer.scores
 import data.reviewer.spoken
@@ -155,10 +156,17 @@ otherwise := _told(_texts.otherwise_denial) if {
 	outcome.otherwise == "block"
 } else := _told(_texts.otherwise_question)
 
-_told(template) := _fill(template, {
+_told(template) := _fill(template, object.union(_words, {"{reason}": intervention.chosen.reason})) if {
+	intervention.stops
+	not input.session.stopped
+} else := _fill(template, object.union(_words, intervention.facts)) if {
+	intervention.chosen
+} else := _fill(template, _words)
+
+_words := {
 	"{reason}": _lead, "{rule}": _rule, "{alternative}": _way, "{person}": _person,
 	"{by}": object.get(input.session, "stop_by", "a person"),
-})
+}
 
 # What a person can still do. Nobody can allow what protects reviewer itself, or what
 # the organisation insists on.
@@ -169,6 +177,8 @@ _person := _texts.person_may_not if {
 
 _template := _texts.stop if {
 	input.session.stopped
+} else := intervention.template if {
+	true
 } else := _texts.denial if {
 	outcome.enforced == "block"
 } else := _texts.question if {
@@ -183,13 +193,16 @@ _template := _texts.stop if {
 # the scores' own reason if no rule was as strict.
 _lead := object.get(input.session, "stop_reason", "no reason given") if {
 	input.session.stopped
-} else := _brief(_leading[0]) if {
+} else := brief(_leading[0]) if {
 	_leading != []
 } else := primary
 
-# The agent knows its own call: of a long value, the beginning and the end are enough.
-# The record has all of it.
-_brief(r) := _fill(r.message, {name: _clip(facts[name]) | some name in regex.find_n(`\{[a-z_]+\}`, r.message, -1)}) if {
+# METADATA
+# title: A rule's message for the agent
+# description: >-
+#   The agent knows its own call: of a long value, the beginning and the end are enough.
+#   The record has all of it.
+brief(r) := _fill(r.message, {name: _clip(facts[name]) | some name in regex.find_n(`\{[a-z_]+\}`, r.message, -1)}) if {
 	facts := _facts_of(r)
 }
 
@@ -212,9 +225,9 @@ _leading := [r | some r in spoken.rules; outcome.leads(r)]
 
 # METADATA
 # title: Interventions in the session
-# description: A stopped session ends at the next opportunity.
-interventions := [{"kind": "emergency_stop", "reason": object.get(input.session, "stop_reason", "")}] if {
-	input.session.stopped
+# description: At most one.
+interventions := [intervention.chosen] if {
+	intervention.chosen
 } else := []
 
 # The placeholders of templates. An unknown target says that it is unknown.
@@ -227,6 +240,7 @@ _facts := {
 	"{host}": concat(", ", _hosts),
 	"{opaque}": concat(", ", {o.reason | some o in input.action.opaque}),
 	"{workspace}": input.session.workspace,
+	"{limits}": concat(", ", intervention.exceeded),
 	"{operations}": sprintf("%d", [input.session.file_ops]),
 	"{deletions}": sprintf("%d", [input.session.deleted]),
 	"{place}": _place,

@@ -1,5 +1,7 @@
 package reviewer.spoken
 
+import data.reviewer.intervention
+
 # METADATA
 # title: Session stopped
 # custom:
@@ -14,6 +16,16 @@ speaks contains "limit_file_operations" if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	input.session.file_ops > data.reviewer.resources.max_file_operations
+}
+
+# METADATA
+# title: Limit of a throttled session
+# custom:
+#   id: throttled
+speaks contains "throttled" if {
+	input.phase == "pre"
+	input.session.interventions != []
+	intervention.exceeded != []
 }
 
 # METADATA

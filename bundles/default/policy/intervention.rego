@@ -1,0 +1,323 @@
+# METADATA
+# title: Interventions
+# description: >-
+#   What is done about a run that goes wrong, beyond the answer to one call. An issue is
+#   a pattern or rule that fires; its ladder lists the kinds of intervention in the order
+#   in which they are tried. Everything weighed is data, and the interventions before.
+# scope: package
+package reviewer.intervention
+
+import data.reviewer.outcome
+import data.reviewer.scores
+import data.reviewer.spoken
+
+_settings := data.reviewer.interventions
+
+_past := object.get(input.session, "interventions", [])
+
+_run := [i | some i in _past; i.run]
+
+# METADATA
+# title: The intervention, if there is one
+# description: A stopped session is stopped again at the next opportunity.
+chosen := {"kind": "emergency_stop", "reason": object.get(input.session, "stop_reason", "")} if {
+	input.session.stopped
+} else := object.union(_stop, {"kind": "emergency_stop", "attempt": count(_about(_stop.issue)) + 1}) if {
+	_stop
+} else := object.union_n([{"kind": _kind, "issue": _issue.id, "attempt": count(_about(_issue.id)) + 1}, _factor_of, _request_of]) if {
+	not _waits
+}
+
+# METADATA
+# title: The session is to stop
+stops if chosen.kind == "emergency_stop"
+
+_acts if {
+	spoken.rules != []
+	_settings.enabled
+	data.reviewer.enabled
+	data.reviewer.enforcement != "observe"
+	not outcome.allowed_by_person
+}
+
+_about(id) := [i | some i in _past; i.issue == id; i.agent == input.agent]
+
+# Stops
+
+_stop := {"issue": _again, "reason": _text(_settings.texts.repeated, {"{rule}": _again})} if {
+	_stoppable
+} else := {"issue": _denying.id, "reason": _text(_settings.texts.in_row, {"{rule}": _denying.id, "{count}": sprintf("%d", [_row])})} if {
+	_stoppable
+	_denying.harm in _settings.stops.harms
+	_row >= _settings.stops.in_row
+} else := {"issue": _denying.id, "reason": _text(_settings.texts.denials, {"{count}": sprintf("%d", [input.session.denials + 1])})} if {
+	_stoppable
+	_denying.harm in _settings.stops.harms
+	input.session.denials + 1 >= _settings.stops.denials
+} else := {"issue": _issue.id, "reason": _text(_settings.texts.exhausted, {"{rule}": _issue.id, "{count}": sprintf("%d", [count(_run)])})} if {
+	_stoppable
+	_issue
+	count(_run) >= _settings.max_interventions_per_execution
+} else := {"issue": _issue.id, "reason": _text(_settings.texts.ladder, {"{reason}": data.reviewer.reasons.brief(_issue)})} if {
+	_stoppable
+	_kind == "emergency_stop"
+}
+
+_stoppable if {
+	_acts
+	_settings.hard_stop
+	data.reviewer.enforcement == "enforce"
+	not "emergency_stop" in _settings.disabled
+}
+
+# A rule that denies the call, and did so a short while ago.
+_again := [r.id |
+	some r in spoken.rules
+	r.decision == "block"
+	r.mode == "enforce"
+	r.id in _settings.stops.repeated
+	some i in _past
+	i.issue == r.id
+	i.ago <= _settings.stops.within
+][0] if {
+	input.phase == "pre"
+}
+
+# The rule that denies the call, whatever else is said about it.
+_denying := spoken.rules[0] if {
+	input.phase == "pre"
+	spoken.rules[0].decision == "block"
+	spoken.rules[0].mode == "enforce"
+}
+
+# The denials in a row that name such a harm, this one included.
+_row := (1 + count(_harms)) - max(array.concat([0], [i | some j, harm in _harms; i := j + 1; not harm in _settings.stops.harms]))
+
+_harms := object.get(input.session, "denied_harms", [])
+
+# Ladders
+
+# The first rule that fires and has a ladder.
+_issue := [r | some r in spoken.rules; r.mode != "observe"; _laddered(r)][0] if _acts
+
+_laddered(r) if _settings.ladders[r.id]
+
+_laddered(r) if r.id in _settings.stops.repeated
+
+_laddered(r) if {
+	r.decision == "warn"
+	input.finding[r.id].level
+}
+
+_kind := "soft_correction" if {
+	# The first time, what gets around a denial is only denied.
+	_issue.id in _settings.stops.repeated
+} else := _by_severity if {
+	_weighed
+} else := _rungs[_rung]
+
+_weighed if _issue.id in _settings.immediate
+
+_weighed if not _ladder
+
+_ladder := _settings.progressive if {
+	_settings.strategy == "progressive"
+} else := _settings.ladders[_issue.id] if {
+	true
+} else := _settings.ladders["*"]
+
+_rungs := [kind | some kind in _ladder; not kind in _settings.disabled]
+
+_own := _about(_issue.id)
+
+_last := _own[count(_own) - 1]
+
+_rung := 0 if {
+	_own == []
+} else := _at if {
+	not _moves_up
+} else := min([_at + 1, count(_rungs) - 1])
+
+# Where the ladder has changed in the meantime, it starts anew.
+_at := max(array.concat([0], [i | some i, kind in _rungs; kind == _last.kind]))
+
+_moves_up if {
+	not _helps
+	_may_move
+}
+
+_may_move if _last.ms >= _settings.escalation_delay_seconds * 1000
+
+_may_move if _uses(_last.kind) >= _settings.max_attempts
+
+_helps if {
+	uses := [i | some i in _own; i.kind == _last.kind]
+	helped := [i | some i in uses; not _returned(i)]
+	count(helped) >= _settings.effectiveness_threshold * count(uses)
+}
+
+# The issue was found again too soon after it, or now is.
+_returned(i) if i.back.actions <= _settings.effectiveness.actions
+
+_returned(i) if i.back.ms <= _settings.effectiveness.seconds * 1000
+
+_returned(i) if {
+	not i.back
+	i.ago <= _settings.effectiveness.actions
+}
+
+_returned(i) if {
+	not i.back
+	i.ms <= _settings.effectiveness.seconds * 1000
+}
+
+_uses(kind) := count([i | some i in _own; i.kind == kind])
+
+# Messages wait; what is stricter does not. A question and a denial have texts of their
+# own, and the agent would not read the message.
+_waits if {
+	_kind in {"soft_correction", "context_reinforcement"}
+	not _issue.id in _settings.stops.repeated
+	_too_soon
+}
+
+_waits if {
+	outcome.answered != "warn"
+	not _issue.id in _settings.stops.repeated
+}
+
+_waits if _kind == "emergency_stop" # and nothing may stop the session
+
+_too_soon if _past[count(_past) - 1].ms < _settings.intervention_cooldown_seconds * 1000
+
+_too_soon if _uses(_kind) >= _settings.max_attempts
+
+# Severity
+
+_by_severity := [kind | some kind in _settings.progressive; _fits(kind); not kind in _settings.disabled][0]
+
+_fits("emergency_stop") := true
+
+_fits(kind) if _combined < _settings.severity.below[kind]
+
+_combined := ((_base * _confidence) * (1 + _impact)) + (_settings.severity.escalation * count(_in_vain))
+
+_base := _settings.severity.base[object.get(input.finding, [_issue.id, "level"], _issue.severity)]
+
+_confidence := object.get(input.finding, [_issue.id, "confidence"], 1)
+
+_impact := object.get(_settings.severity.impact, scores.side_effects.severity, 0)
+
+_in_vain := [i |
+	some i in _own
+	i.ms <= _settings.severity.window_seconds * 1000
+	_returned(i)
+]
+
+# Throttling
+
+_factor_of := {"factor": _factor} if {
+	_kind == "resource_throttling"
+} else := {}
+
+_factor := _settings.reduction_factors.severe if {
+	_throttles != []
+} else := min(array.concat([1], [_settings.reduction_factors[name] | some name, from in _settings.growth; _growth > from]))
+
+_growth := max(array.concat([0], [ratio | some g in input.session.growing; some ratio in g.ratios]))
+
+_throttles := [i.factor | some i in _run; i.kind == "resource_throttling"]
+
+# METADATA
+# title: The limits of a throttled session
+# description: Each is at least 1.
+limits[name] := max([1, floor(base * product(_throttles))]) if {
+	_throttles != []
+	some name, base in _settings.limits
+}
+
+# METADATA
+# title: The limits that this call exceeds, in words
+exceeded := [_limit_text(name, limit) | some name, limit in limits; _use[name] > limit]
+
+_limit_text(name, limit) := _text(_settings.texts.limits[name], {
+	"{limit}": sprintf("%d", [limit]),
+	"{seconds}": sprintf("%d", [_settings.metrics_window_seconds]),
+})
+
+# This call included. Denied calls do not count, or an agent that tries again would
+# never be below its limit.
+_use["calls"] := (1 + _metrics.events) - _metrics.denied
+
+_use["requests"] := _with("network_request")
+
+_use["agents"] := _with("agent_spawn")
+
+_use["files"] := input.session.file_ops if "changes_files" in input.facts
+
+_with(type) := 1 + object.get(_metrics.by_type, type, 0) if type in input.action.types
+
+_metrics := input.history.windows.metrics
+
+# What the agent is told
+
+# METADATA
+# title: The text of the intervention
+# description: >-
+#   Only where the answer is no more than a warning: a denial or a question has its own
+#   text. "{request}" stands for the user's words, which are in the transcript only.
+template := _texts.emergency_stop if {
+	stops
+	not input.session.stopped
+} else := _texts[chosen.kind] if {
+	outcome.answered == "warn"
+	not stops
+}
+
+_texts := _settings.texts
+
+# METADATA
+# title: What the text's placeholders stand for
+facts := {"{correction}": _correction, "{constraints}": _constraints, "{limits}": _limits_text}
+
+_correction := concat("", [_strong, _advice])
+
+_strong := _texts.strong if {
+	chosen.kind == "context_reinforcement"
+	_settings.reinforcement_strength == "strong"
+} else := ""
+
+# What is known of the error says more than what is known of the pattern.
+_advice := concat("", [_settings.guidance[input.event.result.trouble], " "]) if {
+	true
+} else := concat("", [_settings.corrections[chosen.issue], " "]) if {
+	true
+} else := ""
+
+_constraints := _text(_texts.constraints, {"{constraints}": concat(", ", _said)}) if {
+	_settings.reinforcement_strength != "light"
+	_said != []
+} else := ""
+
+# Those that the call touches first.
+_said := array.concat(
+	[_constraint(c) | some c in input.goal.constraints; c.touched],
+	[_constraint(c) | some c in input.goal.constraints; not c.touched],
+)
+
+_constraint(c) := _text(object.get(_texts.constraint, c.kind, c.kind), {"{what}": object.get(c, "what", "")})
+
+# The limits as they will be with this intervention's factor.
+_limits_text := concat(", ", [_limit_text(name, max([1, floor(base * product(array.concat(_throttles, [chosen.factor])))])) |
+	some name, base in _settings.limits
+])
+
+_request_of := {"request": _unread} if {
+	_kind == "context_reinforcement"
+} else := {}
+
+_unread := _text(_texts.unread, {"{intents}": concat(", ", input.goal.intents)}) if {
+	input.goal.intents != []
+} else := _texts.unknown
+
+_text(template, facts) := strings.replace_n(facts, template)

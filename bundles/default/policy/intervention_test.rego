@@ -1,0 +1,155 @@
+# METADATA
+# title: What is done about a run
+# scope: package
+package reviewer.intervention_test
+
+import data.reviewer.given_test as given
+import data.reviewer.intervention
+
+_rows := {
+	"one": {"id": "one", "decision": "warn"},
+	"harm": {"id": "harm", "decision": "block", "harm": "loss"},
+	"around": {"id": "around", "decision": "block", "harm": "loss"},
+}
+
+_ladder := ["soft_correction", "context_reinforcement", "emergency_stop"]
+
+_settings := object.union(data.reviewer.interventions, {
+	"ladders": {"one": _ladder},
+	"stops": {"repeated": ["around"], "within": 50, "harms": ["loss"], "in_row": 3, "denials": 20},
+})
+
+_found(id, session) := given.call({
+	"findings": [id], "finding": {id: {"level": "medium", "confidence": 1}}, "session": session,
+	"history": {"windows": {"metrics": {"events": 9, "denied": 2, "by_type": {"network_request": 4}}}},
+})
+
+# An earlier intervention about "one", with the issue found again after two actions.
+_made(kind, seconds, back) := {
+	"kind": kind, "issue": "one", "agent": "main", "ago": 20, "ms": seconds * 1000, "run": true, "factor": 0.5,
+	"back": {"actions": back, "ms": back * 1000},
+}
+
+_soft(seconds) := _made("soft_correction", seconds, 2)
+
+_kind(doc) := kind if {
+	kind := intervention.chosen.kind with input as doc
+		with data.reviewer.catalog as _rows
+		with data.reviewer.interventions as _settings
+} else := "none"
+
+test_ladder[name] if {
+	some name, case in {
+		"first": {"before": [], "kind": "soft_correction"},
+		"too soon after the last one": {"before": [_soft(20)], "kind": "none"},
+		"before the next rung is due": {"before": [_soft(40)], "kind": "soft_correction"},
+		"the next rung": {"before": [_soft(130)], "kind": "context_reinforcement"},
+		"it helped": {"before": [_made("soft_correction", 130, 200)], "kind": "soft_correction"},
+		"it helped seldom": {"before": [_made("soft_correction", 900, 200), _soft(400), _soft(130)], "kind": "context_reinforcement"},
+		"it helped often": {"before": [_soft(900), _made("soft_correction", 400, 200), _made("soft_correction", 130, 200)], "kind": "none"},
+		"used too often": {"before": [_soft(90), _soft(60), _soft(40)], "kind": "context_reinforcement"},
+		"the last rung": {"before": [_soft(400), _made("context_reinforcement", 130, 2)], "kind": "emergency_stop"},
+		"too many": {"before": [_soft(n * 200) | some n in numbers.range(1, 10)], "kind": "emergency_stop"},
+	}
+	case.kind == _kind(_found("one", {"interventions": case.before}))
+}
+
+_denied(session) := given.call({"findings": ["harm"], "finding": {"harm": {}}, "session": session})
+
+_around(before) := given.call({"findings": ["around"], "finding": {"around": {}}, "session": {"interventions": before}})
+
+test_stops[name] if {
+	some name, case in {
+		"one denial": {"doc": _denied({}), "kind": "none"},
+		"the second": {"doc": _denied({"denied_harms": ["loss"]}), "kind": "none"},
+		"the third": {"doc": _denied({"denied_harms": ["loss", "loss"]}), "kind": "emergency_stop"},
+		"the third, with another harm in between": {"doc": _denied({"denied_harms": ["loss", "limit"]}), "kind": "none"},
+		"the twentieth": {"doc": _denied({"denials": 19}), "kind": "emergency_stop"},
+		"the first way around": {"doc": _around([]), "kind": "soft_correction"},
+		"the second way around": {"doc": _around([{"kind": "soft_correction", "issue": "around", "agent": "main", "ago": 50, "ms": 1, "run": true}]), "kind": "emergency_stop"},
+		"long after the first": {"doc": _around([{"kind": "soft_correction", "issue": "around", "agent": "main", "ago": 51, "ms": 1, "run": true}]), "kind": "soft_correction"},
+	}
+	case.kind == _kind(case.doc)
+}
+
+test_only_a_person_stops if {
+	doc := _denied({"denied_harms": ["loss", "loss"]})
+	not intervention.stops with input as doc
+		with data.reviewer.catalog as _rows
+		with data.reviewer.interventions as object.union(_settings, {"hard_stop": false})
+}
+
+test_observed if {
+	doc := _found("one", {})
+	not intervention.chosen with input as doc
+		with data.reviewer.catalog as _rows
+		with data.reviewer.interventions as _settings
+		with data.reviewer.enforcement as "observe"
+}
+
+test_severity[name] if {
+	some name, case in {
+		"mild": {"base": 0.2, "before": [], "kind": "soft_correction"},
+		"moderate": {"base": 0.4, "before": [], "kind": "context_reinforcement"},
+		"with one that did not help": {"base": 0.2, "before": [_soft(200)], "kind": "resource_throttling"},
+		"the worst": {"base": 1, "before": [], "kind": "emergency_stop"},
+	}
+	settings := object.union(_settings, {"immediate": ["one"], "severity": {"base": {"medium": case.base}}})
+	doc := _found("one", {"interventions": case.before})
+	case.kind == intervention.chosen.kind with input as doc
+		with data.reviewer.catalog as _rows
+		with data.reviewer.interventions as settings
+}
+
+_throttled(n) := [object.union(_made("resource_throttling", 130, 200), {"issue": "other"}) | some _ in numbers.range(1, n)]
+
+test_limits[name] if {
+	some name, case in {
+		"not throttled": {"n": 0, "limits": {}},
+		"once": {"n": 1, "limits": {"calls": 5, "requests": 2}},
+		"twice": {"n": 2, "limits": {"calls": 2, "requests": 1}},
+		"ten times": {"n": 10, "limits": {"calls": 1, "requests": 1}},
+	}
+	doc := _found("one", {"interventions": [i | some i in _throttled(case.n); case.n > 0]})
+	limits := intervention.limits with input as doc with data.reviewer.interventions.limits as {"calls": 10, "requests": 4}
+	case.limits == object.filter(limits, ["calls", "requests"])
+}
+
+test_exceeded[name] if {
+	some name, case in {
+		"within": {"limits": {"calls": 16, "requests": 20}, "said": []},
+		"calls": {"limits": {"calls": 14, "requests": 20}, "said": ["7 calls in 60 seconds"]},
+		"requests": {"limits": {"calls": 16, "requests": 8}, "said": ["4 network requests in 60 seconds"]},
+	}
+	doc := object.union(_found("one", {"interventions": _throttled(1)}), {"action": {"types": ["network_request"]}})
+	case.said == intervention.exceeded with input as doc with data.reviewer.interventions.limits as case.limits
+}
+
+test_factor[name] if {
+	some name, case in {
+		"nothing grows": {"ratios": [], "before": [], "factor": 1},
+		"a little": {"ratios": [1.3], "before": [], "factor": 0.85},
+		"much": {"ratios": [1.1, 1.6], "before": [], "factor": 0.7},
+		"very much": {"ratios": [2.5], "before": [], "factor": 0.5},
+		"again": {"ratios": [], "before": [_made("resource_throttling", 400, 2)], "factor": 0.25},
+	}
+	doc := _found("one", {"interventions": case.before, "growing": [{"ratios": case.ratios}]})
+	case.factor == intervention.chosen.factor with input as doc
+		with data.reviewer.catalog as _rows
+		with data.reviewer.interventions as object.union(_settings, {"ladders": {"one": ["resource_throttling"]}})
+}
+
+test_texts[name] if {
+	some name, case in {
+		"medium": {"strength": "medium", "said": "They also said: leave billing/ alone, change nothing.\n"},
+		"light": {"strength": "light", "said": ""},
+	}
+	doc := object.union(_found("one", {}), {"goal": {"constraints": [
+		{"kind": "read_only", "touched": false, "later": []},
+		{"kind": "leave", "what": "billing/", "touched": true, "later": []},
+	]}})
+	facts := intervention.facts with input as doc
+		with data.reviewer.catalog as _rows
+		with data.reviewer.interventions as object.union(_settings, {"reinforcement_strength": case.strength})
+	facts["{constraints}"] == case.said
+}

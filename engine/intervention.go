@@ -1,0 +1,58 @@
+package engine
+
+// Intervention is the policy's request to act on the run, not only on one call.
+// At most one is made per event.
+type Intervention struct {
+	Kind    string  `json:"kind"`              // one of Interventions
+	Issue   string  `json:"issue,omitempty"`   // id of the rule or pattern that it is about
+	Attempt int64   `json:"attempt,omitempty"` // number of interventions about the issue, this one included; absent where a session is stopped already
+	Factor  float64 `json:"factor,omitempty"`  // resource_throttling: what the limits are multiplied by
+	Request string  `json:"request,omitempty"` // context_reinforcement: text for {request} where the user's words cannot be read
+	Reason  string  `json:"reason,omitempty"`
+}
+
+// The kinds of intervention, from the mildest to the strictest.
+const (
+	SoftCorrection       = "soft_correction"       // a message says what goes wrong and what to try instead
+	ContextReinforcement = "context_reinforcement" // a message restates the request and its constraints
+	ResourceThrottling   = "resource_throttling"   // limits that later calls feel, until the next prompt
+	CheckpointRollback   = "checkpoint_rollback"   // files return to a checkpoint; not available yet
+	EmergencyStop        = "emergency_stop"        // nothing more runs until a person resumes the session
+)
+
+// Interventions lists the kinds of intervention, mildest first.
+func Interventions() []string {
+	return []string{SoftCorrection, ContextReinforcement, ResourceThrottling, CheckpointRollback, EmergencyStop}
+}
+
+// Vocabulary returns the values that an intervention's field may hold; nil: any.
+func (Intervention) Vocabulary(field string) []string {
+	if field == "kind" {
+		return Interventions()
+	}
+	return nil
+}
+
+// InterventionFacts describes an earlier intervention in the session.
+type InterventionFacts struct {
+	Kind   string  `json:"kind"`             // kind of intervention
+	Issue  string  `json:"issue"`            // id of the rule or pattern that it was about
+	Agent  string  `json:"agent"`            // agent that it was addressed to
+	Factor float64 `json:"factor,omitempty"` // what throttling multiplied the limits by
+	Ago    int64   `json:"ago"`              // actions of the session since
+	MS     int64   `json:"ms"`               // milliseconds since, by event time
+	Run    bool    `json:"run"`              // it was made since the latest prompt
+	Back   *Return `json:"back,omitempty"`   // when the issue was found again; absent: it was not, so far
+}
+
+// Return says how long after an intervention its issue was found again.
+type Return struct {
+	Actions int64 `json:"actions"` // actions of the session in between
+	MS      int64 `json:"ms"`      // milliseconds in between, by event time
+}
+
+// Stops reports whether the decision ends the run. A policy that only watches
+// ends nothing.
+func (d *Decision) Stops() bool {
+	return d.Enforced == Block && d.Intervention != nil && d.Intervention.Kind == EmergencyStop
+}
