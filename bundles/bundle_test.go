@@ -52,7 +52,7 @@ func shippedBundle(t *testing.T) *Bundle {
 	return b
 }
 
-// checkErrors: an error for a nil list of wants is none; else each must be in it.
+// checkErrors: an error for a nil list of wants is not one; else each must be in it.
 func checkErrors(t *testing.T, name string, err error, wants ...string) {
 	t.Helper()
 	for _, want := range wants {

@@ -119,7 +119,7 @@ func (r Rule) patternMarkdown() string {
 	return text
 }
 
-// steps says from which number on the pattern is found, and what it is worth.
+// steps says from which number the pattern is found, and what it is worth.
 func (r Rule) steps() string {
 	if r.Threshold == nil {
 		return ""

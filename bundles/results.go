@@ -95,7 +95,7 @@ func (r *Results) IgnoredCount() int {
 func (r *Results) Encode() ([]byte, error) { return indented(r) }
 
 // ReadResults reads what is next to an archive, which is to be that of these
-// bytes: results of another archive say nothing of it.
+// bytes: results of another archive say nothing about it.
 func ReadResults(in io.Reader, archive []byte) (*Results, error) {
 	raw, err := io.ReadAll(io.LimitReader(in, maxResults+1))
 	switch {

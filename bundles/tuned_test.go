@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// tuned returns a pattern that ships as settings have it, and whether it is there.
+// tuned returns a built-in pattern as settings have it, and whether it is there.
 func tuned(t *testing.T, id string, settings ...[2]string) (Rule, bool) {
 	t.Helper()
 	e, err := assembled(t, settings...)

@@ -47,7 +47,7 @@ func (r *Rewordings) Of(text string) []mutant.Rewording {
 	return w.all
 }
 
-// rewording is one text while others are made of it.
+// rewording is one text while others are made from it.
 type rewording struct {
 	of   *Rewordings
 	text string
@@ -156,7 +156,7 @@ const mostElements = 5
 
 func (n *target) name() string { return nameOf(n.written) }
 
-// nameOf is the function or operator of a call; empty: it is none.
+// nameOf is the function or operator of a call; empty if it is not one.
 func nameOf(e ast.Expr) string {
 	if e == nil || e.Kind() != ast.CallKind {
 		return ""

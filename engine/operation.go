@@ -30,7 +30,7 @@ func Operations() []string {
 	return []string{OpSetFlag, OpDropFlag, OpReplaceArg, OpInsertArg, OpSetField}
 }
 
-// Vocabulary lists the values of a field, nil where it is open.
+// Vocabulary lists the values of a field, nil if it is open.
 func (Operation) Vocabulary(field string) []string {
 	if field == "op" {
 		return Operations()

@@ -302,7 +302,7 @@ func NewerFormat(version int) error {
 const Version = 5
 
 // AsModified returns a record as if the call had been made in its modified form;
-// nil where it has none.
+// nil if it has none.
 func (r *Record) AsModified() *Record {
 	if r.Rewritten == nil || r.Rewritten.Action == nil || r.Rewritten.SHA == nil || r.Event == nil {
 		return nil

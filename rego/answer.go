@@ -23,7 +23,7 @@ type NotFired struct {
 	ID   string `json:"id"`
 	At   Stop   `json:"at"`           // in the rule
 	In   []Stop `json:"in,omitempty"` // in what it asks there, the outermost first
-	Held int    `json:"held"`         // lines of the rule before the one that stopped it, but for a question of the phase
+	Held int    `json:"held"`         // lines of the rule before the one that stopped it, except for a question of the phase
 	Left int    `json:"left"`         // lines after it
 }
 
@@ -350,7 +350,7 @@ func brief(v ast.Value) string {
 	return text
 }
 
-// Places says of each rule that fires where it is written first,
+// Places says about each rule that fires where it is written first,
 // layer/path:line.
 func (h *Host) Places() map[string]string {
 	all := map[string]string{}

@@ -17,7 +17,7 @@ type Change struct {
 	mutant.Mutant
 
 	path      string     // of the rule that is changed
-	reach     []spotKind // what has to be reached for the change to count; any of them
+	reach     []spotKind // what must be reached for the change to count; any of them
 	otherwise []spotKind // the same where none of reach was ever seen: the compiler has rewritten it
 	do, undo  func()     // in the module that it was made of
 }
@@ -39,7 +39,7 @@ func changes(name string, m *ast.Module) []*Change {
 	return g.all
 }
 
-// mutation walks a module. What it is in at the moment says what has to be
+// mutation walks a module. What it is in at the moment says what must be
 // reached for a change to count.
 type mutation struct {
 	file   string

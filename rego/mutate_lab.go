@@ -269,7 +269,7 @@ func (n *Note) TraceEvent(e topdown.Event) {
 	}
 }
 
-// Relevance describes what of a decision somebody looks at, next to what becomes
+// Relevance describes what of a decision someone looks at, next to what becomes
 // of the call and by which rules.
 type Relevance struct {
 	Texts  bool // reasons, messages, what the agent is told
@@ -277,7 +277,7 @@ type Relevance struct {
 }
 
 // Same reports whether a decision is reproduced on another host, as far as
-// it matters. What does not matter may be different, and still has to be a
+// it matters. What does not matter may be different, and still must be a
 // decision.
 func (n *Note) Same(ctx context.Context, h *Host, what Relevance) bool {
 	var more []opa.EvalOption
@@ -453,7 +453,7 @@ func pathOfRef(r ast.Ref) string {
 	return b.String()
 }
 
-// related reports whether one of some paths is the path, or lies above or below
+// related reports whether one of some paths is the path, or is above or below
 // it.
 func related(path string, others []string) bool {
 	return slices.ContainsFunc(others, func(o string) bool {

@@ -91,7 +91,7 @@ func (c compiledTest) name() string {
 // several reports whether each member is a case.
 func (c compiledTest) several() bool { return c.rule.Head.DocKind() == ast.PartialObjectDoc }
 
-// compiled lists the tests that are written under names, but for those that are
+// compiled lists the tests that are written under names, except for those that are
 // not to be run at all.
 func (s *TestSuite) compiled(names []string) []compiledTest {
 	chosen := map[string]bool{}

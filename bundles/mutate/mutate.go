@@ -58,7 +58,7 @@ func Changes(b *bundles.Bundle, reads func(path string) bool, reword Reword) []*
 	return all
 }
 
-// Apply returns the bundle with the change. An error means that it is none.
+// Apply returns the bundle with the change. An error means that it is not one.
 func (m *Change) Apply(b *bundles.Bundle) (*bundles.Bundle, error) {
 	content, err := m.content()
 	if err != nil {

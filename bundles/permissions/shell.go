@@ -101,7 +101,7 @@ var odd = engine.Regexp("[*'\"\\\\$`{}<>;&|()]")
 // plainWord is the name of a program or a subcommand, and no flag.
 var plainWord = engine.Regexp(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
-// program is the test of a command's name; empty where it can be any, or is
+// program is the test of a command's name; empty if it can be any, or is
 // found by its text only.
 func program(word string) string {
 	before, _, open := strings.Cut(word, "*")

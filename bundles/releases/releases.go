@@ -138,7 +138,7 @@ func (d *Store) unused() error {
 	return d.withLast(fmt.Errorf("%w: %s is missing", ErrDamaged, activeName))
 }
 
-// withLast says of an error about active.json what is known to have been
+// withLast says about an error about active.json what is known to have been
 // active, and what repairs it.
 func (d *Store) withLast(err error) error {
 	h, other := d.history()

@@ -397,7 +397,7 @@ func TestLockIsWaitedFor(t *testing.T) {
 	must(t, release())
 }
 
-// What lies in the folder and is not a plain file keeps no hook waiting.
+// What is in the folder and is not a plain file keeps no hook waiting.
 func TestNoPlainFile(t *testing.T) {
 	for name, put := range map[string]func(path string) error{
 		"pipe":   func(p string) error { return osfile.MakePipe(p, 0o600) },

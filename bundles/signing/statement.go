@@ -32,7 +32,7 @@ func SHA256(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Predicate is what a statement says of its subject, such as Release. Its JSON
+// Predicate is what a statement says about its subject, such as Release. Its JSON
 // form may change under another type only.
 type Predicate interface {
 	PredicateType() string // a URI that no other predicate has
@@ -71,7 +71,7 @@ func seal(subjects []Subject, p Predicate) (*Envelope, error) {
 	return &Envelope{Payload: payload}, err
 }
 
-// Open reads the statement of an envelope: what it says, not whether anybody
+// Open reads the statement of an envelope: what it says, not whether anyone
 // has signed it. P is a struct, and the statement's predicate must be one.
 func Open[P Predicate](e *Envelope) (Subject, P, error) {
 	subjects, p, err := open[P](e)

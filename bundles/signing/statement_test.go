@@ -130,7 +130,7 @@ func TestBadStatements(t *testing.T) {
 	}
 }
 
-// Without tests there is no word of them.
+// Without tests there is no mention of them.
 func TestSkippedTests(t *testing.T) {
 	r := exampleRelease()
 	r.SkippedTests, r.Tests, r.Simulation, r.Expires = true, nil, nil, 0

@@ -447,7 +447,7 @@ func checkStart(t *testing.T, file string, d *ast.GenDecl) {
 	})
 }
 
-// literal returns the text of literals that are added up; empty: it is none.
+// literal returns the text of literals that are added up; empty if it is not one.
 func literal(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.BasicLit:

@@ -339,7 +339,7 @@ func filesOf(l harness.Layer) []string {
 	}
 	files, err := filepath.Glob(filepath.Join(l.Path, "*.json"))
 	if err != nil {
-		return nil // only a bad pattern is an error, and this is none
+		return nil // only a bad pattern is an error, and this is not one
 	}
 	return files
 }

@@ -36,7 +36,7 @@ func asReviewer() {
 	os.Exit(run(context.Background(), a, os.Args[1:]))
 }
 
-// typed is input that somebody types.
+// typed is input that someone types.
 type typed struct{ io.Reader }
 
 func (typed) Terminal() bool { return true }

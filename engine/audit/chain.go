@@ -212,7 +212,7 @@ type place struct {
 	raw          []byte
 }
 
-// decoded is a line's record; nil where it cannot be read.
+// decoded is a line's record; nil if it cannot be read.
 type decoded struct{ *engine.Record }
 
 func (p place) rec() decoded {
@@ -238,7 +238,7 @@ func (d decoded) fold() int {
 	return 0
 }
 
-// stateOf returns the state that a record holds; nil where there is none.
+// stateOf returns the state that a record holds; nil if there is none.
 func stateOf(r *engine.Record) *history.State {
 	if r.State == nil {
 		return nil

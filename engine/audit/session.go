@@ -179,7 +179,7 @@ func missingRecord(list []Session, selector string) error {
 	return nil
 }
 
-// recordNumber returns the number in a record's id, or 0 if it is none of the session's.
+// recordNumber returns the number in a record's id, or 0 if it is not one of the session's.
 func recordNumber(one Session, id string) int64 {
 	chain, number, ok := strings.Cut(id, "-")
 	n, err := strconv.ParseInt(number, 10, 64)

@@ -55,7 +55,7 @@ type Classifier struct {
 	World   place.World
 	MAC     func([]byte) string // keyed digest in lower-case hex, at least 16 digits
 	Limit   int                 // bytes of facts as JSON; 0: engine.MaxFacts
-	Program string              // absolute path of reviewer, which calls may be rewritten to use; empty: not known
+	Program string              // absolute path of reviewer, which calls may be modified to use; empty: not known
 	Secrets *rows.Set           // whose forms of tokens are masked whatever the policy's rows say
 	Rows    *rows.Set           // by which events are read that bring no rows of a policy; nil: those of Shipped
 	Shipped func() *rows.Set    // asked where no policy could be loaded: what is recorded then is masked as ever; nil: nothing is known
@@ -202,7 +202,7 @@ func (c *Classifier) listDir() func(string) ([]string, error) {
 	}
 }
 
-// result describes what a call came to; a is what it was, nil where that is not
+// result describes what a call came to; a is what it was, nil if that is not
 // known.
 func result(set *rows.Set, m *mask.Masker, r *engine.Result, a *engine.Action, k *marks.Marker) *engine.ResultFacts {
 	f := &engine.ResultFacts{Outcome: engine.OutcomeRan, Interrupted: r.Interrupted, MS: max(r.DurationMS, 0)}

@@ -91,7 +91,7 @@ func TryToken(set *rows.Set, kind, text string, match bool) (wrong string, err e
 	return "", nil
 }
 
-// exampleMAC is a keyed digest whose key everybody knows: examples hold no
+// exampleMAC is a keyed digest whose key everyone knows: examples hold no
 // secrets.
 func exampleMAC(b []byte) string {
 	sum := sha256.Sum256(append([]byte("examples"), b...))

@@ -230,7 +230,7 @@ func TestDeniedAndOrdered(t *testing.T) {
 	}
 }
 
-// A denied call that ran was allowed by somebody: nothing is left to work around,
+// A denied call that ran was allowed by someone: nothing is left to work around,
 // and what it did counts. A failure may be the denial itself.
 func TestDeniedAndRan(t *testing.T) {
 	ends := func(a engine.Action, o engine.Outcome) *tale {

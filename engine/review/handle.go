@@ -54,7 +54,7 @@ func (r *Reviewer) Handle(ctx context.Context, e engine.Event) (engine.Answer, e
 }
 
 // errWorkspaceChanged means that another hook opened the session in another workspace
-// between the first look and the lock: the facts have to be recomputed.
+// between the first look and the lock: the facts must be recomputed.
 var errWorkspaceChanged = errors.New("the session was opened in another workspace in the meantime")
 
 // errTerminalChanged means that another call typed into a terminal in the meantime.

@@ -30,7 +30,7 @@ type Cause struct {
 	Met       int64 `json:"met"`   // decisions in which it was looked at: a rule fired, the program of a row was called, or anything differs that is due to it
 }
 
-// The kinds of causes that are none of policy diff.
+// The kinds of causes that are not among policy diff.
 const (
 	CauseSeveral = "several" // no single change makes the difference
 	CauseRego    = "rego"    // Rego and its data, which change together

@@ -158,7 +158,7 @@ func agentOf(r *engine.Record) string {
 }
 
 // issueOf returns what a record's answer is about: the strictest rule or
-// pattern that alone leads to it. It is empty where nothing was done.
+// pattern that alone leads to it. It is empty if nothing was done.
 func issueOf(r *engine.Record) string {
 	effect := r.Answer.Effect
 	if effect == engine.Allow || r.Answer.Mode == engine.ModeDegraded {

@@ -10,7 +10,7 @@ import (
 )
 
 // maxLabel bounds a label's value, in characters: an id of an agent's tool or of
-// somebody's rule may be long.
+// someone's rule may be long.
 const maxLabel = 128
 
 // WritePrometheus writes a document in Prometheus' text format, version 0.0.4.

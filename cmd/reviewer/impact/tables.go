@@ -87,7 +87,7 @@ func changeCells(loosened, tightened, maybe int64) []term.Cell {
 // changedRules lists the rules or patterns that fire differently, those with most changes
 // first.
 func changedRules(head string, list []simulate.RuleCounts, patterns bool) term.Table {
-	t := term.Table{Columns: slices.Concat(term.Texts(head), term.Numbers("SPOKE", "GAINED", "LOST"), changeColumns())}
+	t := term.Table{Columns: slices.Concat(term.Texts(head), term.Numbers("FIRED", "GAINED", "LOST"), changeColumns())}
 	most := func(a, b simulate.RuleCounts) int {
 		return cmp.Or(cmp.Compare(b.Loosened+b.Tightened+b.Maybe, a.Loosened+a.Tightened+a.Maybe), cmp.Compare(b.Gained+b.Lost, a.Gained+a.Lost))
 	}

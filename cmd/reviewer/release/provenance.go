@@ -69,7 +69,7 @@ const (
 	sumsSignature = sumsName + ".sig"
 )
 
-// statementName is the file of the provenance: an envelope where somebody signs it.
+// statementName is the file of the provenance: an envelope where someone signs it.
 func (r *release) statementName(signed bool) string {
 	if signed {
 		return "reviewer_" + r.version + ".intoto.dsse.json"

@@ -182,7 +182,7 @@ func (c *importCheck) check(p ship.Parcel) trust.Verdict {
 // etagSuffix is what the file is called that remembers where an archive came from.
 const etagSuffix = ".etag.json"
 
-// etag says of an archive in a file under which ETag a server has it.
+// etag says about an archive in a file under which ETag a server has it.
 type etag struct {
 	URL    string `json:"url"`
 	ETag   string `json:"etag"`

@@ -183,7 +183,7 @@ func (r *Report) findings() []Finding {
 	return all
 }
 
-// ignoredFindings are those that somebody has accepted.
+// ignoredFindings are those that someone has accepted.
 func (r *Report) ignoredFindings() []Finding {
 	var all []Finding
 	for _, i := range r.Ignored {

@@ -34,7 +34,7 @@ const (
 	turns     = 3       // a call is timed so often, and the best counts: a shared machine only adds
 )
 
-// measure times the rows, and scripts that are made of the benign ones.
+// measure times the rows, and scripts that are made from the benign ones.
 func (j judge) measure(ctx context.Context, rows []Row, done func(int)) (Latency, error) {
 	var whole, alone []time.Duration
 	step := max(1, len(rows)/timed)

@@ -15,7 +15,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// missed is a line of the list for development: what went otherwise than its
+// missed is a line of the list for development: what went differently from its
 // label says.
 type missed struct {
 	What     string   `json:"what"` // missed, alarm, asked (context), session, secret, partly, lookalike

@@ -12,7 +12,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote"
 )
 
-// Somebody else's tools read the layout, and bring it into a registry with all
+// Someone else's tools read the layout, and bring it into a registry with all
 // that belongs to it.
 func TestLayoutOfOthers(t *testing.T) {
 	dir := t.TempDir()

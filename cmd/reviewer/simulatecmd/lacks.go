@@ -24,7 +24,7 @@ type missingFacts struct {
 	detectors string // digest
 	rows      []bundles.Detector
 	redact    []string
-	known     *rows.Set // what is known of programs
+	known     *rows.Set // what is known about programs
 	kept      *active.PolicyFinder
 
 	mu   sync.Mutex

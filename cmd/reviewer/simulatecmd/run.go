@@ -275,7 +275,7 @@ func policiesByDigest(ctx context.Context, homes []string) func(digest string) (
 	}
 }
 
-// homesOf lists the state directories that sources are, or lie in, such as a
+// homesOf lists the state directories that sources are, or are in, such as a
 // copy of another machine's: next to their sessions is what decided in them.
 func homesOf(args []string) []string {
 	const most = 3 // a file of a chain, its folder, sessions

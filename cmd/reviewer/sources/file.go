@@ -121,7 +121,7 @@ func (t tap) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// opened is a reader, and what has to be closed after it.
+// opened is a reader, and what must be closed after it.
 type opened struct {
 	io.Reader
 	close []io.Closer
@@ -135,7 +135,7 @@ func (o opened) Close() error {
 	return errors.Join(errs...)
 }
 
-// open returns what lies at the place, inflated.
+// open returns what is at the place, inflated.
 func (p place) open(ctx context.Context, o Options) (io.ReadCloser, error) {
 	switch {
 	case p.file.in != nil:

@@ -243,7 +243,7 @@ func values(text []byte, key string, most int) []string {
 	return found
 }
 
-// maxID bounds an id in bytes; what is longer is none.
+// maxID bounds an id in bytes; what is longer is not one.
 const maxID = 200
 
 // formatNames lists what is read, for messages.

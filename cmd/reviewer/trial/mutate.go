@@ -331,7 +331,7 @@ func (b *mutationBench) attempt(m mutant.Mutant, kill func(context.Context) (out
 	return attempt{m, kill}
 }
 
-// early is how many jobs are tried before the Rego tests, which have to be
+// early is how many jobs are tried before the Rego tests, which must be
 // compiled once more.
 const early = 50
 

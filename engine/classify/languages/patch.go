@@ -83,7 +83,7 @@ func Patched(text abstract.Arg) ([]abstract.Arg, bool) {
 
 // patchedName is the file that a line of a patch names; empty: none.
 func patchedName(line string) string {
-	if names, ok := strings.CutPrefix(line, "diff --git "); ok { // all that is said of binary files
+	if names, ok := strings.CutPrefix(line, "diff --git "); ok { // all that is said about binary files
 		if i := strings.LastIndex(names, " b/"); i >= 0 {
 			return names[i+len(" b/"):]
 		}

@@ -88,7 +88,7 @@ func (w namedSecret) fallback(t scanned) (assignment, bool) {
 // makers are functions that make a value of a literal and change nothing of it.
 var makers = " byte bytes string str from secretstr some encode chars securestring "
 
-// wrapped reads a literal in the function that makes a value of it:
+// wrapped reads a literal in the function that makes a value from it:
 // token := []byte("x"), = String::from("x").
 func (w namedSecret) wrapped(t scanned) (assignment, bool) {
 	a := assignment{name: w.name, random: true}

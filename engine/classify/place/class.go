@@ -112,7 +112,7 @@ func (r *Resolver) names(p string) *names {
 	return n
 }
 
-// bare returns the names in a path of which it is not known where it is.
+// bare returns the names in a path about which it is not known where it is.
 func (r *Resolver) bare(p string) *names {
 	low := r.lower(p)
 	n := &names{full: low, parts: strings.Split(strings.Trim(low, "/"), "/"), base: path.Base(low)}

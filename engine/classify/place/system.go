@@ -138,7 +138,7 @@ func ownShare(p string) string {
 }
 
 // onNetwork is the other machine on which a path lies, \\host\share\a; nothing where it
-// lies on none. Windows alone has such paths: elsewhere //a is /a.
+// is on none. Windows alone has such paths: elsewhere //a is /a.
 func (r *Resolver) onNetwork(text string) (host string) {
 	if !strings.HasPrefix(text, `\\`) && !(r.drives() && strings.HasPrefix(text, "//")) {
 		return ""

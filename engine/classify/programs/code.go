@@ -167,7 +167,7 @@ func debuggerCommands(c *shell.Call) {
 
 var debuggerRuns = engine.Regexp(`^(?:(shell |!|platform shell |pipe .*\|)|(?:python|py|script) )\s*(.+)$`)
 
-// makeTargets runs what a makefile says of the targets. One that was fetched is
+// makeTargets runs what a makefile says about the targets. One that was fetched is
 // code that nobody has seen: make -f <(curl …).
 func makeTargets(c *shell.Call) {
 	for _, f := range c.Opts.All("-f", "--file", "--makefile") {
@@ -191,7 +191,7 @@ func recipes(c *shell.Call, run func(*shell.Call) (seen bool)) {
 }
 
 // Bounds of what is looked for among the arguments of a program of which
-// nothing is known: what lies beyond them is not a command line that somebody
+// nothing is known: what lies beyond them is not a command line that someone
 // writes.
 const (
 	maxGuessedWords = 32
@@ -201,7 +201,7 @@ const (
 
 // guesses finds commands among the arguments of a program of which nothing is
 // known: it may run them. The words from one on that is a program's name are one,
-// and so is each text with blanks in it.
+// and so is each text with spaces in it.
 func guesses(c *shell.Call) {
 	if c.Shell.Frame.Perhaps || c.Shell.Frame.Depth >= shell.MaxDepth {
 		return
@@ -334,7 +334,7 @@ func mentionsProgram(c *shell.Call, text string) bool {
 
 // quotes are the strings in a text of any language.
 type quotes struct {
-	texts []string   // those with blanks in them
+	texts []string   // those with spaces in them
 	lists [][]string // words that stand one after the other: "rm", ["-rf", "x"]
 }
 

@@ -47,7 +47,7 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// programSets are the rows that ship: those of our own, and those converted.
+// programSets are the built-in rows: those of our own, and those converted.
 func programSets(t *testing.T) (own, converted *rows.Set) {
 	t.Helper()
 	return rows.New([]rows.Layer{shipped(t, rows.ProgramsFolder)}), rows.New([]rows.Layer{shipped(t, rows.ConvertedFolder)})

@@ -102,7 +102,7 @@ func (s *Machine) fileDepth(name string) (depth, again int) {
 }
 
 // Shebang is the language that the first line of a file names: the shell where
-// it names none, nothing where it is not known.
+// it names none, nothing if it is not known.
 func Shebang(text string) string {
 	first, _, _ := strings.Cut(text, "\n")
 	if !strings.HasPrefix(first, "#!") {
@@ -213,7 +213,7 @@ func (s *Machine) knownOnly(f FileCode, m mark) (whole bool) {
 	list := s.Out.Opaque
 	s.Out.Opaque = list[:m.opaque:m.opaque]
 	for _, o := range list[m.opaque:] {
-		made := o.Reason == "syntax" && !strings.HasPrefix(f.Text.Show(), o.Where) // of what the file puts together
+		made := o.Reason == "syntax" && !strings.HasPrefix(f.Text.Show(), o.Where) // of what the file assembles
 		if made || o.Reason == "command" || o.Reason == "code" || !scripted && o.Reason != "budget" {
 			delete(s.opaques, o)
 			whole = false

@@ -82,7 +82,7 @@ func cutUnquoted(line string, c byte) (before, after string, found bool) {
 	return line, "", false
 }
 
-// justWords splits a line at blanks outside of quotes and brackets.
+// justWords splits a line at spaces outside of quotes and brackets.
 func justWords(line string) []string {
 	var list []string
 	start, depth := -1, 0

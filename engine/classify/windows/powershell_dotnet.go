@@ -65,7 +65,7 @@ func (p *powerShell) method(v psValue, name string, args []psValue) psValue {
 	return p.objectMethod(v, name, first, args)
 }
 
-// textMethod are the methods of text that code is put together with.
+// textMethod are the methods of text that code is assembled with.
 func (p *powerShell) textMethod(v psValue, name string, args []psValue) (psValue, bool) {
 	text, at := v.one(), func(i int) abstract.Arg {
 		if i < len(args) {

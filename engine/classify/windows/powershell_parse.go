@@ -43,7 +43,7 @@ func (p *powerShell) callOperator() bool {
 	return p.src[p.at] == '&' && p.at+1 < len(p.src) && p.src[p.at+1] != '&'
 }
 
-// skip passes blanks, joined lines and comments, and with lines also ends of lines.
+// skip passes spaces, joined lines and comments, and with lines also ends of lines.
 func (p *powerShell) skip(lines bool) {
 	for p.at < len(p.src) {
 		rest := p.src[p.at:]
