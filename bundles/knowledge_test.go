@@ -100,6 +100,6 @@ func TestBaseWithoutRows(t *testing.T) {
 		t.Errorf("programs: %v", names)
 	}
 	if len(set.Words("operation.delete")) == 0 {
-		t.Error("no words of those that ship")
+		t.Error("no built-in words")
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 const patternsHead = `# Patterns
 
-<!-- Made of bundles/default/patterns: go generate ./schemas -->
+<!-- Generated from bundles/default/patterns: go generate ./schemas -->
 
 A pattern describes how a session goes rather than a single call: the same error repeated,
 changes that spread, another attempt at what was denied. It is a row in the bundle with a measured

@@ -65,7 +65,7 @@ type CoverageOfKind struct {
 	Total   int    `json:"total"`
 }
 
-// TestsText says in a line what the tests came to.
+// TestsText says in a line the result of the tests.
 func (r *Results) TestsText() string {
 	if r.Skipped {
 		return "skipped"

@@ -27,7 +27,7 @@ type Store struct {
 }
 
 // stored is the file's form: the layers with the files that their digests
-// cover, and what the settings of several layers came to. A later version may
+// cover, and the result of the settings of several layers. A later version may
 // know other settings, and merge them in another way.
 type stored struct {
 	Digest   string         `json:"digest"`

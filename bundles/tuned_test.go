@@ -51,7 +51,7 @@ func TestSensitivity(t *testing.T) {
 	}
 	again, _ := tuned(t, "repetitive_errors")
 	if *again.Threshold != *plain.Threshold || again.Levels[1].At != plain.Levels[1].At {
-		t.Error("tuning changed the bundle that ships")
+		t.Error("tuning changed the built-in bundle")
 	}
 }
 

@@ -292,7 +292,7 @@ func compares(e ast.Expr) bool {
 	return false
 }
 
-// parserMacros walk a list: what is inside of them is not an expression by
+// parserMacros walk a list: what is inside them is not an expression by
 // itself.
 var parserMacros = map[string]bool{
 	operators.All: true, operators.Exists: true, operators.ExistsOne: true, operators.Filter: true, operators.Map: true,
@@ -307,7 +307,7 @@ func (q *explainer) value(written ast.Expr) []Value {
 	text := q.textOf(written)
 	v, err := q.eval(text)
 	if err != nil {
-		return nil // a name of its own inside of something else
+		return nil // a name of its own inside something else
 	}
 	return []Value{{text, shown(v)}}
 }

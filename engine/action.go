@@ -56,7 +56,7 @@ type Action struct {
 	// the arguments; masked and shortened.
 	Resource string    `json:"resource"`
 	Types    []Type    `json:"types"`    // what the action does, regardless of the tool; sorted, at least one
-	Intent   Type      `json:"intent"`   // the one type that describes the action best; empty where there is no action
+	Intent   Type      `json:"intent"`   // the one type that describes the action best; empty if there is no action
 	Commands []Command `json:"commands"` // simple commands in the order in which they would run, wrappers removed
 	Paths    []string  `json:"paths"`    // distinct paths that the action touches, as in Effect.short, sorted
 	Hosts    []string  `json:"hosts"`    // distinct hosts that the action contacts, sorted

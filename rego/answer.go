@@ -245,7 +245,7 @@ func (t *missTracer) silent(id string, f *frame) NotFired {
 	return s
 }
 
-// inner is what failed inside of what a body asks: of several the one that came
+// inner is what failed inside what a body asks: of several the one that came
 // furthest.
 func (f *frame) inner() *frame {
 	var best *frame

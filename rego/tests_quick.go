@@ -138,7 +138,7 @@ func (q *quick) test(ctx context.Context, c compiledTest) *tester.Result {
 	return r
 }
 
-// value evaluates a test to what it comes to; nil: to nothing.
+// value evaluates a test to its result; nil: to nothing.
 func (q *quick) value(ctx context.Context, c compiledTest, printed *bytes.Buffer, options []opa.EvalOption) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(q.Timeout, usualTimeout))
 	defer cancel()

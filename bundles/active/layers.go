@@ -284,7 +284,7 @@ func (m Machine) Effective(workspace string) (*bundles.Effective, error) {
 	return h.Effective()
 }
 
-// Effective is what all layers come to.
+// Effective is the result of all layers.
 func (h *Layers) Effective() (*bundles.Effective, error) {
 	layers, err := h.load("")
 	if err != nil {

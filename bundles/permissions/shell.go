@@ -90,7 +90,7 @@ func (c command) found() string {
 			foreign.Quote(words[1])))
 	}
 	if !c.open && !strings.Contains(c.text, "*") {
-		tests = append(tests, fmt.Sprintf("size(c.sub) + size(c.flags) + size(c.operands) <= %d", len(words)-1)) // no further words
+		tests = append(tests, fmt.Sprintf("size(c.sub) + size(c.flags) + size(c.operands) <= %d", len(words)-1)) // no more words
 	}
 	return "action.commands.exists(c, " + strings.Join(tests, " && ") + ")"
 }

@@ -214,7 +214,7 @@ func (d *Store) neverSeen() error {
 // Seen is the highest sequence of each release, by its name and channel.
 type Seen map[string]Highest
 
-// Of returns the highest of a release; the zero value where none was seen.
+// Of returns the highest of a release; the zero value if none was seen.
 func (s Seen) Of(name, channel string) Highest { return s[seenKey(name, channel)] }
 
 // seenKey tells releases apart: neither part has a line break.

@@ -272,7 +272,7 @@ func TestCrashAtEachStep(t *testing.T) {
 	}
 }
 
-// A disk that is full gives an error, and not a half written file that stays.
+// A disk that is full gives an error, and not a half-written file that stays.
 func TestFullDiskLeavesNothing(t *testing.T) {
 	m := newMemory()
 	mustActivate(t, &Store{"/d", m}, "base", 1)

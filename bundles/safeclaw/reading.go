@@ -15,7 +15,7 @@ type expr struct {
 	value   bool
 	actions []string
 	cel     string
-	or      bool // cel has an || outside of parentheses
+	or      bool // cel has an || outside parentheses
 }
 
 var (

@@ -74,7 +74,7 @@ type Verdict struct {
 	TrustFile string        `json:"trust_file,omitempty"` // where it is
 	Changes   *diff.Changes `json:"changes,omitempty"`    // against another policy
 
-	Files bundles.Memory `json:"-"` // the bundle's files, where nothing was refused
+	Files bundles.Memory `json:"-"` // the bundle's files, if nothing was refused
 }
 
 // Signer is a key that signed.

@@ -324,7 +324,7 @@ func TestMissing(t *testing.T) {
 func TestOfKeys(t *testing.T) {
 	alice, bob := people["alice"].PublicKey(), people["bob"].PublicKey()
 	if _, err := OfKeys([]signing.PublicKey{alice, alice}, 2); err == nil {
-		t.Error("one key that is named twice may sign for two")
+		t.Error("one key with two names may sign for two")
 	}
 	trust, err := OfKeys([]signing.PublicKey{alice, bob}, 2)
 	if err != nil {

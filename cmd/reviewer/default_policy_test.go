@@ -175,7 +175,7 @@ func TestDefaultDecisions(t *testing.T) {
 	}
 }
 
-// All conditions that ship compile, within a known cost, and each of them holds
+// All built-in conditions compile, within a known cost, and each holds
 // for an input with what it asks for.
 func TestDefaultConditions(t *testing.T) {
 	base, err := bundles.Default()

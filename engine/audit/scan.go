@@ -35,7 +35,7 @@ type badLine struct {
 	what    string
 }
 
-// scanner passes over files, one after the other, with one buffer.
+// scanner passes over files, one after another, with one buffer.
 type scanner struct {
 	lines lineReader
 	sum   [sha256.Size]byte // hash of the line before

@@ -298,7 +298,7 @@ func (e *Event) kinds() []string {
 // choice reports whether the event is a person's decision, which no agent reports.
 func (e *Event) choice() bool { return e.Allow+e.Stop+e.Resume != "" }
 
-// Result is what a tool call came to.
+// Result is the result of a tool call.
 type Result struct {
 	Failed string         `json:"failed,omitempty"` // error text; empty: the call worked
 	Output string         `json:"output,omitempty"` // text that the call printed
@@ -377,7 +377,7 @@ func (r *Row) expect(d *decoder, n, expect *yaml.Node) {
 	}
 }
 
-// title names a row by what it does, where it has no name.
+// title names a row by what it does, if it has no name.
 func (r *Row) title() string {
 	if r.Name != "" {
 		return r.Name
@@ -440,7 +440,7 @@ func (c *Case) check(d *decoder, n *yaml.Node) {
 	}
 }
 
-// valueOf returns the value of a key of an object, the object where it has none.
+// valueOf returns the value of a key of an object, the object if it has none.
 func valueOf(n *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {

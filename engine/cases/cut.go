@@ -196,7 +196,7 @@ func (c *cutter) choice(by *engine.Control) (Event, bool) {
 	return e, true
 }
 
-// result makes an event of what a call came to.
+// result makes an event of the result of a call.
 func (c *cutter) result(r *engine.Record) (Event, bool) {
 	of, known := c.calls[r.Call]
 	if !known {

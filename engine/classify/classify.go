@@ -8,7 +8,7 @@
 //	decode    the canonical bytes of the arguments (classify.go)
 //	read      the tool's arguments become raw effects (tools.go, tools_mcp.go);
 //	          code is interpreted (shell, windows, languages, sql, tasks) with
-//	          what is known of programs (programs, operation)
+//	          what is known about programs (programs, operation)
 //	resolve   raw effects become effects: real paths, classes, git (place)
 //	assemble  effects become the action: types, intent, signals (assemble.go, checks.go)
 //	mask      secrets and personal data are replaced (mask), marks made (marks)
@@ -202,7 +202,7 @@ func (c *Classifier) listDir() func(string) ([]string, error) {
 	}
 }
 
-// result describes what a call came to; a is what it was, nil if that is not
+// result describes the result of a call; a is what it was, nil if that is not
 // known.
 func result(set *rows.Set, m *mask.Masker, r *engine.Result, a *engine.Action, k *marks.Marker) *engine.ResultFacts {
 	f := &engine.ResultFacts{Outcome: engine.OutcomeRan, Interrupted: r.Interrupted, MS: max(r.DurationMS, 0)}
@@ -330,7 +330,7 @@ func (c *Classifier) marker(m *mask.Masker, workspace, session string) *marks.Ma
 	}}
 }
 
-// branch is the name of the branch that is checked out in a workspace; empty where
+// branch is the name of the branch that is checked out in a workspace; empty if
 // there is none, or where it is not known.
 func (c *Classifier) branch(workspace string) string {
 	if workspace == "" || c.World.ReadFile == nil {

@@ -143,7 +143,7 @@ func (v *interventions) act(r *engine.Record) {
 	v.counts.add(Intervention{r.Act.Kind, Other, Open, 0}, Intervention{Other, Other, Open, 0})
 }
 
-// end counts what nothing more is heard of.
+// end counts those about which nothing more is reported.
 func (v *interventions) end() {
 	for _, w := range v.watched {
 		v.settle(w, Open)

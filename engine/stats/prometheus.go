@@ -62,7 +62,7 @@ func writeHistogram(w io.Writer, m Metric, t ReviewTime) {
 	fmt.Fprintf(w, "%s_bucket{le=\"+Inf\"} %d\n%s_sum %s\n%s_count %d\n", m.Name, t.Count, m.Name, decimal(t.SumMS/1000), m.Name, t.Count)
 }
 
-// labelled writes labels as {name="value",…}; nothing where there are none.
+// labelled writes labels as {name="value",…}; nothing if there are none.
 func labelled(names, values []string) string {
 	if len(names) == 0 {
 		return ""

@@ -42,7 +42,7 @@ func SessionID() Argument {
 }
 
 // OrLast is the session or record that a command line names, and the latest session
-// where it names none.
+// if it names none.
 func OrLast(args []string) string {
 	if len(args) == 0 {
 		return "last"

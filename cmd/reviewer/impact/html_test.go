@@ -99,7 +99,7 @@ var (
 	reference = regexp.MustCompile(`(?i)https?:|//|url\(|@import|<link|<base|<iframe|<object|<embed|<img|srcset=|\bsrc=|\bhref="[^#]|\bstyle=|\son[a-z]+=|javascript:|createElementNS|innerHTML|outerHTML|insertAdjacent|document\.write|\beval\(|fetch\(|XMLHttp|WebSocket|import\(`)
 )
 
-// Whatever a page is about, it refers to nothing outside of itself, and neither
+// Whatever a page is about, it refers to nothing outside itself, and neither
 // has markup that runs nor makes any.
 func TestPageReachesForNothing(t *testing.T) {
 	for name, m := range map[string]*simulate.Impact{"empty": empty(), "calm": calm(), "partial": partial()} {

@@ -118,7 +118,7 @@ func ruleID(rule string) string {
 	return rule
 }
 
-// folder is the candidate's folder where it has one below this; code scanning
+// folder is the candidate's folder if it has one below this; code scanning
 // refuses a result without a place.
 func folder(m *simulate.Impact) report.Place {
 	name := path.Clean(m.Candidate.Name)

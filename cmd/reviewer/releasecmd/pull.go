@@ -85,7 +85,7 @@ func (in *pulling) known() error {
 
 // pullDocument is what pull -f json writes.
 type pullDocument struct {
-	Place     string            `json:"place"` // where it came from, by its digest where it has one
+	Place     string            `json:"place"` // where it came from, by its digest if it has one
 	Written   string            `json:"written,omitempty"`
 	Unchanged bool              `json:"unchanged"` // the archive was here already
 	Verdict   trust.Verdict     `json:"verdict"`

@@ -37,7 +37,7 @@ type Origin struct {
 	Client  string `json:"client"`
 }
 
-// clientNames are what an index calls the agents, where there is none.
+// clientNames are what an index calls the agents, if there is none.
 var clientNames = map[string]string{
 	harness.ClaudeCode: "Claude Code", harness.Codex: "Codex", harness.Gemini: "Gemini CLI", harness.Copilot: "Copilot CLI", harness.Pi: "Pi",
 }

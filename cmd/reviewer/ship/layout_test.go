@@ -32,7 +32,7 @@ func TestLayoutOfOthers(t *testing.T) {
 	}
 	sameParcel(t, mustPull(t, "oci://"+repo.Reference.Registry+"/shop:copied", Options{}), p)
 
-	// And the other way round.
+	// And the other way around.
 	back := filepath.Join(t.TempDir(), "back")
 	if store, err = oci.New(back); err != nil {
 		t.Fatal(err)

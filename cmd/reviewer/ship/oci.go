@@ -274,7 +274,7 @@ func firstOf(words ...string) string {
 }
 
 // envelopeFor offers a release with each of its envelopes, in the order of their
-// digests, and without one where there is none. It returns the one that was
+// digests, and without one if there is none. It returns the one that was
 // taken.
 func envelopeFor(ctx context.Context, from contentStore, release ocispec.Descriptor, offer Offer, accept Accept) ([]byte, error) {
 	found, err := from.Predecessors(ctx, release)

@@ -36,7 +36,7 @@ type missingUnder struct {
 	rows    []bundles.Detector
 	unknown string   // why nobody knows what was looked for; empty: it is known
 	masked  []string // kinds of personal data that were replaced then, and are not now
-	open    []string // and the other way round
+	open    []string // and the other way around
 
 	changed func(program string) bool      // the rows of a program say something else now; nil: of nothing
 	tool    func(name string) bool         // likewise, of a tool

@@ -240,7 +240,7 @@ func (s *stream) part(ctx context.Context, off, n int64) (io.Reader, error) {
 	return io.MultiReader(bytes.NewReader(data), failing{err}), nil
 }
 
-// failing fails, or is at its end where there is no error.
+// failing fails, or is at its end if there is no error.
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) {

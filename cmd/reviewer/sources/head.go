@@ -220,7 +220,7 @@ func digest(id string) uint64 {
 	return h.Sum64()
 }
 
-// values returns the first texts that follow a key. Keys inside of a text
+// values returns the first texts that follow a key. Keys inside a text
 // have other quotes.
 func values(text []byte, key string, most int) []string {
 	quoted := []byte(`"` + key + `"`)

@@ -110,7 +110,7 @@ func Find(ctx context.Context, args []string, o Options) (*Set, error) {
 	return set, nil
 }
 
-// nothing is the error where there is no session at all.
+// nothing is the error if there is no session at all.
 func nothing(args []string, lost []simulate.Trouble) error {
 	formats := strings.Join(formatNames(), ", ")
 	if len(lost) == 0 {

@@ -149,7 +149,7 @@ func (b *Bin) check(full string, info fs.FileInfo) error {
 	return nil
 }
 
-// checkOwn refuses a path inside of what belongs to reviewer.
+// checkOwn refuses a path inside what belongs to reviewer.
 func (b *Bin) checkOwn(full string) error {
 	for _, own := range b.Own {
 		if info, err := os.Stat(own); err == nil && holds(info, full) {

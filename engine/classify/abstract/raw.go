@@ -83,7 +83,7 @@ type Script struct {
 // Text is what some code puts into a file.
 type Text struct {
 	Path string // absolute, or as seen from where the code runs
-	Text string // what is not known of it is as a hole
+	Text string // what is not known about it is as a hole
 }
 
 // Origin is where in the code a command stands, so that it can be changed

@@ -13,7 +13,7 @@ import (
 const maxPatched = 256
 
 // Patches notes the files that a patch changes: those of the given files, or of
-// standard input where there are none. It reports whether the patch is known
+// standard input if there are none. It reports whether the patch is known
 // and says all of them; else nothing is noted.
 func Patches(c *shell.Call, files []abstract.Arg) bool {
 	strip, stripped := c.Opts.Get("-p", "--strip")

@@ -34,7 +34,7 @@ func (w namedSecret) property(t scanned) (assignment, bool) {
 }
 
 // declared reads the value in the block that a name opens, as Terraform's
-// variables and outputs have one, and what its random passwords came to.
+// variables and outputs have one, and the result of its random passwords.
 func (w namedSecret) declared(t scanned) (assignment, bool) {
 	a := assignment{name: w.name}
 	open := Run(t.raw, w.end, min(len(t.raw), w.end+maxName), func(c byte) bool { return spacing(c) || c == '"' || c == '\'' || c == ':' })

@@ -187,7 +187,7 @@ func (m *Masker) Texts(list []string) []string {
 }
 
 // shortSecret is the length below which a secret is only replaced where it
-// stands alone: "admin1" inside of a longer word is most likely another word.
+// stands alone: "admin1" inside a longer word is most likely another word.
 const shortSecret = 8
 
 func (m *Masker) replaceKnown(s string) string {

@@ -401,7 +401,7 @@ func resetsDatabase(c *shell.Call) {
 }
 
 // configured is the database of a project's own configuration: all that is
-// known of it is the environment.
+// known about it is the environment.
 func configured(c *shell.Call) shell.Database {
 	d := shell.Database{Scheme: "config"}
 	d.Name, _ = c.Opts.Get("--env", "-e", "--environment")

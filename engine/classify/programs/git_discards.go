@@ -169,7 +169,7 @@ func gitCheckout(c *shell.Call) {
 
 // gitHooks runs the hooks that the row names, at the root of the work tree. No
 // commit holds them, and tools put them there: what is known about them is reported,
-// as of files outside of the workspace.
+// as of files outside the workspace.
 func gitHooks(c *shell.Call) {
 	s := c.Shell
 	if s.In.Disk == nil || s.Frame.Isolated || s.Scope.Dirs[0].Sure != abstract.Literal {

@@ -93,7 +93,7 @@ func overlap(found map[string][]string, name string, ours, theirs rows.Program) 
 	}
 }
 
-// ownKey is the key of the row that a subcommand has, "*" where it has none of its
+// ownKey is the key of the row that a subcommand has, "*" if it has none of its
 // own.
 func ownKey(p rows.Program, sub string) string {
 	for _, names := range p.SubcommandNames() {

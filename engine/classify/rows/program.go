@@ -18,7 +18,7 @@ type Program struct {
 	Daemon      string             `json:"daemon,omitempty" yaml:"daemon"`           // options whose value is the machine on which all of it happens
 	Optional    string             `json:"optional,omitempty" yaml:"optional"`       // words before a subcommand that change nothing: docker container
 	Values      string             `json:"values,omitempty" yaml:"values"`           // options whose value is the next word; * for a subcommand: those of the row *
-	Glued       string             `json:"glued,omitempty" yaml:"glued"`             // options whose value, where they have one, is in the same word
+	Glued       string             `json:"glued,omitempty" yaml:"glued"`             // options whose value, if they have one, is in the same word
 	Flags       string             `json:"flags,omitempty" yaml:"flags"`             // options without one, whatever the program or the row that it is like says
 	Persistent  string             `json:"persistent,omitempty" yaml:"persistent"`   // options with a value that all subcommands know too
 	Grammar     string             `json:"grammar,omitempty" yaml:"grammar"`         // of first, long, literal, letters, exact, undashed and own

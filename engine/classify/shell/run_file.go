@@ -199,7 +199,7 @@ func (s *Machine) mark() mark {
 // reported. Where the target of a change is not known, the code of a script of
 // the session's own is judged as if it was on the command line. A program,
 // unlike a script that strings commands together, gets most of its targets when
-// it runs; and what is outside of the workspace are scripts that people install
+// it runs; and what is outside the workspace are scripts that people install
 // and that set up a shell.
 //
 // It reports whether there was nothing to remove in a script: of a program

@@ -104,7 +104,7 @@ func recipeShell(text string) (program string, options []string) {
 	return program, options
 }
 
-// shellWords splits a line at spaces outside of quotes, which go.
+// shellWords splits a line at spaces outside quotes, which go.
 func shellWords(line string) []string {
 	words := justWords(line)
 	for i, w := range words {

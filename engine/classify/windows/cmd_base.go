@@ -162,7 +162,7 @@ func (w *interpreter) enter(to abstract.Arg, sure bool) {
 	}
 }
 
-// exists reports whether a directory exists for certain. Where nothing is known about the
+// exists reports whether a directory exists for certain. If nothing is known about the
 // machine, as in a transcript, one that is named literally is taken to exist: whoever
 // ran the command knew the place.
 func (w *interpreter) exists(dir abstract.Value) bool {

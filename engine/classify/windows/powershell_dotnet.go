@@ -40,7 +40,7 @@ func (p *powerShell) property(v psValue, name string, static bool) psValue {
 	return psValue{items: []abstract.Arg{{Text: abstract.HoleText, Taint: v.one().Taint}}, kind: strings.TrimPrefix(v.kind+"."+name, ".")}
 }
 
-// method is a call of .NET: of text what it comes to, of the rest what it does.
+// method is a call of .NET: of text its result, of the rest what it does.
 func (p *powerShell) method(v psValue, name string, args []psValue) psValue {
 	if !p.Spend(len(args) + 1) {
 		return unknownPS()

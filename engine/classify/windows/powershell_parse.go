@@ -375,7 +375,7 @@ func (p *powerShell) functionClause() psValue {
 	return psValue{}
 }
 
-// params are the names of a parameter list: the variables outside of brackets.
+// params are the names of a parameter list: the variables outside brackets.
 func (p *powerShell) params(list string) []string {
 	var names []string
 	for i := 0; i < len(list); i++ {

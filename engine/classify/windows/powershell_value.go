@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// psValue is what an expression of PowerShell comes to.
+// psValue is the result of an expression of PowerShell.
 type psValue struct {
 	items []abstract.Arg // one for each thing
 	list  bool
