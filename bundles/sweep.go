@@ -212,8 +212,8 @@ type numeric struct {
 	Others     json.RawMessage            `json:"additionalProperties"`
 }
 
-// schemaOf returns what the schema says about a setting; nothing where it says
-// nothing of it by itself.
+// schemaOf returns what the schema says about a setting; nothing if it says
+// nothing about it.
 func schemaOf(path string) numeric {
 	raw, err := schemas.FS.ReadFile(settingsSchema)
 	var node numeric

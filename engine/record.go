@@ -292,8 +292,10 @@ func DecodeLine(line []byte) (*Record, error) {
 }
 
 // NewerFormat is the error of a record with a later format version than this one.
-func NewerFormat(version int) error {
-	return fmt.Errorf("the record was written by a newer reviewer (format %d, this one knows %d); install that version again", version,
+type NewerFormat int
+
+func (v NewerFormat) Error() string {
+	return fmt.Sprintf("the record was written by a newer reviewer (format %d, this one knows %d); install that version again", int(v),
 		FormatVersion)
 }
 

@@ -91,7 +91,7 @@ func Command(a *cli.App) *cobra.Command {
 func (s *simulation) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&s.baseline, "baseline", active.RefRecorded, "`REF` of the policy to compare with (for a sweep, the default is the unchanged candidate)")
+	f.StringVar(&s.baseline, "baseline", active.RefRecorded, "`REF` of the policy to compare with (for a sweep: the candidate, unchanged)")
 	f.StringVar(&s.candidate, "candidate", active.RefActive, "`REF` of the policy to try")
 	f.StringVar(&s.sweep, "sweep", "", "try the candidate with each value of a numeric setting: `KEY=FROM:TO:STEP`")
 	f.StringArrayVar(&s.failOn, "fail-on", nil, failOnUsage)

@@ -14,14 +14,19 @@ import (
 // Effect resolves one raw effect, with what is known about the machine on which
 // it happens.
 func (r *Resolver) Effect(raw abstract.RawEffect) engine.Effect {
+	var share bool
 	if raw.Host == "" && onFile(raw.Kind) {
 		raw.Host = r.onNetwork(raw.Target.Text)
+		share = raw.Host != ""
 	}
 	if raw.Host == "" {
 		return r.resolve(raw)
 	}
 	e := r.elsewhere().resolve(raw)
 	e.Host = raw.Host
+	if share {
+		e.Target, e.Short = onShare(e.Target), onShare(e.Short)
+	}
 	if e.Reversibility == "" && e.Kind == engine.EffectFileDelete && e.Location != engine.LocationTemp && e.Class != engine.ClassGenerated {
 		e.Reversibility = engine.R5
 		if onMachine(e.Host) {

@@ -152,6 +152,15 @@ func (r *Resolver) onNetwork(text string) (host string) {
 	return host
 }
 
+// onShare gives a path on the network its second slash back, which cleaning paths of
+// POSIX takes: //host/share/a.
+func onShare(p string) string {
+	if strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "//") {
+		return "/" + p
+	}
+	return p
+}
+
 // device is what a path names that stands for a device or a volume of Windows.
 func device(p string) (engine.Location, bool) {
 	switch rest, found := strings.CutPrefix(p, "//./"); {

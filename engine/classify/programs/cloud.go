@@ -290,7 +290,7 @@ func optionChange(c *shell.Call, name string, v abstract.Arg, words []abstract.A
 	return change{}
 }
 
-// everyone reports whether an option opens something to all: an access list, a
+// everybody reports whether an option opens something to all: an access list, a
 // member, a range of addresses, a document of rights, a switch of its own.
 func everybody(name string, v abstract.Arg) bool {
 	text := strings.ToLower(v.Text)
