@@ -65,7 +65,7 @@ type Damage struct {
 	File  string // path
 	Line  int64  // in the file, from 1; 0: the file as a whole
 	What  string
-	Newer bool // it is no damage: a newer version wrote the file
+	Newer bool // the file is not damaged: a newer version wrote it
 }
 
 // damaged is the error about a line that cannot be read.
