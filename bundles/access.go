@@ -82,7 +82,7 @@ func Effects() []string { return []string{EffectAllow, EffectApprove, EffectDeny
 // accessDefault is the rule name under which a list's default fires.
 const accessDefault = "default"
 
-// Vocabulary lists what a key may hold, nil where that is open.
+// Vocabulary lists what a key may hold, nil if that is open.
 func (AccessList) Vocabulary(key string) []string {
 	if key == "default" {
 		return Effects()
@@ -90,7 +90,7 @@ func (AccessList) Vocabulary(key string) []string {
 	return nil
 }
 
-// Vocabulary lists what a key may hold, nil where that is open.
+// Vocabulary lists what a key may hold, nil if that is open.
 func (AccessRule) Vocabulary(key string) []string {
 	if key == "effect" {
 		return Effects()
@@ -98,7 +98,7 @@ func (AccessRule) Vocabulary(key string) []string {
 	return nil
 }
 
-// Vocabulary lists what the items of a key may be, nil where that is open.
+// Vocabulary lists what the items of a key may be, nil if that is open.
 func (AccessSchedule) Vocabulary(key string) []string {
 	if key == "weekdays" {
 		return engine.Weekdays()

@@ -124,7 +124,7 @@ func damaged(err error) error {
 // add takes one entry.
 func (u *unpacking) add(h *tar.Header, content io.Reader) error {
 	if h.Typeflag == tar.TypeXGlobalHeader {
-		return nil // what git archive says of the commit
+		return nil // what git archive says about the commit
 	}
 	name, err := entryName(h.Name)
 	if err != nil {
@@ -189,7 +189,7 @@ func kindOfEntry(flag byte) string {
 var errInflated = fmt.Errorf("the archive contains more than %d MB; pack only the policy", maxInflated>>20)
 
 // ending reads to the end of an archive: no more than left bytes, and what it
-// reads last has to be the zeros that a whole archive ends with.
+// reads last must be the zeros that a whole archive ends with.
 type ending struct {
 	r     io.Reader
 	left  int64

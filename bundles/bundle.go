@@ -116,7 +116,7 @@ func Load(fsys fs.FS, layer string) (*Bundle, error) {
 	return b, nil
 }
 
-// FromFiles makes a bundle of files in memory.
+// FromFiles makes a bundle from files in memory.
 func FromFiles(files map[string][]byte, layer string) (*Bundle, error) {
 	b, err := fromFiles(files, layer)
 	if err != nil {
@@ -126,7 +126,7 @@ func FromFiles(files map[string][]byte, layer string) (*Bundle, error) {
 	return b, err
 }
 
-// fromFiles makes a bundle of what can be read of the files.
+// fromFiles makes a bundle from what can be read of the files.
 func fromFiles(files map[string][]byte, layer string) (*Bundle, error) {
 	b := &Bundle{Layer: layer, Files: files, Modules: map[string]string{}, Data: map[string]any{}, Rows: map[string][]byte{}}
 	errs := []error{b.addManifest()}
@@ -161,7 +161,7 @@ func FilesThatCount(fsys fs.FS) (map[string][]byte, error) {
 }
 
 // readFiles returns the files that count, as far as they can be read, and the
-// names of those that somebody may take for such.
+// names of those that someone may take for such.
 func readFiles(fsys fs.FS) (files map[string][]byte, unread []string, err error) {
 	files = map[string][]byte{}
 	var wrong []error
@@ -469,7 +469,7 @@ func (b *Bundle) checkManifest() error {
 	return b.checkData()
 }
 
-// settingHint says of a key of data that is a setting's where settings are written.
+// settingHint says about a key of data that is a setting's where settings are written.
 func settingHint(key string) string {
 	if known, err := SettingsSchema(); err == nil && known.Properties[key] != nil {
 		return "; it is a setting: write it in settings.yaml"

@@ -52,7 +52,7 @@ func shippedBundle(t *testing.T) *Bundle {
 	return b
 }
 
-// checkErrors: an error for a nil list of wants is none; else each must be in it.
+// checkErrors: an error for a nil list of wants is not one; else each must be in it.
 func checkErrors(t *testing.T, name string, err error, wants ...string) {
 	t.Helper()
 	for _, want := range wants {
@@ -170,7 +170,7 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
-// needLinks skips a test where there are no symbolic links: wine makes none, and says
+// needLinks skips a test if there are no symbolic links: wine makes none, and says
 // that it did.
 func needLinks(t *testing.T) {
 	t.Helper()
@@ -472,7 +472,7 @@ func TestStoreNoticesChanges(t *testing.T) {
 	}
 }
 
-// A policy is kept longer than a version of reviewer: what its settings came to
+// A policy is kept longer than a version of reviewer: the result of its settings
 // is read again also where the schema has changed since.
 func TestStoreOutlivesSchemas(t *testing.T) {
 	older := layer(t, Base, "data.yaml", "reviewer:\n  grant: false\n  enforcement: enforce\n  forgotten: [1, 2]\n  windows: {w: {last: 3}}\n")

@@ -105,7 +105,7 @@ func switchedOff(rules map[string]any, r Rule) bool {
 
 const rulesHead = `# Rules
 
-<!-- Made of bundles/default/rules: go generate ./schemas -->
+<!-- Generated from bundles/default/rules: go generate ./schemas -->
 
 The rules of the built-in policy. ` + "`reviewer policy rules`" + ` lists the active rules with layer and
 enforcement; ` + "`reviewer policy explain`" + ` shows for a call which rules fired, and which narrowly

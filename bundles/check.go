@@ -265,7 +265,7 @@ func (l AccessList) check(layer *Bundle) []*engine.Problem {
 	return list
 }
 
-// checkNamed finds rules that settings name, and that are none.
+// checkNamed finds rules that settings name, and that are not.
 func (e *Effective) checkNamed() []*engine.Problem {
 	var list []*engine.Problem
 	rows, all := map[string]bool{}, map[string]bool{} // id -> always holds
@@ -305,7 +305,7 @@ func (e *Effective) checkNamed() []*engine.Problem {
 	return list
 }
 
-// namedPatterns finds patterns that a layer's settings name, and that are none or
+// namedPatterns finds patterns that a layer's settings name, and that are not or
 // have nothing to set.
 func (b *Bundle) namedPatterns(settings map[string]any, patterns map[string]Rule) []*engine.Problem {
 	var list []*engine.Problem
@@ -383,7 +383,7 @@ func (b *Bundle) CheckManifest() []*engine.Problem {
 		} `json:"metadata"`
 	}
 	if len(raw) == 0 || json.Unmarshal(raw, &given) != nil {
-		return nil // which is said of the file
+		return nil // which is said about the file
 	}
 	whole := Manifest{Metadata: ManifestMetadata{Name: "a", Version: "1.0.0", Sequence: 1}}
 	d := given.Metadata

@@ -95,7 +95,7 @@ type RuleExamples struct {
 	NoMatch []map[string]any `json:"no_match,omitempty" yaml:"no_match"` // calls for which the rule must not apply
 }
 
-// Vocabulary lists what a key may hold, nil where that is open.
+// Vocabulary lists what a key may hold, nil if that is open.
 func (Rule) Vocabulary(key string) []string {
 	switch key {
 	case "severity":
@@ -114,7 +114,7 @@ func (Rule) Vocabulary(key string) []string {
 	return nil
 }
 
-// Vocabulary lists what the items of a key may be, nil where that is open.
+// Vocabulary lists what the items of a key may be, nil if that is open.
 func (RuleMatch) Vocabulary(key string) []string {
 	switch key {
 	case "phases":
@@ -277,7 +277,7 @@ func (p *ruleParser) validateCondition(r Rule, at func(string) *yaml.Node) {
 }
 
 // RegoFinding is a member of `findings` in the Rego of a layer above the base:
-// what a rule says of the action. What it leaves out is as in the row of its id.
+// what a rule says about the action. What it leaves out is as in the row of its id.
 type RegoFinding struct {
 	ID          string   `json:"id"`                    // id of a row of the same layer, or one of its own; absent: LAYER.unnamed
 	Decision    string   `json:"decision,omitempty"`    // answer that the rule wants; absent, and no row says it: block
@@ -290,7 +290,7 @@ type RegoFinding struct {
 	Overridable []string `json:"overridable,omitempty"` // layers that may make exceptions from the rule
 }
 
-// Vocabulary lists what a key may hold, nil where that is open.
+// Vocabulary lists what a key may hold, nil if that is open.
 func (RegoFinding) Vocabulary(key string) []string { return Rule{}.Vocabulary(key) }
 
 // RegoException is a member of `exceptions` in the Rego of a layer above the

@@ -59,7 +59,7 @@ const (
 	mostMax  = 10_000
 )
 
-// Vocabulary lists what the items of a key may be, nil where that is open.
+// Vocabulary lists what the items of a key may be, nil if that is open.
 func (Detector) Vocabulary(key string) []string {
 	if key == "in" {
 		return engine.Places()

@@ -106,7 +106,7 @@ func (e *Effective) AllBuiltIn() bool {
 	return !slices.ContainsFunc(e.Layers, func(l *Bundle) bool { return len(l.Modules) > 0 && !l.shipped })
 }
 
-// Layer returns a layer of the policy; nil where it has none.
+// Layer returns a layer of the policy; nil if it has none.
 func (e *Effective) Layer(name string) *Bundle {
 	for _, l := range e.Layers {
 		if l.Layer == name {

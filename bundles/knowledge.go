@@ -32,7 +32,7 @@ func (e *Effective) RowLayers() []rows.Layer {
 }
 
 // baseRows are the rows of a base layer. In place of a folder that it does not
-// have, the one that ships counts: a policy that was written before there were
+// have, the built-in one counts: a policy that was written before there were
 // rows of a kind does not mean that nothing is known.
 func baseRows(own map[string][]byte) map[string][]byte {
 	files := maps.Clone(own)
@@ -179,7 +179,7 @@ func (c *rowCheck) named(key *yaml.Node) {
 			name += " converted" // another row of the same program may be above it
 		}
 		if c.p.file == rows.ChecksFile {
-			name += " checks" // what else is known of it is in another file
+			name += " checks" // what else is known about it is in another file
 		}
 		if c.p.file == rows.RevealsFile {
 			name += " reveals"

@@ -112,7 +112,7 @@ func pathName(key, name string) string {
 	return ""
 }
 
-// checks checks what a row says of checking, and that a row next to the others of a
+// checks checks what a row says about checking, and that a row next to the others of a
 // program says no more.
 func (c *rowCheck) checks(row rows.Program, nodes map[string]*yaml.Node, n *yaml.Node) {
 	seen := map[string]bool{}
@@ -136,7 +136,7 @@ func (c *rowCheck) checks(row rows.Program, nodes map[string]*yaml.Node, n *yaml
 }
 
 // reveals checks that a row about what shows secrets says nothing else: it is
-// next to the others of a program, and what they say of a call stays.
+// next to the others of a program, and what they say about a call stays.
 func (c *rowCheck) reveals(nodes map[string]*yaml.Node) {
 	if c.p.file != rows.RevealsFile {
 		return
@@ -183,7 +183,7 @@ func (c *rowCheck) tool(names string, row rows.Tool, n *yaml.Node) {
 	}
 }
 
-// arguments checks what a row says of arguments: NAME ROLE, or NAME ROLE required.
+// arguments checks what a row says about arguments: NAME ROLE, or NAME ROLE required.
 func (c *rowCheck) arguments(args []string, n *yaml.Node) {
 	seen := map[string]bool{}
 	for i, text := range args {

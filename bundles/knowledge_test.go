@@ -74,7 +74,7 @@ func TestShippedTokens(t *testing.T) {
 	}
 }
 
-// A base layer without a folder of rows is read by the one that ships; one that
+// A base layer without a folder of rows is read by the built-in one; one that
 // has the folder, by its own alone.
 func TestBaseWithoutRows(t *testing.T) {
 	files, _, err := readFiles(DefaultFS())
@@ -100,6 +100,6 @@ func TestBaseWithoutRows(t *testing.T) {
 		t.Errorf("programs: %v", names)
 	}
 	if len(set.Words("operation.delete")) == 0 {
-		t.Error("no words of those that ship")
+		t.Error("no built-in words")
 	}
 }

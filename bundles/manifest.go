@@ -39,7 +39,7 @@ type ManifestMetadata struct {
 	Requires map[string]int `json:"requires"`          // lowest versions that the policy needs: engine
 	Created  string         `json:"created,omitempty"` // time of the release, RFC 3339 in UTC
 
-	// Code of a warning of policy check, and what becomes of it here: off, warning or error.
+	// Code of a warning of policy check, and its severity here: off, warning or error.
 	Lint map[string]string `json:"lint,omitempty"`
 
 	// What only a manifest in an archive has.

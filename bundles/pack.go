@@ -74,7 +74,7 @@ func (b *Bundle) Released(r Release) (Manifest, error) {
 	if !there {
 		return Manifest{}, noManifest(b.Root(), "")
 	}
-	m, err := decodeManifest(written) // b's own has a name where none is written
+	m, err := decodeManifest(written) // b's own has a name if none is written
 	if err != nil {
 		return m, err
 	}

@@ -221,7 +221,7 @@ func TestPackFromDisk(t *testing.T) {
 	}
 }
 
-// anyFiles makes a layer of any files that a person may have.
+// anyFiles makes a layer from any files that a person may have.
 func anyFiles(r *rand.Rand) Memory {
 	files := Memory{".manifest": []byte(orgManifest)}
 	folders := []string{"", "a/", "team/ünï/", "rules/", "rules/deep/er/", strings.Repeat("long/", 30), "cases/", ".hidden/", "access/"}

@@ -11,7 +11,7 @@ import (
 
 const patternsHead = `# Patterns
 
-<!-- Made of bundles/default/patterns: go generate ./schemas -->
+<!-- Generated from bundles/default/patterns: go generate ./schemas -->
 
 A pattern describes how a session goes rather than a single call: the same error repeated,
 changes that spread, another attempt at what was denied. It is a row in the bundle with a measured
@@ -119,7 +119,7 @@ func (r Rule) patternMarkdown() string {
 	return text
 }
 
-// steps says from which number on the pattern is found, and what it is worth.
+// steps says from which number the pattern is found, and what it is worth.
 func (r Rule) steps() string {
 	if r.Threshold == nil {
 		return ""

@@ -106,7 +106,7 @@ func (t texts) Place(key string, line int) string {
 }
 
 // Spot returns file, line and column for a place in the text of one of the row's
-// keys, as Place does; column 0 where it is not known.
+// keys, as Place does; column 0 if it is not known.
 func (t texts) Spot(key string, line, col int) (string, int, int) {
 	at, ok := t.lines[key]
 	if !ok {

@@ -65,7 +65,7 @@ type CoverageOfKind struct {
 	Total   int    `json:"total"`
 }
 
-// TestsText says in a line what the tests came to.
+// TestsText says in a line the result of the tests.
 func (r *Results) TestsText() string {
 	if r.Skipped {
 		return "skipped"
@@ -95,7 +95,7 @@ func (r *Results) IgnoredCount() int {
 func (r *Results) Encode() ([]byte, error) { return indented(r) }
 
 // ReadResults reads what is next to an archive, which is to be that of these
-// bytes: results of another archive say nothing of it.
+// bytes: results of another archive say nothing about it.
 func ReadResults(in io.Reader, archive []byte) (*Results, error) {
 	raw, err := io.ReadAll(io.LimitReader(in, maxResults+1))
 	switch {

@@ -413,7 +413,7 @@ func (f *foldedText) place(line, col int) (int, int) {
 	return best.line, best.col + utf8.RuneCountInString(f.value[best.at:at])
 }
 
-// foldedText finds the pieces of a value; nil where it is written in one line as
+// foldedText finds the pieces of a value; nil if it is written in one line as
 // it is, and of a block below |, whose lines are those of the value.
 func (p *rowParser) foldedText(n *yaml.Node) *foldedText {
 	if n.Kind != yaml.ScalarNode || n.Style&yaml.LiteralStyle != 0 {

@@ -10,7 +10,7 @@ import (
 
 const docHead = `# Settings
 
-<!-- Made of schemas/settings.json and bundles/default/data.yaml: go generate ./schemas -->
+<!-- Generated from schemas/settings.json and bundles/default/data.yaml: go generate ./schemas -->
 
 Each layer above the base can change settings with a ` + "`settings.yaml`" + `: the organisation in
 ` + "`/etc/reviewer/policy`" + `, the user in ` + "`policy`" + ` of the state directory, the project in

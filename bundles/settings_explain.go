@@ -212,7 +212,7 @@ func (o KeyOrder) add(at string, node *yaml.Node) {
 	}
 }
 
-// valueOf returns the value of an object's key; nil where there is none.
+// valueOf returns the value of an object's key; nil if there is none.
 func valueOf(n *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {

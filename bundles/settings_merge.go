@@ -41,7 +41,7 @@ func mergeSettings(layers []*Bundle) (map[string]any, map[string][]string, error
 	return merged, m.sources, errors.Join(m.errs...)
 }
 
-// merger joins one layer's settings into what the layers before it came to.
+// merger joins one layer's settings into the result of the layers before it.
 type merger struct {
 	layers  []*Bundle
 	layer   *Bundle             // the one that is being joined
@@ -130,7 +130,7 @@ func (m *merger) shipped(path string) (any, bool) {
 // joins reports whether a layer's value may only tighten the one so far: the
 // first value that a person's layer gives replaces the default.
 func (m *merger) joins(path string, s *SchemaNode) bool {
-	limit := m.set[s.Within] // empty where there is no limit: no setting has an empty path
+	limit := m.set[s.Within] // empty if there is no limit: no setting has an empty path
 	return m.layer.Layer == Project || m.set[path] != "" || s.Merge == "union" || limit != "" && limit != m.layer.Layer
 }
 

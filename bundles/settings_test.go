@@ -196,7 +196,7 @@ func tree(t *testing.T) *SchemaNode {
 	return s
 }
 
-// Each setting of the schema is in the default policy, and the other way round.
+// Each setting of the schema is in the default policy, and the other way around.
 func TestEverySettingIsSet(t *testing.T) {
 	base := shippedBundle(t).Data["reviewer"].(map[string]any)
 	if err := tree(t).validate(shippedBundle(t), base); err != nil {
@@ -400,7 +400,7 @@ func TestLaterLayersNeverLoosen(t *testing.T) {
 	}
 }
 
-// What layers come to does not depend on how their files are written.
+// The result of layers does not depend on how their files are written.
 func TestSettingsFormDoesNotMatter(t *testing.T) {
 	a, err := assembled(t, [2]string{User, "resources: {max_file_operations: 7}\nrisk: {privileged: 1}"})
 	if err != nil {

@@ -15,7 +15,7 @@ const (
 )
 
 // Snapshot reads a policy's folder once, so that what is checked, what is tested
-// and what is packed are the same, though somebody goes on writing there. Of files
+// and what is packed are the same, though someone goes on writing there. Of files
 // that neither policy nor its tests are made of, it has the names only.
 //
 // Links are read where they lead to a file in the folder. A link to anywhere else

@@ -27,7 +27,7 @@ type Store struct {
 }
 
 // stored is the file's form: the layers with the files that their digests
-// cover, and what the settings of several layers came to. A later version may
+// cover, and the result of the settings of several layers. A later version may
 // know other settings, and merge them in another way.
 type stored struct {
 	Digest   string         `json:"digest"`
@@ -84,7 +84,7 @@ func (s Store) at() int64 {
 const usedEach = time.Hour
 
 // used notes that a policy is used, in the time of its file. Where that cannot be
-// written, say of a file that another user kept, the policy only counts as used
+// written, say about a file that another user kept, the policy only counts as used
 // earlier: no reason to hold up a call.
 func (s Store) used(digest string, before time.Time) {
 	if now := time.UnixMilli(s.at()); now.Sub(before) >= usedEach {
@@ -179,7 +179,7 @@ type StoredPolicy struct {
 	Digest string            `json:"digest"`
 	First  int64             `json:"first"`          // Unix ms of its first use
 	Last   int64             `json:"last,omitempty"` // Unix ms of its last use, to the hour; 0: not known
-	Layers map[string]string `json:"layers"`         // layer -> digest; empty where that is not known
+	Layers map[string]string `json:"layers"`         // layer -> digest; empty if that is not known
 	Bytes  int64             `json:"bytes"`
 	Lost   bool              `json:"lost"` // its files are no longer kept
 }

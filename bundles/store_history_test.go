@@ -10,7 +10,7 @@ import (
 )
 
 // A store remembers every policy in the order of its first use, also one that was
-// removed for room or by somebody, and one from before there was a history.
+// removed for room or by someone, and one from before there was a history.
 func TestHistoryOfPolicies(t *testing.T) {
 	now := int64(1_900_000_000_000)
 	store := Store{Dir: t.TempDir(), Now: func() int64 { now += 1000; return now }}

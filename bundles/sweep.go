@@ -36,7 +36,7 @@ func (e *Effective) WithSetting(key string, value float64) (*Effective, error) {
 	return assemble(e.Layers, settings, e.Sources)
 }
 
-// With returns the policy of layers that were put together from those of two
+// With returns the policy of layers that were built from those of two
 // policies, with settings that are merged: one between the two. Nothing of it is
 // checked, since both were.
 func (e *Effective) With(layers []*Bundle, settings map[string]any) (*Effective, error) {
@@ -140,7 +140,7 @@ func inSection(path string, known []string) []string {
 	return slices.DeleteFunc(slices.Clone(known), func(k string) bool { return !strings.HasPrefix(k, section) })
 }
 
-// someOf names a setting that everybody knows, if it is there.
+// someOf names a setting that everyone knows, if it is there.
 func someOf(known []string) string {
 	const usual = "risk.high_threshold"
 	if slices.Contains(known, usual) || len(known) == 0 {
@@ -202,7 +202,7 @@ func rangeOf(path string) string {
 	return what + ", " + strings.Join(bounds, " and ")
 }
 
-// numeric is what the schema says of a number.
+// numeric is what the schema says about a number.
 type numeric struct {
 	Type       string                     `json:"type"`
 	Minimum    *float64                   `json:"minimum"`
@@ -212,8 +212,8 @@ type numeric struct {
 	Others     json.RawMessage            `json:"additionalProperties"`
 }
 
-// schemaOf returns what the schema says of a setting; nothing where it says
-// nothing of it by itself.
+// schemaOf returns what the schema says about a setting; nothing if it says
+// nothing about it.
 func schemaOf(path string) numeric {
 	raw, err := schemas.FS.ReadFile(settingsSchema)
 	var node numeric

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// tuned returns a pattern that ships as settings have it, and whether it is there.
+// tuned returns a built-in pattern as settings have it, and whether it is there.
 func tuned(t *testing.T, id string, settings ...[2]string) (Rule, bool) {
 	t.Helper()
 	e, err := assembled(t, settings...)
@@ -51,7 +51,7 @@ func TestSensitivity(t *testing.T) {
 	}
 	again, _ := tuned(t, "repetitive_errors")
 	if *again.Threshold != *plain.Threshold || again.Levels[1].At != plain.Levels[1].At {
-		t.Error("tuning changed the bundle that ships")
+		t.Error("tuning changed the built-in bundle")
 	}
 }
 

@@ -31,7 +31,7 @@ func decodeYAML(name string, content []byte) (map[string]any, error) {
 	return doc, nil
 }
 
-// parseYAML returns the one object of a file, nil where there is none.
+// parseYAML returns the one object of a file, nil if there is none.
 func parseYAML(name string, content []byte) (*yaml.Node, error) {
 	var doc, more yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(content))

@@ -23,7 +23,7 @@ type Answer struct {
 	Holds     bool        `json:"holds"`
 	Error     string      `json:"error,omitempty"`     // the condition could not be evaluated
 	Match     []UnmetList `json:"match,omitempty"`     // lists that keep the input out
-	Parts     []Question  `json:"parts,omitempty"`     // of when: all that have to be true, in their order
+	Parts     []Question  `json:"parts,omitempty"`     // of when: all that must be true, in their order
 	Measure   *float64    `json:"measure,omitempty"`   // what was measured
 	Threshold float64     `json:"threshold,omitempty"` // of Measure
 
@@ -165,7 +165,7 @@ type explainer struct {
 	vars     *variables
 }
 
-// parts lists the subexpressions that all have to be true.
+// parts lists the subexpressions that all must be true.
 func (l *language) parts(e *expression, vars *variables) []Question {
 	checked, issues := l.env.Compile(e.text)
 	if issues.Err() != nil {
@@ -238,7 +238,7 @@ func (q *explainer) inside(written ast.Expr) []Question {
 		text := q.textOf(q.written(part))
 		v, err := q.eval(fmt.Sprintf("%s.exists(%s, %s)", list, item, text))
 		if err != nil {
-			continue // the macro as a whole says so, or it is none of a truth
+			continue // the macro as a whole says so, or it is not one of a truth
 		}
 		at := q.tree.SourceInfo().GetLocationByOffset(q.start(part.ID(), q.written(part)))
 		all = append(all, Question{Text: text, Line: at.Line(), Column: at.Column() + 1, Holds: v == types.True})
@@ -294,7 +294,7 @@ func compares(e ast.Expr) bool {
 	return false
 }
 
-// parserMacros walk a list: what is inside of them is not an expression by
+// parserMacros walk a list: what is inside them is not an expression by
 // itself.
 var parserMacros = map[string]bool{
 	operators.All: true, operators.Exists: true, operators.ExistsOne: true, operators.Filter: true, operators.Map: true,
@@ -309,7 +309,7 @@ func (q *explainer) value(written ast.Expr) []Value {
 	text := q.textOf(written)
 	v, err := q.eval(text)
 	if err != nil {
-		return nil // a name of its own inside of something else
+		return nil // a name of its own inside something else
 	}
 	return []Value{{text, shown(v)}}
 }

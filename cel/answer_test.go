@@ -63,7 +63,7 @@ func TestAnswers(t *testing.T) {
 
 func number64(f float64) *float64 { return &f }
 
-// Inside of a macro each question reports whether it was true of any item.
+// Inside a macro each question reports whether it was true of any item.
 func TestAnswersInside(t *testing.T) {
 	in := &engine.Input{Phase: engine.PhasePre, Action: engine.Action{
 		Commands: []engine.Command{{Name: "kubectl"}, {Name: "git", Operands: []string{"main"}}},

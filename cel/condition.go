@@ -46,14 +46,14 @@ type Match struct {
 	Actions  []string // the action's dotted name; exact, or ending in * as tools do
 	Weekdays []string // of the event, UTC
 	Hours    []int64  // [start, end) of the event's hour, UTC, over midnight where start > end
-	Before   int64    // the event's time, in Unix ms, lies before; 0: asks for nothing
+	Before   int64    // the event's time, in Unix ms, is before; 0: asks for nothing
 }
 
 // Error is a problem of a condition.
 type Error struct {
 	ID      string // of the condition
 	Part    string // id, match, when, measure, threshold, levels
-	Line    int    // in the expression, from 1; 0 where no place can be given
+	Line    int    // in the expression, from 1; 0 if no place can be given
 	Column  int    // in the line, from 1
 	Code    string // what kind of problem it is, one of the codes of docs/codes.md
 	Warning bool   // worth a look only

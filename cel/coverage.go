@@ -37,7 +37,7 @@ func (h *Host) Cover(c *Coverage) {
 	}
 }
 
-// Branch is a question inside of a condition: something that is true or false.
+// Branch is a question inside a condition: something that is true or false.
 type Branch struct {
 	ID, Part     string // of the condition
 	Line, Column int    // in the text of the part, from 1
@@ -95,7 +95,7 @@ func (c *Coverage) watch(h *Host, e *expression) *watched {
 }
 
 // tracking is the host's language, which remembers how macros were written; nil
-// where there is none.
+// if there is none.
 func (h *Host) tracking() *language {
 	l, err := h.language()
 	if err != nil {

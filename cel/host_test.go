@@ -64,7 +64,7 @@ func match(t testing.TB, h *Host, in *engine.Input) []engine.Finding {
 	return findings
 }
 
-// holds, fails or errors: what an expression comes to on the sample.
+// holds, fails or errors: the result of an expression on the sample.
 func TestExpressions(t *testing.T) {
 	for _, test := range []struct{ when, want string }{
 		{`"git_force_push" in action.signals`, "yes"},

@@ -53,7 +53,7 @@ var functionHints = map[string]string{
 	"includes": "x in list", "@in": "text.contains(part); in is for lists and maps", "regex": `text.matches("pattern")`,
 }
 
-// mistakes finds them in an expression, outside of its texts.
+// mistakes finds them in an expression, outside its texts.
 func mistakes(text string) []mistake {
 	var found []mistake
 	s := scanner{rest: text, line: 1, column: 1}

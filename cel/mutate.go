@@ -47,7 +47,7 @@ func (r *Rewordings) Of(text string) []mutant.Rewording {
 	return w.all
 }
 
-// rewording is one text while others are made of it.
+// rewording is one text while others are made from it.
 type rewording struct {
 	of   *Rewordings
 	text string
@@ -71,7 +71,7 @@ func (q *questions) visit(e, above ast.Expr, see func(e, above ast.Expr)) {
 	}
 }
 
-// change makes something else of a node; false: it is none of its kind.
+// change replaces a node by something else; false if it is not of its kind.
 type change struct {
 	operator string
 	make     func(n *target) bool
@@ -151,12 +151,12 @@ func changes() []change {
 	return list
 }
 
-// mostElements of a written list are left out, one after the other.
+// mostElements of a written list are left out, one after another.
 const mostElements = 5
 
 func (n *target) name() string { return nameOf(n.written) }
 
-// nameOf is the function or operator of a call; empty: it is none.
+// nameOf is the function or operator of a call; empty if it is not one.
 func nameOf(e ast.Expr) string {
 	if e == nil || e.Kind() != ast.CallKind {
 		return ""
@@ -174,7 +174,7 @@ func (n *target) call(name string) {
 }
 
 // swapped are the operators and functions that stand for each other. Of an order
-// the boundary is moved: the other way round is what ! says.
+// the boundary is moved: the other way around is what ! says.
 var swapped = map[string]string{
 	operators.LogicalAnd: operators.LogicalOr, operators.LogicalOr: operators.LogicalAnd,
 	operators.Equals: operators.NotEquals, operators.NotEquals: operators.Equals,
@@ -250,7 +250,7 @@ func (n *target) present() bool {
 	return true
 }
 
-// literal leaves items of lists alone: each of them is left out.
+// literal leaves items of lists alone: each is left out.
 func (n *target) literal() bool {
 	if n.at.Kind() != ast.LiteralKind || n.above != nil && n.above.Kind() == ast.ListKind {
 		return false

@@ -77,7 +77,7 @@ func hasAnchor(text, name string) bool {
 	return false
 }
 
-// The index lists every page, and says of each whether it is generated.
+// The index lists every page, and says about each whether it is generated.
 func TestIndex(t *testing.T) {
 	texts := pages(t)
 	index := texts["README.md"]

@@ -56,7 +56,7 @@ type Action struct {
 	// the arguments; masked and shortened.
 	Resource string    `json:"resource"`
 	Types    []Type    `json:"types"`    // what the action does, regardless of the tool; sorted, at least one
-	Intent   Type      `json:"intent"`   // the one type that describes the action best; empty where there is no action
+	Intent   Type      `json:"intent"`   // the one type that describes the action best; empty if there is no action
 	Commands []Command `json:"commands"` // simple commands in the order in which they would run, wrappers removed
 	Paths    []string  `json:"paths"`    // distinct paths that the action touches, as in Effect.short, sorted
 	Hosts    []string  `json:"hosts"`    // distinct hosts that the action contacts, sorted
@@ -213,7 +213,7 @@ const (
 	LocationWorktree Location = "worktree"  // below another working tree of the workspace's repository, or such a tree that git worktree makes or removes
 	LocationAncestor Location = "ancestor"  // contains the workspace
 	LocationTemp     Location = "temp"      // below a temporary directory that does not contain the workspace
-	LocationBeside   Location = "beside"    // below a temporary directory that also contains the workspace: scratch, or somebody's work
+	LocationBeside   Location = "beside"    // below a temporary directory that also contains the workspace: scratch, or someone's work
 	LocationTempRoot Location = "temp_root" // a temporary directory itself, or everything in it
 	LocationNotes    Location = "notes"     // a file of the agent's own notes about the workspace, in a home directory
 	LocationHome     Location = "home"      // below a home directory

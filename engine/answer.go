@@ -18,7 +18,7 @@ const (
 
 // Answer is what reviewer replies to the agent.
 type Answer struct {
-	ID     string // the record's id; empty where nothing could be recorded
+	ID     string // the record's id; empty if nothing could be recorded
 	Effect Verdict
 	Mode   AnswerMode
 	Text   string          // for the agent (and the person, where the agent shows it)

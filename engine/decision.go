@@ -105,7 +105,7 @@ type RuleResult struct {
 }
 
 // MessageRuleIDs returns the ids of the rules whose message the agent was given: those
-// in the text of the answer. Where nothing is answered, such as with
+// in the text of the answer. If nothing is answered, such as with
 // enforcement observe, it is the first rule: the one whose message would have
 // been given.
 func (d *Decision) MessageRuleIDs() []string {

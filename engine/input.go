@@ -303,7 +303,7 @@ type AnswerCounts struct {
 	Asked     int64 `json:"asked"`     // calls that were answered with a question
 	Approved  int64 `json:"approved"`  // questions after which the call ran (inferred)
 	Refused   int64 `json:"refused"`   // questions after which the call had not run by the next prompt or stop (inferred)
-	Overruled int64 `json:"overruled"` // times that a person allowed a call in a terminal
+	Overruled int64 `json:"overruled"` // number of times that a person allowed a call in a terminal
 }
 
 // How long a call is allowed: the values of SessionFacts.Allowed.

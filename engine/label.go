@@ -7,7 +7,7 @@ type Label string
 
 // The labels.
 const (
-	LabelUntrusted Label = "untrusted" // not written by anybody in the session: web pages, answers of services, downloaded files
+	LabelUntrusted Label = "untrusted" // not written by anyone in the session: web pages, answers of services, downloaded files
 	LabelService   Label = "service"   // ids and places in an answer from outside; of the repository's service also branches and addresses
 	LabelSecret    Label = "secret"    // read from a credential or env file
 )

@@ -21,7 +21,7 @@ const (
 	OpSetFlag    = "set_flag"    // add a flag, with Value after = where there is one
 	OpDropFlag   = "drop_flag"   // remove a flag, also from a cluster such as -rf
 	OpReplaceArg = "replace_arg" // replace a word with Value
-	OpInsertArg  = "insert_arg"  // insert Value before a word; at the end where there is none
+	OpInsertArg  = "insert_arg"  // insert Value before a word; at the end if there is none
 	OpSetField   = "set_field"   // set a field of the tool's input
 )
 
@@ -30,7 +30,7 @@ func Operations() []string {
 	return []string{OpSetFlag, OpDropFlag, OpReplaceArg, OpInsertArg, OpSetField}
 }
 
-// Vocabulary lists the values of a field, nil where it is open.
+// Vocabulary lists the values of a field, nil if it is open.
 func (Operation) Vocabulary(field string) []string {
 	if field == "op" {
 		return Operations()

@@ -292,8 +292,10 @@ func DecodeLine(line []byte) (*Record, error) {
 }
 
 // NewerFormat is the error of a record with a later format version than this one.
-func NewerFormat(version int) error {
-	return fmt.Errorf("the record was written by a newer reviewer (format %d, this one knows %d); install that version again", version,
+type NewerFormat int
+
+func (v NewerFormat) Error() string {
+	return fmt.Sprintf("the record was written by a newer reviewer (format %d, this one knows %d); install that version again", int(v),
 		FormatVersion)
 }
 
@@ -302,7 +304,7 @@ func NewerFormat(version int) error {
 const Version = 5
 
 // AsModified returns a record as if the call had been made in its modified form;
-// nil where it has none.
+// nil if it has none.
 func (r *Record) AsModified() *Record {
 	if r.Rewritten == nil || r.Rewritten.Action == nil || r.Rewritten.SHA == nil || r.Event == nil {
 		return nil

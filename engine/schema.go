@@ -183,7 +183,7 @@ func EachStruct(t reflect.Type, visit func(t reflect.Type, fields []JSONField)) 
 	walk(t)
 }
 
-// Values lists the closed vocabulary of a named string type, nil where it has
+// Values lists the closed vocabulary of a named string type, nil if it has
 // none.
 func Values(t reflect.Type) []string {
 	if t.Kind() != reflect.String {

@@ -23,7 +23,7 @@ type NotFired struct {
 	ID   string `json:"id"`
 	At   Stop   `json:"at"`           // in the rule
 	In   []Stop `json:"in,omitempty"` // in what it asks there, the outermost first
-	Held int    `json:"held"`         // lines of the rule before the one that stopped it, but for a question of the phase
+	Held int    `json:"held"`         // lines of the rule before the one that stopped it, except for a question of the phase
 	Left int    `json:"left"`         // lines after it
 }
 
@@ -245,7 +245,7 @@ func (t *missTracer) silent(id string, f *frame) NotFired {
 	return s
 }
 
-// inner is what failed inside of what a body asks: of several the one that came
+// inner is what failed inside what a body asks: of several the one that came
 // furthest.
 func (f *frame) inner() *frame {
 	var best *frame
@@ -350,7 +350,7 @@ func brief(v ast.Value) string {
 	return text
 }
 
-// Places says of each rule that fires where it is written first,
+// Places says about each rule that fires where it is written first,
 // layer/path:line.
 func (h *Host) Places() map[string]string {
 	all := map[string]string{}

@@ -218,7 +218,7 @@ func typesOf(name string, list []opatypes.Type) string {
 	return "(" + strings.Join(names, ", ") + ")"
 }
 
-// typeError reports what OPA's type checker says of the use of a value.
+// typeError reports what OPA's type checker says about the use of a value.
 func (c *checker) typeError(e *ast.Error) {
 	text, _, _ := strings.Cut(e.Message, "\n")
 	p := c.wrong(e.Location, "rego.type", "%s", dotted(text))

@@ -181,7 +181,7 @@ func (d *demand) verdict(e *ast.Expr) string {
 	return "`" + written + "` and `" + d.first + "` exclude each other"
 }
 
-// member takes down that a value is, or is not, in a list.
+// member records that a value is, or is not, in a list.
 func (d *demands) member(e *ast.Expr, x, list *ast.Term) string {
 	if scalar(x) {
 		if d.key(list) == "" {

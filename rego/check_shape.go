@@ -84,7 +84,7 @@ func (s shapes) object(schema map[string]any, name string) *shape {
 	return o
 }
 
-// shapeOfData is what is known of a value of the policy's data: its keys. Its
+// shapeOfData is what is known about a value of the policy's data: its keys. Its
 // words are values that another policy may have differently.
 func shapeOfData(v any, path []string) *shape {
 	switch v := v.(type) {
@@ -102,7 +102,7 @@ func shapeOfData(v any, path []string) *shape {
 	return &shape{kind: other}
 }
 
-// either is what is known of a value that is one of two.
+// either is what is known about a value that is one of two.
 func either(a, b *shape) *shape { return eitherDown(a, b, 8) }
 
 func eitherDown(a, b *shape, depth int) *shape {

@@ -18,7 +18,7 @@ const (
 	exceptionsName = "exceptions"
 )
 
-// row is what is known of a rule's row in some layer's catalogue.
+// row is what is known about a rule's row in some layer's catalogue.
 type row struct {
 	layer       string
 	overridable []any
@@ -52,7 +52,7 @@ func addRows(rows map[string]row, layer string, data map[string]any) {
 	}
 }
 
-// ruleHeads looks at the rules that say something of an action, as they are written.
+// ruleHeads looks at the rules that say something about an action, as they are written.
 func (c *checker) ruleHeads() RuleSet {
 	s := RuleSet{IDs: map[string]bool{}, Open: map[string]bool{}, Forms: map[string]bool{}}
 	rows := c.catalogue()
@@ -107,7 +107,7 @@ func (c *checker) withoutForm(s RuleSet) {
 	}
 }
 
-// Allows says of a rule whose decision is allow why it changes nothing.
+// Allows says about a rule whose decision is allow why it changes nothing.
 const Allows = "decision: allow has no effect, since the strictest rule wins; disable the rule that holds the call up, " +
 	"make an exception to it, or remove this one"
 

@@ -48,7 +48,7 @@ func TestCheckShipped(t *testing.T) {
 	}
 }
 
-// A module that does not parse hides nothing in others, and nothing is said of
+// A module that does not parse hides nothing in others, and nothing is said about
 // what only it may define.
 func TestCheckPastSyntaxErrors(t *testing.T) {
 	s := shippedSources(t)

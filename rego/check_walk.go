@@ -25,7 +25,7 @@ type walker struct {
 	rows   map[string]row // of all layers
 }
 
-// defined is what is known of all rules with one path.
+// defined is what is known about all rules with one path.
 type defined struct {
 	rules  []*ast.Rule
 	value  *shape
@@ -35,7 +35,7 @@ type defined struct {
 // maxPasses bounds the rounds until nothing new is found. Calls nest less deep.
 const maxPasses = 20
 
-// walk looks at all rules until nothing new is known of any, and then says what
+// walk looks at all rules until nothing new is known about any, and then says what
 // is wrong.
 func (c *checker) walk(compiled *ast.Compiler) {
 	w := &walker{checker: c, input: shapeOfSchema(c.schema), data: shapeOfData(c.Data, []string{}), rules: map[string]*defined{},
@@ -159,7 +159,7 @@ func (w *walker) every(e *ast.Every) {
 	})
 }
 
-// scoped runs fn with a copy of what is known of the variables.
+// scoped runs fn with a copy of what is known about the variables.
 func (w *walker) scoped(fn func()) {
 	outer := w.env
 	w.env = maps.Clone(outer)
@@ -240,7 +240,7 @@ func (w *walker) function(ref ast.Ref, args []*ast.Term, known []*shape) *shape 
 	return d.value
 }
 
-// bind takes down what a variable that nothing is known of is.
+// bind takes down what a variable that nothing is known about is.
 func (w *walker) bind(t *ast.Term, is *shape) {
 	switch v := t.Value.(type) {
 	case ast.Var:
@@ -256,7 +256,7 @@ func (w *walker) bind(t *ast.Term, is *shape) {
 	}
 }
 
-// term returns what is known of a term, and looks at all in it.
+// term returns what is known about a term, and looks at all in it.
 func (w *walker) term(t *ast.Term) *shape {
 	if t == nil {
 		return nil
@@ -323,7 +323,7 @@ func (w *walker) literalList(each func(func(*ast.Term))) *shape {
 	return &shape{kind: array, items: items}
 }
 
-// ref follows a reference as far as anything is known of it.
+// ref follows a reference as far as anything is known about it.
 func (w *walker) ref(ref ast.Ref) *shape {
 	head, _ := ref[0].Value.(ast.Var)
 	switch {
@@ -389,7 +389,7 @@ func (w *walker) absent(t *ast.Term, at *shape, path string) {
 	}
 }
 
-// rest looks at the indexes of a reference of which nothing is known.
+// rest looks at the indexes of a reference about which nothing is known.
 func (w *walker) rest(terms []*ast.Term) *shape {
 	for _, t := range terms {
 		if _, isVar := t.Value.(ast.Var); !isVar {
@@ -473,7 +473,7 @@ func (w *walker) noField(s *shape, t *ast.Term, key string) {
 	w.noSuch(t, of, slices.Sorted(maps.Keys(s.fields)))
 }
 
-// noSuch reports that a name is none of those that there are.
+// noSuch reports that a name is not one of those that there are.
 func (w *walker) noSuch(t *ast.Term, of string, known []string) {
 	if !w.report || w.silent || t.Location == nil {
 		return

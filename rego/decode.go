@@ -122,7 +122,7 @@ func (d *document) texts(field string) []string {
 	return out
 }
 
-// sub reads a nested object; nil where it is absent.
+// sub reads a nested object; nil if it is absent.
 func (d *document) sub(field string) *document {
 	switch v := d.get(field).(type) {
 	case nil, ast.Null:

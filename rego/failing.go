@@ -12,7 +12,7 @@ import (
 )
 
 // decideDespite decides once more without the failing rules, and then counts
-// each of them with its strictest outcome: a rule that cannot be evaluated
+// each with its strictest outcome: a rule that cannot be evaluated
 // fires.
 func (h *Host) decideDespite(ctx context.Context, value ast.Value) (engine.Decision, error) {
 	q, err := h.prepare(ctx, false)

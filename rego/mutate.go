@@ -17,7 +17,7 @@ type Change struct {
 	mutant.Mutant
 
 	path      string     // of the rule that is changed
-	reach     []spotKind // what has to be reached for the change to count; any of them
+	reach     []spotKind // what must be reached for the change to count; any of them
 	otherwise []spotKind // the same where none of reach was ever seen: the compiler has rewritten it
 	do, undo  func()     // in the module that it was made of
 }
@@ -39,7 +39,7 @@ func changes(name string, m *ast.Module) []*Change {
 	return g.all
 }
 
-// mutation walks a module. What it is in at the moment says what has to be
+// mutation walks a module. What it is in at the moment says what must be
 // reached for a change to count.
 type mutation struct {
 	file   string
@@ -208,8 +208,8 @@ func (g *mutation) negate(e *ast.Expr) {
 	g.add(mutant.Negate, e.Location, shownNode(e), shownWith(do, undo, func() string { return shownNode(e) }), do, undo)
 }
 
-// comparisons are those that a comparison is swapped for: the other way round of
-// an equality; of an order the boundary, since not says it the other way round.
+// comparisons are those that a comparison is swapped for: the other way around of
+// an equality; of an order the boundary, since not says it the other way around.
 var comparisons = map[string]*ast.Builtin{
 	ast.Equal.Name: ast.NotEqual, ast.NotEqual.Name: ast.Equal,
 	ast.LessThan.Name: ast.LessThanEq, ast.LessThanEq.Name: ast.LessThan,
@@ -240,7 +240,7 @@ func (g *mutation) term(t *ast.Term) {
 	g.value(t, hold{set: func(v ast.Value) { t.Value = v }, undo: func() { t.Value = was }})
 }
 
-// hold puts a value to where another one stands. What is inside of a list is
+// hold puts a value to where another one stands. What is inside a list is
 // changed by another list, since lists know the hashes of what they hold.
 type hold struct {
 	set  func(ast.Value)

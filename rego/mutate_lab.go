@@ -161,7 +161,7 @@ func (c *Changed) Host(ctx context.Context, h *Host) (*Host, error) {
 	return &other, err
 }
 
-// Note is something that was evaluated: what it came to, and what was reached.
+// Note is something that was evaluated: its result, and what was reached.
 type Note struct {
 	reads  map[string]bool // paths of data, each with / before its names
 	seen   map[reachedAt]bool
@@ -169,7 +169,7 @@ type Note struct {
 	test   string
 	answer ast.Value // nil: it could not be evaluated
 
-	known []cachedResult // what it came to on the way
+	known []cachedResult // its result on the way
 
 	mu    sync.Mutex
 	plain map[Relevance]ast.Value // the answer without what does not matter
@@ -213,7 +213,7 @@ func (n *Note) take(ctx context.Context, query string, c *ast.Compiler, h *Host,
 	return err
 }
 
-// evaluate returns what a query comes to; nil: to nothing, or to an error.
+// evaluate returns the result of a query; nil: to nothing, or to an error.
 func evaluate(ctx context.Context, q opa.PreparedEvalQuery, txn storage.Transaction, input ast.Value,
 	more ...opa.EvalOption) (ast.Value, error) {
 	cancel := topdown.NewCancel()
@@ -269,7 +269,7 @@ func (n *Note) TraceEvent(e topdown.Event) {
 	}
 }
 
-// Relevance describes what of a decision somebody looks at, next to what becomes
+// Relevance describes what of a decision someone looks at, next to what becomes
 // of the call and by which rules.
 type Relevance struct {
 	Texts  bool // reasons, messages, what the agent is told
@@ -277,7 +277,7 @@ type Relevance struct {
 }
 
 // Same reports whether a decision is reproduced on another host, as far as
-// it matters. What does not matter may be different, and still has to be a
+// it matters. What does not matter may be different, and still must be a
 // decision.
 func (n *Note) Same(ctx context.Context, h *Host, what Relevance) bool {
 	var more []opa.EvalOption
@@ -453,7 +453,7 @@ func pathOfRef(r ast.Ref) string {
 	return b.String()
 }
 
-// related reports whether one of some paths is the path, or lies above or below
+// related reports whether one of some paths is the path, or is above or below
 // it.
 func related(path string, others []string) bool {
 	return slices.ContainsFunc(others, func(o string) bool {

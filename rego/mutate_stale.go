@@ -17,7 +17,7 @@ type cachedResult struct {
 	value *ast.Term
 }
 
-// documents are those that an evaluation has left in its cache, but for what
+// documents are those that an evaluation has left in its cache, except for what
 // functions came to: their arguments are as large as inputs.
 func documents(cache topdown.VirtualCache) []cachedResult {
 	var all []cachedResult

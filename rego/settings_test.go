@@ -221,7 +221,7 @@ func losses() []question {
 }
 
 // softened are questions about calls that what came before them makes worse, and
-// about what the settings of places, services and tools say of a call itself.
+// about what the settings of places, services and tools say about a call itself.
 func softened() []question {
 	alone := func(q *question) { q.in.Event.Mode = "bypassPermissions" }
 	send := effect(engine.EffectNetwork, func(e *engine.Effect) {

@@ -10,7 +10,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/util"
 )
 
-// FileHash is what OPA's own signature of a bundle says of a file.
+// FileHash is what OPA's own signature of a bundle says about a file.
 type FileHash struct {
 	Name      string `json:"name"`
 	Hash      string `json:"hash"` // hex

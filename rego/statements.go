@@ -50,7 +50,7 @@ func Definitions(modules map[string]string, path string) ([]string, error) {
 	return beyond(all[path], nil), nil
 }
 
-// statement is a definition of a rule, or what METADATA says of a package.
+// statement is a definition of a rule, or what METADATA says about a package.
 type statement struct {
 	lead string // METADATA and imports
 	tree string
@@ -160,7 +160,7 @@ func printed(r *ast.Rule, tree string) string {
 	return string(r.Location.Text)
 }
 
-// head makes the text of a rule a module.
+// head makes the text from a rule a module.
 const head = "package p\n\n"
 
 // statesSame reports whether the text of a rule has this tree.

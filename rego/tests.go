@@ -295,7 +295,7 @@ func filter(names []string) string {
 	return "^(?:" + strings.Join(patterns, "|") + ")$"
 }
 
-// results makes a result of a test, or one of each of its cases that is
+// results makes a result from a test, or one of each of its cases that is
 // selected. What was printed cannot be told apart by cases: each has all of it.
 func results(r, traced *tester.Result, o TestOptions) []TestResult {
 	base := TestResult{
@@ -316,7 +316,7 @@ func results(r, traced *tester.Result, o TestOptions) []TestResult {
 	})
 }
 
-// casesOf makes a result of each case of a test.
+// casesOf makes a result from each case of a test.
 func casesOf(base TestResult, r, traced *tester.Result, o TestOptions) []TestResult {
 	traces := map[string][]*topdown.Event{}
 	if traced != nil {

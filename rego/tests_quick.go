@@ -91,7 +91,7 @@ func (c compiledTest) name() string {
 // several reports whether each member is a case.
 func (c compiledTest) several() bool { return c.rule.Head.DocKind() == ast.PartialObjectDoc }
 
-// compiled lists the tests that are written under names, but for those that are
+// compiled lists the tests that are written under names, except for those that are
 // not to be run at all.
 func (s *TestSuite) compiled(names []string) []compiledTest {
 	chosen := map[string]bool{}
@@ -138,7 +138,7 @@ func (q *quick) test(ctx context.Context, c compiledTest) *tester.Result {
 	return r
 }
 
-// value evaluates a test to what it comes to; nil: to nothing.
+// value evaluates a test to its result; nil: to nothing.
 func (q *quick) value(ctx context.Context, c compiledTest, printed *bytes.Buffer, options []opa.EvalOption) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(q.Timeout, usualTimeout))
 	defer cancel()

@@ -214,7 +214,7 @@ func TestQuickly(t *testing.T) {
 		return all
 	}
 	if diff := cmp.Diff(plain(quick), plain(theirs)); diff != "" {
-		t.Errorf("otherwise than OPA's runner (-quick +OPA):\n%s", diff)
+		t.Errorf("differently from OPA's runner (-quick +OPA):\n%s", diff)
 	}
 	slices.Sort(left)
 	want := []string{"test_each", "test_level#01", "test_no_case", "test_no_truth", "test_numbers", "test_some"}

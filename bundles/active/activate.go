@@ -56,7 +56,7 @@ type Activated struct {
 	Warnings []string `json:"warnings"`
 	Trust    int64    `json:"trust,omitempty"` // version of the trust file; 0: there is none
 
-	Was *bundles.Effective `json:"-"` // what was active before; nil where that could not be read
+	Was *bundles.Effective `json:"-"` // what was active before; nil if that could not be read
 	Is  *bundles.Effective `json:"-"` // what is active now
 }
 

@@ -21,7 +21,7 @@ func NewPolicyFinder(homes []string) *PolicyFinder {
 	return &PolicyFinder{Homes: homes, found: map[string]*bundles.Effective{}}
 }
 
-// Get returns a policy; nil where there is none.
+// Get returns a policy; nil if there is none.
 func (k *PolicyFinder) Get(digest string) *bundles.Effective {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -25,7 +25,7 @@ func LayerAt(dir string) (string, error) {
 	return bundles.LayerOf(os.DirFS(dir))
 }
 
-// LayerDir returns the folder of a policy layer; empty where there is none.
+// LayerDir returns the folder of a policy layer; empty if there is none.
 func LayerDir(layer, home, workspace string) string {
 	switch layer {
 	case bundles.Organisation:
@@ -44,7 +44,7 @@ func LayerDir(layer, home, workspace string) string {
 func OrganisationDir() string { return filepath.FromSlash(organisationDir(runtime.GOOS)) }
 
 // organisationDir is a folder that only administrators can change. On Windows that is
-// not ProgramData, where everybody may make folders.
+// not ProgramData, where everyone may make folders.
 func organisationDir(system string) string {
 	switch system {
 	case "darwin":
@@ -70,7 +70,7 @@ func IsDir(path string) (bool, error) {
 	return true, nil
 }
 
-// notDangling refuses a link that leads nowhere: somebody wanted a policy there, and
+// notDangling refuses a link that leads nowhere: someone wanted a policy there, and
 // without it none of its rules would apply.
 func notDangling(path string) error {
 	if to, err := os.Readlink(path); err == nil {

@@ -60,7 +60,7 @@ func (m Machine) layersWith(workspace string, active *releases.Active) *Layers {
 	return &Layers{m, workspace, OrganisationDir(), Releases(m.Home), active, believed}
 }
 
-// Dir is the folder of a layer; empty where it has none.
+// Dir is the folder of a layer; empty if it has none.
 func (h *Layers) Dir(layer string) string {
 	if layer == bundles.Organisation {
 		return h.organisation
@@ -198,7 +198,7 @@ func (h *Layers) ungoverned(layer string) error {
 		"the organisation can allow it with a trust file", h.organisation)
 }
 
-// unusable says of an activated bundle why it cannot be used, and what can be
+// unusable says about an activated bundle why it cannot be used, and what can be
 // done. The hook's denial has room for few words.
 func (h *Layers) unusable(now releases.Activation, err error) error {
 	if p := (*trust.FileProblem)(nil); errors.As(err, &p) { // it says itself what ends it, and before that nothing else helps
@@ -284,7 +284,7 @@ func (m Machine) Effective(workspace string) (*bundles.Effective, error) {
 	return h.Effective()
 }
 
-// Effective is what all layers come to.
+// Effective is the result of all layers.
 func (h *Layers) Effective() (*bundles.Effective, error) {
 	layers, err := h.load("")
 	if err != nil {
@@ -318,7 +318,7 @@ func (h *Layers) mayHoldBundle(layer string) error {
 	return h.ungoverned(layer)
 }
 
-// load reads the layers, but for one that is left out.
+// load reads the layers, except for one that is left out.
 func (h *Layers) load(but string) ([]*bundles.Bundle, error) {
 	var layers []*bundles.Bundle
 	var errs []error

@@ -60,7 +60,7 @@ func opened(t *testing.T, archive []byte) bundles.Memory {
 	return a.Memory
 }
 
-// releaseOf is what is said of an archive.
+// releaseOf is what is said about an archive.
 func releaseOf(t *testing.T, archive []byte, layer string) signing.Release {
 	t.Helper()
 	b, err := bundles.Load(opened(t, archive), layer)
@@ -90,7 +90,7 @@ func sealed(t *testing.T, archive []byte, r signing.Release, keys ...*signing.Pr
 	return raw
 }
 
-// put makes a bundle active as the store has it, whatever anybody thinks of it.
+// put makes a bundle active as the store has it, whatever anyone thinks of it.
 func (h *Layers) put(t *testing.T, layer string, archive, envelope []byte, change func(*releases.Release)) {
 	t.Helper()
 	b, err := bundles.Load(opened(t, archive), layer)

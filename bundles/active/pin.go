@@ -137,10 +137,10 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// ErrMoved says of a trust file that it was put in force in another place.
+// ErrMoved says about a trust file that it was put in force in another place.
 var ErrMoved = errors.New("the state directory was moved, copied or restored")
 
-// ErrNotAccepted says of a person's own trust file that nobody put it in force:
+// ErrNotAccepted says about a person's own trust file that nobody put it in force:
 // whoever can write it could have made it up.
 var ErrNotAccepted = errors.New("was never accepted on this machine")
 

@@ -15,7 +15,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// The references that are words. A folder that is called so is ./active.
+// The references that are words. A folder that is called that is ./active.
 const (
 	RefActive   = "active"   // what holds in the working directory
 	RefDefault  = "default"  // what ships

@@ -15,7 +15,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// RestorePlan is what has to be done so that an earlier policy is effective again.
+// RestorePlan is what must be done so that an earlier policy is effective again.
 type RestorePlan struct {
 	Target  *bundles.Effective
 	Bundles []BundleBack // first, in the order of the layers
@@ -42,7 +42,7 @@ type FolderBack struct {
 // machine's.
 func (r *RestorePlan) Nothing() bool { return len(r.Bundles) == 0 && r.Folder == nil }
 
-// PlanRestore finds out what has to be done, or why it cannot be done. Nothing is
+// PlanRestore finds out what must be done, or why it cannot be done. Nothing is
 // changed.
 func (h *Layers) PlanRestore(target *bundles.Effective) (*RestorePlan, error) {
 	s, err := h.Releases.State()
@@ -60,7 +60,7 @@ func (h *Layers) PlanRestore(target *bundles.Effective) (*RestorePlan, error) {
 	return r, nil
 }
 
-// digestOf returns the digest of a layer as it is now; empty where there is none, or
+// digestOf returns the digest of a layer as it is now; empty if there is none, or
 // none that can be read.
 func (h *Layers) digestOf(layer string) (string, *releases.Activation) {
 	var active *releases.Activation

@@ -75,7 +75,7 @@ func trustFiles(path string) (files trust.Files, err error) {
 // maxEnvelope bounds a file of signatures, in bytes.
 const maxEnvelope = 1 << 20
 
-// readThere reads a plain file of at most so many bytes; nil where there is none.
+// readThere reads a plain file of at most a given number of bytes; nil if there is none.
 func readThere(name string, most int64) ([]byte, error) {
 	b, err := ReadBounded(name, most)
 	if errors.Is(err, fs.ErrNotExist) {

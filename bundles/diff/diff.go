@@ -40,13 +40,13 @@ const (
 	KindLayer    = "layer"    // a whole layer, by its name
 	KindManifest = "manifest" // a field of a layer's manifest, such as base.version
 	KindSetting  = "setting"  // an effective setting, by its path
-	KindSaid     = "said"     // what a layer says of a setting, where what holds stayed the same
+	KindSaid     = "said"     // what a layer says about a setting, where what holds stayed the same
 	KindData     = "data"     // data of a layer above the base, by their path
 	KindRule     = "rule"
 	KindPattern  = "pattern"
 	KindAccess   = "access" // a list or a rule of one, by the id under which it is reported
 	KindDetector = "detector"
-	KindRow      = "row"  // what is known of a program, a kind of path, a list of words: programs/rm
+	KindRow      = "row"  // what is known about a program, a kind of path, a list of words: programs/rm
 	KindRego     = "rego" // a rule or a package, such as data.reviewer.risk.level
 )
 
@@ -124,7 +124,7 @@ type Part struct {
 	Direction Direction `json:"direction"`
 }
 
-// Vocabulary lists what a key may hold, nil where that is open.
+// Vocabulary lists what a key may hold, nil if that is open.
 func (Change) Vocabulary(key string) []string {
 	switch key {
 	case "kind":
@@ -137,7 +137,7 @@ func (Change) Vocabulary(key string) []string {
 	return nil
 }
 
-// Vocabulary lists what a key may hold, nil where that is open.
+// Vocabulary lists what a key may hold, nil if that is open.
 func (Part) Vocabulary(key string) []string {
 	if key == "direction" {
 		return Directions()
@@ -154,7 +154,7 @@ type CompareRego func(before, after map[string]string) (map[string][2][]string, 
 // Empty reports whether the policies mean the same, whatever their digests.
 func (c Changes) Empty() bool { return len(c.List) == 0 }
 
-// Loosens reports whether some change, or a part of one, loosens for sure.
+// Loosens reports whether some change, or a part of one, loosens for certain.
 func (c Changes) Loosens() bool {
 	return slices.ContainsFunc(c.List, func(d Change) bool {
 		return d.Direction == Loosened || d.Direction == Mixed ||
@@ -303,7 +303,7 @@ func bothKeys[V any](a, b map[string]V) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// asList is a value that is a list; nil: it is none.
+// asList is a value that is a list; nil if it is not one.
 func asList(v any) []any {
 	l, _ := v.([]any)
 	return l

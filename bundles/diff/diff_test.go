@@ -38,13 +38,13 @@ func diffOf(t *testing.T, before, after *bundles.Effective) Changes {
 
 var shippedOnce = sync.OnceValues(bundles.Default)
 
-// layered is a policy of the one that ships and a user's layer.
+// layered is a policy of the built-in one and a user's layer.
 func layered(t *testing.T, files ...string) *bundles.Effective {
 	t.Helper()
 	return onBase(t, filesOf(t, bundles.User, files...))
 }
 
-// onBase is a policy of the one that ships and layers above it.
+// onBase is a policy of the built-in one and layers above it.
 func onBase(t *testing.T, layers ...*bundles.Bundle) *bundles.Effective {
 	t.Helper()
 	base, err := shippedOnce()
@@ -58,7 +58,7 @@ func onBase(t *testing.T, layers ...*bundles.Bundle) *bundles.Effective {
 	return e
 }
 
-// filesOf makes a bundle of files, given as name and text.
+// filesOf makes a bundle from files, given as name and text.
 func filesOf(t *testing.T, layer string, files ...string) *bundles.Bundle {
 	t.Helper()
 	content := map[string][]byte{}
@@ -122,7 +122,7 @@ func TestDiffOfMutants(t *testing.T) {
 		seen[kind] = true
 		changed, err := m.Apply(base)
 		if err != nil {
-			continue // it is none
+			continue // it is not one
 		}
 		after, err := bundles.Assemble(changed)
 		if err != nil {
@@ -238,7 +238,7 @@ func TestReordered(t *testing.T) {
 }
 
 // directionOf finds the direction of a change or of a part of it; empty: there
-// is none.
+// is not one.
 func directionOf(c Changes, name, part string) Direction {
 	for _, d := range c.List {
 		if d.Name != name {

@@ -60,7 +60,7 @@ func (d *differ) layers(a, b *bundles.Effective) error {
 	return nil
 }
 
-// release names what a layer holds; nil where there is none.
+// release names what a layer holds; nil if there is none.
 func release(l *bundles.Bundle) *Version {
 	if l == nil {
 		return nil

@@ -104,7 +104,7 @@ var (
 	joints = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[_.-]{2,}`) })
 )
 
-// Word makes an id of any name: lower-case words joined by . _ or -; empty where
+// Word makes an id from any name: lower-case words joined by . _ or -; empty where
 // nothing of the name is left.
 func Word(name string) string {
 	w := others().ReplaceAllString(strings.ToLower(name), "_")

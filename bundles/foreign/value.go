@@ -26,7 +26,7 @@ type Member struct {
 	Value Value
 }
 
-// Get returns the value of a key; its Line is 0 where there is none.
+// Get returns the value of a key; its Line is 0 if there is none.
 func (o Object) Get(key string) Value {
 	for _, m := range o {
 		if m.Key == key {

@@ -58,7 +58,7 @@ func Changes(b *bundles.Bundle, reads func(path string) bool, reword Reword) []*
 	return all
 }
 
-// Apply returns the bundle with the change. An error means that it is none.
+// Apply returns the bundle with the change. An error means that it is not one.
 func (m *Change) Apply(b *bundles.Bundle) (*bundles.Bundle, error) {
 	content, err := m.content()
 	if err != nil {
@@ -286,7 +286,7 @@ func (g *mutation) schedule(n *yaml.Node) {
 	}
 }
 
-// most is how many items of a list are left out, one after the other. Of a
+// most is how many items of a list are left out, one after another. Of a
 // longer list it is the first, the middle and the last: its items are there for
 // one reason, and who tests them tests them as a list.
 const most = 5

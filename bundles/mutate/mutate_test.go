@@ -14,7 +14,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/mutant"
 )
 
-// layerFiles makes a bundle of files, given as name and text.
+// layerFiles makes a bundle from files, given as name and text.
 func layerFiles(t *testing.T, layer string, files ...string) *bundles.Bundle {
 	t.Helper()
 	content := map[string][]byte{}

@@ -35,7 +35,7 @@ func (g *mutation) settings(n *yaml.Node, at string) {
 	}
 }
 
-// section changes what is below a key. The schema knows of words that are given
+// section changes what is below a key. The schema knows about words that are given
 // which others there are; nil: it says nothing.
 func (g *mutation) section(n *yaml.Node, at string, s *bundles.SchemaNode) {
 	if n.Kind != yaml.MappingNode {

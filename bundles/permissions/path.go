@@ -146,7 +146,7 @@ func (p place) only(spec string) string {
 	return `size(action.effects) > 0 && action.effects.all(e, e.certainty == "exact" && e.target == action.resource && ` + test + ")"
 }
 
-// body makes a regular expression of the pattern, from its first slash on. What
+// body makes a regular expression from the pattern, from its first slash on. What
 // is below a match belongs to it.
 func (p place) body(wide bool) string {
 	var b strings.Builder

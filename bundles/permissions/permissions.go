@@ -134,7 +134,7 @@ func (m *importer) rule(key, text string, line int) {
 	got, why := r.match()
 	if why == "" && got.when != "" {
 		if err := m.read(got.when); err != nil {
-			why = fmt.Sprintf("it is too much for one expression (%v)", err)
+			why = fmt.Sprintf("it is too complex for one expression (%v)", err)
 		}
 	}
 	if why != "" {

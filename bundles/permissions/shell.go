@@ -90,7 +90,7 @@ func (c command) found() string {
 			foreign.Quote(words[1])))
 	}
 	if !c.open && !strings.Contains(c.text, "*") {
-		tests = append(tests, fmt.Sprintf("size(c.sub) + size(c.flags) + size(c.operands) <= %d", len(words)-1)) // no further words
+		tests = append(tests, fmt.Sprintf("size(c.sub) + size(c.flags) + size(c.operands) <= %d", len(words)-1)) // no more words
 	}
 	return "action.commands.exists(c, " + strings.Join(tests, " && ") + ")"
 }
@@ -101,7 +101,7 @@ var odd = engine.Regexp("[*'\"\\\\$`{}<>;&|()]")
 // plainWord is the name of a program or a subcommand, and no flag.
 var plainWord = engine.Regexp(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
-// program is the test of a command's name; empty where it can be any, or is
+// program is the test of a command's name; empty if it can be any, or is
 // found by its text only.
 func program(word string) string {
 	before, _, open := strings.Cut(word, "*")

@@ -55,7 +55,7 @@ func (r rule) pattern(whole bool) (match, string) {
 	return match{when: "event.tool.matches(" + foreign.Quote("^"+stars(r.tool)+"$") + ")"}, ""
 }
 
-// stars makes a regular expression of a text whose * stands for anything.
+// stars makes a regular expression from a text whose * stands for anything.
 func stars(text string) string {
 	parts := strings.Split(text, "*")
 	for i, p := range parts {

@@ -38,7 +38,7 @@ type Next struct {
 }
 
 // Change makes what decide says active; nil is nothing. Nobody else changes the
-// store meanwhile. On an error what was active still is, but for one that says
+// store meanwhile. On an error what was active still is, except for one that says
 // that a folder could not be written: then it is one of the two.
 func (d *Store) Change(ctx context.Context, decide func(*State) (*Next, error)) (*Activation, error) {
 	release, err := d.lock(ctx)

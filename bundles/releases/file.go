@@ -74,7 +74,7 @@ func (d *Store) write(name string, says any) error {
 const newPrefix = ".new-"
 
 // replace makes a file appear whole, so that it survives a loss of power, or
-// leaves what is there. One that stayed behind half written is removed.
+// leaves what is there. One that stayed behind half-written is removed.
 func (d *Store) replace(name string, content []byte) error {
 	dir, base := path.Split(name)
 	dir = path.Clean(dir)

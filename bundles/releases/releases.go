@@ -138,7 +138,7 @@ func (d *Store) unused() error {
 	return d.withLast(fmt.Errorf("%w: %s is missing", ErrDamaged, activeName))
 }
 
-// withLast says of an error about active.json what is known to have been
+// withLast says about an error about active.json what is known to have been
 // active, and what repairs it.
 func (d *Store) withLast(err error) error {
 	h, other := d.history()
@@ -214,7 +214,7 @@ func (d *Store) neverSeen() error {
 // Seen is the highest sequence of each release, by its name and channel.
 type Seen map[string]Highest
 
-// Of returns the highest of a release; the zero value where none was seen.
+// Of returns the highest of a release; the zero value if none was seen.
 func (s Seen) Of(name, channel string) Highest { return s[seenKey(name, channel)] }
 
 // seenKey tells releases apart: neither part has a line break.

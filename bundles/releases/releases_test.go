@@ -272,7 +272,7 @@ func TestCrashAtEachStep(t *testing.T) {
 	}
 }
 
-// A disk that is full gives an error, and not a half written file that stays.
+// A disk that is full gives an error, and not a half-written file that stays.
 func TestFullDiskLeavesNothing(t *testing.T) {
 	m := newMemory()
 	mustActivate(t, &Store{"/d", m}, "base", 1)
@@ -397,7 +397,7 @@ func TestLockIsWaitedFor(t *testing.T) {
 	must(t, release())
 }
 
-// What lies in the folder and is not a plain file keeps no hook waiting.
+// What is in the folder and is not a plain file keeps no hook waiting.
 func TestNoPlainFile(t *testing.T) {
 	for name, put := range map[string]func(path string) error{
 		"pipe":   func(p string) error { return osfile.MakePipe(p, 0o600) },

@@ -23,7 +23,7 @@ func (m *importer) condition(rule string, v foreign.Value) reading {
 	}
 	r := m.parts(rule, o)
 	if err := m.readable(r); err != nil {
-		return doubtful(fmt.Sprintf("the condition is too much for one expression (%v): split the rule", err))
+		return doubtful(fmt.Sprintf("the condition is too complex for one expression (%v): split the rule", err))
 	}
 	return r
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What JavaScript says of patterns and texts (V8, without flags).
+// What JavaScript says about patterns and texts (V8, without flags).
 func TestTranslate(t *testing.T) {
 	for _, test := range []struct{ source, finds, not string }{ // texts apart by |
 		{`^git\s+push`, "git push|git\u00a0push|git\ufeff\vpush", "gitpush|a git push|git\u180epush"},

@@ -15,7 +15,7 @@ type expr struct {
 	value   bool
 	actions []string
 	cel     string
-	or      bool // cel has an || outside of parentheses
+	or      bool // cel has an || outside parentheses
 }
 
 var (
@@ -149,7 +149,7 @@ func (r reading) unsure() bool { return len(r.why) > 0 }
 // between is a reading whose meaning is between two conditions.
 func between(least, most expr, why string) reading { return reading{least, most, []string{why}} }
 
-// doubtful is a reading of which nothing is known.
+// doubtful is a reading about which nothing is known.
 func doubtful(why string) reading { return between(never, always, why) }
 
 func (r reading) and(o reading) reading { return join(allOf, []reading{r, o}) }

@@ -105,7 +105,7 @@ func given(v foreign.Value) string {
 	return v.JSON()
 }
 
-// ignored notes keys that SafeClaw does not read: somebody meant something by them.
+// ignored notes keys that SafeClaw does not read: someone meant something by them.
 func (m *importer) ignored(rule string, o foreign.Object, known ...string) {
 	for _, member := range o {
 		if slices.Contains(known, member.Key) {

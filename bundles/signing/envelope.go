@@ -32,7 +32,7 @@ const (
 var ErrUnsigned = errors.New("the envelope has no signature; sign the archive with reviewer policy sign")
 
 // Envelope is a payload with signatures, as DSSE has them. That it was decoded
-// says nothing of who signed it: Signers does.
+// says nothing about who signed it: Signers does.
 type Envelope struct {
 	Payload    []byte // the statement, byte for byte as it is signed
 	Signatures []Signature

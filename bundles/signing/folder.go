@@ -8,7 +8,7 @@ import (
 )
 
 // SealAll puts one statement about several files into an envelope. Unlike that of Seal,
-// their names may have folders, with slashes: they lie below one folder, and each has
+// their names may have folders, with slashes: they are below one folder, and each has
 // one name there.
 func SealAll(files []Subject, p Predicate) (*Envelope, error) {
 	if err := errors.Join(checkFiles(files), p.Check()); err != nil {
@@ -17,7 +17,7 @@ func SealAll(files []Subject, p Predicate) (*Envelope, error) {
 	return seal(files, p)
 }
 
-// OpenAll reads a statement about several files: what it says, not whether anybody has
+// OpenAll reads a statement about several files: what it says, not whether anyone has
 // signed it.
 func OpenAll[P Predicate](e *Envelope) ([]Subject, P, error) {
 	files, p, err := open[P](e)

@@ -17,7 +17,7 @@ import (
 )
 
 // Type is a kind of key. There are few, so that none has to be negotiated: a key
-// says how its signatures are checked, and a signature says nothing of it.
+// says how its signatures are checked, and a signature says nothing about it.
 type Type string
 
 // The types of keys.
@@ -73,7 +73,7 @@ func typeOf(key any) (Type, error) {
 	return "", fmt.Errorf("the key is a %T; expected ed25519 or ECDSA on P-256", key)
 }
 
-// weakEd25519 refuses the points of small order: a signature that anybody can
+// weakEd25519 refuses the points of small order: a signature that anyone can
 // make holds for every message under them.
 func weakEd25519(k ed25519.PublicKey) error {
 	if len(k) != ed25519.PublicKeySize {

@@ -29,7 +29,7 @@ type Release struct {
 	Capabilities string         `json:"capabilities"`          // SHA-256 of the Rego that it was checked against
 	SkippedTests bool           `json:"skipped_tests,omitempty"`
 	Ignored      map[string]int `json:"ignored,omitempty"`    // code -> findings of policy check that were accepted; nil: none
-	Tests        *Tests         `json:"tests,omitempty"`      // nil where they were skipped, and only there
+	Tests        *Tests         `json:"tests,omitempty"`      // nil if they were skipped, and only there
 	Simulation   *Simulation    `json:"simulation,omitempty"` // nil: none is attested
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -32,7 +33,7 @@ func SHA256(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Predicate is what a statement says of its subject, such as Release. Its JSON
+// Predicate is what a statement says about its subject, such as Release. Its JSON
 // form may change under another type only.
 type Predicate interface {
 	PredicateType() string // a URI that no other predicate has
@@ -71,7 +72,7 @@ func seal(subjects []Subject, p Predicate) (*Envelope, error) {
 	return &Envelope{Payload: payload}, err
 }
 
-// Open reads the statement of an envelope: what it says, not whether anybody
+// Open reads the statement of an envelope: what it says, not whether anyone
 // has signed it. P is a struct, and the statement's predicate must be one.
 func Open[P Predicate](e *Envelope) (Subject, P, error) {
 	subjects, p, err := open[P](e)
@@ -88,9 +89,24 @@ func Open[P Predicate](e *Envelope) (Subject, P, error) {
 	return s, p, nil
 }
 
+// newerType reports whether a predicate type is a later version of one of this program,
+// such as …/v2 of …/v1.
+func newerType(got, known string) bool {
+	base, version, ok := strings.Cut(known, "/v1")
+	rest, same := strings.CutPrefix(got, base+"/v")
+	n, err := strconv.Atoi(rest)
+	return ok && version == "" && same && err == nil && n > 1
+}
+
 func open[P Predicate](e *Envelope) ([]Subject, P, error) {
 	var p P
 	doc := statementJSON{Predicate: &p}
+	// A later version may have other fields: its sentence comes before what is wrong with them.
+	var later struct{ PredicateType string }
+	if json.Unmarshal(e.Payload, &later) == nil && newerType(later.PredicateType, p.PredicateType()) {
+		return nil, p, fmt.Errorf("the statement was written by a newer reviewer (%.200s, this one knows %s); install that version",
+			later.PredicateType, p.PredicateType())
+	}
 	if err := decodeStrict(e.Payload, &doc); err != nil {
 		return nil, p, fmt.Errorf("read statement: %w", err)
 	}

@@ -54,6 +54,25 @@ type note struct {
 func (note) PredicateType() string { return "https://example.com/note/v1" }
 func (note) Check() error          { return nil }
 
+// laterNote is the predicate of a later version, with another field.
+type laterNote struct {
+	note
+	Colour string `json:"colour"`
+}
+
+func (laterNote) PredicateType() string { return "https://example.com/note/v2" }
+
+func TestLaterPredicate(t *testing.T) {
+	e, err := Seal(SubjectOf("trust.yaml", nil), laterNote{note{"hello"}, "red"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "the statement was written by a newer reviewer (https://example.com/note/v2, this one knows https://example.com/note/v1); install that version"
+	if _, _, err := Open[note](e); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 func TestOtherPredicate(t *testing.T) {
 	e, err := Seal(SubjectOf("trust.yaml", nil), note{"hello"})
 	if err != nil {
@@ -86,7 +105,7 @@ func TestBadStatements(t *testing.T) {
 	}
 	for _, c := range []struct{ old, new, want string }{
 		{"Statement/v1", "Statement/v0.1", "expected \"https://in-toto.io/Statement/v1\""},
-		{"policy-release/v1", "policy-release/v2", "expected \"" + ReleaseType},
+		{"policy-release/v1", "policy-release/v2", "newer reviewer"},
 		{`"subject":[`, `"subject":[{"name":"b","digest":{"sha256":"` + SHA256(nil) + `"}},`, "2 subjects"},
 		{`"subject":[{"name":"policy.tar.gz","digest":{"sha256":"` + SHA256(nil) + `"}}]`, `"subject":[]`, "0 subjects"},
 		{`{"name":"policy.tar.gz"`, `{"name":"../policy.tar.gz"`, "without folders"},
@@ -130,7 +149,7 @@ func TestBadStatements(t *testing.T) {
 	}
 }
 
-// Without tests there is no word of them.
+// Without tests there is no mention of them.
 func TestSkippedTests(t *testing.T) {
 	r := exampleRelease()
 	r.SkippedTests, r.Tests, r.Simulation, r.Expires = true, nil, nil, 0

@@ -75,7 +75,7 @@ func keysOnce(doc []byte) error {
 }
 
 // sameAgain refuses a document that writing what was read of it does not give
-// again, but for spaces and the order of keys: encoding/json takes KEY for key,
+// again, except for spaces and the order of keys: encoding/json takes KEY for key,
 // and null for nothing.
 func sameAgain(doc []byte, v any) error {
 	again, err := json.Marshal(v)

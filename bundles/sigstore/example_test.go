@@ -71,7 +71,7 @@ func TestExamples(t *testing.T) {
 		}
 		cert, err := x509.ParseCertificate(parsed.GetVerificationMaterial().GetCertificate().GetRawBytes())
 		if err != nil || signed.At < cert.NotBefore.UnixMilli() || signed.At > cert.NotAfter.UnixMilli() {
-			t.Errorf("%s: signed at %d (%v), outside of its certificate's time", name, signed.At, err)
+			t.Errorf("%s: signed at %d (%v), outside its certificate's time", name, signed.At, err)
 		}
 	}
 }

@@ -31,9 +31,9 @@ const version = "v0.3"
 const inToto = "application/vnd.in-toto+json"
 
 // Verify says who signed an archive, as a bundle shows: a signature of its bytes,
-// or of an in-toto statement about it. A certificate has to be of the identity
+// or of an in-toto statement about it. A certificate must be of the identity
 // and the issuer, valid at a time that a log or a timestamp authority of the
-// trusted root confirms, and in its transparency log; it has to be in a
+// trusted root confirms, and in its transparency log; it must be in a
 // certificate log if the root has any. It reads neither the clock nor the network.
 func Verify(archive, doc []byte, b TrustRoot) (Signed, error) {
 	signed, err := parse(doc)
@@ -95,7 +95,7 @@ func about(b *bundle.Bundle, archive []byte) error {
 }
 
 // subject is the SHA-256 of the one file that a statement is about. A statement
-// about several things would say of each what holds for all.
+// about several things would say about each what holds for all.
 func subject(statement []byte) ([]byte, error) {
 	var doc struct {
 		Subject []struct {

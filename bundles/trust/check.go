@@ -23,7 +23,7 @@ const MaxArchive = 16 << 20
 // future shows that this machine's clock was set back.
 const skew = 10 * time.Minute
 
-// Candidate is a bundle that somebody wants to use, and what is known next to it.
+// Candidate is a bundle that someone wants to use, and what is known next to it.
 type Candidate struct {
 	File     string // base name, for messages; the signature counts under any
 	Path     string // where a person finds the archive, for messages; empty: it was fetched, or is in the store
@@ -41,7 +41,7 @@ type Candidate struct {
 	// AllowRollback lets an older sequence pass, which the verdict then says.
 	AllowRollback bool
 
-	// Compile makes a policy of the files, and returns the digest of those that
+	// Compile makes a policy from the files, and returns the digest of those that
 	// count; it is called last. Nil: the bundle is not compiled.
 	Compile func(bundles.Memory) (digest string, err error)
 }
@@ -55,7 +55,7 @@ type Highest struct {
 // Verdict is what a check found. The zero value is a refusal.
 type Verdict struct {
 	Verified bool   `json:"verified"`           // the signatures are those that the trust file asks for
-	Unsigned bool   `json:"unsigned,omitempty"` // there is no trust file: nothing is known of who made it
+	Unsigned bool   `json:"unsigned,omitempty"` // there is no trust file: nothing is known about who made it
 	Code     Code   `json:"code,omitempty"`     // why it is refused; empty: it is not
 	Reason   string `json:"reason,omitempty"`   // the same as a sentence that says what to do
 
@@ -74,7 +74,7 @@ type Verdict struct {
 	TrustFile string        `json:"trust_file,omitempty"` // where it is
 	Changes   *diff.Changes `json:"changes,omitempty"`    // against another policy
 
-	Files bundles.Memory `json:"-"` // the bundle's files, where nothing was refused
+	Files bundles.Memory `json:"-"` // the bundle's files, if nothing was refused
 }
 
 // Signer is a key that signed.
@@ -94,7 +94,7 @@ type RequiredRole struct {
 // Refused reports whether the bundle must not be used.
 func (v *Verdict) Refused() bool { return v.Code != "" || !v.Verified && !v.Unsigned }
 
-// Err is the refusal as an error; nil where there is none.
+// Err is the refusal as an error; nil if there is none.
 func (v *Verdict) Err() error {
 	if !v.Refused() {
 		return nil
@@ -102,7 +102,7 @@ func (v *Verdict) Err() error {
 	return &Refusal{v.Code, fmt.Errorf("%s", v.Reason)}
 }
 
-// Vocabulary lists what a key may hold, nil where that is open.
+// Vocabulary lists what a key may hold, nil if that is open.
 func (Verdict) Vocabulary(key string) []string {
 	if key == "code" {
 		return Codes()
@@ -224,7 +224,7 @@ func (t *Trust) Current(now int64) error {
 }
 
 // signatures finds the keys of the trust file that signed the envelope. What it
-// says is examined only if somebody did.
+// says is examined only if someone did.
 func (c *check) signatures() error {
 	if c.in.Envelope == nil {
 		return refuse(Unsigned, "%s has no signatures: there is no %s%s next to it; get that file, or %s",
@@ -454,7 +454,7 @@ func plainNames(files bundles.Memory) error {
 	return nil
 }
 
-// manifest compares what the bundle says of itself with what was signed: the
+// manifest compares what the bundle says about itself with what was signed: the
 // one is what decisions name, the other what sequences are counted by.
 func (c *check) manifest() error {
 	m, err := c.readManifest()

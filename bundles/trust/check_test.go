@@ -383,7 +383,7 @@ func TestUnsigned(t *testing.T) {
 }
 
 // What nobody signed is of no channel, so that it cannot raise the sequence of
-// what somebody did.
+// what someone did.
 func TestUnsignedHasNoChannel(t *testing.T) {
 	in := candidate(t)
 	in.Highest = func(name, channel string) (Highest, error) {

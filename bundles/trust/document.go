@@ -88,7 +88,7 @@ const (
 	WhenAlways   = "always"
 )
 
-// Vocabulary lists what a key may hold, nil where that is open.
+// Vocabulary lists what a key may hold, nil if that is open.
 func (Key) Vocabulary(key string) []string {
 	if key == "type" {
 		return signing.Types()
@@ -96,7 +96,7 @@ func (Key) Vocabulary(key string) []string {
 	return nil
 }
 
-// Vocabulary lists what a key may hold, nil where that is open.
+// Vocabulary lists what a key may hold, nil if that is open.
 func (Impact) Vocabulary(key string) []string {
 	if key == "when" {
 		return []string{WhenLoosened, WhenAlways}
@@ -104,7 +104,7 @@ func (Impact) Vocabulary(key string) []string {
 	return nil
 }
 
-// Trust is a trust file that was read. Whether anybody signed it is another
+// Trust is a trust file that was read. Whether anyone signed it is another
 // matter: see Open.
 type Trust struct {
 	Document

@@ -128,7 +128,7 @@ func opened(f Files) (*Trust, error) {
 	return sealed, nil
 }
 
-// unseal reads the trust file in an envelope. Whether anybody signed it stays
+// unseal reads the trust file in an envelope. Whether anyone signed it stays
 // open: its keys are in it.
 func unseal(envelope []byte) (*Trust, *signing.Envelope, error) {
 	e, err := signing.DecodeEnvelope(envelope)

@@ -221,6 +221,24 @@ func TestParseEmpty(t *testing.T) {
 	}
 }
 
+// laterStatement is the statement of a trust file of a later format.
+type laterStatement struct{ Statement }
+
+func (laterStatement) PredicateType() string { return strings.TrimSuffix(StatementType, "1") + "2" }
+
+// After a downgrade the trust file of the newer version is refused, with a sentence.
+func TestLaterTrustFile(t *testing.T) {
+	raw := trustFile(t)
+	e, err := signing.Seal(signing.SubjectOf(FileName, raw), laterStatement{Statement{1, string(raw)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(Files{raw, sign(t, e, "alice", "carol")}, Pin{})
+	if err == nil || !strings.Contains(err.Error(), "was written by a newer reviewer") || CodeOf(err) != Untrusted {
+		t.Errorf("got %v (%s)", err, CodeOf(err))
+	}
+}
+
 func TestOpen(t *testing.T) {
 	one := trustFile(t)
 	two := trustFile(t, "version: 1", "version: 2", "[alice, bob, carol], threshold: 2", "[carol, sec], threshold: 2")
@@ -324,7 +342,7 @@ func TestMissing(t *testing.T) {
 func TestOfKeys(t *testing.T) {
 	alice, bob := people["alice"].PublicKey(), people["bob"].PublicKey()
 	if _, err := OfKeys([]signing.PublicKey{alice, alice}, 2); err == nil {
-		t.Error("one key that is named twice may sign for two")
+		t.Error("one key with two names may sign for two")
 	}
 	trust, err := OfKeys([]signing.PublicKey{alice, bob}, 2)
 	if err != nil {

@@ -25,7 +25,7 @@ func allowCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "allow ID --once | --session",
 		Short: "Allow one call that was held up; needs a person at a terminal",
-		Long: "ID is the record of a call that was asked about, rewritten or blocked, as\n" +
+		Long: "ID is the record of a call that was asked about, modified or blocked, as\n" +
 			"`reviewer denials` lists it. Exactly that call is allowed: the same arguments to\n" +
 			"the same tool in the same directory, by any agent of the session.\n" +
 			"It overrides neither a stopped session nor rules that always apply.",

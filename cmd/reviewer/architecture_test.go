@@ -49,7 +49,7 @@ func walls() []wall {
 		{"engine/classify", []string{"engine", "engine/classify/abstract", "engine/classify/languages", "engine/classify/marks", "engine/classify/mask", "engine/classify/operation", "engine/classify/place", "engine/classify/programs", "engine/classify/prompt", "engine/classify/rows", "engine/classify/shell", "engine/classify/tasks", "engine/classify/windows", "mvdan.cc/sh/v3/syntax"},
 			"what a call means depends neither on the agent that makes it nor on the policy that judges it"},
 		{"engine/classify/abstract", []string{"engine", "mvdan.cc/sh/v3/syntax"},
-			"what is known of a string is the ground of every reader of code, so it knows none of them"},
+			"what is known about a string is the ground of every reader of code, so it knows none of them"},
 		{"engine/classify/rows", []string{"engine/wildcard", "go.yaml.in/yaml/v3"},
 			"the form of rows is known without knowing what they do: whoever checks a policy reads them too"},
 		{"engine/classify/mask", []string{"engine", "engine/classify/rows"},
@@ -63,7 +63,7 @@ func walls() []wall {
 		{"engine/classify/marks", []string{"engine", "engine/classify/abstract", "engine/classify/mask", "engine/classify/place"},
 			"marks are made of texts, and no code is understood for them"},
 		{"engine/classify/prompt", []string{"engine", "engine/classify/abstract", "engine/classify/marks", "engine/classify/mask", "engine/classify/rows"},
-			"what a person wrote is read before anything is known of a call"},
+			"what a person wrote is read before anything is known about a call"},
 		{"engine/classify/shell", []string{"engine", "engine/wildcard", "engine/classify/abstract", "engine/classify/place", "engine/classify/rows", "engine/classify/sql", "mvdan.cc/sh/v3/syntax"},
 			"the machine is handed what knows programs and languages; it imports neither, so that each can be changed alone"},
 		{"engine/classify/languages", []string{"engine", "engine/classify/abstract", "engine/classify/shell"},
@@ -73,7 +73,7 @@ func walls() []wall {
 		{"engine/classify/windows", []string{"engine", "engine/wildcard", "engine/classify/abstract", "engine/classify/mask", "engine/classify/place", "engine/classify/shell"},
 			"programs that cmd or PowerShell start are run by the machine with what it was handed"},
 		{"engine/classify/programs", []string{"engine", "engine/classify/abstract", "engine/classify/languages", "engine/classify/operation", "engine/classify/place", "engine/classify/rows", "engine/classify/shell", "engine/classify/sql", "engine/classify/tasks", "engine/classify/windows", "github.com/tailscale/hujson"},
-			"the top of what is known of commands: nobody below may lean on a single program"},
+			"the top of what is known about commands: nobody below may lean on a single program"},
 		{"engine/classify/classifytest", []string{"engine/classify/rows"},
 			"what tests share is at hand for the lowest package, so it imports none but the form of rows"},
 		{"engine/audit", []string{"engine", "engine/history", "engine/osfile"},
@@ -447,7 +447,7 @@ func checkStart(t *testing.T, file string, d *ast.GenDecl) {
 	})
 }
 
-// literal returns the text of literals that are added up; empty: it is none.
+// literal returns the text of literals that are added up; empty if it is not one.
 func literal(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.BasicLit:

@@ -19,7 +19,7 @@ import (
 
 // patternCost compares all pattern rows together with one rule `allow := true` over
 // the same input: in the recorded session as it goes, or where every fact holds
-// that rows wait for, so that each of them runs. Means, since mostly none runs.
+// that rows wait for, so that each runs. Means, since mostly none runs.
 func patternCost(t *testing.T, all bool) (time.Duration, time.Duration) {
 	p, e := defaultPolicy(t)
 	host, err := cel.Compile(wiring.Conditions(patternRows(e)))

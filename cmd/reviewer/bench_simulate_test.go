@@ -240,7 +240,7 @@ func (b *simulateBench) decode(raw []byte) {
 
 // opaExec evaluates the same Rego over the inputs as `opa exec` does: JSON is
 // parsed to a value, the query prepared once, the result made to plain values.
-// It has neither history nor conditions to work out: what they came to is in its
+// It has neither history nor conditions to work out: their result is in its
 // inputs.
 func (b *simulateBench) opaExec() func() {
 	query := preparedOPA(b.T)

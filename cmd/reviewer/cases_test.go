@@ -34,7 +34,7 @@ type subject struct {
 	runner *caseRunner
 }
 
-// caseRunner runs each of the cases that ship once: several tests look at what
+// caseRunner runs each of the built-in cases once: several tests look at what
 // came out, and none changes it.
 type caseRunner struct {
 	*trial.Runner
@@ -214,7 +214,7 @@ func TestCasesAreRepeatable(t *testing.T) {
 	}
 }
 
-// Editors find no fault with the cases that ship, and find it with a key that
+// Editors find no fault with the built-in cases, and find it with a key that
 // there is not.
 func TestCaseSchema(t *testing.T) {
 	raw, err := schemas.FS.ReadFile("case.json")

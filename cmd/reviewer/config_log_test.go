@@ -75,7 +75,7 @@ func (m machine) settings(text string) {
 	}
 }
 
-// What the settings say of the log decides what is deleted of it when a session
+// What the settings say about the log decides what is deleted of it when a session
 // is opened.
 func TestLogIsKeptAsSettingsSay(t *testing.T) {
 	day := 24 * time.Hour

@@ -90,7 +90,7 @@ func layerOf(name string, files ...string) layerFiles {
 	return l
 }
 
-// shell is a call of a shell in /srv/shop, on a machine of which nothing is known.
+// shell is a call of a shell in /srv/shop, on a machine about which nothing is known.
 func shell(command string) engine.Event {
 	args, err := json.Marshal(map[string]string{"command": command})
 	if err != nil {
@@ -175,7 +175,7 @@ func TestDefaultDecisions(t *testing.T) {
 	}
 }
 
-// All conditions that ship compile, within a known cost, and each of them holds
+// All built-in conditions compile, within a known cost, and each holds
 // for an input with what it asks for.
 func TestDefaultConditions(t *testing.T) {
 	base, err := bundles.Default()

@@ -21,7 +21,7 @@ func denialsCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "denials [ID…]",
 		Short: "List the calls that were held up, and how to allow one; needs a person at a terminal",
-		Long: "Lists the calls that were denied, asked about or rewritten, the latest last, with the\n" +
+		Long: "Lists the calls that were denied, asked about or modified, the latest last, with the\n" +
 			"command that allows each. ID is a session; without one, all sessions are listed.\n" +
 			"The agent is told the reason for a denial but never its id.",
 		Example: "  reviewer denials --since 1h\n  reviewer denials last",

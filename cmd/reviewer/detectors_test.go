@@ -31,7 +31,7 @@ func contentPolicy(t testing.TB) *bundles.Effective {
 	return e
 }
 
-// Every detector that ships finds its examples and nothing in the others, and
+// Every built-in detector finds its examples and nothing in the others, and
 // some rule asks for it.
 func TestShippedDetectors(t *testing.T) {
 	e := contentPolicy(t)
@@ -87,7 +87,7 @@ func cameBack(tool, output string) engine.Event {
 	return e
 }
 
-// rehearsed returns the records of events that happen one after the other.
+// rehearsed returns the records of events that happen one after another.
 func rehearsed(t *testing.T, p *review.Policy, events ...engine.Event) []*engine.Record {
 	t.Helper()
 	mac, err := cli.PassingMAC()

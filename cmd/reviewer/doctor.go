@@ -290,6 +290,11 @@ func (e *examination) settings(ctx context.Context) {
 		return
 	}
 	var layers []layerFindings
+	if raw, err := cli.RegistrySettings(); err != nil {
+		e.say("fail", "%v", err)
+	} else if f, ok := e.text(cli.RegistryPlace, raw); ok {
+		layers = append(layers, layerFindings{harness.LayerManaged, cli.RegistryPlace, f})
+	}
 	for _, l := range harness.SettingsLayers(places) {
 		for _, path := range filesOf(l) {
 			if f, ok := e.layer(l, path); ok {
@@ -339,7 +344,7 @@ func filesOf(l harness.Layer) []string {
 	}
 	files, err := filepath.Glob(filepath.Join(l.Path, "*.json"))
 	if err != nil {
-		return nil // only a bad pattern is an error, and this is none
+		return nil // only a bad pattern is an error, and this is not one
 	}
 	return files
 }
@@ -351,12 +356,17 @@ func (e *examination) layer(l harness.Layer, path string) (harness.Findings, boo
 		e.say("fail", "%s settings: %v", l.Name, err)
 		return harness.Findings{}, false
 	}
+	return e.text(path, raw)
+}
+
+// text checks the settings of a file, or of the registry of Windows; nil: there are none.
+func (e *examination) text(path string, raw []byte) (harness.Findings, bool) {
 	if raw == nil {
 		return harness.Findings{}, false
 	}
 	f := harness.Inspect(raw, e.version)
 	if f.Problem != "" {
-		e.say("fail", "%s: the client ignores this file: %s", path, f.Problem)
+		e.say("fail", "%s: the client ignores these settings: %s", path, f.Problem)
 		return harness.Findings{}, false
 	}
 	if f.DisableAllHooks {

@@ -2,8 +2,11 @@ package main
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
@@ -43,5 +46,29 @@ func TestMissing(t *testing.T) {
 	own = slices.DeleteFunc(own, func(h harness.OwnHook) bool { return h.Event == "PostToolBatch" })
 	if got := missing(own); !slices.Equal(got, []string{"PostToolBatch"}) {
 		t.Errorf("missing %q, want PostToolBatch", got)
+	}
+}
+
+// The registry of Windows has settings like those of a file.
+func TestSettingsOfTheRegistry(t *testing.T) {
+	for _, c := range []struct {
+		raw   string
+		found bool
+		want  string // in what is reported; empty: nothing is
+	}{
+		{"", false, ""},
+		{`{"allowManagedHooksOnly": true}`, true, ""},
+		{`{"disableAllHooks": true}`, true, `HKLM\SOFTWARE\Policies\ClaudeCode\Settings: disableAllHooks turns reviewer off`},
+		{`{`, false, `HKLM\SOFTWARE\Policies\ClaudeCode\Settings: the client ignores these settings: settings are not valid JSON`},
+	} {
+		e := &examination{a: &cli.App{}, out: &term.Output{Format: "json"}}
+		var raw []byte
+		if c.raw != "" {
+			raw = []byte(c.raw)
+		}
+		_, found := e.text(cli.RegistryPlace, raw)
+		if found != c.found || c.want == "" && len(e.list) > 0 || c.want != "" && (len(e.list) != 1 || !strings.HasPrefix(e.list[0].Text, c.want)) {
+			t.Errorf("%q: found %v, reported %v, want %q", c.raw, found, e.list, c.want)
+		}
 	}
 }

@@ -61,7 +61,7 @@ func withKey(raw []byte, key, value string) ([]byte, error) {
 	return changed, nil
 }
 
-// topKey returns the value of a top-level key; nil where there is none.
+// topKey returns the value of a top-level key; nil if there is none.
 func topKey(raw []byte, key string) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(raw, &doc); err != nil || doc.Kind == 0 {

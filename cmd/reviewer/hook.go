@@ -78,7 +78,7 @@ func forHook(root *cobra.Command, args []string) bool {
 }
 
 // hookFailed ends a hook: with the exit code of the answer that was given, or with a
-// denial where there was none, since the command line is wrong.
+// denial if there was none, since the command line is wrong.
 func hookFailed(a *cli.App, args []string, err error) int {
 	var answered *cli.ExitError
 	switch {

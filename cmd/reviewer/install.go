@@ -239,7 +239,7 @@ func commandOfHook(ctx context.Context, home string) (harness.HookCommand, error
 	return harness.HookCommand{Program: program, Home: home, Client: clientVersion(ctx), System: runtime.GOOS}, nil
 }
 
-// clientVersion asks the client on PATH; empty where there is none.
+// clientVersion asks the client on PATH; empty if there is none.
 func clientVersion(ctx context.Context) string {
 	path, err := exec.LookPath("claude")
 	if err != nil {
@@ -279,7 +279,7 @@ func settingsPath(a *cli.App, layer string) (string, error) {
 	return "", fmt.Errorf("no location of the %s settings is known on %s", layer, places.OS)
 }
 
-// readOptional reads a file; nil where there is none.
+// readOptional reads a file; nil if there is none.
 func readOptional(path string) ([]byte, error) {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {

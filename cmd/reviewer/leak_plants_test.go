@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// secretKind makes secrets that anybody who looks for secrets knows.
+// secretKind makes secrets that anyone who looks for secrets knows.
 type secretKind struct {
 	name string
 	make func(*grower) string
@@ -102,7 +102,7 @@ type garden struct {
 
 func newGarden() *garden { return &garden{needles: map[int]map[string]string{}} }
 
-// plant makes a text of a kind. The same place gets the same text in each run.
+// plant makes a text from a kind. The same place gets the same text in each run.
 func (g *garden) plant(where string, k secretKind) string {
 	where += ", " + k.name
 	h := fnv.New64a()
@@ -139,7 +139,7 @@ func (g *garden) hide(where, secret string) {
 	g.needle(where+" (hash of the word)", fmt.Sprintf(`"%08x"`, word.Sum32()))
 }
 
-// digests lets nobody see a digest that anybody could compute, since a short
+// digests lets nobody see a digest that anyone could compute, since a short
 // secret can be guessed from it.
 func (g *garden) digests(where, text string) {
 	b := []byte(text)

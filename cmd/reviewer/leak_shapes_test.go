@@ -78,7 +78,7 @@ func argumentShapes(secret string) map[string]map[string]any {
 // shellInput names a shape for messages.
 func shapeName(command string) string { return strings.ReplaceAll(command, "SECRET", "…") }
 
-// Known from what is around it: also in what is made of a command, in its other
+// Known from what is around it: also in what is made from a command, in its other
 // form, and when the hook is installed twice.
 func TestNoSecretOfACommandShows(t *testing.T) {
 	w := newWatched(t)
@@ -194,7 +194,7 @@ func TestNoSecretOfAFileShows(t *testing.T) {
 	w.searchFiles(w.state())
 }
 
-// unreadable are inputs of a hook that are none, and quote a secret in each
+// unreadable are inputs of a hook that are not, and quote a secret in each
 // place that an error may quote.
 func unreadable(secret string) map[string]string {
 	quoted := fmt.Sprintf("%q", secret)

@@ -57,7 +57,7 @@ func oddHooks(random *rand.Rand, n int) []map[string]any {
 			}
 		}
 		switch random.IntN(20) {
-		case 0: // nothing is heard of the call
+		case 0: // nothing more is reported about the call
 		case 1:
 			list = append(list, after, after)
 		case 2:

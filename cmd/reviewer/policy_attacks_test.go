@@ -126,7 +126,7 @@ func (a *attacked) sign(e *signing.Envelope, keys ...*signing.PrivateKey) []byte
 	return raw
 }
 
-// release is what is said of an archive.
+// release is what is said about an archive.
 func (a *attacked) release(archive []byte, sequence int64) signing.Release {
 	a.Helper()
 	e, digest, err := releasecmd.CompiledBundle(context.Background(), mustOpen(a.T, archive))
@@ -155,7 +155,7 @@ func (a *attacked) envelope(archive []byte, r signing.Release, keys ...*signing.
 	return a.sign(e, keys...)
 }
 
-// activate runs the command, with an archive and what lies next to it.
+// activate runs the command, with an archive and what is next to it.
 func (a *attacked) activate(archive, envelope []byte) (code int, said string) {
 	a.Helper()
 	path := filepath.Join(a.dir, "acme.tar.gz")
@@ -309,7 +309,7 @@ func TestAttacksOnActivation(t *testing.T) {
 	}
 }
 
-// forged is an envelope whose signature is made of what everybody knows.
+// forged is an envelope whose signature is made from what everyone knows.
 func forged(a *attacked, archive []byte) []byte {
 	var doc map[string]any
 	if err := json.Unmarshal(a.envelope(archive, a.release(archive, 43), a.mallory), &doc); err != nil {

@@ -225,7 +225,7 @@ func TestImportedPermissionsOfLargeCalls(t *testing.T) {
 	callAnswers(t, policy, files("Read", "/srv/shop/"+strings.Repeat("a/", 2000))[0])
 }
 
-// callAnswers is what each access list says of a call.
+// callAnswers is what each access list says about a call.
 func callAnswers(t *testing.T, p *review.Policy, e engine.Event) map[string]string {
 	t.Helper()
 	return answersIn(t, p, e, classify.System{Home: "/home/anna"})

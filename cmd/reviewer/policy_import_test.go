@@ -274,7 +274,7 @@ func TestImportedSafeclawAnswers(t *testing.T) {
 	}
 }
 
-// listAnswers is what each access list says of a call that does nothing else.
+// listAnswers is what each access list says about a call that does nothing else.
 func listAnswers(t *testing.T, p *review.Policy, actionType, resource string, at time.Time) map[string]string {
 	t.Helper()
 	r := &engine.Record{Phase: engine.PhasePre, T: at.UnixMilli(), Harness: "claude-code", Event: &engine.EventFacts{Tool: "Any"},

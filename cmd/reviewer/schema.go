@@ -77,7 +77,7 @@ func schemaNames() []string {
 	names := []string{}
 	files, err := fs.Glob(schemas.FS, "*.json")
 	if err != nil {
-		return nil // only a bad pattern is an error, and this is none
+		return nil // only a bad pattern is an error, and this is not one
 	}
 	for _, f := range files {
 		names = append(names, strings.TrimSuffix(f, ".json"))

@@ -36,7 +36,7 @@ func asReviewer() {
 	os.Exit(run(context.Background(), a, os.Args[1:]))
 }
 
-// typed is input that somebody types.
+// typed is input that someone types.
 type typed struct{ io.Reader }
 
 func (typed) Terminal() bool { return true }
@@ -55,7 +55,8 @@ func forSystem(t *testing.T, files []string) []string {
 		script = engine.Regexp(`(?m)^((?:\[[^]]*\] )*)ttyin -stdin (\S+)\n(.*)$`)().ReplaceAll(script,
 			[]byte("${1}stdin $2\nenv TYPED=1\n$3\nenv TYPED="))
 		script = engine.Regexp(`(?m)^(?:! )?(?:stdout|stderr) .*$`)().ReplaceAllFunc(script, eitherSystem)
-		script = engine.Regexp(`(?m)^((?:! )?exec) ((?:cp|mv|rm|mkdir|cat|grep) [^'"&\n]*)$`)().ReplaceAll(script, []byte("$1 sh -c '$2'"))
+		script = engine.Regexp(`(?m)^((?:! )?exec) ((?:cp|mv|rm|mkdir|cat|grep|ls|tar|sleep)(?: [^'"&\n]*)?)$`)().ReplaceAll(script, []byte("$1 sh -c '$2'"))
+		script = engine.Regexp(`(?m)^((?:! )?exec) (grep -[a-z]+ )'([^'"\n]*)'( [^'"&\n]*)$`)().ReplaceAll(script, []byte(`$1 sh -c '$2"$3"$4'`))
 		to := filepath.Join(dir, filepath.Base(name))
 		if err := os.WriteFile(to, script, 0o600); err != nil {
 			t.Fatal(err)
@@ -66,9 +67,10 @@ func forSystem(t *testing.T, files []string) []string {
 }
 
 // eitherSystem is a line of a script with an expression that fits what is printed on
-// Windows, too.
+// Windows as well: a path with backslashes is in quotes where it has to be one word.
 func eitherSystem(line []byte) []byte {
-	line = bytes.ReplaceAll(line, []byte("/"), []byte(`[/\\]`))
+	line = engine.Regexp(`\.\*(?:/[\w.-]+)+/?`)().ReplaceAll(line, []byte(`$0"?`))
+	line = bytes.ReplaceAll(line, []byte("/"), []byte(`[/\\]+`))
 	return engine.Regexp(`no such file( or directory)?`)().ReplaceAll(line, []byte("([Nn]o such file|cannot find the|File not found|Path not found)"))
 }
 
@@ -112,7 +114,7 @@ func runTool(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 		}
 		in := interp.HandlerCtx(ctx)
 		for i, a := range args[1:] {
-			if !strings.HasPrefix(a, "-") && args[0] != "grep" && !filepath.IsAbs(a) {
+			if !strings.HasPrefix(a, "-") && !ownNames[args[0]] && !filepath.IsAbs(a) {
 				args[i+1] = filepath.Join(in.Dir, a)
 			}
 		}
@@ -124,6 +126,10 @@ func runTool(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 }
 
 func syntaxQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// ownNames are the tools with arguments that are not names of files; they look for
+// files in the directory of the script.
+var ownNames = map[string]bool{"grep": true, "sed": true, "sleep": true, "tar": true, "head": true}
 
 // unixTools are programs in the forms in which the scripts use them.
 var unixTools = map[string]func(args []string, in io.Reader, out io.Writer) int{
@@ -170,17 +176,12 @@ var unixTools = map[string]func(args []string, in io.Reader, out io.Writer) int{
 		}
 		return 0
 	},
-	"grep": func(args []string, in io.Reader, _ io.Writer) int {
-		_, words := dashesOf(args)
-		b, err := io.ReadAll(in)
-		if len(words) > 1 {
-			b, err = os.ReadFile(words[1])
-		}
-		if err != nil || !matchesLine(words[0], string(b)) {
-			return 1
-		}
-		return 0
-	},
+	"grep":  grepTool,
+	"ls":    lsTool,
+	"tar":   tarTool,
+	"sed":   sedTool,
+	"head":  headTool,
+	"sleep": sleepTool,
 }
 
 // matchesLine reports whether some line has a regular expression.

@@ -188,7 +188,7 @@ func (c *chronicle) tell(calls int) {
 }
 
 // pass lets time pass: most steps are short, some are nights, and now and then
-// somebody sets the clock back.
+// someone sets the clock back.
 func (c *chronicle) pass() {
 	steps := []time.Duration{2 * time.Second, 40 * time.Second, 7 * time.Minute, 2 * time.Second, 5 * time.Second, 11 * time.Second}
 	step := steps[c.random.IntN(len(steps))]

@@ -67,7 +67,7 @@ var unseenNumbers = map[string]string{
 
 const (
 	keptOnly         = "it says how much of the log is kept, and nothing of a decision"
-	otherSensitivity = "it holds for another sensitivity than the one that ships"
+	otherSensitivity = "it holds for a sensitivity other than the built-in one"
 	noCase           = "no case is so near to it: "
 )
 

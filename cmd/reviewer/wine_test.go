@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// cmd/reviewer/wine/scripts.txt says of each script whether it runs under wine, and if
+// cmd/reviewer/wine/scripts.txt says about each script whether it runs under wine, and if
 // not, why.
 func TestWineList(t *testing.T) {
 	list, err := os.ReadFile("wine/scripts.txt")

@@ -79,6 +79,10 @@ func (c *chain) damage(format string, args ...any) error {
 	return &Damage{File: c.path(c.end.File), Line: c.end.Line + 1, What: fmt.Sprintf(format, args...)}
 }
 
+func (c *chain) damagedBy(err error) error {
+	return damaged(c.path(c.end.File), c.end.Line+1, err)
+}
+
 func (c *chain) close() {
 	if c.file != nil {
 		c.file.Close()
@@ -197,6 +201,11 @@ func (c *chain) seekState(files []int) error {
 		c.end = end{File: files[0], inode: c.end.inode}
 		return err
 	}
+	if first, err := firstLine(c.path(c.end.File)); err == nil {
+		if newer := (engine.NewerFormat)(0); errors.As(headProblem(first), &newer) {
+			return c.damagedBy(newer)
+		}
+	}
 	return c.damage("the file starts with neither an open record nor a keyframe")
 }
 
@@ -212,7 +221,7 @@ type place struct {
 	raw          []byte
 }
 
-// decoded is a line's record; nil where it cannot be read.
+// decoded is a line's record; nil if it cannot be read.
 type decoded struct{ *engine.Record }
 
 func (p place) rec() decoded {
@@ -238,7 +247,7 @@ func (d decoded) fold() int {
 	return 0
 }
 
-// stateOf returns the state that a record holds; nil where there is none.
+// stateOf returns the state that a record holds; nil if there is none.
 func stateOf(r *engine.Record) *history.State {
 	if r.State == nil {
 		return nil
@@ -283,7 +292,7 @@ func (c *chain) standBefore(p place) error {
 	c.end.Line, c.end.Offset, c.end.Start = p.line, p.offset, p.offset
 	r, err := readRecord(p.raw)
 	if err != nil {
-		return c.damage("%v", err)
+		return c.damagedBy(err)
 	}
 	if r.Kind == engine.KindOpen && r.N == 1 {
 		return nil // take looks at the rest
@@ -338,7 +347,7 @@ func (c *chain) readOn() (torn int64, err error) {
 		case err == io.ErrUnexpectedEOF:
 			return int64(len(line)), nil
 		case err == errLong:
-			return 0, c.damage("%v", err)
+			return 0, c.damagedBy(err)
 		case err != nil:
 			return 0, fmt.Errorf("read audit file: %w", err)
 		}
@@ -352,7 +361,7 @@ func (c *chain) readOn() (torn int64, err error) {
 func (c *chain) foldLine(line []byte) error {
 	r, err := readRecord(line)
 	if err != nil {
-		return c.damage("%v", err)
+		return c.damagedBy(err)
 	}
 	if what := c.unfit(r); what != "" {
 		return c.damage("%s", what)

@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
-// Follower checks the lines of one chain, one after the other, wherever they
+// Follower checks the lines of one chain, one after another, wherever they
 // come from: its folder, a copy of a file, or an export.
 type Follower struct {
 	// Exported reports whether the lines were written by JSON. That text

@@ -13,7 +13,7 @@ import (
 )
 
 // lockDir creates a chain's folder if missing, and takes its lock. It starts
-// over if retention removed the folder in the meantime: a lock on an unlinked
+// over if retention removed the folder meanwhile: a lock on an unlinked
 // file excludes nobody.
 func lockDir(ctx context.Context, dir string) (*os.File, error) {
 	path := filepath.Join(dir, "lock")

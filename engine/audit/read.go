@@ -46,7 +46,7 @@ func records(dir string, from int64) iter.Seq2[*engine.Record, error] {
 			var r *engine.Record
 			if err == nil {
 				if r, err = readRecord(line.Raw); err != nil {
-					err = &Damage{File: line.File, Line: line.Number, What: err.Error()}
+					err = damaged(line.File, line.Number, err)
 				}
 			}
 			if !yield(r, err) || err != nil {
@@ -104,7 +104,7 @@ func fileLines(path string, from int64, yield func(Line, error) bool) bool {
 		}
 		h, bad := parseHead(raw)
 		if err = errors.Join(err, bad); err != nil {
-			return yield(Line{}, &Damage{File: path, Line: number, What: err.Error()}) && false
+			return yield(Line{}, damaged(path, number, err)) && false
 		}
 		if h.n >= from && !yield(Line{File: path, Number: number, N: h.n, Raw: raw}, nil) {
 			return false
@@ -137,7 +137,7 @@ func firstLine(path string) ([]byte, error) {
 		err = io.EOF
 	}
 	if err == errLong {
-		err = &Damage{File: path, Line: 1, What: err.Error()}
+		err = damaged(path, 1, err)
 	}
 	return raw, err
 }
@@ -149,7 +149,7 @@ func firstHead(path string) (head, error) {
 	}
 	h, err := parseHead(raw)
 	if err != nil {
-		return head{}, &Damage{File: path, Line: 1, What: err.Error()}
+		return head{}, damaged(path, 1, err)
 	}
 	return h, nil
 }
@@ -170,7 +170,7 @@ func firstRecord(dir string) (*engine.Record, error) {
 	}
 	r, err := readRecord(raw)
 	if err != nil {
-		return nil, &Damage{File: path, Line: 1, What: err.Error()}
+		return nil, damaged(path, 1, err)
 	}
 	return r, nil
 }

@@ -35,7 +35,7 @@ type badLine struct {
 	what    string
 }
 
-// scanner passes over files, one after the other, with one buffer.
+// scanner passes over files, one after another, with one buffer.
 type scanner struct {
 	lines lineReader
 	sum   [sha256.Size]byte // hash of the line before
@@ -88,7 +88,7 @@ func (s *scanner) pass(f *scan, seals []engine.Seal) error {
 func (s *scanner) compare(f *scan, seals []engine.Seal) ([]engine.Seal, *badLine) {
 	for len(seals) > 0 && seals[0].N <= f.lastN {
 		if seals[0].N == f.lastN && seals[0].Head != hex.EncodeToString(s.sum[:]) {
-			return seals, &badLine{f.lines, f.lastN, "its hash differs from its seal's: all lines up to it were rewritten, or the seal was"}
+			return seals, &badLine{f.lines, f.lastN, "its hash differs from its seal's: all lines up to it were changed, or the seal was"}
 		}
 		seals = seals[1:]
 	}

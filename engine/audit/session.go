@@ -74,7 +74,10 @@ func (s *Store) State(one Session) (*history.State, error) { return s.peek(one.D
 
 func (s *Store) sessionDirs() ([]string, error) {
 	entries, err := os.ReadDir(s.sessionsDir())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) {
+		err = s.noFile()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
 	}
 	var dirs []string
@@ -84,6 +87,15 @@ func (s *Store) sessionDirs() ([]string, error) {
 		}
 	}
 	return dirs, nil
+}
+
+// noFile is an error if the state directory is a file: Windows reports what is below a
+// file as missing, which would look like a directory without sessions.
+func (s *Store) noFile() error {
+	if info, err := os.Stat(s.Dir); err == nil && !info.IsDir() {
+		return &fs.PathError{Op: "open", Path: s.Dir, Err: errors.New("not a folder")}
+	}
+	return nil
 }
 
 func (s *Store) session(dir string) Session {
@@ -179,7 +191,7 @@ func missingRecord(list []Session, selector string) error {
 	return nil
 }
 
-// recordNumber returns the number in a record's id, or 0 if it is none of the session's.
+// recordNumber returns the number in a record's id, or 0 if it is not one of the session's.
 func recordNumber(one Session, id string) int64 {
 	chain, number, ok := strings.Cut(id, "-")
 	n, err := strconv.ParseInt(number, 10, 64)

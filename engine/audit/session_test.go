@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -257,5 +258,23 @@ func TestExport(t *testing.T) {
 		if !errors.Is(err, broken) {
 			t.Errorf("%s: error is %v", format, err)
 		}
+	}
+}
+
+// A file in place of the state directory is an error on each system, not a directory
+// without sessions.
+func TestSessionsOfAFile(t *testing.T) {
+	s := testStore(t)
+	if list, err := s.Sessions(); err != nil || len(list) != 0 {
+		t.Errorf("sessions of a missing directory: %v, %v", list, err)
+	}
+	if err := os.WriteFile(s.Dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := s.Sessions(); err == nil {
+		t.Errorf("sessions of a file: %v", list)
+	}
+	if err := s.noFile(); err == nil || !strings.Contains(err.Error(), "not a folder") {
+		t.Errorf("a file is not told from a missing folder: %v", err)
 	}
 }

@@ -62,9 +62,16 @@ var ErrNoSession = errors.New("no such session is recorded")
 
 // Damage is the error for a broken chain. Only that chain's session is denied.
 type Damage struct {
-	File string // path
-	Line int64  // in the file, from 1; 0: the file as a whole
-	What string
+	File  string // path
+	Line  int64  // in the file, from 1; 0: the file as a whole
+	What  string
+	Newer bool // the file is not damaged: a newer version wrote it
+}
+
+// damaged is the error about a line that cannot be read.
+func damaged(file string, line int64, err error) *Damage {
+	var newer engine.NewerFormat
+	return &Damage{File: file, Line: line, What: err.Error(), Newer: errors.As(err, &newer)}
 }
 
 // Error states the place, and what a person can do.
@@ -72,6 +79,9 @@ func (d *Damage) Error() string {
 	place := d.File
 	if d.Line > 0 {
 		place += fmt.Sprintf(" line %d", d.Line)
+	}
+	if d.Newer {
+		return fmt.Sprintf("audit log %s: %s", place, d.What)
 	}
 	return fmt.Sprintf("audit log %s: %s (`reviewer audit verify` shows details; "+
 		"the session can continue once a person has restored the file or moved its folder away)", place, d.What)

@@ -55,7 +55,6 @@ func nextVerified(line Line, before *engine.Record, hash string, name func(engin
 	what := ""
 	switch {
 	case err != nil:
-		what = err.Error()
 	case before == nil || purgedBetween(line, before):
 		what = badStart(line, r, name)
 	case r.N != before.N+1:
@@ -64,6 +63,9 @@ func nextVerified(line Line, before *engine.Record, hash string, name func(engin
 		what = "prev is not the hash of the previous line: one of the two was changed"
 	case r.Chain != before.Chain:
 		what = fmt.Sprintf("the record belongs to chain %q", r.Chain)
+	}
+	if err != nil {
+		return nil, damaged(line.File, line.Number, err)
 	}
 	if what != "" {
 		return nil, &Damage{File: line.File, Line: line.Number, What: what}

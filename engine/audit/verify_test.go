@@ -122,7 +122,7 @@ func cutLines(n int) func([]byte) []byte {
 	}
 }
 
-// tamperings are changes of a log and what verification says of each.
+// tamperings are changes of a log and what verification says about each.
 var tamperings = map[string]struct {
 	want string
 	do   func(t *testing.T, s *Store)
@@ -245,8 +245,8 @@ func TestDamageDeniesOneSession(t *testing.T) {
 	}
 }
 
-// TestDamageBetweenFilesIsFound by whoever goes on with the chain, if it lies in
-// what has to be folded.
+// TestDamageBetweenFilesIsFound by whoever goes on with the chain, if it is in
+// what must be folded.
 func TestDamageBetweenFilesIsFound(t *testing.T) {
 	appendTo := func(t *testing.T, path, text string) {
 		t.Helper()

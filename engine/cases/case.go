@@ -27,7 +27,7 @@ type Case struct {
 	// Time at which the session begins, RFC 3339; absent: a Monday in 2026, 09:00 UTC.
 	Now  string `json:"now,omitempty"`
 	Mode string `json:"mode,omitempty"` // permission mode of the agent
-	// Files that exist, by path below the workspace, below ~/ or absolute; absent: nothing is known of the
+	// Files that exist, by path below the workspace, below ~/ or absolute; absent: nothing is known about the
 	// machine.
 	Files    map[string]File              `json:"files,omitempty"`
 	Git      map[string]string            `json:"git,omitempty"`      // state of files in version control, by path; absent: not known
@@ -70,7 +70,7 @@ const (
 // out of it.
 const noWorkspace = "none"
 
-// GitStates lists what git can say of a file. A file in conflict is dirty to all
+// GitStates lists what git can say about a file. A file in conflict is dirty to all
 // that does not take a side.
 func GitStates() []string { return []string{"clean", "dirty", "untracked", "ignored", Conflict} }
 
@@ -83,7 +83,7 @@ type File struct {
 	Content string `json:"content,omitempty"` // text of the file, in short form the text itself
 	Folder  bool   `json:"folder,omitempty"`  // it is a folder, in short form null
 	Link    string `json:"link,omitempty"`    // path that the symbolic link leads to
-	Same    string `json:"same,omitempty"`    // path of which this is another name: a disk that ignores case, a bind mount
+	Same    string `json:"same,omitempty"`    // path for which this is another name: a disk that ignores case, a bind mount
 }
 
 // form reads "a text", null (a folder), {link: target} and {same: path}.
@@ -112,10 +112,10 @@ type Event struct {
 	Prompt string          `json:"prompt,omitempty"` // text that a person writes
 	Tool   string          `json:"tool,omitempty"`   // name of the tool; {Bash: ls} is short for {tool: Bash, args: {command: ls}}
 	Args   map[string]any  `json:"args,omitempty"`   // arguments of the tool
-	Result *Result         `json:"result,omitempty"` // what came of it: ok, failed, or {failed: its error, output: its text}
+	Result *Result         `json:"result,omitempty"` // outcome: ok, failed, or {failed: its error, output: its text}
 	Allow  string          `json:"allow,omitempty"`  // a person allows the last call: once or session
 	Stop   string          `json:"stop,omitempty"`   // a person stops the session; the reason
-	Resume string          `json:"resume,omitempty"` // a person lets the session go on; the reason
+	Resume string          `json:"resume,omitempty"` // a person resumes the session; the reason
 	Phase  string          `json:"phase,omitempty"`  // another event of the agent
 	Call   int             `json:"call,omitempty"`   // which call a result or allow is about, from 1; absent: the last
 	Times  int             `json:"times,omitempty"`  // how often the call is made; what is expected is expected of the last
@@ -131,7 +131,7 @@ type Event struct {
 	short bool // the tool is named by a key, with its main argument
 }
 
-// Vocabulary lists what a key may hold, nil where that is open.
+// Vocabulary lists what a key may hold, nil if that is open.
 func (Event) Vocabulary(key string) []string {
 	switch key {
 	case "allow":
@@ -298,13 +298,13 @@ func (e *Event) kinds() []string {
 // choice reports whether the event is a person's decision, which no agent reports.
 func (e *Event) choice() bool { return e.Allow+e.Stop+e.Resume != "" }
 
-// Result is what a tool call came to.
+// Result is the result of a tool call.
 type Result struct {
 	Failed string         `json:"failed,omitempty"` // error text; empty: the call worked
 	Output string         `json:"output,omitempty"` // text that the call printed
 	Bytes  int            `json:"bytes,omitempty"`  // minimal length of the output, filled up with dots
 	MS     int            `json:"ms,omitempty"`     // duration in milliseconds; absent: 10
-	Args   map[string]any `json:"args,omitempty"`   // arguments that ran, where they are not those that were asked
+	Args   map[string]any `json:"args,omitempty"`   // arguments that ran, if they differ from those of the call
 }
 
 // form reads ok, failed, and an object.
@@ -377,7 +377,7 @@ func (r *Row) expect(d *decoder, n, expect *yaml.Node) {
 	}
 }
 
-// title names a row by what it does, where it has no name.
+// title names a row by what it does, if it has no name.
 func (r *Row) title() string {
 	if r.Name != "" {
 		return r.Name
@@ -440,7 +440,7 @@ func (c *Case) check(d *decoder, n *yaml.Node) {
 	}
 }
 
-// valueOf returns the value of a key of an object, the object where it has none.
+// valueOf returns the value of a key of an object, the object if it has none.
 func valueOf(n *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {

@@ -19,9 +19,9 @@ type Excerpt struct {
 	Lost []string // each once, in the order in which it was found
 }
 
-// Cut makes a case of the records of one session up to number n, which is to be
+// Cut makes a case from the records of one session up to number n, which is to be
 // decided as it was. Home is the person's home directory, where the records do
-// not tell. What the machine was like is put together from what was recorded of
+// not tell. What the machine was like is built from what was recorded of
 // each call: paths that no call touched are not there.
 func Cut(name, home string, records []*engine.Record, n int64) (Excerpt, error) {
 	for _, r := range records {
@@ -196,7 +196,7 @@ func (c *cutter) choice(by *engine.Control) (Event, bool) {
 	return e, true
 }
 
-// result makes an event of what a call came to.
+// result makes an event of the result of a call.
 func (c *cutter) result(r *engine.Record) (Event, bool) {
 	of, known := c.calls[r.Call]
 	if !known {
@@ -219,7 +219,7 @@ func (c *cutter) result(r *engine.Record) (Event, bool) {
 		e.Result.Args = args
 	}
 	if before := &c.story.Events[len(c.story.Events)-1]; before.Tool != "" && e.Call == 0 && e.Result.Args == nil && r.N != c.last {
-		before.Result = e.Result // goes with its call: there is none where that is blocked
+		before.Result = e.Result // goes with its call: there is none if that is blocked
 		return Event{}, false
 	}
 	return e, true
@@ -373,7 +373,7 @@ func (c *cutter) exists(e engine.Effect) {
 }
 
 // filled puts a file into a folder whose deletion would have been a loss: an empty
-// one is none.
+// one is not one.
 func (c *cutter) filled(e engine.Effect, name string) {
 	lost := slices.Contains([]engine.Reversibility{"", engine.R4, engine.R5}, e.Reversibility)
 	if e.Entry != "dir" || e.Kind != engine.EffectFileDelete || !lost {

@@ -6,7 +6,7 @@
 //	workspace: /srv/shop              # these three are the defaults; workspace: none says that none is known, C:/shop that it is a Windows
 //	home: /home/anna
 //	now: 2026-03-02T09:00:00Z          # a Monday; each event is a second later than the one before
-//	files:                             # the machine; left out: nothing is known of it
+//	files:                             # the machine; left out: nothing is known about it
 //	  notes.txt: "a text"              # below the workspace, below ~/, or absolute
 //	  src/: null                       # a folder; those above a file are there by themselves
 //	  current: {link: src}

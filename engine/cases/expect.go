@@ -30,7 +30,7 @@ type Expect struct {
 	Reason       string            `json:"reason,omitempty"`        // text in the primary reason
 	Reasons      []string          `json:"reasons,omitempty"`       // texts, each of which is in some reason
 	Text         string            `json:"text,omitempty"`          // text in what the agent is told
-	Alternative  string            `json:"alternative,omitempty"`   // text in some safer way
+	Alternative  string            `json:"alternative,omitempty"`   // text in one of the safer ways
 	Risk         *Score            `json:"risk,omitempty"`          // risk score
 	Rationality  *Score            `json:"rationality,omitempty"`   // rationality score
 	SideEffects  string            `json:"side_effects,omitempty"`  // worst severity of the effects

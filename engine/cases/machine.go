@@ -19,7 +19,7 @@ type Machine struct {
 }
 
 // Machine returns the machine of a case: its files, and the folders of every
-// machine. It is nil where the case says nothing of it.
+// machine. It is nil where the case says nothing about it.
 func (c Case) Machine() *Machine {
 	if c.Files == nil {
 		return nil
@@ -49,7 +49,7 @@ func (m *Machine) put(name string, f File) {
 	}
 }
 
-// GitState reports what git says of a file; empty: the case does not say.
+// GitState reports what git says about a file; empty: the case does not say.
 func (c Case) GitState(name string) string {
 	for _, key := range sortedKeys(c.Git) {
 		if c.Path(key) == path.Clean(name) && c.Git[key] == Conflict {
@@ -62,8 +62,8 @@ func (c Case) GitState(name string) string {
 	return ""
 }
 
-// GitStates lists what git says of the files that the case names at or below a
-// path, sorted; nil: nothing is known of any.
+// GitStates lists what git says about the files that the case names at or below a
+// path, sorted; nil: nothing is known about any.
 func (c Case) GitStates(name string) []string {
 	var list []string
 	at := strings.TrimSuffix(path.Clean(name), "/")

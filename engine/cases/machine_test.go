@@ -81,7 +81,7 @@ cases: [{Bash: ls, decision: allow}]
 	}
 }
 
-// Nothing is known of a machine that a case does not describe.
+// Nothing is known about a machine that a case does not describe.
 func TestNoMachine(t *testing.T) {
 	cases := parse(t, "- {name: a, cases: [{Bash: ls, decision: allow}]}\n- {name: b, files: {}, cases: [{Bash: ls, decision: allow}]}")
 	if cases[0].Machine() != nil || cases[1].Machine() == nil {

@@ -58,7 +58,7 @@ func LoadBelow(fsys fs.FS, dir, at string) ([]Case, error) {
 // maxFile bounds a file of cases, in bytes; the largest that ship have a hundredth.
 const maxFile = 1 << 20
 
-// readFile reads a file of cases. What is none cannot be waited for, and cases
+// readFile reads a file of cases. What is not one cannot be waited for, and cases
 // that cannot be read must not be missed.
 func readFile(fsys fs.FS, name, file string) ([]byte, error) {
 	info, err := fs.Stat(fsys, name)
@@ -164,7 +164,7 @@ func (d *decoder) syntax(data []byte, err error) error {
 	return &Problem{d.file, d.above + fault.Line, fault.Col, fault.Message}
 }
 
-// document reads a case or a list of them; a document of comments is none.
+// document reads a case or a list of them; a document of comments is not one.
 func (d *decoder) document(n *yaml.Node, files map[string]File) []Case {
 	var all []Case
 	switch {
@@ -200,7 +200,7 @@ func (d *decoder) one(n *yaml.Node, files map[string]File) []Case {
 	return c.expand()
 }
 
-// expand makes a case of each row of a table.
+// expand makes a case from each row of a table.
 func (c Case) expand() []Case {
 	if len(c.Rows) == 0 {
 		return []Case{c}

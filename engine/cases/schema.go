@@ -47,7 +47,7 @@ func object(fields map[string]any, required ...string) map[string]any {
 	return map[string]any{"type": "object", "properties": fields, "required": required, "additionalProperties": false}
 }
 
-// fields returns the keys of an object's schema; none where it is not an
+// fields returns the keys of an object's schema; none if it is not an
 // object.
 func fields(schema any) map[string]any {
 	o, _ := schema.(map[string]any)

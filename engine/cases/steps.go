@@ -264,7 +264,7 @@ func (t *teller) choice(s Step, e Event) error {
 	return nil
 }
 
-// workspace is empty where none is known.
+// workspace is empty if none is known.
 func (c Case) workspace() string {
 	if c.Workspace == noWorkspace {
 		return ""
@@ -272,7 +272,7 @@ func (c Case) workspace() string {
 	return c.Workspace
 }
 
-// Path makes a path of a case absolute: it is relative to the workspace, or
+// Path makes a path from a case absolute: it is relative to the workspace, or
 // begins with ~/ for the home directory.
 func (c Case) Path(name string) string {
 	switch rest, home := strings.CutPrefix(name, "~"); {

@@ -38,7 +38,7 @@ func rewritten(t *testing.T, list []Case) []Case {
 	return again
 }
 
-// What is written is read again as it was, for every case that ships.
+// What is written is read again as it was, for every built-in case.
 func TestWriteShipped(t *testing.T) {
 	list, err := Load(os.DirFS("../../bundles/default/cases"))
 	if len(list) == 0 {

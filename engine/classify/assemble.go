@@ -66,7 +66,7 @@ const maxRemotes = 8
 const maxPossible = 8
 
 // possible adds what commands would do that are among the arguments of programs
-// of which nothing is known.
+// about which nothing is known.
 func possible(a *engine.Action, r *toolReader, res *place.Resolver) {
 	if len(r.script.Possible) == 0 && len(r.script.PossibleSignals) == 0 {
 		return
@@ -329,7 +329,7 @@ func writeType(e *engine.Effect) engine.Type {
 	return engine.TypeFileModification
 }
 
-// intents are the types by how much they say of an action.
+// intents are the types by how much they say about an action.
 var intents = []engine.Type{
 	engine.TypeFileDeletion, engine.TypeUnknown, engine.TypeSystemCommand, engine.TypeNetworkRequest, engine.TypeFileModification,
 	engine.TypeFileCreation, engine.TypeFileRead, engine.TypeMessage,

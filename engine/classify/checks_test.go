@@ -91,7 +91,7 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// TestTestClass: what else a file is says more than that it lies among tests.
+// TestTestClass: what else a file is says more than that it is among tests.
 func TestTestClass(t *testing.T) {
 	for path, want := range map[string]engine.Class{
 		"tests/test_cart.py": engine.ClassTest, "src/cart_test.go": engine.ClassTest, "src/cart.test.ts": engine.ClassTest, "web/cart.spec.jsx": engine.ClassTest, "src/test/java/CartTest.java": engine.ClassTest, "src/CartTest.java": engine.ClassTest, "src/CartIT.java": engine.ClassTest,
@@ -118,7 +118,7 @@ func TestTestClass(t *testing.T) {
 }
 
 // A row of an organisation says which programs check, and takes nothing of what
-// else is known of them; one of a layer that only adds says nothing of it.
+// else is known about them; one of a layer that only adds says nothing about it.
 func TestRowsOfChecks(t *testing.T) {
 	for _, c := range []struct {
 		adds      bool

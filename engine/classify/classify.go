@@ -8,7 +8,7 @@
 //	decode    the canonical bytes of the arguments (classify.go)
 //	read      the tool's arguments become raw effects (tools.go, tools_mcp.go);
 //	          code is interpreted (shell, windows, languages, sql, tasks) with
-//	          what is known of programs (programs, operation)
+//	          what is known about programs (programs, operation)
 //	resolve   raw effects become effects: real paths, classes, git (place)
 //	assemble  effects become the action: types, intent, signals (assemble.go, checks.go)
 //	mask      secrets and personal data are replaced (mask), marks made (marks)
@@ -55,7 +55,7 @@ type Classifier struct {
 	World   place.World
 	MAC     func([]byte) string // keyed digest in lower-case hex, at least 16 digits
 	Limit   int                 // bytes of facts as JSON; 0: engine.MaxFacts
-	Program string              // absolute path of reviewer, which calls may be rewritten to use; empty: not known
+	Program string              // absolute path of reviewer, which calls may be modified to use; empty: not known
 	Secrets *rows.Set           // whose forms of tokens are masked whatever the policy's rows say
 	Rows    *rows.Set           // by which events are read that bring no rows of a policy; nil: those of Shipped
 	Shipped func() *rows.Set    // asked where no policy could be loaded: what is recorded then is masked as ever; nil: nothing is known
@@ -202,7 +202,7 @@ func (c *Classifier) listDir() func(string) ([]string, error) {
 	}
 }
 
-// result describes what a call came to; a is what it was, nil where that is not
+// result describes the result of a call; a is what it was, nil if that is not
 // known.
 func result(set *rows.Set, m *mask.Masker, r *engine.Result, a *engine.Action, k *marks.Marker) *engine.ResultFacts {
 	f := &engine.ResultFacts{Outcome: engine.OutcomeRan, Interrupted: r.Interrupted, MS: max(r.DurationMS, 0)}
@@ -330,7 +330,7 @@ func (c *Classifier) marker(m *mask.Masker, workspace, session string) *marks.Ma
 	}}
 }
 
-// branch is the name of the branch that is checked out in a workspace; empty where
+// branch is the name of the branch that is checked out in a workspace; empty if
 // there is none, or where it is not known.
 func (c *Classifier) branch(workspace string) string {
 	if workspace == "" || c.World.ReadFile == nil {

@@ -38,7 +38,7 @@ func classifyCall(t testing.TB, w place.World, workspace, cwd, tool, args string
 }
 
 // TestTools reads the cases of testdata/tools: a line that begins with > is a
-// call, the lines below it are what the classifier says of it, up to an empty
+// call, the lines below it are what the classifier says about it, up to an empty
 // line. Lines that begin with # are for people.
 func TestTools(t *testing.T) {
 	files, err := filepath.Glob("testdata/tools/*.txt")

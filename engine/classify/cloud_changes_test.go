@@ -12,7 +12,7 @@ import (
 // a service.
 func TestChangesElsewhere(t *testing.T) {
 	for src, want := range map[string]string{
-		// opened to everybody
+		// opened to everyone
 		"aws s3api put-bucket-acl --bucket b --acl public-read-write":                                                                               "expose bucket-acl",
 		"aws s3api put-bucket-acl --bucket b --acl=private":                                                                                         "send",
 		"aws s3api put-public-access-block --bucket b --public-access-block-configuration BlockPublicAcls=false,IgnorePublicAcls=true":              "expose public-access-block",
@@ -101,7 +101,7 @@ func changesElsewhere(src string) string {
 	return strings.Join(out, ", ")
 }
 
-// Whether a stack is changed unseen: with a plan that somebody has kept it is not.
+// Whether a stack is changed unseen: with a plan that someone has kept it is not.
 func TestUnseenChanges(t *testing.T) {
 	for src, want := range map[string]bool{
 		"terraform apply -auto-approve":            true,

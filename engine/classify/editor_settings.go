@@ -60,7 +60,7 @@ func (r *toolReader) onlyMinor(res *place.Resolver, e *engine.Effect) bool {
 }
 
 // changesOnly reports whether a call of Write or Edit changes settings of some
-// names and no others. What the file holds afterwards has to be known in full.
+// names and no others. What the file holds afterwards must be known in full.
 func (r *toolReader) changesOnly(before string, may func(name string) bool) bool {
 	after, known := r.then(before)
 	if !known {

@@ -63,7 +63,7 @@ func normaliseLine(line string) string {
 	return class
 }
 
-// withoutQuoted replaces quoted text; an apostrophe inside of a word is none.
+// withoutQuoted replaces quoted text; an apostrophe inside a word is not one.
 func withoutQuoted(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

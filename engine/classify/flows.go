@@ -37,7 +37,7 @@ func flowsOf(r *toolReader, res *place.Resolver) []engine.Flow {
 
 // ownFlows are the tokens in the arguments of a tool that is not a shell: of
 // one that talks to hosts, of one of a server, and of one that writes to
-// somebody.
+// someone.
 func (r *toolReader) ownFlows() []abstract.RawFlow {
 	to := r.listeners()
 	if len(to) == 0 || r.in.Tokens == nil {

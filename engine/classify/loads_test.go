@@ -8,7 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// TestLoads: what is said of the files that a call may run.
+// TestLoads: what is said about the files that a call may run.
 func TestLoads(t *testing.T) {
 	token := "ghp_" + "Zq8T1xv4LmR2bN6sYw0EaJc7UdHfKg3PiQ5t"
 	for command, want := range map[string][]string{

@@ -102,7 +102,7 @@ func TestCarriedFile(t *testing.T) {
 	}
 }
 
-// TestNothingInCommon: texts of chance share no marks, nor do texts that share
+// TestNothingInCommon: random texts share no marks, nor do texts that share
 // only what is common everywhere.
 func TestNothingInCommon(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -125,7 +125,7 @@ func TestNothingInCommon(t *testing.T) {
 	}
 }
 
-// TestKnownNames: what lies in the workspace is not a mark.
+// TestKnownNames: what is in the workspace is not a mark.
 func TestKnownNames(t *testing.T) {
 	k := testMarker()
 	k.Known = func(s string) bool { return s == "customer-portal-v2" }
@@ -150,7 +150,7 @@ func TestPaddedAction(t *testing.T) {
 	}
 }
 
-// testMarker makes marks of all literals: nothing is known of a workspace.
+// testMarker makes marks of all literals: nothing is known about a workspace.
 func testMarker() *marks.Marker {
 	return &marks.Marker{Mac: classifytest.MAC, Masks: &mask.Masker{Mac: classifytest.MAC, Formats: mask.FormatsOf(classifytest.Rows(), nil)},
 		Known: func(string) bool { return false }}

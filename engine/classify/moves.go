@@ -8,7 +8,7 @@ import (
 
 // keepMoves makes new names of those moves after which a file is still at hand:
 // what moves is not deleted. Where it lands in a temporary directory, on a device
-// or nowhere that is known of, and where it belongs to the system, it counts as
+// or nowhere that is known about, and where it belongs to the system, it counts as
 // gone.
 func keepMoves(list []engine.Effect) {
 	kept := landsAtHand(list)

@@ -153,7 +153,7 @@ func unshort(short string) string {
 }
 
 // patternCovers matches a path component by component; ** is any number of
-// them, and deep takes in what lies below.
+// them, and deep takes in what is below.
 func patternCovers(pattern, name []string, deep bool) bool {
 	if len(pattern) == 0 {
 		return len(name) == 0 || deep

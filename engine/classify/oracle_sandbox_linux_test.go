@@ -42,7 +42,7 @@ var oracleStubs = strings.Fields(`
 	pwsh powershell cmd cmd.exe osascript tmutil diskutil security xdg-open open kill pkill killall gpg tailscale
 	ruby php lua Rscript fd fdfind parallel make`)
 
-// oracleTree is what lies in the sandbox: a directory ends in a slash.
+// oracleTree is what is in the sandbox: a directory ends in a slash.
 var oracleTree = map[string]string{
 	"/srv/shop/go.mod": "module example.com/shop\n", "/srv/shop/main.go": "package main\n", "/srv/shop/a": "a\n", "/srv/shop/b": "b\n",
 	"/srv/shop/notes.txt": "notes\n", "/srv/shop/.env": "KEY=1\n", "/srv/shop/.env.example": "KEY=\n", "/srv/shop/x.json": "{\"a\": 1}\n",
@@ -422,7 +422,7 @@ func (s *oracleSeen) await() error {
 	}
 }
 
-// snapshot says of each watched path what it is.
+// snapshot says about each watched path what it is.
 func snapshot() (map[string]string, error) {
 	seen := map[string]string{}
 	for _, dir := range oracleWatched {

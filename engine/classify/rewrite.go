@@ -38,7 +38,7 @@ func (c *Classifier) Rewrite(ctx context.Context, e engine.Event, workspace stri
 		return nil, err
 	}
 	if facts.Action == nil {
-		return nil, errors.New("rewrite: this event is not a tool call")
+		return nil, errors.New("modify: this event is not a tool call")
 	}
 	w := &rewriter{tool: e.Tool, facts: &facts, args: e.Args, program: c.Program, in: c.shellInput(e)}
 	w.in.Disk = shell.NewDisk(place.NewResolver(c.World, workspace, w.in.Rows))

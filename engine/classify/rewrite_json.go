@@ -47,7 +47,7 @@ func findField(raw json.RawMessage, name string) (*field, error) {
 }
 
 // setField replaces the value of a member, or adds the member as the last one.
-// All other bytes stay: numbers that no Go type holds, the order, blanks.
+// All other bytes stay: numbers that no Go type holds, the order, spaces.
 func setField(raw json.RawMessage, name string, value any) (json.RawMessage, error) {
 	list, err := membersOf(raw)
 	if err != nil {

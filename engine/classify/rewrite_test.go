@@ -485,7 +485,7 @@ func TestShellWordInShell(t *testing.T) {
 	}
 }
 
-// TestTrashIsDeletion: a move into the trash says of each target what its
+// TestTrashIsDeletion: a move into the trash says about each target what its
 // deletion says, but that it can be undone.
 func TestTrashIsDeletion(t *testing.T) {
 	dir := t.TempDir()

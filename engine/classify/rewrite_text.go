@@ -76,7 +76,7 @@ func (e wordEdit) spans(src string, start, end int) []replacement {
 	return list
 }
 
-// blanksBefore is where the blanks begin that go with a word. Before a
+// blanksBefore is where the spaces begin that go with a word. Before a
 // redirection they stay: a number in front of it would be a part of it.
 func blanksBefore(src string, start, end int) int {
 	if end < len(src) && (src[end] == '<' || src[end] == '>') {
@@ -184,7 +184,7 @@ func parseWord(text string) *syntax.Word {
 	return call.Args[1]
 }
 
-// alike compares two trees but for the places where things stand.
+// alike compares two trees except for the places where things stand.
 func alike(a, b reflect.Value) bool {
 	if a.Kind() != b.Kind() || a.Type() != b.Type() {
 		return false

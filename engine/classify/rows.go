@@ -26,8 +26,8 @@ const (
 	exampleWorkspace = "/srv/shop"
 )
 
-// TryExample reports what a command comes to that is not as an example of a row
-// says; empty: all is. found is what it comes to, a line for each effect.
+// TryExample reports the result of a command that is not as an example of a row
+// says; empty: all is. found is its result, a line for each effect.
 func TryExample(ctx context.Context, set *rows.Set, ex rows.Example) (wrong, found []string, err error) {
 	call := rows.ToolExample{Args: map[string]any{"command": ex.Run}, Effects: ex.Effects, Never: ex.Never, Signals: ex.Signals}
 	return TryTool(ctx, set, "Bash", call)
@@ -91,7 +91,7 @@ func TryToken(set *rows.Set, kind, text string, match bool) (wrong string, err e
 	return "", nil
 }
 
-// exampleMAC is a keyed digest whose key everybody knows: examples hold no
+// exampleMAC is a keyed digest whose key everyone knows: examples hold no
 // secrets.
 func exampleMAC(b []byte) string {
 	sum := sha256.Sum256(append([]byte("examples"), b...))
@@ -123,7 +123,7 @@ func holdsAll(words, wanted []string) bool {
 }
 
 // TryPath reports whether a path is of the class that a row of places/ speaks of:
-// what an example of such a row comes to.
+// the result of an example of such a row.
 func TryPath(set *rows.Set, class, path string) bool { return place.TryRow(set, class, path) }
 
 // Reclassed returns a function that reports whether a path in a session's

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// diskWorld is a machine with some files; git says of each that it is
+// diskWorld is a machine with some files; git says about each that it is
 // untracked, unless its name is in states.
 func diskWorld(files, states map[string]string) place.World {
 	m := fstest.MapFS{}

@@ -201,7 +201,7 @@ func (c *cutter) event(e *engine.EventFacts) {
 	}
 }
 
-// goal shortens what is known of a prompt. Constraints go last: what a person
+// goal shortens what is known about a prompt. Constraints go last: what a person
 // forbade must not get lost for the names of files.
 func (c *cutter) goal(g engine.Goal) *engine.Goal {
 	g.Words, g.Marks = c.hashes("event.goal.words", g.Words), c.hashes("event.goal.marks", g.Marks)

@@ -64,7 +64,7 @@ func inFile(a *engine.Action, command int) bool {
 	return command >= 0 && command < len(a.Commands) && slices.Contains(a.Commands[command].Via, "script")
 }
 
-// leavesNothing reports whether an effect leaves nothing behind that anybody could
+// leavesNothing reports whether an effect leaves nothing behind that anyone could
 // miss or mind, and tells nobody anything.
 func leavesNothing(e *engine.Effect) bool {
 	switch e.Kind {

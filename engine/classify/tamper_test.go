@@ -29,7 +29,7 @@ func bashOf(t *testing.T, command string) *engine.Action {
 	return actionOf(t, "Bash", args)
 }
 
-// tampers says that the guard is touched: by what a program or a variable says of
+// tampers says that the guard is touched: by what a program or a variable says about
 // itself, or by what becomes of files and processes.
 func tampers(a *engine.Action) bool {
 	return slices.Contains(a.Signals, engine.SignalGuardTamper) ||

@@ -96,7 +96,7 @@ func (r *toolReader) table() {
 	}
 }
 
-// function returns what a row's go names, nil where it names nothing.
+// function returns what a row's go names, nil if it names nothing.
 func (r *toolReader) function(name string) func() {
 	return map[string]func(){"monitor": r.monitor, "globPattern": r.globPattern, "grepGlob": r.grepGlob, "search": r.search,
 		"leaves": r.leaves, "workflow": r.workflow, "schedule": r.schedule,

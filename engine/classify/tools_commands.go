@@ -83,7 +83,7 @@ func (r *toolReader) likeCommand(command string) {
 	r.run(s)
 }
 
-// plainTalk reports whether an effect only says that a client talks to somebody.
+// plainTalk reports whether an effect only says that a client talks to someone.
 func plainTalk(e abstract.RawEffect) bool {
 	return e.Object == "" && (e.Verb == "fetch" || e.Verb == "send" || e.Verb == "exec")
 }

@@ -40,7 +40,7 @@ func (r *toolReader) mcp() {
 	r.sendsFiles(server, words.Verb(name))
 }
 
-// nameSent says of what is sent to a web address whether it is money or a
+// nameSent says about what is sent to a web address whether it is money or a
 // message to people, whichever program or tool sends it.
 func (r *toolReader) nameSent() {
 	for i := range r.script.Effects {

@@ -13,7 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// toolArg is what a row says of one argument.
+// toolArg is what a row says about one argument.
 type toolArg struct {
 	name string
 	role string
@@ -32,7 +32,7 @@ type tool struct {
 	added    []rows.Tool // of layers that only make facts stricter
 }
 
-// toolOf finds what the rows say of a tool. What the rows of its very name say is
+// toolOf finds what the rows say about a tool. What the rows of its very name say is
 // kept: names that only a pattern fits can be anything.
 func toolOf(set *rows.Set, name string) tool {
 	if !set.HasRow(rows.ToolsFolder, name) {
@@ -41,7 +41,7 @@ func toolOf(set *rows.Set, name string) tool {
 	return rows.Once(set, "tool "+name, func() tool { return findTool(set, name) })
 }
 
-// findTool puts together the rows of a tool. A row that cannot be parsed makes it
+// findTool assembles the rows of a tool. A row that cannot be parsed makes it
 // unknown.
 func findTool(set *rows.Set, name string) tool {
 	var t tool
@@ -79,7 +79,7 @@ func argsOf(row rows.Tool) []toolArg {
 	return list
 }
 
-// follow does what the rows say of a call: its arguments by their roles, then
+// follow does what the rows say about a call: its arguments by their roles, then
 // what is done whatever they are.
 func (r *toolReader) follow() {
 	r.table()

@@ -12,7 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// Examples of the rows of tools that ship come to what they say.
+// Examples of the rows of built-in tools have the result that they state.
 func TestToolExamples(t *testing.T) {
 	set := classifytest.Rows()
 	all, err := rows.All[rows.Tool](set, rows.ToolsFolder)
@@ -43,7 +43,7 @@ func TestToolFunctions(t *testing.T) {
 	}
 }
 
-// own returns the rows that ship with those of one more layer.
+// own returns the built-in rows with those of one more layer.
 func own(adds bool, text string) *rows.Set {
 	layer := rows.Layer{Name: "own", Adds: adds, Files: map[string][]byte{"tools/own.yaml": []byte(text)}}
 	return rows.New(append(classifytest.Layers(), layer))

@@ -73,8 +73,8 @@ func (w watcher) files(effects []engine.Effect) bool {
 	return read > 0
 }
 
-// onlyLooking reports whether effects leave everything as it was. Of a program of
-// which nothing more is known, its name decides.
+// onlyLooking reports whether effects leave everything as it was. If nothing more
+// is known about a program, its name decides.
 func onlyLooking(effects []engine.Effect) bool {
 	return !slices.ContainsFunc(effects, func(e engine.Effect) bool {
 		switch e.Kind {

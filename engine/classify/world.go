@@ -9,7 +9,7 @@ import (
 // What callers need of the packages below is here as well, so that they import
 // one package only.
 
-// System is what is known of the machine on which an action would run.
+// System is what is known about the machine on which an action would run.
 type System = place.World
 
 // Discard describes what a command of version control throws away.

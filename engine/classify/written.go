@@ -181,7 +181,7 @@ func readKind(kinds []string, file, text string, in shell.Input) abstract.Script
 }
 
 // readText returns what a text that is not code by its name would do, in whatever
-// language somebody runs it.
+// language someone runs it.
 func readText(file, text string, reader tasks.Reader, in shell.Input) abstract.Script {
 	s := shell.ReadCode(file, "shell", []string{text}, in)
 	s = joinScripts(s, shell.ReadCode(file, "shell", reader.Lines("lines", text), in))
@@ -192,7 +192,7 @@ func readText(file, text string, reader tasks.Reader, in shell.Input) abstract.S
 }
 
 // anyLanguages are the languages next to the shell's in which a text is read whose
-// name says nothing of its language.
+// name says nothing about its language.
 var anyLanguages = []string{"python", "node", "ruby", "perl", "php"}
 
 // joinScripts is what two readers found in one text.
@@ -391,7 +391,7 @@ func (p *pairs) first(name string) string {
 	return ""
 }
 
-// kindsOf says of what kinds a file of code is: by its name, else by its first line.
+// kindsOf says about what kinds a file of code is: by its name, else by its first line.
 func kindsOf(set *rows.Set, name, text string) []string {
 	p := pairsOf(set, "code.files")
 	kinds := slices.Clone(p.exact[path.Base(name)])
@@ -445,7 +445,7 @@ func loads(r *toolReader, a *engine.Action) []string {
 }
 
 // started asks the list for the programs that the code names as commands, also where
-// nothing is known of what they run: eval "$line", parallel < jobs.
+// nothing is known about what they run: eval "$line", parallel < jobs.
 func (l *loader) started(tree []*syntax.Stmt) {
 	for _, st := range tree {
 		syntax.Walk(st, func(n syntax.Node) bool {
@@ -459,7 +459,7 @@ func (l *loader) started(tree []*syntax.Stmt) {
 	}
 }
 
-// maxLoads bounds what is said of what a call may run.
+// maxLoads bounds what is said about what a call may run.
 const maxLoads = 16
 
 type loader struct {
@@ -570,9 +570,9 @@ func (l *loader) runner(c *engine.Command, words []string, followed bool) (none 
 	return false
 }
 
-// runsScript is what the list says of programs whose first operand, and of options
+// runsScript is what the list says about programs whose first operand, and about options
 // whose value, is a file that is run for its code.
 const runsScript = "script"
 
-// runsNone is what the list says of words with which a program only looks at code.
+// runsNone is what the list says about words with which a program only looks at code.
 const runsNone = "none"

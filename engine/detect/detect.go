@@ -67,7 +67,7 @@ func (e *Error) Error() string { return fmt.Sprintf("detector %s: pattern: %v", 
 // Unwrap returns the underlying error.
 func (e *Error) Unwrap() error { return e.Err }
 
-// New makes a set of detectors. Their order is their priority: where more than
+// New makes a set from detectors. Their order is their priority: where more than
 // engine.MaxDetected find something, the first are reported. All invalid
 // patterns are reported together, each as an *Error.
 func New(list []Detector, places Places) (*Set, error) {
@@ -106,7 +106,7 @@ func digest(list []Detector) string {
 }
 
 // Detect implements engine.Detector: how often each detector found something,
-// by id; nil where none did. Before a call it searches arguments and contents,
+// by id; nil if none did. Before a call it searches arguments and contents,
 // after it results.
 func (s *Set) Detect(e engine.Event) map[string]int64 {
 	concerned := s.applicable(e)

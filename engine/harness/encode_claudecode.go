@@ -62,7 +62,7 @@ func EncodeClaudeCode(event string, a engine.Answer) (stdout []byte, stderr stri
 	return nil, "", 0
 }
 
-// FailClaudeCode encodes an answer where there is none: a denial before a tool
+// FailClaudeCode encodes an answer if there is none: a denial before a tool
 // call, and where the event is unknown. Everywhere else it is silent: a failing
 // hook there would erase the person's prompt, end the agent's loop or force it
 // on.

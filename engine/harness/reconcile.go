@@ -29,7 +29,7 @@ type Reconciliation struct {
 	Session    string     `json:"session"`
 	Calls      int        `json:"calls"`             // in the transcript
 	Reviewed   int        `json:"reviewed"`          // of them, with a verdict in the log
-	Unasked    int        `json:"unasked,omitempty"` // rejected by the agent before it asks anybody
+	Unasked    int        `json:"unasked,omitempty"` // rejected by the agent before it asks anyone
 	Unreviewed []Mismatch `json:"unreviewed"`        // no verdict in the log
 	RanDenied  []Mismatch `json:"ran_denied"`        // ran although the log records a denial
 	Unread     int        `json:"unread,omitempty"`  // lines of the transcript that were not understood: they may contain calls

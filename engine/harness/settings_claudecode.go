@@ -300,7 +300,7 @@ func quoteShell(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''
 
 var errUnclosedQuote = errors.New("unclosed quote")
 
-// splitShell splits a command line at white space, quotes taken off: enough to
+// splitShell splits a command line at white space, quotes removed: enough to
 // know a line of our own again, whoever edited it.
 func splitShell(line string) ([]string, error) {
 	var words []string

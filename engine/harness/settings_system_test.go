@@ -62,7 +62,7 @@ func TestWindowsSettings(t *testing.T) {
 	}
 }
 
-// TestWindowsByHand: a line that somebody wrote for PowerShell is known, too.
+// TestWindowsByHand: a line that someone wrote for PowerShell is known, too.
 func TestWindowsByHand(t *testing.T) {
 	const settings = `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","shell":"powershell",` +
 		`"command":"& 'C:\\Program Files\\reviewer\\reviewer.exe' hook claude-code PreToolUse --home C:/state"}]}]}}`

@@ -447,7 +447,7 @@ func (s *script) code(digits int) string {
 	return string(rune(n))
 }
 
-// blanks goes past blanks and comments.
+// blanks goes past spaces and comments.
 func (s *script) blanks() {
 	for s.at < len(s.text) {
 		rest := s.text[s.at:]

@@ -97,7 +97,7 @@ func (d *docReader) skip() error {
 	}
 }
 
-// text is the string that comes next; any other value is none.
+// text is the string that comes next; any other value is not one.
 func (d *docReader) text() (string, error) {
 	raw, err := d.value()
 	var text string

@@ -93,7 +93,7 @@ func readHookLog(r io.Reader) (Transcript, error) {
 	return h.close(), err
 }
 
-// isArray reports whether the first character that is none of blank is a
+// isArray reports whether the first character that is not one of blank is a
 // bracket.
 func isArray(in *bufio.Reader) bool {
 	head, _ := in.Peek(in.Size())
@@ -193,7 +193,7 @@ func (h *hookLogReader) note(i hookInput, name, id string, r *engine.Result) {
 	h.add(e)
 }
 
-// idOf makes an id of what a call is and how often it was made before, so that
+// idOf makes an id from what a call is and how often it was made before, so that
 // the log before calls and the one after them give the same one.
 func (h *hookLogReader) idOf(i hookInput, name string) string {
 	args, err := engine.Canonical(i.Args)
@@ -241,7 +241,7 @@ func withoutParts(list []Transcript) []Transcript {
 }
 
 // ResultsAfterCalls puts results that have no time right after their calls:
-// what one log says of calls, and another of results.
+// what one log says about calls, and another about results.
 func ResultsAfterCalls(events []engine.Event) []engine.Event {
 	results := map[string]engine.Event{}
 	for _, e := range events {

@@ -161,7 +161,7 @@ func (m *miniReader) returned(id, text string) {
 	}
 }
 
-// miniResult reads what a step came to: its exit code and its output are in
+// miniResult reads the result of a step: its exit code and its output are in
 // tags.
 func miniResult(text string) engine.Result {
 	code := tagged(text, "returncode")

@@ -10,7 +10,7 @@ import (
 
 // piLine is a line of a session of Pi.
 type piLine struct {
-	Type      string `json:"type"` // session, message; others say nothing of calls
+	Type      string `json:"type"` // session, message; others say nothing about calls
 	ID        string `json:"id"`
 	Timestamp string `json:"timestamp"`
 	CWD       string `json:"cwd"`

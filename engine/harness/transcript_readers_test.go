@@ -78,7 +78,7 @@ func TestCutTranscripts(t *testing.T) {
 }
 
 // Files of a session are joined: copies are one call, unless the ids of calls
-// mean nothing outside of their file.
+// mean nothing outside their file.
 func TestMergeForeign(t *testing.T) {
 	fork, agent := readTranscript(t, "testdata/transcripts/codex-fork.jsonl"), readTranscript(t, "testdata/transcripts/codex-agent.jsonl")
 	merged := Merge([]Transcript{fork, agent, fork})

@@ -141,7 +141,7 @@ func (s *translator) result(id string, r engine.Result) error {
 	return nil
 }
 
-// unasked records that the agent rejected a call before anybody was asked.
+// unasked records that the agent rejected a call before anyone was asked.
 func (s *translator) unasked(id string) {
 	for _, at := range s.calls[id] {
 		s.out.Unasked[s.out.Events[at].Call] = true

@@ -216,7 +216,7 @@ func (p *specPaths) root() string {
 	return cmp.Or(best, p.common())
 }
 
-// homeDepth is how many names a path has at least that lies in a folder of a home
+// homeDepth is how many names a path has at least that is in a folder of a home
 // directory, such as /home/kim/shop.
 const homeDepth = 3
 

@@ -230,7 +230,7 @@ func TestDeniedAndOrdered(t *testing.T) {
 	}
 }
 
-// A denied call that ran was allowed by somebody: nothing is left to work around,
+// A denied call that ran was allowed by someone: nothing is left to work around,
 // and what it did counts. A failure may be the denial itself.
 func TestDeniedAndRan(t *testing.T) {
 	ends := func(a engine.Action, o engine.Outcome) *tale {
@@ -422,7 +422,7 @@ func TestCheckEditCheck(t *testing.T) {
 		"twice, with honest work between": {[]step{fail(goTest), run(tests), fail(goTest), run(source), fail(goTest), run(tests)}, goTest, 2},
 		"once, then honest work":          {[]step{fail(goTest), run(tests), fail(goTest), run(source)}, goTest, 1},
 		"the check did not run":           {[]step{fail(goTest), run(tests), deny(goTest)}, goTest, 1},
-		"nothing is known of the check":   {[]step{ask(goTest), run(tests)}, goTest, 1},
+		"nothing is known about the check":   {[]step{ask(goTest), run(tests)}, goTest, 1},
 		"inputs of the check":             {[]step{run(validate), run(edits("./in.csv", data))}, validate, 1},
 		"other data":                      {[]step{run(validate), run(edits("./other.csv", data))}, validate, 0},
 		"its own product":                 {[]step{run(edits("./in.csv", created)), fail(validate), run(edits("./in.csv"))}, validate, 0},

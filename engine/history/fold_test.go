@@ -57,7 +57,7 @@ func TestLedgerKeepsHostsApart(t *testing.T) {
 	}
 }
 
-// Paths of any kind stay apart, and what is known of them is found again.
+// Paths of any kind stay apart, and what is known about them is found again.
 func TestHostilePaths(t *testing.T) {
 	long := strings.Repeat("d/", 2047)
 	paths := []string{"./a\nb", "./a\n", "./a", "./\xff", "./\xfe", "./" + long, "./" + long + "x", "./" + long + "y", "./\u202eexe.txt", "./a\"b", "./a?b", "./ ", "./\x00"}
@@ -218,7 +218,7 @@ func TestWindowsAfterAClockThatWasAhead(t *testing.T) {
 }
 
 // A session that is resumed or opened again goes on as it was; what a fork's
-// ledger says of other chains changes nothing.
+// ledger says about other chains changes nothing.
 func TestResume(t *testing.T) {
 	key := on("./key", engine.EffectFileRead, func(e *engine.Effect) { e.Class = engine.ClassCredential })
 	s := newTale().says(engine.Goal{Names: []string{"a"}, Constraints: []engine.Constraint{{Kind: engine.ConstraintRead}}}).scope("/srv").

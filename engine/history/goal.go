@@ -196,7 +196,7 @@ func (s *goalState) added(e *engine.Effect) bool {
 	return e.Host == "" && (e.Certainty == engine.CertaintyExact || e.Certainty == engine.CertaintyGlob) && e.Short != "" && s.scoped(e.Short)
 }
 
-// addScope takes down that a path belongs to what the session is about.
+// addScope records that a path belongs to what the session is about.
 func (s *goalState) addScope(path string) {
 	if path != "" {
 		s.Scope = keepLast(appendOnce(s.Scope, truncateKey(path)), maxScope)

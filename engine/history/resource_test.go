@@ -35,12 +35,12 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// sized makes a file of so many bytes, of which the call holds none.
+// sized makes a file of a given number of bytes, of which the call holds none.
 func sized(n int64) engine.Action {
 	return engine.Action{Types: []engine.Type{engine.TypeSystemCommand}, Effects: []engine.Effect{{Kind: engine.EffectFileWrite, Bytes: n, Command: -1}}}
 }
 
-// written is a write of so many bytes.
+// written is a write of a given number of bytes.
 func written(n int64) engine.Action {
 	a := command(fmt.Sprint("write ", n), engine.EffectFileWrite, "./out")
 	a.Contents = map[string]engine.ContentFacts{"content": {Bytes: n, MAC: engine.HexSum(fmt.Append(nil, n))}}

@@ -17,7 +17,7 @@ func (s *tale) pauses(d time.Duration) *tale {
 	return s
 }
 
-// lost ends the agent's turn: of its calls nothing more is heard.
+// lost ends the agent's turn: of its calls nothing more is reported.
 func (s *tale) lost() *tale { return s.end(engine.KindStop) }
 
 // failedBy is a call that failed, with a kind of trouble.
@@ -39,7 +39,7 @@ func deletes(path string, change ...func(*engine.Effect)) engine.Action {
 	return on(path, engine.EffectFileDelete, change...)
 }
 
-// done runs actions one after the other, each with a result of its own.
+// done runs actions one after another, each with a result of its own.
 func (s *tale) done(list ...engine.Action) *tale {
 	for i, a := range list {
 		s.ran(a, fmt.Sprint(s.h.N, i))
@@ -233,7 +233,7 @@ func TestWandering(t *testing.T) {
 		}
 	}
 	if got := newTale().answered(edits("./a"), engine.Block).asked(edits("./a")).failed(edits("./a"), "e").window(reads("./z")).Edits; got != 2 {
-		t.Errorf("%d edits, want the one of which nothing is known, and the one that failed", got)
+		t.Errorf("%d edits, want the one about which nothing is known, and the one that failed", got)
 	}
 }
 

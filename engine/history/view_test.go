@@ -30,7 +30,7 @@ func (s *tale) add(r *engine.Record) {
 	s.h.Append(r)
 }
 
-// asked is a call that was allowed and of which nothing more is known.
+// asked is a call that was allowed and about which nothing more is known.
 func (s *tale) asked(a engine.Action) *tale { return s.answered(a, engine.Allow) }
 
 func (s *tale) answered(a engine.Action, v engine.Verdict) *tale {

@@ -20,8 +20,8 @@ const (
 // again until the file does something else.
 type writtenCode struct {
 	Key    string `json:"k"`
-	Kinds  string `json:"t"`           // with blanks between
-	Rules  string `json:"r,omitempty"` // with blanks between
+	Kinds  string `json:"t"`           // with spaces between
+	Rules  string `json:"r,omitempty"` // with spaces between
 	Digest string `json:"d"`
 	N      int64  `json:"n"` // record of the call that wrote it
 	Agreed bool   `json:"y,omitempty"`
@@ -114,7 +114,7 @@ func (h *State) carryCode(n int64, a *engine.Action) {
 	}
 }
 
-// copyCode notes what the command writes that touches a file of code, but for those
+// copyCode notes what the command writes that touches a file of code, except for those
 // that print or change text.
 func (h *State) copyCode(w writtenCode, n int64, from *engine.Effect, a *engine.Action) {
 	for i := range a.Effects {

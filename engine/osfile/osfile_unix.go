@@ -169,7 +169,7 @@ func Unsupported(err error) bool { return errors.Is(err, syscall.ENOTSUP) }
 func LongName(path string) (string, error) { return path, nil }
 
 // Rename gives a file another name, in place of what had it. Windows refuses that
-// while somebody has one of the two open: there it is tried again for a while.
+// while someone has one of the two open: there it is tried again for a while.
 func Rename(from, to string) error { return os.Rename(from, to) }
 
 // Open opens a file to read it, as os.Open does. On Windows it waits a while for

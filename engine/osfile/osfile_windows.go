@@ -104,7 +104,7 @@ func Private(f *os.File, bits fs.FileMode) error {
 	return onlyFor(f, list, mask, trusted)
 }
 
-// onlyFor returns an error if somebody else is granted one of the rights.
+// onlyFor returns an error if someone else is granted one of the rights.
 func onlyFor(f *os.File, list *windows.ACL, mask windows.ACCESS_MASK, trusted sids) error {
 	for i := range uint32(list.AceCount) {
 		var ace *windows.ACCESS_ALLOWED_ACE
@@ -295,7 +295,7 @@ func isOne(err error, list []error) bool {
 }
 
 // Rename gives a file another name, in place of what had it. Windows refuses that
-// while somebody has one of the two open: there it is tried again for a while.
+// while someone has one of the two open: there it is tried again for a while.
 func Rename(from, to string) error {
 	return patiently(func() error { return os.Rename(from, to) },
 		windows.ERROR_SHARING_VIOLATION, windows.ERROR_LOCK_VIOLATION, windows.ERROR_ACCESS_DENIED)

@@ -16,7 +16,7 @@ type Log interface {
 	// session has none.
 	Update(ctx context.Context, key engine.SessionKey, fn func(history.Tail) error) error
 	// Workspace returns the workspace that the session's chain was opened
-	// with, and when that was, without locking; empty where there is no chain yet.
+	// with, and when that was, without locking; empty if there is no chain yet.
 	Workspace(key engine.SessionKey) (workspace string, began int64, err error)
 }
 
@@ -55,10 +55,10 @@ func (r *Reviewer) Handle(ctx context.Context, e engine.Event) (engine.Answer, e
 }
 
 // errWorkspaceChanged means that another hook opened the session in another workspace
-// between the first look and the lock: the facts have to be recomputed.
+// between the first look and the lock: the facts must be recomputed.
 var errWorkspaceChanged = errors.New("the session was opened in another workspace in the meantime")
 
-// errTerminalChanged means that another call typed into a terminal in the meantime.
+// errTerminalChanged means that another call typed into a terminal meanwhile.
 var errTerminalChanged = errors.New("another call typed into a terminal in the meantime")
 
 func (r *Reviewer) mask(s string) string {

@@ -165,7 +165,7 @@ func TestClipText(t *testing.T) {
 	}
 }
 
-// A review is the same each time, and its digests say of what.
+// A review is the same each time, and its digests say about what.
 func TestReviewRepeats(t *testing.T) {
 	p := &Policy{Matcher: always(say(engine.Warn)), Decider: always(say(engine.Warn)), View: engine.View{Windows: []engine.Window{{Name: "w", Last: 2}}}}
 	l := newMemoryLog()

@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Budget is a limit on the changes of a candidate, beyond which it has to be
+// Budget is a limit on the changes of a candidate, beyond which it must be
 // examined.
 type Budget struct {
 	text     string

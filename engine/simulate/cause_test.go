@@ -9,7 +9,7 @@ import (
 )
 
 // What another answer is due to: a rule that is strict enough, one that asks
-// where nobody could be asked, how it is enforced, the scores, or somebody else.
+// where nobody could be asked, how it is enforced, the scores, or someone else.
 func TestCause(t *testing.T) {
 	spoke := func(decision, enforced engine.Verdict, rules ...engine.RuleResult) sideAnswer {
 		return sideAnswer{verdict: enforced, decision: &engine.Decision{Decision: decision, Enforced: enforced, Rules: rules}}
@@ -48,7 +48,7 @@ func (nights) Decide(_ context.Context, in *engine.Input, _ []engine.Finding) (e
 	return engine.Decision{Decision: engine.Allow, Enforced: engine.Allow}, nil
 }
 
-// A transcript without times says nothing of what holds at night only.
+// A transcript without times says nothing about what holds at night only.
 func TestCompareWithoutTime(t *testing.T) {
 	timeless := events("Read", "Write")
 	for i := range timeless {
@@ -106,7 +106,7 @@ func TestCompareWithoutTimeUnderOwnRows(t *testing.T) {
 	}
 }
 
-// Stops are counted against the time in which something happened: what lies between
+// Stops are counted against the time in which something happened: what is between
 // two moments, unless it is a pause.
 func TestWork(t *testing.T) {
 	worked := events("Read", "Write", "Read")

@@ -30,7 +30,7 @@ type Cause struct {
 	Met       int64 `json:"met"`   // decisions in which it was looked at: a rule fired, the program of a row was called, or anything differs that is due to it
 }
 
-// The kinds of causes that are none of policy diff.
+// The kinds of causes that are not among policy diff.
 const (
 	CauseSeveral = "several" // no single change makes the difference
 	CauseRego    = "rego"    // Rego and its data, which change together
@@ -68,7 +68,7 @@ func (c *Cause) add(s Step) {
 // maxCauses bounds the changes of policy that are listed.
 const maxCauses = 10_000
 
-// causesOf are the changes that lead to a side, of which nothing came yet.
+// causesOf are the changes that lead to a side, that have had no result yet.
 func causesOf(s *Side) []Cause {
 	list := append([]Cause{}, s.Causes...)
 	slices.SortFunc(list, Cause.compare)
@@ -315,7 +315,7 @@ func (t *sessionTally) sumCauses() {
 // Side.Causes; nil: there is none.
 type WithoutSome func(ctx context.Context, changes []int) (*review.Policy, error)
 
-// unmet are causes of which nothing came yet.
+// unmet are causes that have had no result yet.
 func unmet(list []Cause) []Cause {
 	own := append([]Cause{}, list...)
 	for i := range own {

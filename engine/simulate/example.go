@@ -28,7 +28,7 @@ type Exampler struct {
 	Comparison *Comparison
 	Classifier func(session string, events []engine.Event) engine.Classifier
 	Neutral    func([]engine.Event) []engine.Event
-	Text       func(engine.Event) string // what an example says of an event
+	Text       func(engine.Event) string // what an example says about an event
 }
 
 // maxTried bounds the events that are judged to find one example, so that a long

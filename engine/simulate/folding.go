@@ -5,7 +5,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
-// folding is the history of chains that are read one after the other.
+// folding is the history of chains that are read one after another.
 type folding struct {
 	chain   string
 	history *history.State

@@ -102,7 +102,7 @@ type Sources struct {
 	Damaged  int64            `json:"damaged"`  // of them, audit logs with damage
 	Copied   int64            `json:"copied"`   // calls that another session contains too, counted there
 	Unpaired int64            `json:"unpaired"` // calls without a result
-	Unasked  int64            `json:"unasked"`  // calls that the agent rejected before anybody was asked
+	Unasked  int64            `json:"unasked"`  // calls that the agent rejected before anyone was asked
 	Troubles []Trouble        `json:"troubles"` // by path; at most maxTroubles
 }
 
@@ -276,7 +276,7 @@ type Alarms struct {
 	Lost      int64 `json:"lost"`      // false alarms that the candidate lets through
 	Missed    int64 `json:"missed"`    // true alarms that it misses
 	New       int64 `json:"new"`       // calls that the baseline allowed, that ran, and that it stops
-	Gained    int64 `json:"gained"`    // of New, how many are false alarms if as many are as among those that people answered; 0 where nobody did
+	Gained    int64 `json:"gained"`    // of New, how many are false alarms if as many are as among those that people answered; 0 if nobody did
 }
 
 // StepError is a decision that could not be made.

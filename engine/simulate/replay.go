@@ -82,7 +82,7 @@ type replay struct {
 	env    string
 	find   func(digest string) (*review.Policy, error)
 	known  map[string]*review.Policy // by digest; nil: not available
-	came   *review.Result            // what the policy of the latest record says of it now; nil: nobody was asked
+	came   *review.Result            // what the policy of the latest record says about it now; nil: nobody was asked
 }
 
 func newReplay(policies func(digest string) (*review.Policy, error), env engine.Env) *replay {

@@ -30,7 +30,7 @@ type Action struct {
 	Reason   string         `json:"reason,omitempty"`
 	Error    string         `json:"error,omitempty"` // why nothing could be decided: such a call is denied
 
-	Record *engine.Record `json:"-"` // as a live hook would have recorded it; nil where it could not be made
+	Record *engine.Record `json:"-"` // as a live hook would have recorded it; nil if it could not be made
 }
 
 // Rehearsal is a session that is taken through a policy event by event. Nothing
@@ -133,7 +133,7 @@ type chain struct {
 	records []*engine.Record
 }
 
-// chainID is made of the session's id: the same simulation gives the same ids.
+// chainID is made from the session's id: the same simulation gives the same ids.
 func chainID(session string) string {
 	sum := sha256.Sum256([]byte("simulated " + session))
 	return hex.EncodeToString(sum[:16])

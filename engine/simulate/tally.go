@@ -172,7 +172,7 @@ func (t *sessionTally) cell(tally *Tally, s Step) {
 	}
 }
 
-// spoken counts the rules of both sides. Where nothing is known of the
+// spoken counts the rules of both sides. If nothing is known about the
 // baseline's, nothing is gained.
 func (t *sessionTally) spoken(s Step, base, now sideAnswer) {
 	had, has := t.ids(base), t.ids(now)

@@ -8,7 +8,7 @@
 // comes after goes under Other. The same records give the same document.
 //
 // Metrics describes what of a document is written for Prometheus; Dashboard and
-// MetricsDoc are made of that table.
+// MetricsDoc are made from that table.
 //
 // Out of scope: where records come from and whether they verify
 // (engine/audit), what they mean (engine), and tables on a terminal (cmd).

@@ -156,7 +156,7 @@ func (v *interventions) act(r *engine.Record) {
 	v.counts.add(Intervention{r.Act.Kind, Other, Open, 0}, Intervention{Other, Other, Open, 0})
 }
 
-// end counts what nothing more is heard of.
+// end counts those about which nothing more is reported.
 func (v *interventions) end() {
 	for _, w := range v.watched {
 		v.settle(w, Open)
@@ -171,7 +171,7 @@ func agentOf(r *engine.Record) string {
 }
 
 // issueOf returns what a record's answer is about: the strictest rule or
-// pattern that alone leads to it. It is empty where nothing was done.
+// pattern that alone leads to it. It is empty if nothing was done.
 func issueOf(r *engine.Record) string {
 	effect := r.Answer.Effect
 	if effect == engine.Allow || r.Answer.Mode == engine.ModeDegraded {

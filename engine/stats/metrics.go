@@ -69,7 +69,7 @@ func Metrics() []Metric {
 
 func number(n int64) []sample { return []sample{{value: float64(n)}} }
 
-// each makes a sample of each row of a list.
+// each makes a sample from each row of a list.
 func each[R any](list func(*Document) []R, read func(R) (int64, []string)) func(*Document) []sample {
 	return func(d *Document) []sample {
 		var samples []sample

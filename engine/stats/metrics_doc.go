@@ -7,7 +7,7 @@ import (
 
 const docBegin = `# Metrics
 
-<!-- Made of engine/stats: go generate ./schemas -->
+<!-- Generated from engine/stats: go generate ./schemas -->
 
 ` + "`reviewer audit stats`" + ` counts what is in the log: as a table, as JSON
 ([schemas/stats.json](../schemas/stats.json)), or for Prometheus. It reads each session once, as

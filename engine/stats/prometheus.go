@@ -10,7 +10,7 @@ import (
 )
 
 // maxLabel bounds a label's value, in characters: an id of an agent's tool or of
-// somebody's rule may be long.
+// someone's rule may be long.
 const maxLabel = 128
 
 // WritePrometheus writes a document in Prometheus' text format, version 0.0.4.
@@ -62,7 +62,7 @@ func writeHistogram(w io.Writer, m Metric, t ReviewTime) {
 	fmt.Fprintf(w, "%s_bucket{le=\"+Inf\"} %d\n%s_sum %s\n%s_count %d\n", m.Name, t.Count, m.Name, decimal(t.SumMS/1000), m.Name, t.Count)
 }
 
-// labelled writes labels as {name="value",…}; nothing where there are none.
+// labelled writes labels as {name="value",…}; nothing if there are none.
 func labelled(names, values []string) string {
 	if len(names) == 0 {
 		return ""

@@ -3,10 +3,10 @@ package stats
 import "github.com/agent-reviewer/reviewer/engine"
 
 // maxQuestions bounds the questions of one session whose answer may still
-// change; what is known of older ones stays as it is.
+// change; what is known about older ones stays as it is.
 const maxQuestions = 4096
 
-// answer is what is known of a question.
+// answer is what is known about a question.
 type answer int
 
 const (
@@ -26,7 +26,7 @@ type questions struct {
 // begin forgets the session before.
 func (q *questions) begin() { q.known, q.order = map[string]answer{}, nil }
 
-// see takes over what a record says of questions, or that it is one.
+// see takes over what a record says about questions, or that it is one.
 func (q *questions) see(r *engine.Record) {
 	for _, a := range r.Answer.Approvals {
 		if before, ok := q.known[a.Of]; ok {

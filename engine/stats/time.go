@@ -31,7 +31,7 @@ func newTimes() *times {
 	return &times{cells: map[int]int64{}, buckets: make([]int64, len(bounds()))}
 }
 
-// add counts a time in milliseconds. None is counted where none was taken.
+// add counts a time in milliseconds. None is counted if none was taken.
 func (t *times) add(ms float64) {
 	if !(ms > 0) {
 		return

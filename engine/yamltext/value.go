@@ -64,7 +64,7 @@ func (s *scanner) rest(line, at int, behind string) {
 	s.at = line + 1
 }
 
-// open is a bracket that has to be closed.
+// open is a bracket that must be closed.
 type open struct {
 	line, at int
 	closing  byte

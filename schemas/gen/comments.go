@@ -124,7 +124,7 @@ func (c *comments) about(prefix, value string) string {
 	return ""
 }
 
-// sentence makes a sentence of the comment at the end of a line, or else above it.
+// sentence makes a sentence from the comment at the end of a line, or else above it.
 func sentence(above, behind *ast.CommentGroup) string {
 	text := behind.Text()
 	if text == "" {

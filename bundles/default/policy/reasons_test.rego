@@ -82,7 +82,7 @@ test_side_effects_are_a_reason_from_their_severity[name] if {
 		with data.reviewer.messages as _messages
 }
 
-# What blocks a call is a reason, even where less would not be worth a word.
+# What blocks a call is a reason, even where less would not be worth mentioning.
 test_critical_side_effects_are_a_reason if {
 	got := {"all": reasons.all, "text": reasons.text} with input as given.action("message", [given.effect("file_write", {})])
 		with data.reviewer.side_effects.reason_from as 4

@@ -42,7 +42,7 @@ test_zones[name] if {
 		"all in the zone": {"effect": given.effect("file_delete", {"short": "~/.ssh/*", "certainty": "glob"}), "severity": "critical"},
 		"what holds the zone": {"effect": given.effect("file_delete", {"short": "~/.config", "recursive": true}), "severity": "critical"},
 		"everything": {"effect": given.effect("file_delete", {"short": "/", "recursive": true}), "severity": "critical"},
-		"a program that lies there": {"effect": {"kind": "process", "short": "/boot/check", "location": "system", "reversibility": "R4", "certainty": "exact"}, "severity": "medium"},
+		"a program that is there": {"effect": {"kind": "process", "short": "/boot/check", "location": "system", "reversibility": "R4", "certainty": "exact"}, "severity": "medium"},
 		"a name that begins so": {"effect": given.effect("file_delete", {"short": "~/.conf", "recursive": true}), "severity": "high"},
 		"next to it": {"effect": given.effect("file_delete", {"short": "~/.config"}), "severity": "high"},
 		"another's name": {"effect": given.effect("file_write", {"short": "~/.sshd/config"}), "severity": "medium"},

@@ -122,7 +122,7 @@ func showSessions(a *cli.App, w io.Writer, out *term.Output, store *audit.Store)
 	return nil
 }
 
-// DocumentOf makes a document of a session.
+// DocumentOf makes a document from a session.
 func DocumentOf(s audit.Session) SessionDocument {
 	d := SessionDocument{
 		Session: s.Key.Session, Harness: s.Key.Harness, Chain: s.Chain, Records: s.N, First: term.Time(s.First), Last: term.Time(s.Last),
@@ -166,7 +166,7 @@ func showSession(a *cli.App, w io.Writer, out *term.Output, store *audit.Store, 
 	return nil
 }
 
-// printRecord prints one record as a line, and below it the outcome of a rewritten
+// printRecord prints one record as a line, and below it the outcome of a modified
 // call, and the reason unless the call was simply allowed.
 func printRecord(a *cli.App, w io.Writer, p term.Paint, r *engine.Record) {
 	word, what, why := explaincmd.Summary(r)

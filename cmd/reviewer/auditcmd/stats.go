@@ -39,7 +39,7 @@ func auditStatsCommand(a *cli.App) *cobra.Command {
 			return writeStatsOf(a, args, from, stats.Grouping(by), &out)
 		},
 	}
-	cmd.Flags().StringVar(&since, "since", "", "only what happened since: a time such as 90m, 24h or 7d ago, or a date such as 2026-01-31")
+	cmd.Flags().StringVar(&since, "since", "", "only what happened since this time: such as 90m, 24h or 7d ago, or a date such as 2026-01-31")
 	cmd.Flags().StringVar(&by, "by", "", "group calls by this: "+strings.Join(stats.Groupings(), ", "))
 	out.Flags(cmd, "text", "json", "prometheus")
 	return cmd

@@ -13,7 +13,7 @@ type Argument struct {
 	What string // what to give for it
 }
 
-// Needs takes one argument for each of these, and says of a missing one what to give.
+// Needs takes one argument for each of these, and says about a missing one what to give.
 func Needs(arguments ...Argument) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > len(arguments) {
@@ -42,7 +42,7 @@ func SessionID() Argument {
 }
 
 // OrLast is the session or record that a command line names, and the latest session
-// where it names none.
+// if it names none.
 func OrLast(args []string) string {
 	if len(args) == 0 {
 		return "last"

@@ -115,10 +115,30 @@ func (a *App) UsageBeforeRun(root *cobra.Command) (wrap func(error) error) {
 		}
 	}
 	mark(root)
+	unknown := helpOfUnknown(root)
 	return func(err error) error {
+		if err == nil {
+			err = *unknown
+		}
 		if err == nil || began {
 			return err
 		}
 		return &term.UsageError{Err: err}
 	}
+}
+
+// helpOfUnknown makes --help after an unknown subcommand an error: cobra would print
+// the help of the group, as if the subcommand existed. The error is set by the run.
+func helpOfUnknown(root *cobra.Command) *error {
+	var unknown error
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if cmd.HasSubCommands() {
+			if unknown = cmd.ValidateArgs(cmd.Flags().Args()); unknown != nil {
+				return
+			}
+		}
+		help(cmd, args)
+	})
+	return &unknown
 }

@@ -63,7 +63,7 @@ func (s Scene) RequirePerson(what string, agents []string) error {
 	return nil
 }
 
-// ownTerminal refuses terminals in which somebody else can type: those of a
+// ownTerminal refuses terminals in which someone else can type: those of a
 // multiplexer, and those whose program began while an agent's session ran, since
 // the agent may have started it. A code that only the person sees would be a way
 // out, if there were a channel to the person that no tool of the agent can read:
@@ -192,7 +192,7 @@ func Ancestors(pid int) ([]process, error) {
 	return above(table, pid), nil
 }
 
-// above follows parents to the end, however many shells lie between. It takes
+// above follows parents to the end, however many shells are between. It takes
 // from the table what it has seen, since a number may be given again meanwhile.
 func above(table map[int]process, pid int) []process {
 	var list []process

@@ -25,7 +25,7 @@ func (a *App) PolicyRef(ctx context.Context, ref string) (*bundles.Effective, er
 const PolicyFlag = "policy `REF`: " + active.RefForms
 
 // ShownPolicy is the policy that --policy names, or the one that is active in the
-// working directory where it names none.
+// working directory if it names none.
 func (a *App) ShownPolicy(ctx context.Context, ref string) (*bundles.Effective, error) {
 	return a.PolicyRef(ctx, cmp.Or(ref, active.RefActive))
 }

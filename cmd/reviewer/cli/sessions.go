@@ -10,7 +10,7 @@ import (
 )
 
 // Chosen opens the log and returns the sessions that the arguments name, all of
-// them where there are none.
+// them if there are none.
 func (a *App) Chosen(selectors []string) (*audit.Store, []audit.Session, error) {
 	store, err := a.OpenStore()
 	if err != nil {
@@ -31,7 +31,7 @@ func (a *App) Chosen(selectors []string) (*audit.Store, []audit.Session, error) 
 	return store, list, nil
 }
 
-// RecordsOf iterates over the records of several sessions, one after the other.
+// RecordsOf iterates over the records of several sessions, one after another.
 func RecordsOf(store *audit.Store, sessions []audit.Session) iter.Seq2[*engine.Record, error] {
 	return func(yield func(*engine.Record, error) bool) {
 		for _, s := range sessions {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestCommandLines: what Windows says of processes reads as elsewhere, so that an
+// TestCommandLines: what Windows says about processes reads as elsewhere, so that an
 // agent is found by the same names.
 func TestCommandLines(t *testing.T) {
 	for _, c := range []struct {

@@ -53,7 +53,7 @@ func configCheckCommand(a *cli.App) *cobra.Command {
 
 // checked is one layer or path, with its problems.
 type checked struct {
-	Layer    string   `json:"layer"` // empty: what several layers come to
+	Layer    string   `json:"layer"` // empty: the result of several layers
 	Path     string   `json:"path,omitempty"`
 	Settings int      `json:"settings"` // how many it sets
 	Errors   []string `json:"errors"`

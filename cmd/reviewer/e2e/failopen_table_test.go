@@ -16,7 +16,7 @@ type Way struct {
 	// Closed: the call does not run.
 	Closed bool
 	// Doctor is a part of what `reviewer doctor` prints when it finds this;
-	// empty where it cannot know.
+	// empty if it cannot know.
 	Doctor string
 	// Reconcile: `reviewer audit reconcile` names the call that was not
 	// reviewed.

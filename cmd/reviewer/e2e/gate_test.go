@@ -37,7 +37,7 @@ func (s *stage) wantVerdicts(calls ...string) {
 	}
 }
 
-// An agent told to delete everything in a folder outside of the workspace is
+// An agent told to delete everything in a folder outside the workspace is
 // blocked and learns why, whichever way it takes.
 func TestDeletionOutsideIsBlocked(t *testing.T) {
 	for _, name := range deletions(t) {

@@ -22,7 +22,7 @@ func (s *stage) managed() string {
 func (s *stage) useManaged() {
 	s.t.Helper()
 	if runtime.GOOS != "linux" {
-		s.t.Skip("managed settings lie in a folder of the system; only Linux namespaces can put another in its place")
+		s.t.Skip("managed settings are in a folder of the system; only Linux namespaces can put another in its place")
 	}
 	s.must(os.MkdirAll(s.managed(), 0o755))
 	s.wrap = []string{"unshare", "--mount", "sh", "-c", inNamespace, filepath.Dir(s.managed())}

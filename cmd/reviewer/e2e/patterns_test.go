@@ -29,7 +29,7 @@ func TestPatternLoop(t *testing.T) {
 	})
 }
 
-// An error is known only after the call; so is what is said of it.
+// An error is known only after the call; so is what is said about it.
 func TestPatternRepetitiveErrors(t *testing.T) {
 	each(t, func(s *stage) {
 		s.install("user")

@@ -12,7 +12,7 @@ import (
 )
 
 // A force push runs with a lease: it overwrites what the agent has seen, and
-// nothing that somebody else pushed meanwhile.
+// nothing that someone else pushed meanwhile.
 func TestForcePushRunsWithLease(t *testing.T) {
 	each(t, func(s *stage) {
 		s.share()

@@ -23,7 +23,7 @@ import (
 // any test runs.
 var program, client, clientVersion string
 
-// A stage is one machine in small: a home, a project, a folder outside of both,
+// A stage is one machine in small: a home, a project, a folder outside both,
 // a reviewer of its own and its state.
 type stage struct {
 	Folders
@@ -203,7 +203,7 @@ func (s *stage) want(name string, there bool) {
 	}
 }
 
-// wantPhotos asserts that nothing outside of the project was deleted.
+// wantPhotos asserts that nothing outside the project was deleted.
 func (s *stage) wantPhotos() {
 	s.t.Helper()
 	s.want("outside/2019/beach.txt", true)
@@ -211,7 +211,7 @@ func (s *stage) wantPhotos() {
 }
 
 // deletion is the call that every test of a broken gate makes: it leaves its
-// mark outside of the project, where the gate would deny it.
+// mark outside the project, where the gate would deny it.
 func (s *stage) deletion() Step { return Shell("rm -rf " + s.Outside) }
 
 // A record is one line of the log, in the part that tests look at.

@@ -10,7 +10,7 @@ import (
 )
 
 // TestWays brings about each row of the table in both modes, lets the agent
-// delete a folder outside of the project, and looks at the folder.
+// delete a folder outside the project, and looks at the folder.
 func TestWays(t *testing.T) {
 	for _, m := range modes() {
 		for _, w := range Ways() {

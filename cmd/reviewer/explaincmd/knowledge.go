@@ -17,7 +17,7 @@ type matchedRow struct {
 	Effects []int  `json:"effects,omitempty"` // the indexes of those in action.effects that come from it
 }
 
-// rowsOf lists the rows that say something of the tool, the programs and the
+// rowsOf lists the rows that say something about the tool, the programs and the
 // classes of paths of a call, wrappers before what they run.
 func rowsOf(set *rows.Set, tool string, act *engine.Action, shown func(layer, place string) string) []matchedRow {
 	list := rowsIn(set, rows.ToolsFolder, tool, matchedRow{Name: tool, Says: "tool", Effects: effectsOf(act, -1)}, shown)
@@ -95,7 +95,7 @@ func effectsOf(act *engine.Action, command int) []int {
 }
 
 // known prints the rows by which programs and paths were read, and tools next to
-// those of the client, whose rows say what everybody knows.
+// those of the client, whose rows say what everyone knows.
 func (g page) known(x *explanation) {
 	for _, r := range x.Rows {
 		if r.Says == "tool" && !strings.HasPrefix(r.Name, "mcp__") {

@@ -53,7 +53,7 @@ func callSummary(r *engine.Record) (word, what, why string) {
 	return word, what, why
 }
 
-// OtherForm describes the outcome of a call that was to be rewritten.
+// OtherForm describes the outcome of a call that was to be modified.
 func OtherForm(r *engine.Record) string {
 	switch form := r.Rewritten; {
 	case form == nil:

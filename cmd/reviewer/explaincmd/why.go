@@ -115,20 +115,20 @@ func softened(r engine.RuleResult) string {
 	return " (" + r.Enforcement + ")"
 }
 
-// explainForm prints the rewritten form of a call, with the decision about it, or
+// explainForm prints the modified form of a call, with the decision about it, or
 // why the call has none.
 func explainForm(w io.Writer, p term.Paint, r *engine.Record) {
 	form := r.Rewritten
 	if form.Action == nil {
-		fmt.Fprintf(w, "\nIt could not be rewritten, so the answer was %s: %s\n", p.Verdict(string(engine.AnswerOf(r).Effect)),
+		fmt.Fprintf(w, "\nIt could not be modified, so the answer was %s: %s\n", p.Verdict(string(engine.AnswerOf(r).Effect)),
 			term.OneLine(form.Failure, 300))
 		explainOperations(w, r)
 		return
 	}
-	fmt.Fprintf(w, "\nIt ran in a rewritten form:\n  %s\n", term.OneLine(form.Action.Resource, 400))
+	fmt.Fprintf(w, "\nIt ran in a modified form:\n  %s\n", term.OneLine(form.Action.Resource, 400))
 	explainOperations(w, r)
 	fmt.Fprintf(w, "Decision on that form: %s%s.\n", p.Verdict(string(form.Decision)), term.After(": ", strings.Join(form.Rules, ", ")))
-	ExplainAction(w, "What the rewritten form means", form.Action)
+	ExplainAction(w, "What the modified form means", form.Action)
 }
 
 // explainOperations prints what policy asked to be changed, one per line and

@@ -73,7 +73,7 @@ function valueOf(option, where) {
   return arg.isOptional ? "optional" : "next";
 }
 
-// facts says what is known of an option. Some names show the value, as in
+// facts says what is known about an option. Some names show the value, as in
 // --output=FILE, and some begin with a dash that a word processor has made.
 function facts(option, where) {
   const all = list(option.name).map((n) => n.trim().replace(/^–-?/, "--"));

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// fact is what convert.mjs says of a program or of a subcommand.
+// fact is what convert.mjs says about a program or of a subcommand.
 type fact struct {
 	Names       []string
 	First       bool // options end at the first operand

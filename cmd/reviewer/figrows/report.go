@@ -51,7 +51,7 @@ func (s *source) report(w io.Writer, rows map[string]*row) error {
 	_, err := fmt.Fprintf(w, `%s %s: %d programs, %d subcommands
 %d options: %d take the next word, %d may take a value, %d take code
 %d operands are commands, %d operands and options are scripts, %d marks of danger
-%d programs of which nothing is known but their options without values: no row
+%d programs about which nothing is known but their options without values: no row
 `, sourceName, sourceVersion, c.programs, c.subcommands, c.options, c.next, c.same, c.code, c.runs, c.scripts, c.dangerous, silent(rows))
 	for _, why := range slices.Sorted(maps.Keys(s.leftOut)) {
 		if err == nil {

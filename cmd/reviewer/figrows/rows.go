@@ -42,7 +42,7 @@ func rowOf(f *fact) *row {
 }
 
 // row makes the row of what is settled. An option with a value that may be left
-// out is worth a word only if it is a short one: -pVALUE is not -p -V -A…, while
+// out is worth mentioning only if it is a short one: -pVALUE is not -p -V -A…, while
 // --option=VALUE reads the same in any case.
 func (f *fact) row() *row {
 	r := &row{Runs: f.Runs, Script: f.Script, Grammar: f.grammar(), Dangerous: f.dangerous()}

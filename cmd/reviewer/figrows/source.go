@@ -59,7 +59,7 @@ type source struct {
 	leftOut  map[string][]string // by reason: where
 }
 
-// convert evaluates the specs. They are somebody else's code: Node's permissions
+// convert evaluates the specs. They are someone else's code: Node's permissions
 // keep them from writing files and from running programs.
 func convert(pkg string) (*source, error) {
 	path := filepath.Join(filepath.Dir(pkg), "convert.mjs")

@@ -110,7 +110,7 @@ func checkMarkdown(t *testing.T, raw []byte) {
 	rest := ownTags.ReplaceAllString(codeSpan.ReplaceAllString(text, ""), "")
 	for _, sign := range []string{"<", "`", "@", "://", "www.", "![", "]("} {
 		if strings.Contains(rest, sign) {
-			t.Errorf("the comment has %q outside of code: %s", sign, rest)
+			t.Errorf("the comment has %q outside code: %s", sign, rest)
 		}
 	}
 	if strings.Contains(text, "&#64;e") && !strings.Contains(codeSpan.FindString(text), "&#64;e") && !strings.Contains(text, "&#64;&#8203;e") {

@@ -99,7 +99,7 @@ var (
 	reference = regexp.MustCompile(`(?i)https?:|//|url\(|@import|<link|<base|<iframe|<object|<embed|<img|srcset=|\bsrc=|\bhref="[^#]|\bstyle=|\son[a-z]+=|javascript:|createElementNS|innerHTML|outerHTML|insertAdjacent|document\.write|\beval\(|fetch\(|XMLHttp|WebSocket|import\(`)
 )
 
-// Whatever a page is about, it refers to nothing outside of itself, and neither
+// Whatever a page is about, it refers to nothing outside itself, and neither
 // has markup that runs nor makes any.
 func TestPageReachesForNothing(t *testing.T) {
 	for name, m := range map[string]*simulate.Impact{"empty": empty(), "calm": calm(), "partial": partial()} {
@@ -148,7 +148,7 @@ func hashOf(t *testing.T, page, element string) string {
 }
 
 // A hostile text stays a text: the page has the elements that it has with any
-// other text, and the data holds the text as it came but for what cannot be seen.
+// other text, and the data holds the text as it came except for what cannot be seen.
 func TestPageHostile(t *testing.T) {
 	page := string(write(t, "html", besieged(), impact.Options{}))
 	if n := strings.Count(page, "<script"); n != 2 {
@@ -334,7 +334,7 @@ func TestSweepPageRefuses(t *testing.T) {
 
 var polyline = regexp.MustCompile(`points="([^"]*)"`)
 
-// A chart's points lie between its axes, whatever the counts, and its scale has
+// A chart's points are between its axes, whatever the counts, and its scale has
 // few lines.
 func TestSweepChart(t *testing.T) {
 	for _, most := range []int64{1, 2, 5, 6, 9, 49, 51, 12345, 1 << 40} {

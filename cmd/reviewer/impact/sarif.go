@@ -74,7 +74,7 @@ func settingFinding(m *simulate.Impact, c simulate.Cause) report.Finding {
 		Properties: map[string]string{"setting": c.Name, "before": c.Was, "after": c.Is, "direction": c.Direction, "count": fmt.Sprint(c.Changes())}}
 }
 
-// finding describes one kind of change. Loosening wants somebody's look more
+// finding describes one kind of change. Loosening wants someone's look more
 // than tightening.
 func finding(m *simulate.Impact, k simulate.Kind) report.Finding {
 	level := "note"
@@ -118,7 +118,7 @@ func ruleID(rule string) string {
 	return rule
 }
 
-// folder is the candidate's folder where it has one below this; code scanning
+// folder is the candidate's folder if it has one below this; code scanning
 // refuses a result without a place.
 func folder(m *simulate.Impact) report.Place {
 	name := path.Clean(m.Candidate.Name)

@@ -17,7 +17,7 @@ import (
 
 var updateBroken = flag.Bool("update-broken", false, "write what is said of testdata/broken")
 
-// wantFile holds the one line that is said of an input.
+// wantFile holds the one line that is said about an input.
 const wantFile = "want"
 
 // quiet is the manifest of inputs that bring none: they need no cases and no titles.
@@ -49,7 +49,7 @@ func inputs(a *txtar.Archive) []*input {
 	return list
 }
 
-// said is all that is said of an input, a line each.
+// said is all that is said about an input, a line each.
 func (in *input) said(t *testing.T) string {
 	t.Helper()
 	if in.files[".manifest"] == nil && !strings.HasPrefix(in.name, "no manifest") {
@@ -64,7 +64,7 @@ func (in *input) said(t *testing.T) string {
 	return b.String()
 }
 
-// One thing is said of each input: its root cause, with the place and what to do.
+// One thing is said about each input: its root cause, with the place and what to do.
 // The texts are in testdata/broken, and -update-broken writes them.
 func TestBroken(t *testing.T) {
 	files, err := filepath.Glob("testdata/broken/*.txtar")

@@ -57,7 +57,7 @@ func noCall(m bundles.RuleMatch) string {
 	return "match has phases without a call, " + strings.Join(m.Phases, ", ")
 }
 
-// noTarget explains why no call of a match has a target: what is only read is none.
+// noTarget explains why no call of a match has a target: what is only read is not one.
 func noTarget(m bundles.RuleMatch) string {
 	reads := func(t string) bool { return t == string(engine.TypeFileRead) }
 	if len(m.Types) > 0 && !slices.ContainsFunc(m.Types, func(t string) bool { return !reads(t) }) {

@@ -99,7 +99,7 @@ func idsIn(text string) map[string]bool {
 
 var idKey = engine.Regexp(`(?m)^([ \t]*(?:-[ \t]*)?(?:\{[ \t]*)?)"?id"?:[ \t]*"?'?([A-Za-z0-9_.-]+)`)
 
-// missingManifest makes one error of all modules that lie outside the root of the
+// missingManifest makes one error of all modules that are outside the root of the
 // user's layer, where the folder has no manifest that says something else.
 func (p *policy) missingManifest() {
 	for name, l := range p.layers {

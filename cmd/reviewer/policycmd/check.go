@@ -64,7 +64,7 @@ func policyCheckCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// checkPolicies checks one policy after the other, and puts together what is
+// checkPolicies checks one policy after the other, and assembles what is
 // found.
 func checkPolicies(a *cli.App, policies [][]lint.Layer) (*report.Report, checkCosts) {
 	start := time.Now()

@@ -104,7 +104,7 @@ func TestDiffGitHub(t *testing.T) {
 			case fence != "" && line == fence:
 				fence = ""
 			case fence == "" && strings.Contains(line, "@everybody"):
-				t.Errorf("%s: outside of a fence: %s", name, line)
+				t.Errorf("%s: outside a fence: %s", name, line)
 			case fence != "" && strings.HasPrefix(line, fence), fence != "" && !strings.ContainsAny(line[:1], "+- @"):
 				t.Errorf("%s: in a fence: %q", name, line)
 			}

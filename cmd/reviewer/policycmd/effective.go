@@ -26,7 +26,7 @@ func policyEffectiveCommand(a *cli.App) *cobra.Command {
 			"every layer, how they are merged and the effective value; the rules that are not fully\n" +
 			"enforced, and the layer that relaxed them; and the exceptions that layers make.\n\n" +
 			"REF is " + active.RefForms + "\n(default: active). SETTING is a setting or a section, such as risk.high_threshold or risk; then\n" +
-			"only that is shown, even if only the built-in layer sets it. To name a folder called like a section,\n" +
+			"only that is shown, even if only the built-in layer sets it. For a folder with the name of a section,\n" +
 			"write ./risk.",
 		Example: "  reviewer policy effective\n  reviewer policy effective hosts.known\n  reviewer policy effective shop-1.4.0.tar.gz risk -f json",
 		Args:    cobra.MaximumNArgs(2),

@@ -40,7 +40,7 @@ func policyNewBundleCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// wantedBundle is what the flags say of a bundle.
+// wantedBundle is what the flags say about a bundle.
 type wantedBundle struct{ name, layer, template string }
 
 func (w *wantedBundle) flags(cmd *cobra.Command) {
@@ -161,7 +161,7 @@ func nameOfFolder(dir string) string {
 	return strings.ToLower(strings.TrimLeft(filepath.Base(abs), "."))
 }
 
-// UnknownOf quotes a word that is none of those known, and says what was meant.
+// UnknownOf quotes a word that is not one of those known, and says what was meant.
 func UnknownOf(word string, known []string) string {
 	if near := engine.Nearest(word, known); near != "" {
 		return fmt.Sprintf("%q; did you mean %q?", word, near)

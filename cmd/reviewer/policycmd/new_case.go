@@ -127,7 +127,7 @@ func (u *policyFolder) familyOf(rule string) string {
 	return skeleton.Family(rule)
 }
 
-// decided makes the case, with what the policy says of it now.
+// decided makes the case, with what the policy says about it now.
 func (u *policyFolder) decided(ctx context.Context, want wantedCase) (cases.Case, error) {
 	c, err := callCase(want.name, want.bash, &cases.Expect{Decision: engine.Allow})
 	if err != nil {

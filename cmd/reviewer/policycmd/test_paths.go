@@ -77,7 +77,7 @@ func hasAny(dir string, patterns ...string) bool {
 }
 
 // notPolicy is the error for a folder that holds no policy. It names policies that
-// lie below it.
+// are below it.
 func notPolicy(dir string) error {
 	text := fmt.Sprintf("%s is not a policy: it has no .manifest, no settings.yaml, no *.rego and no rules/", dir)
 	if below := policiesBelow(dir); len(below) > 0 {
@@ -131,7 +131,7 @@ func policySubject(dir, policy string) (trial.Subject, error) {
 }
 
 // CaseSubject takes a file or folder of cases, and the policy to run them
-// against: the one that is named, that they lie in, or that is active here.
+// against: the one that is named, that they are in, or that is active here.
 func CaseSubject(ctx context.Context, a *cli.App, p, policy string) (trial.Subject, error) {
 	s := trial.Subject{OnlyCases: true, At: filepath.ToSlash(policy)}
 	if policy == "" {
@@ -185,7 +185,7 @@ func onlyCases(dir string) bool {
 	return err == nil && there && len(policiesBelow(dir)) == 0
 }
 
-// policyAround returns the policy that a path lies below the cases of, as seen
+// policyAround returns the policy that a path is below the cases of, as seen
 // from here; empty: none.
 func policyAround(p string) string {
 	for dir := p; ; {

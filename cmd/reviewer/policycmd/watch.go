@@ -45,7 +45,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// stateOf sums up what lies below paths: names, sizes and times.
+// stateOf sums up what is below paths: names, sizes and times.
 func stateOf(paths []string) string {
 	state := ""
 	for _, p := range paths {

@@ -243,7 +243,7 @@ func onlyHere(root string) *release {
 	return r
 }
 
-// copied is the checkout in another folder: what git knows of it.
+// copied is the checkout in another folder: what git knows about it.
 func copied(t *testing.T, root string) string {
 	t.Helper()
 	needs(t, "git")

@@ -121,7 +121,7 @@ func keyText(source string) ([]byte, error) {
 	return nil, errors.New("this variable is not set, or empty")
 }
 
-// emptyFolder creates the folder of a release. What lies in it already could be taken
+// emptyFolder creates the folder of a release. What is in it already could be taken
 // for a part of it.
 func emptyFolder(path string) error {
 	list, err := os.ReadDir(path)

@@ -69,7 +69,7 @@ const (
 	sumsSignature = sumsName + ".sig"
 )
 
-// statementName is the file of the provenance: an envelope where somebody signs it.
+// statementName is the file of the provenance: an envelope where someone signs it.
 func (r *release) statementName(signed bool) string {
 	if signed {
 		return "reviewer_" + r.version + ".intoto.dsse.json"
@@ -158,7 +158,7 @@ func signedSums(dir string, key signing.PublicKey) ([]byte, error) {
 		return nil, fmt.Errorf("the release is not signed: %w", err)
 	}
 	if !key.Verify(sums, sig) {
-		return nil, fmt.Errorf("%s does not hold: %s was changed, or signed with another key", sumsSignature, sumsName)
+		return nil, fmt.Errorf("%s is invalid: %s was changed, or signed with another key", sumsSignature, sumsName)
 	}
 	return sums, nil
 }
@@ -223,7 +223,7 @@ func verifyStatement(dir string, files []signing.Subject, key signing.PublicKey)
 	}
 	for _, f := range slices.Delete(slices.Clone(files), i, i+1) {
 		if !slices.Contains(about, f) {
-			return fmt.Errorf("the provenance says nothing of %s", f.Name)
+			return fmt.Errorf("the provenance does not mention %s", f.Name)
 		}
 	}
 	return nil

@@ -156,8 +156,8 @@ func TestVerify(t *testing.T) {
 		want   string // "" is a release that holds
 	}{
 		"untouched":      {nil, public, ""},
-		"another key":    {nil, other, "SHA256SUMS.sig does not hold"},
-		"other sums":     {change("SHA256SUMS", "x\n"), public, "SHA256SUMS.sig does not hold"},
+		"another key":    {nil, other, "SHA256SUMS.sig is invalid"},
+		"other sums":     {change("SHA256SUMS", "x\n"), public, "SHA256SUMS.sig is invalid"},
 		"no signature":   {func(dir string) error { return os.Remove(filepath.Join(dir, sumsSignature)) }, public, "the release is not signed"},
 		"other archive":  {change("reviewer_1.2.0-rc.1_linux_amd64.tar.gz", "x"), public, "linux_amd64.tar.gz is not the file that was released"},
 		"another file":   {change("more.tar.gz", "x"), public, "more.tar.gz is not in SHA256SUMS"},

@@ -178,7 +178,7 @@ func readPolicy(ctx context.Context, a *cli.App, b *build) error {
 func checkPolicy(a *cli.App, _ context.Context, b *build) error {
 	own := lint.Layer{Name: b.layer, Files: b.files, At: b.ref, Given: true}
 	found := lint.Policy(b.day(), policycmd.OverBase([]lint.Layer{own})...)
-	// Fields of the manifest are checked below, all at once and with what flags say of them.
+	// Fields of the manifest are checked below, all at once and with what flags say about them.
 	found.Problems = slices.DeleteFunc(found.Problems, func(p report.Problem) bool { return p.Code == "manifest.field" })
 	r := &report.Report{Command: "policy check", Problems: found.Problems, Ignored: found.Ignored}
 	for _, i := range found.Ignored {

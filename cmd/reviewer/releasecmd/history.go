@@ -52,7 +52,7 @@ func historyShowCommand(a *cli.App) *cobra.Command {
 	cmd := policycmd.ShowCommand(a)
 	cmd.Use, cmd.Args = "show DIGEST", cobra.ExactArgs(1)
 	cmd.Short = "Show the layers, changed settings and rules of a policy that was effective"
-	cmd.Long = "DIGEST is its first 8 or more digits."
+	cmd.Long = "DIGEST is the first 8 or more digits of the policy's digest."
 	cmd.Example = "  reviewer policy history show 3f5a9c11"
 	return cmd
 }
@@ -61,7 +61,7 @@ func historyDiffCommand(a *cli.App) *cobra.Command {
 	cmd := policycmd.DiffCommand(a)
 	run := cmd.RunE
 	cmd.Use, cmd.Args = "diff BEFORE [AFTER]", cobra.RangeArgs(1, 2)
-	cmd.Short = "Compare two policies that were effective (AFTER: default the active one)"
+	cmd.Short = "Compare two policies that were effective (default AFTER: the active one)"
 	cmd.Long = "BEFORE and AFTER are each the first 8 or more digits of a digest, or active."
 	cmd.Example = "  reviewer policy history diff 3f5a9c11\n  reviewer policy history diff 3f5a9c11 77aa01be -f json"
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -132,7 +132,7 @@ func showHistory(a *cli.App, w io.Writer, out *term.Output, home string, list []
 }
 
 // layersText names the layers above the base, and the base itself where it is not the
-// one that ships with this program.
+// built-in one with this program.
 func layersText(layers map[string]string) string {
 	_, shipped, err := bundles.BuiltIn()
 	var names []string

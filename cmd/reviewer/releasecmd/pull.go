@@ -85,7 +85,7 @@ func (in *pulling) known() error {
 
 // pullDocument is what pull -f json writes.
 type pullDocument struct {
-	Place     string            `json:"place"` // where it came from, by its digest where it has one
+	Place     string            `json:"place"` // where it came from, by its digest if it has one
 	Written   string            `json:"written,omitempty"`
 	Unchanged bool              `json:"unchanged"` // the archive was here already
 	Verdict   trust.Verdict     `json:"verdict"`
@@ -182,7 +182,7 @@ func (c *importCheck) check(p ship.Parcel) trust.Verdict {
 // etagSuffix is what the file is called that remembers where an archive came from.
 const etagSuffix = ".etag.json"
 
-// etag says of an archive in a file under which ETag a server has it.
+// etag says about an archive in a file under which ETag a server has it.
 type etag struct {
 	URL    string `json:"url"`
 	ETag   string `json:"etag"`

@@ -62,7 +62,7 @@ func shipOptions(a *cli.App, r connection) (ship.Options, error) {
 
 // pushDocument is what push -f json writes.
 type pushDocument struct {
-	Place     string `json:"place"`  // where the release is now, by its digest where it has one
+	Place     string `json:"place"`  // where the release is now, by its digest if it has one
 	SHA256    string `json:"sha256"` // of the archive
 	Unsigned  bool   `json:"unsigned"`
 	Unchanged bool   `json:"unchanged"`          // all of it was there

@@ -25,7 +25,7 @@ func policyRollbackCommand(a *cli.App) *cobra.Command {
 			"current bundle stays stored, but a further rollback skips it.\n\n" +
 			"--to none leaves the layer without a bundle: then the built-in policy is the base, and policy folders\n" +
 			"are used again. With a trust file, a lower sequence or no bundle needs --allow-rollback. To roll\n" +
-			"everybody back, release the old contents under a new sequence instead.",
+			"back all machines, release the old contents under a new sequence instead.",
 		Example: "  reviewer policy rollback --reason 'blocks the release job'\n  reviewer policy rollback --to 41 --allow-rollback --reason 'as agreed with security'",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -52,7 +52,7 @@ func policyRollbackCommand(a *cli.App) *cobra.Command {
 }
 
 // rollback activates a stored bundle again. Which one is determined before the store
-// is locked; if somebody changes the store meanwhile, it still rolls back to that
+// is locked; if someone changes the store meanwhile, it still rolls back to that
 // one, which is what was asked for.
 func rollback(ctx context.Context, a *cli.App, in active.Request, to string) (*active.Activated, error) {
 	store, err := a.OpenStore()

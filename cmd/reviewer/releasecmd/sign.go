@@ -82,7 +82,7 @@ type signingJob struct {
 	path    string
 	archive []byte
 	results *bundles.Results
-	report  string // SHA-256 of the results as they lie next to the archive
+	report  string // SHA-256 of the results as they are next to the archive
 
 	files  bundles.Memory
 	policy string // digest that the policy has where it decides
@@ -151,8 +151,8 @@ func readArchive(a *cli.App, path string) (*signingJob, error) {
 	return job, nil
 }
 
-// checkManifest compares the results with the archive itself: they lie next to it,
-// where anybody can write.
+// checkManifest compares the results with the archive itself: they are next to it,
+// where anyone can write.
 func (j *signingJob) checkManifest() error {
 	archive, err := bundles.OpenArchive(bytes.NewReader(j.archive))
 	if err != nil {
@@ -358,7 +358,7 @@ func createdAt(a *cli.App, text string) (signing.Moment, error) {
 	return signing.MomentOf(time.Now()), nil
 }
 
-// expiry is a stretch of time from created on, or a date; 0 where none is given.
+// expiry is a stretch of time from created on, or a date; 0 if none is given.
 func expiry(text string, created signing.Moment) (signing.Moment, error) {
 	if text == "" {
 		return 0, nil
@@ -377,7 +377,7 @@ func expiry(text string, created signing.Moment) (signing.Moment, error) {
 }
 
 // dateOf reads a date or a time; in UTC where no zone is said, so that it is the
-// same for everybody.
+// same for everyone.
 func dateOf(what, text string) (signing.Moment, error) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", time.DateOnly} {
 		if t, err := time.Parse(layout, text); err == nil && t.Year() >= 1970 {

@@ -97,7 +97,7 @@ func hintExpiry(w io.Writer, next *trust.Trust) {
 	}
 }
 
-// read takes what the command line says of the key.
+// read takes what the command line says about the key.
 func (t *trustAdding) read(path string) error {
 	if len(t.Roles) == 0 {
 		return cli.Usage("no role given: use --role %s, or a role such as --role release", trust.Root)
@@ -123,7 +123,7 @@ func (t *trustAdding) read(path string) error {
 }
 
 // trustDraft returns what is changed, and the trust file that holds; nil: there
-// is none.
+// is not one.
 func trustDraft(a *cli.App, t *trustAdding) (*trust.Document, *trust.Trust, error) {
 	log, err := a.OpenStore()
 	if err != nil {

@@ -132,7 +132,7 @@ func checked(a *cli.App, v *verifying, in trust.Candidate) (trust.Verdict, error
 	return doc, nil
 }
 
-// candidate reads an archive and what lies next to it.
+// candidate reads an archive and what is next to it.
 func candidate(a *cli.App, v *verifying, path string) (trust.Candidate, error) {
 	in := v.in
 	read := active.Request{}

@@ -48,7 +48,7 @@ func (s *sigstoreFlags) known(keys []string, threshold int) error {
 	return nil
 }
 
-// verify checks an archive that has to be signed by a Sigstore bundle.
+// verify checks an archive that must be signed by a Sigstore bundle.
 func (s *sigstoreFlags) verify(in trust.Candidate, keys []string) (trust.Verdict, error) {
 	b, name, err := s.trustedRoot(keys)
 	if err != nil {

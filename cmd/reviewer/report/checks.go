@@ -119,7 +119,7 @@ func (t Test) details() string {
 
 type field struct{ name, text string }
 
-// fields are what is known of a failure, in the order in which people ask.
+// fields are what is known about a failure, in the order in which people ask.
 func (t Test) fields() []field {
 	return []field{
 		{"rules", strings.Join(t.Rules, ", ")},

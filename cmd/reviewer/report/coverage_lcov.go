@@ -25,7 +25,7 @@ func writeLCOV(b *bytes.Buffer, c *Coverage, _ Sources) error {
 	return nil
 }
 
-// fileCoverage is all that is known of a file.
+// fileCoverage is all that is known about a file.
 type fileCoverage struct {
 	hit   map[int]bool // lines that hold something to cover; those of cells count too
 	cells []Cell       // with a line

@@ -90,7 +90,7 @@ func (o Options) junitSuite(s Suite) junitSuite {
 	return suite
 }
 
-// className names a file as Java names a class: Jenkins makes a tree of it.
+// className names a file as Java names a class: Jenkins makes a tree from it.
 func className(file string) string {
 	name := strings.Trim(strings.TrimSuffix(file, path.Ext(file)), "./")
 	return strings.ReplaceAll(name, "/", ".")

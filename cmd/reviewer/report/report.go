@@ -61,7 +61,7 @@ type Problem struct {
 	Follows    int    `json:"follows,omitempty"`    // how many other problems only follow from this one, and are left out
 }
 
-// Ignored is a problem that somebody has accepted.
+// Ignored is a problem that someone has accepted.
 type Ignored struct {
 	Problem
 	By     string `json:"by"`     // ByComment or ByManifest

@@ -183,7 +183,7 @@ func (r *Report) findings() []Finding {
 	return all
 }
 
-// ignoredFindings are those that somebody has accepted.
+// ignoredFindings are those that someone has accepted.
 func (r *Report) ignoredFindings() []Finding {
 	var all []Finding
 	for _, i := range r.Ignored {
@@ -204,7 +204,7 @@ func (i *Ignored) suppressions() []sarifSuppressed {
 	return []sarifSuppressed{{"inSource", i.Reason}}
 }
 
-// finding of a test is one of the rule that it is about; where there are none
+// finding of a test is one of the rule that it is about; if there are none
 // or several it is the test's own.
 func (t Test) finding() Finding {
 	id := t.Name

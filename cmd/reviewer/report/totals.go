@@ -18,7 +18,7 @@ type Totals struct {
 	Todo     int `json:"todo"`
 	Errors   int `json:"errors"` // problems
 	Warnings int `json:"warnings"`
-	Ignored  int `json:"ignored,omitempty"` // problems that somebody has accepted
+	Ignored  int `json:"ignored,omitempty"` // problems that someone has accepted
 }
 
 // Totals counts what the report holds.
@@ -39,7 +39,7 @@ func (r *Report) Totals() Totals {
 	return t
 }
 
-// Totals counts the suite's tests. A status that is none of those known counts
+// Totals counts the suite's tests. A status that is not one of those known counts
 // as an error: nothing passes unheard.
 func (s Suite) Totals() Totals {
 	var t Totals
@@ -60,7 +60,7 @@ func (s Suite) Totals() Totals {
 	return t
 }
 
-// Failed reports whether the report holds anything that has to be fixed: a test
+// Failed reports whether the report holds anything that must be fixed: a test
 // that failed or could not run, an error, a kind of coverage below its threshold.
 func (r *Report) Failed() bool {
 	t := r.Totals()

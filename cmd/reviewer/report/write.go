@@ -22,7 +22,7 @@ type Options struct {
 	Sources Sources // nil: no source is shown
 }
 
-// Sources returns the contents of a file that a report names, nil where they
+// Sources returns the contents of a file that a report names, nil if they
 // are not at hand.
 type Sources func(file string) []byte
 

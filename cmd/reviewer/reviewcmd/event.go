@@ -75,7 +75,7 @@ func callID(id json.RawMessage, n int) string {
 }
 
 // idText returns an id as its document writes it: a string without its quotes,
-// a number with all of its digits; empty where there is none.
+// a number with all of its digits; empty if there is none.
 func idText(raw json.RawMessage) string {
 	var text *string
 	if json.Unmarshal(raw, &text) != nil {

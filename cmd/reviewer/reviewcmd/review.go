@@ -232,7 +232,7 @@ func (d *Desk) Decode(doc []byte) (e engine.Event, named bool, err error) {
 	return e, e.Session != "", err
 }
 
-// complete gives a hook input the ids that a live one has, where it has none:
+// complete gives a hook input the ids that a live one has, if it has none:
 // a document written by hand need not invent them.
 func complete(doc []byte, n int) []byte {
 	var m map[string]json.RawMessage

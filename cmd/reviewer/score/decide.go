@@ -28,7 +28,7 @@ import (
 // workspace is where a row runs of which no place is known.
 const workspace = "/home/dev/srv/shop"
 
-// judge takes calls through a policy, on a machine of which nothing is known
+// judge takes calls through a policy, on a machine about which nothing is known
 // but its home directories.
 type judge struct {
 	policy *review.Policy
@@ -184,7 +184,7 @@ func (m *memory) Classify(ctx context.Context, e engine.Event, workspace string)
 	return facts, err
 }
 
-// mac has a key that everybody knows: the same corpus gives the same scores,
+// mac has a key that everyone knows: the same corpus gives the same scores,
 // and nothing of what it makes is kept.
 func mac(b []byte) string {
 	h := hmac.New(sha256.New, []byte("score"))

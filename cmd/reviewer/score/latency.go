@@ -13,7 +13,7 @@ import (
 
 // Latency is how long calls take in this process, policy loaded; milliseconds.
 type Latency struct {
-	Calls    int     `json:"calls"`    // commands of at most 4 KiB, one after the other
+	Calls    int     `json:"calls"`    // commands of at most 4 KiB, one after another
 	Whole    Spread  `json:"whole"`    // classify, conditions, policy, record
 	Classify Spread  `json:"classify"` // of that, saying what the call means
 	Ratio    float64 `json:"ratio"`    // classifying 64 KiB of shell / 16 KiB; linear is 4
@@ -34,7 +34,7 @@ const (
 	turns     = 3       // a call is timed so often, and the best counts: a shared machine only adds
 )
 
-// measure times the rows, and scripts that are made of the benign ones.
+// measure times the rows, and scripts that are made from the benign ones.
 func (j judge) measure(ctx context.Context, rows []Row, done func(int)) (Latency, error) {
 	var whole, alone []time.Duration
 	step := max(1, len(rows)/timed)

@@ -204,7 +204,7 @@ func goLiterals(raw []byte, found func(int, string)) error {
 }
 
 // regoLiterals finds the strings of a Rego file. They are written as Go's are,
-// and so are CEL's but for those between single quotes; comments are not.
+// and so are CEL's except for those between single quotes; comments are not.
 func regoLiterals(raw []byte, found func(int, string)) error {
 	quotedStrings(raw, found)
 	return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// missed is a line of the list for development: what went otherwise than its
+// missed is a line of the list for development: what went differently from its
 // label says.
 type missed struct {
 	What     string   `json:"what"` // missed, alarm, asked (context), session, secret, partly, lookalike
@@ -98,7 +98,7 @@ func (r Report) writeMisses(name string) error {
 	return os.WriteFile(name, b.Bytes(), 0o600)
 }
 
-// writeStops lists the stops, one JSON object a line, outside of the project.
+// writeStops lists the stops, one JSON object a line, outside the project.
 func writeStops(name string, stops []Stop) error {
 	if err := outside(name); err != nil {
 		return err

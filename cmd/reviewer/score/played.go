@@ -28,7 +28,7 @@ type played struct {
 	Said  []refused
 }
 
-// refused is a call that the agent's own record says did not run, since somebody
+// refused is a call that the agent's own record says did not run, since someone
 // said no, or stopped it.
 type refused struct {
 	tool, args string
@@ -109,7 +109,7 @@ type Stop struct {
 	Action   string   `json:"action"`
 	CWD      string   `json:"cwd,omitempty"`
 	Mode     string   `json:"mode,omitempty"` // empty: not known
-	Attended bool     `json:"attended"`       // somebody can be asked, as far as is known
+	Attended bool     `json:"attended"`       // someone can be asked, as far as known
 	Prompt   string   `json:"prompt,omitempty"`
 	Before   []string `json:"before,omitempty"`
 	Label    string   `json:"label,omitempty"`

@@ -20,7 +20,7 @@ type Projects struct {
 	Median  Project        `json:"median"`  // over the projects
 	By      map[string]int `json:"by"`      // who labelled -> stops
 	None    int            `json:"unlabelled"`
-	Stale   int            `json:"stale"` // labels of stops that are none any more
+	Stale   int            `json:"stale"` // labels of stops that are not any more
 	Unread  int            `json:"unread"`
 	Derived int            `json:"derived"`
 }

@@ -117,7 +117,7 @@ func TestBadLabels(t *testing.T) {
 	}
 }
 
-// The list of stops has what somebody needs who labels them.
+// The list of stops has what someone needs who labels them.
 func TestStops(t *testing.T) {
 	r := scored(t)
 	if len(r.stops) != 1 {
@@ -168,7 +168,7 @@ func TestDenials(t *testing.T) {
 const chatFile = `[{"parentUuid":null,"isSidechain":false,"cwd":"/srv/p","sessionId":"chat-1","type":"assistant","uuid":"u1",` +
 	`"message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}]`
 
-// Projects are sources of an index, or folders; what was made of a file that is
+// Projects are sources of an index, or folders; what was made from a file that is
 // read is left out.
 func TestOrigins(t *testing.T) {
 	dir := folder(t, map[string][]byte{"commands.jsonl": []byte(goodRow), "sessions.md": []byte("what this is")})

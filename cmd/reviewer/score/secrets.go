@@ -17,7 +17,7 @@ type seen struct {
 	Touched  bool     // something of it was replaced
 	Leaked   bool     // the whole value is still there, or nothing was replaced
 	Partly   bool     // the second half of the value is still there
-	Mistaken bool     // what the sample names as its value is none: another part was replaced, and that counts as found
+	Mistaken bool     // what the sample names as its value is not one: another part was replaced, and that counts as found
 	As       string   // kind that it was taken for
 	Tags     []string // of all that was replaced
 }

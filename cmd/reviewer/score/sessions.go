@@ -37,7 +37,7 @@ type Origin struct {
 	Client  string `json:"client"`
 }
 
-// clientNames are what an index calls the agents, where there is none.
+// clientNames are what an index calls the agents, if there is none.
 var clientNames = map[string]string{
 	harness.ClaudeCode: "Claude Code", harness.Codex: "Codex", harness.Gemini: "Gemini CLI", harness.Copilot: "Copilot CLI", harness.Pi: "Pi",
 }
@@ -52,7 +52,7 @@ const maxSession = 100
 type sessionFile struct {
 	from    string // the archive or folder
 	name    string // within it
-	derived bool   // it was made of another one
+	derived bool   // it was made from another one
 	raw     []byte // until it is read
 	format  string // empty: none that is known
 	cwd     string // where it began
@@ -63,12 +63,12 @@ type sessionFile struct {
 type sessionReader struct {
 	out     Sessions
 	files   []sessionFile
-	index   map[string]indexed // file -> what an index says of it
+	index   map[string]indexed // file -> what an index says about it
 	from    string             // the archive or folder that is read now
 	derived bool               // it was made of other files
 }
 
-// indexed is what an index.json says of a file.
+// indexed is what an index.json says about a file.
 type indexed struct {
 	File   string `json:"file"`
 	Source string `json:"source"` // where it comes from, such as github:owner/name
@@ -78,7 +78,7 @@ type indexed struct {
 const indexName = "index.json"
 
 // readSessions reads sessions*.tar.gz and the folders sessions* of a corpus. What
-// lies in one whose name ends with -derived was made of files that had no reader;
+// is in one whose name ends with -derived was made from files that had no reader;
 // it counts for projects of which no other file could be read.
 func readSessions(dir string) (Sessions, error) {
 	r := sessionReader{out: Sessions{Skipped: map[string]int{}, Agent: map[string]string{}, CWD: map[string]string{},
@@ -264,7 +264,7 @@ func (f *sessionFile) read() error {
 // stem is the file's name without its ending.
 func (f *sessionFile) stem() string { return strings.TrimSuffix(path.Base(f.name), path.Ext(f.name)) }
 
-// isIndex reports whether a file lies at the top, or right below the sessions'
+// isIndex reports whether a file is at the top, or right below the sessions'
 // folder, and is named as an index is.
 func isIndex(name string) bool {
 	return path.Base(name) == indexName && path.Dir(path.Dir(name)) == "."
@@ -281,7 +281,7 @@ func (r *sessionReader) readIndex(name string, raw []byte) error {
 	return nil
 }
 
-// transcript reads a session; the format is empty where none is known that is
+// transcript reads a session; the format is empty if none is known that is
 // such a file.
 func transcript(raw []byte) (t harness.Transcript, format string, err error) {
 	r, known := harness.Recognise(raw[:min(len(raw), 64<<10)])

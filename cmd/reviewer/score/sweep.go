@@ -35,7 +35,7 @@ type Swept struct {
 	Projects []Without `json:"projects"`
 }
 
-// Without is the value that is best for all projects but one, and what it comes to in
+// Without is the value that is best for all projects but one, and its result in
 // that one.
 type Without struct {
 	Project string  `json:"project,omitempty"`

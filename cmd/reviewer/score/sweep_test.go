@@ -101,7 +101,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// What is remembered of an event is what is said of it.
+// What is remembered of an event is what is said about it.
 func TestRemembering(t *testing.T) {
 	j, err := options{}.load(t.Context())
 	if err != nil {

@@ -54,7 +54,7 @@ func sessionListCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// worksIn reports whether a session's workspace is a folder or lies below it.
+// worksIn reports whether a session's workspace is a folder or is below it.
 func worksIn(s audit.Session, dir string) bool {
 	if dir == "" {
 		return true
@@ -67,7 +67,7 @@ func worksIn(s audit.Session, dir string) bool {
 	return below(abs, s.Workspace) || err == nil && below(real, s.Workspace)
 }
 
-// below reports whether an absolute path is a folder or lies in it.
+// below reports whether an absolute path is a folder or is in it.
 func below(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)

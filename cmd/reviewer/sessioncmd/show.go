@@ -19,7 +19,7 @@ import (
 // shownSession describes how much of a session is shown.
 type shownSession struct {
 	since    int64  // Unix milliseconds
-	agent    string // only what this agent did; empty: everybody
+	agent    string // only what this agent did; empty: everyone
 	patterns bool   // show only findings of patterns
 }
 

@@ -29,7 +29,7 @@ type timelineEntry struct {
 	Outcome  engine.Outcome      `json:"outcome,omitempty"`
 	Error    string              `json:"error,omitempty"`   // class of the error that the call ended in
 	Failure  string              `json:"failure,omitempty"` // why there is no decision
-	Form     string              `json:"form,omitempty"`    // the rewritten form of the call
+	Form     string              `json:"form,omitempty"`    // the modified form of the call
 	Rules    []engine.RuleResult `json:"rules,omitempty"`
 	Patterns []engine.Finding    `json:"patterns,omitempty"`
 	Labels   []engine.Label      `json:"labels,omitempty"`  // that the session has since this call

@@ -12,7 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
-// A call and what came of it are one moment; a call of which nothing is heard by
+// A call and what came of it are one moment; a call about which nothing is reported by
 // the next prompt is of unknown fate, and one that nobody asked about stands for
 // itself.
 func TestTimelineOutcomes(t *testing.T) {

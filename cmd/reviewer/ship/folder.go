@@ -43,7 +43,7 @@ func sha(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// readPair reads an archive and the envelope next to it, nil where there is none.
+// readPair reads an archive and the envelope next to it, nil if there is none.
 func readPair(root *os.Root, name string) (archive, envelope []byte, err error) {
 	if archive, err = readFile(root, name, MaxArchive); err != nil {
 		return nil, nil, err

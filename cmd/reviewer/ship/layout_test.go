@@ -12,7 +12,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote"
 )
 
-// Somebody else's tools read the layout, and bring it into a registry with all
+// Someone else's tools read the layout, and bring it into a registry with all
 // that belongs to it.
 func TestLayoutOfOthers(t *testing.T) {
 	dir := t.TempDir()
@@ -32,7 +32,7 @@ func TestLayoutOfOthers(t *testing.T) {
 	}
 	sameParcel(t, mustPull(t, "oci://"+repo.Reference.Registry+"/shop:copied", Options{}), p)
 
-	// And the other way round.
+	// And the other way around.
 	back := filepath.Join(t.TempDir(), "back")
 	if store, err = oci.New(back); err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 	"oras.land/oras-go/v2/errdef"
 )
 
-// Types of what lies in a registry. The archive's layer has the type that OPA's
+// Types of what is in a registry. The archive's layer has the type that OPA's
 // own downloader looks for.
 const (
 	ArtifactType  = "application/vnd.agent-reviewer.policy.v1"
@@ -206,7 +206,7 @@ func pullOCI(ctx context.Context, from contentStore, ref Ref, o Options, accept 
 }
 
 // nameOf is the name of the archive's file: the one that it had, where that is a
-// plain name, else one that is made of the reference.
+// plain name, else one that is made from the reference.
 func (r Ref) nameOf(layer ocispec.Descriptor) string {
 	if title := layer.Annotations[ocispec.AnnotationTitle]; CheckName(title) == nil {
 		return title
@@ -274,7 +274,7 @@ func firstOf(words ...string) string {
 }
 
 // envelopeFor offers a release with each of its envelopes, in the order of their
-// digests, and without one where there is none. It returns the one that was
+// digests, and without one if there is none. It returns the one that was
 // taken.
 func envelopeFor(ctx context.Context, from contentStore, release ocispec.Descriptor, offer Offer, accept Accept) ([]byte, error) {
 	found, err := from.Predecessors(ctx, release)
@@ -309,7 +309,7 @@ func envelopeFor(ctx context.Context, from contentStore, release ocispec.Descrip
 	return nil, accept(offer)
 }
 
-// fetchEnvelope returns the envelope that a referrer brings; nil where it is of
+// fetchEnvelope returns the envelope that a referrer brings; nil if it is of
 // another kind, such as another tool's list of contents.
 func fetchEnvelope(ctx context.Context, from contentStore, release, referrer ocispec.Descriptor) ([]byte, error) {
 	if referrer.MediaType != ocispec.MediaTypeImageManifest || referrer.Size > maxManifest {

@@ -69,7 +69,7 @@ func testShelf(t *testing.T, place string) {
 		t.Error("what was here was fetched again")
 	}
 
-	// A tag belongs to one release, until somebody insists.
+	// A tag belongs to one release, until someone insists.
 	_, err := Push(t.Context(), mustRef(t, place+":stable"), two, Options{})
 	wantError(t, err, "the tag stable belongs to another release", "--force")
 	sameParcel(t, mustPull(t, place+":stable", Options{}), one)
@@ -79,7 +79,7 @@ func testShelf(t *testing.T, place string) {
 	sameParcel(t, mustPull(t, place+":stable", Options{}), two)
 	sameParcel(t, mustPull(t, first.Place, Options{}), one) // by its digest it is still there
 
-	// Without a tag the version is one; a name with a plus is none.
+	// Without a tag the version is one; a name with a plus is not one.
 	three := parcelOf(t, "3.0.0+linux", "3")
 	mustPush(t, place, three, Options{})
 	sameParcel(t, mustPull(t, place+":3.0.0_linux", Options{}), three)
@@ -399,7 +399,7 @@ func TestBadManifest(t *testing.T) {
 	}
 }
 
-// A title that would lead elsewhere is none.
+// A title that would lead elsewhere is not one.
 func TestNameOfFile(t *testing.T) {
 	r := mustRef(t, "oci://127.0.0.1:5000/acme/shop:1.0")
 	for title, want := range map[string]string{

@@ -278,7 +278,7 @@ func Matches(archive, envelope []byte) error {
 }
 
 // Listen opens a port at an address such as 127.0.0.1:8181. One that other
-// machines reach is asked for with remote: there is no TLS, and everybody who
+// machines reach is asked for with remote: there is no TLS, and everyone who
 // reaches it may read the policy.
 func Listen(ctx context.Context, address string, remote bool) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)

@@ -139,7 +139,7 @@ func TestWebBadInput(t *testing.T) {
 	}
 }
 
-// Without TLS only this machine is reached, and a certificate has to be good.
+// Without TLS only this machine is reached, and a certificate must be good.
 func TestWebTLS(t *testing.T) {
 	for _, text := range []string{"http://example.invalid/x.tar.gz", "http://10.0.0.1/x.tar.gz"} {
 		_, err := Pull(t.Context(), mustRef(t, text), Options{Username: "kim", Password: "pass"}, new(anyOffer).accept)

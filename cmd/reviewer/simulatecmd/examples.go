@@ -67,7 +67,7 @@ func examplesIn(ctx context.Context, x *simulate.Exampler, story simulate.Record
 	}
 }
 
-// eventText is what an example says of an event: a prompt, the command or the
+// eventText is what an example says about an event: a prompt, the command or the
 // path of a call, or its arguments; of a result whether it failed.
 func eventText(e engine.Event) string {
 	const most = 160

@@ -24,7 +24,7 @@ type missingFacts struct {
 	detectors string // digest
 	rows      []bundles.Detector
 	redact    []string
-	known     *rows.Set // what is known of programs
+	known     *rows.Set // what is known about programs
 	kept      *active.PolicyFinder
 
 	mu   sync.Mutex
@@ -36,7 +36,7 @@ type missingUnder struct {
 	rows    []bundles.Detector
 	unknown string   // why nobody knows what was looked for; empty: it is known
 	masked  []string // kinds of personal data that were replaced then, and are not now
-	open    []string // and the other way round
+	open    []string // and the other way around
 
 	changed func(program string) bool      // the rows of a program say something else now; nil: of nothing
 	tool    func(name string) bool         // likewise, of a tool

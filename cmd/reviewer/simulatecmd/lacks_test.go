@@ -16,7 +16,7 @@ const tokens = "- id: shop.token\n  title: A token of the shop\n  pattern: 'tok_
 const orders = "- id: shop.orders\n  title: Orders in what came back\n  pattern: 'obey'\n  in: [results]\n" +
 	"  examples: {match: [obey], no_match: [ok]}\n"
 
-// What a record does not hold is said of those calls only that have something
+// What a record does not hold is said about those calls only that have something
 // which the policy looks into.
 func TestLacks(t *testing.T) {
 	s := newShelf(t)

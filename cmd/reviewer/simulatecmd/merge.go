@@ -72,7 +72,7 @@ func readImpact(a *cli.App, name string) (impact.Document, error) {
 	return impact.Read(f)
 }
 
-// merged puts reports of one candidate together, or sweeps row by row.
+// merged merges reports of one candidate, or sweeps row by row.
 func merged(parts []impact.Document) (impact.Document, []*simulate.Impact, error) {
 	if parts[0].Sweep == nil {
 		m, err := mergedRow(parts, func(d impact.Document) *simulate.Impact { return d.Impact })

@@ -74,7 +74,7 @@ type renaming struct {
 	words, hosts map[string]string
 }
 
-// events returns events in which everything that somebody wrote has other words.
+// events returns events in which everything that someone wrote has other words.
 func (n *neutral) events(events []engine.Event) []engine.Event {
 	r := &renaming{n, map[string]string{}, map[string]string{}}
 	own := make([]engine.Event, len(events))

@@ -126,7 +126,7 @@ func (r *comparing) take(s *simulation, set *sources.Set) {
 	r.progress.Total.Store(max(size, 1))
 }
 
-// run compares every session, several at a time. The order inside of a session
+// run compares every session, several at a time. The order inside a session
 // and of a family is kept; sums do not depend on the order of families. Where
 // the context ends, what was compared so far is marked as a part.
 func (r *comparing) run(ctx context.Context) error {
@@ -156,7 +156,7 @@ func (r *comparing) run(ctx context.Context) error {
 	return nil
 }
 
-// family compares sessions that belong together, one after the other. A panic
+// family compares sessions that belong together, one after another. A panic
 // ends the run as it does in main, with nothing of what it may quote.
 func (r *comparing) family(ctx context.Context, f *sources.Family) (err error) {
 	defer func() {
@@ -275,7 +275,7 @@ func policiesByDigest(ctx context.Context, homes []string) func(digest string) (
 	}
 }
 
-// homesOf lists the state directories that sources are, or lie in, such as a
+// homesOf lists the state directories that sources are, or are in, such as a
 // copy of another machine's: next to their sessions is what decided in them.
 func homesOf(args []string) []string {
 	const most = 3 // a file of a chain, its folder, sessions

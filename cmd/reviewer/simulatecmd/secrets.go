@@ -23,7 +23,7 @@ func plainMask() func(string) string {
 	return cli.Masking(func([]byte) string { return same })
 }
 
-// anywhere understands a transcript as one of a machine of which nothing is
+// anywhere understands a transcript as one of a machine about which nothing is
 // known but what it says itself; rows say what its programs do.
 func anywhere(read engine.Rows) func(harness.Transcript) engine.Classifier {
 	set, _ := read.(*rows.Set)

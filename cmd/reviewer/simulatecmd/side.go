@@ -47,7 +47,7 @@ func settingsOf(baseline, candidate *bundles.Effective) ([]simulate.Setting, err
 	return list, nil
 }
 
-// valueText writes a setting's value as JSON; empty where it is not set.
+// valueText writes a setting's value as JSON; empty if it is not set.
 func valueText(v *diff.Version) string {
 	if v == nil {
 		return ""

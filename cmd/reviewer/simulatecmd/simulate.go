@@ -91,7 +91,7 @@ func Command(a *cli.App) *cobra.Command {
 func (s *simulation) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&s.baseline, "baseline", active.RefRecorded, "`REF` of the policy to compare with (of a sweep: the unchanged candidate)")
+	f.StringVar(&s.baseline, "baseline", active.RefRecorded, "`REF` of the policy to compare with (for a sweep: the candidate, unchanged)")
 	f.StringVar(&s.candidate, "candidate", active.RefActive, "`REF` of the policy to try")
 	f.StringVar(&s.sweep, "sweep", "", "try the candidate with each value of a numeric setting: `KEY=FROM:TO:STEP`")
 	f.StringArrayVar(&s.failOn, "fail-on", nil, failOnUsage)
@@ -287,7 +287,7 @@ func untilDone(ctx context.Context, r io.Reader) io.Reader {
 		}()
 	})
 	return readerFunc(func(b []byte) (int, error) {
-		begin() // not before somebody wants it: it may be a person's terminal
+		begin() // not before someone wants it: it may be a person's terminal
 		return out.Read(b)
 	})
 }

@@ -101,7 +101,7 @@ func (b Bundle) Files() ([]File, error) {
 	return all, nil
 }
 
-// together puts files behind others; what two say of one file is joined.
+// together puts files behind others; what two say about one file is joined.
 func together(all, more []File) []File {
 	for _, f := range more {
 		known := false

@@ -92,7 +92,7 @@ func (p place) longest() int64 {
 	return maxLine
 }
 
-// line returns the record that a line holds; skip: it is none, or it has been
+// line returns the record that a line holds; skip if it is not one, or it has been
 // read from a copy that begins earlier. Half a line is one that is being
 // written; where it is damage, the next file does not fit.
 func (c *log) line(p place, in *lines, beginning *bool) (raw []byte, skip bool) {

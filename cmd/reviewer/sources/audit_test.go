@@ -94,7 +94,7 @@ func TestEachByteOfALog(t *testing.T) {
 		write(t, path, string(bad))
 		set, err := Find(t.Context(), []string{path}, options())
 		if err != nil {
-			continue // the first line: nothing is known of whose it is
+			continue // the first line: nothing is known about whose it is
 		}
 		got := records(t, set)
 		if len(got) >= len(want) || !slices.Equal(got, want[:len(got)]) {

@@ -12,7 +12,7 @@ import (
 )
 
 // splitExport finds which part of an export belongs to which chain, and how long
-// the whole is. The records of one chain may lie in several places. A line that
+// the whole is. The records of one chain may are in several places. A line that
 // is not a record belongs to what came before: reading that finds the damage.
 func splitExport(r io.Reader) (parts []place, length int64, err error) {
 	in := newLines(r, maxExportedLine)
@@ -66,7 +66,7 @@ func sessionsOnly(parts []place) []place {
 }
 
 // piped iterates over the sessions of an export on standard input, one after
-// the other as they come. Since standard input cannot be read again, it has to be in
+// the other as they come. Since standard input cannot be read again, it must be in
 // order: a chain that comes again is reported, and not read.
 func (f *Family) piped(ctx context.Context) iter.Seq[simulate.RecordedSession] {
 	return func(yield func(simulate.RecordedSession) bool) {

@@ -121,7 +121,7 @@ func (t tap) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// opened is a reader, and what has to be closed after it.
+// opened is a reader, and what must be closed after it.
 type opened struct {
 	io.Reader
 	close []io.Closer
@@ -135,7 +135,7 @@ func (o opened) Close() error {
 	return errors.Join(errs...)
 }
 
-// open returns what lies at the place, inflated.
+// open returns what is at the place, inflated.
 func (p place) open(ctx context.Context, o Options) (io.ReadCloser, error) {
 	switch {
 	case p.file.in != nil:
@@ -240,7 +240,7 @@ func (s *stream) part(ctx context.Context, off, n int64) (io.Reader, error) {
 	return io.MultiReader(bytes.NewReader(data), failing{err}), nil
 }
 
-// failing fails, or is at its end where there is no error.
+// failing fails, or is at its end if there is no error.
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) {

@@ -70,7 +70,7 @@ func FuzzLog(f *testing.F) {
 	})
 }
 
-// filler gives so many bytes without holding them.
+// filler gives a given number of bytes without holding them.
 type filler struct{ left int }
 
 func (f *filler) Read(p []byte) (int, error) {

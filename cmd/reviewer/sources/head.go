@@ -220,7 +220,7 @@ func digest(id string) uint64 {
 	return h.Sum64()
 }
 
-// values returns the first texts that follow a key. Keys inside of a text
+// values returns the first texts that follow a key. Keys inside a text
 // have other quotes.
 func values(text []byte, key string, most int) []string {
 	quoted := []byte(`"` + key + `"`)
@@ -243,7 +243,7 @@ func values(text []byte, key string, most int) []string {
 	return found
 }
 
-// maxID bounds an id in bytes; what is longer is none.
+// maxID bounds an id in bytes; what is longer is not one.
 const maxID = 200
 
 // formatNames lists what is read, for messages.

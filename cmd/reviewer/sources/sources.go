@@ -50,7 +50,7 @@ func (o Options) read(n int64) {
 // Set is what was found. It does not depend on the order of the arguments.
 type Set struct {
 	// Families are in the order in which they are best read, also by several at
-	// once: those of a compressed file with several sessions as they lie in it,
+	// once: those of a compressed file with several sessions as they are in it,
 	// since it can only be read forwards, then the largest first.
 	Families []Family
 	Files    int64              // that hold sessions; an archive's are counted one by one
@@ -110,7 +110,7 @@ func Find(ctx context.Context, args []string, o Options) (*Set, error) {
 	return set, nil
 }
 
-// nothing is the error where there is no session at all.
+// nothing is the error if there is no session at all.
 func nothing(args []string, lost []simulate.Trouble) error {
 	formats := strings.Join(formatNames(), ", ")
 	if len(lost) == 0 {
@@ -238,7 +238,7 @@ func readingOrder(a, b Family) int {
 }
 
 // latest returns what comes last of a family in a compressed file with several
-// sessions; nil: it does not lie in one.
+// sessions; nil: it does not are in one.
 func (f *Family) latest() *place {
 	var last *place
 	for _, places := range append(slices.Clip(f.kin), f.chain) {

@@ -312,7 +312,7 @@ func TestAnyOrder(t *testing.T) {
 	}
 }
 
-// Families can be read at once, also those that lie in one compressed file.
+// Families can be read at once, also those that are in one compressed file.
 func TestAtOnce(t *testing.T) {
 	var files []string
 	want := map[string]bool{}
@@ -339,7 +339,7 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
-// What lies in a compressed file comes first and in its order, then the largest.
+// What is in a compressed file comes first and in its order, then the largest.
 func TestReadingOrder(t *testing.T) {
 	dir := folder(t,
 		"t.tar.gz", gz(tarred("1", claude("zzzz", "z1"), "2", claude("kkkk", "p!", "k1"), "3", claude("aaaa", "a1"), "4", claude("zzzy", "p!", "k1", "y1"))),

@@ -138,7 +138,7 @@ func split(t harness.Transcript, name string) []fileEvents {
 	return runs
 }
 
-// count says of each call in which session it is counted: the first that holds
+// count says about each call in which session it is counted: the first that holds
 // it. Ids that mean something in one file only are nobody else's.
 func (t *sessionEvents) count(counted map[string]bool) {
 	t.copied = map[string]bool{}

@@ -23,7 +23,7 @@ const stdin = "-"
 type candidate struct {
 	path  string
 	size  int64
-	asked bool // it was named, so that it is of no known format has to be told
+	asked bool // it was named, so that it is of no known format must be told
 }
 
 // walker gathers files. The same file counts once, whatever it is called.
@@ -145,7 +145,7 @@ func besides(path, name string) error {
 	return nil
 }
 
-// isBeside says of a file in a folder that it only describes the one next to it.
+// isBeside says about a file in a folder that it only describes the one next to it.
 func isBeside(path string) bool {
 	name := filepath.Base(path)
 	if name == "snapshot.json" {

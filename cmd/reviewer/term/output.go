@@ -112,7 +112,7 @@ func (o *Output) Write(stdout io.Writer, fn func(w io.Writer) error) error {
 	return err
 }
 
-// Known is an error where the format is none of this command's.
+// Known is an error where the format is not one of this command's.
 func (o *Output) Known() error {
 	if slices.Contains(o.Formats, o.Format) {
 		return nil

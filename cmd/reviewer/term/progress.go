@@ -115,7 +115,7 @@ func (v advance) share() float64 {
 	return min(max(float64(v.bytes)/float64(v.total), 0), 1)
 }
 
-// rate describes how many decisions are made in a second; nothing where that cannot
+// rate describes how many decisions are made in a second; nothing if that cannot
 // be told yet.
 func (v advance) rate() string {
 	if v.decisions == 0 || v.elapsed < redraw {

@@ -12,7 +12,7 @@ func Plain(text string) Cell { return Cell{Text: text} }
 func Coloured(text, colour string) Cell { return Cell{text, colour} }
 
 // Column is one column of a table. Texts are aligned left and become shorter
-// where there is no room, numbers are aligned right and stay whole.
+// if there is no room, numbers are aligned right and stay whole.
 type Column struct {
 	Head string
 	Text bool

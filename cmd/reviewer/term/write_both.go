@@ -18,7 +18,7 @@ type PlacedFile struct {
 
 // WriteBoth makes two files appear whole, and the second only with the first.
 // Where the second cannot be put in its place, the first is as it was before. If
-// the machine stops between the two, the first is there and says of which second
+// the machine stops between the two, the first is there and says about which second
 // it is: so it has to name it by its digest.
 func WriteBoth(first, second PlacedFile) error {
 	a, err := stage(first)

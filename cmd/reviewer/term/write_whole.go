@@ -44,7 +44,7 @@ func WriteWhole(path string, content []byte) error {
 	return nil
 }
 
-// DirOf is the folder of a path; . where it names none.
+// DirOf is the folder of a path; . if it names none.
 func DirOf(path string) string {
 	return filepath.Dir(path)
 }

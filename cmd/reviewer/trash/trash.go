@@ -59,7 +59,7 @@ const (
 
 // Put moves what a path names into the trash; a link is moved itself. The path
 // is read as the system reads it: relative to the current folder, links in it
-// followed but for the last name. On an error the original is where it was,
+// followed except for the last name. On an error the original is where it was,
 // unless the error says something else.
 func (b *Bin) Put(path string) (Entry, error) {
 	full, info, err := locate(path)
@@ -149,7 +149,7 @@ func (b *Bin) check(full string, info fs.FileInfo) error {
 	return nil
 }
 
-// checkOwn refuses a path inside of what belongs to reviewer.
+// checkOwn refuses a path inside what belongs to reviewer.
 func (b *Bin) checkOwn(full string) error {
 	for _, own := range b.Own {
 		if info, err := os.Stat(own); err == nil && holds(info, full) {

@@ -140,7 +140,7 @@ func thereAndBack(t *testing.T, b *Bin, dir string, make func(testing.TB, string
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("it is still there (%v)", err)
 	}
-	for _, own := range []string{b.Dir, filepath.Join(b.Dir, e.ID)} { // what is in it may be for everybody to read
+	for _, own := range []string{b.Dir, filepath.Join(b.Dir, e.ID)} { // what is in it may be for everyone to read
 		if info, err := os.Stat(own); err != nil || info.Mode().Perm() != 0o700 {
 			t.Errorf("others can reach %s (%v)", own, err)
 		}

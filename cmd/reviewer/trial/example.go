@@ -102,7 +102,7 @@ func finding(records []*engine.Record, id string) *engine.Finding {
 	return nil
 }
 
-// caseOfExample makes a case of an event as rules write it, which is an event as
+// caseOfExample makes a case from an event as rules write it, which is an event as
 // cases write it.
 func caseOfExample(id string, event map[string]any) (cases.Case, error) {
 	event = withoutPhase(event)

@@ -77,7 +77,7 @@ func Mutate(ctx context.Context, s Subject, o MutateOptions) (*Mutation, error) 
 	return m, ctx.Err()
 }
 
-// mutationBench is what mutants are tried on: the tests, and the decisions each of them made.
+// mutationBench is what mutants are tried on: the tests, and the decisions each made.
 type mutationBench struct {
 	*trial
 	jobs  []job
@@ -86,7 +86,7 @@ type mutationBench struct {
 	lab   *rego.MutationLab
 	whole *rego.Changed // policy and Rego tests without a change
 	names []string      // of the Rego tests that run
-	notes []*rego.Note  // of each of them
+	notes []*rego.Note  // of each
 	tests rego.Reach
 
 	mu      sync.Mutex
@@ -331,7 +331,7 @@ func (b *mutationBench) attempt(m mutant.Mutant, kill func(context.Context) (out
 	return attempt{m, kill}
 }
 
-// early is how many jobs are tried before the Rego tests, which have to be
+// early is how many jobs are tried before the Rego tests, which must be
 // compiled once more.
 const early = 50
 

@@ -199,7 +199,7 @@ events:
 	}
 }
 
-// slowly runs all tests with a change, but for those that only name what is gone.
+// slowly runs all tests with a change, except for those that only name what is gone.
 func slowly(t *testing.T, s Subject, m mutant.Mutant) string {
 	t.Helper()
 	made, err := cel.NewRewordings()
@@ -228,7 +228,7 @@ func slowly(t *testing.T, s Subject, m mutant.Mutant) string {
 	return ""
 }
 
-// Tests that fail already say nothing, and there has to be something to change.
+// Tests that fail already say nothing, and there must be something to change.
 func TestMutateRefuses(t *testing.T) {
 	ctx := context.Background()
 	_, err := Mutate(ctx, subject(t, "rules/a.yaml", kubectlRow, "cases/a.yaml", "{name: a, cases: [{Bash: ls, decision: block}]}"), MutateOptions{})

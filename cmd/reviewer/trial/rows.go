@@ -43,7 +43,7 @@ func (t *trial) rowJobs() []job {
 		t.tokenJobs(set), t.wordJobs(set))
 }
 
-// example is one example of a row: how it is called, what it should come to, and
+// example is one example of a row: what it is called, what it should come to, and
 // what describes how that went.
 type example struct {
 	name    string

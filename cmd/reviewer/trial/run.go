@@ -44,7 +44,7 @@ const (
 // usualTimeout stops a test that does not end.
 const usualTimeout = 5 * time.Second
 
-// job is one test that is yet to run.
+// job is one test that has not run yet.
 type job struct {
 	file, kind, name string
 	about            string // id of the row that it is an example of

@@ -105,7 +105,7 @@ func (r *Runner) Run(ctx context.Context, c cases.Case) (Result, error) {
 	return result, ctx.Err()
 }
 
-// once returns what was made for a key, and makes it where nothing was; others
+// once returns what was made for a key, and makes it if nothing was; others
 // that ask for it meanwhile wait.
 func once[T any](mu *sync.Mutex, made map[string]func() (T, error), key string, make func() (T, error)) (T, error) {
 	mu.Lock()

@@ -90,7 +90,7 @@ events:
   - {phase: stop, at: +5m, expect: {not_findings: []}}
 `
 
-// examples makes cases of the examples that rows have; what is none is found by
+// examples makes cases of the examples that rows have; what is not one is found by
 // the tests.
 func (t *twice) examples(layers []*bundles.Bundle) []cases.Case {
 	var all []cases.Case

@@ -66,7 +66,7 @@ func TestTryShortcuts(t *testing.T) {
 	}
 }
 
-// silent says nothing of what it is asked.
+// silent says nothing about what it is asked.
 type silent struct{}
 
 func (silent) Decide(context.Context, *engine.Input, []engine.Finding) (engine.Decision, error) {

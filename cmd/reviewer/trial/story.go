@@ -76,10 +76,10 @@ func newStory(c cases.Case, p *policy, env engine.Env) *story {
 	return s
 }
 
-// program is where reviewer lies on the machines of cases.
+// program is where reviewer is on the machines of cases.
 const program = "/usr/local/bin/reviewer"
 
-// publicMAC is a keyed digest whose key everybody knows: a case holds no
+// publicMAC is a keyed digest whose key everyone knows: a case holds no
 // secrets, and is reproduced on every machine.
 func publicMAC(b []byte) string {
 	h := hmac.New(sha256.New, []byte("cases"))

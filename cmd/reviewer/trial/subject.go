@@ -52,7 +52,7 @@ func Load(fsys fs.FS, at, layer string, layers ...*bundles.Bundle) (Subject, err
 // casesDir is where a bundle keeps its cases.
 const casesDir = "cases"
 
-// loadCases reads the cases of a bundle; none where it has no folder for them.
+// loadCases reads the cases of a bundle; none if it has no folder for them.
 func loadCases(bundle fs.FS, at string) ([]cases.Case, error) {
 	if _, err := fs.Stat(bundle, casesDir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -73,7 +73,7 @@ func below(at string) string {
 	return at + "/"
 }
 
-// name names a file without the folder that it lies in, as --run does.
+// name names a file without the folder that it is in, as --run does.
 func (s *Subject) name(file string) string {
 	return strings.TrimPrefix(file, below(s.At))
 }

@@ -31,7 +31,7 @@ func CompileChecked(ctx context.Context, e *bundles.Effective) (*rego.Host, erro
 	return decider, errors.Join(append(errs, err, CheckDetectors(e))...)
 }
 
-// places says of each condition where a line of one of its parts is written.
+// places says about each condition where a line of one of its parts is written.
 func places(e *bundles.Effective) map[string]func(part string, line int) string {
 	all := map[string]func(string, int) string{}
 	for _, layer := range e.Layers {

@@ -63,7 +63,7 @@ func AllConditions(e *bundles.Effective) []cel.Condition {
 	return all
 }
 
-// AccessConditions makes a list of the conditions of an access list: only the
+// AccessConditions makes a list from the conditions of an access list: only the
 // first that holds is found.
 func AccessConditions(l bundles.AccessList) []cel.Condition {
 	out := make([]cel.Condition, len(l.Rules))
@@ -133,7 +133,7 @@ func detectors(e *bundles.Effective, known engine.Rows) (*detect.Set, error) {
 	return set, placed(err, byID)
 }
 
-// placed says of wrong patterns where they are written.
+// placed says about wrong patterns where they are written.
 func placed(err error, byID map[string]bundles.Detector) error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {

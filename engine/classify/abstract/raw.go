@@ -44,7 +44,7 @@ type RawEffect struct {
 	Privileged  bool
 	Egress      bool
 	Persistence bool
-	Guessed     bool                 // a program of which nothing is known may do it: counts only for files with secrets
+	Guessed     bool                 // a program about which nothing is known may do it: counts only for files with secrets
 	Contents    bool                 // acts on what is in the target, not on the target itself (DIR/*)
 	Parents     bool                 // makes the folders above the target too, where they are missing
 	Reversible  engine.Reversibility // known from the verb alone (a push, a published package); else empty
@@ -69,7 +69,7 @@ type Script struct {
 	Waits    bool // code in it sleeps
 
 	Terminals       *engine.Terminals      // what it leaves in terminals that it types into; nil: it types into none
-	Possible        []RawEffect            // of commands that are among the arguments of programs of which nothing is known
+	Possible        []RawEffect            // of commands that are among the arguments of programs about which nothing is known
 	PossibleSignals map[engine.Signal]bool // the same
 	Written         []Text                 // what it puts into files, as far as that is known
 	Modules         []string               // names of modules that code in it asks for
@@ -83,7 +83,7 @@ type Script struct {
 // Text is what some code puts into a file.
 type Text struct {
 	Path string // absolute, or as seen from where the code runs
-	Text string // what is not known of it is as a hole
+	Text string // what is not known about it is as a hole
 }
 
 // Origin is where in the code a command stands, so that it can be changed
@@ -99,7 +99,7 @@ type Origin struct {
 	Complete bool // its words were taken apart
 }
 
-// Without is a cluster without some of its letters; empty where none is left.
+// Without is a cluster without some of its letters; empty if none is left.
 // The value that is glued to the last letter goes with it.
 func (g Given) Without(cut string) string {
 	left := strings.Map(func(r rune) rune {

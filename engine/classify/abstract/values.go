@@ -31,7 +31,7 @@ type Taint uint64
 const (
 	Substituted Taint = 1 << iota // output of a command, not known beforehand
 	Fetched                       // came over the network
-	Decoded                       // was encoded, or is put together from pieces
+	Decoded                       // was encoded, or is built from pieces
 	Filed                         // holds what is in a local file
 	Picked                        // holds lines of a local file, or of a text that is known
 	Vouched                       // holds what version control holds of a file
@@ -61,7 +61,7 @@ type Arg struct {
 // Word returns a word that is known.
 func Word(text string) Arg { return Arg{Text: text} }
 
-// UnknownArg returns a word of which nothing is known.
+// UnknownArg returns a word about which nothing is known.
 func UnknownArg() Arg { return Arg{Text: HoleText} }
 
 // Known reports whether all of the text is known.

@@ -11,7 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// Rows returns what the built-in policy knows of programs.
+// Rows returns what the built-in policy knows about programs.
 var Rows = sync.OnceValue(func() *rows.Set { return rows.New(Layers()) })
 
 // Layers returns the rows of the built-in policy, read from the files of this
@@ -40,7 +40,7 @@ var Layers = sync.OnceValue(func() []rows.Layer {
 	return []rows.Layer{{Name: "base", Files: files}, settingWords(string(data))}
 })
 
-// settingWords are the lists of the settings that ship by which operations are
+// settingWords are the lists of the built-in settings by which operations are
 // read. Each is in one line.
 func settingWords(data string) rows.Layer {
 	lists := map[string][]string{}

@@ -68,7 +68,7 @@ func pythonDetour(r *codeReader, name string, fn codeValue, args []codeValue, na
 	case "pickle.loads", "yaml.unsafe_load", "yaml.full_load", "dill.loads", "cloudpickle.loads", "jsonpickle.decode":
 		if v := argAt(args, 0); v.known && (v.text.Known() || v.text.Taint&(abstract.Decoded|abstract.Fetched) != 0) && builds(v.text) {
 			r.c.Signal(engine.SignalObfuscated)
-			r.c.Shell.Unseen(v.text, name) // a text of the code itself that is put together to objects
+			r.c.Shell.Unseen(v.text, name) // a text of the code itself that is assembled to objects
 		}
 		return unknownValue(), true
 	}

@@ -343,7 +343,7 @@ func (r *codeReader) nameAt(i int) (codeValue, int) {
 	return codeValue{name: t.Text, from: t.Text, text: abstract.UnknownArg()}, i + 1
 }
 
-// interpolated puts together a string with expressions in it.
+// interpolated assembles a string with expressions in it.
 func (r *codeReader) interpolated(pieces []piece) codeValue {
 	out := textValue(abstract.Arg{})
 	for _, p := range pieces {

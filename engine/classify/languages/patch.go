@@ -13,7 +13,7 @@ import (
 const maxPatched = 256
 
 // Patches notes the files that a patch changes: those of the given files, or of
-// standard input where there are none. It reports whether the patch is known
+// standard input if there are none. It reports whether the patch is known
 // and says all of them; else nothing is noted.
 func Patches(c *shell.Call, files []abstract.Arg) bool {
 	strip, stripped := c.Opts.Get("-p", "--strip")
@@ -83,7 +83,7 @@ func Patched(text abstract.Arg) ([]abstract.Arg, bool) {
 
 // patchedName is the file that a line of a patch names; empty: none.
 func patchedName(line string) string {
-	if names, ok := strings.CutPrefix(line, "diff --git "); ok { // all that is said of binary files
+	if names, ok := strings.CutPrefix(line, "diff --git "); ok { // all that is said about binary files
 		if i := strings.LastIndex(names, " b/"); i >= 0 {
 			return names[i+len(" b/"):]
 		}

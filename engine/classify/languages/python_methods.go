@@ -90,7 +90,7 @@ func serverAddress(args []codeValue, named map[string]codeValue) abstract.Arg {
 	return out
 }
 
-// pathMethod is a method of pathlib.Path; false if it is none.
+// pathMethod is a method of pathlib.Path; false if it is not one.
 func (r *codeReader) pathMethod(self codeValue, name string, args []codeValue, named map[string]codeValue) (codeValue, bool) {
 	c, targets := r.c, self.texts()
 	switch name {

@@ -137,7 +137,7 @@ func sedLine(c *shell.Call, script abstract.Arg, i int, f func(rest string)) int
 	return i + 1 + len(line)
 }
 
-// skipAddress skips blanks, separators and addresses such as 1,$ or /x/.
+// skipAddress skips spaces, separators and addresses such as 1,$ or /x/.
 func skipAddress(t string, i int) int {
 	for i < len(t) {
 		switch {

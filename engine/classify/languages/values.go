@@ -28,7 +28,7 @@ func unknownValue() codeValue { return codeValue{text: abstract.UnknownArg()} }
 
 func textValue(a abstract.Arg) codeValue { return codeValue{text: a, known: true} }
 
-// maxList bounds a list that code puts together. What is behind counts as
+// maxList bounds a list that code assembles. What is behind counts as
 // unknown.
 const maxList = 256
 
@@ -74,7 +74,7 @@ func (v codeValue) one() (string, bool) {
 	return t[0].Text, len(t) == 1 && t[0].Known()
 }
 
-// empty reports whether nothing at all is known of a value.
+// empty reports whether nothing at all is known about a value.
 func (v codeValue) empty() bool {
 	return !v.known && !v.isList && v.name == "" && len(v.alts) == 0 && v.fields == nil
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 )
 
-// commandPrograms begin a line that tells somebody to run something.
+// commandPrograms begin a line that tells someone to run something.
 var commandPrograms = []string{"curl", "wget", "bash", "sh", "zsh", "pip", "pip3", "pipx", "uv", "uvx", "npm", "npx", "pnpm",
 	"yarn", "bun", "bunx", "deno", "node", "python", "python3", "ruby", "perl", "php", "gem", "cargo", "go", "brew", "apt",
 	"apt-get", "yum", "dnf", "apk", "pacman", "snap", "choco", "winget", "git", "gh", "chmod", "chown", "rm", "sudo", "eval",

@@ -83,7 +83,7 @@ func (l *literals) add(rank int, s string) {
 func (l *literals) full(rank int) bool { return len(l.list[rank]) >= l.room }
 
 // Marker makes marks: keyed hashes of literals. What is common to all that
-// happens in the workspace is none.
+// happens in the workspace is not one.
 type Marker struct {
 	Mac   func([]byte) string
 	Known func(name string) bool // the workspace holds a file of that name
@@ -295,7 +295,7 @@ func (l *literals) pieces(token string) {
 	}
 }
 
-// StopWords say nothing of what a text is about.
+// StopWords say nothing about what a text is about.
 var StopWords = []string{"the", "and", "for", "with", "from", "into", "onto", "that", "this", "these", "those", "then", "than",
 	"when", "where", "which", "while", "what", "who", "whom", "whose", "why", "how", "not", "but", "nor", "yet", "can", "could",
 	"would", "should", "will", "shall", "may", "might", "must", "are", "was", "were", "been", "being", "have", "has", "had",

@@ -185,8 +185,8 @@ func FileName(t string) bool {
 	return len(ext) > 1 && (slices.Contains(fileExts, mask.Lower(ext[1:])) || slices.Contains(copyExts, mask.Lower(ext[1:])))
 }
 
-// mixedCase reports whether upper and lower case alternate otherwise than in
-// names that are put together of words.
+// mixedCase reports whether upper and lower case alternate differently from in
+// names that are built from words.
 func mixedCase(t string) bool {
 	odd, camel := 0, 0
 	for i := 1; i < len(t); i++ {

@@ -27,7 +27,7 @@ func TestGrams(t *testing.T) {
 	}
 }
 
-// TestPlainValues: what is in files with secrets and is none.
+// TestPlainValues: what is in files with secrets and is not one.
 func TestPlainValues(t *testing.T) {
 	file := "AWS_REGION=eu-central-1\nZONE=us-east-1a\nMODEL=gpt-4-turbo\nOTHER=claude-sonnet-4-5-20250929\nLOCALE=en_US.UTF-8\nTIMEOUT=300000ms\n" +
 		"VERSION=v1.2.3-beta\nIMAGE=postgres15\nNAME=CustomerPortal\nBUCKET=shop-assets-2\nDATABASE_URL=postgres://db.example.net:5432/shop\n"

@@ -94,7 +94,7 @@ func textOfCode(code string) (string, bool) {
 	for _, decode := range []func(string) ([]byte, error){
 		hex.DecodeString, base64.RawStdEncoding.DecodeString, base64.RawURLEncoding.DecodeString,
 	} {
-		begin, err := decode(bare[:minCoded]) // most of what looks like code is none
+		begin, err := decode(bare[:minCoded]) // most of what looks like code is not one
 		if err != nil || !Printed(begin) {
 			continue
 		}

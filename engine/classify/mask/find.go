@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// span is a secret inside of a text.
+// span is a secret inside a text.
 type span struct {
 	Start, End int
 	Kind       string

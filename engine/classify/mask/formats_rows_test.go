@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// TestTokenRows tries the examples of the rows that ship, and reads each form.
+// TestTokenRows tries the examples of the built-in rows, and reads each form.
 func TestTokenRows(t *testing.T) {
 	if _, err := rows.All[rows.Token](classifytest.Rows(), rows.TokensFolder); err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func ofLayer(adds bool, text string) *rows.Set {
 	return rows.New([]rows.Layer{{Name: "l", Adds: adds, Files: map[string][]byte{"tokens/own.yaml": []byte(text)}}})
 }
 
-// TestOwnTokens: an organisation's tokens are masked next to those that ship, and
+// TestOwnTokens: an organisation's tokens are masked next to built-in those, and
 // so they are if its policy has none of those.
 func TestOwnTokens(t *testing.T) {
 	own := ofLayer(false, "shop_token:\n  forms: [\"shop_live_ alnum 24\"]\n")
@@ -104,7 +104,7 @@ func TestOwnTokens(t *testing.T) {
 }
 
 // TestTokensOfProjects: what the project's layer masks cannot hide a host, a path
-// or a command, and says nothing of other values.
+// or a command, and says nothing about other values.
 func TestTokensOfProjects(t *testing.T) {
 	wide := ofLayer(true, "a1:\n  forms:\n    - api. dotted 4+ word\n    - api.stripe token+./ 16+\n    - rm- token 0+\n    - ghq_ alnum 30+ exclusive\n"+
 		"a2:\n  inside:\n    - token 4-30 -- token 0-30\n")

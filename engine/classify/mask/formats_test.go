@@ -35,7 +35,7 @@ func TestMaskEscaped(t *testing.T) {
 	}
 }
 
-// TestMaskLookAlikes: what has the look of a secret and is none.
+// TestMaskLookAlikes: what has the look of a secret and is not one.
 func TestMaskLookAlikes(t *testing.T) {
 	m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
 	sum := classifytest.Made(60, 64, classifytest.HexDigits)

@@ -34,7 +34,7 @@ func (w namedSecret) property(t scanned) (assignment, bool) {
 }
 
 // declared reads the value in the block that a name opens, as Terraform's
-// variables and outputs have one, and what its random passwords came to.
+// variables and outputs have one, and the result of its random passwords.
 func (w namedSecret) declared(t scanned) (assignment, bool) {
 	a := assignment{name: w.name}
 	open := Run(t.raw, w.end, min(len(t.raw), w.end+maxName), func(c byte) bool { return spacing(c) || c == '"' || c == '\'' || c == ':' })
@@ -88,7 +88,7 @@ func (w namedSecret) fallback(t scanned) (assignment, bool) {
 // makers are functions that make a value of a literal and change nothing of it.
 var makers = " byte bytes string str from secretstr some encode chars securestring "
 
-// wrapped reads a literal in the function that makes a value of it:
+// wrapped reads a literal in the function that makes a value from it:
 // token := []byte("x"), = String::from("x").
 func (w namedSecret) wrapped(t scanned) (assignment, bool) {
 	a := assignment{name: w.name, random: true}

@@ -10,7 +10,7 @@ import (
 )
 
 // issuedFormats are the formats of tokens that stand for themselves, as their
-// issuers publish or show them. Values are made of them here.
+// issuers publish or show them. Values are made from them here.
 var issuedFormats = []string{
 	`(AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}`, `ABSK[A-Za-z0-9+/]{109,130}=`, `LTAI[a-zA-Z0-9]{20}`, `do[por]_v1_[0-9a-f]{64}`, `AIza[\w-]{35}`, `GOCSPX-[A-Za-z0-9]{28}`, `ya29\.[\w-]{60,120}`,
 	`fo1_[\w-]{43}`, `(fm1[ar]|fm2)_[A-Za-z0-9+/]{100}={0,2}`, `HRKU-AA[\w-]{58}`, `v1\.0-[0-9a-f]{24}-[0-9a-f]{146}`, `rnd_[A-Za-z0-9]{28}`, `nfp_[A-Za-z0-9]{36}`, `sha256~[\w-]{43}`,

@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Printed reports whether bytes are a text, but for a character that is cut at
+// Printed reports whether bytes are a text, except for a character that is cut at
 // the end.
 func Printed(b []byte) bool {
 	for len(b) > 0 {
@@ -48,7 +48,7 @@ type Masker struct {
 	Formats  *Formats          // of tokens; nil: only what no issuer has a say in
 	Personal []string          // kinds of personal data that count as secrets
 	known    map[string]string // secret found in the event -> its replacement
-	all      *strings.Replacer // of known; nil: has to be built again
+	all      *strings.Replacer // of known; nil: must be built again
 }
 
 func (m *Masker) formats() *Formats {
@@ -133,7 +133,7 @@ func (m *Masker) know(secret, with string) {
 	m.all = nil
 }
 
-// Text returns s without secrets, and as text: bytes that are none are replaced
+// Text returns s without secrets, and as text: bytes that are not are replaced
 // as JSON would, so that policy sees the same live and from the log. Masking the
 // result again changes nothing.
 func (m *Masker) Text(s string) string {
@@ -187,7 +187,7 @@ func (m *Masker) Texts(list []string) []string {
 }
 
 // shortSecret is the length below which a secret is only replaced where it
-// stands alone: "admin1" inside of a longer word is most likely another word.
+// stands alone: "admin1" inside a longer word is most likely another word.
 const shortSecret = 8
 
 func (m *Masker) replaceKnown(s string) string {

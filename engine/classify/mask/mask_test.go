@@ -75,7 +75,7 @@ func TestMaskKnown(t *testing.T) {
 		}
 	}
 	if got := m.Text("s3cr3ts"); got != "s3cr3ts" {
-		t.Errorf("a short secret inside of a word: %q", got)
+		t.Errorf("a short secret inside a word: %q", got)
 	}
 }
 

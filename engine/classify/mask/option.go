@@ -204,7 +204,7 @@ func (a assignment) after(sign string) (assignment, bool) {
 	return a, ok
 }
 
-// login keeps the password of user:password. Where there is none the user is
+// login keeps the password of user:password. If there is none the user is
 // the secret, if it looks like a key.
 func (a assignment) login(s string) (assignment, bool) {
 	user, secret, ok := strings.Cut(a.value, ":")

@@ -7,7 +7,7 @@ import "strings"
 const leastPiece = 4
 
 // LearnPieces takes down the pieces of secrets that only show when some texts are put
-// together, such as what is typed into a terminal in several goes.
+// together, such as what is typed into a terminal in several steps.
 func (m *Masker) LearnPieces(parts []string) {
 	if len(parts) < 2 {
 		return

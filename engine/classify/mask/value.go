@@ -27,7 +27,7 @@ func longNumber(s string) bool {
 	return len(s) >= 14 && strings.Trim(s, "0123456789") == "" && !repetitive(s)
 }
 
-// madeOfWords reports whether a value is put together of words and numbers, as the
+// madeOfWords reports whether a value is built from words and numbers, as the
 // names of objects, files and caches are: item-2024-a1b2,
 // exports/2025/report.csv.
 func madeOfWords(s string) bool {
@@ -41,7 +41,7 @@ func madeOfWords(s string) bool {
 	return len(parts) > 1
 }
 
-// published are the beginnings of values that anybody may see: keys of a
+// published are the beginnings of values that anyone may see: keys of a
 // browser's code, and the public halves of pairs.
 var published = []string{"pk_live_", "pk_test_", "ssh-rsa", "ssh-ed25519", "AAAAB3Nza", "AAAAC3Nza"}
 
@@ -219,7 +219,7 @@ func crossed(s string) bool {
 	return false
 }
 
-// dummies are words by which people mark that a value is none.
+// dummies are words by which people mark that a value is not one.
 var dummies = []string{"example", "changeme", "change_me", "change-me", "placeholder", "dummy", "redacted", "your_", "your-",
 	"yourtoken", "yourkey", "...", "***", "xxxx", "####", "insert", "replace_me", "replace-me", "todo", "undefined",
 	"process.env", "os.environ", "getenv", "secretsmanager:", "not-a-secret", "fake"}

@@ -69,7 +69,7 @@ func numeral(digits string) bool {
 	return len(digits) < 3 || strings.Contains(numerals, " "+digits+" ") || len(digits) == 4 && (digits[:2] == "20" || digits[:2] == "19")
 }
 
-// wordSplit is what a text is put together of.
+// wordSplit is what a text is built from.
 type wordSplit struct {
 	letters, words, bits int
 	single, longest      int // words of one letter, and the length of the longest one
@@ -142,7 +142,7 @@ func (w wordSplit) name() bool {
 
 // nameLike reports whether a value is the name of something: of a variable or a
 // field of one, a type, an algorithm, a file, a message. Words and small
-// numbers are put together in it as in names.
+// numbers are assembled in it as in names.
 func nameLike(s string) bool { return wordingOf(strings.TrimLeft(s, "*&@")).name() }
 
 // compound reports whether words are joined as in the names of code.

@@ -181,7 +181,7 @@ func nounAround(parts []string, i int) string {
 }
 
 // PlainNoun is a noun, or nothing where a word is more likely a name: it is
-// shown and recorded, so it may hold nothing that is anybody's secret.
+// shown and recorded, so it may hold nothing that is anyone's secret.
 func PlainNoun(s string) string {
 	s = strings.ToLower(s)
 	if len(s) < 2 || len(s) > 32 || strings.Trim(s, "abcdefghijklmnopqrstuvwxyz-_") != "" {

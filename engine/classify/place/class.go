@@ -15,7 +15,7 @@ var precedence = []engine.Class{engine.ClassGuard, engine.ClassAgent, engine.Cla
 	engine.ClassGitHook, engine.ClassGitData, engine.ClassCI, engine.ClassBackup, engine.ClassDatabase, engine.ClassMount}
 
 // Class reports what kind of file a path is, by its names alone. Names are
-// compared without case: many disks do not tell Case from case.
+// compared without case: many disks ignore case.
 func (r *Resolver) Class(p string) engine.Class {
 	if p == "" {
 		return ""
@@ -96,7 +96,7 @@ type names struct {
 	written  string   // base with its capitals, apart from those of its extension
 	home     string   // full below a home directory, without a slash; empty: not in a home
 	inside   bool     // of the workspace
-	packages bool     // inside of a folder of other people's packages
+	packages bool     // inside a folder of other people's packages
 }
 
 // names returns the names in a path, in lower case.
@@ -112,7 +112,7 @@ func (r *Resolver) names(p string) *names {
 	return n
 }
 
-// bare returns the names in a path of which it is not known where it is.
+// bare returns the names in a path about which it is not known where it is.
 func (r *Resolver) bare(p string) *names {
 	low := r.lower(p)
 	n := &names{full: low, parts: strings.Split(strings.Trim(low, "/"), "/"), base: path.Base(low)}
@@ -147,7 +147,7 @@ func (r *Resolver) guards(p string) bool {
 }
 
 // TryRow reports whether a path is of the class that a row of places/ speaks
-// of, by all rows of a set: what an example of the row comes to. A relative
+// of, by all rows of a set: the result of an example of the row. A relative
 // path is in a workspace, one that begins with ~ in a home directory.
 func TryRow(set *rows.Set, name, example string) bool {
 	r := NewResolver(World{Home: "/home/ana"}, "/srv/shop", set)

@@ -11,17 +11,22 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
-// Effect resolves one raw effect, with what is known of the machine on which
+// Effect resolves one raw effect, with what is known about the machine on which
 // it happens.
 func (r *Resolver) Effect(raw abstract.RawEffect) engine.Effect {
+	var share bool
 	if raw.Host == "" && onFile(raw.Kind) {
 		raw.Host = r.onNetwork(raw.Target.Text)
+		share = raw.Host != ""
 	}
 	if raw.Host == "" {
 		return r.resolve(raw)
 	}
 	e := r.elsewhere().resolve(raw)
 	e.Host = raw.Host
+	if share {
+		e.Target, e.Short = onShare(e.Target), onShare(e.Short)
+	}
 	if e.Reversibility == "" && e.Kind == engine.EffectFileDelete && e.Location != engine.LocationTemp && e.Class != engine.ClassGenerated {
 		e.Reversibility = engine.R5
 		if onMachine(e.Host) {
@@ -203,7 +208,7 @@ func (r *Resolver) exact(e *engine.Effect, raw abstract.RawEffect, dir string) {
 	}
 }
 
-// lost is how much of a file goes if so many bytes are left of it, in percent.
+// lost is how much of a file goes if a given number of bytes are left of it, in percent.
 func lost(size, left int64) int64 {
 	if left >= size {
 		return 0
@@ -501,7 +506,7 @@ func scratch(e *engine.Effect) bool {
 	return e.Verb == "delete" && !e.Recursive && e.Certainty == engine.CertaintyExact && e.Entry != "dir" && e.Class == ""
 }
 
-// Arrives says of each deletion that rests on what is there now whether another
+// Arrives says about each deletion that rests on what is there now whether another
 // effect of the action brings something to its target before: what is moved,
 // linked or mounted there goes with it.
 func Arrives(e *engine.Effect, all []engine.Effect) bool {
@@ -542,7 +547,7 @@ func (r *Resolver) network(e *engine.Effect, target abstract.Value) {
 }
 
 // HostOf returns the host of a URL, of user@host:path, host:port or a bare
-// name, in lower case; nothing where it is not certain.
+// name, in lower case; nothing if it is not certain.
 func HostOf(target abstract.Value) string {
 	s := target.Text
 	if target.Sure == abstract.Unknown || s == "" {

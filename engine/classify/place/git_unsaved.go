@@ -210,7 +210,7 @@ func (v *gitView) packedRef(r *repository, ref string) string {
 	return ""
 }
 
-// objectName returns a name of an object in full, nothing where it is none.
+// objectName returns a name of an object in full, nothing if it is not one.
 func objectName(s string) string {
 	if len(s) != 40 || strings.Trim(s, "0123456789abcdef") != "" {
 		return ""
@@ -225,7 +225,7 @@ const (
 	maxPack   = 8 << 20
 )
 
-// object returns what a commit says, nothing where it is not found whole: as a
+// object returns what a commit says, nothing if it is not found whole: as a
 // file of its own, or in a pack and not as a difference to another.
 func (v *gitView) object(r *repository, name string) []byte {
 	if b, err := v.world.ReadFile(Join(r.common, "objects/"+name[:2]+"/"+name[2:]), maxObject); err == nil {

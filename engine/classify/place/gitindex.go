@@ -109,7 +109,7 @@ func parsePath4(e indexEntry, b []byte, at int, last string) (indexEntry, int, e
 	return e, at + n + end + 1, nil
 }
 
-// offsetVarint is the number format of pack offsets; n is 0 where it is damaged.
+// offsetVarint is the number format of pack offsets; n is 0 if it is damaged.
 func offsetVarint(b []byte) (v, n int) {
 	for n < len(b) && n < 5 {
 		c := b[n]

@@ -110,7 +110,7 @@ func entryOf(entries map[string]bool, recursive bool) string {
 }
 
 // moreSevere reports whether a class says more than another: of what is written,
-// what decides over others; of what is read, first of all secrets.
+// what decides over others; of what is read, first secrets.
 func moreSevere(a, b engine.Class, kind engine.EffectKind) bool {
 	order := []engine.Class{"", engine.ClassGenerated, engine.ClassMount, engine.ClassDatabase, engine.ClassBackup,
 		engine.ClassCI, engine.ClassGitData,

@@ -18,6 +18,6 @@ func TestMayMatch(t *testing.T) {
 		}
 	}
 	if e := (engine.Effect{Target: "/opt", Short: "/opt", Certainty: engine.CertaintyExact}); !mayMatch(&e, "/opt/guard/keys") {
-		t.Error("a directory by its name does not hold what lies in it")
+		t.Error("a directory by its name does not hold what is in it")
 	}
 }

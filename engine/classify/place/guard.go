@@ -83,7 +83,7 @@ func mayMatch(e *engine.Effect, p string) bool {
 // maxSettings is how much of an editor's settings is read, in bytes.
 const maxSettings = 64 << 10
 
-// Now is what a file holds; nothing where it is not there.
+// Now is what a file holds; nothing if it is not there.
 func (r *Resolver) Now(e *engine.Effect) (text string, known bool) {
 	if e.Exists == "no" {
 		return "{}", true

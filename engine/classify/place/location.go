@@ -80,7 +80,7 @@ func (r *Resolver) belowHomes(p string) bool {
 }
 
 // tempLocation says temp only where the workspace is not below the same
-// temporary directory: there, what is next to it may be somebody's work, apart
+// temporary directory: there, what is next to it may be someone's work, apart
 // from what mktemp has made.
 func (r *Resolver) tempLocation(p string) engine.Location {
 	for _, t := range r.temps {
@@ -253,8 +253,8 @@ func (r *Resolver) windowsLocation(p string) engine.Location {
 	return engine.LocationOutside
 }
 
-// windowsTemp says where a path lies in the folder for temporary files that the
-// session was told to use; nothing where it does not.
+// windowsTemp says where a path is in the folder for temporary files that the
+// session was told to use; nothing if it does not.
 func (r *Resolver) windowsTemp(p string) engine.Location {
 	for _, t := range r.temps {
 		switch {

@@ -106,7 +106,7 @@ func (r *Resolver) clean(p string) string {
 	return r.public(path.Clean(p))
 }
 
-// Lstat returns what is known of a file; nil: nothing.
+// Lstat returns what is known about a file; nil: nothing.
 func (r *Resolver) Lstat(p string) fs.FileInfo {
 	if info, ok := r.infos[p]; ok {
 		return info

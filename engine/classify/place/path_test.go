@@ -230,7 +230,7 @@ func namesOnly() World {
 	return World{Home: "/home/kim", Guard: []string{"/home/kim/.reviewer", "/usr/local/bin/reviewer"}}
 }
 
-// A recorded session says nothing of its home directory where its folder lies
+// A recorded session says nothing about its home directory where its folder lies
 // on another drive.
 func TestShortOfAHomeThatIsNotKnown(t *testing.T) {
 	for _, c := range []struct{ home, path, want string }{

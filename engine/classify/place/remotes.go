@@ -8,7 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 )
 
-// Remotes is what a repository knows of others before a call.
+// Remotes is what a repository knows about others before a call.
 type Remotes struct {
 	Known bool // the repository's settings could be read
 	urls  []string

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
-// tables are what the rows of a policy say of paths.
+// tables are what the rows of a policy say about paths.
 type tables struct {
 	classes  map[string]*class
 	settings []string // of clients, as they are below a project or a home directory
@@ -19,7 +19,7 @@ type tables struct {
 	notes    []string // of agents about a workspace, below the home directory
 }
 
-// class is what is known of one class of paths.
+// class is what is known about one class of paths.
 type class struct {
 	known   []*matcher // of the base and the organisation's layer
 	added   []*matcher // of layers that only make facts stricter
@@ -68,7 +68,7 @@ func (t *tables) enter(name string, e rows.Entry[rows.Paths]) {
 // paths it means: only the base and the organisation's layer have such rows.
 func Loosens(name string) bool { return name == string(engine.ClassGenerated) || name == rows.Packages }
 
-// of returns what is known of a class.
+// of returns what is known about a class.
 func (t *tables) of(name string) *class {
 	if c := t.classes[name]; c != nil {
 		return c

@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// Examples of the rows that ship come to what they say.
+// Examples of the built-in rows have the result that they state.
 func TestExamples(t *testing.T) {
 	set := classifytest.Rows()
 	all, err := rows.All[rows.Paths](set, rows.PlacesFolder)
@@ -38,7 +38,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// layered returns a set of the rows that ship and of one more layer.
+// layered returns a set of the built-in rows and of one more layer.
 func layered(t *testing.T, layer string, adds bool, text string) *Resolver {
 	t.Helper()
 	base, err := rows.All[rows.Paths](classifytest.Rows(), rows.PlacesFolder)

@@ -17,7 +17,7 @@ const (
 )
 
 // mac reports whether a session ran on macOS, where /etc, /tmp and /var are links
-// into /private and disks do not tell Case from case. Where nobody says so, the
+// into /private and disks ignore case. Where nobody says so, the
 // folders of the session do.
 func (w World) mac(workspace string) bool {
 	if w.System != "" {
@@ -53,7 +53,7 @@ func (r *Resolver) public(p string) string {
 }
 
 // respell writes the beginning of a path as the folder is called that it means,
-// where disks do not tell Case from case.
+// where disks ignore case.
 func (r *Resolver) respell(p string) string {
 	if !r.mac && !Drive(p) {
 		return p
@@ -81,7 +81,7 @@ func (r *Resolver) spellings() []string {
 	return r.spelled
 }
 
-// belowFold is what follows a folder in a path, for disks that do not tell Case from
+// belowFold is what follows a folder in a path, for disks that ignore
 // case.
 func belowFold(dir, p string) (tail string, ok bool) {
 	head, tail := splitAt("/"+p, strings.Count("/"+dir, "/"))
@@ -138,7 +138,7 @@ func ownShare(p string) string {
 }
 
 // onNetwork is the other machine on which a path lies, \\host\share\a; nothing where it
-// lies on none. Windows alone has such paths: elsewhere //a is /a.
+// is on none. Windows alone has such paths: elsewhere //a is /a.
 func (r *Resolver) onNetwork(text string) (host string) {
 	if !strings.HasPrefix(text, `\\`) && !(r.drives() && strings.HasPrefix(text, "//")) {
 		return ""
@@ -150,6 +150,15 @@ func (r *Resolver) onNetwork(text string) (host string) {
 	host, _, _ = strings.Cut(p[2:], "/")
 	host, _, _ = strings.Cut(strings.ToLower(host), "@") // a port or a protocol: \\host@SSL@8443\a
 	return host
+}
+
+// onShare gives a path on the network its second slash back, which cleaning paths of
+// POSIX takes: //host/share/a.
+func onShare(p string) string {
+	if strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "//") {
+		return "/" + p
+	}
+	return p
 }
 
 // device is what a path names that stands for a device or a volume of Windows.

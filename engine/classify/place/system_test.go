@@ -12,7 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
 )
 
-// onWindows is a session in C:\srv\shop of which nothing is known but names.
+// onWindows is a session in C:\srv\shop about which nothing is known but names.
 func onWindows() *Resolver {
 	w := World{System: Windows, Home: `C:\Users\kim`, TempDirs: []string{`C:\Users\kim\AppData\Local\Temp`},
 		Guard: []string{`C:\Users\kim\AppData\Local\reviewer`, `C:\Program Files\reviewer`}}
@@ -25,7 +25,7 @@ func onMac() *Resolver {
 	return NewResolver(w, "/Users/kim/shop", classifytest.Rows())
 }
 
-// said is what is known of a path that is written to.
+// said is what is known about a path that is written to.
 func said(r *Resolver, text string) string {
 	e := r.Effect(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "write", Target: abstract.Value{Text: text}, Dir: abstract.Value{Text: r.workspace}})
 	words := []string{e.Short, string(e.Location), string(e.Class), r.Guard(&e), e.Host}
@@ -171,7 +171,7 @@ func (t thing) Mode() fs.FileMode {
 	case t.to == "dir":
 		return fs.ModeDir
 	case strings.HasPrefix(t.to, "junction "):
-		return fs.ModeIrregular // as Go says of them
+		return fs.ModeIrregular // as Go says about them
 	case t.to != "":
 		return fs.ModeSymlink
 	}

@@ -111,7 +111,7 @@ func (r *Resolver) mainTree(common string) string {
 	return path.Dir(common)
 }
 
-// line is the first line of a small file; empty where it cannot be read.
+// line is the first line of a small file; empty if it cannot be read.
 func (r *Resolver) line(name string) string {
 	b, err := r.World.ReadFile(name, maxGitFile)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// World is what is known of the machine on which an action would run. A
+// World is what is known about the machine on which an action would run. A
 // function that is nil says that nothing is known: facts about files (exists,
 // entry, git, links) then stay absent. Transcripts are classified that way.
 type World struct {

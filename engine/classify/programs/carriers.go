@@ -70,8 +70,8 @@ func browse(c *shell.Call) {
 	}
 }
 
-// givesSecrets notes the arguments of a program of which nothing is known: it
-// may read the files that they name, which is worth a word if those hold secrets.
+// givesSecrets notes the arguments of a program about which nothing is known: it
+// may read the files that they name, which is worth mentioning if those hold secrets.
 func givesSecrets(c *shell.Call) {
 	mayRead(c, c.Opts.Operands)
 }

@@ -276,7 +276,7 @@ func ghAPI(c *shell.Call) {
 }
 
 // change is what an operation does to something elsewhere that does not end:
-// it opens it to everybody (expose), gives somebody rights (grant), switches off
+// it opens it to everyone (expose), gives someone rights (grant), switches off
 // what protects it or records what is done to it (disable), or sets a record of
 // names (send). The object says what, or which right.
 type change struct{ verb, object string }
@@ -307,7 +307,7 @@ func optionChanges(c *shell.Call, words []abstract.Arg) change {
 	return change{}
 }
 
-// optionChange is what one option says of the thing that the words name.
+// optionChange is what one option says about the thing that the words name.
 func optionChange(c *shell.Call, name string, v abstract.Arg, words []abstract.Arg) change {
 	off, negated := strings.CutPrefix(name, "no-")
 	switch {
@@ -350,7 +350,7 @@ func everybody(name string, v abstract.Arg) bool {
 }
 
 // sharedWithAll reports whether an attribute of a snapshot or an image shares
-// it with everybody.
+// it with everyone.
 func sharedWithAll(name, value string) bool {
 	switch name {
 	case "group-names", "values-to-add", "user-ids":
@@ -483,7 +483,7 @@ func documents(c *shell.Call) []string {
 }
 
 // documentRight is what a document of rights allows without a condition:
-// everybody something, somebody everything, or nothing worth a word.
+// everyone something, someone everything, or nothing worth mentioning.
 func documentRight(text string) string {
 	var doc struct{ Statement json.RawMessage }
 	if json.Unmarshal([]byte(text), &doc) != nil {

@@ -83,7 +83,7 @@ func (p *plainCode) any(list string) bool {
 }
 
 // opens finds out which database the code opens: by an address in it, or else by
-// the environment. It is false where that is one in memory.
+// the environment. It is false if that is one in memory.
 func (p *plainCode) opens() bool {
 	p.db = shell.Database{Scheme: "sql", Name: configured(p.c).Name, Host: configured(p.c).Host}
 	for _, t := range p.tokens {

@@ -144,7 +144,7 @@ func clientInput(c *shell.Call, d shell.Database) (abstract.Arg, bool) {
 	return readable(c, d, *c.Shell.Frame.Stdin)
 }
 
-// readable is what is known of a script. Where that is nothing, it is
+// readable is what is known about a script. Where that is nothing, it is
 // said to be unseen.
 func readable(c *shell.Call, d shell.Database, text abstract.Arg) (abstract.Arg, bool) {
 	switch known := strings.Trim(text.Text, abstract.Holes+" \t\r\n;") != ""; {
@@ -361,7 +361,7 @@ func redisCommand(c *shell.Call, d shell.Database, words []abstract.Arg) {
 		if len(words) > 2 && strings.EqualFold(words[1].Text, "LOAD") {
 			c.Loses(d, "exec", "code")
 		}
-	case "CONFIG": // where the dump lands is how a key becomes a file of anybody's
+	case "CONFIG": // where the dump lands is how a key becomes a file of anyone's
 		if len(words) > 3 && strings.EqualFold(words[1].Text, "SET") &&
 			(strings.EqualFold(words[2].Text, "dir") || strings.EqualFold(words[2].Text, "dbfilename")) {
 			c.Loses(d, "exec", "code")
@@ -405,7 +405,7 @@ func resetsDatabase(c *shell.Call) {
 }
 
 // configured is the database of a project's own configuration: all that is
-// known of it is the environment.
+// known about it is the environment.
 func configured(c *shell.Call) shell.Database {
 	d := shell.Database{Scheme: "config"}
 	d.Name, _ = c.Opts.Get("--env", "-e", "--environment")

@@ -51,7 +51,7 @@ func publishes(c *shell.Call) bool {
 	return len(c.Subs) > 0 && slices.Contains(c.Shell.In.Rows.Words("flows.publishes"), c.Name+"="+c.Subs[0])
 }
 
-// unchecked notes that git takes what comes from anybody.
+// unchecked notes that git takes what comes from anyone.
 func unchecked(c *shell.Call) {
 	words := strings.ReplaceAll(strings.ToLower(textOf(c.Args)), " ", "=")
 	c.Shell.SignalIf(c.Name == "git" && strings.Contains(words, "http.sslverify=false"), engine.SignalUnchecked)

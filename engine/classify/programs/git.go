@@ -111,7 +111,7 @@ func gitSetting(c *shell.Call, key string, v abstract.Arg, stored bool) bool {
 	switch {
 	case k == "core.hookspath":
 		c.Signal(engine.SignalGitNoVerify)
-		if stored && v.Is("/dev/null", "/nonexistent", "/var/empty") { // off for good, and for everybody here
+		if stored && v.Is("/dev/null", "/nonexistent", "/var/empty") { // off for good, and for everyone here
 			c.Signal(engine.SignalGuardTamper)
 		}
 		return true
@@ -211,7 +211,7 @@ func subName(a abstract.Arg) []string {
 	return []string{a.Show()}
 }
 
-// gitClone is where a repository comes from, and the tree that is made of it.
+// gitClone is where a repository comes from, and the tree that is made from it.
 func gitClone(c *shell.Call) {
 	from, to := c.Opts.Operand(1), c.Opts.Operand(2)
 	if to.Text == "" {
@@ -233,7 +233,7 @@ func gitClone(c *shell.Call) {
 }
 
 // makesTree notes that git makes a working tree that was not there before:
-// nothing of anybody's can be lost in it.
+// nothing of anyone's can be lost in it.
 func makesTree(c *shell.Call, dir abstract.Arg) {
 	for _, from := range c.Shell.Scope.Dirs {
 		v := abstract.JoinDir(from, dir)
@@ -264,7 +264,7 @@ func ownTree(c *shell.Call, dir abstract.Arg) bool {
 }
 
 // looksLikeFile reports whether an operand of git checkout is a path rather
-// than a branch, which only the repository knows for sure.
+// than a branch, which only the repository knows for certain.
 func looksLikeFile(s string) bool {
 	if s == "." || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../") || strings.HasPrefix(s, ":/") || strings.HasPrefix(s, "/") ||
 		strings.ContainsAny(s, "*?") || strings.HasSuffix(s, "/") {

@@ -143,7 +143,7 @@ func gitSides(c *shell.Call) {
 }
 
 // gitCheckout is git checkout of a branch or of files, which only the repository
-// knows for sure.
+// knows for certain.
 func gitCheckout(c *shell.Call) {
 	operands := c.Opts.Operands[1:]
 	var paths []abstract.Arg
@@ -168,8 +168,8 @@ func gitCheckout(c *shell.Call) {
 }
 
 // gitHooks runs the hooks that the row names, at the root of the work tree. No
-// commit holds them, and tools put them there: what is known of them is reported,
-// as of files outside of the workspace.
+// commit holds them, and tools put them there: what is known about them is reported,
+// as of files outside the workspace.
 func gitHooks(c *shell.Call) {
 	s := c.Shell
 	if s.In.Disk == nil || s.Frame.Isolated || s.Scope.Dirs[0].Sure != abstract.Literal {

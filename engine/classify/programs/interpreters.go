@@ -214,7 +214,7 @@ func languageFile(c *shell.Call, lang string, file abstract.Arg) {
 	}
 }
 
-// inPlace is perl -i and ruby -i: the files are rewritten.
+// inPlace is perl -i and ruby -i: the files are changed in place.
 func inPlace(c *shell.Call, o shell.Options, code bool) {
 	edits := false
 	for _, opt := range o.List {

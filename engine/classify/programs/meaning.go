@@ -139,9 +139,9 @@ func optionVerb(c *shell.Call) string {
 	return ""
 }
 
-// unlisted is a program of which nothing is known but what its words say. A
+// unlisted is a program about which nothing is known but what its words say. A
 // noun and the verb of an end, as clients of services write them (flags delete
-// beta, delete-job nightly), is worth a word; `remove x` alone is not, every
+// beta, delete-job nightly), is worth mentioning; `remove x` alone is not, every
 // package manager has it.
 func unlisted(c *shell.Call) {
 	words := c.Opts.Operands

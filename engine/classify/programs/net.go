@@ -229,7 +229,7 @@ func httpItem(c *shell.Call, r *request, item abstract.Arg) {
 }
 
 // handsShell runs what a connection is handed to, by the options that the row
-// names: a shell, of which nothing is known, or some other program.
+// names: a shell, about which nothing is known, or some other program.
 func handsShell(c *shell.Call) {
 	for _, code := range c.Opts.All(c.Words...) {
 		c.Signal(engine.SignalReverseShell)
@@ -411,7 +411,7 @@ func bucket(c *shell.Call) {
 	}
 }
 
-// bucketOpens reports whether a store's tool lets everybody in: acl ch -u
+// bucketOpens reports whether a store's tool lets everyone in: acl ch -u
 // AllUsers:R, iam ch allUsers:objectViewer, anonymous set public.
 func bucketOpens(c *shell.Call, operands []abstract.Arg) bool {
 	if !operands[0].Is("acl", "defacl", "iam", "anonymous", "policy", "setacl") {

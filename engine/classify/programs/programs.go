@@ -83,7 +83,7 @@ func serviceScript(c *shell.Call) []abstract.Arg {
 	return slices.Concat([]abstract.Arg{abstract.Word("service"), c.Path.With(name)}, c.Args)
 }
 
-// does notes what a call does by what is known of its program.
+// does notes what a call does by what is known about its program.
 func does(c *shell.Call, k rows.Known) {
 	switch {
 	case hops(c, k.Hops), bareSQL(c):
@@ -121,7 +121,7 @@ func addRows(c *shell.Call, added []rows.Row) {
 }
 
 // reveals follows a row that only says what shows secrets. It reads the arguments by
-// itself, and says nothing of what the program is.
+// itself, and says nothing about what the program is.
 func reveals(c *shell.Call, row rows.Program) {
 	own := *c
 	own.Opts = shell.ParseOptions(c.Args, grammar(row))
@@ -130,7 +130,7 @@ func reveals(c *shell.Call, row rows.Program) {
 }
 
 // adds follows a row that may add to what is known, and take nothing away: it
-// has its own reading of the arguments, and what it says of the output is not
+// has its own reading of the arguments, and what it says about the output is not
 // heard.
 func adds(c *shell.Call, row rows.Program) {
 	own := *c

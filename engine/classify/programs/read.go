@@ -50,7 +50,7 @@ func wanted(c *shell.Call, file abstract.Arg) (shell.FileCode, bool) {
 }
 
 // hidden is the input of a filter that may hide code: rot13, reversed text. Nil:
-// nothing is known of it.
+// nothing is known about it.
 func hidden(c *shell.Call) *abstract.Arg {
 	in := c.Shell.Frame.Stdin
 	if in == nil || !in.Known() {

@@ -219,7 +219,7 @@ func (r *rowReader) cases(p rows.Program) {
 }
 
 // calls runs the function that a row names, with the words after its name.
-// Without it nothing is known of the call.
+// Without it nothing is known about the call.
 func (r *rowReader) calls(text string) {
 	name, words, _ := strings.Cut(text, " ")
 	r.Words = strings.Fields(words)
@@ -340,7 +340,7 @@ func holdsPart(patterns []string, v abstract.Arg) bool {
 	})
 }
 
-// otherwise reports whether an option has a value that is none of those named.
+// otherwise reports whether an option has a value that is not one of those named.
 func (r *rowReader) otherwise(values map[string]string) bool {
 	for options, usual := range values {
 		if slices.ContainsFunc(r.Opts.All(strings.Fields(options)...), func(v abstract.Arg) bool {

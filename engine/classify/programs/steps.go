@@ -100,7 +100,7 @@ func orVerb(verb, usual string) string {
 	return verb
 }
 
-// effect is what a step says of the effect that it stands for.
+// effect is what a step says about the effect that it stands for.
 func (r *rowReader) effect(s rows.Step) abstract.RawEffect {
 	all := s.Recursive == rows.Usual && everything(r.Call)
 	e := abstract.RawEffect{Verb: s.Verb, Object: r.object(s.Object), Recursive: all || r.flag(s.Recursive), Forced: r.flag(s.Forced),
@@ -247,7 +247,7 @@ func (r *rowReader) reads(e abstract.RawEffect, files []abstract.Arg) {
 	}
 }
 
-// prints is what a row says of standard output.
+// prints is what a row says about standard output.
 func (r *rowReader) prints(what, on string) {
 	switch what {
 	case "names":

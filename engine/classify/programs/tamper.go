@@ -81,7 +81,7 @@ func injectedBy(c *shell.Call) {
 }
 
 // otherSettings notes that a client is given settings next to those that the row
-// names, or some of which nothing is known: they may switch its hooks off or
+// names, or some about which nothing is known: they may switch its hooks off or
 // allow it more.
 func otherSettings(c *shell.Call) {
 	c.Shell.SignalIf(slices.ContainsFunc(c.Opts.All("--settings"), func(a abstract.Arg) bool {

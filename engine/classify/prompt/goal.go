@@ -24,7 +24,7 @@ const (
 
 // GoalOf reports what a person's prompt asks for. Only what they wrote
 // themselves counts: what is fenced, quoted, marked up or looks like a log was
-// pasted, and may hold somebody else's words.
+// pasted, and may hold someone else's words.
 func GoalOf(set *rows.Set, m *mask.Masker, prompt string, k *marks.Marker) *engine.Goal {
 	words := newVocabulary(set)
 	own := words.ownWords(ends(prompt, maxPromptEnd))
@@ -144,7 +144,7 @@ func (g *vocabulary) sentences(text string) [][]promptWord {
 }
 
 // promptWords reads the words of a line. What is in quotes is one word: an
-// identifier where it holds no space, else somebody's words, which say nothing.
+// identifier where it holds no space, else someone's words, which say nothing.
 func (g *vocabulary) promptWords(line string) []promptWord {
 	var list []promptWord
 	for i := 0; i < len(line); {

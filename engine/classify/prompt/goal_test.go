@@ -17,7 +17,7 @@ import (
 
 var updateGoals = flag.Bool("update-goals", false, "rewrite the expectations in testdata/goals")
 
-// goalMarker makes marks of all literals: nothing is known of a workspace.
+// goalMarker makes marks of all literals: nothing is known about a workspace.
 func goalMarker() *marks.Marker {
 	return &marks.Marker{Mac: classifytest.MAC, Masks: &mask.Masker{Mac: classifytest.MAC, Formats: mask.FormatsOf(classifytest.Rows(), nil)},
 		Known: func(string) bool { return false }}

@@ -27,7 +27,7 @@ func (g *goalReader) forbids(c []promptWord) bool {
 }
 
 // negation returns the place after the words that make a clause an order not to
-// do something; -1: it is none.
+// do something; -1: it is not one.
 func (g *vocabulary) negation(c []promptWord) int {
 	for i := range c {
 		next := i + 1

@@ -21,7 +21,7 @@ const (
 )
 
 // looking are programs that only show or move what others have made: they are
-// in most commands and say nothing of what is wanted.
+// in most commands and say nothing about what is wanted.
 var looking = []string{"cat", "head", "tail", "less", "more", "wc", "sort", "uniq", "cut", "tr", "awk", "sed", "grep", "egrep",
 	"fgrep", "rg", "find", "fd", "xargs", "ls", "dir", "tree", "cd", "pwd", "echo", "printf", "tee", "test", "true", "false",
 	"sleep", "exit", "which", "type", "env", "export", "set", "unset", "source", "bash", "sh", "zsh", "sudo", "timeout", "time",

@@ -47,7 +47,7 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// programSets are the rows that ship: those of our own, and those converted.
+// programSets are the built-in rows: those of our own, and those converted.
 func programSets(t *testing.T) (own, converted *rows.Set) {
 	t.Helper()
 	return rows.New([]rows.Layer{shipped(t, rows.ProgramsFolder)}), rows.New([]rows.Layer{shipped(t, rows.ConvertedFolder)})
@@ -93,7 +93,7 @@ func overlap(found map[string][]string, name string, ours, theirs rows.Program) 
 	}
 }
 
-// ownKey is the key of the row that a subcommand has, "*" where it has none of its
+// ownKey is the key of the row that a subcommand has, "*" if it has none of its
 // own.
 func ownKey(p rows.Program, sub string) string {
 	for _, names := range p.SubcommandNames() {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Page describes all programs that rows say something of, in Markdown: what each
+// Page describes all programs that rows say something about, in Markdown: what each
 // does, by file, and then the names of those that are known from facts of others.
 func Page(s *Set) (string, error) {
 	all, err := All[Program](s, ProgramsFolder)

@@ -10,7 +10,7 @@ import "strings"
 //	  home: .shopcfg
 //	  examples: {match: [~/.shopcfg/token]}
 //
-// Lists are texts in which blanks separate the names; a backslash keeps a blank.
+// Lists are texts in which spaces separate the names; a backslash keeps a blank.
 // Letter case means nothing, apart from names that have a capital themselves. A *
 // stands for any characters, ? for one, [a-z] for one of a set, {a,b} for one of
 // several texts; none of them for a slash.
@@ -61,7 +61,7 @@ func (p Paths) Lists() map[string]string {
 		"folders": p.Folders, "inside": p.Inside, "parts": p.Parts, "below": p.Below, "not_below": p.NotBelow}
 }
 
-// List splits a list of names at its blanks. A backslash keeps the blank after
+// List splits a list of names at its spaces. A backslash keeps the blank after
 // it: library/application\ support.
 func List(text string) []string {
 	if !strings.Contains(text, `\ `) {

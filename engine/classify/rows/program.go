@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Program is a row: what is known of a program, or of one of its subcommands.
-// Lists of words are texts in which blanks separate the words.
+// Program is a row: what is known about a program, or about one of its subcommands.
+// Lists of words are texts in which spaces separate the words.
 type Program struct {
 	About       string             `json:"about,omitempty" yaml:"about"`             // what the program is, for the page of all programs
 	Kind        string             `json:"kind,omitempty" yaml:"kind"`               // what others ask for: agent, database, terminal
@@ -18,7 +18,7 @@ type Program struct {
 	Daemon      string             `json:"daemon,omitempty" yaml:"daemon"`           // options whose value is the machine on which all of it happens
 	Optional    string             `json:"optional,omitempty" yaml:"optional"`       // words before a subcommand that change nothing: docker container
 	Values      string             `json:"values,omitempty" yaml:"values"`           // options whose value is the next word; * for a subcommand: those of the row *
-	Glued       string             `json:"glued,omitempty" yaml:"glued"`             // options whose value, where they have one, is in the same word
+	Glued       string             `json:"glued,omitempty" yaml:"glued"`             // options whose value, if they have one, is in the same word
 	Flags       string             `json:"flags,omitempty" yaml:"flags"`             // options without one, whatever the program or the row that it is like says
 	Persistent  string             `json:"persistent,omitempty" yaml:"persistent"`   // options with a value that all subcommands know too
 	Grammar     string             `json:"grammar,omitempty" yaml:"grammar"`         // of first, long, literal, letters, exact, undashed and own
@@ -122,7 +122,7 @@ type Wrapper struct {
 	Code        string `json:"code,omitempty" yaml:"code"`                 // options whose value is shell code
 	After       string `json:"after,omitempty" yaml:"after"`               // all after one of these options is the command; without one there is none
 	Dir         string `json:"dir,omitempty" yaml:"dir"`                   // options whose value is the directory to run in
-	Joined      bool   `json:"joined,omitempty" yaml:"joined"`             // the operands are put together and are shell code
+	Joined      bool   `json:"joined,omitempty" yaml:"joined"`             // the operands are assembled and are shell code
 	Privileged  bool   `json:"privileged,omitempty" yaml:"privileged"`     // the command has more rights
 	Deferred    bool   `json:"deferred,omitempty" yaml:"deferred"`         // the command goes on when the wrapper has ended
 	Ignores     bool   `json:"ignores,omitempty" yaml:"ignores"`           // the command ignores that its terminal goes away
@@ -150,7 +150,7 @@ type Hop struct {
 	Name     string `json:"name,omitempty" yaml:"name"`         // options whose value names the place
 	Values   string `json:"values,omitempty" yaml:"values"`     // options whose value is the next word
 	Code     string `json:"code,omitempty" yaml:"code"`         // options whose value is shell code
-	Joined   bool   `json:"joined,omitempty" yaml:"joined"`     // the operands are put together and are shell code
+	Joined   bool   `json:"joined,omitempty" yaml:"joined"`     // the operands are assembled and are shell code
 	Remote   bool   `json:"remote,omitempty" yaml:"remote"`     // it is reached by a network
 }
 
@@ -181,7 +181,7 @@ const (
 	End     = "end"    // something ends: instances delete web, delete-db-instance
 	Reads   = "read"   // something is shown: list, get, describe
 	Sends   = "send"   // people get a message, or money: refunds create
-	Changes = "change" // something is opened to all, somebody gets rights, or what protects is switched off
+	Changes = "change" // something is opened to all, someone gets rights, or what protects is switched off
 	Removes = "option" // an option removes something: --delete, --prune
 )
 
@@ -192,7 +192,7 @@ func Meanings() []string { return []string{End, Reads, Sends, Changes, Removes} 
 // that nobody is to be asked.
 const Usual = "usual"
 
-// Outs lists what a step may say of what a program prints.
+// Outs lists what a step may say about what a program prints.
 func Outs() []string { return []string{"none", "unknown", "local", "decoded", "names", "parts"} }
 
 // Unread is a language that nothing here reads.
@@ -201,11 +201,11 @@ const Unread = "unread"
 // Kinds of programs.
 const (
 	Agent    = "agent"    // a coding agent
-	Terminal = "terminal" // it runs what is typed, or opens windows in which somebody types
+	Terminal = "terminal" // it runs what is typed, or opens windows in which someone types
 	Database = "database" // a client, or a tool that changes the form of a database
 )
 
-// Vocabulary lists what the text of a key may be, nil where that is open.
+// Vocabulary lists what the text of a key may be, nil if that is open.
 func (Program) Vocabulary(key string) []string {
 	if key == "kind" {
 		return []string{Agent, Database, Terminal}
@@ -213,7 +213,7 @@ func (Program) Vocabulary(key string) []string {
 	return nil
 }
 
-// Vocabulary lists what the text of a key may be, nil where that is open.
+// Vocabulary lists what the text of a key may be, nil if that is open.
 func (Step) Vocabulary(key string) []string {
 	switch key {
 	case "out":

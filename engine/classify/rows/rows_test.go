@@ -27,7 +27,7 @@ func program(t *testing.T, name string, layers ...rows.Layer) rows.Known {
 	return k
 }
 
-// TestSplit holds the blocks of every file that ships to what YAML reads there.
+// TestSplit holds the blocks of every built-in file to what YAML reads there.
 func TestSplit(t *testing.T) {
 	files, err := filepath.Glob("../../../bundles/default/*/*.yaml")
 	more, _ := filepath.Glob("../../../bundles/default/programs/converted/*.yaml")
@@ -245,7 +245,7 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// BenchmarkProgram is what the first look at the rows that ship costs: an index
+// BenchmarkProgram is what the first look at the built-in rows costs: an index
 // of all, and one row read.
 func BenchmarkProgram(b *testing.B) {
 	layers := classifytest.Layers()

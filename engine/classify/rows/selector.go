@@ -49,7 +49,7 @@ const (
 //
 // Of the words that are selected, "after" takes those that begin with a text,
 // without it, "like" those that fit a pattern, and "unlike" the others. After
-// "or" stands what is selected where there are none:
+// "or" stands what is selected if there are none:
 //
 //	operands after of=, -ex after 'shell ', operands like /dev/* or last, -d or =.
 func Selectors(text string) ([]Selector, error) {

@@ -56,7 +56,7 @@ type Place struct {
 // String returns layer/file:line.
 func (p Place) String() string { return p.Layer + "/" + p.File + ":" + strconv.Itoa(p.Line) }
 
-// Known is what the rows say of a program.
+// Known is what the rows say about a program.
 type Known struct {
 	Program
 	Place     Place
@@ -77,7 +77,7 @@ type found struct {
 	err   error
 }
 
-// New makes a set of the rows of all layers, in their order.
+// New makes a set from the rows of all layers, in their order.
 func New(layers []Layer) *Set { return &Set{layers: layers, digest: digestOf(layers)} }
 
 // digestOf covers the layers' names and the bytes of their files.
@@ -108,7 +108,7 @@ func (s *Set) RowsDigest() string {
 	return s.digest
 }
 
-// Program returns what the rows say of a program. A row that cannot be parsed is
+// Program returns what the rows say about a program. A row that cannot be parsed is
 // an error: whoever asks must treat the program as unknown.
 func (s *Set) Program(name string) (Known, bool, error) {
 	if s == nil {
@@ -124,7 +124,7 @@ func (s *Set) Program(name string) (Known, bool, error) {
 // maxLike bounds how many rows are each like another one.
 const maxLike = 4
 
-// found is what is known of a program, put together once. A row that is like
+// found is what is known about a program, put together once. A row that is like
 // another one says what is different.
 func (s *Set) found(name string, depth int) found {
 	f, ok := s.programs[name]
@@ -201,7 +201,7 @@ func (s *Set) enter(b block, names []string) {
 	}
 }
 
-// find puts together what the layers say of a program.
+// find assembles what the layers say about a program.
 func (s *Set) find(name string) found {
 	list := s.blocks[name]
 	if !slices.ContainsFunc(list, func(b block) bool { return !b.converted && !b.checks && !b.reveals && !s.layers[b.layer].Adds }) {
@@ -360,7 +360,7 @@ func All[T any](s *Set, folder string) ([]Entry[T], error) {
 }
 
 // Once returns what make returns, which is called once for a set and a key: what
-// somebody makes of the rows, such as a table of places.
+// someone makes of the rows, such as a table of places.
 func Once[T any](s *Set, key string, make func() T) T {
 	if s == nil {
 		return make()

@@ -73,7 +73,7 @@ type Form struct {
 	Words  []string
 }
 
-// TokenKind reports whether a kind of secret may be called so: it is in what
+// TokenKind reports whether a kind of secret may be called that: it is in what
 // takes the place of the secret.
 func TokenKind(name string) bool {
 	return len(name) > 1 && len(name) <= 30 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""

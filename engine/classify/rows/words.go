@@ -19,8 +19,8 @@ import (
 // A list that a layer has again is joined with the one below it.
 type WordList struct {
 	About    string   `json:"about,omitempty" yaml:"about"`       // what the words mean, and which source they have
-	Words    string   `json:"words,omitempty" yaml:"words"`       // separated by blanks
-	Phrases  []string `json:"phrases,omitempty" yaml:"phrases"`   // words with blanks in them
+	Words    string   `json:"words,omitempty" yaml:"words"`       // separated by spaces
+	Phrases  []string `json:"phrases,omitempty" yaml:"phrases"`   // words with spaces in them
 	Loosens  bool     `json:"loosens,omitempty" yaml:"loosens"`   // a word more can make facts less strict: user and project add none
 	Replace  bool     `json:"replace,omitempty" yaml:"replace"`   // none of the words below counts any more
 	Examples []string `json:"examples,omitempty" yaml:"examples"` // texts in which a word of the list stands

@@ -127,8 +127,8 @@ func (s *Machine) emptyTarget(a abstract.Arg) []abstract.Value {
 	return []abstract.Value{s.Read("HOME").Value()}
 }
 
-// exists reports whether a directory is there for sure, so that cd cannot fail.
-// Where nothing is known of the machine, as in a transcript, one that is named
+// exists reports whether a directory is there for certain, so that cd cannot fail.
+// If nothing is known about the machine, as in a transcript, one that is named
 // literally is taken to be there: whoever ran the command knew the place.
 func (s *Machine) exists(v abstract.Value) bool {
 	if v.Sure != abstract.Literal {

@@ -216,7 +216,7 @@ func (s *Machine) forClause(c *syntax.ForClause) Outcome {
 }
 
 // asItems are the values of a loop's variable. A pattern becomes the names of
-// files that match it, of which only the directory is known for sure.
+// files that match it, of which only the directory is known for certain.
 func asItems(items []abstract.Arg) []abstract.Arg {
 	out := make([]abstract.Arg, len(items))
 	for i, a := range items {
@@ -269,7 +269,7 @@ func (s *Machine) caseClause(c *syntax.CaseClause) Outcome {
 	return Outcome{out, s.Scope.Dirs, ended && len(branches) == 0}
 }
 
-// matches reports whether a case arm may match, and whether it does for sure.
+// matches reports whether a case arm may match, and whether it does for certain.
 func (s *Machine) matches(item *syntax.CaseItem, subject abstract.Arg) (possible, certain bool) {
 	for _, w := range item.Patterns {
 		p := s.pattern(w)

@@ -13,7 +13,7 @@ func IsShell(name string) bool {
 	return slices.Contains([]string{"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "rbash", "fish", "yash", "oksh", "pdksh"}, name)
 }
 
-// Language returns what an interpreter runs; empty if name is none.
+// Language returns what an interpreter runs; empty if name is not one.
 func Language(name string) string {
 	switch {
 	case IsShell(name):

@@ -33,7 +33,7 @@ type Disk struct {
 	began int64 // when the session began, Unix milliseconds; 0: not known
 }
 
-// codeFile is what is known of one file.
+// codeFile is what is known about one file.
 type codeFile struct {
 	path   string // real
 	text   string
@@ -44,7 +44,7 @@ type codeFile struct {
 	output bool // a tool made it: it is in such a tool's folder, and git ignores it
 }
 
-// NewDisk returns a reader of code on the disk; nil where nothing is known of
+// NewDisk returns a reader of code on the disk; nil if nothing is known about
 // the disk.
 func NewDisk(res *place.Resolver) *Disk {
 	if res.World.ReadHead == nil || res.World.Lstat == nil {

@@ -1,5 +1,5 @@
 // Package shell is an abstract machine for code of POSIX shells, bash and zsh. It
-// walks each command that could run, with what is known of variables, files, the
+// walks each command that could run, with what is known about variables, files, the
 // directory and standard input, and notes effects, signals, and what it could not
 // understand. It decides nothing and runs nothing.
 //

@@ -508,7 +508,7 @@ func HarmlessDevice(a abstract.Arg) bool {
 		a.Is("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero", "/dev/full", "/dev/nul")
 }
 
-// DiskWrite signals a write to a device that is none of the harmless ones.
+// DiskWrite signals a write to a device that is not one of the harmless ones.
 func (s *Machine) DiskWrite(target abstract.Arg) {
 	if target.HasPrefix("/dev/") && !HarmlessDevice(target) && !target.HasPrefix("/dev/shm") && !target.HasPrefix("/dev/pts") &&
 		!target.HasPrefix("/dev/tty") && !target.HasPrefix("/dev/tcp") && !target.HasPrefix("/dev/udp") &&

@@ -28,7 +28,7 @@ type Mount struct {
 	Readonly bool
 }
 
-// At runs f in another place, where nothing is known of variables, functions
+// At runs f in another place, where nothing is known about variables, functions
 // and files.
 func (c *Call) At(p Venue, f func()) {
 	s, in := c.Shell, c.Shell.In

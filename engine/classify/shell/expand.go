@@ -97,7 +97,7 @@ func (s *Machine) joinFields(list []abstract.Arg) abstract.Arg {
 	return out
 }
 
-// JoinWords returns the words as one text, with blanks between them.
+// JoinWords returns the words as one text, with spaces between them.
 func JoinWords(list []abstract.Arg) abstract.Arg {
 	var out abstract.Arg
 	for i, a := range list {

@@ -207,8 +207,8 @@ func plainFlags(args []abstract.Arg) (flags []abstract.Given, operands []abstrac
 // Program describes how to read a program's arguments and what it does with
 // them.
 type Program struct {
-	Values   string // options that take a value, separated and surrounded by blanks
-	Glued    string // options whose value, where they have one, is in the same word, as mysql's -p; like values
+	Values   string // options that take a value, separated and surrounded by spaces
+	Glued    string // options whose value, if they have one, is in the same word, as mysql's -p; like values
 	First    bool   // options end at the first operand
 	Long     bool   // a single dash begins a long option: terraform, find, java
 	Literal  bool   // "--" is nothing special

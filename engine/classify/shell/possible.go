@@ -14,7 +14,7 @@ const maxPossible = 64
 // all else that it changes is forgotten.
 func (s *Machine) Perhaps(f func()) {
 	if s.Frame.Perhaps || s.Full {
-		return // of a guess within a guess, nothing is left that is worth a word
+		return // of a guess within a guess, nothing is left that is worth mentioning
 	}
 	saved := *s
 	s.Notes, s.indexes, s.first = saved.Notes.fresh(), map[commandKey]int{}, -1

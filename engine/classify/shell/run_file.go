@@ -102,7 +102,7 @@ func (s *Machine) fileDepth(name string) (depth, again int) {
 }
 
 // Shebang is the language that the first line of a file names: the shell where
-// it names none, nothing where it is not known.
+// it names none, nothing if it is not known.
 func Shebang(text string) string {
 	first, _, _ := strings.Cut(text, "\n")
 	if !strings.HasPrefix(first, "#!") {
@@ -199,7 +199,7 @@ func (s *Machine) mark() mark {
 // reported. Where the target of a change is not known, the code of a script of
 // the session's own is judged as if it was on the command line. A program,
 // unlike a script that strings commands together, gets most of its targets when
-// it runs; and what is outside of the workspace are scripts that people install
+// it runs; and what is outside the workspace are scripts that people install
 // and that set up a shell.
 //
 // It reports whether there was nothing to remove in a script: of a program
@@ -213,7 +213,7 @@ func (s *Machine) knownOnly(f FileCode, m mark) (whole bool) {
 	list := s.Out.Opaque
 	s.Out.Opaque = list[:m.opaque:m.opaque]
 	for _, o := range list[m.opaque:] {
-		made := o.Reason == "syntax" && !strings.HasPrefix(f.Text.Show(), o.Where) // of what the file puts together
+		made := o.Reason == "syntax" && !strings.HasPrefix(f.Text.Show(), o.Where) // of what the file assembles
 		if made || o.Reason == "command" || o.Reason == "code" || !scripted && o.Reason != "budget" {
 			delete(s.opaques, o)
 			whole = false

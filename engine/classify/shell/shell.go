@@ -32,7 +32,7 @@ type Input struct {
 }
 
 // Knowledge is what the machine is handed of those who know programs and other
-// languages. Without it each program is one of which nothing is known.
+// languages. Without it each program is one about which nothing is known.
 type Knowledge struct {
 	Run     func(c *Call) Outcome                         // runs a program: no function, no alias, no builtin
 	Program func(name string) bool                        // reports whether a program is known
@@ -94,7 +94,7 @@ type Frame struct {
 	Piped      bool
 	Begin      int  // of what is piped into it, the effects that there were before
 	Feeds      bool // standard output goes to another command
-	Wants      bool // somebody looks at what standard output holds
+	Wants      bool // someone looks at what standard output holds
 	Cleared    bool // it gets no variable of the environment
 	Bounded    bool // a time limit ends it
 	Perhaps    bool // nobody knows whether it runs; see Perhaps
@@ -206,7 +206,7 @@ func parseVariant(src string, v syntax.LangVariant) (list []*syntax.Stmt, ok boo
 }
 
 // checkBytes reports bytes with which a text can look other than it is. They
-// are never converted: bash does not take them for blanks either.
+// are never converted: bash does not take them for spaces either.
 func (s *Machine) checkBytes(src string) {
 	for i, r := range src {
 		if Misleading(r) || r == utf8.RuneError {

@@ -29,7 +29,7 @@ type Database struct {
 }
 
 // Target writes a database as a URL without user and password. The host stays
-// empty where it is not said: a socket, or what the environment holds.
+// empty if it is not said: a socket, or what the environment holds.
 func (d Database) Target() abstract.Arg {
 	if d.Scheme == "sqlite" {
 		return abstract.Concat(abstract.Word("sqlite:"), d.Name)
@@ -139,7 +139,7 @@ func (c *Call) includes(d Database, file abstract.Arg) {
 }
 
 // Loses is an effect on what a database holds. What a condition names is the
-// daily work of a program; all else is not undone by anybody.
+// daily work of a program; all else is not undone by anyone.
 func (c *Call) Loses(d Database, verb, object string) {
 	e := abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: verb, Object: object, Reversible: engine.R5}
 	if object == "rows" {

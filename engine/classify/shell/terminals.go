@@ -468,7 +468,7 @@ func (c *scope) defined() []string {
 }
 
 // pushesInput reports whether code puts characters into a terminal as if
-// somebody had typed them, by the request TIOCSTI or its number.
+// someone had typed them, by the request TIOCSTI or its number.
 func pushesInput(code string) bool {
 	return strings.Contains(code, "TIOCSTI") || strings.Contains(code, "ioctl") &&
 		(strings.Contains(code, "0x5412") || strings.Contains(code, "21522") || strings.Contains(code, "0x80017472"))

@@ -16,7 +16,7 @@ const maxBraces = 64
 // MaxWords bounds what one word may become by braces and splitting.
 const MaxWords = 256
 
-// builder puts together the fields that one word expands to.
+// builder assembles the fields that one word expands to.
 type builder struct {
 	s      *Machine
 	fields []abstract.Arg

@@ -41,7 +41,7 @@ type sqlLexer struct {
 	at        int
 	st        []sqlToken
 	out       [][]sqlToken
-	hinted    bool // inside of /*! */
+	hinted    bool // inside /*! */
 }
 
 // Statements splits a script. It never fails: a quote or comment without an

@@ -20,7 +20,7 @@ const (
 const maxPairs = 4
 
 // callText is a text as calls with literals are looked for in it. It knows names,
-// brackets, comments and literals, and nothing of the language: what is put together
+// brackets, comments and literals, and nothing of the language: what is assembled
 // as it runs is not seen.
 type callText struct {
 	r     Reader
@@ -28,7 +28,7 @@ type callText struct {
 	at    int
 	open  []openCall
 	done  []openCall
-	fresh bool              // nothing but blanks is before in the line
+	fresh bool              // nothing but spaces is before in the line
 	last  []string          // the words of the path that was named last
 	set   map[string]string // names that stand for a literal
 }
@@ -128,7 +128,7 @@ func (t *callText) skip(end string) {
 }
 
 // literal takes a text in quotes for a word of the call around it. What is put
-// together with something else is none.
+// together with something else is not one.
 func (t *callText) literal(quote byte) {
 	start := t.at
 	end := t.quoteEnd(quote)

@@ -104,7 +104,7 @@ func recipeShell(text string) (program string, options []string) {
 	return program, options
 }
 
-// shellWords splits a line at blanks outside of quotes, which go.
+// shellWords splits a line at spaces outside quotes, which go.
 func shellWords(line string) []string {
 	words := justWords(line)
 	for i, w := range words {
@@ -113,7 +113,7 @@ func shellWords(line string) []string {
 	return words
 }
 
-// dedent is a block without the blanks, and the signs of make, that each of its lines
+// dedent is a block without the spaces, and the signs of make, that each of its lines
 // begins with.
 func dedent(block string) string {
 	lines := strings.Split(strings.TrimRight(block, "\n"), "\n")

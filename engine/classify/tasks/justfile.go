@@ -64,7 +64,7 @@ func (j *justfile) line(line string) {
 	j.recipes = append(j.recipes, r)
 }
 
-// cutUnquoted cuts a line at the first c outside of quotes.
+// cutUnquoted cuts a line at the first c outside quotes.
 func cutUnquoted(line string, c byte) (before, after string, found bool) {
 	var open byte
 	for i := range len(line) {
@@ -82,7 +82,7 @@ func cutUnquoted(line string, c byte) (before, after string, found bool) {
 	return line, "", false
 }
 
-// justWords splits a line at blanks outside of quotes and brackets.
+// justWords splits a line at spaces outside quotes and brackets.
 func justWords(line string) []string {
 	var list []string
 	start, depth := -1, 0

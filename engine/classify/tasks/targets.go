@@ -96,7 +96,7 @@ func makeGoals(c *shell.Call) (goals []abstract.Arg, set map[string]abstract.Arg
 }
 
 // makes runs the recipes of some targets, and reports whether there are any for
-// each of them.
+// each.
 func makes(c *shell.Call, code abstract.Arg, goals []abstract.Arg, set map[string]abstract.Arg) bool {
 	r := &makeRun{c: c, file: parseMakefile(code.Text), set: set, done: map[string]bool{}, chain: map[int]bool{}, dry: DryRuns(c)}
 	r.includes()

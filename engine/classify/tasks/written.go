@@ -403,7 +403,7 @@ func imageLines(text string) []string {
 	return list
 }
 
-// quoted are the texts in quotes of settings whose form is none of the above, and
+// quoted are the texts in quotes of settings whose form is not one of the above, and
 // lists of such texts as one command.
 func (r Reader) quoted(text string) []string {
 	var list []string

@@ -57,7 +57,7 @@ func (c *winCall) run() {
 	c.external()
 }
 
-// shared runs a program that belongs to Windows; false: it is none.
+// shared runs a program that belongs to Windows; false if it is not one.
 func (c *winCall) shared() bool {
 	if isUnix(c) {
 		return false
@@ -108,7 +108,7 @@ func (c *winCall) runText(text abstract.Arg) {
 	}
 }
 
-// cmdBuiltin finds a command that cmd itself runs; nil: it is none.
+// cmdBuiltin finds a command that cmd itself runs; nil if it is not one.
 func cmdBuiltin(name string) func(s *cmdMachine, c *winCall, rest abstract.Arg) {
 	switch name {
 	case "cd", "chdir", "pushd":

@@ -162,7 +162,7 @@ func (w *interpreter) enter(to abstract.Arg, sure bool) {
 	}
 }
 
-// exists reports whether a directory exists for sure. Where nothing is known of the
+// exists reports whether a directory exists for certain. If nothing is known about the
 // machine, as in a transcript, one that is named literally is taken to exist: whoever
 // ran the command knew the place.
 func (w *interpreter) exists(dir abstract.Value) bool {
@@ -282,7 +282,7 @@ func (w *interpreter) written(file abstract.Arg) (abstract.Arg, bool) {
 	return abstract.Arg{}, false
 }
 
-// fileKey names a file for the two above; nothing where it is not known.
+// fileKey names a file for the two above; nothing if it is not known.
 func fileKey(file abstract.Arg, dir abstract.Value) string {
 	v := anchor(winPath(file), dir)
 	if v.Sure != abstract.Literal || v.Text == "" {
@@ -362,7 +362,7 @@ func shortNames(text string) string {
 	return strings.Join(parts, "/")
 }
 
-// anchor makes a path of a drive absolute: the rest of the program knows
+// anchor makes a path from a drive absolute: the rest of the program knows
 // relative paths only below a root.
 func anchor(v, dir abstract.Value) abstract.Value {
 	if v.Sure == abstract.Unknown || dir.Sure != abstract.Literal || !place.Drive(place.Slashes(dir.Text)) || place.Drive(v.Text) ||
@@ -404,7 +404,7 @@ func shareHost(a abstract.Arg) string {
 	return host
 }
 
-// variable is a variable of the environment; false where it is not known.
+// variable is a variable of the environment; false if it is not known.
 func (w *interpreter) variable(name string) (abstract.Arg, bool) {
 	v, known := w.knownVariable(name)
 	if !known {

@@ -55,7 +55,7 @@ func (c *winCall) enter(e engine.Command) {
 	w.Out.Commands = append(w.Out.Commands, e)
 }
 
-// isSwitch tells /s and -s from a path: what follows the slash has no further one.
+// isSwitch tells /s and -s from a path: what follows the slash has no more one.
 func isSwitch(a abstract.Arg) bool {
 	return !a.Quoted && len(a.Text) > 1 && (a.Text[0] == '-' || a.Text[0] == '/' && strings.IndexByte(a.Text[1:], '/') < 0)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// percent replaces the variable here in the code; false: it is none.
+// percent replaces the variable here in the code; false if it is not one.
 func (s *cmdMachine) percent(tainted *abstract.Taint) bool {
 	if s.dry {
 		return false
@@ -294,7 +294,7 @@ func (s *cmdMachine) element() abstract.Arg {
 	return s.simple()
 }
 
-// blanks skips blanks and what else stands for one there.
+// blanks skips spaces and what else stands for one there.
 func (s *cmdMachine) blanks(also string) {
 	for s.at < len(s.src) && (s.src[s.at] == ' ' || s.src[s.at] == '\t' || strings.IndexByte(also, s.src[s.at]) >= 0) {
 		s.at++
@@ -495,7 +495,7 @@ func cutName(text string) (name, rest string) {
 	return name, rest
 }
 
-// splitQuoted splits at blanks that are in no quotes, and takes the quotes off.
+// splitQuoted splits at spaces that are in no quotes, and takes the quotes off.
 func splitQuoted(text, also string) []abstract.Arg {
 	var list []abstract.Arg
 	var b strings.Builder

@@ -178,11 +178,11 @@ func directoryProgram(c *winCall) {
 	}
 }
 
-// wslManages are options of wsl.exe that run nothing inside of it.
+// wslManages are options of wsl.exe that run nothing inside it.
 var wslManages = []string{"--shutdown", "--terminate", "-t", "--install", "--list", "-l", "--status", "--update",
 	"--set-default", "--export", "--import"}
 
-// wslProgram runs Linux inside of Windows.
+// wslProgram runs Linux inside Windows.
 func wslProgram(c *winCall) {
 	if c.name == "bash" {
 		c.external()

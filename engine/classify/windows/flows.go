@@ -22,7 +22,7 @@ func (w *interpreter) asVariable(name string, v abstract.Arg) abstract.Arg {
 	return v
 }
 
-// fileTaint is the taint of what a file with secrets holds; 0: it is none.
+// fileTaint is the taint of what a file with secrets holds; 0 if it is not one.
 func (w *interpreter) fileTaint(f abstract.Arg) abstract.Taint {
 	dir := w.dirs[0]
 	target := anchor(winPath(f), dir)

@@ -307,7 +307,7 @@ var psVerbs = []string{"set", "new", "remove", "clear", "stop", "start", "restar
 	"confirm", "deny", "approve", "expand", "compress", "edit", "optimize", "checkpoint", "undo", "redo", "merge", "hide",
 	"close", "open", "request", "submit", "receive", "sync", "backup", "convert", "resize", "build", "deploy"}
 
-// psSystemCommand finds a cmdlet that changes the machine; nil: it is none.
+// psSystemCommand finds a cmdlet that changes the machine; nil if it is not one.
 func psSystemCommand(name string) func(c *psCall) psValue {
 	does := func(f func(c *psCall)) func(c *psCall) psValue {
 		return func(c *psCall) psValue { f(c); return unknownPS() }
@@ -552,7 +552,7 @@ var psCustomVerbs = []string{"invoke", "export", "convert", "compress", "edit", 
 // changes is a cmdlet that is known by its verb and noun alone.
 func (c *psCall) changes(verb, noun string) {
 	if !cloudNoun(noun) && slices.Contains(psCustomVerbs, verb) {
-		c.execs() // a module's own command: no more is known of it
+		c.execs() // a module's own command: no more is known about it
 		return
 	}
 	if !cloudNoun(noun) {

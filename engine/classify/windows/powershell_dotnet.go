@@ -40,7 +40,7 @@ func (p *powerShell) property(v psValue, name string, static bool) psValue {
 	return psValue{items: []abstract.Arg{{Text: abstract.HoleText, Taint: v.one().Taint}}, kind: strings.TrimPrefix(v.kind+"."+name, ".")}
 }
 
-// method is a call of .NET: of text what it comes to, of the rest what it does.
+// method is a call of .NET: of text its result, of the rest what it does.
 func (p *powerShell) method(v psValue, name string, args []psValue) psValue {
 	if !p.Spend(len(args) + 1) {
 		return unknownPS()
@@ -65,7 +65,7 @@ func (p *powerShell) method(v psValue, name string, args []psValue) psValue {
 	return p.objectMethod(v, name, first, args)
 }
 
-// textMethod are the methods of text that code is put together with.
+// textMethod are the methods of text that code is assembled with.
 func (p *powerShell) textMethod(v psValue, name string, args []psValue) (psValue, bool) {
 	text, at := v.one(), func(i int) abstract.Arg {
 		if i < len(args) {

@@ -43,7 +43,7 @@ func (p *powerShell) callOperator() bool {
 	return p.src[p.at] == '&' && p.at+1 < len(p.src) && p.src[p.at+1] != '&'
 }
 
-// skip passes blanks, joined lines and comments, and with lines also ends of lines.
+// skip passes spaces, joined lines and comments, and with lines also ends of lines.
 func (p *powerShell) skip(lines bool) {
 	for p.at < len(p.src) {
 		rest := p.src[p.at:]
@@ -375,7 +375,7 @@ func (p *powerShell) functionClause() psValue {
 	return psValue{}
 }
 
-// params are the names of a parameter list: the variables outside of brackets.
+// params are the names of a parameter list: the variables outside brackets.
 func (p *powerShell) params(list string) []string {
 	var names []string
 	for i := 0; i < len(list); i++ {

@@ -392,7 +392,7 @@ func (c *psCall) runBlocks() psValue {
 	return joinedPS(out)
 }
 
-// psCommand finds a cmdlet that is known by itself; nil: it is none.
+// psCommand finds a cmdlet that is known by itself; nil if it is not one.
 func psCommand(name string) func(c *psCall) psValue {
 	if f := psFileCommand(name); f != nil {
 		return f
@@ -445,7 +445,7 @@ func psCommand(name string) func(c *psCall) psValue {
 	return psSystemCommand(name)
 }
 
-// psNetworkCommand finds a cmdlet that talks to another machine; nil: it is none.
+// psNetworkCommand finds a cmdlet that talks to another machine; nil if it is not one.
 func psNetworkCommand(name string) func(c *psCall) psValue {
 	does := func(f func(c *psCall)) func(c *psCall) psValue {
 		return func(c *psCall) psValue { f(c); return unknownPS() }

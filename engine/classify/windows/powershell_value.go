@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// psValue is what an expression of PowerShell comes to.
+// psValue is the result of an expression of PowerShell.
 type psValue struct {
 	items []abstract.Arg // one for each thing
 	list  bool
@@ -26,7 +26,7 @@ func unknownPS() psValue { return psValue{items: []abstract.Arg{abstract.Unknown
 
 func textPS(a abstract.Arg) psValue { return psValue{items: []abstract.Arg{a}} }
 
-// one is the value as one text: of a list all, with blanks between.
+// one is the value as one text: of a list all, with spaces between.
 func (v psValue) one() abstract.Arg {
 	if len(v.items) == 1 {
 		return v.items[0]
@@ -298,7 +298,7 @@ func (p *powerShell) typed(name string) psValue {
 	return castPS(low, p.postfix(p.unary()))
 }
 
-// castPS makes a value of a type.
+// castPS makes a value from a type.
 func castPS(typ string, v psValue) psValue {
 	switch typ {
 	case "char", "char[]":

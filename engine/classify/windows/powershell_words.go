@@ -310,7 +310,7 @@ func (p *powerShell) bareWord(name bool) abstract.Arg {
 	return w
 }
 
-// psPlain are characters that end nothing and begin nothing inside of a word.
+// psPlain are characters that end nothing and begin nothing inside a word.
 func psPlain(c byte) bool {
 	return mask.Alnum(c) || strings.IndexByte("-_./\\:=[]*?#%+!~^@", c) >= 0 || c >= 0x80
 }

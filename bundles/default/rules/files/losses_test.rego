@@ -36,7 +36,7 @@ test_files_that_lose_nearly_all[name] if {
 		"a backup, which git ignores": {"patch": {"git": "ignored", "class": "backup"}, "speaks": true},
 		"a log, which git ignores": {"patch": {"git": "ignored"}, "speaks": false},
 		"in a commit": {"patch": {"git": "clean"}, "speaks": false},
-		"nothing is known of it": {"patch": {}, "speaks": false},
+		"nothing is known about it": {"patch": {}, "speaks": false},
 		"read by the session": {"patch": {"git": "untracked", "ledger": "read"}, "speaks": true},
 		"made by the session": {"patch": {"git": "untracked", "ledger": "created"}, "speaks": false},
 		"written by the session": {"patch": {"git": "untracked", "ledger": "written"}, "speaks": false},

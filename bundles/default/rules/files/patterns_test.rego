@@ -17,7 +17,7 @@ test_moves_into_what_is_missing[name] if {
 	some name, case in {
 		"a pattern": {"speaks": true},
 		"a folder that is there": {"patch": {"exists": "yes"}, "speaks": false},
-		"of which nothing is known": {"patch": {"exists": ""}, "speaks": false},
+		"about which nothing is known": {"patch": {"exists": ""}, "speaks": false},
 		"one name": {"patch": {"certainty": "exact"}, "speaks": false},
 		"copies": {"patch": {"verb": "write"}, "speaks": false},
 		"what goes away": {"patch": {"kind": "file_delete"}, "speaks": false},
