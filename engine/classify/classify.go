@@ -47,7 +47,7 @@ import (
 
 // Version is raised by hand when the facts of some event change, so that
 // replays can tell facts of different classifiers apart.
-const Version = 11
+const Version = 12
 
 // Classifier makes facts of events. The same event in the same world has the
 // same facts. It holds no state and may be used by several goroutines.
