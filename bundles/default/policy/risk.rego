@@ -273,13 +273,6 @@ between(before, list, after) := split(_listed(before, list, after), "\u0000") if
 # description: As a host is one of several, or below it.
 one_or_below(text, separator, list) if strings.any_suffix_match(concat("", [separator, text]), between(separator, list, ""))
 
-# METADATA
-# title: A text matches one of several regular expressions
-matches_one(patterns, text) if {
-	patterns != []
-	regex.match(concat("", ["(?:", concat(")|(?:", patterns), ")"]), text)
-}
-
 # NUL separates the texts, since no path and no host has one.
 _listed(before, list, after) := concat("", [before, concat(concat("", [after, "\u0000", before]), list), after])
 

@@ -1,7 +1,5 @@
 package reviewer.spoken
 
-import data.reviewer.scores
-
 # METADATA
 # title: Essential system package removed
 # custom:
@@ -65,7 +63,8 @@ speaks contains "packages_removed" if {
 speaks contains "packages_removed" if {
 	input.phase == "pre"
 	some c in input.action.commands
-	scores.matches_one(data.reviewer.packages.broad, _line(c))
+	some pattern in data.reviewer.packages.broad
+	regex.match(pattern, _line(c))
 	not "dry_run" in input.action.signals
 }
 

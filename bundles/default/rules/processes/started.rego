@@ -1,7 +1,5 @@
 package reviewer.spoken
 
-import data.reviewer.scores
-
 # METADATA
 # title: Processes killed that the session may not have started
 # custom:
@@ -201,7 +199,8 @@ _own_container(e) if {
 speaks contains "manager_ended" if {
 	input.phase == "pre"
 	some c in input.action.commands
-	scores.matches_one(data.reviewer.processes.managers, _order_line(c))
+	some pattern in data.reviewer.processes.managers
+	regex.match(pattern, _order_line(c))
 	not _own_managed(c)
 }
 

@@ -1,7 +1,5 @@
 package reviewer.spoken
 
-import data.reviewer.scores
-
 # METADATA
 # title: Windows registry changed
 # custom:
@@ -54,7 +52,8 @@ _lifts_guard(e) if {
 speaks contains "proxy_execution" if {
 	input.phase == "pre"
 	some c in input.action.commands
-	scores.matches_one(data.reviewer.execution.proxies, _line(c))
+	some pattern in data.reviewer.execution.proxies
+	regex.match(pattern, _line(c))
 }
 
 # METADATA
@@ -64,7 +63,8 @@ speaks contains "proxy_execution" if {
 speaks contains "recording" if {
 	input.phase == "pre"
 	some c in input.action.commands
-	scores.matches_one(data.reviewer.execution.records, _line(c))
+	some pattern in data.reviewer.execution.records
+	regex.match(pattern, _line(c))
 	not _shows_recording(c)
 }
 
