@@ -147,7 +147,7 @@ func questions() []question {
 	all = append(all, combined()...)
 	all = append(all, ends()...)
 	all = append(all, agentsWork()...)
-	all = append(all, runs()...)
+	all = append(append(all, runs()...), interventionQuestions()...)
 	all = append(all, softened()...)
 	all = append(all, losses()...)
 	for _, t := range engine.Types() {
@@ -437,7 +437,7 @@ func (s *schema) others(path string, v any) []any {
 // otherLists holds for each list what it might be instead.
 func otherLists() map[string][]any {
 	return map[string][]any{
-		"scope.locations": {}, "scope.hosts": {"vm:"}, "system.guards": {"sshd"}, "zones": {"./"}, "code.by_name": {}, "rules.disabled": {"delete_broad"}, "hosts.known": {"example.com"}, "hosts.repository": {}, "secrets.listing": {}, "risk.soft": {}, "unattended_modes": {"alone"},
+		"scope.locations": {}, "scope.hosts": {"vm:"}, "system.guards": {"sshd"}, "zones": {"./"}, "code.by_name": {}, "rules.disabled": {"delete_broad"}, "hosts.known": {"example.com"}, "hosts.repository": {}, "secrets.listing": {}, "risk.soft": {}, "unattended_modes": {"alone"}, "interventions.immediate": {"repetitive_errors"},
 		"services.ends": {"send"}, "services.unknown_ends": {"remove"}, "services.wide": {"stack"}, "services.stores": {"1"}, "services.local": {},
 		"services.recovery": {}, "services.audit": {}, "services.grants": {}, "services.names": {}, "services.reviews": {}, "services.money": {}, "services.payments": {},
 		"services.messages": {}, "services.messengers": {}, "databases.block_unseen": {}, "markers.clusters": {}, "rewrite.planners": {},
@@ -488,7 +488,7 @@ func under(path string, reviewer map[string]any) (undo func()) {
 		}}}
 		return func() { delete(reviewer, "access_lists") }
 	}
-	return func() {}
+	return underInterventions(path, reviewer)
 }
 
 func settingsOf(t *testing.T) map[string]*schema {

@@ -133,8 +133,8 @@ func edited(t testing.TB, file, was, becomes string) *bundles.Effective {
 
 // stopping is the built-in policy, but it ends a session at each denial from the sixth on.
 func stopping(t testing.TB) *bundles.Effective {
-	const was = "\tinput.session.stopped\n} else := []\n"
-	return edited(t, "policy/reasons.rego", was, `	input.session.stopped
+	const was = "\tintervention.chosen\n} else := []\n"
+	return edited(t, "policy/reasons.rego", was, `	intervention.chosen
 } else := [{"kind": "emergency_stop", "reason": "too many denials"}] if {
 	input.session.denials >= 5
 } else := []

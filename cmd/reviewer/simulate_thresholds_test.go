@@ -158,6 +158,9 @@ type moved struct {
 func movedData(base *bundles.Bundle) []moved {
 	var all []moved
 	for _, m := range mutate.Changes(base, func(string) bool { return true }, nil) {
+		if strings.HasPrefix(m.Path, "/reviewer/interventions/") {
+			continue // off in the built-in policy; policy/intervention_test.rego tests the numbers
+		}
 		if m.Operator != mutant.ChangeNumber || strings.HasPrefix(m.File, "patterns/") {
 			continue
 		}

@@ -88,11 +88,11 @@ func TestSessionLabels(t *testing.T) {
 		tale *tale
 		want []engine.Label
 	}{
-		"none":                       {newTale().ran(command("cat a", engine.EffectFileRead, "./a"), ""), []engine.Label{}},
-		"secret":                     {newTale().ran(readEnv, ""), []engine.Label{engine.LabelSecret}},
+		"none":                             {newTale().ran(command("cat a", engine.EffectFileRead, "./a"), ""), []engine.Label{}},
+		"secret":                           {newTale().ran(readEnv, ""), []engine.Label{engine.LabelSecret}},
 		"about which nothing was reported": {newTale().asked(readEnv).asked(request("get", "example.com")), []engine.Label{engine.LabelUntrusted, engine.LabelSecret}},
-		"denied":                     {newTale().answered(readEnv, engine.Block).answered(request("get", "example.com"), engine.Block), []engine.Label{}},
-		"a key that is moved":        {newTale().asked(command("mv key a", engine.EffectFileDelete, "./key", func(e *engine.Effect) { e.Verb, e.Class = "move", engine.ClassCredential })), []engine.Label{engine.LabelSecret}},
+		"denied":                           {newTale().answered(readEnv, engine.Block).answered(request("get", "example.com"), engine.Block), []engine.Label{}},
+		"a key that is moved":              {newTale().asked(command("mv key a", engine.EffectFileDelete, "./key", func(e *engine.Effect) { e.Verb, e.Class = "move", engine.ClassCredential })), []engine.Label{engine.LabelSecret}},
 	} {
 		got := test.tale.next(readEnv).Session
 		if d := cmp.Diff(test.want, got.Labels); d != "" {

@@ -15,6 +15,7 @@ _rows := {
 _ladder := ["soft_correction", "context_reinforcement", "emergency_stop"]
 
 _settings := object.union(data.reviewer.interventions, {
+	"enabled": true,
 	"ladders": {"one": _ladder},
 	"stops": {"repeated": ["around"], "within": 50, "harms": ["loss"], "in_row": 3, "denials": 20},
 })

@@ -1,0 +1,95 @@
+package rego
+
+import (
+	"maps"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// interventionQuestions are questions about what is done when a run goes wrong.
+func interventionQuestions() []question {
+	const issue = "repetitive_errors"
+	made := func(id, kind string, seconds int64, back engine.Return) engine.InterventionFacts {
+		return engine.InterventionFacts{Kind: kind, Issue: id, Agent: engine.MainAgent, Ago: 20, MS: seconds * 1000, Run: true, Factor: 0.5, Back: &back}
+	}
+	soft := func(seconds int64) engine.InterventionFacts {
+		return made(issue, engine.SoftCorrection, seconds, engine.Return{Actions: 2, MS: 2000})
+	}
+	helped := engine.Return{Actions: 200, MS: 200_000}
+	past := func(list ...engine.InterventionFacts) func(*question) {
+		return func(q *question) { q.in.Session.Interventions = list }
+	}
+	grows := func(ratio float64) func(*question) {
+		return func(q *question) {
+			q.in.Session.Growing = []engine.Growth{{Resource: "files", Ratios: []float64{ratio}}}
+		}
+	}
+	found := func(id string, confidence float64) func(*question) {
+		return func(q *question) {
+			q.findings = append(q.findings, engine.Finding{ID: id, Level: "medium", Confidence: confidence})
+		}
+	}
+	about := func(id string, change ...func(*question)) question {
+		return ask(engine.Action{Types: []engine.Type{engine.TypeFileRead}}, append([]func(*question){found(id, 1)}, change...)...)
+	}
+	reminded := func(change func(*question)) question {
+		return about(issue, past(soft(130)), change)
+	}
+	all := []question{
+		about(issue), about(issue, func(q *question) { q.in.Event.Result = &engine.ResultFacts{Trouble: engine.TroubleMissing} }),
+		about(issue, past(soft(20))), about(issue, past(soft(100))),
+		about(issue, past(made(issue, engine.SoftCorrection, 400, helped), soft(130))),
+		about(issue, past(made(issue, engine.SoftCorrection, 130, engine.Return{Actions: 8, MS: 100_000}))),
+		about(issue, past(made(issue, engine.SoftCorrection, 130, engine.Return{Actions: 20, MS: 30_000}))),
+		about(issue, past(made(issue, engine.ContextReinforcement, 130, engine.Return{Actions: 2, MS: 2000}))),
+		reminded(func(q *question) { q.in.Goal.Intents = []engine.Intent{engine.IntentFix} }),
+		reminded(func(q *question) {
+			q.in.Goal.Constraints = []engine.ConstraintFacts{{Kind: engine.ConstraintLeave, What: "billing/", Later: []engine.Intent{}}}
+		}),
+		about(issue, past(soft(2000), soft(1800), soft(1600), soft(1400), soft(1200), soft(1000), soft(800), soft(600), soft(400), soft(200))),
+		about("resource_spiral"), about("resource_spiral", grows(1.3)), about("resource_spiral", grows(1.6)), about("resource_spiral", grows(2.5)),
+		about("resource_spiral", past(made(issue, engine.ResourceThrottling, 400, helped))),
+		about("scope_creep", past(made("scope_creep", engine.ResourceThrottling, 130, engine.Return{Actions: 2, MS: 2000}))),
+		about("deny_workaround"), about("deny_workaround", past(made("deny_workaround", engine.SoftCorrection, 130, helped))),
+		about("exfiltration", func(q *question) { q.in.Session.DeniedHarms = []string{engine.HarmSecret, engine.HarmSecret} }),
+		about("exfiltration", func(q *question) { q.in.Session.Denials = 19 }),
+	}
+	for _, kind := range engine.EffectKinds() {
+		a := effect(engine.EffectKind(kind), nil)
+		a.Types = []engine.Type{engine.TypeFileRead}
+		all = append(all, ask(a, found(issue, 0.95)), ask(a, found(issue, 0.85)))
+	}
+	return all
+}
+
+// underInterventions holds what else must be so for a setting of interventions to matter.
+func underInterventions(path string, reviewer map[string]any) (undo func()) {
+	other := map[string]any{
+		"interventions.progressive":             []any{"repetitive_errors"},
+		"interventions.severity.base":           []any{"repetitive_errors"},
+		"interventions.severity.impact":         []any{"repetitive_errors"},
+		"interventions.severity.escalation":     []any{"repetitive_errors"},
+		"interventions.severity.window_seconds": []any{"repetitive_errors"},
+		"interventions.severity.below":          []any{"repetitive_errors"},
+		"interventions.texts.strong":            "strong",
+	}[path]
+	if !strings.HasPrefix(path, "interventions.") || path == "interventions.enabled" {
+		return func() {}
+	}
+	settings, _ := reviewer["interventions"].(map[string]any)
+	was := maps.Clone(settings)
+	now := maps.Clone(settings)
+	if now == nil {
+		now = map[string]any{}
+	}
+	now["enabled"] = true
+	switch other.(type) {
+	case string:
+		now["reinforcement_strength"] = other
+	case []any:
+		now["immediate"] = other
+	}
+	reviewer["interventions"] = now
+	return func() { reviewer["interventions"] = was }
+}
