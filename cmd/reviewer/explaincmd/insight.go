@@ -304,7 +304,8 @@ func near(a *cel.Answer) bool {
 // aboutCall reports whether a question says something of this very call: that it has
 // a certain word. What it lacks, and of what kind its effects are, is true of most calls.
 func aboutCall(q cel.Question) bool {
-	return q.Holds && len(q.Within) == 0 && strings.Contains(q.Text, `"`) && !strings.HasPrefix(q.Text, "!") && !strings.Contains(q.Text, ".kind ")
+	return q.Holds && len(q.Within) == 0 && strings.Contains(q.Text, `"`) &&
+		!strings.HasPrefix(q.Text, "!") && !strings.Contains(q.Text, ".kind ")
 }
 
 // nearWithin reports whether all questions about an item but one were true of some. Of
