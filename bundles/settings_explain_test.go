@@ -93,7 +93,7 @@ func TestExplainListsEverySetting(t *testing.T) {
 	for _, key := range keys { // an entry of a map with names of its own is listed below the map's name
 		above := key[:max(strings.LastIndex(key, "."), 0)]
 		if want[key] == nil && want[above] == nil {
-			t.Errorf("%s is listed, and is no setting", key)
+			t.Errorf("%s is listed, but not a setting", key)
 		}
 	}
 	if i, j := slices.Index(keys, "risk.low_threshold"), slices.Index(keys, "risk.critical_threshold"); i > j {

@@ -50,7 +50,7 @@ func hasOwnTexts(c cases.Case) bool {
 }
 
 // blockedOrAsked returns the decisions of a case that block a call or ask about it. A
-// stopped session has a text of its own.
+// stop has a text of its own.
 func blockedOrAsked(t *testing.T, runner *caseRunner, c cases.Case) []*engine.Decision {
 	t.Helper()
 	result, err := runner.Run(context.Background(), c)
@@ -60,7 +60,7 @@ func blockedOrAsked(t *testing.T, runner *caseRunner, c cases.Case) []*engine.De
 	var list []*engine.Decision
 	for _, r := range result.Records {
 		if d := r.Decision; r.Phase == engine.PhasePre && d != nil && (d.Enforced == engine.Block || d.Enforced == engine.Ask) {
-			if ids := d.RuleIDs(); len(ids) == 0 || ids[0] != "session_stopped" {
+			if ids := d.RuleIDs(); !d.Stops() && (len(ids) == 0 || ids[0] != "session_stopped") {
 				list = append(list, d)
 			}
 		}

@@ -102,16 +102,21 @@ _issue := [r | some r in spoken.rules; r.mode != "observe"; _laddered(r)][0] if 
 
 _laddered(r) if _settings.ladders[r.id]
 
-_laddered(r) if r.id in _settings.stops.repeated
+_laddered(r) if _repeated(r)
 
 _laddered(r) if {
 	r.decision == "warn"
 	input.finding[r.id].level
 }
 
+_repeated(r) if {
+	r.decision == "block"
+	r.id in _settings.stops.repeated
+}
+
 _kind := "soft_correction" if {
 	# The first time, what gets around a denial is only denied.
-	_issue.id in _settings.stops.repeated
+	_repeated(_issue)
 } else := _by_severity if {
 	_weighed
 } else := _rungs[_rung]
@@ -138,7 +143,7 @@ _rung := 0 if {
 	not _moves_up
 } else := min([_at + 1, count(_rungs) - 1])
 
-# Where the ladder has changed in the meantime, it starts anew.
+# Where the ladder has changed in the meantime, it starts again.
 _at := max(array.concat([0], [i | some i, kind in _rungs; kind == _last.kind]))
 
 _moves_up if {
@@ -177,13 +182,13 @@ _uses(kind) := count([i | some i in _own; i.kind == kind])
 # own, and the agent would not read the message.
 _waits if {
 	_kind in {"soft_correction", "context_reinforcement"}
-	not _issue.id in _settings.stops.repeated
+	not _repeated(_issue)
 	_too_soon
 }
 
 _waits if {
 	outcome.answered != "warn"
-	not _issue.id in _settings.stops.repeated
+	not _repeated(_issue)
 }
 
 _waits if _kind == "emergency_stop" # and nothing may stop the session
@@ -287,7 +292,7 @@ _strong := _texts.strong if {
 	_settings.reinforcement_strength == "strong"
 } else := ""
 
-# What is known of the error says more than what is known of the pattern.
+# A known error says more than the pattern.
 _advice := concat("", [_settings.guidance[input.event.result.trouble], " "]) if {
 	true
 } else := concat("", [_settings.corrections[chosen.issue], " "]) if {

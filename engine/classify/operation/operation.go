@@ -157,7 +157,7 @@ func joined(parts []string) []string {
 }
 
 // counts reports whether the verb at i is what an operation's name is about. What
-// stops is worth a word only if it is a machine.
+// stops is worth mentioning only if it is a machine.
 func (w *Words) counts(kind string, parts []string, i int) bool {
 	switch kind {
 	case "delete", "halt":

@@ -214,7 +214,7 @@ func recipes(c *shell.Call, run func(*shell.Call) (seen bool)) {
 	}
 }
 
-// Bounds of what is looked for among the arguments of a program of which
+// Bounds of what is looked for among the arguments of a program about which
 // nothing is known: what lies beyond them is not a command line that somebody
 // writes.
 const (
@@ -223,7 +223,7 @@ const (
 	maxGuesses      = 16
 )
 
-// guesses finds commands among the arguments of a program of which nothing is
+// guesses finds commands among the arguments of a program about which nothing is
 // known: it may run them. The words from one on that is a program's name are one,
 // and so is each text with blanks in it.
 func guesses(c *shell.Call) {

@@ -88,7 +88,7 @@ func (u Unpacking) takes(name string) bool {
 	})
 }
 
-// decides reports whether a file of a class does more than lie there: settings,
+// decides reports whether a file of a class does more than exist: settings,
 // hooks, workflows and start-up files.
 func decides(c engine.Class) bool {
 	switch c {
