@@ -52,7 +52,7 @@ func (o *others) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, &o.SchemaNode)
 }
 
-// Child returns the node of a key; nil if there is no such key.
+// Child returns the node of a key; nil if the key is unknown.
 func (s *SchemaNode) Child(key string) *SchemaNode {
 	if node := s.Properties[key]; node != nil {
 		return node

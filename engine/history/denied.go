@@ -185,7 +185,7 @@ func (h *State) foldInterventions(r *engine.Record) {
 	}
 	h.Interventions = keepLast(append(h.Interventions, intervention{
 		N: r.N, At: h.Actions, T: max(h.T, r.T), Agent: agentOf(r), Factor: min(max(d.Intervention.Factor, 0), 1),
-		Kind: boundKey(d.Intervention.Kind, digestLength+digestLength), Issue: truncateKey(d.Intervention.Issue),
+		Kind: truncateKey(d.Intervention.Kind), Issue: truncateKey(d.Intervention.Issue),
 	}), maxInterventions)
 }
 

@@ -93,6 +93,9 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 		answer, err = r.answer(ctx, t, h)
 		return err
 	})
+	if err == nil && answer.Mode != engine.ModeDuplicate {
+		answer.Text = r.quote(h, answer.Text)
+	}
 	return answer, err
 }
 
@@ -227,7 +230,7 @@ func (r *Reviewer) first(ctx context.Context, t history.Tail, h *review) (engine
 	if err := r.act(t, h.rec); err != nil {
 		return engine.Answer{}, err
 	}
-	answer := r.answerTo(h.event, h.rec)
+	answer := engine.AnswerOf(h.rec)
 	answer.Args = args
 	return answer, nil
 }

@@ -9,20 +9,17 @@ import (
 // maxRequest limits what a reminder quotes of a person's words, in bytes of JSON.
 const maxRequest = 300
 
-// answerTo returns the answer of a record that was just made. A reminder quotes
-// the person's words, which only the transcript has: they go to the agent and
-// into no record.
-func (r *Reviewer) answerTo(e engine.Event, rec *engine.Record) engine.Answer {
-	d := rec.Decision
+// quote puts a person's words into a reminder in place of what stands for them in
+// the record. Only the transcript has them: they go to the agent and into no
+// record. It is read after the session's lock is released.
+func (r *Reviewer) quote(h *review, text string) string {
+	d := h.rec.Decision
 	if r.Request == nil || d == nil || d.Intervention == nil || d.Intervention.Request == "" {
-		return engine.AnswerOf(rec)
+		return text
 	}
-	words := engine.ClipJSON(strings.Join(strings.Fields(r.mask(r.Request(e))), " "), maxRequest)
+	words := engine.ClipJSON(strings.Join(strings.Fields(r.mask(r.Request(h.event))), " "), maxRequest)
 	if words == "" {
-		return engine.AnswerOf(rec)
+		return text
 	}
-	own, decision, made := *rec, *d, *d.Intervention
-	made.Request = "“" + words + "”"
-	decision.Intervention, own.Decision = &made, &decision
-	return engine.AnswerOf(&own)
+	return strings.ReplaceAll(text, d.Intervention.Request, "“"+words+"”")
 }

@@ -94,6 +94,9 @@ func settle(d *engine.Decision) error {
 			return fmt.Errorf("policy returned the operation %q, which is not one of %s", op.Op, strings.Join(engine.Operations(), ", "))
 		}
 	}
+	if i := d.Intervention; i != nil && !slices.Contains(engine.Interventions(), i.Kind) {
+		return fmt.Errorf("policy returned the intervention %q, which is not one of %s", i.Kind, strings.Join(engine.Interventions(), ", "))
+	}
 	limits := []limit{{480, 8, uncut}, {240, 8, uncut}, {120, 5, uncut}, {60, 3, uncut}, {30, 1, uncut},
 		{30, 1, 960}, {30, 1, 240}, {30, 1, 60}}
 	for i := 0; ; i++ {

@@ -58,7 +58,7 @@ _stop := {"issue": _again, "reason": _text(_settings.texts.repeated, {"{rule}": 
 	_stoppable
 	_issue
 	count(_run) >= _settings.max_interventions_per_execution
-} else := {"issue": _issue.id, "reason": _text(_settings.texts.ladder, {"{reason}": data.reviewer.reasons.brief(_issue)})} if {
+} else := {"issue": _issue.id, "reason": _text(_settings.texts.ladder, {"{reason}": trim_suffix(data.reviewer.reasons.brief(_issue), ".")})} if {
 	_stoppable
 	_kind == "emergency_stop"
 }
@@ -231,7 +231,7 @@ _factor := _settings.reduction_factors.severe if {
 
 _growth := max(array.concat([0], [ratio | some g in input.session.growing; some ratio in g.ratios]))
 
-_throttles := [i.factor | some i in _run; i.kind == "resource_throttling"]
+_throttles := [i.factor | some i in _run; i.kind == "resource_throttling"; _settings.enabled]
 
 # METADATA
 # title: The limits of a throttled session

@@ -112,7 +112,9 @@ test_limits[name] if {
 		"ten times": {"n": 10, "limits": {"calls": 1, "requests": 1}},
 	}
 	doc := _found("one", {"interventions": [i | some i in _throttled(case.n); case.n > 0]})
-	limits := intervention.limits with input as doc with data.reviewer.interventions.limits as {"calls": 10, "requests": 4}
+	limits := intervention.limits with input as doc
+		with data.reviewer.interventions.limits as {"calls": 10, "requests": 4}
+		with data.reviewer.interventions.enabled as true
 	case.limits == object.filter(limits, ["calls", "requests"])
 }
 
@@ -123,7 +125,15 @@ test_exceeded[name] if {
 		"requests": {"limits": {"calls": 16, "requests": 8}, "said": ["4 network requests in 60 seconds"]},
 	}
 	doc := object.union(_found("one", {"interventions": _throttled(1)}), {"action": {"types": ["network_request"]}})
-	case.said == intervention.exceeded with input as doc with data.reviewer.interventions.limits as case.limits
+	case.said == intervention.exceeded with input as doc
+		with data.reviewer.interventions.limits as case.limits
+		with data.reviewer.interventions.enabled as true
+}
+
+# A session that was throttled has no limits once interventions are switched off.
+test_no_limits_where_off if {
+	doc := _found("one", {"interventions": _throttled(1)})
+	intervention.limits == {} with input as doc with data.reviewer.interventions.enabled as false
 }
 
 test_factor[name] if {

@@ -15,7 +15,7 @@ import (
 )
 
 // side is one side of a comparison: the policy that a reference names, or what
-// was recorded, of which there is no policy. kept has the policies that records name.
+// was recorded, which has no policy. kept has the policies that records name.
 func side(ctx context.Context, a *cli.App, ref string, kept *active.PolicyFinder) (simulate.Side, *bundles.Effective, error) {
 	if ref == active.RefRecorded {
 		return simulate.Side{Named: simulate.Named{Name: ref, Recorded: true, Rules: []string{}, Patterns: []string{}}}, nil, nil

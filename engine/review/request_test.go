@@ -1,0 +1,37 @@
+package review
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// A reminder quotes what a person said, masked and shortened; without their words
+// it says what stands for them in the record.
+func TestQuote(t *testing.T) {
+	const stands = "(the words cannot be read)"
+	reminder := &engine.Record{Decision: &engine.Decision{Intervention: &engine.Intervention{Kind: engine.ContextReinforcement, Request: stands}}}
+	for _, c := range []struct {
+		name, words, want string
+		rec               *engine.Record
+	}{
+		{"a request", "Start\nthe shop.", "The user asked: “Start the shop.”", reminder},
+		{"a secret", "Use hunter2.", "The user asked: “Use [masked].”", reminder},
+		{"no words", "", "The user asked: " + stands, reminder},
+		{"no reminder", "Start the shop.", "The user asked: " + stands, &engine.Record{Decision: &engine.Decision{}}},
+		{"not decided", "Start the shop.", "The user asked: " + stands, &engine.Record{}},
+	} {
+		r := Reviewer{
+			Request: func(engine.Event) string { return c.words },
+			Mask:    func(text string) string { return strings.ReplaceAll(text, "hunter2", "[masked]") },
+		}
+		if got := r.quote(&review{rec: c.rec}, "The user asked: "+stands); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+	long := Reviewer{Request: func(engine.Event) string { return strings.Repeat("word ", 1000) }}
+	if got := long.quote(&review{rec: reminder}, stands); len(got) > maxRequest+20 {
+		t.Errorf("a long request is quoted with %d bytes", len(got))
+	}
+}
