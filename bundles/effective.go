@@ -335,7 +335,7 @@ func orEmpty(s []string) []string {
 func parseView(settings map[string]any) (engine.View, error) {
 	windows, err := parseWindows(settings["windows"])
 	interventions, _ := settings["interventions"].(map[string]any)
-	if seconds := whole(interventions["metrics_window_seconds"]); seconds > 0 && interventions["enabled"] == true {
+	if seconds := whole(interventions["metrics_window_seconds"]); seconds > 0 {
 		windows = append(windows, engine.Window{Name: "metrics", For: time.Duration(seconds) * time.Second})
 	}
 	history, _ := settings["history"].(map[string]any)

@@ -262,8 +262,7 @@ _use["files"] := input.session.file_ops if "changes_files" in input.facts
 
 _with(type) := 1 + object.get(_metrics.by_type, type, 0) if type in input.action.types
 
-# The window is there where interventions are switched on.
-_metrics := object.get(input.history.windows, "metrics", {})
+_metrics := input.history.windows.metrics
 
 # What the agent is told
 
