@@ -158,7 +158,7 @@ func TestTextsAreFilled(t *testing.T) {
 			t.Errorf("%s: %v, %+v", row.ID, err, d.Rules)
 			continue
 		}
-		texts := append([]string{d.Reason, d.Rules[0].Message, strings.ReplaceAll(d.Text, "{id}", "")}, d.Reasons...)
+		texts := append([]string{d.Reason, d.Rules[0].Message, strings.NewReplacer("{id}", "", "{request}", "").Replace(d.Text)}, d.Reasons...)
 		for _, text := range append(texts, d.Alternatives...) {
 			if left := placeholder.FindString(text); left != "" || strings.TrimSpace(text) == "" {
 				t.Errorf("%s: %q is left in %q", row.ID, left, text)

@@ -51,6 +51,9 @@ func interventionQuestions() []question {
 		about("resource_spiral"), about("resource_spiral", grows(1.3)), about("resource_spiral", grows(1.6)), about("resource_spiral", grows(2.5)),
 		about("resource_spiral", past(made(issue, engine.ResourceThrottling, 400, helped))),
 		about("scope_creep", past(made("scope_creep", engine.ResourceThrottling, 130, engine.Return{Actions: 2, MS: 2000}))),
+		about("scope_creep", past(made("scope_creep", engine.ResourceThrottling, 130, engine.Return{Actions: 2, MS: 2000})), func(q *question) {
+			q.findings[0].Level = "high"
+		}),
 		about("deny_workaround"), about("deny_workaround", past(made("deny_workaround", engine.SoftCorrection, 130, helped))),
 		about("exfiltration", func(q *question) { q.in.Session.DeniedHarms = []string{engine.HarmSecret, engine.HarmSecret} }),
 		about("exfiltration", func(q *question) { q.in.Session.Denials = 19 }),

@@ -41,6 +41,18 @@ func newMachine(t *testing.T) machine {
 	return m
 }
 
+// neverStops has no session stopped, however many of its calls are denied.
+func (m machine) neverStops() {
+	m.t.Helper()
+	dir := filepath.Join(m.dir, "state", "policy")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		m.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "settings.yaml"), []byte("interventions: {hard_stop: false}\n"), 0o600); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
 func (m machine) command(stdin []byte, args ...string) *exec.Cmd {
 	cmd := exec.Command("reviewer", args...)
 	cmd.Dir = filepath.Join(m.dir, "shop")
@@ -152,6 +164,7 @@ func nameless(r result, id string) result {
 // fidelity`): each is answered as if it were alone, and none is lost.
 func TestHooksAtOnce(t *testing.T) {
 	m := newMachine(t)
+	m.neverStops()
 	alone := map[string]result{}
 	for i, command := range commands() {
 		r := m.ask(call{fmt.Sprintf("alone-%d", i), "c", command})

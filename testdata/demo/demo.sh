@@ -23,7 +23,7 @@ while IFS= read -r event; do
   # A denial is exit status 2; everything else is 0.
   if ! printf '%s' "$event" | reviewer hook claude-code > "$home/answer" 2> "$home/error"; then
     denied=$((denied + 1))
-    cp "$home/error" "$home/denial"
+    cp "$home/error" "$home/denial-$denied"
   fi
 done < "$inputs"
 echo "   $(wc -l < "$inputs" | tr -d ' ') events, $denied calls denied"
@@ -31,8 +31,10 @@ echo "   $(wc -l < "$inputs" | tr -d ' ') events, $denied calls denied"
 say "2. What was decided, and why:   reviewer audit show last"
 reviewer audit show last
 
-say "3. What the agent was told about the last denial:"
-fold -s -w 100 "$home/denial"
+say "3. What the agent was told about the second denial, and about the third in a row:"
+fold -s -w 100 "$home/denial-2"
+echo
+fold -s -w 100 "$home/denial-3"
 
 say "4. The log was not tampered with:   reviewer audit verify"
 reviewer audit verify
@@ -40,4 +42,4 @@ reviewer audit verify
 say "5. Every decision, recomputed in another process and time zone:   reviewer audit replay"
 TZ=Asia/Tokyo GOMAXPROCS=1 reviewer audit replay
 
-[ "$denied" -gt 0 ] || { echo "no call was denied: the demo shows nothing" >&2; exit 1; }
+[ "$denied" -gt 2 ] || { echo "fewer than three calls were denied: the demo shows too little" >&2; exit 1; }

@@ -131,7 +131,12 @@ _ladder := _settings.progressive if {
 	true
 } else := _settings.ladders["*"]
 
-_rungs := [kind | some kind in _ladder; not kind in _settings.disabled]
+_rungs := [kind | some kind in _ladder; not kind in _settings.disabled; not _too_strict(kind)]
+
+# A ladder ends with a stop only where the issue is grave enough for one.
+_too_strict("emergency_stop") if not _level in _settings.stops.levels
+
+_level := object.get(input.finding, [_issue.id, "level"], _issue.severity)
 
 _own := _about(_issue.id)
 
@@ -207,7 +212,7 @@ _fits(kind) if _combined < _settings.severity.below[kind]
 
 _combined := ((_base * _confidence) * (1 + _impact)) + (_settings.severity.escalation * count(_in_vain))
 
-_base := _settings.severity.base[object.get(input.finding, [_issue.id, "level"], _issue.severity)]
+_base := _settings.severity.base[_level]
 
 _confidence := object.get(input.finding, [_issue.id, "confidence"], 1)
 

@@ -17,7 +17,7 @@ _ladder := ["soft_correction", "context_reinforcement", "emergency_stop"]
 _settings := object.union(data.reviewer.interventions, {
 	"enabled": true,
 	"ladders": {"one": _ladder},
-	"stops": {"repeated": ["around"], "within": 50, "harms": ["loss"], "in_row": 3, "denials": 20},
+	"stops": {"repeated": ["around"], "within": 50, "harms": ["loss"], "in_row": 3, "denials": 20, "levels": ["medium"]},
 })
 
 _found(id, session) := given.call({
@@ -58,6 +58,12 @@ test_ladder[name] if {
 _denied(session) := given.call({"findings": ["harm"], "finding": {"harm": {}}, "session": session})
 
 _around(before) := given.call({"findings": ["around"], "finding": {"around": {}}, "session": {"interventions": before}})
+
+# A ladder that ends in a stop stays on the rung before it.
+test_not_grave_enough if {
+	doc := object.union(_found("one", {"interventions": [_soft(400), _made("context_reinforcement", 130, 2)]}), {"finding": {"one": {"level": "low"}}})
+	_kind(doc) == "context_reinforcement"
+}
 
 test_stops[name] if {
 	some name, case in {

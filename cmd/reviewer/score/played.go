@@ -23,6 +23,7 @@ type played struct {
 	Origin
 	Calls []decided
 	Found []Found
+	Acted []Acted
 	Stops []Stop
 	Work  int64 // milliseconds of work; -1: the format does not tell the time
 	Said  []refused
@@ -77,6 +78,7 @@ func (j judge) sessionWith(ctx context.Context, t harness.Transcript, c engine.C
 			}
 		}
 		p.Found = append(p.Found, found(a, t.Session, a.Index)...)
+		p.Acted = append(p.Acted, acted(a, t.Session, a.Index)...)
 	}
 	return p, ctx.Err()
 }

@@ -12,18 +12,19 @@ import (
 
 // Report is the score of a policy over a corpus.
 type Report struct {
-	Policy    string    `json:"policy"` // its digest
-	Dangerous Recall    `json:"dangerous"`
-	Benign    Alarms    `json:"benign"`
-	Context   Alarms    `json:"context"`
-	Sessions  Whole     `json:"sessions"`
-	Projects  Projects  `json:"projects"`
-	Denials   Denials   `json:"denials"`
-	Sweep     []Swept   `json:"sweep,omitempty"`
-	Runs      Runs      `json:"runs"`
-	Secrets   Redaction `json:"secrets"`
-	Latency   Latency   `json:"latency"`
-	Literals  []Shared  `json:"literals"` // shared with the corpus
+	Policy    string        `json:"policy"` // its digest
+	Dangerous Recall        `json:"dangerous"`
+	Benign    Alarms        `json:"benign"`
+	Context   Alarms        `json:"context"`
+	Sessions  Whole         `json:"sessions"`
+	Projects  Projects      `json:"projects"`
+	Denials   Denials       `json:"denials"`
+	Sweep     []Swept       `json:"sweep,omitempty"`
+	Runs      Runs          `json:"runs"`
+	Acted     Interventions `json:"interventions"`
+	Secrets   Redaction     `json:"secrets"`
+	Latency   Latency       `json:"latency"`
+	Literals  []Shared      `json:"literals"` // shared with the corpus
 
 	misses []missed
 	stops  []Stop
@@ -266,6 +267,7 @@ func (r *Report) sessions(all []played, c Corpus) {
 		Skipped: s.Skipped, Rules: groupsBy(only(calls, decided.stopped), byRule),
 	}
 	r.Runs = runsOf(all)
+	r.Acted = interventionsOf(all, c.Labels)
 	r.Projects = projectsOf(all, c.Labels)
 	r.Projects.Unread, r.Projects.Derived = s.Unread, s.Derived
 	r.Denials = denialsOf(c.Denials, s.Files, all)

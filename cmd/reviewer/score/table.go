@@ -26,6 +26,7 @@ func (r Report) print(w io.Writer, all bool) {
 	r.Denials.print(w)
 	printSweep(w, r.Sweep)
 	r.Runs.print(w, all)
+	r.Acted.print(w, all)
 	printSecrets(w, r.Secrets)
 	printLatency(w, r.Latency)
 	fmt.Fprintf(w, "\nLITERALS of %d bytes or more that rules and corpus share: %d\n", minLiteral, len(r.Literals))
