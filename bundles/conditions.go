@@ -63,6 +63,9 @@ type Rule struct {
 	Hysteresis *int `json:"hysteresis,omitempty" yaml:"hysteresis"`
 	// The threshold does not follow the setting patterns.sensitivity.
 	Fixed bool `json:"fixed,omitempty" yaml:"fixed"`
+	// Factor on threshold and levels in a session that was resumed with limits; 0: none.
+	// It comes from the settings.
+	Limited float64 `json:"-" yaml:"-"`
 	// Calls for which the condition must be true and must be false; run by policy test.
 	Examples RuleExamples `json:"examples,omitempty" yaml:"examples"`
 

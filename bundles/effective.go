@@ -143,14 +143,18 @@ func (e *Effective) EffectiveRules() []Rule {
 	rules, _ := e.Settings["rules"].(map[string]any)
 	disabled, _ := rules["disabled"].([]any)
 	enabled, _ := patterns["enabled_patterns"].([]any)
-	factor := sensitivity(patterns)
+	factor, limited := sensitivity(patterns, patterns["sensitivity"]), sensitivity(patterns, e.resumed()["sensitivity"])
 	var all []Rule
 	for _, r := range e.Rules() {
 		off := patterns["enabled"] == false || slices.Contains(disabled, any(r.ID)) || !looksAt(enabled, r.ID)
 		if r.Pattern() && !r.Always && off {
 			continue
 		}
-		all = append(all, r.scaled(factor*r.moved(patterns)))
+		r = r.scaled(factor * r.moved(patterns))
+		if r.Pattern() && !r.Fixed {
+			r.Limited = min(limited, factor) / factor
+		}
+		all = append(all, r)
 	}
 	return all
 }
@@ -170,11 +174,18 @@ func (r Rule) moved(patterns map[string]any) float64 {
 	return 1
 }
 
-// sensitivity is the factor on the thresholds of patterns.
-func sensitivity(patterns map[string]any) float64 {
+// resumed are the settings for sessions that were resumed with limits.
+func (e *Effective) resumed() map[string]any {
+	interventions, _ := e.Settings["interventions"].(map[string]any)
+	resume, _ := interventions["resume"].(map[string]any)
+	return resume
+}
+
+// sensitivity is the factor on the thresholds of patterns for a word such as high.
+func sensitivity(patterns map[string]any, word any) float64 {
 	factors, _ := patterns["factors"].(map[string]any)
-	word, _ := patterns["sensitivity"].(string)
-	if f := number(Normal(factors[word])); f > 0 {
+	name, _ := word.(string)
+	if f := number(Normal(factors[name])); f > 0 {
 		return f
 	}
 	return 1

@@ -76,7 +76,7 @@ func (h *Host) Answers(in *engine.Input) []Answer {
 	language := h.tracking()
 	for i := range h.conditions {
 		c := &h.conditions[i]
-		a := Answer{ID: c.ID, Match: c.Match.unmet(in), Threshold: c.Threshold}
+		a := Answer{ID: c.ID, Match: c.Match.unmet(in), Threshold: c.Threshold * c.factor(in)}
 		a.listsMatched = len(a.Match) == 0 && c.Match.specific()
 		if language != nil && len(a.Match) <= 1 {
 			a.ask(language, c, &variables{in: in})

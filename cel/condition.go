@@ -19,6 +19,7 @@ type Condition struct {
 	Measure   string  // CEL, a number; rounded to 1e-6 before it is compared
 	Threshold float64 // of Measure: reached counts
 	Levels    []Level // levels of a Measure
+	Limited   float64 // factor on both in a session that was resumed with limits; 0: none
 
 	Confidence string // CEL, a number from 0 to 1: how sure it is that the finding means what it says
 	Details    string // CEL, a string: what was measured, in words

@@ -193,8 +193,9 @@ func (c *condition) measured(f *engine.Finding, vars *variables) (bool, error) {
 	if f.Measure, err = number(v); err != nil {
 		return false, err
 	}
-	f.Level = c.level(f.Measure)
-	return f.Measure >= engine.Round6(c.Threshold), nil
+	factor := c.factor(vars.in)
+	f.Level = c.level(f.Measure, factor)
+	return f.Measure >= engine.Round6(c.Threshold*factor), nil
 }
 
 // describe fills in the texts and numbers of a finding other than its measure.
@@ -232,9 +233,17 @@ func clip(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
-func (c *condition) level(measure float64) string {
+// factor is what the threshold and the levels are multiplied by for an input.
+func (c *condition) factor(in *engine.Input) float64 {
+	if c.Limited == 0 || in.Session.Resumed != engine.ResumeLimits {
+		return 1
+	}
+	return c.Limited
+}
+
+func (c *condition) level(measure, factor float64) string {
 	for _, l := range c.Levels { // highest first
-		if measure >= engine.Round6(l.At) {
+		if measure >= engine.Round6(l.At*factor) {
 			return l.Level
 		}
 	}

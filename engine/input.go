@@ -35,6 +35,8 @@ type SessionFacts struct {
 	Stopped     bool    `json:"stopped"`               // a person or the policy stopped the session
 	StopReason  string  `json:"stop_reason,omitempty"` // why it was stopped
 	StopBy      string  `json:"stop_by,omitempty"`     // who stopped it
+	Aborted     bool    `json:"aborted,omitempty"`     // a person ended the session for good; it is stopped as well
+	Resumed     string  `json:"resumed,omitempty"`     // conditions on which a person resumed it: limits, supervise; absent: none
 	Actions     int64   `json:"actions"`               // calls reviewed before this one
 	Prompts     int64   `json:"prompts"`               // prompts so far
 	FileOps     int64   `json:"file_ops"`              // writes and deletions since the last prompt, this action's included

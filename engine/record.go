@@ -20,6 +20,13 @@ const (
 	ControlAllowSession = "allow_session" // this exact call, until the session ends
 	ControlScope        = "scope"         // a path belongs to the session's scope
 	ControlUnscope      = "unscope"       // it no longer does
+	ControlAbort        = "abort"         // the session ends for good
+)
+
+// The conditions on which a person resumes a session.
+const (
+	ResumeLimits    = "limits"    // lower limits, fewer tools, patterns that are found sooner
+	ResumeSupervise = "supervise" // whatever changes something is asked about
 )
 
 // SessionKey identifies a session.
@@ -187,7 +194,8 @@ type Open struct {
 
 // Control is a person's choice.
 type Control struct {
-	Do     string `json:"do"` // stop, resume, allow_once, allow_session, scope, unscope
+	Do     string `json:"do"`             // stop, resume, abort, allow_once, allow_session, scope, unscope
+	Mode   string `json:"mode,omitempty"` // resume: limits or supervise; absent: as before the stop
 	Reason string `json:"reason,omitempty"`
 	By     string `json:"by,omitempty"`     // user, as far as the system knows
 	Of     string `json:"of,omitempty"`     // in the ledger: the chain that it concerns

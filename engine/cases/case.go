@@ -116,6 +116,7 @@ type Event struct {
 	Allow  string          `json:"allow,omitempty"`  // a person allows the last call: once or session
 	Stop   string          `json:"stop,omitempty"`   // a person stops the session; the reason
 	Resume string          `json:"resume,omitempty"` // a person resumes the session; the reason
+	With   string          `json:"with,omitempty"`   // resume: on which conditions, limits or supervise
 	Phase  string          `json:"phase,omitempty"`  // another event of the agent
 	Call   int             `json:"call,omitempty"`   // which call a result or allow is about, from 1; absent: the last
 	Times  int             `json:"times,omitempty"`  // how often the call is made; what is expected is expected of the last
@@ -136,6 +137,8 @@ func (Event) Vocabulary(key string) []string {
 	switch key {
 	case "allow":
 		return []string{"once", "session"}
+	case "with":
+		return []string{engine.ResumeLimits, engine.ResumeSupervise}
 	case "phase":
 		return slices.DeleteFunc(engine.Phases(), func(p string) bool {
 			return slices.Contains([]engine.Phase{engine.PhasePre, engine.PhasePost, engine.PhasePrompt}, engine.Phase(p))
@@ -245,6 +248,8 @@ func (e *Event) check(d *decoder, n *yaml.Node) {
 		d.wrong(n, "the event combines %s; make each an event of its own", strings.Join(kinds, ", "))
 	case e.Call != 0 && kinds[0] != "result" && kinds[0] != "allow":
 		d.wrong(n, "call: only result and allow are about an earlier call")
+	case e.With != "" && e.Resume == "":
+		d.wrong(n, "with: only resume has conditions")
 	case e.Times != 0 && e.Tool == "":
 		d.wrong(n, "times: only a tool call can happen several times")
 	case e.Times < 0 || e.Times > maxTimes:

@@ -182,7 +182,7 @@ func (c *cutter) choice(by *engine.Control) (Event, bool) {
 	case engine.ControlStop:
 		return Event{Stop: cmp.Or(by.Reason, unsaid)}, true
 	case engine.ControlResume:
-		return Event{Resume: cmp.Or(by.Reason, unsaid)}, true
+		return Event{Resume: cmp.Or(by.Reason, unsaid), With: by.Mode}, true
 	}
 	word, allows := strings.CutPrefix(by.Do, "allow_")
 	of := c.numbers[by.Record]

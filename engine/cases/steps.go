@@ -252,7 +252,7 @@ func (t *teller) choice(s Step, e Event) error {
 	case e.Stop != "":
 		s.Control = &engine.Control{Do: engine.ControlStop, Reason: e.Stop, By: by}
 	case e.Resume != "":
-		s.Control = &engine.Control{Do: engine.ControlResume, Reason: e.Resume, By: by}
+		s.Control = &engine.Control{Do: engine.ControlResume, Mode: e.With, Reason: e.Resume, By: by}
 	default:
 		_, id, err := t.call(e.Call)
 		if err != nil {

@@ -68,11 +68,13 @@ func (h *State) foldControl(r *engine.Record) {
 		return
 	}
 	switch r.Control.Do {
-	case engine.ControlStop:
-		h.Stop = &Stopped{N: r.N, Reason: engine.ClipJSON(r.Control.Reason, reasonLength), By: engine.ClipJSON(r.Control.By, keyLength)}
+	case engine.ControlStop, engine.ControlAbort:
+		if h.Stop == nil || !h.Stop.Final {
+			h.Stop = &Stopped{N: r.N, Reason: engine.ClipJSON(r.Control.Reason, reasonLength), By: engine.ClipJSON(r.Control.By, keyLength),
+				Final: r.Control.Do == engine.ControlAbort}
+		}
 	case engine.ControlResume:
-		h.Stop = nil
-		h.DeniedRow = 0
+		h.resume(r.Control.Mode)
 	case engine.ControlAllowOnce, engine.ControlAllowSession:
 		h.foldAllow(r)
 	case engine.ControlScope:
@@ -81,6 +83,18 @@ func (h *State) foldControl(r *engine.Record) {
 		path := r.Control.Path
 		h.Goals.Scope = slices.DeleteFunc(h.Goals.Scope, func(p string) bool { return p == path || p == truncateKey(path) })
 	}
+}
+
+// resume lets a session go on, on a person's conditions. One that was aborted stays
+// stopped, and a condition that is not known counts as the strictest.
+func (h *State) resume(mode string) {
+	if h.Stop != nil && h.Stop.Final {
+		return
+	}
+	if mode != "" && mode != engine.ResumeLimits {
+		mode = engine.ResumeSupervise
+	}
+	h.Stop, h.DeniedRow, h.Resumed = nil, 0, mode
 }
 
 // foldAct makes a stop that policy chose as persistent as one by a person.

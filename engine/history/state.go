@@ -72,6 +72,7 @@ type State struct {
 	Started   int64                   `json:"started"`
 	Env       string                  `json:"env,omitempty"` // digest of the environment that opened the chain
 	Stop      *Stopped                `json:"stop,omitempty"`
+	Resumed   string                  `json:"resumed,omitempty"` // conditions, as in SessionFacts
 	Actions   int64                   `json:"actions"`
 	Prompts   int64                   `json:"prompts"`
 	FileOps   int64                   `json:"file_ops"` // since the last prompt
@@ -119,6 +120,7 @@ type Stopped struct {
 	N      int64  `json:"n"`
 	Reason string `json:"reason,omitempty"`
 	By     string `json:"by,omitempty"`
+	Final  bool   `json:"final,omitempty"` // nobody can resume it
 }
 
 // New returns the state of an empty chain.

@@ -56,8 +56,9 @@ func (h *State) sessionFacts(r *engine.Record) engine.SessionFacts {
 	f.Started, f.Remotes = h.started(), h.Remotes
 	f.Interventions, f.DeniedHarms = h.interventionFacts(r.T), h.deniedHarms()
 	if h.Stop != nil {
-		f.Stopped, f.StopReason, f.StopBy = true, h.Stop.Reason, h.Stop.By
+		f.Stopped, f.StopReason, f.StopBy, f.Aborted = true, h.Stop.Reason, h.Stop.By, h.Stop.Final
 	}
+	f.Resumed = h.Resumed
 	if r.Phase == engine.PhasePre && r.Action != nil {
 		f.FileOps += fileOps(r.Action)
 	}

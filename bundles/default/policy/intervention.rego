@@ -239,12 +239,14 @@ _growth := max(array.concat([0], [ratio | some g in input.session.growing; some 
 _throttles := [i.factor | some i in _run; i.kind == "resource_throttling"; _settings.enabled]
 
 # METADATA
-# title: The limits of a throttled session
+# title: The limits of a session that was throttled or resumed with limits
 # description: Each is at least 1.
-limits[name] := max([1, floor(base * product(_throttles))]) if {
-	_throttles != []
+limits[name] := max([1, floor(base * product(_factors))]) if {
+	_factors != []
 	some name, base in _settings.limits
 }
+
+_factors := array.concat(_throttles, [_settings.resume.factor | input.session.resumed == "limits"])
 
 # METADATA
 # title: The limits that this call exceeds, in words
@@ -318,7 +320,7 @@ _said := array.concat(
 _constraint(c) := _text(object.get(_texts.constraint, c.kind, c.kind), {"{what}": object.get(c, "what", "")})
 
 # The limits as they will be with this intervention's factor.
-_limits_text := concat(", ", [_limit_text(name, max([1, floor(base * product(array.concat(_throttles, [chosen.factor])))])) |
+_limits_text := concat(", ", [_limit_text(name, max([1, floor(base * product(array.concat(_factors, [chosen.factor])))])) |
 	some name, base in _settings.limits
 ])
 

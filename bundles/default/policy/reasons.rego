@@ -175,7 +175,9 @@ _person := _texts.person_may_not if {
 	r.firm
 } else := _texts.person_may
 
-_template := _texts.stop if {
+_template := _texts.aborted if {
+	input.session.aborted
+} else := _texts.stop if {
 	input.session.stopped
 } else := intervention.template if {
 	true

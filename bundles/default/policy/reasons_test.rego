@@ -8,7 +8,7 @@ _messages := {
 	"side_effects": "Side effects: {kinds} ({severity})", "matrix": "risk {risk}, rationality {rationality}",
 	"first_time": "first of its kind", "allowed": "All rules passed.",
 	"denial": "DENIED {reason}|{rule}|{alternative}|{id}", "question": "ASKED {reason}|{rule}|{alternative}|{id}",
-	"warning": "WARNED {reason}|{rule}|{alternative}|{id}", "stop": "STOPPED {reason}|{by}|{id}", "no_alternative": "nothing safer",
+	"warning": "WARNED {reason}|{rule}|{alternative}|{id}", "aborted": "ABORTED {reason}|{by}", "stop": "STOPPED {reason}|{by}|{id}", "no_alternative": "nothing safer",
 	"modified": "CHANGED {reason}|{rule}|{form}|{id}", "person_may": "a person may", "person_may_not": "nobody may",
 	"otherwise_question": "ASKED {reason}|{why}|{person}", "otherwise_denial": "DENIED {reason}|{why}|{person}",
 	"disabled": "switched off", "allowed_by_person": "{by} allowed this",
@@ -261,10 +261,11 @@ test_a_stopped_session[name] if {
 	some what, case in {
 		"with a reason": {"stop_reason": "lunch", "stop_by": "anna", "text": "STOPPED lunch|anna|{id}", "reason": "lunch"},
 		"without": {"text": "STOPPED no reason given|a person|{id}", "reason": ""},
+		"for good": {"stop_reason": "lunch", "stop_by": "anna", "aborted": true, "text": "ABORTED lunch|anna", "reason": "lunch"},
 	}
 	some mode in ["enforce", "observe"]
 	name := concat(", ", [what, mode])
-	doc := given.call({"session": object.union({"stopped": true}, object.filter(case, ["stop_reason", "stop_by"]))})
+	doc := given.call({"session": object.union({"stopped": true}, object.filter(case, ["stop_reason", "stop_by", "aborted"]))})
 	got := {"text": reasons.text, "interventions": reasons.interventions} with input as doc
 		with data.reviewer.catalog as given.catalog
 		with data.reviewer.messages as _messages

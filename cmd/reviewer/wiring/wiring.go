@@ -89,7 +89,7 @@ func Conditions(rules []bundles.Rule) []cel.Condition {
 			Phases: texts(r.Match.Phases), Tools: r.Match.Tools, Types: texts(r.Match.Types),
 			Signals: texts(r.Match.Signals), Commands: r.Match.Commands, Actions: r.Match.Actions, Detected: r.Match.Detected,
 			Facts: r.Match.Facts,
-		}, Confidence: r.Confidence, Details: r.Details}
+		}, Confidence: r.Confidence, Details: r.Details, Limited: r.Limited}
 		if r.Threshold != nil {
 			c.Threshold = *r.Threshold
 		}

@@ -24,8 +24,44 @@ speaks contains "limit_file_operations" if {
 #   id: throttled
 speaks contains "throttled" if {
 	input.phase == "pre"
-	input.session.interventions != []
+	_has_limits
 	intervention.exceeded != []
+}
+
+_has_limits if input.session.interventions != []
+
+_has_limits if input.session.resumed == "limits"
+
+# METADATA
+# title: Tool that a session resumed with limits may not use
+# custom:
+#   id: resumed_with_limits
+speaks contains "resumed_with_limits" if {
+	input.phase == "pre"
+	input.session.resumed == "limits"
+	input.event.tool in data.reviewer.interventions.resume.dangerous_tools
+}
+
+# METADATA
+# title: Change in a supervised session
+# custom:
+#   id: supervised
+speaks contains "supervised" if {
+	input.phase == "pre"
+	input.session.resumed == "supervise"
+	_does_more
+}
+
+_does_more if "not_understood" in input.facts
+
+_does_more if {
+	some t in input.action.types
+	not t in data.reviewer.interventions.resume.unsupervised
+}
+
+_does_more if {
+	some e in input.action.effects
+	e.kind != "file_read"
 }
 
 # METADATA

@@ -1,0 +1,83 @@
+package sessioncmd
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/spf13/cobra"
+)
+
+func sessionResumeCommand(a *cli.App) *cobra.Command {
+	var out term.Output
+	var limits, supervise bool
+	cmd := &cobra.Command{
+		Use:   "resume ID",
+		Short: "Resume a stopped session, as before or on conditions; needs a person at a terminal",
+		Long: "Resumes a stopped session. With --limits, it has the limits of a throttled session,\n" +
+			"fewer tools, and patterns that are found sooner; with --supervise, whatever does more\n" +
+			"than read is asked about. The numbers and names are the settings interventions.resume.\n" +
+			"Resumed again without these, a session is as it was before the stop.",
+		Example: "  reviewer session resume last\n  reviewer session resume last --supervise",
+		Args:    cli.Needs(cli.SessionID()),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			who, err := a.Person("resuming a session")
+			if err != nil {
+				return err
+			}
+			store, s, err := a.Session(args[0])
+			if err != nil {
+				return err
+			}
+			choice := engine.Control{Do: engine.ControlResume, By: who, Mode: conditions(limits, supervise)}
+			if err := resumable(store, s, choice.Mode); err != nil {
+				return err
+			}
+			if err := store.Control(cmd.Context(), s.Key, choice); err != nil {
+				return err
+			}
+			d := stoppedDocument{Session: s.Key.Session, Resumed: choice.Mode, By: who}
+			return out.Result(a.Stdout, d, func(w io.Writer) {
+				fmt.Fprintf(w, "session %s is resumed%s\n", d.Session, map[string]string{
+					engine.ResumeLimits:    " with limits",
+					engine.ResumeSupervise: ": whatever does more than read is asked about",
+				}[d.Resumed])
+			})
+		},
+	}
+	out.Flags(cmd, term.Text, "json")
+	cmd.Flags().BoolVar(&limits, "limits", false, "lower its limits, deny dangerous tools, and find patterns sooner")
+	cmd.Flags().BoolVar(&supervise, "supervise", false, "ask about every call that does more than read")
+	cmd.MarkFlagsMutuallyExclusive("limits", "supervise")
+	return cmd
+}
+
+// conditions names the conditions that flags choose.
+func conditions(limits, supervise bool) string {
+	switch {
+	case limits:
+		return engine.ResumeLimits
+	case supervise:
+		return engine.ResumeSupervise
+	}
+	return ""
+}
+
+// resumable reports why a session cannot be resumed on conditions. One that goes on
+// can be given others.
+func resumable(store *audit.Store, s audit.Session, mode string) error {
+	if s.Stopped != nil && s.Stopped.Final {
+		return fmt.Errorf("session %s was aborted by %s, which is final; start a new one", s.Key.Session, s.Stopped.By)
+	}
+	if s.Stopped != nil || mode != "" {
+		return nil
+	}
+	state, err := store.State(s)
+	if err == nil && state.Resumed == "" {
+		return fmt.Errorf("session %s is not stopped", s.Key.Session)
+	}
+	return err
+}

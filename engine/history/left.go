@@ -1,0 +1,32 @@
+package history
+
+import "github.com/agent-reviewer/reviewer/engine"
+
+// Left is what a session made and has not removed, as far as its log shows: what
+// somebody has to look at once it ends.
+type Left struct {
+	Running []engine.StartedFacts // what was started and not waited for
+	Trees   []string              // working trees of git
+	Remotes []string              // names of remotes of git that were added
+	Created []string              // files outside the workspace, or temporary ones
+	Moved   []string              // paths that files of the session were moved to
+}
+
+// Left lists what the session leaves.
+func (h *State) Left() Left {
+	left := Left{Trees: h.Trees, Remotes: h.Remotes}
+	for _, s := range h.started() {
+		if !s.Listed {
+			left.Running = append(left.Running, s)
+		}
+	}
+	for _, p := range h.Paths {
+		switch {
+		case p.State == engine.LedgerMoved:
+			left.Moved = append(left.Moved, p.Key)
+		case p.State == engine.LedgerCreated && p.Where != string(engine.LocationInside):
+			left.Created = append(left.Created, p.Key)
+		}
+	}
+	return left
+}
