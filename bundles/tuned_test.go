@@ -22,6 +22,25 @@ func tuned(t *testing.T, id string, settings ...[2]string) (Rule, bool) {
 
 // Thresholds follow the sensitivity, and its factors; those of what is dangerous
 // once do not.
+// In a session that was resumed with limits, patterns are as sensitive as the setting
+// for it says, and never less than elsewhere.
+func TestSensitivityOfLimitedSessions(t *testing.T) {
+	for settings, want := range map[string]float64{
+		"# nothing": 0.8,
+		"interventions: {resume: {sensitivity: medium}}":                               1,
+		"interventions: {resume: {sensitivity: low}}\npatterns: {sensitivity: medium}": 1,
+		"patterns: {sensitivity: low}":                                                 0.8 / 1.25,
+		"patterns: {sensitivity: high}":                                                1,
+	} {
+		if got, _ := tuned(t, "repetitive_errors", [2]string{User, settings}); got.Limited != want {
+			t.Errorf("%s: the factor is %g, want %g", settings, got.Limited, want)
+		}
+		if fixed, _ := tuned(t, "deny_workaround", [2]string{User, settings}); fixed.Limited != 0 {
+			t.Errorf("%s: the factor of a fixed row is %g", settings, fixed.Limited)
+		}
+	}
+}
+
 func TestSensitivity(t *testing.T) {
 	plain, ok := tuned(t, "repetitive_errors")
 	if !ok || len(plain.Levels) < 2 {

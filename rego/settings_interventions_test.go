@@ -58,6 +58,18 @@ func interventionQuestions() []question {
 		about("exfiltration", func(q *question) { q.in.Session.DeniedHarms = []string{engine.HarmSecret, engine.HarmSecret} }),
 		about("exfiltration", func(q *question) { q.in.Session.Denials = 19 }),
 	}
+	resumed := func(mode, tool string, a engine.Action) question {
+		return ask(a, func(q *question) { q.in.Session.Resumed, q.in.Event.Tool = mode, tool })
+	}
+	read := engine.Action{Types: []engine.Type{engine.TypeFileRead}}
+	all = append(all, resumed(engine.ResumeLimits, "Agent", read), resumed(engine.ResumeLimits, "Read", read),
+		ask(read, func(q *question) {
+			q.in.Session.Resumed, q.in.History.Windows["metrics"] = engine.ResumeLimits, engine.WindowFacts{Events: 40}
+		}),
+		ask(read, func(q *question) { q.in.Session.Stopped, q.in.Session.Aborted = true, true }))
+	for _, t := range engine.Types() {
+		all = append(all, resumed(engine.ResumeSupervise, "Read", engine.Action{Types: []engine.Type{engine.Type(t)}}))
+	}
 	for _, kind := range engine.EffectKinds() {
 		a := effect(engine.EffectKind(kind), nil)
 		a.Types = []engine.Type{engine.TypeFileRead}
