@@ -41,6 +41,10 @@ func mergeSettings(layers []*Bundle) (map[string]any, map[string][]string, error
 	return merged, m.sources, errors.Join(m.errs...)
 }
 
+// mergeFirst is how settings are merged of which no value is stricter than another:
+// the organisation's value holds, or the user's where it has none.
+const mergeFirst = "first"
+
 // merger joins one layer's settings into the result of the layers before it.
 type merger struct {
 	layers  []*Bundle
@@ -82,7 +86,7 @@ func (m *merger) value(path string, s *SchemaNode, into map[string]any, key stri
 	case s.Merge == "":
 		m.errs = append(m.errs, m.layer.where(path).as("settings.layer").wrong("%s: only the base layer may set this", path))
 		return
-	case s.Merge == "replace" && m.layer.Layer == Project:
+	case (s.Merge == "replace" || s.Merge == mergeFirst) && m.layer.Layer == Project:
 		m.errs = append(m.errs,
 			m.layer.where(path).as("settings.layer").wrong("%s: the project layer may not set this, since the agent can write it", path))
 		return
@@ -163,6 +167,8 @@ func (s *SchemaNode) combine(a, b any) any {
 		if s.Rank(b) > s.Rank(a) {
 			return b
 		}
+		return a
+	case mergeFirst:
 		return a
 	}
 	return b

@@ -71,6 +71,8 @@ func TestSettingsMerge(t *testing.T) {
 		"strictest: sets of rules":                           {[][2]string{{User, "rules: {builtin: none}"}, {Project, "rules: {builtin: essential}"}}, "rules.builtin", "essential", Project},
 		"strictest: a cell of the matrix":                    {[][2]string{{Project, "matrix: {low: {high: warn}}"}}, "matrix.low.high", "warn", Project},
 		"strictest: not milder":                              {[][2]string{{Project, "matrix: {high: {low: allow}}"}}, "matrix.high.low", "block", ""},
+		"first":                                              {[][2]string{{Organisation, "interventions: {strategy: progressive}"}, {User, "interventions: {strategy: pattern_specific}"}}, "interventions.strategy", "progressive", Organisation},
+		"first, of the user":                                 {[][2]string{{User, "interventions: {strategy: progressive}"}}, "interventions.strategy", "progressive", User},
 		"replace":                                            {[][2]string{{Organisation, "messages: {allowed: Fine.}"}}, "messages.allowed", "Fine.", Organisation},
 		"replace: the user after the organisation":           {[][2]string{{Organisation, "messages: {allowed: Fine.}"}, {User, "messages: {allowed: Good.}"}}, "messages.allowed", "Good.", User},
 		"entries: the user's replaces nothing":               {[][2]string{{User, "rules: {enforcement: {git.push: observe}}"}}, "rules.enforcement", map[string]any{"git.push": "observe"}, ""},
@@ -133,7 +135,7 @@ func TestSettingsErrors(t *testing.T) {
 		"nor its section":        {[][2]string{{User, "cache: {}"}}, []string{"user/settings.yaml:1: cache: not available yet"}},
 		"no such pattern key":    {[][2]string{{User, "patterns: {sensitivty: high}"}}, []string{`user/settings.yaml:1: patterns.sensitivty: unknown key "sensitivty"; did you mean "sensitivity"?`}},
 		"no such sensitivity":    {[][2]string{{User, "patterns: {sensitivity: higher}"}}, []string{`patterns.sensitivity: value must be one of "low", "medium", "high", got "higher"; did you mean "high"?`}},
-		"nor keys below it":      {[][2]string{{User, "interventions: {soft_correction: {max_attempts: 3}, auto_rollback: true}"}}, []string{"interventions.soft_correction: leave the kind out with interventions.disabled", "interventions.auto_rollback: not available yet"}},
+		"nor keys below it":      {[][2]string{{User, "interventions: {emergency_stop: {enabled: true}, auto_rollback: true}"}}, []string{"interventions.emergency_stop: switch stops by policy off with interventions.hard_stop", "interventions.auto_rollback: not available yet"}},
 		"nor one of a value":     {[][2]string{{User, "mode: async"}}, []string{`user/settings.yaml:1: mode: "async": not available yet; expected blocking`}},
 		"no such value":          {[][2]string{{User, "mode: asinc"}}, []string{`user/settings.yaml:1: mode: value must be "blocking"`}},
 		"next to one that is":    {[][2]string{{User, "resources: {max_memory_mb: 1, max_file_operations: 1}"}}, []string{"resources.max_memory_mb: not available yet"}},
@@ -206,7 +208,7 @@ func TestEverySettingIsSet(t *testing.T) {
 		if at(base, path) == nil {
 			t.Errorf("%s has no value in data.yaml", path)
 		}
-		if s.Merge != "" && !slices.Contains([]string{"min", "max", "union", "extend", "intersect", mergeNarrow, "strictest", "replace"}, s.Merge) {
+		if s.Merge != "" && !slices.Contains([]string{"min", "max", "union", "extend", "intersect", mergeNarrow, mergeFirst, "strictest", "replace"}, s.Merge) {
 			t.Errorf("%s: x-merge is %q", path, s.Merge)
 		}
 		if s.Merge == "strictest" && s.Enum == nil && s.Order == nil {
@@ -252,7 +254,7 @@ func random(t *testing.T, g *rand.Rand, all map[string]*SchemaNode, name string)
 		if s.section() {
 			kind = s.Others.Merge
 		}
-		if kind == "" || kind == "replace" && name == Project || g.IntN(3) > 0 {
+		if kind == "" || (kind == "replace" || kind == mergeFirst) && name == Project || g.IntN(3) > 0 {
 			continue
 		}
 		keys, into := strings.Split(path, "."), doc

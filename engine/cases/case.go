@@ -116,7 +116,7 @@ type Event struct {
 	Allow  string          `json:"allow,omitempty"`  // a person allows the last call: once or session
 	Stop   string          `json:"stop,omitempty"`   // a person stops the session; the reason
 	Resume string          `json:"resume,omitempty"` // a person resumes the session; the reason
-	With   string          `json:"with,omitempty"`   // resume: on which conditions, limits or supervise
+	With   string          `json:"with,omitempty"`   // conditions on which a person resumes it
 	Phase  string          `json:"phase,omitempty"`  // another event of the agent
 	Call   int             `json:"call,omitempty"`   // which call a result or allow is about, from 1; absent: the last
 	Times  int             `json:"times,omitempty"`  // how often the call is made; what is expected is expected of the last

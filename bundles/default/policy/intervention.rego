@@ -67,7 +67,6 @@ _stoppable if {
 	_acts
 	_settings.hard_stop
 	data.reviewer.enforcement == "enforce"
-	not "emergency_stop" in _settings.disabled
 }
 
 # A rule that denies the call, and did so a short while ago.
@@ -131,7 +130,11 @@ _ladder := _settings.progressive if {
 	true
 } else := _settings.ladders["*"]
 
-_rungs := [kind | some kind in _ladder; not kind in _settings.disabled; not _too_strict(kind)]
+_rungs := [kind | some kind in _ladder; _available(kind); not _too_strict(kind)]
+
+_available("emergency_stop")
+
+_available(kind) if _settings[kind] == true
 
 # A ladder ends with a stop only where the issue is grave enough for one.
 _too_strict("emergency_stop") if not _level in _settings.stops.levels
@@ -204,7 +207,7 @@ _too_soon if _uses(_kind) >= _settings.max_attempts
 
 # Severity
 
-_by_severity := [kind | some kind in _settings.progressive; _fits(kind); not kind in _settings.disabled][0]
+_by_severity := [kind | some kind in _settings.progressive; _fits(kind); _available(kind)][0]
 
 _fits("emergency_stop") := true
 

@@ -198,6 +198,8 @@ func HowMerged(merge string) string {
 		return "only the built-in layer sets it"
 	case "replace":
 		return "replace: user wins over organisation; a project cannot set it"
+	case "first":
+		return "first: organisation wins over user; a project cannot set it"
 	case "union":
 		return "union: the values of all layers are added to the default"
 	}
