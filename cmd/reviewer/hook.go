@@ -229,6 +229,7 @@ func reviewer(ctx context.Context, a *cli.App, store *audit.Store) (*review.Revi
 		Env:        cli.Environment(),
 		Now:        func() int64 { return time.Now().UnixMilli() },
 		Mask:       c.Mask,
+		Stops:      stops{store},
 		Request: func(e engine.Event) string {
 			words, _ := harness.Request(e) // without them, the reminder says so
 			return words

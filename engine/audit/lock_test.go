@@ -69,7 +69,7 @@ func TestSyncs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	stop := &engine.Record{Kind: engine.KindAct, Act: &engine.Act{Kind: engine.EmergencyStop}}
+	stop := &engine.Record{Kind: engine.KindAct, Act: &engine.Act{Kind: engine.EmergencyStop, Of: "ab-1"}}
 	for name, c := range map[string]struct {
 		do   func(t *testing.T, s *Store) error
 		want int
@@ -81,7 +81,7 @@ func TestSyncs(t *testing.T) {
 			ago(t, s, 2*time.Second)
 			return errors.Join(add(s, testKey, pre("b")), add(s, testKey, pre("c")))
 		}, 1},
-		"stop of policy": {func(t *testing.T, s *Store) error { return add(s, testKey, pre("b"), stop) }, 1},
+		"stop of policy, in chain and ledger": {func(t *testing.T, s *Store) error { return add(s, testKey, pre("b"), stop) }, 2},
 		"stop of a person, in chain and ledger": {func(t *testing.T, s *Store) error {
 			return s.Control(context.Background(), testKey, engine.Control{Do: engine.ControlStop})
 		}, 2},

@@ -100,7 +100,12 @@ func (s *Store) Update(ctx context.Context, key engine.SessionKey, fn func(histo
 		if err := errors.Join(h.checkOwner(), s.repairOpen(ctx, h.c)); err != nil {
 			return err
 		}
-		return fn(history.Tail{History: h.c.state, Append: h.append, Read: h.c.read})
+		return fn(history.Tail{History: h.c.state, Read: h.c.read, Append: func(r *engine.Record) error {
+			if err := h.append(r); err != nil || r.Act == nil || r.Act.Kind != engine.EmergencyStop || r.Act.Of == "" {
+				return err
+			}
+			return s.noteStopped(ctx, r)
+		}})
 	})
 	if opened {
 		s.retain(ctx, key)

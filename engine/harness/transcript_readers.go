@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -102,6 +103,13 @@ func Request(e engine.Event) (string, error) {
 		}
 	}
 	return "", errors.New("the end of the transcript has no prompt")
+}
+
+// Mentions reports whether the end of an event's transcript has one of some words:
+// raw text, which nothing records.
+func Mentions(e engine.Event, words []string) bool {
+	tail, err := readTail(e.Transcript, transcriptTail)
+	return err == nil && slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(tail, []byte(w)) })
 }
 
 // readTail reads at most the last n bytes of a regular file, from the beginning

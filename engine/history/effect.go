@@ -95,7 +95,10 @@ func reaches(e *engine.Effect, key string) bool {
 	if truncateKey(place) == key {
 		return true
 	}
-	if all, ok := strings.CutSuffix(place, "/*"); ok && e.Certainty == engine.CertaintyGlob && truncateKey(all) == key {
+	if e.Certainty == engine.CertaintyGlob && slices.ContainsFunc([]string{"/*", "/**"}, func(all string) bool {
+		folder, ok := strings.CutSuffix(place, all)
+		return ok && truncateKey(folder) == key
+	}) {
 		return true // everything in it
 	}
 	stem, cut := stemOf(key)

@@ -31,6 +31,7 @@ type Reviewer struct {
 	Elapsed    func() float64            // milliseconds since the event was received
 	Mask       func(text string) string  // masks secrets in error texts
 	Request    func(engine.Event) string // latest words of a person, raw; empty: unknown. nil: they are never read
+	Stops      Stops                     // nil: no stop follows into another session
 }
 
 // maxID limits the length of the ids that an agent gives: they are copied into
@@ -218,6 +219,9 @@ func (r *Reviewer) answer(ctx context.Context, t history.Tail, h *review) (engin
 func (r *Reviewer) first(ctx context.Context, t history.Tail, h *review) (engine.Answer, error) {
 	var args json.RawMessage
 	h.rec.ClampTime(t.History.T)
+	if err := r.inherit(t, h); err != nil {
+		return engine.Answer{}, err
+	}
 	if h.failure == nil {
 		args, h.failure = r.review(ctx, t, h)
 	}

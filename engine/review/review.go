@@ -17,6 +17,7 @@ type Policy struct {
 	Config  string // digest of the merged settings
 	View    engine.View
 	Redact  []string // those of PersonalKinds that are masked in facts in addition to secrets
+	Inherit Inherit
 	Matcher engine.Matcher
 	Decider engine.Decider
 

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -37,6 +38,7 @@ type stage struct {
 	args     []string // further flags of the client
 	wrap     []string // a command that runs the client and the reviewer
 	steps    int      // of the model so far, over all runs
+	words    string   // what the person asks for; empty: something vague
 }
 
 func newStage(t *testing.T) *stage {
@@ -170,7 +172,7 @@ func (s *stage) start(script Script, args ...string) Run {
 		Args: append(args, s.args...), BeforeStep: s.before, FirstStep: s.steps,
 		Env: append([]string{"CLAUDE_CODE_TMPDIR=" + filepath.Dir(s.Home)}, s.env...),
 	}
-	run, err := c.Run(context.Background(), "Please do what is needed.", script)
+	run, err := c.Run(context.Background(), cmp.Or(s.words, "Please do what is needed."), script)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -226,6 +228,7 @@ type record struct {
 		Rules    []struct {
 			ID string `json:"id"`
 		} `json:"rules"`
+		Intervention struct{ Kind, Issue string } `json:"intervention"`
 	} `json:"decision"`
 	raw string
 }

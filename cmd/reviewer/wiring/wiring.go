@@ -42,7 +42,8 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 	if err != nil {
 		return nil, fmt.Errorf("compile policy: %w", err)
 	}
-	p := &review.Policy{Digest: e.Digest, Config: e.Config, View: e.View, Redact: e.Redact, Matcher: matcher, Decider: decider}
+	p := &review.Policy{Digest: e.Digest, Config: e.Config, View: e.View, Redact: e.Redact, Matcher: matcher, Decider: decider,
+		Inherit: inherit(e)}
 	p.Rows = classify.NewRows(e.RowLayers())
 	set, err := detectors(e, p.Rows)
 	if err != nil {
@@ -52,6 +53,28 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 		p.Detector, p.Detectors = set, set.Digest
 	}
 	return p, nil
+}
+
+// inherit reads from the settings which sessions a stop follows into.
+func inherit(e *bundles.Effective) review.Inherit {
+	interventions, _ := e.Settings["interventions"].(map[string]any)
+	stops, _ := interventions["stops"].(map[string]any)
+	said, _ := interventions["texts"].(map[string]any)
+	modes, _ := e.Settings["unattended_modes"].([]any)
+	scope, _ := stops["scope"].(string)
+	copied, _ := said["copied"].(string)
+	beside, _ := said["beside"].(string)
+	return review.Inherit{Scope: scope, Unattended: words(modes), Copied: copied, Beside: beside}
+}
+
+func words(list []any) []string {
+	var out []string
+	for _, v := range list {
+		if s, ok := v.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // AllConditions lists the conditions of rules and of access lists.

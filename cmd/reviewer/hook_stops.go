@@ -1,0 +1,48 @@
+package main
+
+import (
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/review"
+)
+
+// stops looks for stopped sessions in the log.
+type stops struct{ store *audit.Store }
+
+func (s stops) Stopped() ([]review.Stopped, error) {
+	chains, err := s.store.Stopped()
+	if err != nil {
+		return nil, err
+	}
+	var list []review.Stopped
+	for _, c := range chains {
+		// A session whose log is gone or cannot be read has no workspace to compare.
+		if workspace, _, err := s.store.Workspace(c.Key); err == nil && workspace != "" {
+			list = append(list, review.Stopped{Key: c.Key, Workspace: workspace, Reason: c.Reason})
+		}
+	}
+	return list, nil
+}
+
+// maxCopiedCalls is how many calls of a session are looked for in a transcript: the
+// latest ones. Shorter ids than minCallID are numbers that any session may have.
+const (
+	maxCopiedCalls = 64
+	minCallID      = 16
+)
+
+// Copied looks for the ids of the other session's calls: a copy of a conversation
+// keeps them.
+func (s stops) Copied(e engine.Event, of engine.SessionKey) bool {
+	var ids []string
+	for r, err := range s.store.Records(of, 0) {
+		if err != nil {
+			break // what could be read is compared
+		}
+		if r.Phase == engine.PhasePre && len(r.Call) >= minCallID && r.Call != e.Call {
+			ids = append(ids, r.Call)
+		}
+	}
+	return harness.Mentions(e, ids[max(0, len(ids)-maxCopiedCalls):])
+}

@@ -1,0 +1,54 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// StoppedChain is a session that was stopped and not resumed, by a person or by
+// policy, as the ledger lists it.
+type StoppedChain struct {
+	Key    engine.SessionKey
+	Reason string
+}
+
+// noteStopped records in the ledger that policy stopped a session: other sessions
+// may have to stop with it. A stop that came from another session is not recorded
+// there: it would outlive the first one.
+func (s *Store) noteStopped(ctx context.Context, r *engine.Record) error {
+	return s.ledger(ctx, &engine.Record{Kind: engine.KindControl, T: r.T, Session: r.Session, Harness: r.Harness,
+		Control: &engine.Control{Do: engine.ControlStop, Reason: r.Act.Result, By: "policy", Of: r.Chain}})
+}
+
+// Stopped lists the sessions that are stopped. Of the ledger, only the records of
+// stops are decoded.
+func (s *Store) Stopped() ([]StoppedChain, error) {
+	stopped := map[string]StoppedChain{}
+	for line, err := range lines(s.ledgerDir(), 0) {
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Contains(line.Raw, []byte(`"control":{"do":"`)) {
+			continue
+		}
+		r, err := readRecord(line.Raw)
+		if err != nil {
+			return nil, damaged(line.File, line.Number, err)
+		}
+		switch c := r.Control; {
+		case c == nil || c.Of == "":
+		case c.Do == engine.ControlStop || c.Do == engine.ControlAbort:
+			stopped[c.Of] = StoppedChain{engine.SessionKey{Harness: r.Harness, Session: r.Session}, c.Reason}
+		case c.Do == engine.ControlResume:
+			delete(stopped, c.Of)
+		}
+	}
+	list := slices.Collect(maps.Values(stopped))
+	slices.SortFunc(list, func(a, b StoppedChain) int { return strings.Compare(a.Key.Session, b.Key.Session) })
+	return list, nil
+}

@@ -1,0 +1,41 @@
+package audit
+
+import (
+	"context"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/google/go-cmp/cmp"
+)
+
+// The ledger knows which sessions are stopped, whoever stopped them.
+func TestStopped(t *testing.T) {
+	s, ctx := testStore(t), context.Background()
+	key := func(name string) engine.SessionKey {
+		return engine.SessionKey{Harness: "claude-code", Session: name}
+	}
+	choose := func(name, do string) {
+		t.Helper()
+		if err := s.Control(ctx, key(name), engine.Control{Do: do, Reason: "too fast", By: "anna"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"by-policy", "by-a-person", "resumed", "aborted", "a-copy"} {
+		mustAdd(t, s, key(name), pre("a"))
+	}
+	mustAdd(t, s, key("by-policy"), &engine.Record{Kind: engine.KindAct, Act: &engine.Act{Kind: engine.EmergencyStop, Of: "ab-1", Result: "three denials"}},
+		&engine.Record{Kind: engine.KindAct, Act: &engine.Act{Kind: "other", Of: "ab-1"}})
+	mustAdd(t, s, key("a-copy"), &engine.Record{Kind: engine.KindAct, Act: &engine.Act{Kind: engine.EmergencyStop, Result: "a copy"}})
+	choose("by-a-person", engine.ControlStop)
+	choose("resumed", engine.ControlStop)
+	choose("resumed", engine.ControlResume)
+	choose("aborted", engine.ControlAbort)
+	got, err := s.Stopped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []StoppedChain{{key("aborted"), "too fast"}, {key("by-a-person"), "too fast"}, {key("by-policy"), "three denials"}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}

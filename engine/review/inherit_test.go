@@ -1,0 +1,77 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+type stopsFunc struct {
+	list   func() ([]Stopped, error)
+	copied bool
+}
+
+func (s stopsFunc) Stopped() ([]Stopped, error)                 { return s.list() }
+func (s stopsFunc) Copied(engine.Event, engine.SessionKey) bool { return s.copied }
+
+// A stop follows into copies of a session, and into others of its workspace as policy
+// chooses; into no other.
+func TestInherit(t *testing.T) {
+	for name, c := range map[string]struct {
+		scope, mode, workspace, session string
+		copied                          bool
+		want                            string
+	}{
+		"a copy":                       {"session", "default", "/w", "old", true, "a copy of old: too fast"},
+		"another session":              {"session", "default", "/w", "old", false, ""},
+		"itself":                       {"workspace", "default", "/w", "s", true, ""},
+		"a copy elsewhere":             {"session", "default", "/v", "old", true, ""},
+		"in the workspace":             {"workspace", "default", "/w", "old", false, "old stopped here: too fast"},
+		"in another workspace":         {"workspace", "default", "/v", "old", false, ""},
+		"watched":                      {"unattended", "default", "/w", "old", false, ""},
+		"nobody watches":               {"unattended", "bypass", "/w", "old", false, "old stopped here: too fast"},
+		"an older policy has no texts": {"", "default", "/w", "old", false, ""},
+	} {
+		l := newMemoryLog()
+		r := newReviewer(l, always(say(engine.Allow)))
+		policy, _ := r.Policy("")
+		policy.Inherit = Inherit{Scope: c.scope, Unattended: []string{"bypass"}, Copied: "a copy of {session}: {reason}", Beside: "{session} stopped here: {reason}"}
+		r.Policy = func(string) (*Policy, error) { return policy, nil }
+		asked := 0
+		r.Stops = stopsFunc{func() ([]Stopped, error) {
+			asked++
+			return []Stopped{{engine.SessionKey{Harness: "h", Session: c.session}, c.workspace, "too fast."}}, nil
+		}, c.copied}
+		for _, id := range []string{"c1", "c2"} {
+			e := event(engine.PhasePre, id)
+			e.Mode = c.mode
+			if _, err := r.Handle(context.Background(), e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := ""
+		if l.history.Stop != nil {
+			got = l.history.Stop.Reason
+		}
+		if got != c.want || asked != 1 {
+			t.Errorf("%s: stopped for %q after %d questions, want %q after one", name, got, asked, c.want)
+		}
+		if want := map[bool]string{true: "open pre pre", false: "open act pre pre"}[c.want == ""]; strings.Join(l.kinds(), " ") != want {
+			t.Errorf("%s: records are %v, want %s", name, l.kinds(), want)
+		}
+	}
+}
+
+// Where nobody knows which sessions are stopped, the call is denied.
+func TestInheritFails(t *testing.T) {
+	l := newMemoryLog()
+	r := newReviewer(l, always(say(engine.Allow)))
+	r.Stops = stopsFunc{func() ([]Stopped, error) { return nil, errors.New("the ledger is damaged") }, false}
+	answer, err := r.Handle(context.Background(), event(engine.PhasePre, "c1"))
+	if err == nil || answer.Effect != engine.Block {
+		t.Errorf("answered %s, %v", answer.Effect, err)
+	}
+}
