@@ -28,6 +28,7 @@ How the values of several layers are merged:
 | intersect | replaces the default | keeps only the common entries |
 | narrow | replaces the default | keeps only entries inside an existing one |
 | union | is added | is added |
+| append | is added | is added; the project may not set it |
 | replace | replaces the default | replaces it; the project may not set it |
 | (none) | only the base layer has it | |
 `

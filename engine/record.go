@@ -20,6 +20,7 @@ const (
 	ControlAllowSession = "allow_session" // this exact call, until the session ends
 	ControlScope        = "scope"         // a path belongs to the session's scope
 	ControlUnscope      = "unscope"       // it no longer does
+	ControlClose        = "close"         // an incident is dealt with: the id of its record is in Control.Record
 )
 
 // SessionKey identifies a session.
@@ -187,11 +188,11 @@ type Open struct {
 
 // Control is a person's choice.
 type Control struct {
-	Do     string `json:"do"` // stop, resume, allow_once, allow_session, scope, unscope
+	Do     string `json:"do"` // stop, resume, allow_once, allow_session, scope, unscope, close
 	Reason string `json:"reason,omitempty"`
 	By     string `json:"by,omitempty"`     // user, as far as the system knows
 	Of     string `json:"of,omitempty"`     // in the ledger: the chain that it concerns
-	Record string `json:"record,omitempty"` // allow_*: id of the record of the call that is allowed
+	Record string `json:"record,omitempty"` // allow_*: id of the record of the call that is allowed; close: id of the incident
 	Print  string `json:"print,omitempty"`  // allow_*: its fingerprint: the same tool with the same arguments
 	CWD    string `json:"cwd,omitempty"`    // allow_*: the working directory in which the permission applies
 	Path   string `json:"path,omitempty"`   // scope, unscope: as Effect.Short spells it
