@@ -11,6 +11,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/notifycmd"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/classify"
@@ -178,6 +179,7 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 		return failure(h, e.Name, err.Error())
 	}
 	answer, _ := r.Handle(ctx, e) // the answer says what failed
+	notifycmd.Start(a.Detach, store, engine.SessionKey{Harness: e.Harness, Session: r.Mask(e.Session)}, answer)
 	var out reply
 	out.stdout, out.stderr, out.exit = h.Encode(e.Name, answer)
 	return out

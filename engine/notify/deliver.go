@@ -62,6 +62,9 @@ func (d *Deliverer) locked(ctx context.Context) error {
 	if err := osfile.TryLock(lock, osfile.Exclusive); err != nil {
 		return ErrBusy
 	}
+	if err := osfile.SetTime(lock, time.Now()); err != nil {
+		return fmt.Errorf("lock the notifications: %w", err)
+	}
 	d.sweep()
 	if d.Retry {
 		if err := d.requeue(); err != nil {
@@ -180,7 +183,7 @@ func (d *Deliverer) attempt(ctx context.Context, i *Item, channels []Channel) er
 	for n, c := range channels {
 		group.Go(func() {
 			start := time.Now()
-			results[n] = d.send(ctx, c, i.Entry)
+			results[n] = Send(ctx, c, i.Entry, d.Plan.Timeout)
 			took[n] = time.Since(start).Milliseconds()
 		})
 	}
@@ -194,9 +197,9 @@ func (d *Deliverer) attempt(ctx context.Context, i *Item, channels []Channel) er
 	return d.Spool.save(*i)
 }
 
-// send sends an entry within the time of one attempt, whatever the channel does.
-func (d *Deliverer) send(ctx context.Context, c Channel, e Entry) error {
-	ctx, cancel := context.WithTimeout(ctx, d.Plan.Timeout)
+// Send sends an entry within the time of one attempt, whatever the channel does.
+func Send(ctx context.Context, c Channel, e Entry, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
@@ -211,7 +214,7 @@ func (d *Deliverer) send(ctx context.Context, c Channel, e Entry) error {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
-		return fmt.Errorf("no answer within %s", d.Plan.Timeout)
+		return fmt.Errorf("no answer within %s", limit)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
@@ -78,6 +79,15 @@ func (s Spool) Knows(id string) bool {
 func (s Spool) Waiting() bool {
 	list, err := names(s.queue())
 	return err == nil && len(list) > 0
+}
+
+// Ran returns when a process last began to deliver; the zero time: never.
+func (s Spool) Ran() time.Time {
+	info, err := os.Lstat(filepath.Join(s.Dir, "lock"))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
 }
 
 // List returns all items: those that wait, and those that are finished. What cannot be

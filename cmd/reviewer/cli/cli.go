@@ -17,6 +17,8 @@ type App struct {
 	term.Streams
 	Home  string // --home
 	Quiet bool   // --quiet
+	// Detach starts this program again, as Detach does; nil in tests: nothing is started.
+	Detach func(args ...string) error
 }
 
 // Group returns a command with subcommands. Alone it shows its help; an unknown

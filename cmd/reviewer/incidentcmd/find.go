@@ -14,16 +14,16 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/incident"
 )
 
-// found is an incident with its session.
-type found struct {
+// Found is an incident with its session.
+type Found struct {
 	*incident.Incident
-	session audit.Session
+	Of audit.Session
 }
 
-// all returns the incidents of some sessions, the latest first. A log that cannot be
+// All returns the incidents of some sessions, the latest first. A log that cannot be
 // read to its end has those before the damage, and its error is returned as well.
-func all(store *audit.Store, sessions []audit.Session) ([]found, error) {
-	var list []found
+func All(store *audit.Store, sessions []audit.Session) ([]Found, error) {
+	var list []Found
 	var errs []error
 	for _, s := range sessions {
 		if !mayHaveStopped(store, s) {
@@ -33,10 +33,10 @@ func all(store *audit.Store, sessions []audit.Session) ([]found, error) {
 		errs = append(errs, err)
 		for _, i := range incidents {
 			i.Workspace = cmp.Or(i.Workspace, s.Workspace)
-			list = append(list, found{i, s})
+			list = append(list, Found{i, s})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b found) int { return cmp.Compare(b.At(), a.At()) })
+	slices.SortStableFunc(list, func(a, b Found) int { return cmp.Compare(b.At(), a.At()) })
 	return list, errors.Join(errs...)
 }
 
@@ -52,20 +52,20 @@ func mayHaveStopped(store *audit.Store, s audit.Session) bool {
 }
 
 // find returns the incident that a person names.
-func find(a *cli.App, selector string) (*audit.Store, found, error) {
+func find(a *cli.App, selector string) (*audit.Store, Found, error) {
 	store, err := a.OpenStore()
 	if err != nil {
-		return nil, found{}, err
+		return nil, Found{}, err
 	}
 	sessions, err := store.Sessions()
 	if err != nil {
-		return nil, found{}, err
+		return nil, Found{}, err
 	}
-	list, err := all(store, sessions)
+	list, err := All(store, sessions)
 	if selector == "last" && len(list) > 0 {
 		return store, list[0], nil
 	}
-	var named []found
+	var named []Found
 	for _, i := range list {
 		if i.ID == selector {
 			return store, i, nil
@@ -81,21 +81,21 @@ func find(a *cli.App, selector string) (*audit.Store, found, error) {
 	case len(named) == 1:
 		return store, named[0], nil
 	case len(named) > 1:
-		return nil, found{}, fmt.Errorf("%q matches the incidents %s and %s; give more characters", selector, named[0].ID, named[1].ID)
+		return nil, Found{}, fmt.Errorf("%q matches the incidents %s and %s; give more characters", selector, named[0].ID, named[1].ID)
 	}
-	return nil, found{}, errors.Join(err,
+	return nil, Found{}, errors.Join(err,
 		fmt.Errorf("no incident %q is recorded in %s; `reviewer incident list` lists them", selector, store.Dir))
 }
 
 // ofSession returns the latest incident of the session that a selector names.
-func ofSession(store *audit.Store, list []found, selector string) []found {
+func ofSession(store *audit.Store, list []Found, selector string) []Found {
 	s, _, err := store.Resolve(selector)
 	if err != nil {
 		return nil
 	}
 	for _, i := range list {
-		if i.session.Chain == s.Chain {
-			return []found{i}
+		if i.Of.Chain == s.Chain {
+			return []Found{i}
 		}
 	}
 	return nil

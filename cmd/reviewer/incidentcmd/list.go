@@ -31,8 +31,8 @@ func listCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list, err := all(store, sessions)
-			list = slices.DeleteFunc(list, func(i found) bool { return i.At() < from || open && i.State != incident.Open })
+			list, err := All(store, sessions)
+			list = slices.DeleteFunc(list, func(i Found) bool { return i.At() < from || open && i.State != incident.Open })
 			return out.Write(a.Stdout, func(w io.Writer) error { return errors.Join(writeList(a, w, &out, store.Dir, list), err) })
 		},
 	}
@@ -56,7 +56,7 @@ type listed struct {
 	Reason    string         `json:"reason"`
 }
 
-func writeList(a *cli.App, w io.Writer, out *term.Output, dir string, list []found) error {
+func writeList(a *cli.App, w io.Writer, out *term.Output, dir string, list []Found) error {
 	if out.Format == "json" {
 		docs := []listed{}
 		for _, i := range list {
