@@ -37,22 +37,30 @@ func writePage(w io.Writer, i *incident.Incident) error {
 	return err
 }
 
-// rows writes names with their texts, leaving out those without one.
-func (p page) rows(list ...count) {
+// fact is a name and what is written next to it.
+type fact struct {
+	name string
+	text webpage.Markup
+}
+
+func said(name, text string) fact { return fact{name, webpage.Breakable(text)} }
+
+// facts writes names with their texts, leaving out those without one.
+func (p page) facts(list ...fact) {
 	p.Put(`<dl>`)
-	for _, row := range list {
-		if row.text != "" {
-			p.Put(`<dt>%s</dt><dd>%s</dd>`, row.name, webpage.Breakable(row.text))
+	for _, f := range list {
+		if f.text != "" {
+			p.Put(`<dt>%s</dt><dd>%s</dd>`, f.name, f.text)
 		}
 	}
 	p.Put(`</dl>`)
 }
 
 func (p page) heads() {
-	p.Put(`<dl><dt>Severity</dt><dd class="word %s">%s</dd><dt>State</dt><dd>%s</dd></dl>`, p.Severity, p.Severity, p.State)
-	p.rows(count{"Session", p.Session + " (" + p.Harness + ")"}, count{"Agent", p.Agent}, count{"Workspace", p.Workspace},
-		count{"Stopped", p.Time}, count{"Began", p.Began + ", " + span(p.Duration) + " before the stop"},
-		count{"Resumed", onPage(p.Resumed)}, count{"Closed", onPage(p.Closed)})
+	p.facts(fact{"Severity", webpage.Render(`<span class="word %s">%s</span>`, p.Severity, p.Severity)}, said("State", string(p.State)),
+		said("Session", p.Session+" ("+p.Harness+")"), said("Agent", p.Agent), said("Workspace", p.Workspace),
+		said("Stopped", p.Time), said("Began", p.Began+", "+span(p.Duration)+" before the stop"),
+		said("Resumed", onPage(p.Resumed)), said("Closed", onPage(p.Closed)))
 }
 
 func onPage(c *incident.Choice) string {
@@ -65,9 +73,10 @@ func onPage(c *incident.Choice) string {
 func (p page) cause() {
 	c := p.Cause
 	p.Put(`<section><h2>Root cause</h2>`)
-	p.rows(count{"Rule or pattern", c.Issue}, count{"Level", c.Level}, count{"Harm", c.Harm}, count{"Reason", c.Reason},
-		count{"Message", cmp.Or(c.Message, c.Details)})
-	p.Put(`<dl><dt>Call</dt><dd><code>%s</code></dd><dt>Evidence</dt><dd>%s</dd></dl></section>`, webpage.Breakable(c.Call), records(c.Evidence))
+	p.facts(said("Rule or pattern", c.Issue), said("Level", c.Level), said("Harm", c.Harm), said("Reason", c.Reason),
+		said("Message", cmp.Or(c.Message, c.Details)), fact{"Call", webpage.Render(`<code>%s</code>`, webpage.Breakable(c.Call))},
+		fact{"Evidence", records(c.Evidence)})
+	p.Put(`</section>`)
 }
 
 func records(ids []string) webpage.Markup {
@@ -91,7 +100,11 @@ func (p page) factors() {
 
 func (p page) impact() {
 	p.Put(`<section><h2>Impact</h2>`)
-	p.rows(counts(p.Impact)...)
+	var list []fact
+	for _, c := range counts(p.Impact) {
+		list = append(list, said(strings.ToUpper(c.name[:1])+c.name[1:], c.text))
+	}
+	p.facts(list...)
 	if len(p.Impact.Files) > 0 {
 		p.Put(`<table><thead><tr><th>Path</th><th class="n">Written</th><th class="n">Deleted</th><th>Undo</th></tr></thead><tbody>`)
 		for _, f := range p.Impact.Files {

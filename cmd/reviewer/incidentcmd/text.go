@@ -60,7 +60,7 @@ func (r *report) item(text string) { r.Field("  -", 4, "", text) }
 
 func (r *report) heads() {
 	r.Line()
-	r.field("session", fmt.Sprintf("%s (%s)%s", r.Session, r.Harness, stillStopped(r.Incident)))
+	r.field("session", fmt.Sprintf("%s of %s%s", r.Session, r.Harness, stillStopped(r.Incident)))
 	r.field("agent", r.Agent)
 	r.field("workspace", r.Workspace)
 	r.field("stopped", local(r.Time))
@@ -193,12 +193,20 @@ func (r *report) timeline() {
 	}
 	r.section(fmt.Sprintf("Timeline (the last %d of %d)", len(moments), int64(len(r.Timeline))+r.Earlier))
 	for _, m := range moments {
-		r.Line(term.Coloured(fmt.Sprintf("  %9s ", "-"+span(m.Before)), term.Faint), term.Coloured(term.Pad(word(m), 8), term.VerdictColour(word(m))),
+		r.Line(term.Coloured(fmt.Sprintf("  %9s ", before(m)), term.Faint), term.Coloured(term.Pad(word(m), 8), term.VerdictColour(word(m))),
 			term.Plain(term.Pad(string(m.Outcome), 8)+m.What))
 		if len(m.Rules) > 0 {
 			r.Line(term.Coloured("            "+strings.Join(m.Rules, ", ")+term.After("; ", m.Done), term.Faint))
 		}
 	}
+}
+
+// before is how long before the stop something happened.
+func before(m *incident.Moment) string {
+	if m.Before == 0 {
+		return "stop"
+	}
+	return "-" + span(m.Before)
 }
 
 // word is the answer to a call, or the kind of a moment.
