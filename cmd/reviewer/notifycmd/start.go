@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/incident"
@@ -14,17 +15,24 @@ import (
 // session that is stopped already, in case the first one was killed.
 const again = time.Minute
 
-// Start starts a process that tells people about a stop, if an answer is one, and does
-// not wait for it. detach starts this program; nil: nothing is started.
-func Start(detach func(args ...string) error, store *audit.Store, key engine.SessionKey, answer engine.Answer) {
-	if detach == nil || !answer.Stop || answer.ID == "" {
+// Configured reports whether settings have a channel.
+func Configured(settings map[string]any) bool {
+	interventions, _ := settings["interventions"].(map[string]any)
+	channels, _ := interventions["notification_channels"].([]any)
+	return len(channels) > 0
+}
+
+// Start starts a process that tells people about a stop, if an answer is one and there
+// is a channel, and does not wait for it.
+func Start(a *cli.App, store *audit.Store, key engine.SessionKey, answer engine.Answer) {
+	if a.Detach == nil || !a.Notifies || !answer.Stop || answer.ID == "" {
 		return
 	}
 	if !first(store, key, answer.ID) && time.Since(spoolOf(store).Ran()) < again {
 		return
 	}
 	// Where it cannot be started, the stop is as good; the next process tells people.
-	_ = detach("--home", store.Dir, "notify", "deliver", "--once")
+	_ = a.Detach("--home", store.Dir, "notify", "deliver", "--once")
 }
 
 // first reports whether a record's decision stopped a session that was not stopped.
