@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -79,7 +78,7 @@ func (d *Deliverer) locked(ctx context.Context) error {
 func (d *Deliverer) rounds(ctx context.Context) error {
 	for {
 		items, err := readAll(d.Spool.queue())
-		if len(items) == 0 {
+		if items = slices.DeleteFunc(items, d.twice); len(items) == 0 {
 			return err // what cannot be read does not keep the others from being sent
 		}
 		next, err := d.round(ctx, items)
@@ -235,7 +234,7 @@ func (d *Deliverer) record(to *Delivery, err error, ms int64) {
 func (d *Deliverer) settle(i *Item) error {
 	d.forget(i)
 	i.Finished = d.now().UnixMilli()
-	if !d.known(i.Entry.ID) && d.Ended != nil {
+	if d.Ended != nil {
 		for _, to := range i.Deliveries {
 			d.Ended(i.Entry, to)
 		}
@@ -243,15 +242,14 @@ func (d *Deliverer) settle(i *Item) error {
 	return d.Spool.finish(*i)
 }
 
-// known reports whether an item was finished before: its process was killed after that,
-// and before it removed it from the queue.
-func (d *Deliverer) known(id string) bool {
-	_, err := os.Lstat(file(d.Spool.done(), id))
-	return err == nil
+// twice reports whether an item waits although it is finished, and removes it from the
+// queue: it was put there while it was finished, or its process was killed in between.
+func (d *Deliverer) twice(i Item) bool {
+	_, err := os.Lstat(file(d.Spool.done(), i.Entry.ID))
+	return err == nil && os.Remove(file(d.Spool.queue(), i.Entry.ID)) == nil
 }
 
-// sweep removes what is left of killed processes and what is finished for long, and
-// what waits although it is finished.
+// sweep removes what is left of killed processes, and what is finished for long.
 func (d *Deliverer) sweep() {
 	for _, dir := range []string{d.Spool.queue(), d.Spool.done()} {
 		left, _ := filepath.Glob(filepath.Join(dir, ".new-*"))
@@ -265,10 +263,6 @@ func (d *Deliverer) sweep() {
 	for _, i := range items {
 		if d.now().Sub(time.UnixMilli(i.Finished)) > d.Plan.Keep {
 			os.Remove(file(d.Spool.done(), i.Entry.ID))
-			continue
-		}
-		if err := os.Remove(file(d.Spool.queue(), i.Entry.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			continue // tried again next time
 		}
 	}
 }
