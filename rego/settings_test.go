@@ -478,7 +478,7 @@ func elsewhere() map[string]string {
 		"interventions.notifications.longest_seconds": "engine/notify, TestBackOff",
 		"interventions.notifications.timeout_seconds": "engine/notify, TestAHangingChannelIsCutOff",
 		"interventions.notifications.keep_days":       "engine/notify, TestFinishedEntriesGo",
-		"interventions.preserve_incident_data_days":   "cmd/reviewer, TestLogIsKeptAsSettingsSay",
+		"interventions.preserve_incident_data_days":   "cmd/reviewer, TestIncidentsAreKeptAsSettingsSay",
 		"interventions.recommendations":               "cmd/reviewer/incidentcmd, TestRecommendationsAreAccepted",
 		"redact.pii":                                  "cmd/reviewer, TestScript/redact: what is not recorded cannot be decided upon",
 	}

@@ -65,8 +65,8 @@ func outputDocuments() []cli.Document {
 		{Command: "trash --list", Title: "what is in the trash", Of: trashedEntry{}, List: "entries"},
 		{Command: "schema", Title: "list of the documents", Of: schemaName{}, List: "schemas"},
 	}
-	return slices.Concat(own, auditcmd.Documents(), sessioncmd.Documents(), incidentcmd.Documents(), notifycmd.Documents(), configcmd.Documents(), explaincmd.Documents(),
-		policycmd.Documents(), releasecmd.Documents())
+	return slices.Concat(own, auditcmd.Documents(), sessioncmd.Documents(), incidentcmd.Documents(), notifycmd.Documents(),
+		configcmd.Documents(), explaincmd.Documents(), policycmd.Documents(), releasecmd.Documents())
 }
 
 // documentName is a command's name with dashes: "trash --list" is trash-list.

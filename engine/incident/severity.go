@@ -3,6 +3,8 @@ package incident
 import (
 	"fmt"
 	"slices"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // levels lists severities, mildest first.
@@ -29,6 +31,6 @@ func severity(worst map[string]string, c Cause) string {
 // summary says in two sentences what happened.
 func summary(i *Incident) string {
 	return fmt.Sprintf("Session %s of %s was stopped: %s. Until then it made %s, of which %d were denied; it wrote %s and deleted %s.",
-		i.Session, i.Harness, i.Cause.Reason, counted(int(i.Impact.Calls), "call", "calls"), i.Impact.Denied,
-		counted(int(i.Impact.Written), "path", "paths"), counted(int(i.Impact.Deleted), "path", "paths"))
+		i.Session, i.Harness, i.Cause.Reason, engine.Counted(int(i.Impact.Calls), "call", "calls"), i.Impact.Denied,
+		engine.Counted(int(i.Impact.Written), "path", "paths"), engine.Counted(int(i.Impact.Deleted), "path", "paths"))
 }

@@ -45,7 +45,8 @@ type signs struct {
 }
 
 func newSigns() signs {
-	return signs{issues: map[string][]sign{}, counts: map[string]int{}, worst: map[string]string{}, patterns: map[string]int{}, warned: map[string]int{}}
+	return signs{issues: map[string][]sign{}, counts: map[string]int{}, worst: map[string]string{}, patterns: map[string]int{},
+		warned: map[string]int{}}
 }
 
 func (s *signs) see(rec *engine.Record, answer engine.Verdict) {
@@ -73,7 +74,13 @@ func (s *signs) see(rec *engine.Record, answer engine.Verdict) {
 	if d.Enforced == engine.Warn && len(d.Rules) > 0 {
 		s.warned[d.Rules[0].ID]++
 	}
-	if i := d.Intervention; i != nil && i.Issue != "" && d.Enforced != engine.Allow && i.Kind != engine.EmergencyStop && len(s.made) < maxSigns {
+	if i := d.Intervention; i != nil && d.Enforced != engine.Allow {
+		s.intervention(i, at)
+	}
+}
+
+func (s *signs) intervention(i *engine.Intervention, at sign) {
+	if i.Issue != "" && i.Kind != engine.EmergencyStop && len(s.made) < maxSigns {
 		s.made = append(s.made, &done{sign: at, kind: i.Kind, issue: i.Issue})
 	}
 }
@@ -185,10 +192,10 @@ func (s *signs) factors(rec *engine.Record) []Factor {
 		list = append(list, Factor{kind, fmt.Sprintf(format, args...), last(records, maxRecords)})
 	}
 	if n := len(s.denied); n > 1 {
-		add(FactorDenials, ids(s.denied), "%d calls in a row were denied before the stop.", n)
+		add(FactorDenials, ids(s.denied), "%s in a row were denied before the stop.", engine.Counted(n, "call", "calls"))
 	}
 	if n := len(s.failed); n > 1 {
-		add(FactorErrors, ids(s.failed), "%d calls in a row failed before the stop.", n)
+		add(FactorErrors, ids(s.failed), "%s in a row failed before the stop.", engine.Counted(n, "call", "calls"))
 	}
 	for _, id := range byCount(s.patterns) {
 		if id != issue {
@@ -201,10 +208,10 @@ func (s *signs) factors(rec *engine.Record) []Factor {
 		}
 	}
 	if n := len(s.refused); n > 0 {
-		add(FactorRefused, s.refused, "A person did not approve %s.", counted(n, "call", "calls"))
+		add(FactorRefused, s.refused, "A person did not approve %s.", engine.Counted(n, "call", "calls"))
 	}
 	if n := len(s.degraded); n > 0 {
-		add(FactorDegraded, s.degraded, "%s could not be reviewed.", counted(n, "event", "events"))
+		add(FactorDegraded, s.degraded, "%s could not be reviewed.", engine.Counted(n, "event", "events"))
 	}
 	return list
 }
@@ -220,8 +227,8 @@ func (s *signs) inVain(issue string) []Factor {
 			}
 		}
 		if len(records) > 0 {
-			list = append(list, Factor{FactorIntervention, fmt.Sprintf("%s about %s was tried %s and did not help.", kind, issue, times(len(records))),
-				last(records, maxRecords)})
+			text := fmt.Sprintf("%s about %s was tried %s and did not help.", kind, issue, times(len(records)))
+			list = append(list, Factor{FactorIntervention, text, last(records, maxRecords)})
 		}
 	}
 	return list
@@ -251,12 +258,5 @@ func times(n int) string {
 	if n == 1 {
 		return "once"
 	}
-	return fmt.Sprintf("%d times", n)
-}
-
-func counted(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
+	return engine.Counted(n, "time", "times")
 }

@@ -60,7 +60,8 @@ func writeList(a *cli.App, w io.Writer, out *term.Output, dir string, list []Fou
 	if out.Format == "json" {
 		docs := []listed{}
 		for _, i := range list {
-			docs = append(docs, listed{i.ID, i.State, i.Severity, i.Time, i.Session, i.Harness, i.Workspace, i.Stopped, i.Cause.Issue, i.Cause.Reason})
+			docs = append(docs, listed{i.ID, i.State, i.Severity, i.Time, i.Session, i.Harness, i.Workspace, i.Stopped, i.Cause.Issue,
+				i.Cause.Reason})
 		}
 		return term.WriteList(w, "incidents", docs)
 	}

@@ -132,8 +132,8 @@ func (p page) advice() error {
 	p.list("Now", p.Advice.Immediate)
 	p.list("For later", p.Advice.Preventive)
 	if text != "" {
-		p.Put(`<h3>Settings</h3><p>As the <code>settings.yaml</code> of a policy layer: <code>reviewer incident export %s -f patch</code></p><pre>%s</pre>`,
-			p.ID, text)
+		p.Put(`<h3>Settings</h3><p>As the <code>settings.yaml</code> of a policy layer: `+
+			`<code>reviewer incident export %s -f patch</code></p><pre>%s</pre>`, p.ID, text)
 	}
 	p.Put(`</section>`)
 	return nil
@@ -168,8 +168,9 @@ func (p page) timeline() {
 		term.Counted(len(p.Timeline), "event", "events"), p.Earlier))
 	p.Put(`<table><thead><tr><th>Before the stop</th><th>Answer</th><th>Outcome</th><th>Call</th><th>Rules</th></tr></thead><tbody>`)
 	for _, m := range p.Timeline {
-		p.Put(`<tr%s><td class="when">%s</td><td class="word %s">%s</td><td>%s</td><td><code>%s</code>%s</td><td>%s</td></tr>`, stopClass(m, p.ID),
-			span(m.Before), word(m), word(m), m.Outcome, webpage.Breakable(m.What), trouble(m), webpage.Breakable(strings.Join(m.Rules, ", ")))
+		p.Put(`<tr%s><td class="when">%s</td><td class="word %s">%s</td><td>%s</td><td><code>%s</code>%s</td><td>%s</td></tr>`,
+			stopClass(m, p.ID), span(m.Before), word(m), word(m), m.Outcome, webpage.Breakable(m.What), trouble(m),
+			webpage.Breakable(strings.Join(m.Rules, ", ")))
 	}
 	p.Put(`</tbody></table></section>`)
 }

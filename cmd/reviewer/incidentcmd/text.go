@@ -152,7 +152,7 @@ func times(n int64) string {
 	if n == 1 {
 		return "once"
 	}
-	return fmt.Sprintf("%d times", n)
+	return engine.Counted(n, "time", "times")
 }
 
 // undo says how an effect can be undone; empty: it is not known.

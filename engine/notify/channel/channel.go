@@ -122,7 +122,9 @@ func (from Sources) file(what, path string) (string, error) {
 func text(e notify.Entry) string {
 	var b strings.Builder
 	b.WriteString(e.Text + "\n")
-	for _, row := range [][2]string{{"session", e.Session}, {"agent", e.Harness}, {"workspace", e.Workspace}, {"rule", e.Issue}, {"time", e.Time}} {
+	for _, row := range [][2]string{
+		{"session", e.Session}, {"agent", e.Harness}, {"workspace", e.Workspace}, {"rule", e.Issue}, {"time", e.Time},
+	} {
 		if row[1] != "" {
 			fmt.Fprintf(&b, "%s: %s\n", row[0], row[1])
 		}

@@ -65,7 +65,8 @@ func (d *desktop) send(ctx context.Context, e notify.Entry) error {
 func arguments(system, title, body string) []string {
 	switch system {
 	case "darwin":
-		return []string{"-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", title, body}
+		const show = "display notification (item 2 of argv) with title (item 1 of argv)"
+		return []string{"-e", "on run argv", "-e", show, "-e", "end run", title, body}
 	case "windows":
 		return []string{"-NoProfile", "-NonInteractive", "-Command", "Add-Type -AssemblyName System.Windows.Forms, System.Drawing; " +
 			"$n = New-Object System.Windows.Forms.NotifyIcon; $n.Icon = [System.Drawing.SystemIcons]::Warning; $n.Visible = $true; " +
