@@ -24,6 +24,9 @@ func listCommand(a *cli.App) *cobra.Command {
 				return err
 			}
 			items, err := spoolOf(store).List()
+			if err != nil && len(items) == 0 {
+				return err
+			}
 			return out.Write(a.Stdout, func(w io.Writer) error { return errors.Join(writeItems(a, w, &out, items), err) })
 		},
 	}
