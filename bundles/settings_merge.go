@@ -86,7 +86,7 @@ func (m *merger) value(path string, s *SchemaNode, into map[string]any, key stri
 	case s.Merge == "":
 		m.errs = append(m.errs, m.layer.where(path).as("settings.layer").wrong("%s: only the base layer may set this", path))
 		return
-	case (s.Merge == "replace" || s.Merge == mergeFirst) && m.layer.Layer == Project:
+	case slices.Contains([]string{"replace", "append", mergeFirst}, s.Merge) && m.layer.Layer == Project:
 		m.errs = append(m.errs,
 			m.layer.where(path).as("settings.layer").wrong("%s: the project layer may not set this, since the agent can write it", path))
 		return
@@ -135,12 +135,12 @@ func (m *merger) shipped(path string) (any, bool) {
 // first value that a person's layer gives replaces the default.
 func (m *merger) joins(path string, s *SchemaNode) bool {
 	limit := m.set[s.Within] // empty if there is no limit: no setting has an empty path
-	return m.layer.Layer == Project || m.set[path] != "" || s.Merge == "union" || limit != "" && limit != m.layer.Layer
+	return m.layer.Layer == Project || m.set[path] != "" || s.Merge == "union" || s.Merge == "append" || limit != "" && limit != m.layer.Layer
 }
 
 // from lists the layers that a value comes from once the layer has set it.
 func (m *merger) from(path string, s *SchemaNode, before any, joined bool) []string {
-	if !joined || s.Merge != "union" && s.Merge != "extend" && s.Merge != "intersect" {
+	if !joined || s.Merge != "union" && s.Merge != "append" && s.Merge != "extend" && s.Merge != "intersect" {
 		return []string{m.layer.Layer}
 	}
 	so := m.sources[path]
@@ -157,7 +157,7 @@ func (s *SchemaNode) combine(a, b any) any {
 		return min(number(a), number(b))
 	case "max":
 		return max(number(a), number(b))
-	case "union", "extend":
+	case "union", "append", "extend":
 		return union(list(a), list(b))
 	case "intersect":
 		return slices.DeleteFunc(slices.Clone(list(a)), func(v any) bool { return !slices.Contains(list(b), v) })

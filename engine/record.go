@@ -21,6 +21,7 @@ const (
 	ControlScope        = "scope"         // a path belongs to the session's scope
 	ControlUnscope      = "unscope"       // it no longer does
 	ControlAbort        = "abort"         // the session ends for good
+	ControlClose        = "close"         // an incident is dealt with: the id of its record is in Control.Record
 )
 
 // The conditions on which a person resumes a session.
@@ -194,12 +195,12 @@ type Open struct {
 
 // Control is a person's choice.
 type Control struct {
-	Do     string `json:"do"`             // stop, resume, abort, allow_once, allow_session, scope, unscope
+	Do     string `json:"do"`             // stop, resume, abort, allow_once, allow_session, scope, unscope, close
 	Mode   string `json:"mode,omitempty"` // resume: limits or supervise; absent: as before the stop
 	Reason string `json:"reason,omitempty"`
 	By     string `json:"by,omitempty"`     // user, as far as the system knows
 	Of     string `json:"of,omitempty"`     // in the ledger: the chain that it concerns
-	Record string `json:"record,omitempty"` // allow_*: id of the record of the call that is allowed
+	Record string `json:"record,omitempty"` // allow_*: id of the record of the call that is allowed; close: id of the incident
 	Print  string `json:"print,omitempty"`  // allow_*: its fingerprint: the same tool with the same arguments
 	CWD    string `json:"cwd,omitempty"`    // allow_*: the working directory in which the permission applies
 	Path   string `json:"path,omitempty"`   // scope, unscope: as Effect.Short spells it

@@ -12,6 +12,8 @@ func applyAudit(log *audit.Store, settings map[string]any) {
 	log.BudgetBytes = whole(section["budget_mb"]) << 20
 	log.Sync, _ = section["sync"].(string)
 	log.Keep = false
+	interventions, _ := settings["interventions"].(map[string]any)
+	log.IncidentDays = int(whole(interventions["preserve_incident_data_days"]))
 }
 
 // policiesBudget is how many bytes the policies that decided may take.

@@ -127,6 +127,19 @@ func TestProjectDoesNotDeleteTheLog(t *testing.T) {
 	}
 }
 
+// What the settings say about the logs of stopped sessions reaches the log.
+func TestIncidentsAreKeptAsSettingsSay(t *testing.T) {
+	for want, settings := range map[int]map[string]any{
+		45: {"interventions": map[string]any{"preserve_incident_data_days": 45.0}},
+		0:  {},
+	} {
+		var log audit.Store
+		if applyAudit(&log, settings); log.IncidentDays != want {
+			t.Errorf("%v: %d days", settings, log.IncidentDays)
+		}
+	}
+}
+
 // always: each hook brings its line to the disk, and leaves the time of that
 // with the session's lock.
 func TestSyncAlways(t *testing.T) {

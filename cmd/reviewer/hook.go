@@ -11,6 +11,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/notifycmd"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/classify"
@@ -178,6 +179,7 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 		return failure(h, e.Name, err.Error())
 	}
 	answer, _ := r.Handle(ctx, e) // the answer says what failed
+	notifycmd.Start(a, store, engine.SessionKey{Harness: e.Harness, Session: r.Mask(e.Session)}, answer)
 	var out reply
 	out.stdout, out.stderr, out.exit = h.Encode(e.Name, answer)
 	return out
@@ -223,7 +225,9 @@ func reviewer(ctx context.Context, a *cli.App, store *audit.Store) (*review.Revi
 	c := &classify.Classifier{World: world, MAC: mac, Secrets: bundles.BuiltInTokens(), Program: cli.Program(),
 		Shipped: bundles.BuiltInRows}
 	return &review.Reviewer{
-		Policy:     func(workspace string) (*review.Policy, error) { return activeWithAudit(ctx, store, workspace) },
+		Policy: func(workspace string) (*review.Policy, error) {
+			return activeWithAudit(ctx, store, workspace, func(s map[string]any) { a.Notifies = notifycmd.Configured(s) })
+		},
 		Classifier: c,
 		Log:        store,
 		Env:        cli.Environment(),

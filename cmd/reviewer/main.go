@@ -14,6 +14,8 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/auditcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/configcmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/incidentcmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/notifycmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/reviewcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/sessioncmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
@@ -24,7 +26,8 @@ func main() {
 	// A hook lives for one call and a few megabytes: collecting four times
 	// later saves a tenth of its time (reference: GOGC=400 against 100).
 	debug.SetGCPercent(400)
-	a := &cli.App{Streams: term.Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv}}
+	streams := term.Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv}
+	a := &cli.App{Streams: streams, Detach: cli.Detach}
 	os.Exit(run(context.Background(), a, os.Args[1:]))
 }
 
@@ -72,7 +75,8 @@ func rootCommand(a *cli.App) *cobra.Command {
 	root.PersistentFlags().BoolVarP(&a.Quiet, "quiet", "q", false,
 		"print only errors; output files, documents and the exit code are unaffected")
 	cli.Section(root, "setup", "Setup:", installCommand(a), uninstallCommand(a), doctorCommand(a), configcmd.Command(a))
-	cli.Section(root, "work", "Working with agents:", sessioncmd.Command(a), denialsCommand(a), allowCommand(a), trashCommand(a))
+	cli.Section(root, "work", "Working with agents:", sessioncmd.Command(a), incidentcmd.Command(a), notifycmd.Command(a),
+		denialsCommand(a), allowCommand(a), trashCommand(a))
 	cli.Section(root, "policy", "Writing and shipping policies:", policyCommand(a), reviewcmd.Command(a), schemaCommand(a))
 	cli.Section(root, "log", "Reading the log:", auditcmd.Command(a))
 	cli.Section(root, "other", "Other commands:", hookCommand(a), versionCommand(a))

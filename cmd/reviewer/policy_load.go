@@ -20,18 +20,20 @@ func activePolicy(ctx context.Context, a *cli.App, workspace string) (*review.Po
 	if err != nil {
 		return nil, err
 	}
-	return activeWithAudit(ctx, log, workspace)
+	return activeWithAudit(ctx, log, workspace, func(map[string]any) {})
 }
 
 // activeWithAudit is activePolicy, and applies the audit settings to the log. Without a
-// policy the retention is unknown, and nothing is deleted from the log.
-func activeWithAudit(ctx context.Context, log *audit.Store, workspace string) (*review.Policy, error) {
+// policy the retention is unknown, and nothing is deleted from the log. settings is
+// called with the policy's settings.
+func activeWithAudit(ctx context.Context, log *audit.Store, workspace string, settings func(map[string]any)) (*review.Policy, error) {
 	log.Keep = true
 	e, err := cli.MachineAt(log.Dir).Effective(workspace)
 	if err != nil {
 		return nil, err
 	}
 	applyAudit(log, e.Settings)
+	settings(e.Settings)
 	p, err := wiring.Compile(ctx, e)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,8 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/configcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/explaincmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/incidentcmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/notifycmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/policycmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/releasecmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/sessioncmd"
@@ -63,8 +65,8 @@ func outputDocuments() []cli.Document {
 		{Command: "trash --list", Title: "what is in the trash", Of: trashedEntry{}, List: "entries"},
 		{Command: "schema", Title: "list of the documents", Of: schemaName{}, List: "schemas"},
 	}
-	return slices.Concat(own, auditcmd.Documents(), sessioncmd.Documents(), configcmd.Documents(), explaincmd.Documents(),
-		policycmd.Documents(), releasecmd.Documents())
+	return slices.Concat(own, auditcmd.Documents(), sessioncmd.Documents(), incidentcmd.Documents(), notifycmd.Documents(),
+		configcmd.Documents(), explaincmd.Documents(), policycmd.Documents(), releasecmd.Documents())
 }
 
 // documentName is a command's name with dashes: "trash --list" is trash-list.

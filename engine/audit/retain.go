@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -36,6 +37,9 @@ type purgeCandidate struct {
 	dir   string
 	files []sizedFile
 	drop  int // files to delete, from the oldest
+
+	looked   bool
+	incident int64 // when the policy last stopped the session, once looked
 }
 
 func (r *purgeCandidate) newest() int64 { return r.files[len(r.files)-1].mtime }
@@ -77,6 +81,9 @@ func (s *Store) retain(ctx context.Context, own engine.SessionKey) {
 func (s *Store) dropOld(chains []*purgeCandidate, now int64) (bytes int64) {
 	from := now - int64(orDefault(s.RetainDays, DefaultRetainDays))*24*time.Hour.Milliseconds()
 	for _, r := range chains {
+		if r.files[0].mtime < from && s.preserves(r, now) {
+			continue
+		}
 		for r.drop < len(r.files) && r.files[r.drop].mtime < from {
 			bytes += r.files[r.drop].size
 			r.drop++
@@ -93,6 +100,10 @@ func (s *Store) dropOldest(chains []*purgeCandidate, now, excess int64) {
 		})
 		if r.nextTime(now) == never {
 			return
+		}
+		if s.preserves(r, now) {
+			chains = slices.DeleteFunc(slices.Clone(chains), func(c *purgeCandidate) bool { return c == r })
+			continue
 		}
 		excess -= r.files[r.drop].size
 		r.drop++
@@ -112,6 +123,33 @@ func (r *purgeCandidate) nextTime(now int64) int64 {
 		return never
 	}
 	return r.files[r.drop].mtime
+}
+
+// preserves reports whether a chain is kept for the report about a stop: people look
+// at one later than at anything else in the log, and an agent that fills the log
+// must not be able to push it out.
+func (s *Store) preserves(r *purgeCandidate, now int64) bool {
+	if !r.looked {
+		r.looked, r.incident = true, lastStop(r.files)
+	}
+	return r.incident > now-int64(orDefault(s.IncidentDays, DefaultIncidentDays))*24*time.Hour.Milliseconds()
+}
+
+// lastStop returns when policy last stopped a session, in Unix milliseconds. Files
+// that cannot be read are left for a person to examine by purge.
+func lastStop(files []sizedFile) (at int64) {
+	for _, f := range files {
+		fileLines(f.path, 0, func(l Line, err error) bool {
+			if err != nil || !bytes.Contains(l.Raw[:min(len(l.Raw), 128)], []byte(`,"kind":"act",`)) {
+				return err == nil
+			}
+			if rec, err := readRecord(l.Raw); err == nil && rec.Act != nil && rec.Act.Kind == engine.EmergencyStop {
+				at = max(at, rec.T)
+			}
+			return true
+		})
+	}
+	return at
 }
 
 // purge deletes the chosen files after recording that in the ledger.

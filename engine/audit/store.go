@@ -23,6 +23,7 @@ const (
 	DefaultRotateBytes   = 4 << 20 // a file is read in about 3 ms when no snapshot is left
 	DefaultBudgetBytes   = 1 << 30
 	DefaultRetainDays    = 30 // audit.retain_days of the settings
+	DefaultIncidentDays  = 30 // interventions.preserve_incident_data_days of the settings
 )
 
 // SyncAlways as Store.Sync makes each Update reach the disk before it returns.
@@ -43,6 +44,7 @@ type Store struct {
 	RotateBytes   int64        // size at which a file is followed by another; 0: DefaultRotateBytes
 	BudgetBytes   int64        // sum of all files above which the oldest go; 0: DefaultBudgetBytes
 	RetainDays    int          // days after which a file goes; 0: DefaultRetainDays
+	IncidentDays  int          // days after a policy's stop for which all files of its session stay; 0: DefaultIncidentDays
 	Keep          bool         // nothing is deleted: the retention time is unknown
 	Sync          string       // SyncAlways, or anything else: at seals, at stops, and every second
 	SealKey       string       // file with an ed25519 private key (PKCS #8, PEM) that signs seals; empty: no signatures

@@ -22,6 +22,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
+	"github.com/agent-reviewer/reviewer/engine/incident"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 	"github.com/agent-reviewer/reviewer/engine/stats"
 )
@@ -58,6 +59,7 @@ func documents() []document {
 		{"coverage.json", "Coverage: the parts of a policy that its tests reached", report.CoverageDocument{}, false},
 		{"results.json", "Results: test results of an archive, as policy build writes them next to it", bundles.Results{}, false},
 		{"stats.json", "Stats: counts of the records in a log, as audit stats -f json writes them", stats.Document{}, true},
+		{"incident.json", "Incident: the report about a stop, as incident show -f json writes it", incident.Incident{}, true},
 		{"impact.json", "Impact: what a change of policy would have done, as policy simulate -f json writes it", simulate.Impact{}, false},
 		{"trust.json", "Trust: trusted keys and roles for policy bundles, the contents of trust.yaml", trust.Document{}, false},
 		{"verdict.json", "Verdict: the result of verifying a policy bundle, as policy verify -f json writes it", trust.Verdict{}, true},

@@ -17,6 +17,9 @@ type App struct {
 	term.Streams
 	Home  string // --home
 	Quiet bool   // --quiet
+	// Detach starts this program again, as Detach does; nil in tests: nothing is started.
+	Detach   func(args ...string) error
+	Notifies bool // the active policy says where people are told about stops
 }
 
 // Group returns a command with subcommands. Alone it shows its help; an unknown

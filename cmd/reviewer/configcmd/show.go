@@ -202,6 +202,8 @@ func HowMerged(merge string) string {
 		return "first: organisation wins over user; a project cannot set it"
 	case "union":
 		return "union: the values of all layers are added to the default"
+	case "append":
+		return "append: the values of organisation and user are added to the default; a project cannot set it"
 	}
 	return merge + ": the first value of organisation or user replaces the default; further ones and the project can only tighten it"
 }

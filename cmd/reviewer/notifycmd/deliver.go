@@ -1,0 +1,92 @@
+package notifycmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/spf13/cobra"
+)
+
+// longest is how long a process delivers at most: what is left then waits for the next.
+const longest = time.Hour
+
+func deliverCommand(a *cli.App) *cobra.Command {
+	var once, retry bool
+	cmd := &cobra.Command{
+		Use:   "deliver",
+		Short: "Deliver what waits; runs by itself after a stop",
+		Long: "Adds a notification for each stop of the last day that has none yet, sends each to all channels, and\n" +
+			"tries again with growing waits until each channel has accepted it or every attempt has failed. The\n" +
+			"result is noted in the machine's ledger (`reviewer audit show --ledger`).",
+		Example: "  reviewer notify deliver\n  reviewer notify deliver --retry",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := context.WithTimeout(cmd.Context(), longest)
+			defer cancel()
+			d, err := newDeliverer(ctx, a)
+			if err != nil {
+				return err
+			}
+			d.Retry = retry
+			return run(ctx, d, once)
+		},
+	}
+	cmd.Flags().BoolVar(&retry, "retry", false, "also try again what has failed")
+	cmd.Flags().BoolVar(&once, "once", false, "end at once if another process delivers, instead of waiting for it")
+	return cmd
+}
+
+func newDeliverer(ctx context.Context, a *cli.App) (*notify.Deliverer, error) {
+	store, err := a.OpenStore()
+	if err != nil {
+		return nil, err
+	}
+	to, err := configuration(a, store.Dir)
+	if err != nil {
+		return nil, err
+	}
+	d := &notify.Deliverer{Spool: spoolOf(store), Channels: to.channels, Plan: to.plan}
+	d.Ended = func(e notify.Entry, delivery notify.Delivery) { note(ctx, store, e, delivery) }
+	if len(to.channels) == 0 {
+		return d, nil
+	}
+	// What could be read is delivered all the same.
+	if err := putStops(store, d.Spool, time.Now()); err != nil {
+		fmt.Fprintln(a.Stderr, "reviewer:", cli.Masked(err.Error()))
+	}
+	return d, nil
+}
+
+func run(ctx context.Context, d *notify.Deliverer, once bool) error {
+	for {
+		err := d.Run(ctx)
+		if !errors.Is(err, notify.ErrBusy) {
+			return err
+		}
+		if once {
+			return nil
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// note records in the ledger what became of a delivery.
+func note(ctx context.Context, store *audit.Store, e notify.Entry, d notify.Delivery) {
+	detail := fmt.Sprintf("%s: %s to channel %s after %s", e.ID, d.Status, d.Channel, term.Counted(len(d.Attempts), "attempt", "attempts"))
+	if n := len(d.Attempts); d.Status == notify.Failed && n > 0 {
+		detail += term.After(": ", cli.Masked(d.Attempts[n-1].Error))
+	}
+	// Where the ledger cannot be written, `reviewer notify list` has the same.
+	_ = store.Note(ctx, engine.Note{What: "notification", Detail: detail})
+}

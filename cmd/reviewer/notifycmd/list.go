@@ -1,0 +1,74 @@
+package notifycmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/spf13/cobra"
+)
+
+func listCommand(a *cli.App) *cobra.Command {
+	var out term.Output
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List notifications: to which channels they were delivered, and what failed",
+		Example: "  reviewer notify list\n  reviewer notify list -f json",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			store, err := a.OpenStore()
+			if err != nil {
+				return err
+			}
+			items, err := spoolOf(store).List()
+			if err != nil && len(items) == 0 {
+				return err
+			}
+			return out.Write(a.Stdout, func(w io.Writer) error { return errors.Join(writeItems(a, w, &out, items), err) })
+		},
+	}
+	out.Flags(cmd, term.Text, "json")
+	return cmd
+}
+
+func writeItems(a *cli.App, w io.Writer, out *term.Output, items []notify.Item) error {
+	if out.Format == "json" {
+		return term.WriteList(w, "notifications", append([]notify.Item{}, items...))
+	}
+	if len(items) == 0 {
+		fmt.Fprintln(w, "no notification was written")
+		return nil
+	}
+	p, width := a.Paint(out), a.Width(out)
+	for _, i := range items {
+		fmt.Fprintf(w, "%s  %s\n", i.Entry.ID, term.OneLine(i.Entry.Title, width-len(i.Entry.ID)-2))
+		if len(i.Deliveries) == 0 {
+			fmt.Fprintln(w, "  waits to be sent: reviewer notify deliver")
+		}
+		for _, d := range i.Deliveries {
+			fmt.Fprintf(w, "  %s  %s\n", p.Colour(colourOf(d.Status), term.Pad(string(d.Status), 9)), term.OneLine(deliveryText(d), width-13))
+		}
+	}
+	return nil
+}
+
+func deliveryText(d notify.Delivery) string {
+	text := fmt.Sprintf("%s, %s", d.Channel, term.Counted(len(d.Attempts), "attempt", "attempts"))
+	if n := len(d.Attempts); n > 0 {
+		text += ", the last at " + d.Attempts[n-1].Time + term.After(": ", d.Attempts[n-1].Error)
+	}
+	return text
+}
+
+func colourOf(s notify.Status) string {
+	switch s {
+	case notify.Failed:
+		return term.Bad
+	case notify.Pending:
+		return term.Warn
+	}
+	return term.Good
+}

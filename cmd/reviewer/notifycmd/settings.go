@@ -1,0 +1,55 @@
+package notifycmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/agent-reviewer/reviewer/engine/notify/channel"
+)
+
+// configured is what the settings say about notifications.
+type configured struct {
+	channels []notify.Channel
+	plan     notify.Plan
+}
+
+// configuration reads the settings of the layers above a project, which has no say in
+// who is told: an agent can write its files.
+func configuration(a *cli.App, home string) (configured, error) {
+	e, err := cli.MachineAt(home).Effective("")
+	if err != nil {
+		return configured{}, err
+	}
+	raw, err := json.Marshal(e.Settings["interventions"])
+	var doc struct {
+		Channels []channel.Config `json:"notification_channels"`
+		Plan     struct {
+			Attempts int     `json:"attempts"`
+			First    int     `json:"first_seconds"`
+			Factor   float64 `json:"factor"`
+			Longest  int     `json:"longest_seconds"`
+			Timeout  int     `json:"timeout_seconds"`
+			Days     int     `json:"keep_days"`
+		} `json:"notifications"`
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &doc)
+	}
+	if err != nil {
+		return configured{}, fmt.Errorf("read the settings interventions.notifications: %w", err)
+	}
+	person, err := a.UserHome()
+	if err != nil {
+		return configured{}, err
+	}
+	return configured{
+		channels: channel.New(doc.Channels, channel.Sources{Env: a.Env, Home: person}),
+		plan: notify.Plan{Attempts: doc.Plan.Attempts, First: seconds(doc.Plan.First), Factor: doc.Plan.Factor, Longest: seconds(doc.Plan.Longest),
+			Timeout: seconds(doc.Plan.Timeout), Keep: time.Duration(doc.Plan.Days) * 24 * time.Hour},
+	}, nil
+}
+
+func seconds(n int) time.Duration { return time.Duration(n) * time.Second }

@@ -1,0 +1,116 @@
+package notifycmd
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/history"
+)
+
+var key = engine.SessionKey{Harness: "claude-code", Session: "shop-1"}
+
+// stopped records calls of a session with these decisions, and returns their ids.
+func stopped(t *testing.T, store *audit.Store, at time.Time, interventions ...*engine.Intervention) []string {
+	t.Helper()
+	var ids []string
+	err := store.Update(context.Background(), key, func(tail history.Tail) error {
+		err := tail.Append(&engine.Record{Kind: engine.KindOpen, T: at.UnixMilli(), Session: key.Session, Harness: key.Harness,
+			Open: &engine.Open{Workspace: "/srv/shop"}})
+		for _, i := range interventions {
+			r := &engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, T: at.UnixMilli(), Session: key.Session, Harness: key.Harness,
+				Event: &engine.EventFacts{Tool: "Bash"}, Action: &engine.Action{Resource: "rm -rf /"},
+				Decision: &engine.Decision{Decision: engine.Block, Enforced: engine.Block, Intervention: i},
+				Answer:   &engine.AnswerFacts{Effect: engine.Block, Mode: engine.ModeEnforced}}
+			if err == nil {
+				err = tail.Append(r)
+			}
+			ids = append(ids, r.ID())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ids
+}
+
+func TestStart(t *testing.T) {
+	store := &audit.Store{Dir: filepath.Join(t.TempDir(), "home")}
+	stop, again := &engine.Intervention{Kind: engine.EmergencyStop, Issue: "disk_write"}, &engine.Intervention{Kind: engine.EmergencyStop}
+	ids := stopped(t, store, time.Now(), nil, stop, again)
+	started := 0
+	a := &cli.App{Notifies: true, Detach: func(args ...string) error {
+		if started++; strings.Join(args[2:], " ") != "notify deliver --once" {
+			t.Errorf("started %s", args)
+		}
+		return nil
+	}}
+	lock := filepath.Join(store.Dir, "notify", "lock")
+	try := func(what string, want int, id string, stop bool, age time.Duration) {
+		t.Helper()
+		if age > 0 {
+			if err := os.MkdirAll(filepath.Dir(lock), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(lock, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chtimes(lock, time.Now().Add(-age), time.Now().Add(-age)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		started = 0
+		if Start(a, store, key, engine.Answer{ID: id, Stop: stop}); started != want {
+			t.Errorf("%s: %d processes were started, want %d", what, started, want)
+		}
+	}
+	try("a call that does not stop", 0, ids[0], false, 0)
+	try("a stop that nothing could record", 0, "", true, 0)
+	try("a stop", 1, ids[1], true, 0)
+	try("a stop shortly after another process", 1, ids[1], true, time.Second)
+	try("a call after the stop", 0, ids[2], true, time.Second)
+	try("one long after the last process", 1, ids[2], true, 2*time.Minute)
+	try("an odd id", 0, "odd", true, time.Second)
+	a.Notifies = false
+	try("no channel", 0, ids[1], true, 2*time.Minute)
+	a.Notifies, a.Detach = true, nil
+	try("in a test", 0, ids[1], true, 2*time.Minute)
+}
+
+// What the spool gets follows from the log, and not for stops that are long past.
+func TestStopsOfTheLog(t *testing.T) {
+	for age, want := range map[time.Duration]int{time.Hour: 1, 25 * time.Hour: 0} {
+		store := &audit.Store{Dir: filepath.Join(t.TempDir(), "home")}
+		now := time.Now()
+		ids := stopped(t, store, now.Add(-age), &engine.Intervention{Kind: engine.EmergencyStop, Issue: "disk_write", Reason: "enough"})
+		spool := spoolOf(store)
+		for range 2 {
+			if err := putStops(store, spool, now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		items, err := spool.List()
+		if err != nil || len(items) != want {
+			t.Fatalf("%s: %d notifications, %v", age, len(items), err)
+		}
+		if want == 1 && (items[0].Entry.ID != "stop-"+ids[0] || items[0].Entry.Workspace != "/srv/shop") {
+			t.Errorf("%+v", items[0].Entry)
+		}
+	}
+}
+
+func TestConfigured(t *testing.T) {
+	if Configured(nil) || Configured(map[string]any{"interventions": map[string]any{"notification_channels": []any{}}}) {
+		t.Error("no channel is one")
+	}
+	if !Configured(map[string]any{"interventions": map[string]any{"notification_channels": []any{map[string]any{}}}}) {
+		t.Error("a channel is none")
+	}
+}

@@ -1,0 +1,97 @@
+// Package webpage writes reports as single HTML pages that need nothing else and reach
+// for nothing: a page's own policy forbids every style but the one that is in it, every
+// script and every connection.
+//
+// Out of scope: the contents of the reports.
+package webpage
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // the style of all pages
+	"encoding/base64"
+	"fmt"
+	"html"
+	"strings"
+	"unicode"
+)
+
+//go:embed page.css
+var css string
+
+// Page is a page in the making.
+type Page struct{ bytes.Buffer }
+
+// Markup is HTML that Put does not escape again.
+type Markup string
+
+// Put writes HTML. Every text among the arguments is escaped: there is no other way
+// for one to get onto the page.
+func (p *Page) Put(format string, args ...any) {
+	for i, a := range args {
+		args[i] = escaped(a)
+	}
+	fmt.Fprintf(p, format+"\n", args...)
+}
+
+func escaped(a any) any {
+	switch a := a.(type) {
+	case Markup, int, int64, float64:
+		return a
+	}
+	return html.EscapeString(Visible(fmt.Sprint(a)))
+}
+
+// Render returns what Put would write, for a place inside something else.
+func Render(format string, args ...any) Markup {
+	var p Page
+	p.Put(format, args...)
+	return Markup(strings.TrimSuffix(p.String(), "\n"))
+}
+
+// New begins a page.
+func New(title string) *Page {
+	p := &Page{}
+	p.Put(`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; base-uri 'none'; form-action 'none'; style-src '%s'">
+<meta name="referrer" content="no-referrer">
+<title>%s</title>`, sourceHash(css), title)
+	p.WriteString("<style>" + css + "</style>\n</head>\n<body>\n<main>\n")
+	p.Put(`<h1>%s</h1>`, title)
+	return p
+}
+
+// End ends the page.
+func (p *Page) End() { p.WriteString("</main>\n</body>\n</html>\n") }
+
+// sourceHash names a style in a Content-Security-Policy.
+func sourceHash(source string) Markup {
+	sum := sha256.Sum256([]byte(source))
+	return Markup("sha256-" + base64.StdEncoding.EncodeToString(sum[:]))
+}
+
+// Breakable lets a name wrap after the characters that separate its parts.
+func Breakable(name string) Markup {
+	return Markup(strings.NewReplacer("/", "/<wbr>", "_", "_<wbr>").Replace(html.EscapeString(Visible(name))))
+}
+
+// Visible writes each character that cannot be seen, or that turns the direction of
+// what follows, as an escape such as \u202e: commands have to look like what they are.
+func Visible(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '\n' || r == '\t' || unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,36 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// levels lists severities, mildest first.
+func levels() []string { return []string{"low", "medium", "high", "critical"} }
+
+// worse returns the more severe of two levels; an unknown one counts as none.
+func worse(a, b string) string {
+	if slices.Index(levels(), b) > slices.Index(levels(), a) {
+		return b
+	}
+	return a
+}
+
+// severity is the worst that the issue reached. One that nothing describes is high,
+// since it stopped a session.
+func severity(worst map[string]string, c Cause) string {
+	level := worse(worst[c.Issue], c.Level)
+	if slices.Contains(levels(), level) {
+		return level
+	}
+	return "high"
+}
+
+// summary says in two sentences what happened.
+func summary(i *Incident) string {
+	return fmt.Sprintf("Session %s of %s was stopped: %s. Until then it made %s, of which %d were denied; it wrote %s and deleted %s.",
+		i.Session, i.Harness, i.Cause.Reason, engine.Counted(int(i.Impact.Calls), "call", "calls"), i.Impact.Denied,
+		engine.Counted(int(i.Impact.Written), "path", "paths"), engine.Counted(int(i.Impact.Deleted), "path", "paths"))
+}

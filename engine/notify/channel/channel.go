@@ -1,0 +1,147 @@
+// Package channel sends notifications to people: one file per kind of channel, one
+// table. Addresses and keys come from the settings of a person or an organisation, from
+// files or from the environment, and never from a project, which an agent can write.
+//
+// Out of scope: when something is sent, and how often it is tried (package notify).
+package channel
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/agent-reviewer/reviewer/engine/osfile"
+)
+
+// Config is one channel of the settings interventions.notification_channels.
+type Config struct {
+	Name       string   `json:"name"`
+	Kind       string   `json:"kind"`
+	URL        string   `json:"url"`
+	URLFile    string   `json:"url_file"`
+	URLEnv     string   `json:"url_env"`
+	SecretFile string   `json:"secret_file"`
+	SecretEnv  string   `json:"secret_env"`
+	Proxy      string   `json:"proxy"`
+	Host       string   `json:"host"`
+	Port       int      `json:"port"`
+	Security   string   `json:"security"`
+	User       string   `json:"user"`
+	From       string   `json:"from"`
+	To         []string `json:"to"`
+	Program    string   `json:"program"`
+}
+
+// Sources are where the values come from that are not in the settings.
+type Sources struct {
+	Env  func(string) string
+	Home string // of the person, for paths that begin with ~/
+}
+
+// kinds lists what makes a channel of each kind.
+func kinds() map[string]func(Config, Sources) (sender, error) {
+	return map[string]func(Config, Sources) (sender, error){
+		"webhook": newWebhook,
+		"slack":   newSlack,
+		"smtp":    newSMTP,
+		"desktop": newDesktop,
+	}
+}
+
+// New returns the channels of a configuration. One that cannot be used fails whatever
+// is sent to it, with the reason: the others work.
+func New(list []Config, from Sources) []notify.Channel {
+	var channels []notify.Channel
+	seen := map[string]bool{}
+	for _, c := range list {
+		if seen[c.Name] {
+			continue // of two layers, the first one's
+		}
+		seen[c.Name] = true
+		channels = append(channels, &named{c.Name, senderOf(c, from)})
+	}
+	return channels
+}
+
+func senderOf(c Config, from Sources) sender {
+	maker := kinds()[c.Kind]
+	if maker == nil {
+		return broken(fmt.Errorf("unknown kind of channel %q", c.Kind))
+	}
+	s, err := maker(c, from)
+	if err != nil {
+		return broken(err)
+	}
+	return s
+}
+
+// value reads what a setting, a file or a variable has. Files may end with a line
+// break; one that others could read is refused.
+func (from Sources) value(what, direct, file, env string) (string, error) {
+	switch {
+	case direct != "":
+		return direct, nil
+	case file != "":
+		return from.file(what, file)
+	case env != "":
+		if v := from.Env(env); v != "" {
+			return v, nil
+		}
+		return "", fmt.Errorf("%s: the environment variable %s is not set", what, env)
+	}
+	return "", nil
+}
+
+func (from Sources) file(what, path string) (string, error) {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		path = filepath.Join(from.Home, rest)
+	}
+	if !filepath.IsAbs(path) {
+		return "", fmt.Errorf("%s: %s is not an absolute path", what, path)
+	}
+	f, err := osfile.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", what, err)
+	}
+	defer f.Close()
+	if err := osfile.Private(f, 0o077); err != nil {
+		return "", fmt.Errorf("%s: %w", what, err)
+	}
+	b := make([]byte, 4096)
+	n, err := f.Read(b)
+	if err != nil {
+		return "", fmt.Errorf("%s: read %s: %w", what, path, err)
+	}
+	return strings.TrimSpace(string(b[:n])), nil
+}
+
+// text is a notification as plain text, for people.
+func text(e notify.Entry) string {
+	var b strings.Builder
+	b.WriteString(e.Text + "\n")
+	for _, row := range [][2]string{
+		{"session", e.Session}, {"agent", e.Harness}, {"workspace", e.Workspace}, {"rule", e.Issue}, {"time", e.Time},
+	} {
+		if row[1] != "" {
+			fmt.Fprintf(&b, "%s: %s\n", row[0], row[1])
+		}
+	}
+	if e.Next != "" {
+		b.WriteString("More: " + e.Next + "\n")
+	}
+	return b.String()
+}
+
+var errNoURL = errors.New("it has none of url, url_file and url_env")
+
+// address returns the address of a channel.
+func address(c Config, from Sources) (string, error) {
+	url, err := from.value(cmp.Or(c.Name, c.Kind), c.URL, c.URLFile, c.URLEnv)
+	if err == nil && url == "" {
+		err = errNoURL
+	}
+	return url, err
+}

@@ -1,0 +1,324 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/engine/osfile"
+)
+
+// Channel sends entries somewhere. Send must end soon after ctx does.
+type Channel interface {
+	Name() string
+	Send(ctx context.Context, e Entry) error
+}
+
+// Deliverer delivers what is in a spool.
+type Deliverer struct {
+	Spool    Spool
+	Channels []Channel
+	Plan     Plan
+	// Ended is called once for each delivery that ended, in either way; the log is
+	// told. Killed just before, it is called again. nil: nobody is told.
+	Ended func(Entry, Delivery)
+	Now   func() time.Time                           // nil: the clock
+	Sleep func(ctx context.Context, d time.Duration) // nil: a timer
+	// Retry makes what has failed be tried again, once more as often as planned.
+	Retry bool
+}
+
+// ErrBusy means that another process delivers.
+var ErrBusy = errors.New("another process delivers notifications")
+
+// Run delivers all entries until none waits, or ctx ends. Entries that come while it
+// runs are delivered as well. If another process delivers, Run returns ErrBusy: that
+// process looks for new entries after it has released the lock.
+func (d *Deliverer) Run(ctx context.Context) error {
+	if err := osfile.MkdirPrivate(d.Spool.queue()); err != nil {
+		return fmt.Errorf("create the folder of notifications: %w", err)
+	}
+	for {
+		err := d.locked(ctx)
+		if err != nil || ctx.Err() != nil || !d.Spool.Waiting() {
+			return errors.Join(err, ctx.Err())
+		}
+	}
+}
+
+func (d *Deliverer) locked(ctx context.Context) error {
+	lock, err := osfile.OpenFile(filepath.Join(d.Spool.Dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("lock the notifications: %w", err)
+	}
+	defer lock.Close()
+	if err := osfile.TryLock(lock, osfile.Exclusive); err != nil {
+		return ErrBusy
+	}
+	if err := osfile.SetTime(lock, time.Now()); err != nil {
+		return fmt.Errorf("lock the notifications: %w", err)
+	}
+	d.sweep()
+	if d.Retry {
+		if err := d.requeue(); err != nil {
+			return err
+		}
+		d.Retry = false
+	}
+	return d.rounds(ctx)
+}
+
+// rounds makes the attempts that are due, and waits for the next, until nothing waits.
+func (d *Deliverer) rounds(ctx context.Context) error {
+	for {
+		items, err := readAll(d.Spool.queue())
+		if items = slices.DeleteFunc(items, d.twice); len(items) == 0 {
+			return err // what cannot be read does not keep the others from being sent
+		}
+		next, err := d.round(ctx, items)
+		if err != nil || ctx.Err() != nil {
+			return errors.Join(err, ctx.Err())
+		}
+		if wait := next.Sub(d.now()); wait > 0 {
+			d.sleep(ctx, min(wait, time.Second)) // new entries are looked for in between
+		}
+	}
+}
+
+// atOnce bounds the entries that are sent at the same time.
+const atOnce = 8
+
+// round makes the attempts that are due, all at once, and returns when the next is.
+func (d *Deliverer) round(ctx context.Context, items []Item) (next time.Time, err error) {
+	next = d.now().Add(time.Second)
+	var group sync.WaitGroup
+	room := make(chan struct{}, atOnce)
+	errs := make([]error, len(items))
+	for n := range items {
+		i := &items[n]
+		if len(d.Channels) == 0 { // nobody is to be told any more
+			errs[n] = d.settle(i)
+			continue
+		}
+		due, at := d.due(i)
+		if at.Before(next) {
+			next = at
+		}
+		if len(due) == 0 {
+			if i.ended() {
+				errs[n] = d.settle(i)
+			}
+			continue
+		}
+		room <- struct{}{}
+		group.Go(func() {
+			defer func() { <-room }()
+			errs[n] = d.attempt(ctx, i, due)
+		})
+	}
+	group.Wait()
+	return next, errors.Join(errs...)
+}
+
+// due returns the channels to which an item is to be sent now, and when the next
+// attempt is due. Attempts that were begun and not ended count.
+func (d *Deliverer) due(i *Item) (channels []Channel, next time.Time) {
+	next = d.now().Add(time.Hour)
+	for _, c := range d.Channels {
+		to := i.delivery(c.Name())
+		if to.Status != Pending {
+			continue
+		}
+		if len(to.Attempts) >= d.Plan.Attempts {
+			to.Status, to.Next = Failed, 0
+			continue
+		}
+		at := time.UnixMilli(to.Next)
+		// A clock that was set back must not make anything wait for years.
+		if wait := at.Sub(d.now()); wait <= 0 || wait > d.Plan.Longest {
+			channels = append(channels, c)
+			continue
+		}
+		if at.Before(next) {
+			next = at
+		}
+	}
+	d.forget(i)
+	return channels, next
+}
+
+// forget ends deliveries to channels that are not configured any more.
+func (d *Deliverer) forget(i *Item) {
+	for n := range i.Deliveries {
+		to := &i.Deliveries[n]
+		known := slices.ContainsFunc(d.Channels, func(c Channel) bool { return c.Name() == to.Channel })
+		if !known && to.Status == Pending {
+			to.Status, to.Next = Failed, 0
+		}
+	}
+}
+
+// attempt sends an item to several channels. That it begins is on the disk before it
+// does: whatever kills this process, the number of attempts is bounded.
+func (d *Deliverer) attempt(ctx context.Context, i *Item, channels []Channel) error {
+	began := d.now()
+	for _, c := range channels {
+		to := i.delivery(c.Name())
+		to.Attempts = append(to.Attempts, Attempt{Time: began.UTC().Format(time.RFC3339)})
+		to.Next = began.Add(d.Plan.Wait(len(to.Attempts))).UnixMilli()
+	}
+	if err := d.Spool.save(*i); err != nil {
+		return err // a full disk: nothing is sent that could not be counted
+	}
+	results := make([]error, len(channels))
+	took := make([]int64, len(channels))
+	var group sync.WaitGroup
+	for n, c := range channels {
+		group.Go(func() {
+			start := time.Now()
+			results[n] = Send(ctx, c, i.Entry, d.Plan.Timeout)
+			took[n] = time.Since(start).Milliseconds()
+		})
+	}
+	group.Wait()
+	for n, c := range channels {
+		d.record(i.delivery(c.Name()), results[n], took[n])
+	}
+	if i.ended() {
+		return d.settle(i)
+	}
+	return d.Spool.save(*i)
+}
+
+// Send sends an entry within the time of one attempt, whatever the channel does.
+func Send(ctx context.Context, c Channel, e Entry, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				done <- fmt.Errorf("the channel failed: %v", p)
+			}
+		}()
+		done <- c.Send(ctx, e)
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("no answer within %s", limit)
+	}
+}
+
+func (d *Deliverer) record(to *Delivery, err error, ms int64) {
+	last := &to.Attempts[len(to.Attempts)-1]
+	last.Done, last.MS = true, ms
+	if err == nil {
+		to.Status, to.Next = Delivered, 0
+		return
+	}
+	last.Error = clip(err.Error())
+	if permanent(err) || len(to.Attempts) >= d.Plan.Attempts {
+		to.Status, to.Next = Failed, 0
+	}
+}
+
+// settle ends an item: what became of it is told, and then it is moved.
+func (d *Deliverer) settle(i *Item) error {
+	d.forget(i)
+	i.Finished = d.now().UnixMilli()
+	if d.Ended != nil {
+		for _, to := range i.Deliveries {
+			d.Ended(i.Entry, to)
+		}
+	}
+	return d.Spool.finish(*i)
+}
+
+// twice reports whether an item waits although it is finished, and removes it from the
+// queue: it was put there while it was finished, or its process was killed in between.
+func (d *Deliverer) twice(i Item) bool {
+	_, err := os.Lstat(file(d.Spool.done(), i.Entry.ID))
+	return err == nil && os.Remove(file(d.Spool.queue(), i.Entry.ID)) == nil
+}
+
+// sweep removes what is left of killed processes, and what is finished for long.
+func (d *Deliverer) sweep() {
+	for _, dir := range []string{d.Spool.queue(), d.Spool.done()} {
+		left, _ := filepath.Glob(filepath.Join(dir, ".new-*"))
+		for _, path := range left {
+			if info, err := os.Lstat(path); err == nil && d.now().Sub(info.ModTime()) > time.Minute {
+				os.Remove(path)
+			}
+		}
+	}
+	items, _ := readAll(d.Spool.done()) // what cannot be read stays
+	for _, i := range items {
+		if d.now().Sub(time.UnixMilli(i.Finished)) > d.Plan.Keep {
+			os.Remove(file(d.Spool.done(), i.Entry.ID))
+		}
+	}
+}
+
+// requeue makes deliveries that failed wait again.
+func (d *Deliverer) requeue() error {
+	items, err := readAll(d.Spool.done())
+	if err != nil {
+		return err
+	}
+	for _, i := range items {
+		again := false
+		for n := range i.Deliveries {
+			if to := &i.Deliveries[n]; to.Status == Failed {
+				*to, again = Delivery{Channel: to.Channel, Status: Pending, Attempts: []Attempt{}}, true
+			}
+		}
+		if !again {
+			continue
+		}
+		i.Finished = 0
+		if err := d.Spool.save(i); err != nil {
+			return err
+		}
+		if err := os.Remove(file(d.Spool.done(), i.Entry.ID)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Deliverer) now() time.Time {
+	if d.Now == nil {
+		return time.Now()
+	}
+	return d.Now()
+}
+
+func (d *Deliverer) sleep(ctx context.Context, wait time.Duration) {
+	if d.Sleep != nil {
+		d.Sleep(ctx, wait)
+		return
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// clip bounds the text of an error: it can quote what a server answered.
+func clip(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > 200 {
+		return string(r[:199]) + "…"
+	}
+	return text
+}

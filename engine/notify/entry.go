@@ -1,0 +1,150 @@
+// Package notify tells people what needs their attention, over one spool in the state
+// directory. Whoever has something to tell writes an entry; a process of its own
+// delivers it to each channel, tries again with growing waits, and gives up in the
+// end. An entry that was written is not lost, and each channel gets it at least once;
+// its id lets a receiver drop what it gets twice.
+//
+// Out of scope: the channels themselves (package channel), which entries there are,
+// and starting the process.
+package notify
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+)
+
+// Kinds of entries.
+const (
+	KindStop = "stop" // policy stopped a session
+	KindTest = "test" // a person tries the channels
+)
+
+// Entry is what people are told. Every text in it is masked as in the log.
+type Entry struct {
+	V         int    `json:"v"`
+	ID        string `json:"id"`   // the idempotency key: the same for every attempt and channel
+	Kind      string `json:"kind"` // stop, test
+	Time      string `json:"time"` // of what happened, RFC 3339 in UTC
+	Title     string `json:"title"`
+	Text      string `json:"text"`
+	Session   string `json:"session,omitempty"`
+	Harness   string `json:"harness,omitempty"`
+	Workspace string `json:"workspace,omitempty"`
+	Issue     string `json:"issue,omitempty"`    // rule or pattern
+	Incident  string `json:"incident,omitempty"` // its id
+	Next      string `json:"next,omitempty"`     // a command that shows more
+}
+
+// EntryVersion is the "v" of entries.
+const EntryVersion = 1
+
+var validID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,99}$`)
+
+func (e Entry) check() error {
+	if !validID.MatchString(e.ID) {
+		return fmt.Errorf("%q is not the id of a notification", e.ID)
+	}
+	return nil
+}
+
+// Status is how far the delivery to one channel is.
+type Status string
+
+// The states of a delivery.
+const (
+	Pending   Status = "pending"   // it is tried, or tried again
+	Delivered Status = "delivered" // the channel accepted it
+	Failed    Status = "failed"    // the last attempt failed, or the channel refused it for good
+)
+
+// Statuses lists every Status.
+func Statuses() []string { return []string{string(Pending), string(Delivered), string(Failed)} }
+
+// Delivery is the delivery of an entry to one channel.
+type Delivery struct {
+	Channel  string    `json:"channel"` // its name
+	Status   Status    `json:"status"`
+	Attempts []Attempt `json:"attempts"`
+	Next     int64     `json:"next,omitempty"` // when the next attempt is due, Unix milliseconds
+}
+
+// Vocabulary returns the values that a delivery's field may hold; nil: any.
+func (Delivery) Vocabulary(field string) []string {
+	if field == "status" {
+		return Statuses()
+	}
+	return nil
+}
+
+// Attempt is one attempt. It is recorded before it begins, so that what a process
+// began before it was killed counts.
+type Attempt struct {
+	Time  string `json:"time"`
+	MS    int64  `json:"ms,omitempty"`    // how long it took
+	Error string `json:"error,omitempty"` // empty: it succeeded, or its process was killed
+	Done  bool   `json:"done"`            // its end is recorded
+}
+
+// Item is an entry with its deliveries, as the spool keeps it.
+type Item struct {
+	Entry      Entry      `json:"entry"`
+	Deliveries []Delivery `json:"deliveries"`
+	Finished   int64      `json:"finished,omitempty"` // when the last delivery ended, Unix milliseconds
+}
+
+// delivery returns the delivery to a channel; it is added if there is none.
+func (i *Item) delivery(channel string) *Delivery {
+	for n := range i.Deliveries {
+		if i.Deliveries[n].Channel == channel {
+			return &i.Deliveries[n]
+		}
+	}
+	i.Deliveries = append(i.Deliveries, Delivery{Channel: channel, Status: Pending, Attempts: []Attempt{}})
+	return &i.Deliveries[len(i.Deliveries)-1]
+}
+
+// ended reports whether no delivery is pending.
+func (i *Item) ended() bool {
+	for _, d := range i.Deliveries {
+		if d.Status == Pending {
+			return false
+		}
+	}
+	return true
+}
+
+// Permanent is an error that another attempt would not change.
+type Permanent struct{ Err error }
+
+func (p *Permanent) Error() string { return p.Err.Error() }
+
+// Unwrap returns the cause.
+func (p *Permanent) Unwrap() error { return p.Err }
+
+func permanent(err error) bool {
+	var p *Permanent
+	return errors.As(err, &p)
+}
+
+// Plan is how often and how long delivery is tried. Its numbers are settings.
+type Plan struct {
+	Attempts int           // for each channel
+	First    time.Duration // from the first attempt to the second one
+	Factor   float64       // of each wait to the one before
+	Longest  time.Duration // wait
+	Timeout  time.Duration // of one attempt
+	Keep     time.Duration // of what is finished
+}
+
+// Wait returns how long to wait after the attempt number n, from 1.
+func (p Plan) Wait(n int) time.Duration {
+	wait := float64(p.First)
+	for range n - 1 {
+		if wait *= p.Factor; wait >= float64(p.Longest) {
+			break
+		}
+	}
+	return min(time.Duration(wait), p.Longest)
+}
