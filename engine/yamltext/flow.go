@@ -83,7 +83,8 @@ func (s *scanner) misplaced(o *open, line, at int) bool {
 		o.colons, o.begun, o.ended = 0, false, false
 	case c == ':' && (o.ended || at+1 == len(text) || text[at+1] == ' '):
 		if o.colons++; o.colons > 1 {
-			s.wrong(line, at, "a colon followed by a space ends a key, but this is inside a value; quote the value, or write a comma before the next key")
+			s.wrong(line, at, "a colon followed by a space ends a key, but this is inside a value; "+
+				"quote the value, or write a comma before the next key")
 		}
 		o.begun, o.ended = true, false
 	case o.ended:
