@@ -178,7 +178,7 @@ func TestParseAccessErrors(t *testing.T) {
 // An error of YAML names its line, whichever part of the library reports it.
 func TestSyntaxErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"a: 1\nb: 2\nc: {a: x[5] y}\nd: 1\n": "f.yaml:3: did not find expected ',' or '}'",
+		"a: 1\nb: 2\nc: {a: x[5] y}\nd: 1\n": "f.yaml:3: something follows the end of a value; write a comma before it",
 		"a: 1\nb: 2\nc: [1, 2":               "f.yaml:3: this [ is not closed; write ] at its end",
 		"{a: 1\n":                            "f.yaml:1: this { is not closed; write } at its end",
 		"a: 1\nb: 2\n- c\n":                  "f.yaml:3: a list item is among keys",

@@ -330,6 +330,28 @@ func (b *Bundle) namedPatterns(settings map[string]any, patterns map[string]Rule
 				"patterns.thresholds: the threshold of %s is fixed: once is enough; remove it", id))
 		}
 	}
+	return append(list, b.namedTogether(settings, patterns)...)
+}
+
+// namedTogether finds patterns of composites that are not. A policy that has no pattern
+// at all measures nothing, and its composites multiply nothing.
+func (b *Bundle) namedTogether(settings map[string]any, patterns map[string]Rule) []*engine.Problem {
+	const setting = "patterns.composites"
+	if len(patterns) == 0 {
+		return nil
+	}
+	var list []*engine.Problem
+	composites, _ := settings["composites"].([]any)
+	for i, c := range composites {
+		composite, _ := c.(map[string]any)
+		of, _ := composite["of"].([]any)
+		for n, v := range of {
+			if id := fmt.Sprint(v); patterns[id].ID == "" {
+				p := problem(b.where(fmt.Sprintf("%s.%d.of.%d", setting, i, n)).in(b.Layer), "rule.unknown", "%s: no pattern has this id", setting)
+				list = append(list, p.ExpectOneOf(id, slices.Sorted(maps.Keys(patterns))))
+			}
+		}
+	}
 	return list
 }
 

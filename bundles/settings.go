@@ -134,7 +134,7 @@ func (s *SchemaNode) validate(b *Bundle, doc map[string]any) error {
 	found := maps.Clone(refused)
 	explain(wrong, func(at string, e *jsonschema.ValidationError) {
 		if !covered(refused, at, e) {
-			found[at] = errors.Join(found[at], errors.New(e.Message+s.instead(e, doc)))
+			found[at] = errors.Join(found[at], errors.New(plainly(e)+s.instead(e, doc)))
 		}
 	})
 	var errs []error
@@ -142,6 +142,15 @@ func (s *SchemaNode) validate(b *Bundle, doc map[string]any) error {
 		errs = append(errs, b.where(at).wrong("%s: %w", cmp.Or(at, "(top)"), found[at]))
 	}
 	return errors.Join(errs...)
+}
+
+// plainly says what the schema's library words badly.
+func plainly(e *jsonschema.ValidationError) string {
+	var least, got int
+	if n, _ := fmt.Sscanf(e.Message, "minimum %d items required, but found %d items", &least, &got); n == 2 {
+		return fmt.Sprintf("expected at least %d items, but got %d", least, got)
+	}
+	return e.Message
 }
 
 // compileSettings compiles what of the schema a document needs: a layer has few
@@ -352,6 +361,9 @@ func (b *Bundle) settingKeys(name string, keys []string) ([]string, bool) {
 // keyOf follows keys as far as they go, and says how many are left. A key may
 // have dots in it, as the ids of rules do: then several make one.
 func keyOf(n *yaml.Node, keys []string) (at *yaml.Node, left int) {
+	if n.Kind == yaml.SequenceNode && len(keys) > 0 {
+		return itemOf(n, keys)
+	}
 	if n.Kind != yaml.MappingNode {
 		return nil, len(keys)
 	}
@@ -368,4 +380,16 @@ func keyOf(n *yaml.Node, keys []string) (at *yaml.Node, left int) {
 		}
 	}
 	return nil, len(keys)
+}
+
+// itemOf is keyOf for a list, whose items have their index as key.
+func itemOf(n *yaml.Node, keys []string) (at *yaml.Node, left int) {
+	i, err := strconv.Atoi(keys[0])
+	if err != nil || i < 0 || i >= len(n.Content) {
+		return nil, len(keys)
+	}
+	if at, left = keyOf(n.Content[i], keys[1:]); at == nil {
+		at = n.Content[i]
+	}
+	return at, left
 }

@@ -74,7 +74,7 @@ func TestEnabledPatterns(t *testing.T) {
 
 // Names of patterns that there are not are found, with the one that was meant.
 func TestNamedPatterns(t *testing.T) {
-	e, err := assembled(t, [2]string{User, "patterns: {enabled_patterns: [lop, exfiltration], thresholds: {ping_pog: 4, injected_action: 2, loop: 4}}"})
+	e, err := assembled(t, [2]string{User, "patterns: {enabled_patterns: [lop, exfiltration], thresholds: {ping_pog: 4, injected_action: 2, loop: 4}, composites: [{of: [loop, scope_crep], factor: 2}]}"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,12 +83,13 @@ func TestNamedPatterns(t *testing.T) {
 		all = append(all, p.Error())
 	}
 	text := strings.Join(all, "\n")
-	for _, want := range []string{`"lop"`, `did you mean "loop"`, `"ping_pog"`, `did you mean "ping_pong"`, "threshold of injected_action is fixed"} {
+	for _, want := range []string{`"lop"`, `did you mean "loop"`, `"ping_pog"`, `did you mean "ping_pong"`, "threshold of injected_action is fixed",
+		`"scope_crep"`, `did you mean "scope_creep"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not said: %s", want, text)
 		}
 	}
-	if len(all) != 3 {
+	if len(all) != 4 {
 		t.Errorf("%d problems: %s", len(all), text)
 	}
 }

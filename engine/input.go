@@ -153,9 +153,10 @@ type DenialFacts struct {
 	Effect  int64 `json:"effect"`  // another call was denied that had an effect at least as strong on the same target
 	Refused int64 `json:"refused"` // a person refused such a call
 
-	// As effect, by the harm that the denying rule names. Harms without a
-	// denial are left out, and so are calls that were denied by their scores,
-	// or because nobody could be asked.
+	// How many actions ago a call was denied that had an effect at least as strong
+	// on the same target, by the harm that the denying rule names. Harms without a
+	// denial are left out, and so are calls that were denied by their scores, or
+	// because nobody could be asked.
 	Harms map[string]int64 `json:"harms"`
 }
 

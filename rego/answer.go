@@ -25,6 +25,9 @@ type NotFired struct {
 	In   []Stop `json:"in,omitempty"` // in what it asks there, the outermost first
 	Held int    `json:"held"`         // lines of the rule before the one that stopped it, except for a question of the phase
 	Left int    `json:"left"`         // lines after it
+	// About counts the lines before it that say something about this very call, also in
+	// what the rule asks: that it changes files, or that it runs a program, does not count.
+	About int `json:"about"`
 }
 
 // Stop is an expression that is false.
@@ -236,7 +239,7 @@ func asksPhase(e *ast.Expr) bool {
 }
 
 func (t *missTracer) silent(id string, f *frame) NotFired {
-	s := NotFired{ID: id, At: t.stopOf(f), Held: f.held(), Left: f.left()}
+	s := NotFired{ID: id, At: t.stopOf(f), Held: f.held(), Left: f.left(), About: f.about()}
 	for inner := f.inner(); inner != nil && len(s.In) < 3; inner = inner.inner() {
 		if at := t.stopOf(inner); at.Text != s.At.Text {
 			s.In = append(s.In, at)

@@ -76,7 +76,7 @@ func TestSilent(t *testing.T) {
 	want := []NotFired{
 		{ID: "never", Held: 1, At: Stop{"base/b.rego", 27, 2, "input.session.actions > 3", []string{"input.session.actions = 1"}}},
 		{
-			ID: "helper", Held: 3, Left: 1,
+			ID: "helper", Held: 3, Left: 1, About: 1,
 			At: Stop{"base/b.rego", 8, 2, "_old(e)", []string{`e = {"exists":"yes","git":"dirty","kind":"file_delete","short":"./a"}`}},
 			In: []Stop{{"base/b.rego", 14, 2, `e.git == "clean"`, []string{`e.git = "dirty"`}}},
 		},

@@ -36,6 +36,11 @@ func TestExplain(t *testing.T) {
 		"id: mine\n- title: x\n":                                                     `2:1: a list item is among keys; indent it below the key that it belongs to`,
 		"id: mine\njust words\n":                                                     `2:1: expected a key followed by a colon and a space, or a dash and a space`,
 		"a: é \"\nb: \"x\" y\n":                                                      `2:8: something follows the closing quote; put quotes around the whole value, or write it in a block below |`,
+		head + "  match: {tools: a b: c}\n":                                          `3:21: a colon followed by a space ends a key, but this is inside a value; quote the value, or write a comma before the next key`,
+		head + "  match: {\"tools\" \"Bash\"}\n":                                     `3:19: something follows the end of a value; write a comma before it, or put quotes around the whole value`,
+		head + "  match: {tools: [Bash] phases: [pre]}\n":                            `3:25: something follows the end of a value; write a comma before it, or put quotes around the whole value`,
+		head + "  match: {tools: [Bash,, Read]}\n":                                   `3:24: there is nothing before this comma; remove it`,
+		head + "  match: {, tools: [Bash]}\n":                                        `3:11: there is nothing before this comma; remove it`,
 	} {
 		var n yaml.Node
 		err := yaml.Unmarshal([]byte(text), &n)

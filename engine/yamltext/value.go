@@ -64,60 +64,6 @@ func (s *scanner) rest(line, at int, behind string) {
 	s.at = line + 1
 }
 
-// open is a bracket that must be closed.
-type open struct {
-	line, at int
-	closing  byte
-}
-
-// flow follows lists in [] and objects in {} to their end.
-func (s *scanner) flow(from, parent int) {
-	var stack []open
-	line, at := s.at, from
-	for {
-		text := s.lines[line]
-		for at < len(text) {
-			switch c := text[at]; {
-			case c == '[':
-				stack = append(stack, open{line, at, ']'})
-			case c == '{':
-				stack = append(stack, open{line, at, '}'})
-			case c == ']' || c == '}':
-				last := stack[len(stack)-1]
-				if last.closing != c {
-					s.wrong(line, at, "expected %c before this %c, for the bracket in line %d", last.closing, c, last.line+1)
-					return
-				}
-				if stack = stack[:len(stack)-1]; len(stack) == 0 {
-					s.rest(line, at+1, "the closing bracket; quote the value if it is meant as text")
-					return
-				}
-			case (c == '"' || c == '\'') && (at == 0 || strings.IndexByte("[{,: ", text[at-1]) >= 0):
-				end, closed := quoteEnd(text[at:], c)
-				if !closed && !s.closedBelow(line, parent, c) {
-					s.wrong(line, at, "this quote is not closed; write the same quote at the end of the value")
-					return
-				}
-				if closed {
-					at += end - 1
-				} else {
-					at = len(text)
-				}
-			case c == '#' && at > 0 && text[at-1] == ' ':
-				at = len(text)
-			}
-			at++
-		}
-		next, belongs := s.deeper(line, parent)
-		if !belongs && !s.closes(next, parent) {
-			first := stack[len(stack)-1]
-			s.wrong(first.line, first.at, "this %c is not closed; write %c at its end", s.lines[first.line][first.at], first.closing)
-			return
-		}
-		line, at = next, indentOf(s.lines[next])
-	}
-}
-
 // closes reports whether a line starts with a closing bracket, which may be as
 // far left as the key.
 func (s *scanner) closes(line, parent int) bool {

@@ -252,7 +252,7 @@ func (q *evaluator) nearMisses(x *explanation, all bool) ([]firedRule, error) {
 		return nil, err
 	}
 	for _, s := range silent {
-		if row := q.rows[s.ID]; !said[s.ID] && (all || s.Left == 0 && s.Held > 1) {
+		if row := q.rows[s.ID]; !said[s.ID] && (all || s.Left == 0 && s.About > 0) {
 			row.Rego = &s
 			list = append(list, row)
 		}

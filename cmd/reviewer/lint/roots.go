@@ -10,8 +10,8 @@ import (
 )
 
 // foldConsequences takes out what only follows from another error, and counts it
-// there: rules of a file that cannot be read seem not to exist, and cases that
-// cannot be read seem to be missing.
+// there: rules and data of a file that cannot be read seem not to exist, and cases
+// that cannot be read seem to be missing.
 func (p *policy) foldConsequences() {
 	p.missingManifest()
 	roots := p.roots()
@@ -35,6 +35,7 @@ type root struct {
 	layer string
 	ids   map[string]bool // of rules that the file may have
 	cases bool            // it is a file of cases
+	data  bool            // it is a file of the layer's own data
 }
 
 // broken reports whether a problem may keep the rest of its file from being read.
@@ -56,7 +57,8 @@ func (p *policy) roots() []*root {
 		}
 		seen[f.File] = true
 		text, err := bundles.ReadFile(p.layers[layer].Files, file)
-		r := &root{Problem: f, layer: layer, cases: strings.HasPrefix(file, "cases/")}
+		r := &root{Problem: f, layer: layer, cases: strings.HasPrefix(file, "cases/"),
+			data: bundles.FileKind(file) == bundles.DataFile}
 		if err == nil && !r.cases {
 			r.ids = idsIn(string(text))
 		}
@@ -71,6 +73,8 @@ func (r *root) explains(f *engine.Problem) bool {
 	switch {
 	case f == r.Problem:
 		return false
+	case f.Code == "rego.data":
+		return r.data && strings.HasPrefix(f.Message, "unknown name policies."+r.layer)
 	case f.Code == "rule.unknown" && f.About == "":
 		return slices.ContainsFunc(sortedKeys(r.ids), func(id string) bool { return strings.Contains(f.Message, `"`+id+`"`) })
 	case f.About == "":

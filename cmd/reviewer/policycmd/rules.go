@@ -164,7 +164,7 @@ func tableOfRules(a *cli.App, w io.Writer, out *term.Output, list []bundles.Entr
 		width = max(width, len(r.ID))
 	}
 	fmt.Fprintf(w, "%s %s %s %s %s %s\n", term.Pad("RULE", width), term.Pad("DECISION", 9), term.Pad("SEVERITY", 9),
-		term.Pad("GOES", 8), term.Pad("CASES", 7), "TITLE")
+		term.Pad("ENFORCEMENT", 11), term.Pad("CASES", 7), "TITLE")
 	family := ""
 	for _, r := range list {
 		if r.Family != family {
@@ -178,7 +178,7 @@ func tableOfRules(a *cli.App, w io.Writer, out *term.Output, list []bundles.Entr
 		}
 		n := tests[r.ID]
 		fmt.Fprintf(w, "%s %s %s %s %s %s\n", term.Pad(r.ID, width), p.Verdict(term.Pad(verdict, 9)),
-			term.Pad(r.Severity, 9), term.Pad(r.Enforcement, 8),
+			term.Pad(r.Severity, 9), term.Pad(r.Enforcement, 11),
 			term.Pad(fmt.Sprintf("%d+%d", n.Speaks, n.Silent), 7), title)
 	}
 	fmt.Fprintf(w, "\n%s\n", term.Counted(len(list), "rule", "rules"))

@@ -71,7 +71,7 @@ func (r *Report) Failed() bool {
 // names, and rules in that of their ids. Tests stay as they are in their file.
 func (r *Report) Sort() {
 	slices.SortStableFunc(r.Problems, func(a, b Problem) int {
-		return cmp.Or(first(a, b), a.Place.compare(b.Place), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Code, b.Code),
+		return cmp.Or(first(a, b), cmp.Compare(a.Severity, b.Severity), a.Place.compare(b.Place), cmp.Compare(a.Code, b.Code),
 			cmp.Compare(a.Message, b.Message))
 	})
 	slices.SortStableFunc(r.Suites, func(a, b Suite) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind)) })

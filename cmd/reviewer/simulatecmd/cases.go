@@ -29,10 +29,13 @@ import (
 // session again. It returns the files, sorted. Nothing is written where a file
 // is there already that says something else.
 func saveCases(ctx context.Context, a *cli.App, dir string, m *simulate.Impact, open func(session string) (simulate.RecordedSession, error),
-	candidate *bundles.Effective) ([]string, error) {
+	baseline, candidate *bundles.Effective) ([]string, error) {
 	s := caseSaver{
 		app: a, impact: m, open: open, runner: trial.NewRunner(cli.Environment(), candidate.Layers...),
 		files: map[string][]byte{}, names: map[string]bool{},
+	}
+	if baseline != nil {
+		s.before = trial.NewRunner(cli.Environment(), baseline.Layers...)
 	}
 	for session, kinds := range witnessesBySession(m.Kinds) {
 		if err := s.session(ctx, session, kinds); err != nil {
@@ -75,7 +78,8 @@ type caseSaver struct {
 	app    *cli.App
 	impact *simulate.Impact
 	open   func(session string) (simulate.RecordedSession, error)
-	runner *trial.Runner
+	runner *trial.Runner     // of the candidate
+	before *trial.Runner     // of the baseline; nil: what was recorded
 	files  map[string][]byte // name of the case -> its file
 	names  map[string]bool   // that are taken
 }
@@ -144,23 +148,9 @@ func homeIn(a *cli.App, story simulate.RecordedSession, records []*engine.Record
 // kind makes the case for one kind of change.
 func (s *caseSaver) kind(ctx context.Context, home string, records []*engine.Record, k simulate.Kind) error {
 	records = records[:1+slices.IndexFunc(records, func(r *engine.Record) bool { return r.ID() == k.Example.ID })]
-	var best cases.Excerpt
-	var short, why string
-	for _, part := range parts(records, k.Example) {
-		x, err := cases.CutExpecting(caseTitle(k), home, part, records[len(records)-1].N, candidateSaid(k.Example))
-		if err != nil {
-			return err
-		}
-		fails, err := auditcmd.Differences(ctx, s.runner, x)
-		if err != nil {
-			return err
-		}
-		if fails == "" || len(part) == len(records) {
-			best, why, short = x, fails, leftOut(part, records)
-		}
-		if fails == "" {
-			break
-		}
+	best, part, why, err := s.part(ctx, home, records, k)
+	if err != nil {
+		return err
 	}
 	if len(best.Case.Events) == 0 {
 		return fmt.Errorf("it needs the session before it, whose %d records exceed the %d that a case can contain", len(records), maxStory)
@@ -168,12 +158,46 @@ func (s *caseSaver) kind(ctx context.Context, home string, records []*engine.Rec
 	if why != "" {
 		best.Case.Todo = "not everything was recorded: " + why
 	}
-	text, err := cases.Write(s.about(k, short, best), best.Case)
+	text, err := cases.Write(s.about(k, leftOut(part, records), best), best.Case)
 	if err != nil {
 		return err
 	}
 	s.files[s.name(k)] = text
 	return nil
+}
+
+// part makes a case of the records that show a kind of change, and says what differs
+// when it runs. It has no events if only a part that is too long shows the change.
+func (s *caseSaver) part(ctx context.Context, home string, records []*engine.Record, k simulate.Kind) (
+	best cases.Excerpt, of []*engine.Record, why string, err error) {
+	for _, part := range parts(records, k.Example) {
+		x, fails, err := s.cut(ctx, home, part, k)
+		if err != nil {
+			return best, nil, "", err
+		}
+		if fails == "" || len(part) == len(records) {
+			best, of, why = x, part, fails
+		}
+		if fails == "" {
+			break
+		}
+	}
+	if why != "" || len(of) != len(records) {
+		return best, of, why, nil
+	}
+	of = s.shorter(ctx, home, records, k)
+	best, why, err = s.cut(ctx, home, of, k)
+	return best, of, why, err
+}
+
+// cut makes a case of records, and says what differs when it runs.
+func (s *caseSaver) cut(ctx context.Context, home string, records []*engine.Record, k simulate.Kind) (cases.Excerpt, string, error) {
+	x, err := cases.CutExpecting(caseTitle(k), home, records, records[len(records)-1].N, decided(k.Example.To, k.Example.ToRules))
+	if err != nil {
+		return x, "", err
+	}
+	fails, err := auditcmd.Differences(ctx, s.runner, x)
+	return x, fails, err
 }
 
 // maxStory bounds the records of a session that a case tells: nobody reads more,
@@ -188,18 +212,21 @@ func parts(records []*engine.Record, w simulate.Step) [][]*engine.Record {
 	switch {
 	case len(records) > maxStory:
 		return [][]*engine.Record{alone(records)}
-	case w.To.Strictness() > w.From.Strictness():
+	case tightens(w):
 		return [][]*engine.Record{alone(records), records}
 	}
 	return [][]*engine.Record{records, alone(records)}
 }
 
-// leftOut reports whether a case does not tell all.
+// leftOut says what of the session a case does not tell.
 func leftOut(part, all []*engine.Record) string {
-	if len(part) == len(all) {
+	switch len(part) {
+	case len(all):
 		return ""
+	case len(alone(all)):
+		return "The session before it is left out: the result is the same without it."
 	}
-	return "The session before it is left out: the result is the same without it."
+	return "Parts of the session before it are left out: the result is the same without them."
 }
 
 // alone leaves out of a session what is not its opening, its last record, or of
@@ -215,14 +242,14 @@ func alone(records []*engine.Record) []*engine.Record {
 	return part
 }
 
-// candidateSaid is the candidate's decision. A milder answer than a denial may be due to
-// a policy that only observes.
-func candidateSaid(w simulate.Step) cases.Expect {
-	e := cases.Expect{RulesExactly: slices.Clone(w.ToRules)}
-	if w.To == engine.Block || w.To == engine.Modify {
-		e.Decision = w.To
+// decided is the decision of a policy. A milder answer than a denial may be due to a
+// policy that only observes.
+func decided(v engine.Verdict, rules []string) cases.Expect {
+	e := cases.Expect{RulesExactly: slices.Clone(rules)}
+	if v == engine.Block || v == engine.Modify {
+		e.Decision = v
 	} else {
-		e.Answer = w.To
+		e.Answer = v
 	}
 	return e
 }

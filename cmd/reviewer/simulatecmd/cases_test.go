@@ -102,7 +102,7 @@ func TestSaveCases(t *testing.T) {
 	m := s.impact(t, open, "default", "policy")
 	candidate := s.ref(t, "policy")
 	dir := filepath.Join("policy", "cases", "found")
-	saved, err := saveCases(t.Context(), s.App, dir, m, open, candidate)
+	saved, err := saveCases(t.Context(), s.App, dir, m, open, s.ref(t, "default"), candidate)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,9 @@ func TestSaveCases(t *testing.T) {
 	if 2*holding < len(saved) {
 		t.Errorf("%d of %d cases hold", holding, len(saved))
 	}
-	s.savedAgain(t, saved, func() ([]string, error) { return saveCases(t.Context(), s.App, dir, m, open, candidate) })
+	s.savedAgain(t, saved, func() ([]string, error) {
+		return saveCases(t.Context(), s.App, dir, m, open, s.ref(t, "default"), candidate)
+	})
 }
 
 // runCases runs the cases of a folder as `policy test` does, and counts those
@@ -197,13 +199,13 @@ func TestSaveCasesOfWhatChanged(t *testing.T) {
 		"unreadable":         {broken, "permission denied"},
 		"gone":               {gone, "file does not exist"},
 	} {
-		saved, err := saveCases(t.Context(), s.App, "out", m, test.open, s.ref(t, "default"))
+		saved, err := saveCases(t.Context(), s.App, "out", m, test.open, nil, s.ref(t, "default"))
 		if err == nil || !strings.Contains(err.Error(), test.want) || saved != nil || active.Exists("out") {
 			t.Errorf("%s: %v, got %v, want an error with %q", name, saved, err, test.want)
 		}
 	}
 	m.Kinds[0].State, m.Kinds[0].Example.To = simulate.Unknown, ""
-	if saved, err := saveCases(t.Context(), s.App, "out", m, gone, s.ref(t, "default")); err != nil || len(saved) != 0 {
+	if saved, err := saveCases(t.Context(), s.App, "out", m, gone, nil, s.ref(t, "default")); err != nil || len(saved) != 0 {
 		t.Errorf("a change that is not known: %v (%v)", saved, err)
 	}
 }
@@ -253,20 +255,23 @@ func TestCasesTellEnough(t *testing.T) {
 	s.write(t, "policy/settings.yaml", "patterns: {enabled: false}\n")
 	s.write(t, "policy/rules/mine/mine.yaml", "- id: mine.make\n  title: No make\n  severity: high\n  decision: block\n  message: no\n  match: {commands: [make], phases: [pre]}\n")
 	var lines []string
-	for i := range 12 {
+	for i := range 20 {
 		call, at := fmt.Sprintf("c%d", i), fmt.Sprintf("2026-03-02T09:00:%02d", i)
-		command := "npm test"
-		if i == 11 {
+		command, failed := "npm test", "true"
+		switch {
+		case i < 8:
+			command, failed = fmt.Sprintf("grep name%d notes.txt", i), "false"
+		case i == 19:
 			command = "make all"
 		}
 		lines = append(lines,
 			`{"type":"assistant","sessionId":"s1","cwd":"/home/kim/shop","timestamp":"`+at+`.000Z","message":{"role":"assistant","content":[{"type":"tool_use","id":"`+call+`","name":"Bash","input":{"command":"`+command+`"}}]}}`,
-			`{"type":"user","sessionId":"s1","cwd":"/home/kim/shop","timestamp":"`+at+`.500Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"`+call+`","is_error":true,"content":"exit code 1: no such test"}]}}`)
+			`{"type":"user","sessionId":"s1","cwd":"/home/kim/shop","timestamp":"`+at+`.500Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"`+call+`","is_error":`+failed+`,"content":"exit code 1: no such test"}]}}`)
 	}
 	s.write(t, "s1.jsonl", strings.Join(lines, "\n")+"\n")
 	open := s.transcript(t, "s1.jsonl")
 	m := s.impact(t, open, "default", "policy")
-	saved, err := saveCases(t.Context(), s.App, "found", m, open, s.ref(t, "policy"))
+	saved, err := saveCases(t.Context(), s.App, "found", m, open, s.ref(t, "default"), s.ref(t, "policy"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,6 +291,11 @@ func TestCasesTellEnough(t *testing.T) {
 			released++
 			if n < 3 {
 				t.Errorf("%s tells %d events, which the baseline would have allowed", file, n)
+			}
+			// Whether there is progress is asked of all calls, so that pattern needs them.
+			text, err := os.ReadFile(file)
+			if err != nil || strings.Contains(string(text), "grep") && !strings.Contains(file, "no_progress") {
+				t.Errorf("%s tells calls that the change does not need: %s (%v)", file, text, err)
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func keepCases(ctx context.Context, a *cli.App, s *simulation, r *comparing) err
 		return nil
 	}
 	open := func(session string) (simulate.RecordedSession, error) { return r.open(ctx, session) }
-	files, err := saveCases(ctx, a, s.saveCases, r.sums[0], open, r.candidate)
+	files, err := saveCases(ctx, a, s.saveCases, r.sums[0], open, r.baseline, r.candidate)
 	if err == nil {
 		fmt.Fprintf(a.Stderr, "reviewer: %s in %s\n", term.Counted(len(files), "case", "cases"), cli.Masked(s.saveCases))
 	}

@@ -5,6 +5,7 @@
 package simulatecmd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -252,7 +253,9 @@ func (s *simulation) begin(a *cli.App) {
 	text := fmt.Sprintf("comparing %s with %s, over %s", term.OneLine(s.mask(baseline), 80), term.OneLine(s.mask(s.candidate), 80), where)
 	for _, o := range s.out.List {
 		if o.Format == "text" && o.File == "" {
-			fmt.Fprintf(a.Stdout, "%s\n\n", text)
+			page := term.Page{Buffer: &bytes.Buffer{}, Width: a.Columns(&o)}
+			page.Paragraph("", text)
+			fmt.Fprintf(a.Stdout, "%s\n", page.Bytes())
 			return
 		}
 	}

@@ -78,6 +78,9 @@ func (r *reached) findings(s Seen) {
 	for _, f := range s.Record.Findings {
 		if slices.Contains(s.Expect.Found(), f.ID) || slices.Contains(said(s.Expect), f.ID) {
 			r.example(f)
+		} else {
+			r.add(unexpected, f.ID)
+			r.add(unexpected, f.ID+" "+f.Level)
 		}
 		if s.Expect.Decision != "" {
 			r.add(accessIDs, f.ID) // an access rule that allows is found, but decides nothing
@@ -217,27 +220,27 @@ func (t *trial) rules(b *bundles.Bundle) []report.Cell {
 	var all, patterns []report.Cell
 	for _, r := range b.Rules {
 		if r.Decision != "" {
-			all = append(all, t.ruleCell(r))
+			all = append(all, t.expectedCell(ruleIDs, r.ID, r, "rules"))
 		}
 		if r.Decision == "" && len(r.Levels) == 0 {
-			patterns = append(patterns, t.cell(patternIDs, r.ID, r))
+			patterns = append(patterns, t.expectedCell(patternIDs, r.ID, r, "findings"))
 		}
 		for _, l := range r.Levels {
-			patterns = append(patterns, t.cell(patternIDs, r.ID+" "+l.Level, r))
+			patterns = append(patterns, t.expectedCell(patternIDs, r.ID+" "+l.Level, r, "findings"))
 		}
 	}
 	return append(all, patterns...)
 }
 
-// unexpected are rules that fired in a case that does not name them.
+// unexpected are rules and patterns that fired in a case that does not name them.
 const unexpected = "unexpected"
 
-// ruleCell is that of a rule. One that fired where no case expects it is not
-// covered: a case would not notice if it no longer did.
-func (t *trial) ruleCell(r bundles.Rule) report.Cell {
-	c := t.cell(ruleIDs, r.ID, r)
-	if !c.Covered && t.reached.has(unexpected, r.ID) {
-		c.Name += " (it fired, and no case expects it: name it under rules)"
+// expectedCell is that of a rule or a pattern. One that fired where no case expects it is
+// not covered: a case would not notice if it no longer did.
+func (t *trial) expectedCell(kind, name string, at spotter, key string) report.Cell {
+	c := t.cell(kind, name, at)
+	if !c.Covered && t.reached.has(unexpected, name) {
+		c.Name += " (it fired, and no case expects it: name it under " + key + ")"
 	}
 	return c
 }
