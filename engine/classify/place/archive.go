@@ -8,8 +8,6 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
-	"path"
-	"strings"
 )
 
 // Limits of what is read of an archive. What lies beyond them is not known.
@@ -19,8 +17,8 @@ const (
 	maxMembers  = 20000
 )
 
-// Archive returns the names of what an archive on the disk holds, a tar (also
-// compressed by gzip or bzip2) or a zip. It is false where they cannot be read,
+// Archive returns the names of what an archive on the disk holds, as they are in it,
+// a tar (also compressed by gzip or bzip2) or a zip. A folder ends with a slash. It is false where they cannot be read,
 // or not all of them.
 func (r *Resolver) Archive(real string) ([]string, bool) {
 	if r.World.ReadFile == nil || !r.here(real) {
@@ -43,7 +41,7 @@ func zipNames(b []byte) ([]string, bool) {
 	}
 	var names []string
 	for _, f := range z.File {
-		names = append(names, memberName(f.Name))
+		names = append(names, Slashes(f.Name))
 	}
 	return names, true
 }
@@ -70,17 +68,7 @@ func tarNames(b []byte) ([]string, bool) {
 		if err != nil {
 			return nil, false
 		}
-		names = append(names, memberName(h.Name))
+		names = append(names, Slashes(h.Name))
 	}
 	return nil, false
-}
-
-// memberName is the name under which a program unpacks a member: it is below the
-// folder, whatever the archive says. A folder ends with a slash.
-func memberName(name string) string {
-	plain := strings.TrimPrefix(path.Clean("/"+Slashes(name)), "/")
-	if strings.HasSuffix(name, "/") {
-		plain += "/"
-	}
-	return plain
 }
