@@ -135,7 +135,7 @@ func decides(c engine.Class) bool {
 	return true
 }
 
-// mayExist reports whether a folder may hold something already.
+// mayExist reports whether a folder may hold something already that no commit has.
 func (s *Machine) mayExist(dir abstract.Arg) bool {
 	if s.In.Disk == nil || !s.here() || len(s.Scope.Dirs) != 1 {
 		return true
@@ -144,5 +144,6 @@ func (s *Machine) mayExist(dir abstract.Arg) bool {
 	if v.Sure != abstract.Literal || !res.Looking() {
 		return true
 	}
-	return res.Lstat(path.Clean(v.Text)) != nil && !res.EmptyTree(path.Clean(v.Text))
+	at := path.Clean(v.Text)
+	return res.Lstat(at) != nil && !res.EmptyTree(at) && s.In.Disk.state(at) != "clean"
 }
