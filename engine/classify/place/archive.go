@@ -14,6 +14,8 @@ import (
 const (
 	maxArchive  = 16 << 20 // bytes of the file
 	maxUnpacked = 64 << 20 // bytes of what a compressed one holds
+	maxSlow     = 2 << 20  // bytes of a file that bzip2 compressed, which takes about 0.15 s for each MiB
+	maxSlowOpen = 16 << 20 // bytes of what such a one holds
 	maxMembers  = 20000
 )
 
@@ -48,6 +50,7 @@ func zipNames(b []byte) ([]string, bool) {
 
 func tarNames(b []byte) ([]string, bool) {
 	var in io.Reader = bytes.NewReader(b)
+	most := int64(maxUnpacked)
 	switch {
 	case bytes.HasPrefix(b, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(in)
@@ -56,10 +59,10 @@ func tarNames(b []byte) ([]string, bool) {
 		}
 		in = z
 	case bytes.HasPrefix(b, []byte("BZh")):
-		in = bzip2.NewReader(in)
+		in, most = bzip2.NewReader(bytes.NewReader(b[:min(len(b), maxSlow)])), maxSlowOpen
 	}
 	var names []string
-	t := tar.NewReader(io.LimitReader(in, maxUnpacked))
+	t := tar.NewReader(io.LimitReader(in, most))
 	for len(names) < maxMembers {
 		h, err := t.Next()
 		if errors.Is(err, io.EOF) {
