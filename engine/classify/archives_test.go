@@ -66,7 +66,8 @@ func TestArchives(t *testing.T) {
 		"/srv/shop/over.tar": tarred, "/srv/shop/over.tgz": gzipped(t, tarred),
 		"/srv/shop/over.zip": zipOf(t, "src/wip.py"), "/srv/shop/new.zip": zipOf(t, "fresh/a.txt"),
 		"/srv/shop/settings.tar": tarOf(t, "./.claude/settings.json"), "/srv/shop/up.tar": tarOf(t, "../shop/notes.md"),
-		"/srv/shop/broken.tar": tarred[:300],
+		"/srv/shop/broken.tar": tarred[:300], "/srv/shop/packed.tar.xz": "\xfd7zXZ", "/srv/shop/packed.zip": "PK",
+		"/srv/shop/abs.tar": tarOf(t, "/home/ana/.bashrc"), "/home/ana/.bashrc": "n",
 	}
 	w := diskWorld(files, nil)
 	w.ReadFile = w.ReadHead
@@ -90,7 +91,22 @@ func TestArchives(t *testing.T) {
 		{"unzip -o 'missing.zip'", "", true},
 		{"unzip -o missing.zip -d nowhere", "", false},
 		{"tar --overwrite -xf broken.tar", "", true},
-		{"tar xf broken.tar", "", false},
+		{"tar xf broken.tar", "", true},
+		{"tar xkf broken.tar", "", false},
+		{"tar xf broken.tar -C nowhere", "", false},
+		{"tar xf packed.tar.xz", "", true},
+		{"tar --zstd -xf packed.tar.xz --skip-old-files", "", false},
+		{"tar xf missing.tar", "", false},
+		{"unzip packed.zip", "", false},
+		{"tar xf abs.tar", "", false},
+		{"tar xPf abs.tar", "~/.bashrc", false},
+		{"tar -x --absolute-names -f abs.tar", "~/.bashrc", false},
+		{"tar xPf over.tar", "./notes.md ./src/wip.py", false},
+		{"tar xPf up.tar", "./notes.md", false},
+		{"python3 -m zipfile -e over.zip .", "./src/wip.py", false},
+		{"python3 -m tarfile -e over.tar", "./notes.md ./src/wip.py", false},
+		{"python3 -m tarfile --extract over.tar /srv/shop", "./notes.md ./src/wip.py", false},
+		{"python3 -m zipfile -l over.zip", "", false},
 	} {
 		var got []string
 		forced := false

@@ -21,6 +21,11 @@ func TestLoads(t *testing.T) {
 		"npm run test && npm ci":     {engine.CodeAny},
 		"python3 -c 'print(1)' a.md": {engine.CodeNamed},
 		"cat notes.md":               nil,
+		"cat notes.md | sh":          {engine.ScriptMark + "notes.md", engine.CodeNamed},
+		"head -5 /opt/a.csv | bash":  {engine.ScriptMark + "/opt/a.csv", engine.CodeNamed},
+		"cat day.log | python3 -":    {engine.ScriptMark + "day.log", engine.CodeNamed},
+		"cat notes.md | wc -l":       nil,
+		"cat notes.md | sh -c 'ls'":  {engine.CodeNamed},
 	} {
 		w := diskWorld(map[string]string{"/srv/shop/package.json": `{"scripts": {"test": "echo a"}}`}, nil)
 		if got := filesAction(t, w, command).Loads; !slices.Equal(got, want) {

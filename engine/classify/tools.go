@@ -219,6 +219,7 @@ func (r *toolReader) run(s abstract.Script) {
 	r.script.Starts = append(r.script.Starts, s.Starts...)
 	r.script.Remotes = append(r.script.Remotes, s.Remotes...)
 	r.script.Modules = append(r.script.Modules, s.Modules...)
+	r.script.Inputs = append(r.script.Inputs, s.Inputs...)
 	for _, n := range s.Followed {
 		r.script.Followed = append(r.script.Followed, n+base)
 	}

@@ -440,6 +440,9 @@ func loads(r *toolReader, a *engine.Action) []string {
 			l.found["="+name] = true
 		}
 	}
+	for _, name := range r.script.Inputs {
+		l.found[engine.ScriptMark+name] = true
+	}
 	list := slices.Sorted(maps.Keys(l.found))
 	return list[:min(len(list), maxLoads)]
 }

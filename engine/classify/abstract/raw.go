@@ -73,6 +73,7 @@ type Script struct {
 	PossibleSignals map[engine.Signal]bool // the same
 	Written         []Text                 // what it puts into files, as far as that is known
 	Modules         []string               // names of modules that code in it asks for
+	Inputs          []string               // files whose text reaches an interpreter through a pipe, as its code
 	Followed        []int                  // commands that run tasks of a file, all of which are among the commands
 	Secrets         []Secret
 	Flows           []RawFlow

@@ -122,7 +122,7 @@ func NameParts(name string) []string {
 // noun of delete-db-instance, deleteIndex, volume_delete. Empty: nothing. Of
 // several such words the worst counts.
 func (w *Words) Ending(name string) (verb, noun string) {
-	parts := joined(NameParts(name))
+	parts := w.joined(NameParts(name))
 	for _, kind := range w.ends {
 		for i, p := range parts {
 			if slices.Contains(kind.words, p) && !(i > 0 && slices.Contains(w.turned, parts[i-1])) && !(i+1 < len(parts) && parts[i+1] == "later") &&
@@ -140,18 +140,14 @@ func (w *Words) Ending(name string) (verb, noun string) {
 	return "", ""
 }
 
-// joined makes one word of power off, turn off and shut down.
-func joined(parts []string) []string {
+// joined makes one part of two that are a phrase of the lists of what ends: power off.
+func (w *Words) joined(parts []string) []string {
 	for i := 0; i+1 < len(parts); i++ {
-		switch parts[i] + " " + parts[i+1] {
-		case "power off", "turn off", "power cycle", "hard reset":
-			parts[i] = "poweroff"
-		case "shut down":
-			parts[i] = "shutdown"
-		default:
-			continue
+		phrase := parts[i] + " " + parts[i+1]
+		if slices.ContainsFunc(w.ends, func(v verb) bool { return slices.Contains(v.words, phrase) }) {
+			parts[i] = phrase
+			parts = append(parts[:i+1], parts[i+2:]...)
 		}
-		parts = append(parts[:i+1], parts[i+2:]...)
 	}
 	return parts
 }

@@ -8,19 +8,19 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
-	"path"
-	"strings"
 )
 
 // Limits of what is read of an archive. What lies beyond them is not known.
 const (
 	maxArchive  = 16 << 20 // bytes of the file
 	maxUnpacked = 64 << 20 // bytes of what a compressed one holds
+	maxSlow     = 2 << 20  // bytes of a file that bzip2 compressed, which takes about 0.15 s for each MiB
+	maxSlowOpen = 16 << 20 // bytes of what such a one holds
 	maxMembers  = 20000
 )
 
-// Archive returns the names of what an archive on the disk holds, a tar (also
-// compressed by gzip or bzip2) or a zip. It is false where they cannot be read,
+// Archive returns the names of what an archive on the disk holds, as they are in it,
+// a tar (also compressed by gzip or bzip2) or a zip. A folder ends with a slash. It is false where they cannot be read,
 // or not all of them.
 func (r *Resolver) Archive(real string) ([]string, bool) {
 	if r.World.ReadFile == nil || !r.here(real) {
@@ -43,13 +43,14 @@ func zipNames(b []byte) ([]string, bool) {
 	}
 	var names []string
 	for _, f := range z.File {
-		names = append(names, memberName(f.Name))
+		names = append(names, Slashes(f.Name))
 	}
 	return names, true
 }
 
 func tarNames(b []byte) ([]string, bool) {
 	var in io.Reader = bytes.NewReader(b)
+	most := int64(maxUnpacked)
 	switch {
 	case bytes.HasPrefix(b, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(in)
@@ -58,10 +59,10 @@ func tarNames(b []byte) ([]string, bool) {
 		}
 		in = z
 	case bytes.HasPrefix(b, []byte("BZh")):
-		in = bzip2.NewReader(in)
+		in, most = bzip2.NewReader(bytes.NewReader(b[:min(len(b), maxSlow)])), maxSlowOpen
 	}
 	var names []string
-	t := tar.NewReader(io.LimitReader(in, maxUnpacked))
+	t := tar.NewReader(io.LimitReader(in, most))
 	for len(names) < maxMembers {
 		h, err := t.Next()
 		if errors.Is(err, io.EOF) {
@@ -70,17 +71,7 @@ func tarNames(b []byte) ([]string, bool) {
 		if err != nil {
 			return nil, false
 		}
-		names = append(names, memberName(h.Name))
+		names = append(names, Slashes(h.Name))
 	}
 	return nil, false
-}
-
-// memberName is the name under which a program unpacks a member: it is below the
-// folder, whatever the archive says. A folder ends with a slash.
-func memberName(name string) string {
-	plain := strings.TrimPrefix(path.Clean("/"+Slashes(name)), "/")
-	if strings.HasSuffix(name, "/") {
-		plain += "/"
-	}
-	return plain
 }

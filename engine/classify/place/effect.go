@@ -458,7 +458,7 @@ func (r *Resolver) fileReversibility(e *engine.Effect) engine.Reversibility {
 		return engine.R2
 	case e.Kind == engine.EffectFileDelete && e.Exists == "no" && e.Certainty == engine.CertaintyExact && e.Verb == "delete":
 		return engine.R1 // nothing is there
-	case e.Kind == engine.EffectFileDelete && e.Entry == "dir" && e.Certainty == engine.CertaintyExact && e.Verb == "delete" && r.emptyTree(e.Target):
+	case e.Kind == engine.EffectFileDelete && e.Entry == "dir" && e.Certainty == engine.CertaintyExact && e.Verb == "delete" && r.EmptyTree(e.Target):
 		return engine.R3 // made again by a name
 	case e.Location == engine.LocationTemp && e.Kind == engine.EffectFileDelete && scratch(e):
 		return engine.R3
@@ -480,8 +480,8 @@ func (r *Resolver) fileReversibility(e *engine.Effect) engine.Reversibility {
 // maxHollow bounds how many folders are examined to see that all are empty.
 const maxHollow = 64
 
-// emptyTree reports whether there is nothing in a directory but empty directories.
-func (r *Resolver) emptyTree(dir string) bool {
+// EmptyTree reports whether there is nothing in a directory but empty directories.
+func (r *Resolver) EmptyTree(dir string) bool {
 	if r.World.ReadDir == nil {
 		return false
 	}

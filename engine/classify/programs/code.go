@@ -171,13 +171,45 @@ func debuggerCommands(c *shell.Call) {
 
 var debuggerRuns = engine.Regexp(`^(?:(shell |!|platform shell |pipe .*\|)|(?:python|py|script) )\s*(.+)$`)
 
+// settingPrograms runs the programs that settings among the values of an option name:
+// --config target.x.runner="CODE". The row says the option and the last parts of the
+// keys; the value may be a text or a list of words in quotes.
+func settingPrograms(c *shell.Call) {
+	for _, a := range c.Opts.All(c.Words[0]) {
+		key, value, ok := strings.Cut(a.Text, "=")
+		last := strings.TrimSpace(key[strings.LastIndexByte(key, '.')+1:])
+		if !ok || !slices.Contains(c.Words[1:], last) {
+			continue
+		}
+		c.Child(func() shell.Outcome { return c.Shell.Embed(a.With(settingValue(value)), c.Name, false) })
+	}
+}
+
+// settingValue is the command in the value of a setting: "CODE", or ["PROGRAM", "WORD"].
+func settingValue(value string) string {
+	value = strings.TrimSpace(value)
+	if list, ok := strings.CutPrefix(value, "["); ok {
+		return strings.ReplaceAll(strings.TrimSuffix(list, "]"), ",", " ")
+	}
+	if n := len(value); n > 1 && value[0] == value[n-1] && strings.ContainsRune(`"'`, rune(value[0])) {
+		return value[1 : n-1]
+	}
+	return value
+}
+
 // outputCommand runs the commands that a program is given in place of a file: words
-// that begin with one of the marks that the row names (else | and !), and the value
-// of an option that is in the same word (-o|CODE, -sOutputFile=%pipe%CODE).
+// that begin with one of the marks that the row names (else | and !), the value of an
+// option that is in the same word (-o|CODE, -sOutputFile=%pipe%CODE), and operands that
+// end with a bar, where the row has *|.
 func outputCommand(c *shell.Call) {
 	marks := c.Words
 	if len(marks) == 0 {
 		marks = []string{"|", "!"}
+	}
+	for _, a := range c.Opts.Operands {
+		if code, ok := strings.CutSuffix(strings.TrimSpace(a.Text), "|"); ok && slices.Contains(marks, "*|") {
+			c.Child(func() shell.Outcome { return c.Shell.Embed(a.With(code), c.Name, false) })
+		}
 	}
 	for _, a := range c.Args {
 		for _, mark := range marks {

@@ -64,6 +64,7 @@ func here() map[string]func(*shell.Call) {
 		"mirror":           mirror,
 		"move":             move,
 		"outputCommand":    outputCommand,
+		"settingPrograms":  settingPrograms,
 		"patch":            patch,
 		"permit":           permit,
 		"printFiles":       printFiles,

@@ -341,8 +341,9 @@ func fd(c *shell.Call) {
 
 // unpacks takes files out of an archive. The row says by which words, KEY:WORD:
 // file and to are options, or the number of an operand; from is the first operand
-// that names a member; keep, force and strip are options. A
-// program that asks before it overwrites has keep:file.
+// that names a member; keep, force, strip and absolute are options. A
+// program that asks before it overwrites has keep:file, one that overwrites without
+// a word has silent.
 func unpacks(c *shell.Call) {
 	u := shell.Unpacking{Dir: abstract.Word(".")}
 	for _, word := range c.Words {
@@ -358,6 +359,8 @@ func unpacks(c *shell.Call) {
 			u.File = value
 		case key == "to" && given:
 			u.Dir = value
+		case key == "to" && err == nil && number < len(c.Opts.Operands):
+			u.Dir = c.Opts.Operands[number]
 		case key == "glued":
 			for _, a := range c.Args {
 				if a.HasPrefix(name) && len(a.Text) > len(name) {
@@ -366,6 +369,10 @@ func unpacks(c *shell.Call) {
 			}
 		case key == "strip" && given:
 			u.Strip, _ = strconv.Atoi(value.Text)
+		case key == "silent":
+			u.Silent = true
+		case key == "absolute":
+			u.Absolute = u.Absolute || c.Opts.Has(name)
 		case key == "keep":
 			u.Keeps = u.Keeps || name == "file" || c.Opts.Has(name)
 		case key == "force":

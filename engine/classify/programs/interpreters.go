@@ -89,6 +89,7 @@ func shellInput(c *shell.Call, args []abstract.Arg) {
 	}
 	if in.Taint.AsFile() && !in.Known() {
 		c.Process() // sh < script.sh is sh script.sh
+		c.RunsInput()
 		if in = in.Part; in == nil {
 			return
 		}
@@ -180,6 +181,7 @@ func listens(c *shell.Call) { c.Listens(abstract.Word("0.0.0.0"), c.Args) }
 func languageInput(c *shell.Call, lang string) {
 	in := c.Shell.Frame.Stdin
 	if in != nil && in.Taint.AsFile() && !in.Known() {
+		c.RunsInput()
 		in = in.Part
 	}
 	if in == nil {

@@ -310,18 +310,45 @@ func ftp(c *shell.Call) {
 		putsFiles(c, shell.JoinWords(append(c.Opts.All("-c"), c.Opts.Operands[1:]...)), host)
 	}
 	for _, batch := range c.Opts.All("-b") {
-		for _, code := range held(c, batch) {
+		for _, code := range batchText(c, batch) {
 			putsFiles(c, code, host)
+			batchEscapes(c, code)
 		}
 	}
 	if in := c.Shell.Frame.Stdin; in != nil {
 		putsFiles(c, *in, host)
+		batchEscapes(c, *in)
 	}
 	for _, code := range c.Opts.All("-e", "-c") {
 		putsFiles(c, code, host)
 		if strings.Contains(code.Text, "!") {
 			_, local, _ := strings.Cut(code.Text, "!")
 			c.Child(func() shell.Outcome { return c.Shell.Embed(code.With(local), "ftp", false) })
+		}
+	}
+}
+
+// batchText is what a file of commands says. One that is neither known nor in version
+// control is said to be unseen.
+func batchText(c *shell.Call, batch abstract.Arg) []abstract.Arg {
+	if list := held(c, batch); list != nil || batch.Is("-", "/dev/stdin", "/dev/null") {
+		return list
+	}
+	code, ok := c.Shell.CodeIn(batch, "sftp")
+	switch {
+	case ok:
+		return []abstract.Arg{code.Text}
+	case !c.Shell.InVersionControl(batch):
+		c.Shell.Unseen(batch, c.Name)
+	}
+	return nil
+}
+
+// batchEscapes runs the lines that sftp hands to a shell of this machine: !COMMAND.
+func batchEscapes(c *shell.Call, text abstract.Arg) {
+	for line := range strings.SplitSeq(text.Text, "\n") {
+		if code, ok := strings.CutPrefix(strings.TrimLeft(line, " @-"), "!"); ok && code != "" {
+			c.Child(func() shell.Outcome { return c.Shell.Embed(text.With(code), c.Name, false) })
 		}
 	}
 }

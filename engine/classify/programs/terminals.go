@@ -37,6 +37,8 @@ func multiplexer(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 		commandFile(c, file)
 	}
 	switch {
+	case own && len(commands) == 0 && len(c.Words) == 0 && !o.Has("-V", "-h"):
+		runsCommand(c, p, []abstract.Arg{abstract.Word("new-session")})
 	case own:
 		runsCommands(c, p, commands)
 	case len(commands) > 0 && (w.CommandWith == "" || given(o, w.CommandWith)):

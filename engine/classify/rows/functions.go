@@ -17,7 +17,7 @@ func Functions() []string {
 		"move", "movedBy", "multiplexer", "nameUpdates", "namesGuardFiles", "nestedCommands", "nodeInstall", "npm",
 		"opensTerminal", "otherSettings", "outputCommand", "packageScripts", "parallel", "pastesBuffer", "patch", "permit", "pours",
 		"pressesEnter", "printFiles", "puts", "redis", "remoteShell", "replacesGuard", "reports", "resetsDatabase",
-		"restoresDatabase", "reverse", "runScript", "runTask", "scp", "script", "sed", "seeksInInput", "seeksLines", "sendsKey",
+		"restoresDatabase", "reverse", "runScript", "runTask", "scp", "script", "sed", "seeksInInput", "seeksLines", "sendsKey", "settingPrograms",
 		"setsVariable", "sharesShell", "socat", "splitFilter", "sqlClient", "sqlScripts", "ssh", "stopsServer", "talks", "tarArchive",
 		"tarPrograms", "taskCommands", "tee", "tlsConnects", "transfer", "translate", "trash", "typesKeys", "unbounded",
 		"unpacks", "unseenCode", "wget", "whichProgram", "windowsProgram", "windowsShell", "xargs", "zipTest",

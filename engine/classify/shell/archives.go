@@ -20,13 +20,21 @@ type Unpacking struct {
 	Strip     int            // names above a member's own that are dropped
 	Keeps     bool           // files that are there stay as they are
 	Forced    bool           // an option says that they are overwritten
+	Silent    bool           // they are overwritten without an option, too
+	Absolute  bool           // names that begin with a slash or lead out of the folder are used as they are
 }
 
 // Unpacks notes the files that an archive overwrites, and those that decide
 // something by their names. Where nobody knows what it holds, any file of the
-// folder may be one of them.
+// folder may be one of them, and with absolute names any file at all.
 func (c *Call) Unpacks(u Unpacking) {
 	names, known := c.Shell.members(u)
+	if !known && u.Silent && !u.Keeps && len(u.Members) == 0 && c.Shell.isFile(u.File) {
+		u.Forced = true
+	}
+	if !known && u.Absolute {
+		c.WritesAs(abstract.RawEffect{Verb: "write", Recursive: true}, abstract.Word("/"+abstract.HoleText))
+	}
 	if !known || len(u.Members) > 0 {
 		c.WritesAs(abstract.RawEffect{Verb: "write"}, belowFolder(u.Dir, u.Members)...)
 	}
@@ -68,11 +76,10 @@ func (s *Machine) members(u Unpacking) (list []abstract.Arg, known bool) {
 		if !u.takes(name) {
 			continue
 		}
-		parts := strings.Split(name, "/")
-		if strings.HasSuffix(name, "/") || len(parts) <= u.Strip {
+		p, ok := u.lands(dir.Text, name)
+		if !ok {
 			continue
 		}
-		p := path.Join(dir.Text, strings.Join(parts[u.Strip:], "/"))
 		if info := d.res.Lstat(p); info != nil && !info.IsDir() && !u.Keeps || info == nil && decides(d.res.Class(p)) {
 			list = append(list, abstract.Word(p))
 		}
@@ -80,11 +87,41 @@ func (s *Machine) members(u Unpacking) (list []abstract.Arg, known bool) {
 	return list, known
 }
 
+// lands is the path of a member that is a file. Unless the call asks for names as
+// they are, it is below the folder, whatever the archive says.
+func (u Unpacking) lands(dir, name string) (string, bool) {
+	absolute := u.Absolute && strings.HasPrefix(name, "/")
+	if !u.Absolute {
+		name = path.Clean("/"+name) + name[len(strings.TrimRight(name, "/")):]
+	}
+	parts := strings.Split(strings.TrimLeft(name, "/"), "/")
+	if strings.HasSuffix(name, "/") || len(parts) <= u.Strip {
+		return "", false
+	}
+	if absolute && u.Strip == 0 {
+		return path.Clean(name), true
+	}
+	return path.Join(dir, strings.Join(parts[u.Strip:], "/")), true
+}
+
+// isFile reports whether an archive is there as a file, whether it can be read or not.
+func (s *Machine) isFile(file abstract.Arg) bool {
+	if s.In.Disk == nil || !s.here() || len(s.Scope.Dirs) != 1 || !file.Known() || file.From != nil || file.Text == "" {
+		return false
+	}
+	v := abstract.JoinDir(s.Scope.Dirs[0], file)
+	if v.Sure != abstract.Literal || !s.In.Disk.res.Looking() {
+		return false
+	}
+	info := s.In.Disk.res.Lstat(path.Clean(v.Text))
+	return info != nil && info.Mode().IsRegular()
+}
+
 // takes reports whether a member is among those that a call asks for.
 func (u Unpacking) takes(name string) bool {
 	return len(u.Members) == 0 || slices.ContainsFunc(u.Members, func(m abstract.Arg) bool {
 		ok, err := path.Match(m.Text, name)
-		return !m.Known() || err != nil || ok || place.Within("/"+strings.Trim(m.Text, "/"), "/"+name)
+		return !m.Known() || err != nil || ok || place.Within("/"+strings.Trim(m.Text, "/"), path.Clean("/"+name))
 	})
 }
 
@@ -98,11 +135,15 @@ func decides(c engine.Class) bool {
 	return true
 }
 
-// mayExist reports whether a folder may hold something already.
+// mayExist reports whether a folder may hold something already that no commit has.
 func (s *Machine) mayExist(dir abstract.Arg) bool {
 	if s.In.Disk == nil || !s.here() || len(s.Scope.Dirs) != 1 {
 		return true
 	}
-	v := abstract.JoinDir(s.Scope.Dirs[0], dir)
-	return v.Sure != abstract.Literal || !s.In.Disk.res.Looking() || s.In.Disk.res.Lstat(path.Clean(v.Text)) != nil
+	v, res := abstract.JoinDir(s.Scope.Dirs[0], dir), s.In.Disk.res
+	if v.Sure != abstract.Literal || !res.Looking() {
+		return true
+	}
+	at := path.Clean(v.Text)
+	return res.Lstat(at) != nil && !res.EmptyTree(at) && s.In.Disk.state(at) != "clean"
 }

@@ -81,7 +81,7 @@ func (s *Machine) programVariable(name string, a abstract.Arg) {
 		s.Embed(a.With(body), "env", false)
 	case slices.Contains(words("command_variables"), name):
 		s.CommandVariable(strings.TrimLeft(a.Text, "|-%s "), a)
-	case slices.Contains(words("tool_variables"), name) && strings.ContainsAny(a.Text, " \t"):
+	case rows.Fits(words("tool_variables"), name) && strings.ContainsAny(a.Text, " \t"):
 		s.Embed(a, "env", false)
 	case slices.Contains(words("option_variables"), name):
 		s.SignalIf(slices.ContainsFunc(words("code_options"), func(option string) bool { return strings.Contains(a.Text, option) }),

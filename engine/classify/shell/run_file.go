@@ -2,6 +2,7 @@ package shell
 
 import (
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -282,4 +283,31 @@ func (s *Machine) client(name string) bool {
 	}
 	p, known, _ := s.In.Rows.Program(name)
 	return known && p.Kind == rows.Database
+}
+
+// maxInputs bounds how many files are recorded as the code of interpreters.
+const maxInputs = 8
+
+// RunsInput records the files whose text comes through a pipe to an interpreter as
+// its code (cat FILE | sh). A document among them is code that nobody has seen, where
+// nothing can be read.
+func (c *Call) RunsInput() {
+	s := c.Shell
+	if !s.Frame.Piped {
+		return
+	}
+	for _, e := range s.Out.Effects[min(s.Frame.Begin, len(s.Out.Effects)):] {
+		if e.Kind != engine.EffectFileRead || e.Verb == "list" || e.Target.Sure != abstract.Literal || len(s.Out.Inputs) == maxInputs {
+			continue
+		}
+		s.Out.Inputs = append(s.Out.Inputs, e.Target.Text)
+		if s.In.Disk == nil && s.forPeople(e.Target.Text) {
+			s.Unseen(*s.Frame.Stdin, c.Name)
+		}
+	}
+}
+
+// forPeople reports whether a file is data or a text for people by its name.
+func (s *Machine) forPeople(name string) bool {
+	return slices.Contains(s.In.Rows.Words("code.data"), strings.TrimPrefix(strings.ToLower(path.Ext(name)), "."))
 }

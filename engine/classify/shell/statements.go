@@ -191,7 +191,7 @@ func (c *Call) sqlCommands(d Database, text abstract.Arg) (string, []sql.Code) {
 }
 
 // hasClientWord finds the words of clients that stand for themselves.
-var hasClientWord = engine.Regexp(`(?i)(^|[;\n])\s*(system|source|start|host|run|:r)\b`)
+var hasClientWord = engine.Regexp(`(?i)(^|[;\n])\s*(system|source|start|host|run|pager|:r)\b`)
 
 // sourced finds a script that mysql, cqlsh and others run in the middle of a line.
 var sourced = engine.Regexp(`(?i)(?:^|;)\s*(?:source|\\\.)\s+['"]?([^;'"\s]+)['"]?\s*(?:;|$)`)
@@ -217,6 +217,9 @@ func clientCommand(d Database, line string) ([]sql.Code, bool) {
 		return dotCommand(name, rest), true
 	case lower == "system" && d.Dialect == "mysql":
 		return []sql.Code{{What: "shell", Text: rest}}, true
+	case (lower == "pager" || name == `\P`) && d.Dialect == "mysql": // what follows a semicolon may be SQL
+		rest, _, _ = strings.Cut(rest, ";")
+		return []sql.Code{{What: "shell", Text: rest}}, false
 	case strings.HasPrefix(name, `\`):
 		return backslashCommand(name, rest), true
 	case strings.HasSuffix(line, `\gexec`): // what the statement prints is run

@@ -1,8 +1,10 @@
 package tasks
 
 import (
+	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
@@ -320,10 +322,47 @@ func (r *makeRun) reference(ref string) abstract.Arg {
 	return r.builtin(ref)
 }
 
+// call is the value of a variable as a function: $(call NAME,WORD,WORD), in which $(1)
+// is the first word.
+func (r *makeRun) call(args string) abstract.Arg {
+	parts, saved := topLevel(args), r.auto
+	auto := maps.Clone(saved)
+	if auto == nil {
+		auto = map[string]abstract.Arg{}
+	}
+	for i, part := range parts[1:] {
+		auto[strconv.Itoa(i+1)] = r.expand(part)
+	}
+	r.auto = auto
+	v := r.reference(strings.TrimSpace(parts[0]))
+	r.auto = saved
+	return v
+}
+
+// topLevel splits the arguments of a function at commas that are in no brackets.
+func topLevel(args string) (parts []string) {
+	depth, begin := 0, 0
+	for i := range len(args) {
+		switch args[i] {
+		case '(', '{':
+			depth++
+		case ')', '}':
+			depth--
+		case ',':
+			if depth == 0 {
+				parts, begin = append(parts, args[begin:i]), i+1
+			}
+		}
+	}
+	return append(parts, args[begin:])
+}
+
 // function is a call of one of make's functions. Those that make text of text
 // are not evaluated.
 func (r *makeRun) function(name, args string) abstract.Arg {
 	switch name {
+	case "call":
+		return r.call(args)
 	case "shell":
 		code := r.expand(args)
 		return r.c.Child(func() shell.Outcome {

@@ -66,6 +66,9 @@ func MakeTargets(c *shell.Call) (seen bool) {
 		if f.Is("-", "/dev/stdin") && c.Shell.Frame.Stdin != nil {
 			code, ok = shell.FileCode{Text: *c.Shell.Frame.Stdin, Lang: "tasks", Via: "file"}, true
 		}
+		if f.From != nil {
+			code, ok = shell.FileCode{Text: *f.From, Lang: "tasks", Via: "file"}, true
+		}
 		if ok {
 			ran := false
 			whole := c.Shell.InTask(code, f, func() { ran = makes(c, code.Text, goals, set) })

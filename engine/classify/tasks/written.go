@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -83,6 +84,7 @@ var (
 	removes   = engine.Regexp(`\bfile\(\s*REMOVE(?:_RECURSE)?\s+(.+?)\)*$`)
 	inBrace   = engine.Regexp(`(?:\bCOMMAND\s|\b(?:then|[Mm]atch\b.*)\s+exec\s|\b(?:system|run_command|execute_process)\((?:\s*COMMAND\s)?)\s*(.+?)\)*$`)
 	makeValue = engine.Regexp(`\$[({](\w+)[)}]`)
+	makeCall  = engine.Regexp(`\$\(call\s+([\w.-]+)\s*,([^()]*)\)`)
 	makeShell = engine.Regexp(`\$[({]shell\s+(.*)[)}]`)
 	makeSet   = engine.Regexp(`^\s*(?:export\s+|override\s+)*([\w.-]+)\s*[?:+]*=\s*(.*)$`)
 )
@@ -142,15 +144,18 @@ func unquoted(s string) string {
 	return s
 }
 
-// maxMakeLine bounds a line whose variables have their values.
-const maxMakeLine = 8 << 10
+// Bounds of a line whose variables have their values, and of a value.
+const (
+	maxMakeLine = 8 << 10
+	maxMakeText = 1 << 10
+)
 
 // makeLines are the command lines of a makefile: recipes, whatever they begin with,
 // and those that make runs as it reads. Its variables have the values that it gives.
 func makeLines(text string) []string {
 	values := map[string]string{"RM": "rm -f"}
 	for _, line := range joined(text) {
-		if m := makeSet().FindStringSubmatch(line); m != nil && !strings.HasPrefix(line, "\t") {
+		if m := makeSet().FindStringSubmatch(line); m != nil && !strings.HasPrefix(line, "\t") && len(m[2]) <= maxMakeText {
 			values[m[1]] = m[2]
 		}
 	}
@@ -160,6 +165,7 @@ func makeLines(text string) []string {
 			if len(line) > maxMakeLine || !strings.Contains(line, "$") {
 				break
 			}
+			line = makeCall().ReplaceAllStringFunc(line, func(s string) string { return calledValue(s, values) })
 			line = makeValue().ReplaceAllStringFunc(line, func(s string) string {
 				if v, ok := values[s[2:len(s)-1]]; ok && !strings.Contains(v, s) {
 					return v
@@ -173,6 +179,21 @@ func makeLines(text string) []string {
 		}
 	}
 	return list
+}
+
+// calledValue is what $(call NAME,WORD,…) comes to: the value of NAME, in which $(1) is
+// the first word.
+func calledValue(text string, values map[string]string) string {
+	m := makeCall().FindStringSubmatch(text)
+	body, ok := values[m[1]]
+	if !ok {
+		return text
+	}
+	for i, word := range strings.SplitN(m[2], ",", 9) {
+		n := strconv.Itoa(i + 1)
+		body = strings.NewReplacer("$("+n+")", word, "${"+n+"}", word, "$"+n, word).Replace(body)
+	}
+	return body
 }
 
 func makeLine(line string) (list []string) {

@@ -4,19 +4,27 @@ import data.reviewer.scores
 
 # METADATA
 # title: Untracked file overwritten
-# description: By a program; what the agent's own editing tools write is judged by what is left (file_emptied).
+# description: By a program or a server's tool; what the agent's own editing tools write is judged by what is left (file_emptied).
 # custom:
 #   id: file_overwritten
 speaks contains "file_overwritten" if {
 	"changes_files" in input.facts
 	input.phase == "pre"
-	input.action.name == "code.exec"
+	_program_or_server
 	some e in input.action.effects
 	e.kind == "file_write"
 	e.verb in {"write", "truncate", "copy", "download", "move", "link"}
 	_lost_if_overwritten(e)
 	_writes_over(e)
 	not _read_before(e)
+}
+
+_program_or_server if input.action.name == "code.exec"
+
+# A server's tool that writes one file. Of two, one may only be read (copy).
+_program_or_server if {
+	"mcp_call" in input.action.types
+	count([e | some e in input.action.effects; e.kind == "file_write"; not e.location == "null"]) == 1
 }
 
 _lost_if_overwritten(e) if {
