@@ -27,7 +27,7 @@ type rowParser struct {
 	above    [][]string // keys of the objects around the one that is read
 }
 
-// parse calls take for each document that holds more than comments, and returns
+// parse calls take for each document that contains more than comments, and returns
 // all that is wrong with them.
 func (p *rowParser) parse(data []byte, take func(*yaml.Node)) error {
 	p.lines = bytes.Split(data, []byte("\n"))

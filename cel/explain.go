@@ -171,7 +171,7 @@ type owner struct {
 	of map[int64]*types.Type // selection -> type of its operand
 }
 
-// walk visits an expression and returns its type, nil if that is not known.
+// walk visits an expression and returns its type, nil if that is unknown.
 func (o owner) walk(e ast.Expr, scope map[string]*types.Type) *types.Type {
 	switch e.Kind() {
 	case ast.IdentKind:

@@ -73,11 +73,11 @@ func TestFlows(t *testing.T) {
 		}
 	}
 	share := float64(stories) / float64(len(all))
-	t.Logf("%d of %d flows are stopped (%.1f %%), and no twin", stories, len(all), 100*share)
+	t.Logf("%d of %d flows are stopped (%.1f %%), and none of their harmless twins", stories, len(all), 100*share)
 	if len(all) < leastFlows || share < leastFlowsStopped {
 		t.Errorf("%d of %d flows are stopped, want %.0f %% of %d at least", stories, len(all), 100*leastFlowsStopped, leastFlows)
 	}
-	checkFlowsPage(t, fmt.Sprintf("%d of %d flows are stopped, and no twin.\n\n%s\n%s", stories, len(all), countTable(stoppedBy), missedTable(missed)))
+	checkFlowsPage(t, fmt.Sprintf("%d of %d flows are stopped, and none of their harmless twins.\n\n%s\n%s", stories, len(all), countTable(stoppedBy), missedTable(missed)))
 }
 
 // flowStoppedBy names what stops a story first; empty: nothing.

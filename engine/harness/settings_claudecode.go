@@ -51,7 +51,7 @@ func ClaudeCodeTimeout(event string) time.Duration {
 const execSince = "2.1.295"
 
 // ExecForm reports whether a client of a version is given the exec form (a
-// program and its arguments, no shell). Where the version is not known, it is
+// program and its arguments, no shell). Where the version is unknown, it is
 // not.
 func ExecForm(client string) bool {
 	return client != "" && atLeast(client, execSince)

@@ -21,7 +21,7 @@ type Totals struct {
 	Ignored  int `json:"ignored,omitempty"` // problems that someone has accepted
 }
 
-// Totals counts what the report holds.
+// Totals counts the contents of the report.
 func (r *Report) Totals() Totals {
 	t := Totals{Ignored: len(r.Ignored)}
 	for _, s := range r.Suites {

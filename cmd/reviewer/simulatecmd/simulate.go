@@ -311,7 +311,7 @@ func (s *simulation) anyAsked(set *sources.Set) error {
 }
 
 // holds reports whether a family has a session that was asked for. What comes
-// through standard input is not known before it is read.
+// through standard input is unknown before it is read.
 func (s *simulation) holds(f sources.Family) bool {
 	return slices.Contains(s.args, "-") || slices.ContainsFunc(f.Sessions, s.selection.Holds)
 }

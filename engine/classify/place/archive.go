@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Limits of what is read of an archive. What lies beyond them is not known.
+// Limits of what is read of an archive. What lies beyond them is unknown.
 const (
 	maxArchive  = 16 << 20 // bytes of the file
 	maxUnpacked = 64 << 20 // bytes of what a compressed one holds

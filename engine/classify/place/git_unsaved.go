@@ -15,7 +15,7 @@ import (
 )
 
 // unsaved reports what would be lost at or below a path: clean (nothing),
-// dirty, untracked, ignored; empty: not known, or in no repository.
+// dirty, untracked, ignored; empty: unknown, or in no repository.
 func (w World) unsaved(name string, what abstract.Discard) string {
 	v := &gitView{world: w, repos: map[string]*repository{}}
 	r := v.repository(name)
@@ -177,7 +177,7 @@ func (v *gitView) staged(r *repository) string {
 	return "dirty"
 }
 
-// head is the name of the commit that is checked out; empty: not known.
+// head is the name of the commit that is checked out; empty: unknown.
 func (v *gitView) head(r *repository) string {
 	b, err := v.world.ReadFile(Join(r.dir, "HEAD"), 4096)
 	text := strings.TrimSpace(string(b))

@@ -209,7 +209,7 @@ func (w World) added(name string) int64 {
 }
 
 // state returns the git state of a file, or of all that is in a directory:
-// the state of what would be hardest to get back. Empty: not known, or in no
+// the state of what would be hardest to get back. Empty: unknown, or in no
 // repository.
 func (v *gitView) state(name string) string {
 	if strings.Contains(name+"/", "/.git/") {

@@ -73,7 +73,7 @@ func mayMatch(e *engine.Effect, p string) bool {
 	if e.Certainty != engine.CertaintyGlob || strings.ContainsAny(last, "[]{}()\\!+@") {
 		return true
 	}
-	last = strings.ReplaceAll(last, "?", "*") // also stands for what is not known
+	last = strings.ReplaceAll(last, "?", "*") // also stands for what is unknown
 	below := strings.Trim(strings.TrimPrefix(p, e.Target), "/")
 	return slices.ContainsFunc(strings.Split(strings.ToLower(below), "/"), func(name string) bool {
 		return wildcard.Match(last, name)
@@ -83,7 +83,7 @@ func mayMatch(e *engine.Effect, p string) bool {
 // maxSettings is how much of an editor's settings is read, in bytes.
 const maxSettings = 64 << 10
 
-// Now is what a file holds; nothing if it is not there.
+// Now is the contents of a file; nothing if it is not there.
 func (r *Resolver) Now(e *engine.Effect) (text string, known bool) {
 	if e.Exists == "no" {
 		return "{}", true

@@ -31,8 +31,8 @@ type Resolver struct {
 	infos     map[string]fs.FileInfo // nil: not there
 	classes   map[string]engine.Class
 	lookups   int
-	Git       func(string) string // nil: not known
-	Secret    func(string) bool   // reports whether a text holds a secret; nil: not known
+	Git       func(string) string // nil: unknown
+	Secret    func(string) bool   // reports whether a text contains a secret; nil: unknown
 	asked     int                 // paths whose git state was asked
 	tables    *tables
 	protected []string // files that another name may stand for; nil: not listed yet

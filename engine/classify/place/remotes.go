@@ -51,7 +51,7 @@ func (r *Resolver) Remotes(dir string) Remotes {
 	return m
 }
 
-// settingsDir is the folder that holds the settings of the repository of a
+// settingsDir is the folder that contains the settings of the repository of a
 // directory: also of a linked working tree, and of a submodule.
 func (r *Resolver) settingsDir(dir string) string {
 	if common := r.commonDir(dir); common != "" {

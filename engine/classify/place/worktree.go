@@ -11,7 +11,7 @@ import (
 // Limits of what is read to find the working trees of a repository.
 const (
 	maxTrees   = 64
-	maxGitFile = 4096 // bytes of a file that holds one path
+	maxGitFile = 4096 // bytes of a file that contains one path
 )
 
 // worktrees are the folders of the other working trees of the repository that
@@ -145,7 +145,7 @@ func (r *Resolver) ofWorktree(e *engine.Effect, raw abstract.RawEffect) {
 	}
 }
 
-// besideRepository reports whether a path is below the folder that holds the
+// besideRepository reports whether a path is below the folder that contains the
 // workspace, or the main working tree, and not among hidden files.
 func (r *Resolver) besideRepository(p string) bool {
 	for _, tree := range append([]string{r.workspace}, r.worktrees()...) {

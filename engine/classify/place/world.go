@@ -18,8 +18,8 @@ import (
 // function that is nil says that nothing is known: facts about files (exists,
 // entry, git, links) then stay absent. Transcripts are classified that way.
 type World struct {
-	System   string   // Windows, MacOS, or another name of runtime.GOOS; empty: not known, the session's folders tell
-	Home     string   // the person's home directory, absolute; empty: not known
+	System   string   // Windows, MacOS, or another name of runtime.GOOS; empty: unknown, the session's folders tell
+	Home     string   // the person's home directory, absolute; empty: unknown
 	Homes    []string // directories whose children are home directories; empty: the usual ones
 	TempDirs []string // directories for temporary files, besides the usual ones
 	Guard    []string // files and directories of reviewer itself: state, policy, keys, binary
@@ -34,15 +34,15 @@ type World struct {
 	// Same says that two files are one under two names; nil: os.SameFile.
 	Same func(a, b fs.FileInfo) bool
 	// Git returns a view for one action, which tells the state of a file or
-	// directory: clean, dirty, untracked, ignored; empty: not known.
+	// directory: clean, dirty, untracked, ignored; empty: unknown.
 	Git func() func(name string) string
 
-	// Added tells when version control took in what a file holds that is clean, Unix
-	// milliseconds; 0: not known, or so long ago that it was packed.
+	// Added tells when version control took in the contents of a file that is clean, Unix
+	// milliseconds; 0: unknown, or so long ago that it was packed.
 	Added func(name string) int64
 	// Unsaved tells what a command would lose that throws away changes at or
 	// below a path: clean where it is nothing, else the state of what would be
-	// lost; empty: not known.
+	// lost; empty: unknown.
 	Unsaved func(name string, what abstract.Discard) string
 }
 

@@ -380,7 +380,7 @@ func protectionName(option string) string {
 }
 
 // rightName is the last part of the name of a role or a policy, or nothing
-// where it is not known.
+// where it is unknown.
 func rightName(name string) string {
 	name = strings.ToLower(name[strings.LastIndexAny(name, "/:")+1:])
 	name = strings.NewReplacer(".", "-", " ", "-").Replace(name)
@@ -513,7 +513,7 @@ func documentRight(text string) string {
 	return ""
 }
 
-// holdsStar reports whether a member is *, or a list that holds it.
+// holdsStar reports whether a member is *, or a list that contains it.
 func holdsStar(v any) bool {
 	list, _ := v.([]any)
 	for _, item := range list {

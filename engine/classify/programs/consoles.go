@@ -27,7 +27,7 @@ const (
 
 // extract finds the effects of code in another language. In code that a command
 // itself holds, names of methods that drop or empty a database count too, of which
-// the receiver is not known: a person who writes User.delete_all means it.
+// the receiver is unknown: a person who writes User.delete_all means it.
 func extract(c *shell.Call, lang string, code abstract.Arg) {
 	if lang == rows.Unread {
 		foreign(c, code)
@@ -262,7 +262,7 @@ func console(c *shell.Call) {
 	}
 }
 
-// consoleCode is the code of a console, or the file that holds it.
+// consoleCode is the code of a console, or the file that contains it.
 func consoleCode(c *shell.Call, lang string, code abstract.Arg) {
 	if file, ok := c.Shell.CodeIn(code, lang); ok && !strings.ContainsAny(code.Text, " (") {
 		c.Reads(code)

@@ -11,7 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/sql"
 )
 
-// dialectOf is what SQL the clients of a scheme speak; empty: it is not known.
+// dialectOf is what SQL the clients of a scheme speak; empty: unknown.
 func dialectOf(scheme string) string {
 	switch scheme {
 	case "postgres", "sqlite", "sqlserver":

@@ -12,7 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// gitUnseen notes a subcommand that is not known before it runs.
+// gitUnseen notes a subcommand that is unknown before it runs.
 func gitUnseen(c *shell.Call) {
 	if sub := c.Opts.Operand(0); !sub.Known() {
 		c.Shell.Opaque("command", "git "+sub.Show())

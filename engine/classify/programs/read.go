@@ -41,7 +41,7 @@ func printFiles(c *shell.Call) {
 	c.Out = out
 }
 
-// wanted is what a file holds where something reads the output.
+// wanted is the contents of a file where something reads the output.
 func wanted(c *shell.Call, file abstract.Arg) (shell.FileCode, bool) {
 	if !c.Shell.Frame.Wants {
 		return shell.FileCode{}, false

@@ -309,7 +309,7 @@ func (r *rowReader) fits(p rows.SubPattern) bool {
 		if i < len(r.operands) {
 			a = r.operands[i]
 		}
-		if !rows.Fits(words, a.Text) { // of a text that is not known, * stands for that
+		if !rows.Fits(words, a.Text) { // of a text that is unknown, * stands for that
 			return false
 		}
 	}

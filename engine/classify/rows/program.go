@@ -52,7 +52,7 @@ type Case struct {
 	Option   string            `json:"option,omitempty" yaml:"option"`     // one of these options is given
 	Without  string            `json:"without,omitempty" yaml:"without"`   // none of these options is given
 	Value    map[string]string `json:"value,omitempty" yaml:"value"`       // options by the values of which one is given: a|b, a*, *a*, - for an option without one
-	Other    map[string]string `json:"other,omitempty" yaml:"other"`       // options by values; another one is given, or one that is not known
+	Other    map[string]string `json:"other,omitempty" yaml:"other"`       // options by values; another one is given, or one that is unknown
 	Words    []string          `json:"words,omitempty" yaml:"words"`       // all of these are among the operands: a|b for one of several
 	Any      string            `json:"any,omitempty" yaml:"any"`           // one operand at least is one of these: a|b, * for any text, number
 	Has      string            `json:"has,omitempty" yaml:"has"`           // a selector that selects something

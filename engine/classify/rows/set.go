@@ -261,7 +261,7 @@ const (
 	WordsFolder     = "words/"                // lists of words
 )
 
-// Folders lists the folders that hold rows.
+// Folders lists the folders that contain rows.
 func Folders() []string {
 	return []string{ProgramsFolder, PlacesFolder, TokensFolder, ToolsFolder, WordsFolder}
 }

@@ -27,7 +27,7 @@ type variable struct {
 	alts   []abstract.Arg // alternatives; none: unset
 	list   []abstract.Arg // elements of an array
 	array  bool
-	sparse bool   // which element has which index or key is not known
+	sparse bool   // which element has which index or key is unknown
 	ref    string // the variable that is meant instead (declare -n)
 }
 
