@@ -62,7 +62,7 @@ func TestOrder(t *testing.T) {
 		t.Errorf("got %v, want %s", got, want)
 	}
 	text := fmt.Sprint(p.Remarks)
-	for _, want := range []string{"what no rule matches left to Claude Code's own prompts", `defaultMode "dontAsk"`, "default: deny would do", "additionalDirectories stays", "other is not converted"} {
+	for _, want := range []string{"calls that no rule matches are left to Claude Code's own prompts", `defaultMode "dontAsk"`, "default: deny would do", "additionalDirectories stays", "other is not converted"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no remark says %q: %s", want, text)
 		}

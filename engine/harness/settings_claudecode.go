@@ -103,7 +103,7 @@ func (c HookCommand) handler(event string) handler {
 		h.Shell = "bash" // PowerShell 5 knows no ||, and would let the call run
 	}
 	if event == preToolUse {
-		// Nowhere else: exit 2 erases prompts, ends loops and forces the agent on.
+		// Nowhere else: exit 2 erases prompts, ends loops and forces the agent to continue.
 		h.Command += " || exit 2"
 	}
 	return h

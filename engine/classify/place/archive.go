@@ -19,9 +19,9 @@ const (
 	maxMembers  = 20000
 )
 
-// Archive returns the names of what an archive on the disk holds, a tar (also
-// compressed by gzip or bzip2) or a zip. It is false where they cannot be read,
-// or not all of them.
+// Archive returns the names of the members of an archive on the disk: a tar (also
+// compressed with gzip or bzip2) or a zip. ok is false if they cannot be read, or not all
+// of them.
 func (r *Resolver) Archive(real string) ([]string, bool) {
 	if r.World.ReadFile == nil || !r.here(real) {
 		return nil, false
@@ -75,8 +75,8 @@ func tarNames(b []byte) ([]string, bool) {
 	return nil, false
 }
 
-// memberName is the name under which a program unpacks a member: it is below the
-// folder, whatever the archive says. A folder ends with a slash.
+// memberName returns the name under which a program unpacks a member: always below the
+// folder, whatever the archive says. The name of a folder ends with a slash.
 func memberName(name string) string {
 	plain := strings.TrimPrefix(path.Clean("/"+Slashes(name)), "/")
 	if strings.HasSuffix(name, "/") {
