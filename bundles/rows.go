@@ -438,7 +438,7 @@ func (p *rowParser) foldedText(n *yaml.Node) *foldedText {
 	return f
 }
 
-// follow notes what a line of the file holds of the value from a byte on, and
+// follow notes the part of the value that a line of the file contains from a byte on, and
 // returns how far the value has been found.
 func (f *foldedText) follow(at int, text string, line, col int) int {
 	for range col - 1 {

@@ -105,7 +105,7 @@ func unparsed(message string) string {
 	return "syntax error: " + before + ", expected a value or a name"
 }
 
-// applied says in plain words that operands do not go together, and that
+// applied says in plain words that operands are incompatible, and that
 // comprehensions are nested too deep.
 func applied(message string) string {
 	if message == "comprehension exceeds nesting limit" {

@@ -250,7 +250,7 @@ func TestNoSecretOfACallShows(t *testing.T) {
 	w.searchFiles(w.state())
 }
 
-// After a call: what it was, what it gave back, and how it failed.
+// After a call: what it was, its result, and how it failed.
 func TestNoSecretOfAResultShows(t *testing.T) {
 	w := newWatched(t)
 	w.eachField(1, func(where, tool string, args map[string]any) {

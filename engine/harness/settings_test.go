@@ -20,7 +20,7 @@ func command(client string) HookCommand {
 }
 
 // Each case: settings before and after an installation. Installing again
-// changes nothing, and uninstalling gives back what others had put there.
+// changes nothing, and uninstalling restores what others had put there.
 func TestInstall(t *testing.T) {
 	paths, _ := filepath.Glob("testdata/settings/*.txtar")
 	if len(paths) == 0 {

@@ -60,7 +60,7 @@ func (s Suite) Totals() Totals {
 	return t
 }
 
-// Failed reports whether the report holds anything that must be fixed: a test
+// Failed reports whether the report contains anything that must be fixed: a test
 // that failed or could not run, an error, a kind of coverage below its threshold.
 func (r *Report) Failed() bool {
 	t := r.Totals()

@@ -185,7 +185,7 @@ func (s *simulation) readBudgets() error {
 	return nil
 }
 
-// together refuses flags that do not go together.
+// together refuses flags that cannot be combined.
 func (s *simulation) together() error {
 	switch {
 	case s.parallel < 0:

@@ -53,7 +53,7 @@ func listName(match bool) string {
 }
 
 // tryExample reviews an event in a session of its own, and checks whether the rule's
-// condition holds for the call or for its result.
+// condition is true for the call or for its result.
 func (t *trial) tryExample(ctx context.Context, r bundles.Rule, event map[string]any, match bool) report.Test {
 	test := report.Test{Status: report.Pass, Rules: []string{r.ID}}
 	c, err := caseOfExample(r.ID, event)

@@ -288,7 +288,7 @@ func (s *Machine) Unseen(code abstract.Arg, via string) {
 	}
 }
 
-// SignalIf notes a signal where a condition holds.
+// SignalIf records a signal if a condition is true.
 func (s *Machine) SignalIf(holds bool, id engine.Signal) {
 	if holds {
 		s.Signal(id)
