@@ -27,7 +27,7 @@ func TestLeftOut(t *testing.T) {
 	for rule, want := range map[string]string{
 		`Bash(git`: "it is not a rule", `a b`: "it is not a rule", ``: "it is not a rule", `(x)`: "it is not a rule",
 		`WebFetch(https://x)`: "expected WebFetch(domain:example.com)", `WebFetch(domain:)`: "expected WebFetch(domain:example.com)",
-		`Read(!x)`: "a pattern that begins with !", `Edit(../x)`: "a path with ..", `Cd(/tmp)`: "what the parentheses mean", `Web*(x)`: "cannot be combined",
+		`Read(!x)`: "a pattern that begins with !", `Edit(../x)`: "a path with ..", `Cd(/tmp)`: "the meaning of the parentheses", `Web*(x)`: "cannot be combined",
 		`Bash(* *)`: "it matches every command",
 	} {
 		for key, lost := range map[string]int{"deny": 1, "ask": 1, "allow": 0} {

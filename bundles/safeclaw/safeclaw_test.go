@@ -80,7 +80,7 @@ var ruleCases = []struct{ rule, allow, deny, remark string }{ // deny empty: as 
 	{`"condition": {"field": "action.resource", "operator": "matches", "value": "(a+)+"}`, "allow; when false", "", `to turn it on, write a condition with the same meaning yourself, such as when: action.resource.matches("(a+)+")`},
 	{`"condition": {"field": "action.resource", "operator": "matches", "value": "("}`, "allow; when false", "deny", "missing closing )"},
 	{`"condition": {"field": "action.resource", "operator": "matches", "value": "(a+b)+"}`, "allow; when false", `deny; when action.resource.matches("(a+b)+")`, "may refuse the pattern"},
-	{`"condition": {"field": "action.resource", "operator": "matches", "value": "((a)+)+"}`, `allow; when action.resource.matches("((a)+)+")`, "", "not quite"},
+	{`"condition": {"field": "action.resource", "operator": "matches", "value": "((a)+)+"}`, `allow; when action.resource.matches("((a)+)+")`, "", "differs from"},
 
 	{`"condition": ` + code + `, "schedule": {"hoursUtc": [22, 6], "daysOfWeek": [6, 0]}`, "allow; actions code.exec; schedule [22 6] [sunday saturday]", "", ""},
 	{`"condition": ` + code + `, "schedule": {"hoursUtc": [9, 24]}`, "allow; actions code.exec; schedule [9 0] []", "", ""},

@@ -12,7 +12,7 @@ import (
 )
 
 // installs handles the step install: packages are fetched, and their scripts run unless the
-// step says otherwise.
+// step disables them.
 func (r *rowReader) installs(packages []abstract.Arg, s rows.Step) {
 	from := abstract.FirstOr(r.selected(orVerb(s.On, "program")))
 	downloads(r.Call, from, packages)
