@@ -21,7 +21,7 @@ type positionedError struct {
 type position struct {
 	layer     string // empty: the layer that is being read
 	file      string // empty: the whole layer
-	line, col int    // from 1; 0: not known
+	line, col int    // from 1; 0: unknown
 	code      string // what kind of problem is there, one of the codes of docs/codes.md; empty: as the file's name says
 }
 
@@ -91,7 +91,7 @@ func nodeAt(file string, n *yaml.Node) position { return position{"", file, n.Li
 type texts struct {
 	file  string
 	lines map[string]int         // of the row itself (""), and of the text of each key's value
-	cols  map[string]int         // the same, of its first character; 0: not known
+	cols  map[string]int         // the same, of its first character; 0: unknown
 	folds map[string]*foldedText // of expressions whose text is written in another form; nil: it is not
 }
 
@@ -106,7 +106,7 @@ func (t texts) Place(key string, line int) string {
 }
 
 // Spot returns file, line and column for a place in the text of one of the row's
-// keys, as Place does; column 0 if it is not known.
+// keys, as Place does; column 0 if it is unknown.
 func (t texts) Spot(key string, line, col int) (string, int, int) {
 	at, ok := t.lines[key]
 	if !ok {

@@ -27,7 +27,7 @@ type rowParser struct {
 	above    [][]string // keys of the objects around the one that is read
 }
 
-// parse calls take for each document that holds more than comments, and returns
+// parse calls take for each document that contains more than comments, and returns
 // all that is wrong with them.
 func (p *rowParser) parse(data []byte, take func(*yaml.Node)) error {
 	p.lines = bytes.Split(data, []byte("\n"))
@@ -438,7 +438,7 @@ func (p *rowParser) foldedText(n *yaml.Node) *foldedText {
 	return f
 }
 
-// follow notes what a line of the file holds of the value from a byte on, and
+// follow notes the part of the value that a line of the file contains from a byte on, and
 // returns how far the value has been found.
 func (f *foldedText) follow(at int, text string, line, col int) int {
 	for range col - 1 {

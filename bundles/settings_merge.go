@@ -114,7 +114,7 @@ func (m *merger) value(path string, s *SchemaNode, into map[string]any, key stri
 	}
 }
 
-// shipped returns what holds of a pattern's threshold where no setting names it:
+// shipped returns the bounds of a pattern's threshold if no setting names it:
 // that of its row.
 func (m *merger) shipped(path string) (any, bool) {
 	id, ok := strings.CutPrefix(path, "patterns.thresholds.")

@@ -178,8 +178,8 @@ func (s stored) assemble() (*Effective, error) {
 type StoredPolicy struct {
 	Digest string            `json:"digest"`
 	First  int64             `json:"first"`          // Unix ms of its first use
-	Last   int64             `json:"last,omitempty"` // Unix ms of its last use, to the hour; 0: not known
-	Layers map[string]string `json:"layers"`         // layer -> digest; empty if that is not known
+	Last   int64             `json:"last,omitempty"` // Unix ms of its last use, to the hour; 0: unknown
+	Layers map[string]string `json:"layers"`         // layer -> digest; empty if that is unknown
 	Bytes  int64             `json:"bytes"`
 	Lost   bool              `json:"lost"` // its files are no longer kept
 }

@@ -105,7 +105,7 @@ func unparsed(message string) string {
 	return "syntax error: " + before + ", expected a value or a name"
 }
 
-// applied says in plain words that operands do not go together, and that
+// applied says in plain words that operands are incompatible, and that
 // comprehensions are nested too deep.
 func applied(message string) string {
 	if message == "comprehension exceeds nesting limit" {
@@ -171,7 +171,7 @@ type owner struct {
 	of map[int64]*types.Type // selection -> type of its operand
 }
 
-// walk visits an expression and returns its type, nil if that is not known.
+// walk visits an expression and returns its type, nil if that is unknown.
 func (o owner) walk(e ast.Expr, scope map[string]*types.Type) *types.Type {
 	switch e.Kind() {
 	case ast.IdentKind:

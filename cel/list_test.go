@@ -12,7 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Of a list the first condition that holds is found, whatever its name; lists
+// Of a list the first condition that is true is found, whatever its name; lists
 // do not see each other, nor the conditions that are in none.
 func TestListFindsItsFirst(t *testing.T) {
 	in := func(list, id string, order int, when string) Condition {

@@ -150,7 +150,7 @@ type Flow struct {
 
 // Command is one simple command without its wrappers.
 type Command struct {
-	Name string   `json:"name"`          // base name of the program; empty when it is not known
+	Name string   `json:"name"`          // base name of the program; empty when it is unknown
 	Sub  []string `json:"sub,omitempty"` // subcommands, such as ["push"] or ["compose","down"]
 	// Options as written, in order, up to "--": clusters stay together ("-uf"),
 	// a separate value is joined with = ("--context=prod"); masked.
@@ -223,7 +223,7 @@ const (
 	LocationNull     Location = "null"      // /dev/null and the like: writing has no effect
 	LocationRoot     Location = "root"      // the root, a drive, or a directory just below it that belongs to the system
 	LocationOutside  Location = "outside"   // anywhere else
-	LocationUnknown  Location = "unknown"   // the target is not known
+	LocationUnknown  Location = "unknown"   // the target is unknown
 )
 
 // Locations lists every Location.
@@ -378,11 +378,11 @@ type Opaque struct {
 func OpaqueReasons() []string {
 	return []string{
 		"syntax",    // the text does not parse
-		"command",   // the command's name is not known before it runs
+		"command",   // the command's name is unknown before it runs
 		"code",      // code is run that is not seen
-		"target",    // the target of a change is not known
+		"target",    // the target of a change is unknown
 		"budget",    // too large to look at all of it
-		"tool",      // the tool is not known
+		"tool",      // the tool is unknown
 		"arguments", // the arguments are not what the tool takes
 		"encoding",  // bytes that are not text, invisible or look-alike characters
 	}

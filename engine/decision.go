@@ -124,7 +124,7 @@ func (d *Decision) MessageRuleIDs() []string {
 // RuleError names a rule that could not be evaluated; its strictest outcome was
 // assumed.
 type RuleError struct {
-	Rule    string `json:"rule,omitempty"` // empty: not known which
+	Rule    string `json:"rule,omitempty"` // empty: unknown
 	Message string `json:"message"`
 }
 

@@ -31,7 +31,7 @@ type TimeFacts struct {
 
 // SessionFacts is the state of the whole session, over all its agents.
 type SessionFacts struct {
-	Workspace   string  `json:"workspace"`             // project folder, fixed when the session begins; empty: not known
+	Workspace   string  `json:"workspace"`             // project folder, fixed when the session begins; empty: unknown
 	Stopped     bool    `json:"stopped"`               // a person or the policy stopped the session
 	StopReason  string  `json:"stop_reason,omitempty"` // why it was stopped
 	StopBy      string  `json:"stop_by,omitempty"`     // who stopped it

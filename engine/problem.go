@@ -11,7 +11,7 @@ import (
 // expected, and what was probably meant. It is an error.
 type Problem struct {
 	File         string // slash-separated
-	Line, Col    int    // from 1; 0: not known
+	Line, Col    int    // from 1; 0: unknown
 	Warning      bool   // worth a look, but the policy works as written
 	Code         string // what kind of problem, such as "rego.field"
 	Message      string

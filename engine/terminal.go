@@ -11,7 +11,7 @@ type Terminals struct {
 
 // TypedLine is a line that has not been ended with Enter yet.
 type TypedLine struct {
-	Terminal string   `json:"terminal"`         // name by which a multiplexer knows the terminal; empty: not known
+	Terminal string   `json:"terminal"`         // name by which a multiplexer knows the terminal; empty: unknown
 	Before   string   `json:"before,omitempty"` // what earlier lines there set: the directory, names of commands
 	Parts    []string `json:"parts,omitempty"`  // typed text, one part for each call
 }

@@ -64,7 +64,7 @@ func (s shapes) of(node any, name string) *shape {
 	return &shape{kind: other, name: name}
 }
 
-// item is what a list holds; an object in it is called as Rego would call it.
+// item is the contents of a list; an object in it is called as Rego would call it.
 func (s shapes) item(node any, name string) *shape {
 	if m, _ := node.(map[string]any); m["$ref"] != nil {
 		name += "[_]"
@@ -184,7 +184,7 @@ func (s *shape) each() *shape {
 	case s.kind != object:
 		return s.items
 	case s.data != nil:
-		return nil // what the data of another policy hold there is not known
+		return nil // what the data of another policy hold there is unknown
 	}
 	all := nothingYet()
 	if s.open {

@@ -33,7 +33,7 @@ type TestSuite struct {
 // one name are told apart by the tester, and selected together.
 type testRule struct {
 	name    string // data.package.test_x
-	partial bool   // each of its members is a case: their names are not known before they have run
+	partial bool   // each of its members is a case: their names are unknown before they have run
 }
 
 // TestOptions say how tests are run.

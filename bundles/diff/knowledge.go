@@ -201,7 +201,7 @@ func wordList(v any) []any {
 	return list
 }
 
-// whyUndecided says why nobody can tell what a change does by itself.
+// whyUndecided says why the effect of a change cannot be determined from the change alone.
 func whyUndecided(c Change) string {
 	if c.Direction != Undecided {
 		return ""

@@ -116,7 +116,7 @@ func (p place) anywhere() string {
 	return `\.` + p.depth(true)
 }
 
-// homes are home directories: which of them is the person's is not known here.
+// homes are home directories: which of them is the person's is unknown here.
 const homes = `(?:~|/root|/home/[^/]+|/Users/[^/]+)`
 
 // depth is the folders between the folder and the place.

@@ -26,8 +26,8 @@ func Import(file string, raw []byte, read foreign.Reader) (*foreign.Policy, erro
 	m.policy.List = bundles.AccessList{ID: "claude_permissions", Title: "Permission rules of Claude Code", Default: bundles.EffectAllow,
 		Rules: []bundles.AccessRule{}}
 	m.policy.Note("", 0,
-		"what no rule matches stays with Claude Code's own prompt (default: allow decides nothing), and so does what a rule allows; "+
-			"to hold up all that no rule allows, set default: deny or default: require_approval")
+		"calls that no rule matches are left to Claude Code's own prompts (default: allow decides nothing), "+
+			"and so are calls that a rule allows; to hold up everything that no rule allows, set default: deny or default: require_approval")
 	for _, key := range lists {
 		if err := m.list(file, key, o.Get(key)); err != nil {
 			return nil, err
@@ -44,7 +44,7 @@ func Import(file string, raw []byte, read foreign.Reader) (*foreign.Policy, erro
 // lists are the keys of rules, in the order in which they are examined.
 var lists = []string{"deny", "ask", "allow"}
 
-// permissionsOf finds the object that holds the rules.
+// permissionsOf finds the object that contains the rules.
 func permissionsOf(doc foreign.Value) (foreign.Object, error) {
 	top, ok := doc.Object()
 	if !ok {
@@ -199,8 +199,8 @@ func (r rule) note() string {
 	case slices.Contains([]string{"Write", "MultiEdit", "NotebookEdit", "Grep", "Glob", "LS", "NotebookRead"}, r.tool):
 		return fmt.Sprintf("Claude Code ignores rules such as %s; here it applies, like one for %s", r.text, r.kin())
 	case strings.HasPrefix(r.spec, "/") && !strings.HasPrefix(r.spec, "//") && slices.Contains([]string{"Read", "Edit"}, r.tool):
-		return fmt.Sprintf("%s is taken below the workspace and below the home directory, since the settings may be a project's or a person's; "+
-			"for the root of the disk write //", r.spec)
+		return fmt.Sprintf("%s is applied both below the workspace and below the home directory, since the settings "+
+			"may be a project's or a person's; for the root of the disk write //", r.spec)
 	}
 	return ""
 }

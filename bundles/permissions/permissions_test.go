@@ -27,7 +27,7 @@ func TestLeftOut(t *testing.T) {
 	for rule, want := range map[string]string{
 		`Bash(git`: "it is not a rule", `a b`: "it is not a rule", ``: "it is not a rule", `(x)`: "it is not a rule",
 		`WebFetch(https://x)`: "expected WebFetch(domain:example.com)", `WebFetch(domain:)`: "expected WebFetch(domain:example.com)",
-		`Read(!x)`: "a pattern that begins with !", `Edit(../x)`: "a path with ..", `Cd(/tmp)`: "what the parentheses mean", `Web*(x)`: "do not go together",
+		`Read(!x)`: "a pattern that begins with !", `Edit(../x)`: "a path with ..", `Cd(/tmp)`: "the meaning of the parentheses", `Web*(x)`: "cannot be combined",
 		`Bash(* *)`: "it matches every command",
 	} {
 		for key, lost := range map[string]int{"deny": 1, "ask": 1, "allow": 0} {
@@ -62,7 +62,7 @@ func TestOrder(t *testing.T) {
 		t.Errorf("got %v, want %s", got, want)
 	}
 	text := fmt.Sprint(p.Remarks)
-	for _, want := range []string{"what no rule matches stays with Claude Code's own prompt", `defaultMode "dontAsk"`, "default: deny would do", "additionalDirectories stays", "other is not converted"} {
+	for _, want := range []string{"calls that no rule matches are left to Claude Code's own prompts", `defaultMode "dontAsk"`, "default: deny would do", "additionalDirectories stays", "other is not converted"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no remark says %q: %s", want, text)
 		}

@@ -46,7 +46,7 @@ var ofServer = engine.Regexp(`^mcp__[^*]+?__`)
 func (r rule) pattern(whole bool) (match, string) {
 	switch {
 	case !whole:
-		return match{}, "a * in the name and something in parentheses do not go together"
+		return match{}, "a * in the name cannot be combined with parentheses"
 	case r.allow && !ofServer().MatchString(r.tool):
 		return match{}, "Claude Code ignores a * in a tool's name in allow rules, except after mcp__server__"
 	case strings.Index(r.tool, "*") == len(r.tool)-1:
@@ -111,9 +111,9 @@ func (r rule) argument() (match, string) {
 	p := parameter().FindStringSubmatch(r.spec)
 	switch {
 	case p == nil:
-		return match{}, "it is not known what the parentheses mean for this tool"
+		return match{}, "the meaning of the parentheses is unknown for this tool"
 	case r.allow:
-		return match{}, "Claude Code allows nothing by an argument's value"
+		return match{}, "Claude Code has no allow rules for the value of an argument"
 	}
 	return match{[]string{r.tool}, argument(p[1], p[2])}, ""
 }

@@ -180,7 +180,7 @@ func (p predicate) contains(text string) expr {
 }
 
 // in holds for each text of a list, or of a text with commas. Whether white
-// space around the commas counts there is not known.
+// space around the commas counts there is unknown.
 func (p predicate) in() reading {
 	if text, ok := p.value.Text(); ok {
 		return p.commas(strings.Split(text, ","))

@@ -143,7 +143,7 @@ type reading struct {
 
 func exactly(e expr) reading { return reading{least: e, most: e} }
 
-// unsure reports whether the meaning is not known or cannot be said.
+// unsure reports whether the meaning is unknown or cannot be said.
 func (r reading) unsure() bool { return len(r.why) > 0 }
 
 // between is a reading whose meaning is between two conditions.

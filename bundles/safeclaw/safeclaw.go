@@ -185,7 +185,7 @@ func (m *importer) name(n int, v foreign.Value, o foreign.Object) string {
 	}
 	id := m.policy.ID(given)
 	if id != given {
-		m.policy.Note(id, v.Line, "is called %q in SafeClaw: ids are lower-case words joined by . _ or -, each given once", given)
+		m.policy.Note(id, v.Line, "is called %q in SafeClaw: ids are lower-case words joined by . _ or -, each used once", given)
 	}
 	return id
 }
@@ -195,14 +195,14 @@ func (m *importer) name(n int, v foreign.Value, o foreign.Object) string {
 func (m *importer) finish() {
 	m.settle()
 	if m.resources {
-		m.policy.Note("", 0, "action.resource is not quite SafeClaw's: secrets are replaced by other words, "+
+		m.policy.Note("", 0, "action.resource differs from SafeClaw's: secrets are replaced by other words, "+
 			"the text is cut at about 500 bytes instead of 200 characters, "+
 			"for Grep it is the folder (there the pattern), for tools of servers the arguments in the order of their keys; "+
 			"try the list on past sessions with `reviewer policy simulate`")
 	}
 	if m.deepMCP {
 		m.policy.Note("", 0, "mcp__server__a__b is called mcp.server.a__b here, and mcp.server.a.b in SafeClaw: "+
-			"rules for tools with __ in their names need the name of here")
+			"rules for tools with __ in their names need the name used here")
 	}
 	if m.wide {
 		m.policy.Note("", 0, "in patterns, characters beyond U+FFFF (emoji) count as one here and as two in SafeClaw")

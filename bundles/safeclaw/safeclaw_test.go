@@ -50,10 +50,10 @@ var ruleCases = []struct{ rule, allow, deny, remark string }{ // deny empty: as 
 	{`"condition": ` + code, "allow; actions code.exec", "", ""},
 	{`"condition": {"field": "action.type", "operator": "startsWith", "value": "code."}`, "allow; actions code.*", "", ""},
 	{`"condition": {"any": [` + code + `, {"field": "action.type", "operator": "in", "value": ["a.b", 5, "code.exec"]}]}`, "allow; actions code.exec,a.b", "", ""},
-	{`"condition": {"all": [` + code + `, ` + etc + `]}`, `allow; actions code.exec; when action.resource.startsWith("/etc")`, "", "not quite SafeClaw's"},
-	{`"condition": {"any": [` + code + `, ` + etc + `]}`, `allow; when action.name == "code.exec" || action.resource.startsWith("/etc")`, "", "not quite SafeClaw's"},
+	{`"condition": {"all": [` + code + `, ` + etc + `]}`, `allow; actions code.exec; when action.resource.startsWith("/etc")`, "", "action.resource differs from SafeClaw's"},
+	{`"condition": {"any": [` + code + `, ` + etc + `]}`, `allow; when action.name == "code.exec" || action.resource.startsWith("/etc")`, "", "action.resource differs from SafeClaw's"},
 	{`"condition": {"all": [` + etc + `, ` + code + `, {"field": "action.type", "operator": "in", "value": "a,b"}]}`,
-		`allow; actions code.exec; when action.resource.startsWith("/etc") && (action.name == "a" || action.name == "b")`, "", "not quite SafeClaw's"},
+		`allow; actions code.exec; when action.resource.startsWith("/etc") && (action.name == "a" || action.name == "b")`, "", "action.resource differs from SafeClaw's"},
 	{`"condition": {"field": "action.type", "operator": "eq", "value": "a*"}`, `allow; when action.name == "a*"`, "", ""},
 	{`"condition": {"field": "action.type", "operator": "contains", "value": ""}`, "allow", "", ""},
 	{`"condition": {"any": []}`, "allow; when false", "", "any is empty, so the rule never applies"},
@@ -80,7 +80,7 @@ var ruleCases = []struct{ rule, allow, deny, remark string }{ // deny empty: as 
 	{`"condition": {"field": "action.resource", "operator": "matches", "value": "(a+)+"}`, "allow; when false", "", `to turn it on, write a condition with the same meaning yourself, such as when: action.resource.matches("(a+)+")`},
 	{`"condition": {"field": "action.resource", "operator": "matches", "value": "("}`, "allow; when false", "deny", "missing closing )"},
 	{`"condition": {"field": "action.resource", "operator": "matches", "value": "(a+b)+"}`, "allow; when false", `deny; when action.resource.matches("(a+b)+")`, "may refuse the pattern"},
-	{`"condition": {"field": "action.resource", "operator": "matches", "value": "((a)+)+"}`, `allow; when action.resource.matches("((a)+)+")`, "", "not quite"},
+	{`"condition": {"field": "action.resource", "operator": "matches", "value": "((a)+)+"}`, `allow; when action.resource.matches("((a)+)+")`, "", "differs from"},
 
 	{`"condition": ` + code + `, "schedule": {"hoursUtc": [22, 6], "daysOfWeek": [6, 0]}`, "allow; actions code.exec; schedule [22 6] [sunday saturday]", "", ""},
 	{`"condition": ` + code + `, "schedule": {"hoursUtc": [9, 24]}`, "allow; actions code.exec; schedule [9 0] []", "", ""},
@@ -115,7 +115,7 @@ var ruleCases = []struct{ rule, allow, deny, remark string }{ // deny empty: as 
 	{`"condition": ` + code + `, "expires": "2027"`, "allow; actions code.exec", "", "expires is not read"},
 }
 
-// One rule, and what becomes of it: where its meaning is not known, one that
+// One rule, and what becomes of it: where its meaning is unknown, one that
 // allows holds less and one that denies holds more.
 func TestRules(t *testing.T) {
 	for _, test := range ruleCases {

@@ -42,7 +42,7 @@ func checkFiles(files []Subject) error {
 			Subject{base, f.SHA256}.check(),
 			plainWord("subject.name", f.Name, true),
 			unless(local, "subject.name is %.100q; expected the path of a file below one folder", f.Name),
-			unless(!seen[f.Name], "subject.name %.100q is there twice", f.Name),
+			unless(!seen[f.Name], "subject.name %.100q is listed twice", f.Name),
 		)
 		if err != nil {
 			return err

@@ -370,7 +370,7 @@ func TestTampered(t *testing.T) {
 					continue
 				}
 				b := proto.Clone(good).(*protobundle.Bundle)
-				// A promise alone is not missed where another time is in for it.
+				// A promise alone is not missed if another time replaces it.
 				b.VerificationMaterial.TimestampVerificationData = nil
 				bytesOf(b)[i] ^= 1
 				if got, err := Verify(archive, encoded(t, b), w.believed()); err == nil {

@@ -135,7 +135,7 @@ func (t *Trust) Check(in Candidate) Verdict {
 }
 
 // Offered checks an archive that is not here yet, by the SHA-256 that it is said
-// to have (empty: that is not known): all that Check looks at before it unpacks.
+// to have (empty: that is unknown): all that Check looks at before it unpacks.
 // What is not refused may be fetched; whether it is what was signed, Check says
 // then. The verdict's SHA256 is the one that has to come; without a trust file
 // everything may be fetched.
@@ -276,7 +276,7 @@ func (c *check) scope() error {
 		return refuse(Scope, "%s is for the channel %s, which the trust file does not have; expected one of %s", c.in.File, r.Channel,
 			strings.Join(slices.Sorted(maps.Keys(c.trust.Channels)), ", "))
 	case !c.channel.carries(r.Name):
-		return refuse(Scope, "%s is a release of %s, which may not come on the channel %s; expected one of %s", c.in.File, r.Name, r.Channel,
+		return refuse(Scope, "%s is a release of %s, which the channel %s does not allow; expected one of %s", c.in.File, r.Name, r.Channel,
 			strings.Join(c.channel.Names, ", "))
 	}
 	if c.in.Name != "" && c.in.Name != r.Name {

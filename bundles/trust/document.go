@@ -232,7 +232,7 @@ func (t *Trust) checkChannels() []error {
 			errs = append(errs, wrong("channels.%.100s: max_age is %.100q; expected a duration such as 90d or 12h", name, c.MaxAge))
 		}
 		if len(c.Names) == 0 {
-			errs = append(errs, wrong("channels.%.100s: names is empty; name the policies that come on it, such as acme/agents or acme/*", name))
+			errs = append(errs, wrong("channels.%.100s: names is empty; name the policies that it allows, such as acme/agents or acme/*", name))
 		}
 		for _, n := range c.Names {
 			if strings.Contains(strings.TrimSuffix(n, "*"), "*") {

@@ -98,7 +98,7 @@ func TestCases(t *testing.T) {
 }
 
 // checkRuleCoverage wants two expectations at least that a rule fires or its
-// condition holds, and two that it does not.
+// condition is true, and two that it is false.
 func checkRuleCoverage(t *testing.T, rules []bundles.Rule, list []cases.Case) {
 	t.Helper()
 	speaks, silent := map[string]int{}, map[string]int{}

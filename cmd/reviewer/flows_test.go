@@ -47,7 +47,7 @@ func flows(t *testing.T, list []cases.Case) []flow {
 		all, list = append(all, f), list[2:]
 	}
 	if len(list) > 0 {
-		t.Fatalf("%s:%d: %q has no twin", list[0].File, list[0].Line, list[0].Name)
+		t.Fatalf("%s:%d: %q has no harmless twin", list[0].File, list[0].Line, list[0].Name)
 	}
 	return all
 }
@@ -73,11 +73,11 @@ func TestFlows(t *testing.T) {
 		}
 	}
 	share := float64(stories) / float64(len(all))
-	t.Logf("%d of %d flows are stopped (%.1f %%), and no twin", stories, len(all), 100*share)
+	t.Logf("%d of %d flows are stopped (%.1f %%), and none of their harmless twins", stories, len(all), 100*share)
 	if len(all) < leastFlows || share < leastFlowsStopped {
 		t.Errorf("%d of %d flows are stopped, want %.0f %% of %d at least", stories, len(all), 100*leastFlowsStopped, leastFlows)
 	}
-	checkFlowsPage(t, fmt.Sprintf("%d of %d flows are stopped, and no twin.\n\n%s\n%s", stories, len(all), countTable(stoppedBy), missedTable(missed)))
+	checkFlowsPage(t, fmt.Sprintf("%d of %d flows are stopped, and none of their harmless twins.\n\n%s\n%s", stories, len(all), countTable(stoppedBy), missedTable(missed)))
 }
 
 // flowStoppedBy names what stops a story first; empty: nothing.

@@ -76,7 +76,7 @@ func decidedAgain(t *testing.T, home string) string {
 // may go through a whole log.
 const maxDiffering = 15
 
-// eachDecision calls f with each record of a log that holds a decision, the policy
+// eachDecision calls f with each record of a log that contains a decision, the policy
 // that made it, and the history before it. The state is folded again from the
 // records, since that of another fold cannot be taken over.
 func eachDecision(t *testing.T, home string, f func(*engine.Record, *review.Policy, *history.State)) {

@@ -220,7 +220,7 @@ func filledIn(fields []string) map[string]any {
 	return args
 }
 
-// eachField calls with for each field of each tool, with arguments that hold a
+// eachField calls with for each field of each tool, with arguments that contain a
 // secret there: of some kinds, and over all fields of all kinds. Every second field
 // has its turn; each with REVIEWER_EVERY=1 (`make fidelity`).
 func (w *watched) eachField(kinds int, with func(where, tool string, args map[string]any)) {
@@ -250,7 +250,7 @@ func TestNoSecretOfACallShows(t *testing.T) {
 	w.searchFiles(w.state())
 }
 
-// After a call: what it was, what it gave back, and how it failed.
+// After a call: what it was, its result, and how it failed.
 func TestNoSecretOfAResultShows(t *testing.T) {
 	w := newWatched(t)
 	w.eachField(1, func(where, tool string, args map[string]any) {

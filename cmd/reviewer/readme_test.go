@@ -27,8 +27,8 @@ var (
 	consoleBlock = engine.Regexp("(?ms)^```console\n\\$ (.*?)\n(.*?)^```$")
 )
 
-// stubs are in for what a newcomer has and the test must not start: make would run
-// these tests again.
+// stubs replace what a newcomer has and the test must not start: make would run these
+// tests again.
 const stubs = `make() {
 	case $1 in
 	demo) bash "$TESTDATA/demo/demo.sh" "$(command -v reviewer)" ;;

@@ -67,6 +67,7 @@ func TestScript(t *testing.T) {
 		Condition:          condition,
 		Cmds:               scriptCommands(),
 		RequireUniqueNames: true,
+		WorkdirRoot:        workdirRoot(t),
 	})
 }
 
@@ -229,7 +230,7 @@ func jsonValue(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	got, err := lookUp([]byte(ts.ReadFile(args[0])), args[1])
 	ts.Check(err)
-	if (got == args[2]) == neg {
+	if (got == args[2] || filepath.ToSlash(got) == args[2]) == neg { // paths are native in JSON
 		ts.Fatalf("%s is %s", args[1], got)
 	}
 }

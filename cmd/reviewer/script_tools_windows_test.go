@@ -91,8 +91,11 @@ func inputOf(names []string, in io.Reader) ([]byte, error) {
 	return os.ReadFile(names[0])
 }
 
-// sedTool is sed 's/EXPRESSION/TEXT/[g]; …' [FILE].
+// sedTool is sed [-i] 's/EXPRESSION/TEXT/[g]; …' [FILE…].
 func sedTool(args []string, in io.Reader, out io.Writer) int {
+	if args[0] == "-i" {
+		return inPlace(args[1], args[2:])
+	}
 	b, err := inputOf(args[1:], in)
 	if failed(err) != 0 {
 		return 1
@@ -113,6 +116,20 @@ func sedTool(args []string, in io.Reader, out io.Writer) int {
 		}
 	}
 	io.WriteString(out, strings.Join(lines, ""))
+	return 0
+}
+
+// inPlace runs a script of sed on files.
+func inPlace(script string, names []string) int {
+	for _, name := range names {
+		var changed bytes.Buffer
+		if status := sedTool([]string{script, name}, nil, &changed); status != 0 {
+			return status
+		}
+		if failed(os.WriteFile(name, changed.Bytes(), 0o600)) != 0 {
+			return 1
+		}
+	}
 	return 0
 }
 

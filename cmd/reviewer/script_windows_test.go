@@ -41,6 +41,17 @@ type typed struct{ io.Reader }
 
 func (typed) Terminal() bool { return true }
 
+// workdirRoot is a folder with a short path for the files of scripts: tables shorten
+// the long paths of temporary folders, and the scripts look for the ends of paths.
+func workdirRoot(t *testing.T) string {
+	dir, err := os.MkdirTemp(`C:\`, "t")
+	if err != nil {
+		return ""
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
 // forSystem returns the scripts as they run on this system: what is typed into a
 // terminal there is handed over as plain input, paths in what is printed may have
 // either separator, and a missing file is reported in the words of the system.
@@ -54,7 +65,7 @@ func forSystem(t *testing.T, files []string) []string {
 		}
 		script = engine.Regexp(`(?m)^((?:\[[^]]*\] )*)ttyin -stdin (\S+)\n(.*)$`)().ReplaceAll(script,
 			[]byte("${1}stdin $2\nenv TYPED=1\n$3\nenv TYPED="))
-		script = engine.Regexp(`(?m)^(?:! )?(?:stdout|stderr) .*$`)().ReplaceAllFunc(script, eitherSystem)
+		script = engine.Regexp(`(?m)^(?:! )?(?:(?:stdout|stderr) .*|grep '[^'\n]*')`)().ReplaceAllFunc(script, eitherSystem)
 		script = engine.Regexp(`(?m)^((?:! )?exec) ((?:cp|mv|rm|mkdir|cat|grep|ls|tar|sleep)(?: [^'"&\n]*)?)$`)().ReplaceAll(script, []byte("$1 sh -c '$2'"))
 		script = engine.Regexp(`(?m)^((?:! )?exec) (grep -[a-z]+ )'([^'"\n]*)'( [^'"&\n]*)$`)().ReplaceAll(script, []byte(`$1 sh -c '$2"$3"$4'`))
 		to := filepath.Join(dir, filepath.Base(name))
@@ -69,7 +80,7 @@ func forSystem(t *testing.T, files []string) []string {
 // eitherSystem is a line of a script with an expression that fits what is printed on
 // Windows as well: a path with backslashes is in quotes where it has to be one word.
 func eitherSystem(line []byte) []byte {
-	line = engine.Regexp(`\.\*(?:/[\w.-]+)+/?`)().ReplaceAll(line, []byte(`$0"?`))
+	line = engine.Regexp(`(\.\*(?:/[\w.-]+)+)(/?)`)().ReplaceAll(line, []byte(`$1"?$2`))
 	line = bytes.ReplaceAll(line, []byte("/"), []byte(`[/\\]+`))
 	return engine.Regexp(`no such file( or directory)?`)().ReplaceAll(line, []byte("([Nn]o such file|cannot find the|File not found|Path not found)"))
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Case is a story and what is expected of it. Its JSON names are the keys of
+// Case is a sequence of events and what is expected of them. Its JSON names are the keys of
 // the files; doc.go shows them.
 type Case struct {
 	Name string `json:"name"` // name, unique in the file
-	// Absolute path of the project folder; none: not known; absent: /srv/shop.
+	// Absolute path of the project folder; none: unknown; absent: /srv/shop.
 	Workspace string `json:"workspace,omitempty"`
 	// Absolute path of the person's home directory; absent: /home/anna.
 	Home string `json:"home,omitempty"`
@@ -30,7 +30,7 @@ type Case struct {
 	// Files that exist, by path below the workspace, below ~/ or absolute; absent: nothing is known about the
 	// machine.
 	Files    map[string]File              `json:"files,omitempty"`
-	Git      map[string]string            `json:"git,omitempty"`      // state of files in version control, by path; absent: not known
+	Git      map[string]string            `json:"git,omitempty"`      // state of files in version control, by path; absent: unknown
 	Settings map[string]any               `json:"settings,omitempty"` // settings of the user's layer for this case
 	Layers   map[string]map[string]string `json:"layers,omitempty"`   // more files of layers for this case: layer, file, content
 	Events   []Event                      `json:"events,omitempty"`   // what happens, in order
@@ -43,11 +43,11 @@ type Case struct {
 	// The harmless counterpart of a harmful case: no call may be asked about or blocked.
 	Twin bool `json:"twin,omitempty"`
 
-	File string `json:"-"` // where the case is written
+	File string `json:"-"` // file that contains the case
 	Line int    `json:"-"`
 
-	table string // the table that it is a row of
-	row   int    // its number there, from 1; 0: no row
+	table string // the table that the case is a row of
+	row   int    // its number there, from 1; 0: not a row
 }
 
 // ID names the case in its file: its name, and of a row the table's name and
@@ -66,24 +66,24 @@ const (
 	defaultNow       = "2026-03-02T09:00:00Z"
 )
 
-// noWorkspace says that the agent names no folder, and nothing is in scope or
-// out of it.
+// noWorkspace means that the agent names no folder, so that nothing is in scope or out of
+// scope.
 const noWorkspace = "none"
 
-// GitStates lists what git can say about a file. A file in conflict is dirty to all
-// that does not take a side.
+// GitStates lists the states of a file in git. A file in conflict counts as dirty, except
+// for commands that take one side.
 func GitStates() []string { return []string{"clean", "dirty", "untracked", "ignored", Conflict} }
 
 // Conflict is the state of a file that two branches have changed differently.
 const Conflict = "conflict"
 
-// File is what a path of the machine is: one of a file with a content, a
-// folder, a link, and another name of what is elsewhere.
+// File is one path of the machine: a file with its content, a folder, a link, or another
+// name of an existing path.
 type File struct {
 	Content string `json:"content,omitempty"` // text of the file, in short form the text itself
-	Folder  bool   `json:"folder,omitempty"`  // it is a folder, in short form null
-	Link    string `json:"link,omitempty"`    // path that the symbolic link leads to
-	Same    string `json:"same,omitempty"`    // path for which this is another name: a disk that ignores case, a bind mount
+	Folder  bool   `json:"folder,omitempty"`  // it is a folder; in short form null
+	Link    string `json:"link,omitempty"`    // target of the symbolic link
+	Same    string `json:"same,omitempty"`    // path that this is another name of: a disk that ignores case, a bind mount
 }
 
 // form reads "a text", null (a folder), {link: target} and {same: path}.
@@ -105,9 +105,8 @@ func (f *File) form(d *decoder, n *yaml.Node, name string) {
 	}
 }
 
-// Event is one thing that happens: exactly one of a prompt, a tool call (with
-// its result or without), the result of an earlier call, a person's choice,
-// and any other event of the agent.
+// Event is one event: exactly one of a prompt, a tool call (with or without its result),
+// the result of an earlier call, a person's choice, or any other event of the agent.
 type Event struct {
 	Prompt string          `json:"prompt,omitempty"` // text that a person writes
 	Tool   string          `json:"tool,omitempty"`   // name of the tool; {Bash: ls} is short for {tool: Bash, args: {command: ls}}
@@ -119,7 +118,7 @@ type Event struct {
 	With   string          `json:"with,omitempty"`   // conditions on which a person resumes it
 	Phase  string          `json:"phase,omitempty"`  // another event of the agent
 	Call   int             `json:"call,omitempty"`   // which call a result or allow is about, from 1; absent: the last
-	Times  int             `json:"times,omitempty"`  // how often the call is made; what is expected is expected of the last
+	Times  int             `json:"times,omitempty"`  // how often the call is made; expectations apply to the last one
 	Every  string          `json:"every,omitempty"`  // pause between calls that are made several times
 	At     string          `json:"at,omitempty"`     // when it happens: +5s after the event before, or RFC 3339; absent: +1s
 	Mode   string          `json:"mode,omitempty"`   // permission mode from here on
@@ -132,7 +131,7 @@ type Event struct {
 	short bool // the tool is named by a key, with its main argument
 }
 
-// Vocabulary lists what a key may hold, nil if that is open.
+// Vocabulary lists the words that a key may have; nil if it may have any.
 func (Event) Vocabulary(key string) []string {
 	switch key {
 	case "allow":
@@ -147,11 +146,11 @@ func (Event) Vocabulary(key string) []string {
 	return nil
 }
 
-// pathArgument is the main argument of the tools that name one file. Agents
-// give absolute paths; a case need not.
+// pathArgument is the main argument of the tools that take one file. Agents give absolute
+// paths; a case need not.
 const pathArgument = "file_path"
 
-// meant reports which tool with a short form is called nearly so.
+// meant returns the tool with a short form whose name is closest to a misspelt one.
 func meant(tool string) string {
 	near := engine.Nearest(tool, []string{"Bash", "PowerShell", "Monitor", "Read", "Write", "Edit", "WebFetch", "WebSearch", "Glob", "Grep",
 		"Agent", "Task"})
@@ -161,8 +160,8 @@ func meant(tool string) string {
 	return fmt.Sprintf("; did you mean %q?", near)
 }
 
-// mainArgument is the argument that a tool's short form gives, and what else
-// the tool cannot do without.
+// mainArgument returns the argument that a tool's short form sets, and the other arguments
+// that the tool requires.
 func mainArgument(tool string) (name string, rest map[string]any) {
 	switch tool {
 	case "Bash", "PowerShell", "Monitor":
@@ -185,7 +184,7 @@ func mainArgument(tool string) (name string, rest map[string]any) {
 	return "", nil
 }
 
-// form reads an event, which may name its tool by a key: {Bash: ls}.
+// form decodes an event, which may name its tool by a key: {Bash: ls}.
 func (e *Event) form(d *decoder, n *yaml.Node, name string) {
 	e.line = d.line(n)
 	before := len(d.problems)
@@ -195,7 +194,7 @@ func (e *Event) form(d *decoder, n *yaml.Node, name string) {
 	}
 }
 
-// withoutTool takes the key that is a tool's name out of an event.
+// withoutTool removes the key that is a tool's name from an event.
 func (e *Event) withoutTool(d *decoder, n *yaml.Node) *yaml.Node {
 	if n.Kind != yaml.MappingNode {
 		return n
@@ -215,7 +214,7 @@ func (e *Event) withoutTool(d *decoder, n *yaml.Node) *yaml.Node {
 	return &rest
 }
 
-// isTool tells tools from keys: keys are lower-case words.
+// isTool reports whether a key is the name of a tool: all other keys are lower-case words.
 func isTool(key string) bool {
 	return key != "" && key[0] >= 'A' && key[0] <= 'Z' || strings.Contains(key, "__")
 }
@@ -238,7 +237,7 @@ func (e *Event) arguments(d *decoder, n *yaml.Node, tool string) {
 	}
 }
 
-// check reports what is wrong with an event whose keys and types are right.
+// check reports errors in an event whose keys and types are valid.
 func (e *Event) check(d *decoder, n *yaml.Node) {
 	kinds := e.kinds()
 	switch {
@@ -268,7 +267,7 @@ func (e *Event) check(d *decoder, n *yaml.Node) {
 	d.files(n, e.Files)
 }
 
-// pause is the time between calls that happen several times.
+// pause returns the time between repeated calls.
 func (e *Event) pause() (time.Duration, error) {
 	if e.Every == "" {
 		return time.Millisecond, nil
@@ -283,7 +282,7 @@ func (e *Event) pause() (time.Duration, error) {
 // maxTimes bounds how often an event is repeated.
 const maxTimes = 1000
 
-// kinds lists what an event is.
+// kinds lists what kinds of event the event is.
 func (e *Event) kinds() []string {
 	var kinds []string
 	for _, k := range []struct {
@@ -324,14 +323,14 @@ func (r *Result) form(d *decoder, n *yaml.Node, name string) {
 	}
 }
 
-// Row is a case in one line: a tool call and what is expected of it.
+// Row is a case in one line: a tool call and its expectations.
 type Row struct {
 	Name  string
 	Todo  string
 	Event Event
 }
 
-// form tells the keys of the call from those of the expectation.
+// form separates the keys of the call from those of the expectation.
 func (r *Row) form(d *decoder, n *yaml.Node, name string) {
 	if n.Kind != yaml.MappingNode {
 		d.wrong(n, "%s: expected a row such as {Bash: ls, decision: allow}, got %s", name, kindOf(n))
@@ -356,13 +355,13 @@ func (r *Row) form(d *decoder, n *yaml.Node, name string) {
 		}
 	}
 	if len(d.problems) > before {
-		return // what the row lacks may be what is misspelt
+		return // the missing key may be the misspelt one
 	}
 	d.into(reflect.ValueOf(&r.Event).Elem(), &call, name)
 	r.expect(d, n, &expect)
 }
 
-// rowKeys lists what a row may have: what an event has, and what is expected of it.
+// rowKeys lists the keys of a row: those of an event and those of an expectation.
 func rowKeys() []string {
 	keys := expectations()
 	for _, f := range engine.JSONFields(reflect.TypeFor[Event]()) {
@@ -382,7 +381,7 @@ func (r *Row) expect(d *decoder, n, expect *yaml.Node) {
 	}
 }
 
-// title names a row by what it does, if it has no name.
+// title describes a row by its call, if it has no name.
 func (r *Row) title() string {
 	if r.Name != "" {
 		return r.Name
@@ -390,7 +389,7 @@ func (r *Row) title() string {
 	return r.Event.title()
 }
 
-// title is an event in a few words.
+// title describes an event in a few words.
 func (e *Event) title() string {
 	argument, _ := mainArgument(e.Tool)
 	switch text, ok := e.Args[argument].(string); {
@@ -408,19 +407,18 @@ func (e *Event) title() string {
 	return e.Tool + " " + string(args)
 }
 
-// absolute reports whether a path begins at the root, or at a drive of Windows:
-// C:/a.
+// absolute reports whether a path starts at the root, or at a drive of Windows: C:/a.
 func absolute(p string) bool {
 	return path.IsAbs(p) || len(p) > 2 && p[1] == ':' && p[2] == '/' || ofWindows(p)
 }
 
-// ofWindows reports whether a path is an absolute one that is written as Windows does:
-// C:\a, \\host\a. In a case it stays as it is.
+// ofWindows reports whether a path is absolute in the notation of Windows: C:\a, \\host\a.
+// Cases keep it unchanged.
 func ofWindows(p string) bool {
 	return len(p) > 2 && p[1] == ':' && p[2] == '\\' || strings.HasPrefix(p, `\\`)
 }
 
-// check reports what is wrong with a case whose keys and types are right.
+// check reports errors in a case whose keys and types are valid.
 func (c *Case) check(d *decoder, n *yaml.Node) {
 	for key, dir := range map[string]string{"workspace": c.Workspace, "home": c.Home} {
 		if dir != noWorkspace && (!absolute(dir) || path.Clean(dir) != dir) {
@@ -445,7 +443,7 @@ func (c *Case) check(d *decoder, n *yaml.Node) {
 	}
 }
 
-// valueOf returns the value of a key of an object, the object if it has none.
+// valueOf returns the value of a key of an object, or the object if it has no such key.
 func valueOf(n *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {

@@ -13,16 +13,16 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Excerpt is a case that was cut out of a log, and what the log did not hold.
+// Excerpt is a case that was cut out of a log, and what the log did not contain.
 type Excerpt struct {
 	Case Case
 	Lost []string // each once, in the order in which it was found
 }
 
-// Cut makes a case from the records of one session up to number n, which is to be
-// decided as it was. Home is the person's home directory, where the records do
-// not tell. What the machine was like is built from what was recorded of
-// each call: paths that no call touched are not there.
+// Cut makes a case from the records of one session up to number n, and expects the decision
+// that was recorded for it. home is the person's home directory if the records do not show
+// it. The machine is reconstructed from what was recorded about each call: paths that no
+// call touched are missing.
 func Cut(name, home string, records []*engine.Record, n int64) (Excerpt, error) {
 	for _, r := range records {
 		if r.N == n && r.Decision == nil {
@@ -34,8 +34,8 @@ func Cut(name, home string, records []*engine.Record, n int64) (Excerpt, error) 
 	return Excerpt{}, fmt.Errorf("the session has no record %d", n)
 }
 
-// CutExpecting is Cut for who expects something else of record n than was
-// decided, or has records without decisions, such as those of a transcript.
+// CutExpecting is Cut for callers that expect another decision of record n than the
+// recorded one, or whose records have no decisions, such as those of a transcript.
 func CutExpecting(name, home string, records []*engine.Record, n int64, expect Expect) (Excerpt, error) {
 	c := &cutter{calls: map[string]call{}, numbers: map[string]int{}, there: map[string]bool{}, git: map[string]string{}}
 	c.story, c.last = Case{Name: name, Home: home, Workspace: noWorkspace}, n
@@ -61,21 +61,21 @@ func CutExpecting(name, home string, records []*engine.Record, n int64, expect E
 	return Excerpt{c.story, c.lost}, nil
 }
 
-// cutter tells a session's records as a story.
+// cutter converts a session's records to events.
 type cutter struct {
 	story     Case
-	last      int64 // number of the record of which something is expected
+	last      int64 // number of the record that has the expectations
 	lost      []string
 	now       time.Time
 	begun     bool
 	mode, cwd string
 	calls     map[string]call // by the agent's id
 	numbers   map[string]int  // of calls, by the id of their record
-	there     map[string]bool // short path -> it is there, as far as the story has come
+	there     map[string]bool // short path -> exists, at this point of the session
 	git       map[string]string
 }
 
-// call is one that was made.
+// call is a call that was made.
 type call struct {
 	number int
 	args   map[string]any
@@ -107,7 +107,7 @@ func (c *cutter) take(r *engine.Record) {
 	}
 }
 
-// begin opens the story.
+// begin sets what the case begins with.
 func (c *cutter) begin(r *engine.Record) {
 	c.now = time.UnixMilli(r.T).UTC()
 	c.story.Now = c.now.Format(time.RFC3339Nano)
@@ -119,7 +119,7 @@ func (c *cutter) begin(r *engine.Record) {
 	}
 }
 
-// advance reports how long after the event before something happened.
+// advance returns how long after the previous event something happened.
 func (c *cutter) advance(ms int64) string {
 	t := time.UnixMilli(ms).UTC()
 	after := max(0, t.Sub(c.now))
@@ -130,7 +130,7 @@ func (c *cutter) advance(ms int64) string {
 	return "+" + after.String()
 }
 
-// follow notes where the agent stands, in what mode, and which agent it is.
+// follow notes the agent's directory and mode, and which agent it is.
 func (c *cutter) follow(e *Event, r *engine.Record) {
 	if r.Agent != "" && r.Agent != engine.MainAgent {
 		e.Agent = r.Agent
@@ -146,7 +146,7 @@ func (c *cutter) follow(e *Event, r *engine.Record) {
 	}
 }
 
-// event makes an event of a record; false: the story has none of it.
+// event converts a record to an event; false: the case has no event for it.
 func (c *cutter) event(r *engine.Record) (Event, bool) {
 	switch {
 	case r.Kind == engine.KindControl:
@@ -162,10 +162,10 @@ func (c *cutter) event(r *engine.Record) (Event, bool) {
 	case r.Kind == engine.KindPost && r.Event != nil:
 		return c.result(r)
 	case r.Kind == engine.KindPrompt:
-		c.lose("what prompts say")
+		c.lose("the text of prompts")
 		return Event{Prompt: "(not recorded)"}, true
 	case r.Phase == engine.PhaseStart && !c.begun:
-		c.begun = true // each story begins so by itself
+		c.begun = true // every case starts with this event
 		return Event{}, false
 	case slices.Contains(Event{}.Vocabulary("phase"), string(r.Phase)):
 		return Event{Phase: string(r.Phase)}, true
@@ -196,11 +196,11 @@ func (c *cutter) choice(by *engine.Control) (Event, bool) {
 	return e, true
 }
 
-// result makes an event of the result of a call.
+// result converts the result of a call to an event.
 func (c *cutter) result(r *engine.Record) (Event, bool) {
 	of, known := c.calls[r.Call]
 	if !known {
-		c.lose("a call whose result is there")
+		c.lose("the call of a recorded result")
 		return Event{}, false
 	}
 	e := Event{Result: &Result{}}
@@ -212,21 +212,21 @@ func (c *cutter) result(r *engine.Record) (Event, bool) {
 			e.Result.Failed = cmp.Or(facts.Class, failedResult)
 		}
 		if facts.Content != nil && facts.Content.Bytes > 0 {
-			c.lose("what calls gave back")
+			c.lose("the results of calls")
 		}
 	}
 	if args := c.arguments(r); len(args) > 0 && !reflect.DeepEqual(args, of.args) {
 		e.Result.Args = args
 	}
 	if before := &c.story.Events[len(c.story.Events)-1]; before.Tool != "" && e.Call == 0 && e.Result.Args == nil && r.N != c.last {
-		before.Result = e.Result // goes with its call: there is none if that is blocked
+		before.Result = e.Result // it belongs to its call: a blocked call has no result
 		return Event{}, false
 	}
 	return e, true
 }
 
-// arguments returns the arguments as far as they were recorded. Texts that were
-// not are as long as they were.
+// arguments returns the arguments as far as they were recorded. Texts that were not
+// recorded have their original length.
 func (c *cutter) arguments(r *engine.Record) map[string]any {
 	raw, err := json.Marshal(r.Event.Args)
 	var args map[string]any
@@ -257,7 +257,7 @@ func (c *cutter) argument(tool string, v any) any {
 		}
 	case map[string]any:
 		if text, isContent := filler(v); isContent {
-			c.lose("the texts that " + tool + " was given")
+			c.lose("the texts passed to " + tool)
 			return text
 		}
 		for key := range v {
@@ -282,7 +282,7 @@ func filler(facts map[string]any) (string, bool) {
 	return strings.Repeat("x\n", min(rows, n/2)) + strings.Repeat("x", max(0, n-2*rows)), true
 }
 
-// machine notes what was there when an event happened.
+// machine notes what existed when an event happened.
 func (c *cutter) machine(r *engine.Record) {
 	if r.Action == nil || r.Kind != engine.KindPre {
 		return
@@ -291,13 +291,13 @@ func (c *cutter) machine(r *engine.Record) {
 	for _, e := range r.Action.Effects {
 		pushes := e.Kind == engine.EffectNetwork && e.Egress && e.Command >= 0 && r.Action.Commands[e.Command].Name == "git"
 		if pushes || strings.HasSuffix(e.Object, "remote") {
-			c.lose("which remotes the repository had")
+			c.lose("the remotes of the repository")
 		}
 		if e.Host != "" || e.Short == "" {
 			continue
 		}
 		if e.Certainty == engine.CertaintyGlob {
-			c.lose("what patterns such as " + e.Short + " stood for")
+			c.lose("what patterns such as " + e.Short + " matched")
 		}
 		if e.Certainty != engine.CertaintyExact {
 			continue
@@ -308,8 +308,7 @@ func (c *cutter) machine(r *engine.Record) {
 	}
 }
 
-// code notes that a call runs commands which do not are in it: they are in
-// files, whose texts are not recorded.
+// code notes that a call runs commands that are in files, whose texts are not recorded.
 func (c *cutter) code(r *engine.Record) {
 	if r.Event == nil {
 		return
@@ -335,12 +334,12 @@ func (c *cutter) state(e engine.Effect) {
 	}
 	name := placeOf(e)
 	if before := c.git[name]; before != "" && before != e.Git {
-		c.lose("what git said of " + name + " at first (" + before + ")")
+		c.lose("the first state of " + name + " in git (" + before + ")")
 	}
 	c.git[name] = e.Git
 }
 
-// placeOf is a path as cases write it.
+// placeOf returns a path in the notation of cases.
 func placeOf(e engine.Effect) string {
 	return strings.TrimPrefix(path.Clean(e.Short), "./")
 }
@@ -358,7 +357,7 @@ func (c *cutter) exists(e engine.Effect) {
 	c.there[name] = is
 	switch {
 	case known && was && !is:
-		c.lose("that " + name + " went away")
+		c.lose("the deletion of " + name)
 	case !is || known && was:
 	case !known:
 		c.story.Files[name] = c.file(e, name)
@@ -372,8 +371,8 @@ func (c *cutter) exists(e engine.Effect) {
 	}
 }
 
-// filled puts a file into a folder whose deletion would have been a loss: an empty
-// one is not one.
+// filled puts a file into a folder whose deletion was recorded as a loss: deleting an empty
+// folder is not one.
 func (c *cutter) filled(e engine.Effect, name string) {
 	lost := slices.Contains([]engine.Reversibility{"", engine.R4, engine.R5}, e.Reversibility)
 	if e.Entry != "dir" || e.Kind != engine.EffectFileDelete || !lost {
@@ -389,14 +388,14 @@ func (c *cutter) filled(e engine.Effect, name string) {
 func (c *cutter) file(e engine.Effect, name string) File {
 	switch e.Entry {
 	case "dir":
-		if e.Kind != engine.EffectFileRead { // an empty one is little loss
-			c.lose("what is in folders")
+		if e.Kind != engine.EffectFileRead { // deleting an empty one is hardly a loss
+			c.lose("the contents of folders")
 		}
 		return File{Folder: true}
 	case "link":
-		c.lose("where the link " + name + " leads")
+		c.lose("the target of the link " + name)
 	default:
-		c.lose("what is in files")
+		c.lose("the contents of files")
 	}
 	return File{}
 }

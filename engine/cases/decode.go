@@ -12,15 +12,15 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// decoder fills Go values from YAML. It is strict: whatever is not understood
-// is a problem, with its place, and it goes on to find the others.
+// decoder fills Go values from YAML. It is strict: it reports anything that it does not
+// know with its place, and continues to find further problems.
 type decoder struct {
 	file     string
 	above    int // lines of the file above the YAML
 	problems []error
 }
 
-// formed is a type that has a form of its own in YAML.
+// formed is a type with its own form in YAML.
 type formed interface {
 	form(d *decoder, n *yaml.Node, name string)
 }
@@ -29,11 +29,11 @@ func (d *decoder) wrong(n *yaml.Node, format string, args ...any) {
 	d.problems = append(d.problems, &Problem{d.file, d.line(n), n.Column, fmt.Sprintf(format, args...)})
 }
 
-// Problem is something wrong in a file of cases. Its text gives the line; the
-// column is for who shows that too.
+// Problem is an error in a file of cases. Its text contains the line; the column is for
+// callers that show it as well.
 type Problem struct {
 	File      string
-	Line, Col int // from 1; 0: not known
+	Line, Col int // from 1; 0: unknown
 	Message   string
 }
 
@@ -42,14 +42,14 @@ func (p *Problem) Error() string {
 	case p.Line > 0:
 		return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message)
 	case strings.HasPrefix(p.Message, "is "):
-		return p.File + " " + p.Message // of a file as a whole
+		return p.File + " " + p.Message // about the file as a whole
 	}
 	return p.File + ": " + p.Message
 }
 
 func (d *decoder) line(n *yaml.Node) int { return d.above + max(1, n.Line) }
 
-// into fills v from n, which is the value of the key name.
+// into fills v from n, the value of the key name.
 func (d *decoder) into(v reflect.Value, n *yaml.Node, name string) {
 	if f, ok := v.Addr().Interface().(formed); ok {
 		f.form(d, n, name)
@@ -61,7 +61,7 @@ func (d *decoder) into(v reflect.Value, n *yaml.Node, name string) {
 func (d *decoder) plain(v reflect.Value, n *yaml.Node, name string) {
 	switch kind := v.Kind(); {
 	case n.Kind == yaml.AliasNode:
-		d.wrong(n, "%s: aliases are not read here; write the value out", name)
+		d.wrong(n, "%s: aliases are not allowed here; write the value in full", name)
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
 		d.wrong(n, "%s is empty; give it a value or leave it out", name)
 	case kind == reflect.Pointer:
@@ -108,8 +108,7 @@ func (d *decoder) object(v reflect.Value, n *yaml.Node, name string) {
 	}
 }
 
-// isRule reports a rule that stands among the cases: one thing is wrong with it, and
-// not each of its keys.
+// isRule reports a rule among the cases as one problem, instead of each of its keys.
 func (d *decoder) isRule(v reflect.Value, n *yaml.Node, known []string) bool {
 	if _, isCase := v.Interface().(Case); !isCase || n.Kind != yaml.MappingNode {
 		return false
@@ -127,7 +126,7 @@ func (d *decoder) isRule(v reflect.Value, n *yaml.Node, known []string) bool {
 	return id
 }
 
-// unknown reports a key that an object does not have; of an event also where it
+// unknown reports an unknown key of an object; for an event it also suggests where the key
 // belongs.
 func (d *decoder) unknown(v reflect.Value, key *yaml.Node, known []string) {
 	_, isCase := v.Interface().(Case)
@@ -168,7 +167,7 @@ func (d *decoder) pairs(n *yaml.Node, name string) func(yield func(key, value *y
 	}
 }
 
-// vocabulary reports words that a field may not hold; known nil: any.
+// vocabulary reports words that a field does not allow; known nil: any word is allowed.
 func (d *decoder) vocabulary(v reflect.Value, n *yaml.Node, name string, known []string) {
 	if known == nil || v.IsZero() {
 		return
@@ -228,7 +227,7 @@ func (d *decoder) scalar(v reflect.Value, n *yaml.Node, name string) {
 
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
-// anything takes over what JSON can hold too.
+// anything decodes any value that JSON can represent.
 func (d *decoder) anything(v reflect.Value, n *yaml.Node, name string) {
 	before := len(d.problems)
 	d.json(n, name)
@@ -247,7 +246,7 @@ func (d *decoder) json(n *yaml.Node, name string) {
 	var f float64
 	switch {
 	case n.Kind == yaml.AliasNode:
-		d.wrong(n, "%s: aliases are not read here; write the value out", name)
+		d.wrong(n, "%s: aliases are not allowed here; write the value in full", name)
 	case n.Kind == yaml.MappingNode:
 		for key, value := range d.pairs(n, name) {
 			d.json(value, name+"."+key.Value)
@@ -278,9 +277,9 @@ func wanted(k reflect.Kind) string {
 func kindOf(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.MappingNode:
-		return "keys with values (quote a text that holds ': ' or begins with {)"
+		return "keys with values (quote a text that contains ': ' or starts with {)"
 	case n.Kind == yaml.SequenceNode:
-		return "a list (quote a text that begins with [ or -)"
+		return "a list (quote a text that starts with [ or -)"
 	case n.Tag == "!!null":
 		return "nothing"
 	}

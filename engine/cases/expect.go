@@ -14,8 +14,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Expect is what policy is to make of an event. What is left out may be
-// anything; an empty list says that there are none.
+// Expect lists what policy is expected to decide about an event. Omitted keys are not
+// checked; an empty list expects that there are none.
 type Expect struct {
 	Decision engine.Verdict `json:"decision,omitempty"` // decision of the policy
 	// What the agent is told to do: milder than the decision where the policy only observes.
@@ -27,21 +27,21 @@ type Expect struct {
 	Findings     []string          `json:"findings,omitempty"`      // conditions that were true
 	NotFindings  []string          `json:"not_findings,omitempty"`  // conditions that were not true
 	Levels       map[string]string `json:"levels,omitempty"`        // level of conditions, by id; empty: none
-	Reason       string            `json:"reason,omitempty"`        // text in the primary reason
-	Reasons      []string          `json:"reasons,omitempty"`       // texts, each of which is in some reason
-	Text         string            `json:"text,omitempty"`          // text in what the agent is told
-	Alternative  string            `json:"alternative,omitempty"`   // text in one of the safer ways
+	Reason       string            `json:"reason,omitempty"`        // text that the primary reason contains
+	Reasons      []string          `json:"reasons,omitempty"`       // texts, each of which some reason contains
+	Text         string            `json:"text,omitempty"`          // text that the message to the agent contains
+	Alternative  string            `json:"alternative,omitempty"`   // text that one of the alternatives contains
 	Risk         *Score            `json:"risk,omitempty"`          // risk score
 	Rationality  *Score            `json:"rationality,omitempty"`   // rationality score
 	SideEffects  string            `json:"side_effects,omitempty"`  // worst severity of the effects
 	Rewritten    *Form             `json:"rewritten,omitempty"`     // form in which the call runs: its command, or some arguments
 	Obligations  []string          `json:"obligations,omitempty"`   // everything that must be done before the call runs
-	Intervention string            `json:"intervention,omitempty"`  // kind of intervention in the run; none: there is none
+	Intervention string            `json:"intervention,omitempty"`  // kind of intervention; none: there is none
 	Source       string            `json:"source,omitempty"`        // prefilter: decided before any score was computed
-	Failure      string            `json:"failure,omitempty"`       // text in the reason why nothing could be decided
+	Failure      string            `json:"failure,omitempty"`       // text in the reason why no decision was made
 }
 
-// Score is what a score is expected to be.
+// Score is an expected score.
 type Score struct {
 	Level   string   `json:"level,omitempty"`   // level of the score
 	Above   *float64 `json:"above,omitempty"`   // the score is greater
@@ -49,13 +49,13 @@ type Score struct {
 	Factors []string `json:"factors,omitempty"` // factors that changed the risk, or issues of rationality
 }
 
-// Form is a call's other form: its main argument, or some of its arguments.
+// Form is the modified form of a call: its main argument, or some of its arguments.
 type Form struct {
 	Text string         `json:"text,omitempty"` // the command, or another main argument
 	Args map[string]any `json:"args,omitempty"` // some arguments
 }
 
-// form reads a text or arguments.
+// form decodes a text or arguments.
 func (f *Form) form(d *decoder, n *yaml.Node, name string) {
 	if n.Kind == yaml.ScalarNode {
 		d.plain(reflect.ValueOf(&f.Text).Elem(), n, name)
@@ -64,7 +64,7 @@ func (f *Form) form(d *decoder, n *yaml.Node, name string) {
 	d.plain(reflect.ValueOf(&f.Args).Elem(), n, name)
 }
 
-// form reads the object, and refuses one that expects nothing.
+// form decodes the object, and rejects one without expectations.
 func (e *Expect) form(d *decoder, n *yaml.Node, name string) {
 	d.plain(reflect.ValueOf(e).Elem(), n, name)
 	if n.Kind == yaml.MappingNode && len(n.Content) == 0 {
@@ -81,16 +81,15 @@ func expectations() []string {
 	return keys
 }
 
-// Difference is an expectation that does not hold.
+// Difference is an expectation that was not met.
 type Difference struct{ Key, Want, Got string }
 
 func (d Difference) String() string {
 	return fmt.Sprintf("%s: want %s, got %s", d.Key, d.Want, d.Got)
 }
 
-// Compare returns what of the record is not as expected. A record without a
-// decision is one of a call that could not be reviewed, or of an event that
-// policy is not asked about.
+// Compare returns the expectations that a record does not meet. A record without a decision
+// is about a call that could not be reviewed, or an event that policy does not review.
 func (e *Expect) Compare(r *engine.Record) []Difference {
 	d := r.Decision
 	if d == nil {
@@ -120,7 +119,7 @@ func answer(r *engine.Record) string {
 	return string(r.Answer.Effect)
 }
 
-// comparison collects what is not as expected.
+// comparison collects the differences.
 type comparison struct{ found []Difference }
 
 func (c *comparison) differs(key, want, got string) {
@@ -175,13 +174,12 @@ func (c *comparison) findings(e *Expect, findings []engine.Finding) {
 	}
 }
 
-// Found lists the conditions that are expected to hold.
+// Found lists the conditions that are expected to be true.
 func (e *Expect) Found() []string {
 	return slices.Concat(e.Findings, slices.Sorted(maps.Keys(e.Levels)))
 }
 
-// among expects each of some words in a list; an empty list of them expects
-// an empty list.
+// among expects each of some words in a list; an empty expectation requires an empty list.
 func (c *comparison) among(key string, want, got []string) {
 	missing := slices.ContainsFunc(want, func(w string) bool { return !slices.Contains(got, w) })
 	if missing || want != nil && len(want) == 0 && len(got) > 0 {
@@ -243,7 +241,7 @@ func (c *comparison) score(key string, want *Score, score float64, level string,
 	c.among(key+".factors", want.Factors, factors)
 }
 
-// form compares the form in which a call runs with the one that is expected.
+// form compares the form in which a call runs with the expected one.
 func (c *comparison) form(want *Form, r *engine.Record) {
 	if want == nil {
 		return
@@ -280,8 +278,7 @@ func (c *comparison) outcome(e *Expect, r *engine.Record, d *engine.Decision) {
 	c.failure(e.Failure, r)
 }
 
-// failure: that a call could not be reviewed is never what a case expects
-// without saying so.
+// failure reports that a call could not be reviewed, unless the case expects that.
 func (c *comparison) failure(want string, r *engine.Record) {
 	got := failure(r)
 	if want == "" && r.Answer != nil && r.Answer.Mode == engine.ModeDegraded {
@@ -290,8 +287,7 @@ func (c *comparison) failure(want string, r *engine.Record) {
 	c.holds("failure", want, got)
 }
 
-// failure reports why a call could not be reviewed, or not be put in another
-// form.
+// failure returns why a call could not be reviewed, or could not be modified.
 func failure(r *engine.Record) string {
 	switch {
 	case r.Answer != nil && r.Answer.Failure != "":
@@ -302,7 +298,7 @@ func failure(r *engine.Record) string {
 	return ""
 }
 
-// Why explains a decision in a few lines, for the person who expected another.
+// Why explains a decision in a few lines, for people who expected another one.
 func Why(r *engine.Record) []string {
 	d := r.Decision
 	if d == nil {

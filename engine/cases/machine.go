@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// Machine is a file system in memory, as far as a case describes it. Folders
-// above what is described are there by themselves. It is not safe for several
-// goroutines while files are put into it.
+// Machine is an in-memory file system, as far as a case describes it. Parent folders of
+// described paths exist implicitly. It is not safe for concurrent use while files are
+// added.
 type Machine struct {
 	c     Case
 	files map[string]File // by absolute path; links are not followed
 }
 
-// Machine returns the machine of a case: its files, and the folders of every
-// machine. It is nil where the case says nothing about it.
+// Machine returns the machine of a case: its files, and the folders of every machine. It is
+// nil if the case does not describe one.
 func (c Case) Machine() *Machine {
 	if c.Files == nil {
 		return nil
@@ -32,7 +32,7 @@ func (c Case) Machine() *Machine {
 	return m
 }
 
-// Put adds files, or replaces them.
+// Put adds or replaces files.
 func (m *Machine) Put(files map[string]File) {
 	for name, f := range files {
 		m.put(m.c.Path(name), f)
@@ -49,7 +49,7 @@ func (m *Machine) put(name string, f File) {
 	}
 }
 
-// GitState reports what git says about a file; empty: the case does not say.
+// GitState returns the state of a file in git; empty: the case does not specify it.
 func (c Case) GitState(name string) string {
 	for _, key := range sortedKeys(c.Git) {
 		if c.Path(key) == path.Clean(name) && c.Git[key] == Conflict {
@@ -62,8 +62,8 @@ func (c Case) GitState(name string) string {
 	return ""
 }
 
-// GitStates lists what git says about the files that the case names at or below a
-// path, sorted; nil: nothing is known about any.
+// GitStates lists the states in git of the files that the case names at or below a path,
+// sorted; nil: nothing is known about any of them.
 func (c Case) GitStates(name string) []string {
 	var list []string
 	at := strings.TrimSuffix(path.Clean(name), "/")
@@ -76,8 +76,8 @@ func (c Case) GitStates(name string) []string {
 	return slices.Compact(list)
 }
 
-// find follows the links in the folders of a path, not the last part itself;
-// what has another name is found by that one.
+// find follows the links in the folders of a path, but not its last part, and resolves
+// other names of a path.
 func (m *Machine) find(op, name string) (string, File, error) {
 	at := path.Clean(name)
 	for range maxLinks {
@@ -97,10 +97,10 @@ func (m *Machine) find(op, name string) (string, File, error) {
 	return at, File{}, &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("more than %d links", maxLinks)}
 }
 
-// maxLinks bounds how many links are followed for one path.
+// maxLinks limits how many links are followed for one path.
 const maxLinks = 40
 
-// linkAbove returns the first folder of a path that is a link, or has another name.
+// linkAbove returns the first folder of a path that is a link, or another name of a path.
 func (m *Machine) linkAbove(name string) (dir string, link File) {
 	for i := 1; i < len(name); i++ {
 		if name[i] == '/' {
@@ -122,7 +122,7 @@ func (m *Machine) target(name string, link File) string {
 	return path.Join(path.Dir(name), link.Link)
 }
 
-// Lstat describes a path; a link itself, not what it leads to.
+// Lstat describes a path; it describes a link itself, not its target.
 func (m *Machine) Lstat(name string) (fs.FileInfo, error) {
 	at, f, err := m.find("lstat", name)
 	if err != nil {
@@ -131,7 +131,7 @@ func (m *Machine) Lstat(name string) (fs.FileInfo, error) {
 	return info{path.Base(name), at, f}, nil
 }
 
-// Readlink returns what a link leads to.
+// Readlink returns the target of a link.
 func (m *Machine) Readlink(name string) (string, error) {
 	_, f, err := m.find("readlink", name)
 	if err == nil && f.Link == "" {
@@ -140,7 +140,7 @@ func (m *Machine) Readlink(name string) (string, error) {
 	return f.Link, err
 }
 
-// follow finds what a path leads to.
+// follow resolves a path.
 func (m *Machine) follow(op, name string) (string, File, error) {
 	at, f, err := m.find(op, name)
 	for range maxLinks {
@@ -152,7 +152,7 @@ func (m *Machine) follow(op, name string) (string, File, error) {
 	return at, f, &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("more than %d links", maxLinks)}
 }
 
-// ReadDir lists a folder in the order of names, at most limit entries.
+// ReadDir lists a folder sorted by name, at most limit entries.
 func (m *Machine) ReadDir(name string, limit int) ([]fs.DirEntry, error) {
 	at, f, err := m.follow("open", name)
 	if err == nil && !f.Folder {
@@ -170,7 +170,7 @@ func (m *Machine) ReadDir(name string, limit int) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// ReadFile returns a file's content; one that is longer than limit is an error.
+// ReadFile returns a file's content; content longer than limit is an error.
 func (m *Machine) ReadFile(name string, limit int64) ([]byte, error) {
 	text, err := m.ReadHead(name, limit+1)
 	if err == nil && int64(len(text)) > limit {
@@ -194,11 +194,11 @@ func (m *Machine) ReadHead(name string, limit int64) ([]byte, error) {
 // info describes a file of a Machine.
 type info struct {
 	name string
-	at   string // where it is found: the same for all names of one file
+	at   string // the resolved path: the same for all names of one file
 	f    File
 }
 
-// Same reports whether two files of a Machine are one under two names.
+// Same reports whether two files of a Machine are the same file under two names.
 func (m *Machine) Same(a, b fs.FileInfo) bool {
 	x, xOK := a.(info)
 	y, yOK := b.(info)

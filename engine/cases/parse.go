@@ -20,15 +20,15 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/yamltext"
 )
 
-// member is the file of an archive that holds the case.
+// member is the name of the archive member that contains the case.
 const member = "case.yaml"
 
-// Load reads all case files of a folder and those below it, in the order of
-// their names. All that is wrong with any of them is in the one error.
+// Load reads all case files in a folder and its subfolders, in the order of their names.
+// The error contains all problems of all files.
 func Load(fsys fs.FS) ([]Case, error) { return LoadBelow(fsys, ".", "") }
 
-// LoadBelow is Load of a folder, or of one file, of a file system that is in
-// the folder at: cases and errors name files with it.
+// LoadBelow is Load for a folder, or for one file, of a file system that is located at the
+// folder at: cases and errors name files by their full paths.
 func LoadBelow(fsys fs.FS, dir, at string) ([]Case, error) {
 	var all []Case
 	var problems []error
@@ -55,11 +55,11 @@ func LoadBelow(fsys fs.FS, dir, at string) ([]Case, error) {
 	return all, errors.Join(append(problems, err)...)
 }
 
-// maxFile bounds a file of cases, in bytes; the largest that ship have a hundredth.
+// maxFile limits a file of cases, in bytes; the largest built-in one has a hundredth of it.
 const maxFile = 1 << 20
 
-// readFile reads a file of cases. What is not one cannot be waited for, and cases
-// that cannot be read must not be missed.
+// readFile reads a file of cases. It does not wait for pipes or devices, and reports files
+// that it cannot read, so that no case is silently skipped.
 func readFile(fsys fs.FS, name, file string) ([]byte, error) {
 	info, err := fs.Stat(fsys, name)
 	switch {
@@ -92,9 +92,9 @@ func skip(entry fs.DirEntry) error {
 	return nil
 }
 
-// Parse reads one file of cases, YAML or txtar by its name, and gives each row
-// of a table as a case. Every problem is file:line: what is wrong; all of them
-// are returned together.
+// Parse reads one file of cases, YAML or txtar by its name, and returns each row of a table
+// as a case. Every problem has the form file:line: message; all of them are returned
+// together.
 func Parse(file string, data []byte) ([]Case, error) {
 	switch path.Ext(file) {
 	case ".yaml", ".yml":
@@ -123,7 +123,7 @@ func parseArchive(file string, data []byte) ([]Case, error) {
 	return parseYAML(file, marker+1, archive.Files[i].Data, files)
 }
 
-// noMember reports that an archive has no case, and what there is that may be
+// noMember reports that an archive contains no case, and names the member that may be
 // meant.
 func noMember(archive *txtar.Archive) string {
 	var names []string
@@ -158,13 +158,14 @@ func parseYAML(file string, above int, data []byte, files map[string]File) ([]Ca
 	return all, nil
 }
 
-// syntax reports what keeps a text from being YAML, and where.
+// syntax reports where and why a text is not valid YAML.
 func (d *decoder) syntax(data []byte, err error) error {
 	fault := yamltext.Explain(string(data), err)
 	return &Problem{d.file, d.above + fault.Line, fault.Col, fault.Message}
 }
 
-// document reads a case or a list of them; a document of comments is not one.
+// document reads a case or a list of cases; a document that contains only comments is
+// ignored.
 func (d *decoder) document(n *yaml.Node, files map[string]File) []Case {
 	var all []Case
 	switch {

@@ -6,9 +6,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Schema returns the JSON Schema of a document of a case file, for editors. It
-// says which keys there are and what they hold; that an event is one thing and
-// that a case expects something is for Parse to say.
+// Schema returns the JSON Schema of a case file's document, for editors. It describes the
+// keys and their types; Parse checks that an event is only one thing and that a case has
+// expectations.
 func (Case) Schema(title string) map[string]any {
 	kinds := kinds()
 	event, expect := fields(kinds["event"]), fields(kinds["expect"])
@@ -28,7 +28,7 @@ func (Case) Schema(title string) map[string]any {
 	}
 }
 
-// kinds returns the schemas of the types that a case is made of, by name.
+// kinds returns the schemas of the types that a case consists of, by name.
 func kinds() map[string]any {
 	schema := engine.Schema(Case{}, "")
 	all := map[string]any{}
@@ -47,15 +47,14 @@ func object(fields map[string]any, required ...string) map[string]any {
 	return map[string]any{"type": "object", "properties": fields, "required": required, "additionalProperties": false}
 }
 
-// fields returns the keys of an object's schema; none if it is not an
-// object.
+// fields returns the keys of an object's schema; none if it is not an object.
 func fields(schema any) map[string]any {
 	o, _ := schema.(map[string]any)
 	f, _ := o["properties"].(map[string]any)
 	return f
 }
 
-// withTools is an object in which a key may be the name of a tool.
+// withTools returns an object in which a key may be the name of a tool.
 func withTools(fields map[string]any) map[string]any {
 	return map[string]any{
 		"type": "object", "properties": fields, "additionalProperties": false,

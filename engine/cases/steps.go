@@ -15,36 +15,36 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Step is one event as a reviewer gets it, or a person's choice.
+// Step is one event as a reviewer receives it, or a person's choice.
 type Step struct {
-	Event   engine.Event    // what the agent says
-	Control *engine.Control // instead of Event: what a person chose; Record and Print are still open
+	Event   engine.Event    // the event that the agent reports
+	Control *engine.Control // instead of Event: the person's choice; Record and Print are not set yet
 	Time    int64           // Unix milliseconds
 	Of      string          // id of the call that a result or a manual override is about
-	Loose   bool            // a result that there need not be: it goes with its call
-	Files   map[string]File // what there is after it, besides the rest
+	Loose   bool            // an optional result: it is dropped together with its call
+	Files   map[string]File // files that exist after it, in addition to the others
 	Expect  *Expect
-	Number  int // of the event in the case, from 1
+	Number  int // number of the event in the case, from 1
 	Line    int
 	Title   string // the event in a few words
 }
 
-// session is the id that a case's session has.
+// session is the id of the session in cases.
 const session = "case"
 
-// Harness is the agent that speaks in cases.
+// Harness is the agent that cases simulate.
 const Harness = "claude-code"
 
-// teller turns events into steps.
+// teller converts events to steps.
 type teller struct {
 	c         Case
 	now       time.Time
 	mode, cwd string
-	calls     []Event // made so far
+	calls     []Event // calls made so far
 	steps     []Step
 }
 
-// Steps returns what happens in order: the session's start, then each event.
+// Steps returns the session's start and then each event, in order.
 func (c Case) Steps() ([]Step, error) {
 	start, err := time.Parse(time.RFC3339, c.Now)
 	if err != nil {
@@ -60,7 +60,7 @@ func (c Case) Steps() ([]Step, error) {
 	return t.steps, nil
 }
 
-// tell adds a step, at the time and place of the story.
+// tell adds a step, with the current time and place.
 func (t *teller) tell(s Step) {
 	s.Time = t.now.UnixMilli()
 	e := &s.Event
@@ -92,7 +92,7 @@ func (t *teller) event(number int, e Event) error {
 	return nil
 }
 
-// advance moves the clock: by a second, by what the event says, or to it.
+// advance moves the clock: by a second, by the event's offset, or to its time.
 func (t *teller) advance(at string) error {
 	next, err := timeAfter(t.now, at)
 	if err != nil {
@@ -123,7 +123,7 @@ func timeAfter(now time.Time, at string) (time.Time, error) {
 	return next, nil
 }
 
-// time reports a time that cannot be read.
+// time reports a time that cannot be parsed.
 func (d *decoder) time(n *yaml.Node, key, at string) {
 	if _, err := timeAfter(time.Time{}, at); err != nil {
 		d.wrong(n, "%s: %v", key, err)
@@ -139,8 +139,8 @@ func (t *teller) move(e Event) {
 	}
 }
 
-// tool reports a call, as often as it happens, each time with its result. What is
-// expected applies to the last one.
+// tool reports a call as often as it happens, each time with its result. Expectations apply
+// to the last one.
 func (t *teller) tool(s Step, e Event) error {
 	if file, ok := e.Args[pathArgument].(string); ok && e.short {
 		e.Args = maps.Clone(e.Args)
@@ -180,7 +180,7 @@ func (t *teller) tool(s Step, e Event) error {
 	return nil
 }
 
-// numbered fills in which of several calls it is, from 1.
+// numbered replaces {n} by the number of a repeated call, from 1.
 func (e *Event) numbered(text string, i int) string {
 	if e.Times < 2 {
 		return text
@@ -190,7 +190,7 @@ func (e *Event) numbered(text string, i int) string {
 
 func callID(n int) string { return "call-" + strconv.Itoa(n) }
 
-// both reports a call and its result, after which the call's files exist.
+// both adds the steps of a call and its result, after which the call's files exist.
 func (t *teller) both(s Step, r *Result) {
 	call := s
 	call.Files = nil
@@ -200,7 +200,7 @@ func (t *teller) both(s Step, r *Result) {
 	t.tell(s)
 }
 
-// dots is what fills an output up.
+// dots pads an output.
 var dots = strings.Repeat(".", 79) + "\n"
 
 func (r *Result) engine() *engine.Result {
@@ -235,7 +235,7 @@ func (t *teller) result(s Step, e Event) error {
 	return nil
 }
 
-// call finds the call that an event is about.
+// call returns the call that an event is about.
 func (t *teller) call(n int) (Event, string, error) {
 	if n == 0 {
 		n = len(t.calls)
@@ -264,7 +264,7 @@ func (t *teller) choice(s Step, e Event) error {
 	return nil
 }
 
-// workspace is empty if none is known.
+// workspace is empty if it is unknown.
 func (c Case) workspace() string {
 	if c.Workspace == noWorkspace {
 		return ""
@@ -272,8 +272,8 @@ func (c Case) workspace() string {
 	return c.Workspace
 }
 
-// Path makes a path from a case absolute: it is relative to the workspace, or
-// begins with ~/ for the home directory.
+// Path makes a path from a case absolute: it is relative to the workspace, or starts with
+// ~/ for the home directory.
 func (c Case) Path(name string) string {
 	switch rest, home := strings.CutPrefix(name, "~"); {
 	case home && (rest == "" || rest[0] == '/'):
@@ -288,7 +288,7 @@ func (c Case) Path(name string) string {
 	return path.Join(c.workspace(), name)
 }
 
-// short cuts a title where it would fill the screen.
+// short truncates a title that would fill the screen.
 func short(title string) string {
 	const most = 120
 	if runes := []rune(title); len(runes) > most {

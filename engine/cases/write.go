@@ -14,8 +14,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Write returns cases as a file holds them: a list whose rows begin in the first
-// column, below lines of comment. Parse gives the same cases back.
+// Write formats cases as a file: a list whose rows start in the first column, below the
+// lines of a comment. Parse returns the same cases.
 func Write(comments []string, list ...Case) ([]byte, error) {
 	var b bytes.Buffer
 	for _, line := range comments {
@@ -37,7 +37,7 @@ func Write(comments []string, list ...Case) ([]byte, error) {
 	return b.Bytes(), e.Close()
 }
 
-// withoutDefaults leaves out what a case says by itself.
+// withoutDefaults omits the values that are defaults.
 func (c Case) withoutDefaults() Case {
 	for _, field := range []struct {
 		of    *string
@@ -50,10 +50,10 @@ func (c Case) withoutDefaults() Case {
 	return c
 }
 
-// writer makes YAML of Go values, the way in which decoder fills these.
+// writer converts Go values to YAML, the reverse of decoder.
 type writer struct{ err error }
 
-// written is a type that has a form of its own in YAML.
+// written is a type with its own form in YAML.
 type written interface {
 	write(w *writer) *yaml.Node
 }
@@ -105,8 +105,8 @@ func (w *writer) object(v reflect.Value) *yaml.Node {
 	return flat(n)
 }
 
-// unsaid is what a key that is left out means. An empty list is not: it expects
-// that there is nothing.
+// unsaid reports whether a value equals that of an omitted key. An empty list does not: it
+// expects that there is nothing.
 func unsaid(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Slice, reflect.Map:
@@ -123,7 +123,7 @@ func (w *writer) scalar(v any) *yaml.Node {
 	return n
 }
 
-// flat puts what is short on one line, as a person would.
+// flat puts short nodes on one line, as a person would.
 func flat(n *yaml.Node) *yaml.Node {
 	const width = 100
 	if length(n) <= width {
@@ -132,8 +132,8 @@ func flat(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// length is about how long a node is on one line; what cannot be on one is very
-// long.
+// length estimates the length of a node on one line; it is very large for nodes that need
+// several lines.
 func length(n *yaml.Node) int {
 	if n.Kind == yaml.ScalarNode {
 		if strings.Contains(n.Value, "\n") {
@@ -148,8 +148,7 @@ func length(n *yaml.Node) int {
 	return sum
 }
 
-// write is a case with a line for each of its parts, and that it does not hold
-// yet after its name.
+// write formats a case with a line for each of its parts; todo follows the name.
 func (c Case) write(w *writer) *yaml.Node {
 	todo := c.Todo
 	c.Todo = ""
@@ -166,7 +165,7 @@ func (c Case) write(w *writer) *yaml.Node {
 	return n
 }
 
-// write is a text, null for a folder, or what else the path is a name of.
+// write formats a text, null for a folder, or the path that this is another name of.
 func (f File) write(w *writer) *yaml.Node {
 	switch {
 	case f.Folder:
@@ -177,7 +176,7 @@ func (f File) write(w *writer) *yaml.Node {
 	return w.object(reflect.ValueOf(f))
 }
 
-// write is the event; its tool is a key where the call is a usual one.
+// write formats the event; the tool is a key if the call has a short form.
 func (e Event) write(w *writer) *yaml.Node {
 	tool, args := e.Tool, e.Args
 	text, short := e.shorten()
@@ -194,8 +193,8 @@ func (e Event) write(w *writer) *yaml.Node {
 	return flat(n)
 }
 
-// shorten returns the main argument of a call that has no others but those that
-// its short form gives by itself.
+// shorten returns the main argument of a call that has no arguments but those of its short
+// form.
 func (e Event) shorten() (text string, ok bool) {
 	argument, rest := mainArgument(e.Tool)
 	text, ok = e.Args[argument].(string)
@@ -211,10 +210,10 @@ func (e Event) shorten() (text string, ok bool) {
 	return text, text != "" && reflect.DeepEqual(usual, e.Args)
 }
 
-// failedResult is the error of a call of which no more is said than that it failed.
+// failedResult is the error of a call about which only the failure is known.
 const failedResult = "exit status 1"
 
-// write is ok, failed, or what came of it.
+// write formats ok, failed, or the outcome in detail.
 func (r Result) write(w *writer) *yaml.Node {
 	switch {
 	case reflect.DeepEqual(r, Result{}):
@@ -225,7 +224,7 @@ func (r Result) write(w *writer) *yaml.Node {
 	return w.object(reflect.ValueOf(r))
 }
 
-// write is a row: the call, and what is expected of it next to it.
+// write formats a row: the call, followed by its expectations.
 func (r Row) write(w *writer) *yaml.Node {
 	e := r.Event
 	expect := e.Expect
@@ -244,7 +243,7 @@ func (r Row) write(w *writer) *yaml.Node {
 	return n
 }
 
-// write is a text or arguments.
+// write formats a text or arguments.
 func (f Form) write(w *writer) *yaml.Node {
 	if f.Text != "" {
 		return w.scalar(f.Text)

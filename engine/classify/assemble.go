@@ -13,7 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
 )
 
-// assemble makes an action of what was read. Strings are still raw.
+// assemble builds an action from what was read. Its strings are still raw.
 func assemble(r *toolReader, res *place.Resolver) *engine.Action {
 	a := &engine.Action{Name: r.tool.action, Commands: r.script.Commands, Opaque: r.script.Opaque,
 		Terminals: r.script.Terminals}
@@ -59,14 +59,13 @@ func assemble(r *toolReader, res *place.Resolver) *engine.Action {
 	return a
 }
 
-// maxRemotes bounds the remotes that a record keeps of a call.
+// maxRemotes limits the remotes that a record keeps for a call.
 const maxRemotes = 8
 
-// maxPossible bounds the effects that a record keeps of what may happen.
+// maxPossible limits the possible effects that a record keeps.
 const maxPossible = 8
 
-// possible adds what commands would do that are among the arguments of programs
-// about which nothing is known.
+// possible adds the effects of commands that are arguments of unknown programs.
 func possible(a *engine.Action, r *toolReader, res *place.Resolver) {
 	if len(r.script.Possible) == 0 && len(r.script.PossibleSignals) == 0 {
 		return
@@ -86,8 +85,8 @@ func possible(a *engine.Action, r *toolReader, res *place.Resolver) {
 	a.Possible, a.PossibleSignals = maybe.Effects[:min(len(maybe.Effects), maxPossible)], sortedSignals(signals)
 }
 
-// landings names both ends of a move apart: what is renamed or moved away, and
-// what it lands on. There, "move" says that the only copy may now be at the
+// landings separates the two ends of a move: what is renamed or moved away, and what is
+// overwritten at the destination. There, "move" means that the only copy may now be at the
 // target.
 func landings(list []abstract.RawEffect) []abstract.RawEffect {
 	moving := map[int]bool{}
@@ -109,8 +108,8 @@ func landings(list []abstract.RawEffect) []abstract.RawEffect {
 	return list
 }
 
-// byKind orders raw effects, the worst kinds first, so that a look at the disk
-// is spent on them first where there are too many.
+// byKind sorts raw effects, the worst kinds first, so that the limited number of disk
+// accesses is spent on those.
 func byKind(list []abstract.RawEffect) []abstract.RawEffect {
 	slices.SortStableFunc(list, func(a, b abstract.RawEffect) int { return cmp.Compare(kindRank(a.Kind), kindRank(b.Kind)) })
 	return slices.Compact(list)
@@ -118,8 +117,8 @@ func byKind(list []abstract.RawEffect) []abstract.RawEffect {
 
 func kindRank(k engine.EffectKind) int { return slices.Index(engine.EffectKinds(), string(k)) }
 
-// sortEffects puts the worst first: by kind, by what is lost at the place, and
-// then in an order that says nothing.
+// sortEffects sorts effects, the worst first: by kind, by what is lost there, and then in
+// an arbitrary but fixed order.
 func sortEffects(list []engine.Effect) {
 	slices.SortStableFunc(list, func(a, b engine.Effect) int {
 		return cmp.Or(
@@ -132,7 +131,7 @@ func sortEffects(list []engine.Effect) {
 	})
 }
 
-// weight orders effects of a kind for the case that not all can be kept.
+// weight orders effects of the same kind, in case not all of them can be kept.
 func weight(e engine.Effect) int {
 	w := 4 * place.Rank(e.Location)
 	if e.Class != "" && e.Class != engine.ClassGenerated && e.Class != engine.ClassTest {
@@ -171,14 +170,13 @@ func hostsOf(s abstract.Script) []string {
 	return slices.Compact(list)
 }
 
-// remoteName reports whether a target is git's name for a host ("origin") and
-// not a host.
+// remoteName reports whether a target is git's name for a remote ("origin") and not a host.
 func remoteName(commands []engine.Command, e abstract.RawEffect) bool {
 	return e.Command >= 0 && e.Command < len(commands) && commands[e.Command].Name == "git" && !strings.ContainsAny(e.Target.Text, ":/.@")
 }
 
-// derive adds what only resolved paths show: facts of effects, and signals that
-// are names of the outside world (SafeClaw's). What follows is policy's.
+// derive adds what only resolved paths show: properties of effects, and signals with the
+// names that other tools (SafeClaw) use. Everything else is up to policy.
 func derive(a *engine.Action, res *place.Resolver, signals map[engine.Signal]bool) {
 	for i := range a.Effects {
 		e := &a.Effects[i]
@@ -188,7 +186,7 @@ func derive(a *engine.Action, res *place.Resolver, signals map[engine.Signal]boo
 		if known := res.Guard(e); known == "" || e.Guard != place.GuardMinor {
 			e.Guard = known
 		}
-		whole := e.Certainty == engine.CertaintyExact // of a pattern the class says so
+		whole := e.Certainty == engine.CertaintyExact // for a pattern the class shows it
 		e.Repository = whole && e.Object != engine.ObjectWorktree && res.HoldsGit(e)
 		if broad(e) {
 			signals[engine.SignalBroadDelete] = true
@@ -202,14 +200,13 @@ func derive(a *engine.Action, res *place.Resolver, signals map[engine.Signal]boo
 	}
 }
 
-// secret reports whether a file with secrets is read, or is at another place
-// afterwards.
+// secret reports whether a file with secrets is read, or is in another place afterwards.
 func secret(e *engine.Effect) bool {
 	return (e.Class == engine.ClassCredential || e.Class == engine.ClassEnvFile) && (e.Kind == engine.EffectFileRead || place.Displaced(e))
 }
 
-// broad reports whether a root, a home, a system directory or what holds the
-// workspace is deleted, moved away or made accessible.
+// broad reports whether a root, a home, a system directory or a parent of the workspace is
+// deleted, moved away or made accessible.
 func broad(e *engine.Effect) bool {
 	opens := e.Kind == engine.EffectFileWrite && e.Recursive &&
 		slices.Contains([]string{"chmod", "chown", "chgrp", "chattr", "setfacl"}, e.Verb)
@@ -221,7 +218,7 @@ func broad(e *engine.Effect) bool {
 	case engine.LocationRoot, engine.LocationHomeRoot, engine.LocationAncestor:
 		return true
 	case engine.LocationSelf:
-		return deep && !opens && e.Verb != "discard" // git leaves what it holds, and itself
+		return deep && !opens && e.Verb != "discard" // git keeps what it tracks, and its own data
 	case engine.LocationSystem:
 		return deep || e.Entry == "dir"
 	}
@@ -246,8 +243,7 @@ func sortedSignals(set map[engine.Signal]bool) []engine.Signal {
 	return list
 }
 
-// blind reports whether something is deleted or overwritten and nobody knows
-// what.
+// blind reports whether something unknown is deleted or overwritten.
 func blind(effects []engine.Effect) bool {
 	return slices.ContainsFunc(effects, func(e engine.Effect) bool {
 		return place.Alters(&e) && e.Certainty == engine.CertaintyUnknown && e.Reversibility != engine.R2
@@ -263,7 +259,7 @@ func addOpaque(a *engine.Action, reason, where string) {
 	a.Opaque = append(a.Opaque, engine.Opaque{Reason: reason, Where: where})
 }
 
-// typesOf reports what the action would do.
+// typesOf returns the types of the action.
 func typesOf(r *toolReader, a *engine.Action) []engine.Type {
 	set := map[engine.Type]bool{}
 	if r.tool.typ != "" {
@@ -311,8 +307,8 @@ func typeOf(e *engine.Effect) engine.Type {
 	return engine.TypeFileRead
 }
 
-// writeType tells making from changing: by whether the file is there, and
-// where that is not known by the verb.
+// writeType distinguishes creation from modification: by whether the file exists or, if
+// that is unknown, by the verb.
 func writeType(e *engine.Effect) engine.Type {
 	switch {
 	case e.Location == engine.LocationNull:
@@ -329,7 +325,7 @@ func writeType(e *engine.Effect) engine.Type {
 	return engine.TypeFileModification
 }
 
-// intents are the types by how much they say about an action.
+// intents lists the types by how much they say about an action.
 var intents = []engine.Type{
 	engine.TypeFileDeletion, engine.TypeUnknown, engine.TypeSystemCommand, engine.TypeNetworkRequest, engine.TypeFileModification,
 	engine.TypeFileCreation, engine.TypeFileRead, engine.TypeMessage,
@@ -347,12 +343,12 @@ func intentOf(r *toolReader, types []engine.Type) engine.Type {
 	return engine.TypeUnknown
 }
 
-// sketchSize is how many hashes stand for the words of a call: enough to
-// estimate a Jaccard similarity to about a tenth.
+// sketchSize is the number of hashes that represent the words of a call: enough to estimate
+// a Jaccard similarity to about a tenth.
 const sketchSize = 16
 
-// sketch returns the smallest hashes of the words of the arguments. They are
-// masked before: a short hash of a secret could be guessed.
+// sketch returns the smallest hashes of the arguments' words. The words are masked first: a
+// short hash of a secret could be guessed.
 func sketch(args map[string]any) []string {
 	var hashes []uint32
 	for _, text := range appendTexts(nil, args) {

@@ -13,8 +13,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// checks reports whether an action looks whether the work is good. Checks that a
-// script of another name runs in passing do not count.
+// checks reports whether an action checks the work. Checks that a script of another name
+// runs in passing do not count.
 func checks(a *engine.Action, set *rows.Set) bool {
 	k := checker{set}
 	for i := range a.Commands {
@@ -25,7 +25,7 @@ func checks(a *engine.Action, set *rows.Set) bool {
 	return false
 }
 
-// checker knows checks by the rows of a policy.
+// checker recognises checks by the rows of a policy.
 type checker struct{ set *rows.Set }
 
 // in reports whether a word is in a list of the policy.
@@ -50,7 +50,7 @@ func (k checker) command(c engine.Command) bool {
 	return k.in("interpreters", name) && len(c.Operands) > 0 && k.file(words)
 }
 
-// program reports whether a row says that a program checks, with such words.
+// program reports whether a row marks a program with such words as a check.
 func (k checker) program(name string, words []string) bool {
 	known, _, err := k.set.Program(name)
 	return err == nil && (rows.Has(known.Checks, "true") || abstract.AnyOf(words, strings.Fields(known.Checks)...))
@@ -64,14 +64,14 @@ func lowerAll(list []string) []string {
 	return out
 }
 
-// file reports whether the first word that an interpreter is given is a check:
-// a file, a program of its own kind (php vendor/bin/phpunit), manage.py test.
+// file reports whether the first word that an interpreter is given is a check: a file, or a
+// program of its own kind (php vendor/bin/phpunit, manage.py test).
 func (k checker) file(words []string) bool {
 	base := path.Base(place.Slashes(words[0]))
 	return k.script(base, true) || k.program(base, words[1:])
 }
 
-// scripts reports whether what npm and the like run is a check: npm test, yarn
+// scripts reports whether the script that npm and the like run is a check: npm test, yarn
 // lint, pnpm run test:unit.
 func (k checker) scripts(words []string) bool {
 	for _, w := range words {
@@ -85,9 +85,9 @@ func (k checker) scripts(words []string) bool {
 	return false
 }
 
-// script reports whether a script's name calls it a check: validate_all.py,
-// check-links.sh, cart_test.sh. A bare name without an extension or parts must
-// be such a word on its own, but not the shell's test.
+// script reports whether a script's name marks it as a check: validate_all.py,
+// check-links.sh, cart_test.sh. A bare name without an extension or parts must be such a
+// word on its own, but not the shell's test.
 func (k checker) script(base string, file bool) bool {
 	ext := path.Ext(base)
 	stem := strings.TrimSuffix(base, ext)
@@ -98,13 +98,13 @@ func (k checker) script(base string, file bool) bool {
 	first, last := parts[0], parts[len(parts)-1]
 	lead, end := k.in("leads", first), k.in("ends", last)
 	if !file && ext == "" && len(parts) > 1 {
-		// Of programs: not test-connection, check-update.
+		// programs only, such as test-connection and check-update
 		return lead && first != "test" && first != "check" || end && last != "check"
 	}
 	return lead || end || first == "run" && len(parts) > 1 && k.in("behind_run", parts[1])
 }
 
-// waits reports whether an action sleeps, or stays to see what happens.
+// waits reports whether an action sleeps, or waits for something to change.
 func waits(r *toolReader, a *engine.Action) bool {
 	unless := r.tool.row.Waits
 	if unless == "true" || unless != "" && r.args[unless] != false {

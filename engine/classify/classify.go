@@ -45,25 +45,25 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// Version is raised by hand when the facts of some event change, so that
-// replays can tell facts of different classifiers apart.
+// Version is raised by hand when the facts of some event change, so that replays can
+// distinguish the facts of different classifiers.
 const Version = 12
 
-// Classifier makes facts of events. The same event in the same world has the
-// same facts. It holds no state and may be used by several goroutines.
+// Classifier derives facts from events. The same event in the same world has the same
+// facts. It has no state and is safe for concurrent use.
 type Classifier struct {
 	World   place.World
 	MAC     func([]byte) string // keyed digest in lower-case hex, at least 16 digits
 	Limit   int                 // bytes of facts as JSON; 0: engine.MaxFacts
-	Program string              // absolute path of reviewer, which calls may be modified to use; empty: not known
-	Secrets *rows.Set           // whose forms of tokens are masked whatever the policy's rows say
-	Rows    *rows.Set           // by which events are read that bring no rows of a policy; nil: those of Shipped
-	Shipped func() *rows.Set    // asked where no policy could be loaded: what is recorded then is masked as ever; nil: nothing is known
+	Program string              // absolute path of reviewer, which modified calls may use; empty: unknown
+	Secrets *rows.Set           // token formats that are always masked, whatever the policy's rows say
+	Rows    *rows.Set           // rows for events that bring none of a policy; nil: those of Shipped
+	Shipped func() *rows.Set    // used if no policy could be loaded, so that records are masked as usual; nil: nothing is known
 }
 
-// Classify returns the facts of an event. workspace is the session's pinned
-// folder, absolute; empty: none. An error means that nothing could be made of
-// the event, and the caller must treat the call as not allowed.
+// Classify returns the facts of an event. workspace is the session's fixed folder,
+// absolute; empty: none. An error means that the event could not be classified, and the
+// caller must not allow the call.
 func (c *Classifier) Classify(ctx context.Context, e engine.Event, workspace string) (engine.Facts, error) {
 	if c.MAC == nil || len(c.MAC(nil)) < 16 {
 		return engine.Facts{}, errors.New("classify event: no MAC of at least 16 hex digits; set Classifier.MAC")
@@ -139,7 +139,7 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 	return nil
 }
 
-// shellInput returns what is known about the place where a call runs.
+// shellInput returns what is known about where a call runs.
 func (c *Classifier) shellInput(e engine.Event) shell.Input {
 	set := c.rowsOf(e)
 	in := shell.Input{Cwd: abstract.Value{Text: place.Slashes(e.CWD)}, Home: c.World.Home, Program: c.Program, Guard: c.World.Guard,
@@ -151,7 +151,7 @@ func (c *Classifier) shellInput(e engine.Event) shell.Input {
 	return in
 }
 
-// rowsOf returns the rows by which an event is read.
+// rowsOf returns the rows used to classify an event.
 func (c *Classifier) rowsOf(e engine.Event) *rows.Set {
 	if set, ok := e.Rows.(*rows.Set); ok {
 		return set
@@ -162,8 +162,8 @@ func (c *Classifier) rowsOf(e engine.Event) *rows.Set {
 	return c.Rows
 }
 
-// decodeArgs returns the canonical bytes of a call's arguments, and the
-// arguments where they are an object. No arguments are an empty object.
+// decodeArgs returns the canonical bytes of a call's arguments, and the arguments if they
+// are an object. Missing arguments count as an empty object.
 func decodeArgs(raw json.RawMessage) ([]byte, map[string]any, error) {
 	if len(raw) == 0 {
 		raw = json.RawMessage("{}")
@@ -202,8 +202,7 @@ func (c *Classifier) listDir() func(string) ([]string, error) {
 	}
 }
 
-// result describes the result of a call; a is what it was, nil if that is not
-// known.
+// result describes the result of a call; a is the call's action, nil if unknown.
 func result(set *rows.Set, m *mask.Masker, r *engine.Result, a *engine.Action, k *marks.Marker) *engine.ResultFacts {
 	f := &engine.ResultFacts{Outcome: engine.OutcomeRan, Interrupted: r.Interrupted, MS: max(r.DurationMS, 0)}
 	switch {
@@ -241,7 +240,7 @@ func result(set *rows.Set, m *mask.Masker, r *engine.Result, a *engine.Action, k
 	return f
 }
 
-// namesOf are the marks of what is only named in an answer from elsewhere.
+// namesOf returns the marks of what an answer from outside merely names.
 func namesOf(k *marks.Marker, text string, a *engine.Action) []string {
 	if a == nil || marks.ReadsSecrets(a) || !slices.Contains(a.Types, engine.TypeMCPCall) &&
 		!slices.ContainsFunc(a.Effects, func(e engine.Effect) bool { return e.Kind == engine.EffectNetwork && !e.Loopback }) {
@@ -250,11 +249,10 @@ func namesOf(k *marks.Marker, text string, a *engine.Action) []string {
 	return k.OfNames(text)
 }
 
-// maxError is how much of an error's text is examined for its class: the first
-// lines.
+// maxError is how much of an error's text is used to find its class: the first lines.
 const maxError = 16 << 10
 
-// resource returns the one thing that names the call for access rules.
+// resource returns the text that identifies the call for access rules.
 func resource(r *toolReader, masked map[string]any) string {
 	for _, name := range r.tool.resource {
 		if s, ok := masked[name].(string); ok && s != "" {
@@ -308,8 +306,8 @@ func maskEffects(list []engine.Effect, m *mask.Masker, folded *mask.Masker) {
 	}
 }
 
-// marker returns what makes marks for a session in a workspace. Names of both are
-// none, nor is that of the branch that is checked out.
+// marker returns a Marker for a session in a workspace. The names of the session's folders
+// and of the current branch are not marks.
 func (c *Classifier) marker(m *mask.Masker, workspace, session string) *marks.Marker {
 	looks := marks.MaxLooks
 	branch := sync.OnceValue(func() string { return c.branch(workspace) })
@@ -330,8 +328,8 @@ func (c *Classifier) marker(m *mask.Masker, workspace, session string) *marks.Ma
 	}}
 }
 
-// branch is the name of the branch that is checked out in a workspace; empty if
-// there is none, or where it is not known.
+// branch returns the name of the checked-out branch of a workspace; empty if there is none,
+// or if it is unknown.
 func (c *Classifier) branch(workspace string) string {
 	if workspace == "" || c.World.ReadFile == nil {
 		return ""
@@ -344,8 +342,7 @@ func (c *Classifier) branch(workspace string) string {
 	return name
 }
 
-// Mask takes the secrets out of a text that is not part of an event, such as
-// the words of an error.
+// Mask removes secrets from a text that is not part of an event, such as an error message.
 func (c *Classifier) Mask(text string) string {
 	m := &mask.Masker{Mac: c.MAC, Formats: mask.FormatsOf(c.Rows, c.Secrets)}
 	m.Remember(text)

@@ -12,11 +12,11 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// maxPlain is the length above which a text argument counts as content: names,
-// paths, queries and messages are shorter.
+// maxPlain is the length above which a text argument counts as content: names, paths,
+// queries and messages are shorter.
 const maxPlain = 2048
 
-// contentMap is a ContentFacts as it is among arguments.
+// contentMap returns ContentFacts in the form in which they replace an argument.
 func contentMap(f engine.ContentFacts) map[string]any {
 	m := map[string]any{"bytes": f.Bytes, "lines": f.Lines}
 	if f.MAC != "" {
@@ -64,7 +64,7 @@ func appendTexts(list []string, v any) []string {
 	return list
 }
 
-// arguments masks a call's arguments and takes contents out of them.
+// arguments masks a call's arguments and replaces contents.
 type arguments struct {
 	mask     *mask.Masker
 	names    []string // nested arguments that are contents
@@ -134,7 +134,7 @@ func (a *arguments) text(s, path, key string) any {
 	return a.mask.Text(s)
 }
 
-// named masks a value that only its argument's name shows to be a secret.
+// named masks a value that is recognisable as a secret only by the argument's name.
 func (a *arguments) named(key, s string) (string, bool) {
 	lead := key + "="
 	spans := a.mask.Secrets(lead + s)
@@ -144,7 +144,7 @@ func (a *arguments) named(key, s string) (string, bool) {
 	return a.mask.Replacement(spans[0].Kind, s), true
 }
 
-// number keeps integers that every reader takes alike; others become text.
+// number keeps integers that every reader interprets alike; others become text.
 func number(n json.Number) any {
 	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil && i > -1<<53 && i < 1<<53 {
 		return i

@@ -8,9 +8,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// Places reports what the texts of a tool's argument are, at whatever depth it
-// stands. A tool that is not known may write any of its arguments. The text
-// that an edit replaces is in no place: it is there already, and goes.
+// Places classifies the texts of a tool's argument, at any depth. An unknown tool may write
+// any of its arguments. The text that an edit replaces has no place: it already exists, and
+// is removed.
 func Places(known engine.Rows) func(name, argument string) []engine.Place {
 	set := setOf(known)
 	return func(name, argument string) []engine.Place {
@@ -30,8 +30,8 @@ func Places(known engine.Rows) func(name, argument string) []engine.Place {
 	}
 }
 
-// Actions lists the dotted names that actions have. One that ends in * stands
-// for all that begin so: the tools of MCP servers, and those that are not known.
+// Actions lists the dotted names of actions. A name that ends in * covers all with that
+// prefix: the tools of MCP servers, and unknown tools.
 func Actions(known engine.Rows) []string {
 	set := setOf(known)
 	names := map[string]bool{"mcp.*": true, "unknown.*": true}

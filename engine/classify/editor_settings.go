@@ -31,7 +31,7 @@ func (r *toolReader) editorClass(res *place.Resolver, e *engine.Effect) engine.C
 	}
 	agents := begins("settings.agents")
 	before, known := res.Now(e)
-	if !known && r.name == "Write" && res.World.ReadFile == nil { // a transcript: all that is known is what is written
+	if !known && r.name == "Write" && res.World.ReadFile == nil { // in a transcript, only the written text is known
 		before, known = "{}", true
 	}
 	switch {
@@ -43,9 +43,8 @@ func (r *toolReader) editorClass(res *place.Resolver, e *engine.Effect) engine.C
 	return engine.ClassStartup
 }
 
-// onlyMinor reports whether a call changes settings of the client in the
-// workspace, and of those only such as policy lists: what it looks like, and
-// which model answers.
+// onlyMinor reports whether a call changes only those settings of the client in the
+// workspace that the policy lists as minor, such as its appearance or the model.
 func (r *toolReader) onlyMinor(res *place.Resolver, e *engine.Effect) bool {
 	if e.Class != engine.ClassAgent || e.Location != engine.LocationInside || e.Certainty != engine.CertaintyExact || e.Command >= 0 ||
 		path.Base(path.Dir(e.Target)) == ".vscode" {
@@ -59,8 +58,8 @@ func (r *toolReader) onlyMinor(res *place.Resolver, e *engine.Effect) bool {
 	return known && r.changesOnly(before, func(name string) bool { return slices.Contains(minor, name) })
 }
 
-// changesOnly reports whether a call of Write or Edit changes settings of some
-// names and no others. What the file holds afterwards must be known in full.
+// changesOnly reports whether a call of Write or Edit changes only settings with certain
+// names. The resulting contents of the file must be completely known.
 func (r *toolReader) changesOnly(before string, may func(name string) bool) bool {
 	after, known := r.then(before)
 	if !known {
@@ -71,7 +70,7 @@ func (r *toolReader) changesOnly(before string, may func(name string) bool) bool
 	return read && readNext && changes(old, next, may)
 }
 
-// then is what a file holds after a call of Write or Edit.
+// then returns the contents of a file after a call of Write or Edit.
 func (r *toolReader) then(before string) (text string, known bool) {
 	switch r.name {
 	case "Write":
@@ -85,7 +84,7 @@ func (r *toolReader) then(before string) (text string, known bool) {
 	return "", false
 }
 
-// changes reports whether two settings differ in nothing but what may change.
+// changes reports whether two versions of settings differ only in what may change.
 func changes(old, next map[string]json.RawMessage, may func(name string) bool) bool {
 	both := maps.Clone(old)
 	maps.Copy(both, next)

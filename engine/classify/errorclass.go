@@ -11,10 +11,9 @@ import (
 // maxClass bounds an error class, in bytes.
 const maxClass = 80
 
-// errorClass returns what kind of error a text reports: its first line that
-// says something, without what differs from one time to the next (paths,
-// numbers, hexadecimal digits, quoted text, times). The same mistake made
-// twice has the same class.
+// errorClass returns the class of an error text: its first meaningful line, without what
+// differs from one time to the next (paths, numbers, hexadecimal digits, quoted text,
+// times). The same mistake made twice has the same class.
 func errorClass(text string) string {
 	lead := ""
 	for line := range strings.Lines(text) {
@@ -36,7 +35,7 @@ func errorClass(text string) string {
 	return lead
 }
 
-// cutExitCode takes off "Exit code N", as Claude Code begins its errors.
+// cutExitCode removes the "Exit code N" with which Claude Code begins its errors.
 func cutExitCode(line string) (string, bool) {
 	low := mask.Lower(line)
 	for _, lead := range []string{"exit code ", "error: exit code ", "command failed with exit code "} {
@@ -80,8 +79,8 @@ func withoutQuoted(s string) string {
 	return b.String()
 }
 
-// normaliseWord drops a word that is a path, URL, number or time, and keeps
-// the punctuation that follows it.
+// normaliseWord drops a word that is a path, URL, number or time, and keeps the punctuation
+// after it.
 func normaliseWord(w string) string {
 	core := strings.TrimRight(w, ":;,.)]!?")
 	tail := w[len(core):]
@@ -110,8 +109,7 @@ func colon(tail string) string {
 	return ""
 }
 
-// fileLike reports whether a word is a file name, with a position after it or
-// not.
+// fileLike reports whether a word is a file name, perhaps followed by a position.
 func fileLike(w string) bool {
 	name, _, _ := strings.Cut(w, ":")
 	i := strings.LastIndexByte(name, '.')

@@ -10,10 +10,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// maxFlows bounds the flows of one action.
+// maxFlows limits the flows of one action.
 const maxFlows = 16
 
-// flowsOf are the flows of an action, each once.
+// flowsOf returns the flows of an action, each once.
 func flowsOf(r *toolReader, res *place.Resolver) []engine.Flow {
 	var list []engine.Flow
 	for _, raw := range slices.Concat(r.script.Flows, r.ownFlows()) {
@@ -26,7 +26,7 @@ func flowsOf(r *toolReader, res *place.Resolver) []engine.Flow {
 		f.Loopback = place.Loopback(f.Host)
 		owned := false
 		if f.Own, owned = shell.Belongs(r.in.Rows, raw, f.Host); raw.What == engine.FlowToken && !owned {
-			continue // nobody knows to whom it belongs: the tokens that services make for themselves
+			continue // the owner of tokens that services generate for themselves is unknown
 		}
 		if len(list) < maxFlows && !slices.Contains(list, f) {
 			list = append(list, f)
@@ -35,9 +35,8 @@ func flowsOf(r *toolReader, res *place.Resolver) []engine.Flow {
 	return list
 }
 
-// ownFlows are the tokens in the arguments of a tool that is not a shell: of
-// one that talks to hosts, of one of a server, and of one that writes to
-// someone.
+// ownFlows returns the tokens in the arguments of a tool that is not a shell: of tools that
+// contact hosts, of MCP tools, and of tools that write to someone.
 func (r *toolReader) ownFlows() []abstract.RawFlow {
 	to := r.listeners()
 	if len(to) == 0 || r.in.Tokens == nil {
@@ -54,8 +53,7 @@ func (r *toolReader) ownFlows() []abstract.RawFlow {
 	return list
 }
 
-// listeners are who gets what is in a tool's arguments, as far as the tool is
-// not one that runs code.
+// listeners returns the recipients of a tool's arguments, if the tool does not run code.
 func (r *toolReader) listeners() []string {
 	var to []string
 	for _, e := range r.script.Effects {

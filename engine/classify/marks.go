@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// markedTexts are the raw texts of a call: first what says what is done, then
+// markedTexts returns the raw texts of a call: first those that describe the call, then
 // contents.
 func markedTexts(r *toolReader) []string {
 	var short, long []string

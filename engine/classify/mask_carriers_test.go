@@ -119,7 +119,7 @@ func TestMaskLeavesLikes(t *testing.T) {
 	}
 }
 
-// TestMaskCarriers: what a text holds is found alike, whatever carries it: a
+// TestMaskCarriers: the contents of a text is found alike, whatever carries it: a
 // command, a file's content, an argument of a server, a result, a prompt.
 func TestMaskCarriers(t *testing.T) {
 	r := rand.New(rand.NewPCG(24, 25))

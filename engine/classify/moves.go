@@ -6,10 +6,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// keepMoves makes new names of those moves after which a file is still at hand:
-// what moves is not deleted. Where it lands in a temporary directory, on a device
-// or nowhere that is known about, and where it belongs to the system, it counts as
-// gone.
+// keepMoves turns moves after which a file is still available into renames: a moved file is
+// not deleted. If it lands in a temporary directory, on a device or in an unknown place, or
+// belongs to the system, it counts as deleted.
 func keepMoves(list []engine.Effect) {
 	kept := landsAtHand(list)
 	for i := range list {
@@ -28,7 +27,7 @@ func keepMoves(list []engine.Effect) {
 	}
 }
 
-// moving is a command that moves things, and the machine on which it does.
+// moving is a command that moves files, and the machine on which it runs.
 type moving struct {
 	command int
 	host    string
@@ -36,8 +35,8 @@ type moving struct {
 
 func moveOf(e *engine.Effect) moving { return moving{e.Command, e.Host} }
 
-// landsAtHand returns, for each command that moves things, whether all of them end
-// up where they can be found.
+// landsAtHand returns, for each command that moves files, whether all of them remain
+// available.
 func landsAtHand(list []engine.Effect) map[moving]bool {
 	kept := map[moving]bool{}
 	for i := range list {
@@ -50,15 +49,15 @@ func landsAtHand(list []engine.Effect) map[moving]bool {
 	return kept
 }
 
-// onThisMachine reports whether a place keeps what is moved to it.
+// onThisMachine reports whether files moved to a place stay on this machine.
 func onThisMachine(e *engine.Effect) bool {
 	return slices.Contains([]engine.Location{engine.LocationInside, engine.LocationSelf, engine.LocationOutside, engine.LocationHome,
 		engine.LocationSystem, engine.LocationUnknown}, e.Location)
 }
 
-// mayMove reports whether a file at a place is missed by nobody who finds it
-// elsewhere. Programs and settings of the system are looked for where they are,
-// and a pattern from the root on stands for some of them.
+// mayMove reports whether nothing depends on a file being at a place. Programs and settings
+// of the system must stay where they are, and a pattern that starts at the root covers some
+// of them.
 func mayMove(e *engine.Effect) bool {
 	return e.Target != "/" && slices.Contains([]engine.Location{engine.LocationInside, engine.LocationSelf, engine.LocationOutside,
 		engine.LocationHome, engine.LocationTemp, engine.LocationUnknown}, e.Location)

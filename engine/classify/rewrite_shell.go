@@ -25,7 +25,7 @@ type draft struct {
 	touched  map[int]bool // commands
 }
 
-// wordEdit is what becomes of one word of a call.
+// wordEdit is the edit of one word of a call.
 type wordEdit struct {
 	before []string // words to put in front of it
 	gone   bool

@@ -16,25 +16,25 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// NewRows reads what the layers of a policy know of programs, for events to be
-// read by. A row is parsed when a call needs it.
+// NewRows reads what the layers of a policy know about programs, to classify events with.
+// Rows are parsed on demand.
 func NewRows(layers []rows.Layer) *rows.Set { return rows.New(layers) }
 
-// Where the examples of rows run: the home of nobody, with nothing in it.
+// The environment in which examples of rows run: an empty home directory of no one.
 const (
 	exampleHome      = "/home/ana"
 	exampleWorkspace = "/srv/shop"
 )
 
-// TryExample reports the result of a command that is not as an example of a row
-// says; empty: all is. found is its result, a line for each effect.
+// TryExample reports how the result of a command differs from what an example of a row
+// expects; empty: it does not. found is the result, a line for each effect.
 func TryExample(ctx context.Context, set *rows.Set, ex rows.Example) (wrong, found []string, err error) {
 	call := rows.ToolExample{Args: map[string]any{"command": ex.Run}, Effects: ex.Effects, Never: ex.Never, Signals: ex.Signals}
 	return TryTool(ctx, set, "Bash", call)
 }
 
-// TryTool is TryExample for a call of a tool, as a row of tools/ has for an
-// example; the tool is that of the row where the example names none.
+// TryTool is TryExample for a call of a tool, for an example of a row of tools/; the tool
+// is that of the row if the example names none.
 func TryTool(ctx context.Context, set *rows.Set, tool string, ex rows.ToolExample) (wrong, found []string, err error) {
 	c := &Classifier{World: place.World{Home: exampleHome}, MAC: exampleMAC, Rows: set}
 	args, err := json.Marshal(ex.Args)
@@ -73,8 +73,8 @@ func TryTool(ctx context.Context, set *rows.Set, tool string, ex rows.ToolExampl
 	return wrong, found, nil
 }
 
-// TryToken reports what is wrong with an example of a row of tokens, in which a
-// secret of the kind is, or no secret at all; empty: nothing.
+// TryToken reports what is wrong with an example of a row of tokens, which must contain a
+// secret of the kind, or no secret at all; empty: nothing.
 func TryToken(set *rows.Set, kind, text string, match bool) (wrong string, err error) {
 	found, err := mask.Tried(set, text)
 	kinds := strings.Join(slices.Sorted(maps.Keys(found)), ", ")
@@ -91,15 +91,13 @@ func TryToken(set *rows.Set, kind, text string, match bool) (wrong string, err e
 	return "", nil
 }
 
-// exampleMAC is a keyed digest whose key everyone knows: examples hold no
-// secrets.
+// exampleMAC is a keyed digest with a public key: examples contain no secrets.
 func exampleMAC(b []byte) string {
 	sum := sha256.Sum256(append([]byte("examples"), b...))
 	return hex.EncodeToString(sum[:])
 }
 
-// effectWords spell an effect out as examples do: kind, verb, target, and what
-// else holds of it.
+// effectWords describes an effect as examples do: kind, verb, target, and other properties.
 func effectWords(e engine.Effect) []string {
 	words := []string{string(e.Kind), e.Verb}
 	for _, text := range []string{e.Short, e.Target, e.Object, e.Host, e.Mode, string(e.Reversibility)} {
@@ -122,12 +120,12 @@ func holdsAll(words, wanted []string) bool {
 	return !slices.ContainsFunc(wanted, func(w string) bool { return !slices.Contains(words, w) })
 }
 
-// TryPath reports whether a path is of the class that a row of places/ speaks of:
-// the result of an example of such a row.
+// TryPath reports whether a path belongs to the class of a row of places/: the result of an
+// example of such a row.
 func TryPath(set *rows.Set, class, path string) bool { return place.TryRow(set, class, path) }
 
-// Reclassed returns a function that reports whether a path in a session's
-// workspace is of another class by the rows of one set than by those of another.
+// Reclassed returns a function that reports whether a path in a session's workspace has a
+// different class by the rows of one set than by those of another.
 func Reclassed(then, now *rows.Set) func(workspace, path string) bool {
 	return place.Reclassed(then, now)
 }

@@ -24,7 +24,7 @@ type toolReader struct {
 	script   abstract.Script
 	contents map[string]string // argument path -> text that is not stored
 	wrong    bool              // the arguments are not what the tool takes
-	strange  bool              // the tool is not known
+	strange  bool              // the tool is unknown
 	nested   int               // tools that have called this one
 	jsons    int               // texts of JSON around what is read
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // mcp reads a call of a server's tool: mcp__server__tool. What the server does
-// is not known; what the arguments plainly name is.
+// is unknown; what the arguments plainly name is.
 func (r *toolReader) mcp() {
 	server, name, ok := strings.Cut(strings.TrimPrefix(r.name, "mcp__"), "__")
 	if !ok || server == "" || name == "" {
@@ -53,7 +53,7 @@ func (r *toolReader) nameSent() {
 }
 
 // ends is a server's tool whose name says that something ends, unless its
-// arguments say which files those are. What the server is about is not known,
+// arguments say which files those are. What the server is about is unknown,
 // as it is not of a program that is in no table.
 func (r *toolReader) ends(server, name string) {
 	verb, object := operation.WordsOf(r.in.Rows).Ending(name)
@@ -86,7 +86,7 @@ const (
 // maxScan bounds how deep arguments of unknown tools are examined.
 const maxScan = 6
 
-// scan looks for effects in the arguments of a tool whose arguments are not known.
+// scan looks for effects in the arguments of a tool whose arguments are unknown.
 func (r *toolReader) scan(verb string) { r.scanMap(r.args, verb, 0) }
 
 func (r *toolReader) scanMap(m map[string]any, verb string, depth int) {

@@ -171,7 +171,7 @@ func TestWindowsBudget(t *testing.T) {
 	}
 }
 
-// blindScript says that what is deleted is not known.
+// blindScript says that what is deleted is unknown.
 func blindScript(s abstract.Script) bool {
 	return slices.ContainsFunc(s.Effects, func(e abstract.RawEffect) bool { return e.Target.Sure != abstract.Literal })
 }

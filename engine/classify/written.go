@@ -76,7 +76,7 @@ func (c *Classifier) codeOf(w writing, r *toolReader, res *place.Resolver, m *ma
 	return code, code.Digest != "" || whole && w.edit
 }
 
-// wholeText is what a file holds before and after a text is put into it, and whether
+// wholeText is the contents of a file before and after a text is put into it, and whether
 // that is all of it.
 func (c *Classifier) wholeText(w writing, e *engine.Effect) (before, now string, whole bool) {
 	if e.Exists == "yes" && c.World.ReadHead != nil {

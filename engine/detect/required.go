@@ -24,7 +24,7 @@ func required(tree *syntax.Regexp) []string {
 // literalInfo is what is known about the texts that a pattern, or part of one,
 // matches.
 type literalInfo struct {
-	whole []string // the texts are exactly these; nil: not known
+	whole []string // the texts are exactly these; nil: unknown
 	best  []string // each of the texts contains one of these; nil: unknown
 }
 
@@ -210,7 +210,7 @@ func shortestOf(words []string) int {
 type concatenation struct {
 	whole  []string // of all parts since the last unknown one; nil: none yet
 	best   []string
-	broken bool // some part was not known
+	broken bool // some part was unknown
 }
 
 func (j *concatenation) add(k literalInfo) {

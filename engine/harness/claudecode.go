@@ -115,7 +115,7 @@ func knownEvent(name string) bool {
 
 // mayPrecede reports whether a tool call may follow an event of unknown name: a
 // misspelt one, or one of a newer client. Names of something that has ended are
-// excluded, since a denial there would erase prompts or force the agent on.
+// excluded, since a denial there would erase prompts or force the agent to continue.
 func mayPrecede(event string) bool {
 	if knownEvent(event) {
 		return false

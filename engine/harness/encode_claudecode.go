@@ -65,7 +65,7 @@ func EncodeClaudeCode(event string, a engine.Answer) (stdout []byte, stderr stri
 // FailClaudeCode encodes an answer if there is none: a denial before a tool
 // call, and where the event is unknown. Everywhere else it is silent: a failing
 // hook there would erase the person's prompt, end the agent's loop or force it
-// on.
+// to continue.
 func FailClaudeCode(event, text string) (stdout []byte, stderr string, exit int) {
 	phase := answerPhase(event)
 	if phase == engine.PhasePre && event != permissionRequest {

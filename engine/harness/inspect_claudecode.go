@@ -199,7 +199,7 @@ func ownProblems(o OwnHook, raw json.RawMessage, client string) []string {
 		report(o.Form == "shell" && !failsClosed, "no `|| exit 2`, so a failing hook lets the call run")
 		return found
 	}
-	report(o.Form == "shell" && failsClosed, "`|| exit 2` erases prompts or forces the agent on when the hook fails")
+	report(o.Form == "shell" && failsClosed, "`|| exit 2` erases prompts or forces the agent to continue when the hook fails")
 	return found
 }
 

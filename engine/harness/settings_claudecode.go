@@ -51,7 +51,7 @@ func ClaudeCodeTimeout(event string) time.Duration {
 const execSince = "2.1.295"
 
 // ExecForm reports whether a client of a version is given the exec form (a
-// program and its arguments, no shell). Where the version is not known, it is
+// program and its arguments, no shell). Where the version is unknown, it is
 // not.
 func ExecForm(client string) bool {
 	return client != "" && atLeast(client, execSince)
@@ -103,7 +103,7 @@ func (c HookCommand) handler(event string) handler {
 		h.Shell = "bash" // PowerShell 5 knows no ||, and would let the call run
 	}
 	if event == preToolUse {
-		// Nowhere else: exit 2 erases prompts, ends loops and forces the agent on.
+		// Nowhere else: exit 2 erases prompts, ends loops and forces the agent to continue.
 		h.Command += " || exit 2"
 	}
 	return h

@@ -20,7 +20,7 @@ func command(client string) HookCommand {
 }
 
 // Each case: settings before and after an installation. Installing again
-// changes nothing, and uninstalling gives back what others had put there.
+// changes nothing, and uninstalling restores what others had put there.
 func TestInstall(t *testing.T) {
 	paths, _ := filepath.Glob("testdata/settings/*.txtar")
 	if len(paths) == 0 {
@@ -163,7 +163,7 @@ func TestInspect(t *testing.T) {
 		{"exec without onFailure", `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","command":"/bin/reviewer","args":["hook","claude-code","PreToolUse","--home=/state"]}]}]}}`, "2.1.200",
 			"own PreToolUse [*] exec /bin/reviewer \"/state\" 0s\n- clients below 2.1.295 run the call when a program in exec form is missing\n- no onFailure: block, so a failing hook lets the call run\n"},
 		{"exit 2 elsewhere", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/bin/reviewer hook claude-code Stop --home \"/my state\" || exit 2"}]}]}}`, "",
-			"own Stop [] shell /bin/reviewer \"/my state\" 0s\n- `|| exit 2` erases prompts or forces the agent on when the hook fails\n"},
+			"own Stop [] shell /bin/reviewer \"/my state\" 0s\n- `|| exit 2` erases prompts or forces the agent to continue when the hook fails\n"},
 	} {
 		if d := cmp.Diff(c.want, printed(Inspect([]byte(c.settings), c.client))); d != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, d)

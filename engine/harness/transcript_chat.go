@@ -46,7 +46,7 @@ func onOneLine(raw json.RawMessage) []byte {
 	return b.Bytes()
 }
 
-// alone reads a file that holds one array and nothing else.
+// alone reads a file that contains one array and nothing else.
 func (d *docReader) alone(element func() error) error {
 	if err := d.array(element); err != nil {
 		return err

@@ -20,7 +20,7 @@ type codexLine struct {
 	Payload   json.RawMessage `json:"payload"`
 }
 
-// codexItem is what a line holds: what the model and its tools said
+// codexItem is the contents of a line: what the model and its tools said
 // (response_item), what was shown of it (event_msg), and the state of a turn.
 type codexItem struct {
 	Type      string          `json:"type"`

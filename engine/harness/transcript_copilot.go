@@ -142,7 +142,7 @@ func (s *translator) copilotCall(d copilotData) {
 	s.call(d.Call, tool, d.Arguments)
 }
 
-// copilotResult is what a call gave back. A command that failed is a success of
+// copilotResult is the result of a call. A command that failed is a success of
 // its tool.
 func copilotResult(d copilotData) engine.Result {
 	text := contentText(d.Result.Content)

@@ -25,7 +25,7 @@ func newDocReader(r io.Reader) *docReader {
 	return &docReader{in, json.NewDecoder(bufio.NewReaderSize(in, 64<<10))}
 }
 
-// whole reads a file that holds one object and nothing else.
+// whole reads a file that contains one object and nothing else.
 func (d *docReader) whole(field func(key string) error) error {
 	if err := d.object(field); err != nil {
 		return err

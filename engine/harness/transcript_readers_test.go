@@ -265,7 +265,7 @@ func TestDeepTrajectory(t *testing.T) {
 }
 
 // fuzzReader feeds a reader with its own fixtures and what the fuzzer makes of
-// them: nothing is fatal, and what holds of a transcript holds.
+// them: nothing is fatal, and the invariants of a transcript are kept.
 func fuzzReader(f *testing.F, format string) {
 	for _, path := range fixtures(f) {
 		raw, err := os.ReadFile(path)

@@ -18,7 +18,7 @@ import (
 type translator struct {
 	out   Transcript
 	at    int              // number of the line, message or step
-	now   int64            // its time, Unix milliseconds; 0: not known
+	now   int64            // its time, Unix milliseconds; 0: unknown
 	agent string           // the current sub-agent
 	cwd   string           //
 	mode  string           //

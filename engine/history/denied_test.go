@@ -274,7 +274,7 @@ func TestDeniedAndRan(t *testing.T) {
 	}
 }
 
-// What a program does with its words is not known, and that of many services is
+// What a program does with its words is unknown, and that of many services is
 // not named: another way to it is the same words, however they are started.
 func TestDeniedWords(t *testing.T) {
 	program := func(target string, c engine.Command, effects ...engine.Effect) engine.Action {

@@ -157,7 +157,7 @@ func (s *goalState) named(e *engine.Effect) bool {
 }
 
 // given reports whether a person wrote the path of an effect in full, or that
-// of a folder that holds it. A directory just below the root is not a place to
+// of a folder that contains it. A directory just below the root is not a place to
 // work in.
 func (s *goalState) given(e *engine.Effect) bool {
 	if e.Host != "" || e.Short == "" || e.Certainty != engine.CertaintyExact && e.Certainty != engine.CertaintyGlob {

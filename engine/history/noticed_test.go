@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What a policy noticed that found what the log holds is what the log holds,
+// What a policy noticed that found the contents of the log is the contents of the log,
 // whatever happened: agents that are forgotten, more findings than are kept,
 // calls that nobody reviewed.
 func TestNoticedIsWhatIsRecorded(t *testing.T) {

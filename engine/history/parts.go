@@ -82,7 +82,7 @@ type ringEntry struct {
 	Goal    bool              `json:"g,omitempty"` // a goal was known
 	Named   bool              `json:"j,omitempty"` // it touched what a person named
 	Words   int64             `json:"u,omitempty"` // share of its words that people used, in percent
-	News    bool              `json:"z,omitempty"` // it brought something that was not known
+	News    bool              `json:"z,omitempty"` // it brought something that was unknown
 	Check   bool              `json:"c,omitempty"`
 	Waits   bool              `json:"x,omitempty"`
 	Into    string            `json:"i,omitempty"` // what it made of its target, shortened MAC; see undoes

@@ -11,7 +11,7 @@ import (
 const maxTrees = 8
 
 // madeTree returns the key of the working tree that an action has git make; of
-// several, that of the last one. A folder that is there already may be someone's:
+// several, that of the last one. A folder that already exists may be someone's:
 // git refuses it, and what comes after it in the same command may hide that.
 func madeTree(a *engine.Action) string {
 	key := ""

@@ -256,7 +256,7 @@ type Step struct {
 	Resource  string         `json:"resource,omitempty"` // what is called or touched, masked
 	State     State          `json:"state"`
 	After     bool           `json:"after,omitempty"` // after the session's first difference
-	From      engine.Verdict `json:"from,omitempty"`  // empty: not known
+	From      engine.Verdict `json:"from,omitempty"`  // empty: unknown
 	To        engine.Verdict `json:"to,omitempty"`
 	FromRules []string       `json:"from_rules"`
 	ToRules   []string       `json:"to_rules"`

@@ -30,7 +30,7 @@ type Side struct {
 
 // sideAnswer is a side's answer to one event.
 type sideAnswer struct {
-	verdict     engine.Verdict   // empty: not known
+	verdict     engine.Verdict   // empty: unknown
 	decision    *engine.Decision // nil: there is none
 	findings    []engine.Finding
 	noAnswer    bool   // there is no answer: nothing to compare

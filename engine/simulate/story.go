@@ -34,7 +34,7 @@ type RecordedEvent struct {
 	// whose facts are what they were.
 	Under func(context.Context, engine.Rows) *engine.Record
 
-	assumed string // whether files were there whose existence is not known: yes or no; empty: nothing is assumed
+	assumed string // whether files were there whose existence is unknown: yes or no; empty: nothing is assumed
 }
 
 // TranscriptOutcome is the outcome of a call in a transcript: its recorded decision, as far

@@ -35,7 +35,7 @@ func (r *sessionRun) sure(ctx context.Context, c *candidate, m RecordedEvent, st
 }
 
 // assumed returns the record as it would be if what its effects touch had been
-// there, or not, where that is not known.
+// there, or not, where that is unknown.
 func assumed(rec *engine.Record, word string) (*engine.Record, bool) {
 	if rec.Action == nil {
 		return rec, false

@@ -65,7 +65,7 @@ type transcriber struct {
 	seen          map[recorded]bool
 }
 
-// recorded is what a chain holds once.
+// recorded is the contents of a chain once.
 type recorded struct {
 	agent, call string
 	phase       engine.Phase

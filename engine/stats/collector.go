@@ -130,7 +130,7 @@ func (c *Collector) Add(r *engine.Record) {
 	}
 }
 
-// answered counts a record that holds an answer.
+// answered counts a record that contains an answer.
 func (c *Collector) answered(r *engine.Record) {
 	c.times.add(r.Answer.MS)
 	c.asked.see(r)

@@ -23,7 +23,7 @@ type query struct{ expr, legend string }
 // deletes its oldest part: differences below zero are none.
 func panels() []panel {
 	return []panel{
-		{"Interventions by type", "Interventions in runs, per hour.", "timeseries", "short",
+		{"Interventions by type", "Interventions per hour.", "timeseries", "short",
 			[]query{{perHour("sum by (type) (reviewer_interventions{$at})"), "{{type}}"}}},
 		{"Intervention effectiveness", "Share of interventions after which the issue did not return within 10 calls and a minute.", "timeseries", "percentunit",
 			[]query{{`(sum by (type) (reviewer_interventions{$at,outcome="helped"}) or 0 * sum by (type) (reviewer_interventions{$at,outcome="returned"})) / sum by (type) (reviewer_interventions{$at,outcome=~"helped|returned"})`, "{{type}}"}}},

@@ -47,11 +47,11 @@ func Metrics() []Metric {
 			each(func(d *Document) []Pattern { return d.Patterns }, func(p Pattern) (int64, []string) { return p.Count, []string{p.Pattern, p.Level} })},
 		{"reviewer_pattern_sessions", "Sessions in which a pattern was found, by its level.", []string{"pattern", "level"},
 			each(func(d *Document) []Pattern { return d.Patterns }, func(p Pattern) (int64, []string) { return p.Sessions, []string{p.Pattern, p.Level} })},
-		{"reviewer_interventions", "Interventions in runs, by rule or pattern and by outcome.", []string{"type", "issue", "outcome"},
+		{"reviewer_interventions", "Interventions by type, by rule or pattern, and by outcome.", []string{"type", "issue", "outcome"},
 			each(func(d *Document) []Intervention { return d.Interventions }, func(i Intervention) (int64, []string) {
 				return i.Count, []string{i.Type, i.Issue, string(i.Outcome)}
 			})},
-		{"reviewer_escalations", "How often something stricter was done about an issue that had come back.", []string{"issue"},
+		{"reviewer_escalations", "How often a returning issue led to a stricter intervention.", []string{"issue"},
 			each(func(d *Document) []Escalation { return d.Escalations }, func(e Escalation) (int64, []string) { return e.Count, []string{e.Issue} })},
 		{"reviewer_controls", "Actions of people: stopped, resumed, allowed.", []string{"do"},
 			each(func(d *Document) []Control { return d.Controls }, func(c Control) (int64, []string) { return c.Count, []string{c.Do} })},

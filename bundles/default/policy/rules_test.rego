@@ -51,7 +51,7 @@ test_what_a_rule_says if {
 	}]
 }
 
-# A condition that holds speaks for its row, if that has a decision.
+# A condition that is true makes its row fire, if that has a decision.
 test_findings_speak if {
 	got := spoken.rules with input as given.call({"findings": ["says_ask", "says_nothing", "no_rule_at_all"]})
 		with data.reviewer.catalog as given.catalog

@@ -18,7 +18,7 @@ import (
 type process struct {
 	pid, parent int
 	command     string // the whole command line
-	started     int64  // Unix milliseconds; 0: not known
+	started     int64  // Unix milliseconds; 0: unknown
 }
 
 // span is a time in which an agent's session ran.

@@ -80,7 +80,7 @@ func startOf(stat []string, boot int64) int64 {
 	return boot + n*1000/ticks
 }
 
-// bootTime is when the system was started, in Unix milliseconds; 0: not known.
+// bootTime is when the system was started, in Unix milliseconds; 0: unknown.
 func bootTime() int64 {
 	stat, err := os.ReadFile("/proc/stat")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // A reviewer that fails on events other than a call must not get into the
-// agent's way: the prompt arrives, and nothing forces the agent on. Before a
+// agent's way: the prompt arrives, and nothing forces the agent to continue. Before a
 // call it denies.
 func TestBrokenHookOnOtherEvents(t *testing.T) {
 	for _, w := range []Way{

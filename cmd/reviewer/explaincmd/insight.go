@@ -38,7 +38,7 @@ type explanation struct {
 	Rows     []matchedRow     `json:"rows,omitempty"` // by which the programs of the call are read
 }
 
-// finding is a condition that holds.
+// finding is a condition that is true.
 type finding struct {
 	engine.Finding
 	Layer string `json:"layer,omitempty"`
@@ -206,7 +206,7 @@ func (q *evaluator) catalogue(at func(layer, place string) string) {
 	}
 }
 
-// fired lists the conditions that hold and the rules that fired.
+// fired lists the conditions that are true and the rules that fired.
 func (q *evaluator) fired(x *explanation) {
 	said := map[string]bool{}
 	for _, r := range x.Decision.Rules {

@@ -186,7 +186,7 @@ func (g page) findings(x *explanation) {
 	if len(x.Findings) == 0 {
 		return
 	}
-	g.head("Conditions that hold")
+	g.head("Conditions that are true")
 	for _, f := range x.Findings {
 		text := f.ID
 		if f.Level != "" {

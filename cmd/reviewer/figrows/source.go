@@ -48,7 +48,7 @@ func checkDigest(archive string) error {
 	}
 	sum := sha512.Sum512(b)
 	if got := "sha512-" + base64.StdEncoding.EncodeToString(sum[:]); got != sourceDigest {
-		return fmt.Errorf("%s %s is another package than before:\ngot  %s\nwant %s", sourceName, sourceVersion, got, sourceDigest)
+		return fmt.Errorf("%s %s differs from the package taken before:\ngot  %s\nwant %s", sourceName, sourceVersion, got, sourceDigest)
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func (p *webPage) changes(m *simulate.Impact) {
 			m.Events.States[s]+m.Events.After[s])
 	}
 	p.put(`</tbody></table></div>
-<p class="faint">Hypothetical are the changes after the first difference in their session: the recorded history continues as it happened, but with a different answer the agent would have continued differently. The solid part of a bar is certain, the outlined part hypothetical. Events are prompts, results and stops, which cannot be blocked.</p></section>`)
+<p class="faint">Changes after the first difference in their session are hypothetical: the recorded history continues as it happened, but with a different answer the agent would have continued differently. The solid part of a bar is certain, the outlined part hypothetical. Events are prompts, results and stops, which cannot be blocked.</p></section>`)
 }
 
 func stateBar(t simulate.Tally, s simulate.State, full int64) markup {

@@ -58,7 +58,7 @@ func subject(ctx context.Context, a *cli.App, p, policy string) (trial.Subject, 
 	return CaseSubject(ctx, a, p, policy)
 }
 
-// isPolicy reports whether a folder holds what makes up a policy.
+// isPolicy reports whether a folder contains what makes up a policy.
 func isPolicy(dir string) bool { return hasAny(dir, "policy/*.rego") || holdsPolicy(dir) }
 
 // holdsPolicy is isPolicy for a folder in which a folder named policy may be another one.
@@ -76,7 +76,7 @@ func hasAny(dir string, patterns ...string) bool {
 	return false
 }
 
-// notPolicy is the error for a folder that holds no policy. It names policies that
+// notPolicy is the error for a folder that contains no policy. It names policies that
 // are below it.
 func notPolicy(dir string) error {
 	text := fmt.Sprintf("%s is not a policy: it has no .manifest, no settings.yaml, no *.rego and no rules/", dir)

@@ -20,7 +20,7 @@ func (r *release) archiveName(t target) string {
 
 // archive is a tar, or a zip for Windows, with one folder that holds everything.
 func (r *release) archive(b *build) ([]byte, error) {
-	files := slices.Concat(b.programs, b.common.texts)
+	files := slices.Concat(b.programs, b.texts)
 	names := map[string]string{"bash": "reviewer.bash", "fish": "reviewer.fish", "powershell": "reviewer.ps1", "zsh": "_reviewer"}
 	for _, shell := range shells() {
 		files = append(files, file{"completions/" + names[shell], 0o644, b.common.completions[shell]})

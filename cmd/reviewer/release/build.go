@@ -23,12 +23,12 @@ type build struct {
 	target
 	programs []file
 	info     *buildinfo.BuildInfo // of the first program
+	texts    []file               // LICENSE, README.md, the licences of dependencies
 	common   common
 }
 
 // common are the files that every target gets.
 type common struct {
-	texts       []file // LICENSE, README.md, the licences of dependencies
 	completions map[string][]byte
 	pages       []file // man pages
 }
@@ -60,9 +60,13 @@ func buildEnv(t target) []string {
 		"GOFIPS140=off"}
 }
 
-// compile builds all programs for a target.
+// compile builds all programs for a target, and collects the texts that come with them.
 func (r *release) compile(ctx context.Context, t target) (build, error) {
 	b := build{target: t}
+	var err error
+	if b.texts, err = r.texts(ctx, t); err != nil {
+		return b, err
+	}
 	dir, err := os.MkdirTemp("", "release")
 	if err != nil {
 		return b, err
@@ -88,14 +92,10 @@ func (r *release) compile(ctx context.Context, t target) (build, error) {
 	return b, nil
 }
 
-// commonFiles reads the texts, and asks a program for this machine, built with the tag
-// manpages, for its completions and pages.
+// commonFiles asks a program for this machine, built with the tag manpages, for its
+// completions and pages.
 func (r *release) commonFiles(ctx context.Context) (common, error) {
 	var c common
-	var err error
-	if c.texts, err = r.texts(ctx); err != nil {
-		return c, err
-	}
 	dir, err := os.MkdirTemp("", "release")
 	if err != nil {
 		return c, err

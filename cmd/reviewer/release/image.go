@@ -136,7 +136,7 @@ func (r *release) imageTar(b *build) ([]byte, error) {
 	for _, p := range b.programs {
 		files = append(files, file{"usr/bin/" + p.name, 0o755, p.content})
 	}
-	files = append(files, under("usr/share/doc/reviewer", b.common.texts)...)
+	files = append(files, under("usr/share/doc/reviewer", b.texts)...)
 	content, err := tarOf(files, r.time)
 	if err != nil {
 		return nil, err

@@ -12,8 +12,9 @@ import (
 )
 
 // texts are LICENSE and README.md, and the licences of Go and of every module that is
-// built into a program for any target.
-func (r *release) texts(ctx context.Context) ([]file, error) {
+// built into the programs for a target: what else is built in the same run does not
+// change an archive.
+func (r *release) texts(ctx context.Context, t target) ([]file, error) {
 	var files []file
 	for _, name := range []string{"LICENSE", "README.md"} {
 		content, err := os.ReadFile(filepath.Join(r.root, name))
@@ -22,7 +23,7 @@ func (r *release) texts(ctx context.Context) ([]file, error) {
 		}
 		files = append(files, file{name, 0o644, content})
 	}
-	dirs, err := r.moduleDirs(ctx)
+	dirs, err := r.moduleDirs(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -41,20 +42,18 @@ func (r *release) texts(ctx context.Context) ([]file, error) {
 	return files, nil
 }
 
-// moduleDirs are the folders of the modules in the programs, by their paths.
-func (r *release) moduleDirs(ctx context.Context) (map[string]string, error) {
+// moduleDirs returns the folders of the modules in the programs for a target, by module path.
+func (r *release) moduleDirs(ctx context.Context, t target) (map[string]string, error) {
 	dirs := map[string]string{}
-	for _, t := range r.targets {
-		for _, p := range programs() {
-			list, err := output(ctx, r.root, buildEnv(t), "go", "list", "-deps",
-				"-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}{{end}}{{end}}", p.pkg)
-			if err != nil {
-				return nil, err
-			}
-			for line := range strings.Lines(list) {
-				if name, dir, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
-					dirs[name] = dir
-				}
+	for _, p := range programs() {
+		list, err := output(ctx, r.root, buildEnv(t), "go", "list", "-deps",
+			"-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}{{end}}{{end}}", p.pkg)
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(list) {
+			if name, dir, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
+				dirs[name] = dir
 			}
 		}
 	}

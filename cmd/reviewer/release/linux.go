@@ -20,7 +20,7 @@ func (r *release) installed(b *build, zsh string) ([]file, error) {
 	for _, p := range b.programs {
 		files = append(files, file{"usr/bin/" + p.name, 0o755, p.content})
 	}
-	for _, t := range b.common.texts {
+	for _, t := range b.texts {
 		files = append(files, file{path.Join("usr/share/doc/reviewer", t.name), 0o644, t.content})
 	}
 	places := map[string]string{
@@ -50,7 +50,7 @@ func (r *release) deb(b *build) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	files = append(files, file{"usr/share/doc/reviewer/copyright", 0o644, copyright(b.common.texts)})
+	files = append(files, file{"usr/share/doc/reviewer/copyright", 0o644, copyright(b.texts)})
 	data, err := tarGzip(under(".", files), r.time)
 	if err != nil {
 		return nil, err

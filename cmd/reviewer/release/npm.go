@@ -63,7 +63,7 @@ func (r *release) writeNPM(d *folder, built []build) error {
 		}
 		main.Optional[p.Name] = p.Version
 	}
-	files := slices.Concat(plainTexts(built[0].common.texts), []file{{"bin/reviewer.js", 0o755, npmScript}})
+	files := slices.Concat(plainTexts(built[0].texts), []file{{"bin/reviewer.js", 0o755, npmScript}})
 	return r.addNPM(d, main, files)
 }
 
@@ -72,7 +72,7 @@ func (r *release) npmPlatform(b *build) (npmPackage, []file) {
 	system, cpu := npmName(b.target)
 	p := r.npmPackage("reviewer-" + system + "-" + cpu)
 	p.Files, p.OS, p.CPU = []string{"bin", "licenses"}, []string{system}, []string{cpu}
-	files := b.common.texts
+	files := b.texts
 	for _, program := range b.programs {
 		files = append(slices.Clone(files), file{"bin/" + program.name, 0o755, program.content})
 	}

@@ -35,15 +35,16 @@ func pretended() *release {
 	r := &release{version: "1.2.0-rc.1", time: time.Unix(1700000000, 0).UTC(), commit: strings.Repeat("ab", 20), targets: allTargets()}
 	r.build = func(_ context.Context, t target) (build, error) {
 		info := &buildinfo.BuildInfo{GoVersion: "go1.26.0", Deps: []*debug.Module{{Path: "lib.example/a", Version: "v1.0.0+incompatible", Sum: "h1:x"}}}
-		return build{target: t, programs: []file{{t.exe("reviewer"), 0o755, []byte(script)}}, info: info}, nil
+		b := build{target: t, programs: []file{{t.exe("reviewer"), 0o755, []byte(script)}}, info: info}
+		for _, name := range []string{"README.md", "LICENSE", "licenses/lib.example/a/LICENSE"} {
+			b.texts = append(b.texts, file{name, 0o644, []byte(name + "\n")})
+		}
+		return b, nil
 	}
 	r.common = func(context.Context) (common, error) {
 		c := common{completions: map[string][]byte{}, pages: []file{{"reviewer.1", 0o644, []byte(".TH X\n")}}}
 		for _, shell := range shells() {
 			c.completions[shell] = []byte("complete " + shell + "\n")
-		}
-		for _, name := range []string{"README.md", "LICENSE", "licenses/lib.example/a/LICENSE"} {
-			c.texts = append(c.texts, file{name, 0o644, []byte(name + "\n")})
 		}
 		return c, nil
 	}
@@ -114,6 +115,37 @@ func TestFolderMustBeEmpty(t *testing.T) {
 func TestSameBytes(t *testing.T) {
 	key, _ := newKey(t, signing.Ed25519)
 	compareFolders(t, written(t, pretended(), key), written(t, pretended(), key))
+}
+
+// The files of one target do not depend on what else is built.
+func TestFewerTargetsHaveTheSameFiles(t *testing.T) {
+	fewer := pretended()
+	fewer.targets = []target{{"linux", "amd64"}}
+	some, all := written(t, fewer, nil), written(t, pretended(), nil)
+	for name := range strings.FieldsSeq(files(t, some)) {
+		if strings.Contains(name, "linux_amd64") && !bytes.Equal(read(t, some, name), read(t, all, name)) {
+			t.Errorf("%s depends on the other targets", name)
+		}
+	}
+}
+
+// An archive has the licences of what is in its programs, and no others.
+func TestTextsOfTarget(t *testing.T) {
+	root, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const windowsOnly = "licenses/github.com/inconshreveable/mousetrap/LICENSE"
+	for _, system := range []string{"linux", "windows"} {
+		texts, err := (&release{root: root, targets: allTargets()}).texts(t.Context(), target{system, "amd64"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		has := slices.ContainsFunc(texts, func(f file) bool { return f.name == windowsOnly })
+		if has != (system == "windows") {
+			t.Errorf("%s: has %s: %v", system, windowsOnly, has)
+		}
+	}
 }
 
 func compareFolders(t *testing.T, a, b string) {

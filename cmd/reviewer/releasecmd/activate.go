@@ -77,7 +77,7 @@ func changedRego(before, after map[string]string) (map[string][2][]string, error
 	return rego.Differences(was, is)
 }
 
-// knownActivation refuses flags that do not go together.
+// knownActivation refuses flags that cannot be combined.
 func knownActivation(in *active.Request) error {
 	switch {
 	case in.AllowRollback && strings.TrimSpace(in.Reason) == "":

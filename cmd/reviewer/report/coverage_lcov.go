@@ -27,7 +27,7 @@ func writeLCOV(b *bytes.Buffer, c *Coverage, _ Sources) error {
 
 // fileCoverage is all that is known about a file.
 type fileCoverage struct {
-	hit   map[int]bool // lines that hold something to cover; those of cells count too
+	hit   map[int]bool // lines that contain something to cover; those of cells count too
 	cells []Cell       // with a line
 }
 

@@ -77,8 +77,8 @@ const (
 // Place is a position in a file.
 type Place struct {
 	File string `json:"file,omitempty"` // slash-separated, as given by the person
-	Line int    `json:"line,omitempty"` // from 1; 0: not known
-	Col  int    `json:"col,omitempty"`  // from 1; 0: not known
+	Line int    `json:"line,omitempty"` // from 1; 0: unknown
+	Col  int    `json:"col,omitempty"`  // from 1; 0: unknown
 }
 
 // Suite is the tests of one file.

@@ -21,7 +21,7 @@ type Totals struct {
 	Ignored  int `json:"ignored,omitempty"` // problems that someone has accepted
 }
 
-// Totals counts what the report holds.
+// Totals counts the contents of the report.
 func (r *Report) Totals() Totals {
 	t := Totals{Ignored: len(r.Ignored)}
 	for _, s := range r.Suites {
@@ -60,7 +60,7 @@ func (s Suite) Totals() Totals {
 	return t
 }
 
-// Failed reports whether the report holds anything that must be fixed: a test
+// Failed reports whether the report contains anything that must be fixed: a test
 // that failed or could not run, an error, a kind of coverage below its threshold.
 func (r *Report) Failed() bool {
 	t := r.Totals()

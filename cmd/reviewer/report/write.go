@@ -77,7 +77,7 @@ func WriteCoverage(w io.Writer, name string, c *Coverage, sources Sources) error
 }
 
 // path names a file from the repository's root; one outside keeps its absolute
-// path, and all stay as they are where the root or the folder is not known.
+// path, and all stay as they are where the root or the folder is unknown.
 func (o Options) path(file string) string {
 	if file == "" || o.Root == "" {
 		return file

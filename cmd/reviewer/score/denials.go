@@ -108,7 +108,7 @@ func (d denial) is(args string) bool {
 	return d.Text != "" && tellsOf(d.Text, args)
 }
 
-// tellsOf reports whether a text holds what the arguments say: the one that a call
+// tellsOf reports whether a text contains what the arguments say: the one that a call
 // is about, whichever way the text is set.
 func tellsOf(text, args string) bool {
 	var known map[string]any

@@ -46,8 +46,8 @@ func command(stdout, stderr io.Writer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "score CORPUS",
 		Short: "Measure how many dangerous and how many harmless calls a policy stops",
-		Long: "Takes the folder CORPUS (commands*.jsonl.gz, secrets*.jsonl.gz, sessions*.tar.gz or\n" +
-			"folders sessions*) through a policy in this process. None of it is executed.",
+		Long: "Evaluates the corpus in the folder CORPUS (commands*.jsonl.gz, secrets*.jsonl.gz, sessions*.tar.gz or\n" +
+			"folders sessions*) under a policy. None of it is executed.",
 		Args:          cobra.ExactArgs(1),
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0], stdout, stderr) },

@@ -83,7 +83,7 @@ func (j judge) sessionWith(ctx context.Context, t harness.Transcript, c engine.C
 	return p, ctx.Err()
 }
 
-// worked is the time between calls, long pauses cut; -1: it is not known.
+// worked is the time between calls, long pauses cut; -1: it is unknown.
 func worked(calls []engine.Event) int64 {
 	if len(calls) == 0 || slices.ContainsFunc(calls, func(e engine.Event) bool { return e.Time <= 0 }) {
 		return -1
@@ -110,7 +110,7 @@ type Stop struct {
 	Tool     string   `json:"tool"`
 	Action   string   `json:"action"`
 	CWD      string   `json:"cwd,omitempty"`
-	Mode     string   `json:"mode,omitempty"` // empty: not known
+	Mode     string   `json:"mode,omitempty"` // empty: unknown
 	Attended bool     `json:"attended"`       // someone can be asked, as far as known
 	Prompt   string   `json:"prompt,omitempty"`
 	Before   []string `json:"before,omitempty"`

@@ -35,7 +35,7 @@ type Project struct {
 	Calls    int      `json:"calls"`
 	Block    Share    `json:"block"`
 	Ask      Share    `json:"ask"`
-	Hours    float64  `json:"hours"` // 0: not known
+	Hours    float64  `json:"hours"` // 0: unknown
 	None     int      `json:"unlabelled"`
 
 	hourBlocks, hourAsks int // in sessions whose hours are known
@@ -46,7 +46,7 @@ type Project struct {
 type Share struct {
 	Count    int      `json:"count"`
 	Per1000  float64  `json:"per_1000"`
-	PerHour  *float64 `json:"per_hour"` // nil: not known
+	PerHour  *float64 `json:"per_hour"` // nil: unknown
 	Wrong    int      `json:"wrong"`    // labelled so
 	False    float64  `json:"false_per_1000"`
 	Arguable int      `json:"arguable"`

@@ -26,7 +26,7 @@ type Row struct {
 	Strength string `json:"strength"` // of a dangerous row: strong, policy, attack-step
 	Cluster  string `json:"cluster"`  // near-duplicates share one
 	Path     string `json:"path"`     // the file that it comes from
-	CWD      string `json:"cwd"`      // where it ran; empty: not known
+	CWD      string `json:"cwd"`      // where it ran; empty: unknown
 }
 
 // The labels of rows.
@@ -36,7 +36,7 @@ const (
 	contextual = "context" // the right answer depends on the target: how often would we ask?
 )
 
-// Sample is a text that holds a secret, or one that only looks like it.
+// Sample is a text that contains a secret, or one that only looks like it.
 type Sample struct {
 	ID     string `json:"id"`
 	Text   string `json:"text"`

@@ -40,7 +40,7 @@ type timelineEntry struct {
 	Act      *engine.Act         `json:"act,omitempty"`
 }
 
-// promptEntry is what the log holds of a prompt.
+// promptEntry is the contents of the log of a prompt.
 type promptEntry struct {
 	Bytes       int64               `json:"bytes"`
 	Intents     []engine.Intent     `json:"intents,omitempty"`
@@ -53,7 +53,7 @@ type timeline struct {
 	start   int64
 	labels  map[int64][]engine.Label // by the record since which the session has them
 	moments []*timelineEntry
-	open    map[[2]string]*timelineEntry // by agent and call: those whose end is not known
+	open    map[[2]string]*timelineEntry // by agent and call: those whose end is unknown
 }
 
 func newTimeline(start int64, state *history.State) *timeline {

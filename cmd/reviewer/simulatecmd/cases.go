@@ -27,7 +27,7 @@ import (
 // saveCases makes a case file of the example of each kind of change, below a
 // folder: the session up to it, and what the candidate says about it. open opens a
 // session again. It returns the files, sorted. Nothing is written where a file
-// is there already that says something else.
+// already exists that says something else.
 func saveCases(ctx context.Context, a *cli.App, dir string, m *simulate.Impact, open func(session string) (simulate.RecordedSession, error),
 	baseline, candidate *bundles.Effective) ([]string, error) {
 	s := caseSaver{

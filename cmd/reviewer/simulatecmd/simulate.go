@@ -186,7 +186,7 @@ func (s *simulation) readBudgets() error {
 	return nil
 }
 
-// together refuses flags that do not go together.
+// together refuses flags that cannot be combined.
 func (s *simulation) together() error {
 	switch {
 	case s.parallel < 0:
@@ -314,7 +314,7 @@ func (s *simulation) anyAsked(set *sources.Set) error {
 }
 
 // holds reports whether a family has a session that was asked for. What comes
-// through standard input is not known before it is read.
+// through standard input is unknown before it is read.
 func (s *simulation) holds(f sources.Family) bool {
 	return slices.Contains(s.args, "-") || slices.ContainsFunc(f.Sessions, s.selection.Holds)
 }

@@ -10,5 +10,5 @@ package skeleton
 type File struct {
 	Name string // below the policy's folder, with slashes
 	Text string
-	Adds bool // the text goes behind what the file holds; otherwise the file must be new
+	Adds bool // the text is appended to the file; otherwise the file must be new
 }

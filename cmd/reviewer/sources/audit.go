@@ -28,7 +28,7 @@ type log struct {
 
 func (f *Family) logOf(places ...place) *log { return &log{options: f.options, places: places} }
 
-// chained is the session of a chain, read from the files that hold it.
+// chained is the session of a chain, read from the files that contain it.
 func (f *Family) chained(ctx context.Context) simulate.RecordedSession {
 	c := f.logOf(f.chain...)
 	return c.story(func(yield func(simulate.RecordedEvent, error) bool) {

@@ -21,7 +21,7 @@ type file struct {
 	packed packing
 	in     io.Reader // standard input, inflated; it can be read once
 	taken  bool      // of in
-	parts  *stream   // of a packed file that holds several sessions
+	parts  *stream   // of a packed file that contains several sessions
 }
 
 // place is where a session, or a part of one, lies.

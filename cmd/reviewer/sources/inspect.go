@@ -86,7 +86,7 @@ func (i *inspector) lookAtInput(in io.Reader) error {
 	return i.place(place{file: i.file, name: stdin, n: -1, head: h, empty: len(text) == 0}, err)
 }
 
-// content looks at what a file holds once it is inflated.
+// content looks at the contents of a file once it is inflated.
 func (i *inspector) content(r io.Reader) error {
 	h, text, err := readHead(r)
 	if isArchive(text) {

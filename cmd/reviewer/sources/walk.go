@@ -62,7 +62,7 @@ func (w *walker) argument(arg string) error {
 		return nil
 	}
 	info, err := os.Stat(arg)
-	if errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(arg, "*?[") {
+	if err != nil && strings.ContainsAny(arg, "*?[") { // Windows calls such a name invalid rather than missing
 		return w.pattern(arg)
 	}
 	if err != nil {

@@ -20,7 +20,7 @@ type phrase struct {
 	Find, Unless, Better, Example string
 
 	find, unless *regexp.Regexp
-	literals     []string // lower case: a text without any of them does not use the phrase; empty: not known
+	literals     []string // lower case: a text without any of them does not use the phrase; empty: unknown
 }
 
 // proseIn is a file or a folder whose texts are checked.
@@ -119,7 +119,7 @@ func newProse(raw string) prose {
 	return p
 }
 
-// line returns the number of the line that holds a place of the text.
+// line returns the number of the line that contains a place of the text.
 func (p prose) line(at int) int {
 	i, found := slices.BinarySearch(p.starts, at)
 	if found {

@@ -30,7 +30,7 @@ import (
 // Bin is a trash.
 type Bin struct {
 	Dir  string    // absolute; made when something is moved
-	Keep []Place   // neither these nor a folder that holds one is moved
+	Keep []Place   // neither these nor a folder that contains one is moved
 	Own  []string  // of reviewer itself: nothing in them is moved, and nothing is put there
 	Now  time.Time // of this run
 	last int       // number after the newest id of this run

@@ -53,7 +53,7 @@ func listName(match bool) string {
 }
 
 // tryExample reviews an event in a session of its own, and checks whether the rule's
-// condition holds for the call or for its result.
+// condition is true for the call or for its result.
 func (t *trial) tryExample(ctx context.Context, r bundles.Rule, event map[string]any, match bool) report.Test {
 	test := report.Test{Status: report.Pass, Rules: []string{r.ID}}
 	c, err := caseOfExample(r.ID, event)
@@ -71,10 +71,10 @@ func (t *trial) tryExample(ctx context.Context, r bundles.Rule, event map[string
 	case found && f.Error != "":
 		test.Status, test.Message = report.Error, "its condition cannot be evaluated: "+f.Error
 	case found != match:
-		test.Status, test.Message = report.Fail, "the condition does not hold for this example"
-		test.Expected, test.Got = "it holds", "it does not"
+		test.Status, test.Message = report.Fail, "the condition is false for this example"
+		test.Expected, test.Got = "it is true", "it is false"
 		if found {
-			test.Message, test.Expected, test.Got = "the condition holds for this example, but should not", test.Got, test.Expected
+			test.Message, test.Expected, test.Got = "the condition is true for this example, but should not be", test.Got, test.Expected
 		}
 		test.Why = understood(result.Records)
 	case found:

@@ -102,7 +102,7 @@ func (s *story) world() classify.System {
 }
 
 // unsaved is the worst of what a command would throw away at or below a path,
-// of the files whose state the case says. What is stashed is not known.
+// of the files whose state the case says. What is stashed is unknown.
 func (s *story) unsaved(name string, what classify.Discard) string {
 	states := s.c.GitStates(name)
 	asked := map[string]bool{"dirty": what.Changes || what.Staged, "untracked": what.Untracked, "ignored": what.Ignored}

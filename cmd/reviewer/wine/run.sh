@@ -6,9 +6,10 @@
 # usage: cmd/reviewer/wine/run.sh [-if-possible] ./engine/osfile ./engine/audit … [scripts[=REGEXP]]
 #
 # scripts are those of testdata/script. scripts.txt next to this file lists them: those
-# with run pass under wine, those with skip fail, each for the reason there. One that does
-# otherwise is an error. With -if-possible, the tests are skipped where wine cannot be
-# installed; without it, that is an error. docs/windows.md says what wine cannot show.
+# with run pass under wine, those with skip fail or skip themselves, each for the reason
+# there. A script that does anything else is an error. With -if-possible, the tests are
+# skipped where wine cannot be installed; without it, that is an error. docs/windows.md
+# says what wine cannot show.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
@@ -47,11 +48,12 @@ package() {
 
 # scripts REGEXP runs scripts, and compares what fails with the list.
 scripts() {
-  local list=cmd/reviewer/wine/scripts.txt passed failed_ wrong=
+  local list=cmd/reviewer/wine/scripts.txt passed failed_ skipped wrong=
   GOOS=windows go test -ldflags=-w -c -o "$work/scripts.exe" ./cmd/reviewer
   (cd cmd/reviewer && "$wine" "$work/scripts.exe" -test.run "TestScript/$1" -test.parallel 2 -test.timeout 3h -test.v) > "$work/out" 2>&1 || true
   tr -d '\r' < "$work/out" > "$work/lines"
-  passed=$(sed -n 's,^ *--- \(PASS\|SKIP\): TestScript/\([^ ]*\).*,\2,p' "$work/lines")
+  passed=$(sed -n 's,^ *--- PASS: TestScript/\([^ ]*\).*,\1,p' "$work/lines")
+  skipped=$(sed -n 's,^ *--- SKIP: TestScript/\([^ ]*\).*,\1,p' "$work/lines")
   failed_=$(sed -n 's,^ *--- FAIL: TestScript/\([^ ]*\).*,\1,p' "$work/lines")
   for name in $failed_; do
     grep -q "^skip $name " "$list" && continue
@@ -61,7 +63,7 @@ scripts() {
   for name in $passed; do
     ! grep -q "^skip $name " "$list" || { wrong+=" $name(passes)"; echo "  $name is in $list, and passes: make it run"; }
   done
-  echo "scripts: $(echo $passed | wc -w) passed, $(echo $failed_ | wc -w) failed"
+  echo "scripts: $(echo $passed | wc -w) passed, $(echo $failed_ | wc -w) failed, $(echo $skipped | wc -w) skipped themselves"
   [ -n "$passed" ] && [ -z "$wrong" ]
 }
 

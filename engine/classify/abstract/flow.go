@@ -2,34 +2,33 @@ package abstract
 
 import "github.com/agent-reviewer/reviewer/engine"
 
-// Above the bits that say where a text comes from each bit of a taint stands
-// for one secret of which something is in the text: the n-th of
-// Script.Secrets. So it goes wherever the text goes.
+// Each bit of a taint above those for the origin of a text stands for one secret that the
+// text contains part of: the n-th of Script.Secrets. So it propagates with the text.
 const (
-	provenance = 8  // bits below those of secrets
-	MaxSecrets = 48 // what is found beyond these counts as the last of them
+	provenance = 8  // number of bits below those of secrets
+	MaxSecrets = 48 // further secrets share the last bit
 )
 
 // Secrets is the part of a taint that stands for secrets.
 const Secrets = ^Taint(1<<provenance - 1)
 
-// SecretBit is the taint of a text that holds something of the n-th secret.
+// SecretBit is the taint of a text that contains part of the n-th secret.
 func SecretBit(n int) Taint { return 1 << (provenance + min(n, MaxSecrets-1)) }
 
-// Secret is where a secret comes from.
+// Secret is the source of a secret.
 type Secret struct {
 	What  engine.FlowKind
 	Name  string       // of the variable, the program, or the kind of a token
 	Path  Value        // of a file
-	Class engine.Class // of the file, also of that which has set a variable
+	Class engine.Class // of the file, or of the file that sets a variable
 }
 
-// RawFlow says that a command hands something of a secret to another host.
+// RawFlow records that a command passes part of a secret to another host.
 type RawFlow struct {
 	Secret
-	To      string // host or service; empty: not known
-	Image   string // of the container that gets it; empty: none
-	Part    bool   // picked out of a file: one line, one field
-	Login   bool   // where a client says who asks
+	To      string // host or service; empty: unknown
+	Image   string // image of the container that receives it; empty: none
+	Part    bool   // extracted from a file: one line, one field
+	Login   bool   // used by a client to authenticate
 	Command int
 }

@@ -7,21 +7,19 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Discard describes what a command of version control throws away, as far as it
-// is there: changes of tracked files against the index, what is staged against
-// the last commit, files that are not tracked, files that are ignored, the
-// stash. Sides: of files in conflict it takes one of the two sides, and loses
-// nothing.
+// Discard describes what a version control command throws away, if it exists: changes of
+// tracked files relative to the index, staged changes, untracked files, ignored files, the
+// stash. Sides: for files in conflict it takes one of the two sides, and loses nothing.
 type Discard struct{ Changes, Staged, Untracked, Ignored, Stash, Sides bool }
 
-// certainty of a value that a shell word, an argument or a literal in embedded
-// code evaluates to before anything has run.
+// certainty is how precisely the value of a shell word, an argument or a literal in
+// embedded code is known before anything has run.
 type certainty int
 
 const (
 	Literal certainty = iota // text is the whole value
 	Glob                     // text is a pattern with *, ? or []
-	Prefix                   // text is a known beginning, the rest is not known
+	Prefix                   // text is a known beginning, the rest is unknown
 	Unknown                  // nothing is known
 )
 
@@ -31,42 +29,42 @@ type Value struct {
 	Text string
 }
 
-// RawEffect is an effect whose target is not resolved yet: the shell
-// interpreter and the tool tables make them, the resolver turns each into an
-// engine.Effect by looking at the real path.
+// RawEffect is an effect whose target is not resolved yet: the shell interpreter and the
+// tool tables produce it, and the resolver turns it into an engine.Effect by resolving the
+// path.
 type RawEffect struct {
 	Kind        engine.EffectKind
 	Verb        string
-	Target      Value // a path as seen from dir, or a URL or host where kind is network
+	Target      Value // a path relative to dir, or a URL or host if kind is network
 	Dir         Value // the directory in which the command would run
 	Recursive   bool
 	Forced      bool
 	Privileged  bool
 	Egress      bool
 	Persistence bool
-	Guessed     bool                 // a program about which nothing is known may do it: counts only for files with secrets
-	Contents    bool                 // acts on what is in the target, not on the target itself (DIR/*)
-	Parents     bool                 // makes the folders above the target too, where they are missing
+	Guessed     bool                 // an unknown program may do it: counts only for files with secrets
+	Contents    bool                 // acts on the contents of the target, not on the target itself (DIR/*)
+	Parents     bool                 // also creates missing parent folders
 	Reversible  engine.Reversibility // known from the verb alone (a push, a published package); else empty
-	Leaves      int64                // bytes that the file holds afterwards, and one; 0: not known
-	Bytes       int64                // bytes that are written, where the call says so
-	Discards    Discard              // what it throws away of what is in no commit
-	Object      string               // what it is about where the target does not say: volume, table, rows; empty: not known
-	Mode        string               // permissions that the target gets, as the call gives them; empty: none, or not known
-	Command     int                  // index into script.commands; -1: the tool itself
+	Leaves      int64                // size of the file afterwards in bytes, plus one; 0: unknown
+	Bytes       int64                // number of bytes written, if the call shows it
+	Discards    Discard              // what it discards that is in no commit
+	Object      string               // the kind of object if the target does not show it: volume, table, rows; empty: unknown
+	Mode        string               // permissions that the call gives the target; empty: none or unknown
+	Command     int                  // index in script.commands; -1: the tool itself
 	Host        string               // where it happens; empty: on this machine
-	Own         bool                 // on a process that the same code started
+	Own         bool                 // acts on a process that the same code started
 }
 
-// Script is what the interpreter makes of a piece of code.
+// Script is the result of interpreting a piece of code.
 type Script struct {
 	Commands []engine.Command
-	Origins  []Origin       // of the commands, one by one
-	Tree     []*syntax.Stmt // of the outermost code
+	Origins  []Origin       // of the commands, by index
+	Tree     []*syntax.Stmt // syntax tree of the outermost code
 	Effects  []RawEffect
 	Signals  map[engine.Signal]bool
 	Opaque   []engine.Opaque
-	Waits    bool // code in it sleeps
+	Waits    bool // the code sleeps
 
 	Terminals       *engine.Terminals      // what it leaves in terminals that it types into; nil: it types into none
 	Possible        []RawEffect            // of commands that are among the arguments of programs about which nothing is known
@@ -77,31 +75,30 @@ type Script struct {
 	Followed        []int                  // commands that run tasks of a file, all of which are among the commands
 	Secrets         []Secret
 	Flows           []RawFlow
-	Starts          []engine.Started // what it leaves running
-	Remotes         []string         // that git adds
+	Starts          []engine.Started // what keeps running afterwards
+	Remotes         []string         // remotes that git adds
 }
 
-// Text is what some code puts into a file.
+// Text is a text that code writes into a file.
 type Text struct {
-	Path string // absolute, or as seen from where the code runs
-	Text string // what is not known about it is as a hole
+	Path string // absolute, or relative to where the code runs
+	Text string // unknown parts are holes
 }
 
-// Origin is where in the code a command stands, so that it can be changed
-// there.
+// Origin is the position of a command in the code, so that it can be changed there.
 type Origin struct {
 	Node     *syntax.CallExpr
 	Name     Arg
-	Args     []Arg // all words after the name, in their order
+	Args     []Arg // all words after the name, in order
 	Subs     []string
 	Flags    []Given
 	Operands []Arg
 	Known    bool // the program's grammar is known
-	Complete bool // its words were taken apart
+	Complete bool // its words could be separated
 }
 
-// Without is a cluster without some of its letters; empty if none is left.
-// The value that is glued to the last letter goes with it.
+// Without returns a cluster without some of its letters; empty if none is left. A value
+// attached to the last letter is removed with it.
 func (g Given) Without(cut string) string {
 	left := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(cut, r) {
@@ -121,9 +118,9 @@ func (g Given) Without(cut string) string {
 
 // Given is one word of options, as it was given.
 type Given struct {
-	Text    string // as it is shown: a value that stands apart after =, --context=prod
+	Text    string // as displayed: a separate value follows =, as in --context=prod
 	Word    Arg
 	Letters string // the options of a cluster: rf of -rf, o of -oFILE; empty: the word is one option
 	Valued  bool   // the option, or the last letter, has a value
-	Value   *Arg   // that value where it is separate
+	Value   *Arg   // that value if it is a separate word
 }

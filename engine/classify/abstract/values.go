@@ -9,83 +9,83 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Text that is only partly known holds one of two runes of the private use
-// area where a part is missing. So abstract strings can be cut, joined and even
-// parsed again as code like any other text. Input that holds them itself is
-// reported as "encoding" and its parts count as not known.
+// A text that is only partly known has one of two private-use runes in place of each
+// missing part. So abstract strings can be cut, joined and even parsed again as code like
+// any other text. Input that contains these runes itself is reported as "encoding", and
+// they count as unknown parts.
 const (
-	Hole    = '\uf8fe' // a part that is not known
-	Vacancy = '\uf8ff' // the value of a variable that the script never sets: not known, perhaps empty
+	Hole    = '\uf8fe' // an unknown part
+	Vacancy = '\uf8ff' // the value of a variable that the script never sets: unknown, perhaps empty
 
 	HoleText    = string(Hole)
 	VacancyText = string(Vacancy)
 	Holes       = HoleText + VacancyText
 )
 
-// MaxText bounds one abstract string: x="$x$x" forty times would be a terabyte.
+// MaxText limits one abstract string: x="$x$x" forty times would be a terabyte.
 const MaxText = 64 << 10
 
-// Taint describes where a text comes from, as a set of bits.
+// Taint describes the origins of a text, as a set of bits.
 type Taint uint64
 
 const (
-	Substituted Taint = 1 << iota // output of a command, not known beforehand
+	Substituted Taint = 1 << iota // output of a command, unknown in advance
 	Fetched                       // came over the network
-	Decoded                       // was encoded, or is built from pieces
-	Filed                         // holds what is in a local file
-	Picked                        // holds lines of a local file, or of a text that is known
-	Vouched                       // holds what version control holds of a file
-	Partial                       // of the secret in it only lines or fields are left
-	OwnProcess                    // the number of a process that the same code started, or is
+	Decoded                       // was encoded, or is assembled from pieces
+	Filed                         // contains the content of a local file
+	Picked                        // contains lines of a local file, or of a known text
+	Vouched                       // contains the version of a file that version control has
+	Partial                       // contains only some lines or fields of the secret
+	OwnProcess                    // id of a process that the same code started, or its own
 )
 
-// AsFile reports whether all that a text holds comes from files of this machine.
+// AsFile reports whether a text comes only from files of this machine.
 func (t Taint) AsFile() bool {
 	return t&(Filed|Picked) != 0 && t&(Fetched|Decoded) == 0
 }
 
 // Arg is one abstract word: a value with what else is known about it.
 type Arg struct {
-	Text   string // with hole or vacancy where it is not known
-	Glob   bool   // an unquoted *, ? or [ is in it
+	Text   string // with Hole or Vacancy in place of unknown parts
+	Glob   bool   // contains an unquoted *, ? or [
 	Quoted bool
-	Splits bool // not known and not quoted: any number of words
-	Spare  bool // known, but from a variable that may be empty in fact: $TMPDIR
+	Splits bool // unknown and unquoted: any number of words
+	Spare  bool // known, but from a variable that may actually be empty: $TMPDIR
 	Bare   string
 	Taint  Taint
 	From   *Arg         // what a process substitution in its place would read
-	Part   *Arg         // some lines of this text are in it
-	Word   *syntax.Word // the word of the code that is this one alone; nil: it is of several, or made from others
+	Part   *Arg         // a text of which this contains some lines
+	Word   *syntax.Word // the word of the code that is this argument alone; nil: it is part of several, or derived from others
 }
 
-// Word returns a word that is known.
+// Word returns a known word.
 func Word(text string) Arg { return Arg{Text: text} }
 
 // UnknownArg returns a word about which nothing is known.
 func UnknownArg() Arg { return Arg{Text: HoleText} }
 
-// Known reports whether all of the text is known.
+// Known reports whether the whole text is known.
 func (a Arg) Known() bool { return !strings.ContainsAny(a.Text, Holes) }
 
-// Literal returns the text and whether it is all there is to it.
+// Literal returns the text, and whether it is completely known.
 func (a Arg) Literal() (string, bool) { return a.Text, a.Known() }
 
-// Is reports whether the text is one of some texts.
+// Is reports whether the text equals one of some texts.
 func (a Arg) Is(texts ...string) bool {
 	return slices.Contains(texts, a.Text)
 }
 
-// HasPrefix reports whether the text begins with p.
+// HasPrefix reports whether the text starts with p.
 func (a Arg) HasPrefix(p string) bool { return strings.HasPrefix(a.Text, p) }
 
-// With returns the arg with another text and the same provenance.
+// With returns the argument with another text and the same origin.
 func (a Arg) With(text string) Arg {
 	a.Text = text
 	a.Spare = false
 	return a
 }
 
-// Value is what is left of an arg for an effect.
+// Value returns the argument in the form that effects use.
 func (a Arg) Value() Value {
 	if a.From != nil {
 		return Value{Sure: Unknown}
@@ -109,7 +109,7 @@ func (a Arg) Value() Value {
 	return Value{Prefix, known}
 }
 
-// Tail is the known end after the last part that is not known.
+// Tail returns the known text after the last unknown part.
 func (a Arg) Tail() string {
 	i := strings.LastIndexAny(a.Text, Holes)
 	if i < 0 {
@@ -118,8 +118,8 @@ func (a Arg) Tail() string {
 	return a.Text[i+len(HoleText):]
 }
 
-// Emptied is the text if every variable from outside were empty, and whether
-// such variables are the only thing that is not known.
+// Emptied returns the text as if every variable from outside were empty, and whether such
+// variables are its only unknown parts.
 func (a Arg) Emptied() (string, bool) {
 	if a.Spare && !strings.ContainsRune(a.Text, Hole) {
 		return strings.ReplaceAll(a.Bare, VacancyText, ""), true
@@ -130,13 +130,13 @@ func (a Arg) Emptied() (string, bool) {
 	return strings.ReplaceAll(a.Text, VacancyText, ""), true
 }
 
-// Show renders an arg for engine.Command: unknown parts as "?".
+// Show renders an argument for engine.Command: unknown parts as "?".
 func (a Arg) Show() string {
 	s := strings.ReplaceAll(a.Text, HoleText, "?")
 	return strings.ReplaceAll(s, VacancyText, "?")
 }
 
-// Base is the last element of a path whose beginning may be unknown.
+// Base returns the last element of a path whose beginning may be unknown.
 func (a Arg) Base() (string, bool) {
 	t := a.Tail()
 	if i := strings.LastIndexByte(t, '/'); i >= 0 {
@@ -158,8 +158,8 @@ func (v Value) Arg() Arg {
 	return UnknownArg()
 }
 
-// JoinArgs is the one abstract string that stands for all of them: what they
-// begin with, and then anything.
+// JoinArgs returns one abstract string that covers all of the arguments: their common
+// prefix, followed by anything.
 func JoinArgs(list []Arg) Arg {
 	if len(list) == 0 {
 		return Arg{}
@@ -184,9 +184,9 @@ func JoinArgs(list []Arg) Arg {
 	return a
 }
 
-// Concat is a followed by b.
+// Concat returns a followed by b.
 func Concat(a, b Arg) Arg {
-	text := a.Text // one that was cut says already that more is there
+	text := a.Text // a truncated text already ends in an unknown part
 	if len(text) <= MaxText {
 		if text += b.Text; len(text) > MaxText {
 			text = CutText(text)
@@ -195,7 +195,7 @@ func Concat(a, b Arg) Arg {
 	return Arg{Text: text, Taint: a.Taint | b.Taint, Part: JoinParts(a.Part, b.Part)}
 }
 
-// JoinParts is a text that holds the lines of both.
+// JoinParts returns a text that contains the lines of both.
 func JoinParts(a, b *Arg) *Arg {
 	if a == b || a == nil || b == nil {
 		return cmp.Or(a, b)
@@ -204,11 +204,11 @@ func JoinParts(a, b *Arg) *Arg {
 	return &text
 }
 
-// CutText returns the first MaxText bytes of a text, the rest not known.
+// CutText returns the first MaxText bytes of a text, followed by an unknown part.
 func CutText(s string) string { return strings.ToValidUTF8(s[:MaxText], "") + HoleText }
 
-// LimitArgs keeps a set of alternatives small: distinct texts, at most n, else
-// their join alone.
+// LimitArgs keeps a set of alternatives small: at most n distinct texts, else only their
+// join.
 func LimitArgs(list []Arg, n int) []Arg {
 	var out []Arg
 	seen := map[string]bool{}
@@ -224,13 +224,13 @@ func LimitArgs(list []Arg, n int) []Arg {
 	return out
 }
 
-// InDirectory reports whether a path begins at a root or at a drive: C:/a.
+// InDirectory reports whether a path starts at a root or a drive: C:/a.
 func InDirectory(p string) bool {
 	return strings.HasPrefix(p, "/") || len(p) > 2 && p[1] == ':' && (p[2] == '/' || p[2] == '\\') && (p[0]|0x20 >= 'a' && p[0]|0x20 <= 'z')
 }
 
-// JoinDir resolves a word as a directory or file seen from dir, by its text
-// alone, as the shell's own cd does.
+// JoinDir resolves a word as a directory or file relative to dir, by its text alone, as the
+// shell's own cd does.
 func JoinDir(dir Value, a Arg) Value {
 	v := a.Value()
 	if InDirectory(v.Text) {
@@ -240,7 +240,7 @@ func JoinDir(dir Value, a Arg) Value {
 		return Value{Sure: Unknown}
 	}
 	if dir.Sure != Literal {
-		return dir // a place below a place that is known by its beginning
+		return dir // a path below a path of which only the beginning is known
 	}
 	v.Text = strings.TrimSuffix(dir.Text, "/") + "/" + v.Text
 	return cleanValue(v)
@@ -249,20 +249,20 @@ func JoinDir(dir Value, a Arg) Value {
 func cleanValue(v Value) Value {
 	if v.Sure == Literal {
 		if v.Text = path.Clean(v.Text); len(v.Text) == 2 && v.Text[1] == ':' && InDirectory(v.Text+"/") {
-			v.Text += "/" // the drive, and not the current directory on it
+			v.Text += "/" // the drive's root, not its current directory
 		}
 		return v
 	}
 	if v.Sure == Prefix && strings.Contains(v.Text, "/..") {
-		// What follows the known part may go up further: only the parent is sure
-		// to be a beginning, and not even that.
+		// The unknown rest may contain .., so only the parent is likely to be a prefix, and
+		// even that is not certain.
 		slash := strings.LastIndexByte(v.Text, '/')
 		v.Text = strings.TrimSuffix(path.Clean(v.Text[:slash+1]), "/") + v.Text[slash:]
 	}
 	return v
 }
 
-// UnionValues is the union of two small sets of directories.
+// UnionValues returns the union of two small sets of directories.
 func UnionValues(a, b []Value) []Value {
 	out := a
 	for _, v := range b {
@@ -273,18 +273,18 @@ func UnionValues(a, b []Value) []Value {
 	return out
 }
 
-// ContainsValue reports whether a list holds a value.
+// ContainsValue reports whether a list contains a value.
 func ContainsValue(list []Value, v Value) bool {
 	return slices.Contains(list, v)
 }
 
-// IsAssignment reports whether a word reads NAME=VALUE.
+// IsAssignment reports whether a word has the form NAME=VALUE.
 func IsAssignment(a Arg) bool {
 	name, _, ok := strings.Cut(a.Text, "=")
 	return ok && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 
-// Reversed returns the characters of a text in the opposite order.
+// Reversed returns the characters of a text in reverse order.
 func Reversed(s string) string {
 	r := []rune(s)
 	for i, j := 0, len(r)-1; i < j; i, j = i+1, j-1 {
@@ -298,7 +298,7 @@ func AnyOf(list []string, words ...string) bool {
 	return slices.ContainsFunc(list, func(w string) bool { return slices.Contains(words, w) })
 }
 
-// Clip cuts a text to at most n bytes without breaking a character.
+// Clip truncates a text to at most n bytes without splitting a character.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -309,7 +309,7 @@ func Clip(s string, n int) string {
 	return s[:n]
 }
 
-// MaxTokens bounds the tokens of one piece of code.
+// MaxTokens limits the tokens of one piece of code.
 const MaxTokens = 100_000
 
 // LineLength returns the length of the first line of a text, in bytes.
@@ -320,23 +320,23 @@ func LineLength(s string) int {
 	return len(s)
 }
 
-// IsNameByte reports whether a byte may be in a name of most languages.
+// IsNameByte reports whether a byte may be part of a name in most languages.
 func IsNameByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// IsURL reports whether a word begins with a scheme and "://".
+// IsURL reports whether a word starts with a scheme and "://".
 func IsURL(a Arg) bool {
 	i := strings.Index(a.Text, "://")
 	return i > 0 && i < 12
 }
 
-// Line is output as $(…) puts it into a line.
+// Line returns the output in the form in which $(…) inserts it into a line.
 func (a Arg) Line() Arg {
 	return a.With(strings.ReplaceAll(strings.TrimRight(a.Text, "\n"), "\n", " "))
 }
 
-// FirstOr returns the first word of a list, or the empty word.
+// FirstOr returns the first word of a list, or an empty word.
 func FirstOr(list []Arg) Arg {
 	if len(list) > 0 {
 		return list[0]
@@ -344,7 +344,7 @@ func FirstOr(list []Arg) Arg {
 	return Arg{}
 }
 
-// WebURL reports whether a text is an address of the web.
+// WebURL reports whether a text is a web address.
 func WebURL(text string) bool {
 	scheme, rest, ok := strings.Cut(text, "://")
 	return ok && rest != "" && len(scheme) <= 10 && !strings.ContainsAny(text, " \t\r\n") &&

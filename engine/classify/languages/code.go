@@ -8,29 +8,29 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// codeReader evaluates expressions of languages that write calls alike. It
-// sees names, strings, lists, functions and calls; all else is skipped, so that
-// no syntax can stop it.
+// codeReader evaluates expressions of languages with similar call syntax. It knows names,
+// strings, lists, functions and calls, and skips everything else, so that no syntax can
+// stop it.
 type codeReader struct {
 	c       *shell.Call
 	lang    string
 	lexis   lexis
 	tokens  []Token
-	close   []int // of an opening bracket: where it is closed, else 0
+	close   []int // for an opening bracket: the index of its closing bracket, else 0
 	vars    map[string]codeValue
 	funcs   map[string]*codeFunc
 	order   []*codeFunc // in the order in which they were found
 	current *codeFunc
-	stars   []string // modules whose names are all imported
+	stars   []string // modules of which all names are imported
 	depth   int
-	inside  int  // brackets around: a line's end means nothing there
-	more    bool // the list that was read last has any number of elements
-	socket  bool // the code has opened a connection of its own, and no request
+	inside  int  // number of enclosing brackets: line ends have no meaning inside them
+	more    bool // the list that was read last may have any number of elements
+	socket  bool // the code has opened a connection of its own, without a request
 	call    func(r *codeReader, fn codeValue, args []codeValue, named map[string]codeValue) codeValue
 	attr    func(v codeValue, name string) codeValue
 }
 
-// maxCodeDepth bounds nested calls and lists.
+// maxCodeDepth limits the nesting of calls and lists.
 const maxCodeDepth = 64
 
 func newReader(c *shell.Call, lang, code string, l lexis) *codeReader {
@@ -39,7 +39,7 @@ func newReader(c *shell.Call, lang, code string, l lexis) *codeReader {
 	return r
 }
 
-// load takes tokens and finds out which brackets belong together.
+// load stores tokens and matches their brackets.
 func (r *codeReader) load(tokens []Token) {
 	r.tokens, r.close = tokens, make([]int, len(tokens))
 	var open []int
@@ -76,8 +76,7 @@ func branches(word string) bool {
 	return slices.Contains([]string{"if", "elif", "else", "for", "while", "try", "except", "catch", "case", "switch"}, word)
 }
 
-// behind is the token after the one at i, or after the brackets that open
-// there.
+// behind returns the token after the one at i, or after the brackets that open there.
 func (r *codeReader) behind(i int) int {
 	if i >= 0 && i < len(r.close) && r.close[i] > i {
 		return r.close[i] + 1
@@ -102,8 +101,8 @@ func (r *codeReader) named(i int, text string) bool {
 	return t.Kind == TokenName && t.Text == text
 }
 
-// program evaluates all of the code, then the functions that nothing in it has
-// called: something else may.
+// program evaluates all of the code, and then the functions that nothing in it called:
+// something else may call them.
 func (r *codeReader) program() {
 	before := len(r.c.Shell.Out.Commands)
 	r.run(0, len(r.tokens))
@@ -117,14 +116,13 @@ func (r *codeReader) program() {
 	}
 }
 
-// connects is a connection that the code itself talks over.
+// connects adds a connection that the code itself opens.
 func (r *codeReader) connects(host abstract.Arg) {
 	r.socket = true
 	r.c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true}, host)
 }
 
-// listening reports whether a command is a shell that is told by its input what
-// to do.
+// listening reports whether a command is a shell that reads its commands from its input.
 func listening(c engine.Command) bool {
 	return shell.IsShell(c.Name) && len(c.Operands) == 0 && !slices.Contains(c.Flags, "-c")
 }
@@ -136,7 +134,7 @@ func (r *codeReader) run(i, end int) {
 	}
 }
 
-// statement evaluates what begins at i, at least one token.
+// statement evaluates the statement that starts at i, at least one token.
 func (r *codeReader) statement(i int) int {
 	t := r.at(i)
 	r.modifier(i)
@@ -161,8 +159,7 @@ func (r *codeReader) statement(i int) int {
 	return max(n, i+1)
 }
 
-// codeKeyword reports whether a name is a word of the language that no value
-// begins with.
+// codeKeyword reports whether a name is a keyword that cannot start a value.
 func codeKeyword(name string) bool {
 	switch name {
 	case "if", "elif", "else", "while", "with", "try", "except", "finally", "catch", "class", "async", "in", "of", "is", "and", "or", "assert", "raise", "throw", "del", "lambda",
@@ -172,12 +169,12 @@ func codeKeyword(name string) bool {
 	return false
 }
 
-// starts reports whether a value may begin at i.
+// starts reports whether a value may start at i.
 func (r *codeReader) starts(i int) bool {
 	return startsValue(r.at(i)) || r.sigil(i) || r.punct(i, "$") && r.at(i+1).raw
 }
 
-// sigil reports whether a variable with a $ or @ before it begins at i.
+// sigil reports whether a variable with a leading $ or @ starts at i.
 func (r *codeReader) sigil(i int) bool {
 	return r.lexis.sigils && (r.punct(i, "$") || r.punct(i, "@")) && (r.at(i+1).Kind == TokenName || r.punct(i+1, "{") || r.punct(i+1, "$"))
 }
@@ -192,7 +189,7 @@ func startsValue(t Token) bool {
 	return false
 }
 
-// loop is for x in [..], for (const x of [..]) and foreach ($list as $x).
+// loop evaluates for x in [..], for (const x of [..]) and foreach ($list as $x).
 func (r *codeReader) loop(i int) int {
 	if !r.named(i, "for") && !r.named(i, "foreach") {
 		return i
@@ -223,8 +220,8 @@ func (r *codeReader) loop(i int) int {
 	}
 }
 
-// bindLoop sets the variables of a loop: what is taken apart is known only
-// where each element is a list.
+// bindLoop sets the variables of a loop: destructured variables are known only if each
+// element is a list.
 func (r *codeReader) bindLoop(names []string, list codeValue) {
 	item := list.element()
 	if len(names) == 1 {
@@ -248,7 +245,7 @@ func (r *codeReader) bindLoop(names []string, list codeValue) {
 	}
 }
 
-// phpLoop is foreach (LIST as $x): the list is first.
+// phpLoop evaluates foreach (LIST as $x), where the list comes first.
 func (r *codeReader) phpLoop(i int) int {
 	v, n := r.expression(i)
 	for k := n; k < n+8; k++ {
@@ -262,7 +259,7 @@ func (r *codeReader) phpLoop(i int) int {
 	return max(n, i)
 }
 
-// perlLoop is foreach my $x (LIST).
+// perlLoop evaluates foreach my $x (LIST).
 func (r *codeReader) perlLoop(i, name int) int {
 	if r.lang != "perl" || r.at(name).Kind != TokenName || !r.punct(name+1, "(") {
 		return i
@@ -272,8 +269,8 @@ func (r *codeReader) perlLoop(i, name int) int {
 	return n
 }
 
-// importing binds the names of an import of Python, in the order of the code,
-// and goes over Perl's use.
+// importing binds the names of a Python import, in the order of the code, and skips Perl's
+// use.
 func (r *codeReader) importing(i int) int {
 	if r.lang == "perl" && r.named(i, "use") {
 		for i < len(r.tokens) && !r.punct(i, ";") {
@@ -296,7 +293,7 @@ func (r *codeReader) importing(i int) int {
 	return i
 }
 
-// assignment is NAME = value, a, b = value, self.name = value and NAME += value.
+// assignment evaluates NAME = value, a, b = value, self.name = value and NAME += value.
 func (r *codeReader) assignment(i int) int {
 	names, n := r.targets(i)
 	if len(names) == 0 || r.punct(i-1, ".") {
@@ -336,8 +333,8 @@ func (r *codeReader) assignment(i int) int {
 	return max(k, n+1)
 }
 
-// targets are the names on the left of an assignment. A type may follow the
-// first.
+// targets returns the names on the left of an assignment. The first may be followed by a
+// type.
 func (r *codeReader) targets(i int) ([]string, int) {
 	var names []string
 	for i < len(r.tokens) && len(names) < 16 {
@@ -364,7 +361,7 @@ func (r *codeReader) targets(i int) ([]string, int) {
 	return names, i
 }
 
-// values is an expression, or the list of several that follow each other.
+// values evaluates an expression, or a sequence of several as a list.
 func (r *codeReader) values(i int, several bool) (codeValue, int) {
 	v, n := r.expression(i)
 	if !several || !r.punct(n, ",") {
@@ -378,8 +375,8 @@ func (r *codeReader) values(i int, several bool) (codeValue, int) {
 	return listValue(list), n
 }
 
-// assign sets a variable. Where it is not sure that the statement runs, the
-// variable may also hold what it held before.
+// assign sets a variable. If the statement may not run, the variable may also keep its old
+// value.
 func (r *codeReader) assign(name string, v codeValue, at int) {
 	if old, ok := r.vars[name]; ok && !r.sure(at) && !old.empty() {
 		v = either(old, v)
@@ -388,8 +385,8 @@ func (r *codeReader) assign(name string, v codeValue, at int) {
 	r.vars[name] = v
 }
 
-// sure reports whether the statement at i runs whenever the program does: it is
-// in no block.
+// sure reports whether the statement at i runs whenever the program does: it is not in a
+// block.
 func (r *codeReader) sure(i int) bool {
 	switch r.lang {
 	case "python":
@@ -407,7 +404,7 @@ func (r *codeReader) lookup(name string) codeValue {
 	return unknownValue()
 }
 
-// deeper counts one more level, and reports whether that is too many.
+// deeper increments the depth, and reports whether the limit is exceeded.
 func (r *codeReader) deeper() bool {
 	r.depth++
 	if r.depth <= maxCodeDepth && r.c.Shell.Spend(1) {
@@ -422,8 +419,7 @@ func skipsName(name string) bool {
 		"void", "typeof", "in", "of"}, name)
 }
 
-// arguments evaluates a list up to its closing bracket and returns the token
-// after it.
+// arguments evaluates a list up to its closing bracket and returns the index after it.
 func (r *codeReader) arguments(i int, end string) ([]codeValue, map[string]codeValue, int) {
 	r.inside++
 	defer func() { r.inside-- }()
@@ -469,7 +465,7 @@ func (r *codeReader) arguments(i int, end string) ([]codeValue, map[string]codeV
 	return list, named, i
 }
 
-// spread is the star or the dots before a list whose elements are arguments.
+// spread skips the star or the dots before a list whose elements are arguments.
 func (r *codeReader) spread(i int) (bool, int) {
 	switch {
 	case r.punct(i, "*") || r.punct(i, "**"):
@@ -480,8 +476,8 @@ func (r *codeReader) spread(i int) (bool, int) {
 	return false, i
 }
 
-// comprehension binds the variables of [f(x) for x in list], whose loops follow
-// what they repeat.
+// comprehension binds the variables of [f(x) for x in list], whose loops follow the
+// expression.
 func (r *codeReader) comprehension(i int, end string) bool {
 	found := false
 	for j := i; j < len(r.tokens) && !r.punct(j, ",") && !r.punct(j, end); j = r.behind(j) {
@@ -495,8 +491,7 @@ func (r *codeReader) comprehension(i int, end string) bool {
 	return found
 }
 
-// object reads {…}: entries of an object or a dictionary, or a block of
-// statements.
+// object evaluates {…}: the entries of an object or dictionary, or a block of statements.
 func (r *codeReader) object(i int) (map[string]codeValue, int) {
 	fields := map[string]codeValue{}
 	inside := r.inside
@@ -530,8 +525,8 @@ func (r *codeReader) object(i int) (map[string]codeValue, int) {
 	return fields, i + 1
 }
 
-// skipRest evaluates what is left of an argument, such as what follows an
-// operator, up to the comma or bracket after it.
+// skipRest evaluates the rest of an argument, such as what follows an operator, up to the
+// next comma or bracket.
 func (r *codeReader) skipRest(i int, end string) int {
 	for i < len(r.tokens) && !r.punct(i, ",") && !r.punct(i, end) {
 		if r.punct(i, "{") {

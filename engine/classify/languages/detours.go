@@ -8,12 +8,12 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 )
 
-// This file knows the other ways to a function: by the table that holds it, by a
-// library that starts programs, by a function that calls what it is given.
+// This file handles indirect ways to call a function: through the table that contains it,
+// through a library that starts programs, or through a function that calls its argument.
 
-// pythonName is the usual name of what is reached differently: of
-// sys.modules["os"], posix and shutil.os the module is os; vars(os)["system"]
-// is os.system.
+// pythonName returns the usual name of something that is reached indirectly: for
+// sys.modules["os"], posix and shutil.os it is the module os; for vars(os)["system"] it is
+// os.system.
 func pythonName(name string) string {
 	if !strings.ContainsAny(name, "._") && name != "posix" {
 		return name
@@ -37,8 +37,8 @@ func pythonName(name string) string {
 	return name
 }
 
-// pythonDetour is a call that leads to another function, runs code, or starts a
-// program by a library for that.
+// pythonDetour handles calls that lead to another function, run code, or start a program
+// through a library.
 func pythonDetour(r *codeReader, name string, fn codeValue, args []codeValue, named map[string]codeValue) (codeValue, bool) {
 	if removesTree(name) {
 		return pythonCall(r, nameValue("shutil.rmtree"), args, named), true
@@ -68,40 +68,39 @@ func pythonDetour(r *codeReader, name string, fn codeValue, args []codeValue, na
 	case "pickle.loads", "yaml.unsafe_load", "yaml.full_load", "dill.loads", "cloudpickle.loads", "jsonpickle.decode":
 		if v := argAt(args, 0); v.known && (v.text.Known() || v.text.Taint&(abstract.Decoded|abstract.Fetched) != 0) && builds(v.text) {
 			r.c.Signal(engine.SignalObfuscated)
-			r.c.Shell.Unseen(v.text, name) // a text of the code itself that is assembled to objects
+			r.c.Shell.Unseen(v.text, name) // a text in the code itself that is deserialised
 		}
 		return unknownValue(), true
 	}
 	if strings.HasSuffix(name, ".Template") || strings.HasSuffix(name, ".from_string") {
 		if text, ok := argAt(args, 0).one(); ok && reachesOut(text) {
-			r.c.Shell.Unseen(argAt(args, 0).text, name) // a template that gets at the functions of its host
+			r.c.Shell.Unseen(argAt(args, 0).text, name) // a template that accesses functions of its host
 		}
 	}
 	return r.startedBy(name, fn, args, named)
 }
 
-// removesTree reports whether a function is another name of shutil.rmtree.
+// removesTree reports whether a function is an alias of shutil.rmtree.
 func removesTree(name string) bool {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	known := name == "shutil.rmtree" || strings.HasPrefix(name, "distutils.")
 	return !known && slices.Contains([]string{"rmtree", "_rmtree", "remove_tree"}, last)
 }
 
-// reachesOut reports whether a template names what leads out of it.
+// reachesOut reports whether a template contains names that give access to its host.
 func reachesOut(text string) bool {
 	return slices.ContainsFunc([]string{"__globals__", "__class__", "__builtins__", "__import__", "popen(", "system("},
 		func(word string) bool { return strings.Contains(text, word) })
 }
 
-// builds reports whether a text of objects calls functions when it is read, or
-// that nobody can tell.
+// builds reports whether deserialising a text calls functions, or may do so.
 func builds(text abstract.Arg) bool {
 	return !text.Known() || strings.Contains(text.Text, "system") ||
 		strings.Contains(text.Text, "!!python/") || strings.Contains(text.Text, "py/") ||
 		strings.Contains(text.Text, "subprocess") || strings.Contains(text.Text, "exec") || strings.Contains(text.Text, "popen")
 }
 
-// operated calls what operator.attrgetter("system") and methodcaller made.
+// operated calls what operator.attrgetter("system") and methodcaller returned.
 func (r *codeReader) operated(fn codeValue, args []codeValue, named map[string]codeValue) codeValue {
 	name, ok := argAt(fn.list, 0).one()
 	if !ok {
@@ -114,7 +113,7 @@ func (r *codeReader) operated(fn codeValue, args []codeValue, named map[string]c
 	return r.invoke(f, fn.list[1:], named)
 }
 
-// startedBy is a call of a library that starts programs: sh.rm("-rf", x),
+// startedBy handles calls of libraries that start programs: sh.rm("-rf", x),
 // plumbum.cmd.rm["-rf"](x), pexpect.run("rm x").
 func (r *codeReader) startedBy(name string, fn codeValue, args []codeValue, named map[string]codeValue) (codeValue, bool) {
 	program := ""
@@ -144,7 +143,7 @@ func (r *codeReader) startedBy(name string, fn codeValue, args []codeValue, name
 	return codeValue{}, false
 }
 
-// runsMethod is a method of an object by which programs are started, or containers.
+// runsMethod handles methods of objects that start programs or containers.
 func (r *codeReader) runsMethod(self codeValue, name string, args []codeValue, named map[string]codeValue) {
 	switch root, _, _ := strings.Cut(self.origin, "."); {
 	case strings.HasSuffix(name, "__subclasses__"):
@@ -167,8 +166,7 @@ func (r *codeReader) runsMethod(self codeValue, name string, args []codeValue, n
 	}
 }
 
-// container is what the client of Docker for Python starts, as its command line
-// would say it.
+// container translates what Docker's Python client starts to the equivalent command line.
 func (r *codeReader) container(args []codeValue, named map[string]codeValue) {
 	argv := []abstract.Arg{abstract.Word("run")}
 	for host, to := range named["volumes"].fields {
@@ -203,7 +201,7 @@ func (r *codeReader) docker(argv ...abstract.Arg) {
 	starts(r.c, []codeValue{listValue(list)}, false, false)
 }
 
-// nodeDetour is a call that leads to another function: f.call(null, x),
+// nodeDetour handles calls that lead to another function: f.call(null, x),
 // import(m).then(f), Reflect.get(m, "f"), Function("return process")().
 func nodeDetour(r *codeReader, name string, args []codeValue, named map[string]codeValue) (codeValue, bool) {
 	of, method := name, ""
@@ -243,7 +241,7 @@ func nodeDetour(r *codeReader, name string, args []codeValue, named map[string]c
 	return codeValue{}, false
 }
 
-// returned is the name that a function returns whose code says nothing else.
+// returned returns the name that a function returns, if its code does nothing else.
 func returned(code string) string {
 	name, ok := strings.CutPrefix(strings.TrimSpace(code), "return ")
 	if name = strings.Trim(name, " ;"); !ok || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ._") != "" {
@@ -252,7 +250,7 @@ func returned(code string) string {
 	return name
 }
 
-// scriptDetour is a call of a function by its name in Ruby and Perl:
+// scriptDetour handles calls of a function by its name in Ruby and Perl:
 // Kernel.send(:system, x), method(:system).call(x).
 func (r *codeReader) scriptDetour(name string, args []codeValue, named map[string]codeValue) (codeValue, bool) {
 	of, method := "", name
@@ -280,8 +278,8 @@ func (r *codeReader) scriptDetour(name string, args []codeValue, named map[strin
 	return codeValue{}, false
 }
 
-// joinName is the name of a method of what has a name; of Kernel and of no object it
-// is that of the function.
+// joinName returns the name of a method of a named value; for Kernel and for no object it
+// is the function's name.
 func joinName(of, name string) string {
 	if of == "" || of == "Kernel" || of == "Object" || of == "self" {
 		return name

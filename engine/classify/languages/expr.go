@@ -21,7 +21,7 @@ func (r *codeReader) expression(i int) (codeValue, int) {
 	return v, n
 }
 
-// operator applies the operator at n, if there is one, to v and what follows.
+// operator applies the operator at n, if there is one, to v and the value after it.
 func (r *codeReader) operator(v codeValue, n int) (codeValue, int) {
 	n = r.overLines(n)
 	t := r.at(n)
@@ -69,7 +69,7 @@ func (r *codeReader) operator(v codeValue, n int) (codeValue, int) {
 	return v, n
 }
 
-// overLines goes over the ends of lines that end no statement.
+// overLines skips line ends that do not end a statement.
 func (r *codeReader) overLines(n int) int {
 	k := n
 	for r.at(k).Kind == tokenLine {
@@ -93,7 +93,7 @@ func (r *codeReader) binary(v codeValue, n, size int, f func(a, b codeValue) cod
 	return f(v, w), max(end, n+size)
 }
 
-// wordOperator is Python's a if c else b, a or b, a in b.
+// wordOperator evaluates Python's a if c else b, a or b, a in b.
 func (r *codeReader) wordOperator(v codeValue, n int) (codeValue, int) {
 	switch r.at(n).Text {
 	case "if":
@@ -115,7 +115,7 @@ func (r *codeReader) wordOperator(v codeValue, n int) (codeValue, int) {
 	return v, n
 }
 
-// choice is c ? a : b, and c ?: b.
+// choice evaluates c ? a : b and c ?: b.
 func (r *codeReader) choice(v codeValue, n int) (codeValue, int) {
 	if r.punct(n+1, ":") {
 		return r.binary(v, n, 2, either)
@@ -129,7 +129,7 @@ func (r *codeReader) choice(v codeValue, n int) (codeValue, int) {
 	return either(a, b), max(end, k+1)
 }
 
-// postfix evaluates a value with what follows it: .name, (args), [index].
+// postfix evaluates a value with its suffixes: .name, (args), [index].
 func (r *codeReader) postfix(i int) (codeValue, int) {
 	defer func() { r.depth-- }()
 	if !r.deeper() {
@@ -173,7 +173,7 @@ func (r *codeReader) postfix(i int) (codeValue, int) {
 	return v, n
 }
 
-// shellString runs the string in backquotes at i, which is a command line.
+// shellString runs the string in backquotes at i as a command line.
 func (r *codeReader) shellString(i int) (codeValue, int) {
 	v := textValue(abstract.Word(r.at(i).Text))
 	if p := r.at(i).pieces; len(p) > 0 {
@@ -193,8 +193,8 @@ func (r *codeReader) negative(i int) (codeValue, int) {
 	return unknownValue(), n
 }
 
-// member is v.name, where name is the token at i: a variable of an object where
-// one was set.
+// member evaluates v.name, where name is the token at i; it may be a field that was set
+// before.
 func (r *codeReader) member(v codeValue, i int) codeValue {
 	name := r.at(i).Text
 	if f, ok := v.fields[name]; ok {
@@ -227,7 +227,7 @@ func (r *codeReader) callAt(v codeValue, n int) (codeValue, int) {
 	return r.invoke(v, args, named), k
 }
 
-// index is v[…].
+// index evaluates v[…].
 func (r *codeReader) index(v codeValue, n int) (codeValue, int) {
 	end := r.close[n]
 	if out, ok := r.sliced(v, n, end); ok {
@@ -256,12 +256,12 @@ func (r *codeReader) index(v codeValue, n int) (codeValue, int) {
 		v = argAt(args, 0).each(func(a abstract.Arg) abstract.Arg { a.Glob = true; return a })
 	}
 	if slices.ContainsFunc(v.texts(), func(a abstract.Arg) bool { return a.Glob && a.Known() }) {
-		return v, k // one of the names that fit the pattern
+		return v, k // one of the names that match the pattern
 	}
 	return codeValue{text: abstract.UnknownArg(), origin: v.origin}, k
 }
 
-// sliced is v[1], v[-1], v[1:] and v[::-1] with numbers.
+// sliced evaluates v[1], v[-1], v[1:] and v[::-1] with numbers.
 func (r *codeReader) sliced(v codeValue, n, end int) (codeValue, bool) {
 	var b strings.Builder
 	for i := n + 1; i < end && i < n+8; i++ {
@@ -303,7 +303,7 @@ func (r *codeReader) primary(i int) (codeValue, int) {
 		return r.nameAt(i)
 	case r.lang == "ruby" && r.punct(i, ":") && r.at(i+1).Kind == TokenName: // a symbol
 		return textValue(abstract.Word(r.at(i + 1).Text)), i + 2
-	case r.lang == "ruby" && r.punct(i, "&") && r.at(i+1).Kind == TokenName: // a function that is handed over
+	case r.lang == "ruby" && r.punct(i, "&") && r.at(i+1).Kind == TokenName: // a function that is passed on
 		return r.postfix(i + 1)
 	case r.punct(i, "["):
 		list, _, n := r.arguments(i+1, "]")
@@ -343,7 +343,7 @@ func (r *codeReader) nameAt(i int) (codeValue, int) {
 	return codeValue{name: t.Text, from: t.Text, text: abstract.UnknownArg()}, i + 1
 }
 
-// interpolated assembles a string with expressions in it.
+// interpolated evaluates a string with embedded expressions.
 func (r *codeReader) interpolated(pieces []piece) codeValue {
 	out := textValue(abstract.Arg{})
 	for _, p := range pieces {
@@ -386,7 +386,7 @@ func percent(v, args codeValue) codeValue {
 	return fillPercent(v.text, list)
 }
 
-// orName is v itself where it is a value, else the name.
+// orName returns v itself if it is a value, else the name.
 func (v codeValue) orName(name string) codeValue {
 	if v.known || v.isList {
 		return v

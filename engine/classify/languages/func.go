@@ -16,19 +16,19 @@ type codeFunc struct {
 	close      []int
 	value      bool // the body is one expression: x => f(x)
 	calls      int
-	active     int // calls of it that are being evaluated
+	active     int // calls of it in progress
 	returns    []codeValue
 }
 
-// maxCalls is how many calls of one function are evaluated one by one. What
-// further ones do is what one with unknown arguments does.
+// maxCalls is how many calls of one function are evaluated individually. One call with
+// unknown arguments covers all further ones.
 const maxCalls = 32
 
-// maxRecursion is how many calls of one function within each other are.
+// maxRecursion limits nested calls of the same function.
 const maxRecursion = 2
 
-// definition reads a function with a name, to be evaluated where it is called,
-// and the name of a class.
+// definition records a named function, which is evaluated where it is called, and the name
+// of a class.
 func (r *codeReader) definition(i int) int {
 	switch {
 	case r.lang == "python" && r.named(i, "def") && r.at(i+1).Kind == TokenName && r.punct(i+2, "("):
@@ -47,8 +47,8 @@ func (r *codeReader) definition(i int) int {
 
 func (r *codeReader) braces() bool { return r.lang == "node" || r.lang == "php" || r.lang == "perl" }
 
-// bodyBraces finds the brace that opens the body of a function whose
-// parameters, if there are any, begin at i; 0 if there is none.
+// bodyBraces finds the opening brace of a function's body; the parameters, if any, start at
+// i. It returns 0 if there is none.
 func (r *codeReader) bodyBraces(i int) int {
 	if r.punct(i, "(") {
 		i = r.behind(i)
@@ -62,7 +62,7 @@ func (r *codeReader) bodyBraces(i int) int {
 	return 0
 }
 
-// parameters are the names in the brackets at i.
+// parameters returns the names in the brackets at i.
 func (r *codeReader) parameters(i int) []string {
 	var names []string
 	if !r.punct(i, "(") {
@@ -86,7 +86,7 @@ func (r *codeReader) define(name string, params []string, start, end int) *codeF
 	return f
 }
 
-// pythonFunction is def NAME(…): with its body, of this line or indented.
+// pythonFunction records def NAME(…): with its body, on the same line or indented.
 func (r *codeReader) pythonFunction(i int) int {
 	name, params := r.at(i+1).Text, r.parameters(i+2)
 	start := r.behind(i + 2)
@@ -109,8 +109,8 @@ func (r *codeReader) pythonFunction(i int) int {
 	return end
 }
 
-// indented is the end of the block that begins at i after a line of some
-// indentation; of only the head, up to its colon, if head is set.
+// indented returns the end of the block that starts at i after a line with some
+// indentation; with head, only the end of its head, up to the colon.
 func (r *codeReader) indented(i, indent int, head bool) int {
 	for line := false; i < len(r.tokens); i = r.behind(i) {
 		t := r.at(i)
@@ -126,8 +126,8 @@ func (r *codeReader) indented(i, indent int, head bool) int {
 	return len(r.tokens)
 }
 
-// anonymous is a function without a name at i: lambda x: …, x => …,
-// function (x) {…}. It is evaluated where it is called, or handed over.
+// anonymous evaluates a function without a name at i: lambda x: …, x => …, function (x)
+// {…}. The function is evaluated where it is called or passed on.
 func (r *codeReader) anonymous(i int) (codeValue, int) {
 	switch {
 	case r.lang == "python" && r.named(i, "lambda"):
@@ -138,7 +138,7 @@ func (r *codeReader) anonymous(i int) (codeValue, int) {
 	return codeValue{}, i
 }
 
-// arrow is x => …, (x, y) => … and function (x) {…} of JavaScript.
+// arrow handles JavaScript's x => …, (x, y) => … and function (x) {…}.
 func (r *codeReader) arrow(i int) (codeValue, int) {
 	head := i
 	if r.named(i, "function") {
@@ -166,14 +166,14 @@ func (r *codeReader) arrow(i int) (codeValue, int) {
 	return r.unnamed(params, i, end, true), end
 }
 
-// unnamed defines a function that has no name.
+// unnamed defines a function without a name.
 func (r *codeReader) unnamed(params []string, start, end int, value bool) codeValue {
 	name := "function " + strconv.Itoa(len(r.order))
 	r.define(name, params, start, end).value = value
 	return nameValue(name)
 }
 
-// expressionEnd is where an expression ends at the latest.
+// expressionEnd returns the latest possible end of an expression.
 func (r *codeReader) expressionEnd(i int) int {
 	for ; i < len(r.tokens); i = r.behind(i) {
 		switch t := r.at(i); {
@@ -186,7 +186,7 @@ func (r *codeReader) expressionEnd(i int) int {
 	return len(r.tokens)
 }
 
-// lambda is Python's: its body is what follows the colon.
+// lambda handles Python's lambda, whose body follows the colon.
 func (r *codeReader) lambda(i int) (codeValue, int) {
 	var params []string
 	j := i + 1
@@ -199,20 +199,20 @@ func (r *codeReader) lambda(i int) (codeValue, int) {
 	return r.unnamed(params, j+1, end, true), end
 }
 
-// handsElements reports whether a method calls the function that it is given
-// with the elements of its object.
+// handsElements reports whether a method calls its argument with the elements of its
+// object.
 func handsElements(name string) bool {
 	return slices.Contains([]string{".forEach", ".map", ".filter", ".each", ".flatMap", ".some", ".every", ".each_with_index",
 		".find"}, name)
 }
 
-// receiver is the value whose method a value is.
+// receiver returns the value whose method a value is.
 func (v codeValue) receiver() codeValue {
 	v.name = ""
 	return v
 }
 
-// invoke calls a value: a function of the code itself, or one that is known.
+// invoke calls a value: a function of the code itself, or a known one.
 func (r *codeReader) invoke(fn codeValue, args []codeValue, named map[string]codeValue) codeValue {
 	if sleepCall(fn.name, args) {
 		r.c.Shell.Out.Waits = true
@@ -220,7 +220,7 @@ func (r *codeReader) invoke(fn codeValue, args []codeValue, named map[string]cod
 	if f, ok := r.funcs[fn.name]; ok {
 		out := r.enter(f, args, named)
 		if fn.name[0] == '.' {
-			r.call(r, fn, args, named) // it may also be a method of something else
+			r.call(r, fn, args, named) // it may also be a method of another object
 		}
 		return out
 	}
@@ -274,8 +274,8 @@ func (r *codeReader) mutated(fn codeValue, args []codeValue) *codeValue {
 	return &list
 }
 
-// handedOver calls functions that are arguments: they will be called with what
-// is handed over next to them, or with the elements of the object.
+// handedOver calls functions that are arguments, with the arguments after them or with the
+// elements of the object.
 func (r *codeReader) handedOver(fn codeValue, args []codeValue, named map[string]codeValue) {
 	for i, a := range args {
 		if a.name == "" || a.known || !r.callable(a.name) {
@@ -301,8 +301,7 @@ func (r *codeReader) handedOver(fn codeValue, args []codeValue, named map[string
 	}
 }
 
-// callable reports whether a name may be that of a function: one of the code,
-// or of a module.
+// callable reports whether a name may be that of a function, of the code or of a module.
 func (r *codeReader) callable(name string) bool {
 	_, own := r.funcs[name]
 	return own || strings.Contains(name, ".")
@@ -363,7 +362,7 @@ func (r *codeReader) body(f *codeFunc) codeValue {
 	return out
 }
 
-// returning keeps what a function returns.
+// returning records what a function returns.
 func (r *codeReader) returning(i int) int {
 	if r.current == nil || !r.named(i, "return") || r.at(i+1).Kind == tokenLine {
 		return i

@@ -105,7 +105,7 @@ func nodeAttr(v codeValue, name string) codeValue {
 	return pythonAttr(v, name)
 }
 
-// nodeName is module.function without what does not matter.
+// nodeName returns module.function without irrelevant parts.
 func nodeName(name string) string {
 	name = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(name, "globalThis."), "global."), "node:")
 	name = strings.NewReplacer("/promises", "", ".promises", "", ".default", "", "fs-extra", "fs", "graceful-fs", "fs",
@@ -193,7 +193,7 @@ func nodeCall(r *codeReader, fn codeValue, args []codeValue, named map[string]co
 	return unknownValue()
 }
 
-// textsOnly leaves out objects of options.
+// textsOnly drops objects of options.
 func textsOnly(args []codeValue) []codeValue {
 	var out []codeValue
 	for _, a := range args {
@@ -204,7 +204,7 @@ func textsOnly(args []codeValue) []codeValue {
 	return out
 }
 
-// nodeHost is the host of connect(port, host), connect({port, host}), or a URL.
+// nodeHost returns the host of connect(port, host), connect({port, host}), or of a URL.
 func nodeHost(args []codeValue, named map[string]codeValue) abstract.Arg {
 	switch h, ok := named["host"]; {
 	case ok:
@@ -217,8 +217,8 @@ func nodeHost(args []codeValue, named map[string]codeValue) abstract.Arg {
 	return abstract.Word("localhost")
 }
 
-// evaluated picks the code among the arguments of eval and the like. A timer
-// mostly has a function instead.
+// evaluated returns the code among the arguments of eval and similar functions. Timers
+// usually have a function instead.
 func evaluated(name string, args []codeValue) (codeValue, bool) {
 	switch {
 	case len(args) == 0:
@@ -229,7 +229,7 @@ func evaluated(name string, args []codeValue) (codeValue, bool) {
 	return args[0], !strings.HasPrefix(name, "set") || args[0].known
 }
 
-// spawns is spawn(program, [arguments]).
+// spawns handles spawn(program, [arguments]).
 func spawns(c *shell.Call, args []codeValue, named map[string]codeValue) {
 	if _, shell := named["shell"]; shell || len(args) > 0 && args[0].isList {
 		starts(c, args, true, false)
@@ -294,7 +294,7 @@ func (r *codeReader) nodeFetch(url abstract.Arg, named map[string]codeValue) cod
 	return r.request(method, []codeValue{textValue(url)}, nil)
 }
 
-// nodeMethod is a method of a value that a call has returned.
+// nodeMethod handles methods of a value that a call returned.
 func nodeMethod(r *codeReader, fn codeValue, args []codeValue, named map[string]codeValue) codeValue {
 	self := fn.receiver()
 	switch fn.name[1:] {
@@ -331,7 +331,7 @@ func nodeMethod(r *codeReader, fn codeValue, args []codeValue, named map[string]
 		if self.isList {
 			return joined(argAt(args, 0).texts()[0], self)
 		}
-	case "rmSync", "rm", "unlinkSync", "unlink", "rmdirSync": // of a module that is not known by name
+	case "rmSync", "rm", "unlinkSync", "unlink", "rmdirSync": // of a module with an unknown name
 		if len(args) > 0 && self.empty() && self.origin == "" && args[0].known {
 			r.c.Deletes(false, false, args[0].texts()...)
 		}
@@ -341,7 +341,7 @@ func nodeMethod(r *codeReader, fn codeValue, args []codeValue, named map[string]
 	return unknownValue()
 }
 
-// listenHost is where a server listens: everywhere if nothing is said.
+// listenHost returns the address that a server listens on: all addresses by default.
 func listenHost(host codeValue) abstract.Arg {
 	if text, ok := host.one(); ok && host.known {
 		return abstract.Word(text)

@@ -9,12 +9,12 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// maxPatched bounds how many files of one patch are named one by one.
+// maxPatched limits how many files of one patch are listed individually.
 const maxPatched = 256
 
-// Patches notes the files that a patch changes: those of the given files, or of
-// standard input if there are none. It reports whether the patch is known
-// and says all of them; else nothing is noted.
+// Patches records the files that a patch changes: a patch in the given files, or on
+// standard input if there are none. It reports whether the patch is completely known;
+// otherwise nothing is recorded.
 func Patches(c *shell.Call, files []abstract.Arg) bool {
 	strip, stripped := c.Opts.Get("-p", "--strip")
 	deeper := slices.ContainsFunc(c.Args, func(a abstract.Arg) bool { return a.HasPrefix("-p") && !a.Is("-p", "-p1") })
@@ -42,7 +42,7 @@ func Patches(c *shell.Call, files []abstract.Arg) bool {
 	return len(names) > 0
 }
 
-// patchTexts are the patches, as far as all of them are known.
+// patchTexts returns the patches, if all of them are known.
 func patchTexts(c *shell.Call, files []abstract.Arg) ([]abstract.Arg, bool) {
 	var texts []abstract.Arg
 	for _, f := range files {
@@ -63,8 +63,8 @@ func patchTexts(c *shell.Call, files []abstract.Arg) ([]abstract.Arg, bool) {
 	return texts, true
 }
 
-// Patched lists the files that a patch names, as seen from where it is applied.
-// It reports whether these are all: a name in another spelling is not read.
+// Patched lists the files that a patch names, relative to where it is applied. It reports
+// whether the list is complete: names in unusual notations are not parsed.
 func Patched(text abstract.Arg) ([]abstract.Arg, bool) {
 	var names []abstract.Arg
 	seen := map[string]bool{"": true, "dev/null": true, "/dev/null": true}
@@ -81,13 +81,13 @@ func Patched(text abstract.Arg) ([]abstract.Arg, bool) {
 	return names, true
 }
 
-// patchedName is the file that a line of a patch names; empty: none.
+// patchedName returns the file that a line of a patch names; empty: none.
 func patchedName(line string) string {
-	if names, ok := strings.CutPrefix(line, "diff --git "); ok { // all that is said about binary files
+	if names, ok := strings.CutPrefix(line, "diff --git "); ok { // the only line about binary files
 		if i := strings.LastIndex(names, " b/"); i >= 0 {
 			return names[i+len(" b/"):]
 		}
-		return `"` // in quotes, or with other letters in front
+		return `"` // in quotes, or with another prefix
 	}
 	for _, lead := range []string{"rename from ", "rename to ", "copy to ", "Index: "} {
 		if name, ok := strings.CutPrefix(line, lead); ok {
@@ -96,7 +96,7 @@ func patchedName(line string) string {
 	}
 	for _, lead := range []string{"--- ", "+++ ", "*** "} {
 		if name, ok := strings.CutPrefix(line, lead); ok {
-			name, _, _ = strings.Cut(name, "\t") // a time may follow
+			name, _, _ = strings.Cut(name, "\t") // may be followed by a time
 			if first, rest, ok := strings.Cut(name, "/"); ok && len(first) == 1 {
 				return rest // a/ and b/
 			}

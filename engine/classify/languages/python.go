@@ -81,7 +81,7 @@ func (r *codeReader) pythonImport(i int, module string) int {
 	}
 }
 
-// pythonAttr is v.name.
+// pythonAttr evaluates v.name.
 func pythonAttr(v codeValue, name string) codeValue {
 	switch {
 	case v.known && (name == "parent" || name == "parents"):
@@ -97,7 +97,7 @@ func pythonAttr(v codeValue, name string) codeValue {
 	return codeValue{name: "." + name, origin: v.origin, text: v.text}
 }
 
-// pythonCall is what a call does and returns.
+// pythonCall evaluates a call, and returns its result.
 func pythonCall(r *codeReader, fn codeValue, args []codeValue, named map[string]codeValue) codeValue {
 	c := r.c
 	if strings.HasPrefix(fn.name, ".") {
@@ -145,7 +145,7 @@ func pythonCall(r *codeReader, fn codeValue, args []codeValue, named map[string]
 	case "exec", "eval", "execfile":
 		r.runs(argAt(args, 0), "python")
 	case "pickle.load", "marshal.load", "marshal.loads", "dill.load", "joblib.load", "torch.load":
-		if first[0].Taint&abstract.Fetched != 0 { // such data run what they like when they are read
+		if first[0].Taint&abstract.Fetched != 0 { // such data can run any code when it is deserialised
 			c.Shell.Unseen(first[0], name)
 		}
 	case "__import__", "importlib.import_module":
@@ -168,10 +168,9 @@ func pythonCall(r *codeReader, fn codeValue, args []codeValue, named map[string]
 	return unknownValue()
 }
 
-// pythonModule reports whether a name is one of the modules whose functions
-// run, load or change things. Nobody takes a function out of them by getattr,
-// unless its name is to be hidden; of any other object it is the usual way to a
-// field.
+// pythonModule reports whether a name is one of the modules whose functions run, load or
+// change things. Nobody uses getattr to get a function of these, except to hide its name;
+// for any other object it is a usual way to access a field.
 func pythonModule(name string) bool {
 	root, _, _ := strings.Cut(name, ".")
 	switch root {
@@ -181,8 +180,7 @@ func pythonModule(name string) bool {
 	return false
 }
 
-// pythonFiles are the calls that change files or only name them; it reports
-// whether name is one.
+// pythonFiles handles calls that change or name files; it reports whether name is one.
 func pythonFiles(c *shell.Call, name string, args []codeValue, named map[string]codeValue) bool {
 	first := argAt(args, 0).texts()
 	switch name {
@@ -232,8 +230,8 @@ func pythonFiles(c *shell.Call, name string, args []codeValue, named map[string]
 	return true
 }
 
-// pythonProcesses are the calls that start or end processes and return nothing
-// that matters; it reports whether name is one.
+// pythonProcesses handles calls that start or end processes and return nothing relevant; it
+// reports whether name is one.
 func pythonProcesses(c *shell.Call, name string, args []codeValue) bool {
 	first := argAt(args, 0).texts()
 	switch name {
@@ -255,7 +253,7 @@ func pythonProcesses(c *shell.Call, name string, args []codeValue) bool {
 	return true
 }
 
-// pythonValue is a call that matters for what it returns, or talks to others.
+// pythonValue handles calls whose result matters, or that contact hosts.
 func pythonValue(r *codeReader, name string, args []codeValue, named map[string]codeValue) codeValue {
 	first := argAt(args, 0).texts()
 	switch name {
@@ -316,7 +314,7 @@ func pythonValue(r *codeReader, name string, args []codeValue, named map[string]
 	return pythonNetwork(r, name, args, named)
 }
 
-// decodeLiteral decodes a literal; what it cannot decode is not known.
+// decodeLiteral decodes a literal; what it cannot decode is unknown.
 func decodeLiteral(name string, a abstract.Arg) abstract.Arg {
 	kind := "base64"
 	if strings.Contains(name, "hex") {
@@ -343,7 +341,7 @@ func pythonNetwork(r *codeReader, name string, args []codeValue, named map[strin
 	first := argAt(args, 0).texts()
 	switch {
 	case fn == "urlopen" && argAt(args, 0).origin != "":
-		// what the request does was seen where it was made
+		// what the request does was recorded where it was created
 	case fn == "urlopen" || fn == "urlretrieve" || name == "urllib.request.Request":
 		method, given := named["method"]
 		_, sends := named["data"]
@@ -370,7 +368,7 @@ func pythonNetwork(r *codeReader, name string, args []codeValue, named map[strin
 	return codeValue{text: abstract.Arg{Text: abstract.HoleText, Taint: abstract.Fetched}, known: true}
 }
 
-// pythonConnects is what opens a connection, or waits for one.
+// pythonConnects handles calls that open a connection, or wait for one.
 func (r *codeReader) pythonConnects(name string, args []codeValue, named map[string]codeValue) codeValue {
 	host := argAt(args, 0)
 	if h, ok := named["host"]; ok {
@@ -405,7 +403,7 @@ func (r *codeReader) pythonConnects(name string, args []codeValue, named map[str
 	return unknownValue()
 }
 
-// request is a call of an HTTP library: its verb is the method.
+// request handles a call of an HTTP library, whose method is the verb.
 func (r *codeReader) request(method string, args []codeValue, named map[string]codeValue) codeValue {
 	out := codeValue{text: abstract.Arg{Text: abstract.HoleText, Taint: abstract.Fetched}, known: true}
 	url := argAt(args, 0).texts()[0]
@@ -425,12 +423,12 @@ func (r *codeReader) request(method string, args []codeValue, named map[string]c
 	return out
 }
 
-// dumpsEnvironment reports whether a value is all of the environment.
+// dumpsEnvironment reports whether a value is the whole environment.
 func dumpsEnvironment(v codeValue) bool {
 	return v.name == "os.environ" || v.name == "process.env" || v.name == "ENV"
 }
 
-// directory is the directory that a process is started in, if one is named.
+// directory returns the directory in which a process is started, if the call names one.
 func directory(named map[string]codeValue) []abstract.Arg {
 	if v, ok := named["cwd"]; ok && !v.empty() {
 		return v.texts()[:1]
@@ -449,7 +447,7 @@ func chdir(s *shell.Machine, to []abstract.Arg) {
 	s.Scope.Enter(dirs)
 }
 
-// listing is what os.walk, os.listdir and os.scandir give: names, or a tree of
+// listing returns the result of os.walk, os.listdir and os.scandir: names, or a tree of
 // directories, below a directory.
 func listing(name string, dir codeValue) codeValue {
 	below := dir.each(func(a abstract.Arg) abstract.Arg { return JoinPath(a, abstract.UnknownArg()) })
@@ -464,7 +462,7 @@ func listing(name string, dir codeValue) codeValue {
 	return unknownValue()
 }
 
-// standardInput is what the code reads from its standard input.
+// standardInput returns what the code reads from its standard input.
 func (r *codeReader) standardInput() codeValue {
 	if in := r.c.Shell.Frame.Stdin; in != nil {
 		return textValue(*in)
@@ -486,7 +484,7 @@ func joined(sep abstract.Arg, list codeValue) codeValue {
 	return out.each(func(a abstract.Arg) abstract.Arg { a.Taint |= abstract.Decoded; return a })
 }
 
-// connectHost is the host of an address: ("host", port), or "host".
+// connectHost returns the host of an address: ("host", port), or "host".
 func connectHost(args []codeValue) []abstract.Arg {
 	first := argAt(args, 0)
 	if first.isList {
@@ -508,7 +506,7 @@ func opens(c *shell.Call, paths []abstract.Arg, mode codeValue) {
 	}
 }
 
-// openedFile is what open returns.
+// openedFile returns the result of open.
 func openedFile(paths []abstract.Arg) codeValue {
 	v := codeValue{text: abstract.Arg{Text: abstract.HoleText, Taint: abstract.Filed}, known: true}
 	if len(paths) == 1 {
@@ -517,14 +515,14 @@ func openedFile(paths []abstract.Arg) codeValue {
 	return v
 }
 
-// keeps notes what code puts into a file.
+// keeps records a text that code writes into a file.
 func (r *codeReader) keeps(file abstract.Arg, text codeValue, add bool) {
 	if known, ok := text.one(); ok {
 		r.c.Shell.Store(file, abstract.Word(known), add)
 	}
 }
 
-// moves renames files from code.
+// moves handles renames in code.
 func moves(c *shell.Call, from, to []abstract.Arg) {
 	for _, src := range from {
 		e := abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "move", Recursive: true}
@@ -536,8 +534,8 @@ func moves(c *shell.Call, from, to []abstract.Arg) {
 	c.Writes("write", to...)
 }
 
-// starts runs a program from code: a list of arguments, a command line for a
-// shell, or arguments spread over the call.
+// starts runs a program from code: a list of arguments, a command line for a shell, or
+// arguments spread over the call.
 func starts(c *shell.Call, args []codeValue, inShell, spread bool) {
 	if len(args) == 0 {
 		return
@@ -567,7 +565,7 @@ func starts(c *shell.Call, args []codeValue, inShell, spread bool) {
 	}
 }
 
-// argvs are the argument lists that a list of values may stand for.
+// argvs returns the argument lists that a list of values may represent.
 func argvs(list codeValue) [][]abstract.Arg {
 	out := [][]abstract.Arg{nil}
 	for _, v := range list.list {

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// pythonMethod is a call of a method of a value: a path, a file, a string.
+// pythonMethod handles a method call on a value: a path, a file, a string.
 func pythonMethod(r *codeReader, fn codeValue, args []codeValue, named map[string]codeValue) codeValue {
 	c := r.c
 	name, self := fn.name[1:], fn.receiver()
@@ -49,7 +49,7 @@ func pythonMethod(r *codeReader, fn codeValue, args []codeValue, named map[strin
 	return unknownValue()
 }
 
-// databaseOf is the database that a connection, or a cursor of one, is for.
+// databaseOf returns the database of a connection or a cursor.
 func databaseOf(v codeValue) shell.Database {
 	switch scheme, ok := drivers[v.origin]; {
 	case !ok || !v.text.Known():
@@ -63,15 +63,14 @@ func databaseOf(v codeValue) shell.Database {
 	}
 }
 
-// drivers are the functions that open databases, with the schemes of their
-// addresses.
+// drivers maps the functions that open databases to the schemes of their addresses.
 var drivers = map[string]string{
 	"sqlite3.connect": "sqlite", "psycopg2.connect": "postgres", "psycopg.connect": "postgres",
 	"pymysql.connect": "mysql", "MySQLdb.connect": "mysql", "mysql.connector.connect": "mysql", "mariadb.connect": "mysql",
 }
 
-// serverAddress returns the address that a driver is given of its database as one
-// text: a URL or host=… dbname=… as written, or the arguments of these names.
+// serverAddress returns the database address that a driver is given as one text: a URL or
+// host=… dbname=… as written, or the arguments with these names.
 func serverAddress(args []codeValue, named map[string]codeValue) abstract.Arg {
 	out := argAt(args, 0).texts()[0]
 	if len(args) == 0 {
@@ -90,7 +89,7 @@ func serverAddress(args []codeValue, named map[string]codeValue) abstract.Arg {
 	return out
 }
 
-// pathMethod is a method of pathlib.Path; false if it is not one.
+// pathMethod handles methods of pathlib.Path; false: it is not one.
 func (r *codeReader) pathMethod(self codeValue, name string, args []codeValue, named map[string]codeValue) (codeValue, bool) {
 	c, targets := r.c, self.texts()
 	switch name {
@@ -136,7 +135,7 @@ func (r *codeReader) pathMethod(self codeValue, name string, args []codeValue, n
 	return unknownValue(), true
 }
 
-// objectMethod is a method of what a library's call has made.
+// objectMethod handles methods of what a library call returned.
 func (r *codeReader) objectMethod(self codeValue, name string, args []codeValue, named map[string]codeValue) {
 	c := r.c
 	first := argAt(args, 0).texts()
@@ -193,7 +192,7 @@ func (r *codeReader) objectMethod(self codeValue, name string, args []codeValue,
 	}
 }
 
-// textMethod is a method of a string or a list.
+// textMethod handles methods of a string or a list.
 func textMethod(self codeValue, name string, args []codeValue, named map[string]codeValue) codeValue {
 	switch name {
 	case "format":
@@ -239,7 +238,7 @@ func textMethod(self codeValue, name string, args []codeValue, named map[string]
 	return codeValue{text: self.text, origin: self.origin}
 }
 
-// clipped is a with another text that is not too long.
+// clipped returns a with another text, limited in length.
 func clipped(a abstract.Arg, text string) abstract.Arg {
 	if len(text) > abstract.MaxText {
 		text = abstract.CutText(text)
@@ -247,7 +246,7 @@ func clipped(a abstract.Arg, text string) abstract.Arg {
 	return a.With(text)
 }
 
-// splitWords is the list of words of a text without quotes.
+// splitWords returns the list of words of a text without quotes.
 func splitWords(v codeValue) codeValue {
 	text, ok := v.one()
 	if !ok || !v.known || strings.ContainsAny(text, `"'\`) {

@@ -6,8 +6,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// processObject is an object of psutil, which stands for a process that runs
-// already; false: the call has nothing to do with such objects.
+// processObject returns an object of psutil that represents an existing process; false: the
+// call has nothing to do with such objects.
 func processObject(name string, args []codeValue) (codeValue, bool) {
 	switch name {
 	case "psutil.Process":
@@ -18,8 +18,8 @@ func processObject(name string, args []codeValue) (codeValue, bool) {
 	return codeValue{}, false
 }
 
-// endsProcess is a method of such an object; it reports whether it ends the
-// process, or stops it.
+// endsProcess handles methods of such an object; it reports whether the method ends or
+// stops the process.
 func endsProcess(r *codeReader, fn codeValue) bool {
 	switch fn.name {
 	case "psutil.Process.kill", "psutil.Process.terminate", "psutil.Process.suspend", "psutil.Process.send_signal":
@@ -33,7 +33,7 @@ func kills(c *shell.Call, targets ...abstract.Arg) {
 	c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "kill"}, targets...)
 }
 
-// runs is exec and eval: code in a string.
+// runs handles exec and eval: code in a string.
 func (r *codeReader) runs(v codeValue, lang string) {
 	if !v.known || !v.text.Known() {
 		r.c.Shell.Unseen(v.texts()[0], lang)

@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// scriptSyntax is how Perl, Ruby, PHP, Lua, R, Groovy and AppleScript are written.
+// scriptSyntax returns the syntax of Perl, Ruby, PHP, Lua, R, Groovy and AppleScript.
 func scriptSyntax(lang string) lexis {
 	switch lang {
 	case "perl":
@@ -41,8 +41,8 @@ func script(c *shell.Call, lang string, code abstract.Arg) {
 	r.program()
 }
 
-// appleScript finds do shell script "…", what is typed into terminals, and what an
-// application is told to delete.
+// appleScript finds do shell script "…", what is typed into terminals, and deletions by
+// other applications.
 func (r *codeReader) appleScript() {
 	for i, t := range r.tokens {
 		switch {
@@ -75,8 +75,8 @@ func scriptAttr(v codeValue, name string) codeValue {
 	return pythonAttr(v, name)
 }
 
-// bare reports whether the arguments of a call follow it without brackets:
-// unlink "x"; FileUtils.rm_rf "x".
+// bare reports whether the arguments of a call follow it without brackets: unlink "x";
+// FileUtils.rm_rf "x".
 func (r *codeReader) bare(v codeValue, n int) bool {
 	if r.lang != "perl" && r.lang != "ruby" && r.lang != "groovy" || v.name == "" || v.known || r.at(n-1).Kind != TokenName {
 		return false
@@ -91,7 +91,7 @@ func perlOperator(name string) bool {
 	return slices.Contains([]string{"for", "foreach", "x", "eq", "ne", "lt", "gt", "le", "ge", "cmp", "xor", "not"}, name)
 }
 
-// bareArguments are arguments without parentheses: system "rm", "x";
+// bareArguments evaluates arguments without parentheses: system "rm", "x";
 func (r *codeReader) bareArguments(i int) ([]codeValue, int) {
 	var out []codeValue
 	for i < len(r.tokens) && (r.starts(i) || r.punct(i, "-") || r.punct(i, ":")) {
@@ -108,8 +108,7 @@ func (r *codeReader) bareArguments(i int) ([]codeValue, int) {
 	return out, i
 }
 
-// modifier binds $_ for a statement of Perl that its loop follows:
-// unlink for @files;
+// modifier binds $_ for a Perl statement that is followed by its loop: unlink for @files;
 func (r *codeReader) modifier(i int) {
 	if r.lang != "perl" || r.punct(i-1, ".") {
 		return
@@ -123,12 +122,12 @@ func (r *codeReader) modifier(i int) {
 	}
 }
 
-// maxModifier is how many tokens after the beginning of a statement its
-// modifier is looked for.
+// maxModifier limits how far after the start of a statement its modifier is searched for,
+// in tokens.
 const maxModifier = 24
 
-// block binds the parameters of a block of Ruby to the elements of the object:
-// each { |f| … }, each do |f| …
+// block binds the parameters of a Ruby block to the elements of the object: each { |f| … },
+// each do |f| …
 func (r *codeReader) block(v codeValue, n int) (int, bool) {
 	if r.lang != "ruby" || !r.punct(n, "{") && !r.named(n, "do") || !r.punct(n+1, "|") {
 		return n, false
@@ -143,7 +142,7 @@ func (r *codeReader) block(v codeValue, n int) (int, bool) {
 	return n + 1, true
 }
 
-// scriptCall is what a call does and returns.
+// scriptCall evaluates a call, and returns its result.
 func scriptCall(r *codeReader, fn codeValue, args []codeValue, named map[string]codeValue) codeValue {
 	if fn.known && fn.name == "" && (r.lang == "php" || r.lang == "perl") {
 		fn = nameValue(fn.text.Text) // $f = "system"; $f("…")
@@ -233,8 +232,8 @@ func (r *codeReader) scriptWrites(name string, args []codeValue, named map[strin
 	return true
 }
 
-// scriptOpen is perl's open(F, ">x") and open(F, "|-", …), ruby's File.open.
-// False: what it gives is a value.
+// scriptOpen handles Perl's open(F, ">x") and open(F, "|-", …) and Ruby's File.open. False:
+// its result is a value.
 func (r *codeReader) scriptOpen(name string, args []codeValue) bool {
 	if r.lang != "perl" || name != "open" {
 		if t := argAt(args, 0).texts()[0]; r.lang == "ruby" && name == "open" && t.HasPrefix("|") {
@@ -325,7 +324,7 @@ func (r *codeReader) scriptRuns(name string, args []codeValue, named map[string]
 	return true
 }
 
-// scriptStarts runs a program: one text is a command line, several are its arguments.
+// scriptStarts runs a program: a single text is a command line, several are its arguments.
 func (r *codeReader) scriptStarts(args []codeValue) {
 	switch {
 	case r.lang == "php" || r.lang == "lua" || r.lang == "rscript" || len(args) == 1:
@@ -344,7 +343,7 @@ func (r *codeReader) scriptStarts(args []codeValue) {
 	}
 }
 
-// scriptValue is a call that matters for what it returns, or talks to others.
+// scriptValue handles calls whose result matters, or that contact hosts.
 func (r *codeReader) scriptValue(name string, args []codeValue, named map[string]codeValue) codeValue {
 	first := argAt(args, 0)
 	switch name {
@@ -432,7 +431,7 @@ func (r *codeReader) scriptNetwork(name string, args []codeValue, named map[stri
 	return unknownValue()
 }
 
-// perlPeer is the host in PeerAddr => "host:port".
+// perlPeer returns the host in PeerAddr => "host:port".
 func perlPeer(named map[string]codeValue) abstract.Arg {
 	for _, key := range []string{"PeerAddr", "PeerHost"} {
 		if v, ok := named[key]; ok {
@@ -444,7 +443,7 @@ func perlPeer(named map[string]codeValue) abstract.Arg {
 	return abstract.UnknownArg()
 }
 
-// scriptMethod is a method of a value.
+// scriptMethod handles methods of a value.
 func scriptMethod(r *codeReader, fn codeValue, args []codeValue, named map[string]codeValue) codeValue {
 	c, self := r.c, fn.receiver()
 	switch name := fn.name[1:]; {

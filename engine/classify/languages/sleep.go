@@ -4,11 +4,11 @@ import (
 	"strconv"
 )
 
-// LongWait is the least sleep that makes a call one that waits, in seconds. It
-// shapes a fact, so it belongs to the classifier's version.
+// LongWait is the shortest sleep that makes a call one that waits, in seconds. It affects
+// facts, so a change requires a new version of the classifier.
 const LongWait = 1
 
-// SleepSeconds reads a time of sleep(1); -1: it is not known.
+// SleepSeconds parses a time as sleep(1) does; -1: unknown.
 func SleepSeconds(s string) float64 {
 	unit := 1.0
 	if n := len(s); n > 1 {

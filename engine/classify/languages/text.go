@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// Sed is sed: a script, then files.
+// Sed handles sed: a script, then files.
 func Sed(c *shell.Call) {
 	files := c.Opts.Operands
 	scripts := c.Opts.All("-e", "--expression")
@@ -39,7 +39,7 @@ func Sed(c *shell.Call) {
 	c.Reads(files...)
 }
 
-// Empties notes that nothing is left of what files held.
+// Empties records that files become empty.
 func Empties(c *shell.Call, files ...abstract.Arg) {
 	for _, f := range files {
 		c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "truncate", Leaves: 1}, f)
@@ -51,7 +51,7 @@ var (
 	sedPrints   = engine.Regexp(`(?:^|[;{\s\d$/,!~])[pPl=iacwWrR]`)
 )
 
-// keepsCopy reports whether sed keeps what the file held under another name:
+// keepsCopy reports whether sed keeps the old contents of the file under another name:
 // -i.bak.
 func keepsCopy(c *shell.Call) bool {
 	return slices.ContainsFunc(c.Args, func(a abstract.Arg) bool {
@@ -60,8 +60,8 @@ func keepsCopy(c *shell.Call) bool {
 	})
 }
 
-// sedEmpties reports whether a script of sed drops every line: d without an
-// address, or nothing that prints where only that is kept.
+// sedEmpties reports whether a script of sed deletes every line: d without an address, or
+// -n without a command that prints.
 func sedEmpties(c *shell.Call, scripts []abstract.Arg) bool {
 	all, known := "", true
 	for _, s := range scripts {
@@ -76,7 +76,7 @@ func sedEmpties(c *shell.Call, scripts []abstract.Arg) bool {
 	return sedDropsAll().MatchString(all)
 }
 
-// Spoils notes that files that the script has written hold something else now.
+// Spoils records that files that the script has written have other contents now.
 func Spoils(c *shell.Call, files []abstract.Arg) {
 	for _, f := range files {
 		if _, ok := c.Shell.Written(f); ok {
@@ -116,8 +116,7 @@ func sedScript(c *shell.Call, script abstract.Arg) {
 	}
 }
 
-// sedRuns is the command e: it runs what follows it, or else the line that was
-// read, as it has become.
+// sedRuns handles the command e: it runs its argument or, without one, the current line.
 func sedRuns(c *shell.Call, script abstract.Arg, code string) {
 	c.Child(func() shell.Outcome {
 		if code != "" {
@@ -188,7 +187,7 @@ func sedFlags(c *shell.Call, script abstract.Arg, command, flags string) {
 		c.Writes("write", script.With(strings.TrimSpace(file)))
 	}
 	if strings.Contains(before, "e") {
-		// s/.*/command/e runs what the pattern space has become.
+		// s/.*/command/e runs the resulting pattern space
 		code := abstract.HoleText
 		middle := delimited(command, 2, command[1])
 		end := delimited(command, middle, command[1])
@@ -202,7 +201,7 @@ func sedFlags(c *shell.Call, script abstract.Arg, command, flags string) {
 	}
 }
 
-// Awk is awk: a program, then files.
+// Awk handles awk: a program, then files.
 func Awk(c *shell.Call) {
 	files := c.Opts.Operands
 	programs := c.Opts.All("-e", "--source")
@@ -280,7 +279,7 @@ func awkSocket(c *shell.Call, p abstract.Arg, name string) {
 	c.Signal(engine.SignalPipeExternal)
 }
 
-// awkReads is the file of getline [variable] < "file".
+// awkReads returns the file of getline [variable] < "file".
 func awkReads(tokens []Token) string {
 	if len(tokens) > 2 && tokens[0].Kind == TokenName {
 		tokens = tokens[1:]
@@ -291,8 +290,8 @@ func awkReads(tokens []Token) string {
 	return ""
 }
 
-// awkCode runs the expression that begins tokens as shell code: strings are
-// known, fields and variables are not.
+// awkCode runs the expression at the start of tokens as shell code: strings are known,
+// fields and variables are not.
 func awkCode(c *shell.Call, p abstract.Arg, tokens []Token) {
 	var code strings.Builder
 	for _, t := range tokens {

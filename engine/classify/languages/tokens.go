@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// tokenKind is a kind of token of the languages that code is found in.
+// tokenKind is a kind of token in the supported languages.
 type tokenKind int
 
 const (
@@ -23,29 +23,29 @@ const (
 // Token is one token of a language: a name, a string, a number or an operator.
 type Token struct {
 	Kind    tokenKind
-	Text    string  // of a string: what it stands for, with holes for what is put in
-	pieces  []piece // of a string with expressions in it
+	Text    string  // of a string: its value, with holes for inserted expressions
+	pieces  []piece // of a string with embedded expressions
 	raw     bool    // a string in backquotes: code in perl, ruby and php
 	glob    bool    // a pattern of file names: perl's <*.txt>
 	indent  int     // of the line that it is in
-	nesting int     // braces around it
-	follows bool    // an if, a loop or the like is before it in its line
+	nesting int     // number of enclosing braces
+	follows bool    // an if, a loop or the like precedes it in its line
 }
 
 // piece is a part of a string: text, or the code of an expression.
 type piece struct{ text, code string }
 
-// lexis is how a language writes comments and strings.
+// lexis is the notation of comments and strings in a language.
 type lexis struct {
 	comments []string // what begins a comment that ends with its line
 	block    bool     // /* … */
 	quotes   string
-	triple   bool   // """ and '''
-	plain    string // quotes in which nothing is put in and only \' and \\ are escapes
+	triple   bool   // quotes of strings without inserted expressions, in which only \' and \\ are escapes
+	plain    string // starts of inserted expressions: "${", "#{"
 	inserts  string // what begins an inserted expression: "${", "#{"
-	sigils   bool   // $name is a variable, in strings too
-	joins    bool   // a point joins strings
-	quoting  string // words that quote what follows in brackets: q(…), %q(…); after a blank each
+	sigils   bool   // $name is a variable, also in strings
+	joins    bool   // a dot joins strings
+	quoting  string // words that quote what follows in brackets: q(…), %q(…); each followed by a blank
 }
 
 var (
@@ -57,8 +57,8 @@ var (
 	syntaxAwk    = lexis{comments: []string{"#"}, quotes: `"`}
 )
 
-// Tokenize splits code into tokens. It never fails: what it does not know is
-// punctuation, and a string without an end goes to the end of the code.
+// Tokenize splits code into tokens. It never fails: unknown characters are punctuation, and
+// an unterminated string ends with the code.
 func Tokenize(code string, l lexis) []Token {
 	var out []Token
 	indent, begins := 0, true
@@ -109,7 +109,7 @@ func Tokenize(code string, l lexis) []Token {
 	return out
 }
 
-// quotingAt is the length of the word at i if it quotes what follows it, else 0.
+// quotingAt returns the length of the word at i if it is a quoting word, else 0.
 func (l lexis) quotingAt(code string, i int) int {
 	if l.quoting == "" || i > 0 && (abstract.IsNameByte(code[i-1]) || strings.IndexByte("$@%&{>-", code[i-1]) >= 0) {
 		return 0
@@ -127,9 +127,8 @@ func (l lexis) quotingAt(code string, i int) int {
 	return n - i
 }
 
-// bracketed adds what a quoting word stands for: a string, a command, or a list
-// of words; of a substitution only the code that it runs. It returns the length
-// of what is quoted.
+// bracketed adds the value of a quoting word: a string, a command, or a list of words; for
+// a substitution only the code that it runs. It returns the length of the quoted text.
 func (l lexis) bracketed(quoting, s string, out *[]Token) int {
 	text, n := between(s)
 	switch kind := strings.TrimPrefix(quoting, "%"); kind {
@@ -177,7 +176,7 @@ func closer(c byte) byte {
 	return c
 }
 
-// between is the text in the brackets that s begins with, and its length with them.
+// between returns the text in the brackets at the start of s, and its length with them.
 func between(s string) (string, int) {
 	if s == "" {
 		return "", 0
@@ -220,7 +219,7 @@ func punctLength(s string) int {
 	return 1
 }
 
-// word adds a name or a number, or the string whose prefix it is (f"…").
+// word adds a name or a number, or the string of which it is the prefix (f"…").
 func (l lexis) word(s string, out *[]Token) int {
 	n := 0
 	for n < len(s) && (abstract.IsNameByte(s[n]) || s[n] >= utf8.RuneSelf) {
@@ -248,7 +247,7 @@ func (l lexis) word(s string, out *[]Token) int {
 	return n
 }
 
-// quoted reads the string that begins s.
+// quoted reads the string at the start of s.
 func (l lexis) quoted(s string, raw bool) (Token, int) {
 	q := s[:1]
 	if l.triple && len(s) >= 3 && s[1] == s[0] && s[2] == s[0] {
@@ -298,9 +297,8 @@ func (l lexis) quoted(s string, raw bool) (Token, int) {
 	return t, min(i+len(q), len(s))
 }
 
-// sigilLength is the length of $name, ${name}, $name[0], {$name->x} or @name in
-// a string, and the code of it if it is a name alone; 1 if it is not a
-// variable.
+// sigilLength returns the length of $name, ${name}, $name[0], {$name->x} or @name in a
+// string, and its code if it is only a name; 1 if it is not a variable.
 func sigilLength(s string) (int, string) {
 	i := strings.IndexByte(s, s[0]) + 1
 	if s[0] == '{' {
@@ -345,7 +343,7 @@ func (l lexis) unescape(b *strings.Builder, s string, plain bool) int {
 	return shell.Escape(b, s)
 }
 
-// insertLength is the length of ${…} with the braces in it balanced.
+// insertLength returns the length of ${…} with balanced braces.
 func insertLength(s string) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {

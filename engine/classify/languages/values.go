@@ -8,19 +8,19 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// codeValue is what an expression of embedded code evaluates to.
+// codeValue is the value of an expression in embedded code.
 type codeValue struct {
 	text   abstract.Arg
-	known  bool // text means something
+	known  bool // text is valid
 	list   []codeValue
 	isList bool
-	more   bool                 // the list may have more elements like its last
-	fields map[string]codeValue // of an object or a dictionary, by the keys that are literals
-	alts   []codeValue          // any one of them: a loop's variable
+	more   bool                 // the list may have more elements like its last one
+	fields map[string]codeValue // fields of an object or dictionary whose keys are literals
+	alts   []codeValue          // any one of these: a loop's variable
 	name   string               // a module, function or constructor: shutil.rmtree
-	origin string               // the call that has made it: requests.Session
+	origin string               // the call that returned it: requests.Session
 	from   string               // the variable that it was read from
-	path   bool                 // an object that stands for the file in text
+	path   bool                 // an object that represents the file in text
 	opened *abstract.Arg        // the file that it reads or writes
 }
 
@@ -28,8 +28,7 @@ func unknownValue() codeValue { return codeValue{text: abstract.UnknownArg()} }
 
 func textValue(a abstract.Arg) codeValue { return codeValue{text: a, known: true} }
 
-// maxList bounds a list that code assembles. What is behind counts as
-// unknown.
+// maxList limits a list that code assembles. Further elements count as unknown.
 const maxList = 256
 
 func listValue(list []codeValue) codeValue {
@@ -40,7 +39,7 @@ func listValue(list []codeValue) codeValue {
 	return v
 }
 
-// size is how much of memory a value takes, more or less, in bytes.
+// size estimates the memory that a value takes, in bytes.
 func (v codeValue) size() int {
 	n := len(v.text.Text) + 64*len(v.list)
 	for _, a := range v.alts {
@@ -68,18 +67,18 @@ func (v codeValue) texts() []abstract.Arg {
 	return []abstract.Arg{abstract.UnknownArg()}
 }
 
-// one is the text of a value that is one and known.
+// one returns the text of a value that is a single known text.
 func (v codeValue) one() (string, bool) {
 	t := v.texts()
 	return t[0].Text, len(t) == 1 && t[0].Known()
 }
 
-// empty reports whether nothing at all is known about a value.
+// empty reports whether nothing is known about a value.
 func (v codeValue) empty() bool {
 	return !v.known && !v.isList && v.name == "" && len(v.alts) == 0 && v.fields == nil
 }
 
-// either is a value that is a or b.
+// either returns a value that is a or b.
 func either(a, b codeValue) codeValue {
 	alts := append(choices(a), choices(b)...)
 	if len(alts) > shell.MaxAlts {
@@ -99,7 +98,7 @@ func choices(v codeValue) []codeValue {
 	return []codeValue{v}
 }
 
-// element is a value that a loop over v gives.
+// element returns the value that a loop over v yields.
 func (v codeValue) element() codeValue {
 	switch {
 	case v.isList && len(v.list) == 1 && v.list[0].name != "":
@@ -120,7 +119,7 @@ func (v codeValue) element() codeValue {
 	return codeValue{text: abstract.UnknownArg(), origin: v.origin}
 }
 
-// at is the i-th element of a list, from its end if i is negative.
+// at returns the i-th element of a list, counted from its end if i is negative.
 func (v codeValue) at(i int) codeValue {
 	if i < 0 {
 		i += len(v.list)
@@ -147,7 +146,7 @@ func plus(a, b codeValue, slash bool) codeValue {
 	return combine(a, b, abstract.Concat)
 }
 
-// combine applies f to all that a and b may be.
+// combine applies f to all combinations of what a and b may be.
 func combine(a, b codeValue, f func(a, b abstract.Arg) abstract.Arg) codeValue {
 	x, y := a.texts(), b.texts()
 	if len(x)*len(y) > shell.MaxAlts {
@@ -179,7 +178,7 @@ func JoinPath(a, b abstract.Arg) abstract.Arg {
 	return abstract.Concat(abstract.Concat(abstract.Arg{Text: strings.TrimSuffix(a.Text, "/"), Taint: a.Taint}, abstract.Word("/")), b)
 }
 
-// repeated is text written n times, such as "../" * 3.
+// repeated returns a text repeated n times, such as "../" * 3.
 func repeated(v, n codeValue) codeValue {
 	text, ok := v.one()
 	digits, known := n.one()
@@ -190,7 +189,7 @@ func repeated(v, n codeValue) codeValue {
 	return v.each(func(a abstract.Arg) abstract.Arg { return a.With(strings.Repeat(a.Text, times)) })
 }
 
-// fillPercent puts values in the place of the conversions of a format: "%s/x" % v.
+// fillPercent replaces the conversions of a format by values: "%s/x" % v.
 func fillPercent(format abstract.Arg, args []codeValue) codeValue {
 	out := textValue(abstract.Arg{Taint: format.Taint})
 	rest := format.Text
@@ -216,7 +215,7 @@ func fillPercent(format abstract.Arg, args []codeValue) codeValue {
 	}
 }
 
-// fillBraces is "{}/{name}".format(…).
+// fillBraces evaluates "{}/{name}".format(…).
 func fillBraces(format abstract.Arg, args []codeValue, named map[string]codeValue) codeValue {
 	out := textValue(abstract.Arg{Taint: format.Taint})
 	rest := strings.NewReplacer("{{", "\x00", "}}", "\x01").Replace(format.Text)
@@ -241,7 +240,7 @@ func fillBraces(format abstract.Arg, args []codeValue, named map[string]codeValu
 	}
 }
 
-// characters is the text of a list of character codes.
+// characters returns the text of a list of character codes.
 func characters(list []codeValue) codeValue {
 	var b strings.Builder
 	for _, v := range list {
@@ -255,7 +254,7 @@ func characters(list []codeValue) codeValue {
 	return textValue(abstract.Arg{Text: strings.ToValidUTF8(b.String(), abstract.HoleText), Taint: abstract.Decoded})
 }
 
-// backwards is the text from its end to its beginning.
+// backwards returns the reversed text.
 func backwards(a abstract.Arg) abstract.Arg {
 	runes := []rune(a.Text)
 	for i, j := 0, len(runes)-1; i < j; i, j = i+1, j-1 {

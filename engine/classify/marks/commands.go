@@ -7,7 +7,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 )
 
-// commandPrograms begin a line that tells someone to run something.
+// commandPrograms are the first words of lines that tell someone to run something.
 var commandPrograms = []string{"curl", "wget", "bash", "sh", "zsh", "pip", "pip3", "pipx", "uv", "uvx", "npm", "npx", "pnpm",
 	"yarn", "bun", "bunx", "deno", "node", "python", "python3", "ruby", "perl", "php", "gem", "cargo", "go", "brew", "apt",
 	"apt-get", "yum", "dnf", "apk", "pacman", "snap", "choco", "winget", "git", "gh", "chmod", "chown", "rm", "sudo", "eval",
@@ -15,8 +15,8 @@ var commandPrograms = []string{"curl", "wget", "bash", "sh", "zsh", "pip", "pip3
 	"iex", "invoke-webrequest", "powershell", "pwsh", "make", "crontab", "base64", "openssl", "dd", "mkfs", "psql", "mysql",
 	"mongo", "redis-cli"}
 
-// commandsIn are the commands in a line of text, white space made equal: the
-// line itself, what is in backquotes, and the parts between | and &&.
+// commandsIn returns the commands in a line of text with normalised white space: the line
+// itself, what is in backquotes, and the parts between | and &&.
 func commandsIn(line string) []string {
 	var list []string
 	for i, span := range strings.Split(line, "`") {
@@ -43,8 +43,8 @@ func appendCommands(list []string, text string) []string {
 	return list
 }
 
-// beforeCommand are words before a command in a sentence, and goingOn those
-// after one.
+// beforeCommand are words that precede a command in a sentence, and goingOn words that
+// follow one.
 var (
 	beforeCommand = []string{"run", "runs", "running", "execute", "executing", "type", "try", "invoke", "call", "enter", "issue",
 		"use", "then", "and", "please"}
@@ -52,10 +52,10 @@ var (
 		"if", "or", "first", "now"}
 )
 
-// appendCommand adds a command, and what it is without the rest of a sentence.
+// appendCommand adds a command, also without the rest of a sentence.
 func appendCommand(list []string, words []string) []string {
 	if _, ok := installed(words); ok {
-		return list // what is installed has marks of its own
+		return list // installed packages have marks of their own
 	}
 	end := slices.IndexFunc(words, func(w string) bool { return slices.Contains(goingOn, w) })
 	for _, n := range []int{len(words), end} {
@@ -67,8 +67,8 @@ func appendCommand(list []string, words []string) []string {
 	return list
 }
 
-// installers are programs that fetch packages by name, and the words after them
-// with which they do; runners fetch what they run.
+// installers are programs that fetch packages by name, with their subcommands that do so;
+// runners fetch what they run.
 var installers = map[string][]string{
 	"npm": {"install", "i", "add", "exec", "x"}, "pnpm": {"install", "i", "add", "dlx"}, "yarn": {"add", "dlx"},
 	"bun": {"install", "i", "add", "x"}, "deno": {"install", "add"}, "pip": {"install"}, "pip3": {"install"}, "uv": {"add"},
@@ -84,8 +84,8 @@ var (
 		"--extra-index-url", "--registry", "--prefix", "--cwd", "--filter", "--workspace", "--target", "--find-links", "--source"}
 )
 
-// installed returns the packages that a command fetches, without their versions;
-// ok says that it is a command that does.
+// installed returns the packages that a command fetches, without their versions; ok reports
+// whether it is such a command.
 func installed(words []string) (names []string, ok bool) {
 	if len(words) > 2 && (mask.Lower(words[0]) == "uv" || strings.HasPrefix(mask.Lower(words[0]), "python")) &&
 		(words[1] == "pip" || words[1] == "-m" && words[2] == "pip") {
@@ -120,8 +120,8 @@ func installed(words []string) (names []string, ok bool) {
 	return names, true
 }
 
-// packageName is the name of a package as it is in a command, in lower case and
-// without its version; empty: it is a file, a folder or an address.
+// packageName returns the name of a package in a command, in lower case and without its
+// version; empty: it is a file, a folder or an address.
 func packageName(w string) string {
 	w = mask.Lower(strings.TrimRight(w, ".:!?"))
 	if i := strings.LastIndexByte(w, '@'); i > 0 {
@@ -137,7 +137,8 @@ func packageName(w string) string {
 	return w
 }
 
-// packages collects what a line of text has installed, in commands and sentences.
+// packages collects the packages that a line of text tells someone to install, in commands
+// and sentences.
 func (l *literals) packages(line string) {
 	words := strings.FieldsFunc(line, func(r rune) bool { return r <= ' ' || r == '`' || r == '|' || r == '&' || r == '"' || r == '\'' })
 	for i := range words {
@@ -151,8 +152,8 @@ func (l *literals) packages(line string) {
 	}
 }
 
-// packageLiteral begins what stands for a package, and is met in no text.
+// packageLiteral is the prefix of literals that represent packages; it occurs in no text.
 const packageLiteral = "package\x00"
 
-// maxOperands is how many words of a command are examined for packages.
+// maxOperands limits how many words of a command are examined for packages.
 const maxOperands = 24

@@ -11,7 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 )
 
-// short collects the words of an action that could be a short secret.
+// short collects the words of an action that could be short secrets.
 func (l *literals) short(text string, rank int) {
 	for _, p := range strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'`", r) }) {
 		l.shortPart(p, rank)
@@ -35,8 +35,8 @@ func (l *literals) shortPart(p string, rank int) {
 	}
 }
 
-// decoded collects the literals of what a text holds in base64, hex, percent
-// signs or backwards.
+// decoded collects the literals of a text that is encoded in base64, hexadecimal or percent
+// encoding, or reversed.
 func (l *literals) decoded(text string) {
 	for at := 0; at < len(text); {
 		end := mask.Run(text, at, len(text), mask.Base64Char)
@@ -58,8 +58,8 @@ func (l *literals) decoded(text string) {
 	}
 }
 
-// decodedRun decodes a run of characters of base64, and what is between the
-// slashes in it: it may be the path of an address.
+// decodedRun decodes a run of base64 characters, and the parts between its slashes: it may
+// be the path of an address.
 func (l *literals) decodedRun(code string) {
 	for _, plain := range decodings(code) {
 		l.hidden(plain, rankDecoded)
@@ -80,14 +80,14 @@ func (l *literals) backwards(p string) {
 	}
 }
 
-// hidden collects what a decoded text holds.
+// hidden collects the literals of a decoded text.
 func (l *literals) hidden(plain string, rank int) {
 	l.text(plain, rank)
 	l.short(plain, rank)
 }
 
-// decodings reads a run of characters as base64 and as hex, with and without
-// what is before an = in it.
+// decodings decodes a run of characters as base64 and as hexadecimal, with and without what
+// precedes an = in it.
 func decodings(code string) []string {
 	var out []string
 	bare := strings.TrimRight(code, "=")
@@ -107,7 +107,7 @@ func decodings(code string) []string {
 	return out
 }
 
-// unescapeSome reads the percent signs of a text that has others too.
+// unescapeSome decodes the percent signs of a text that also contains others.
 func unescapeSome(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {

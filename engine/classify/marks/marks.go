@@ -9,51 +9,50 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 )
 
-// Bounds of what is examined for marks and of what is kept.
+// Limits of what is examined for marks and of what is kept.
 const (
 	maxActionMarks = 28
 	MaxResultMarks = 48
-	maxMarked      = 64 << 10 // bytes of a text: the first
+	maxMarked      = 64 << 10 // bytes at the start of a text
 	MaxLooks       = 64       // names that are looked up on the disk
-	longToken      = 12       // bytes from which a token can tell where it comes from
-	longWords      = 16       // …of words only
+	longToken      = 12       // bytes from which a token is distinctive
+	longWords      = 16       // …for tokens that consist of words
 	maxLiteral     = 2048     // bytes of a literal
 	maxValues      = 4        // values after = in one piece
-	maxBackwards   = 512      // bytes of a word that is read backwards
-	secretValue    = 8        // bytes from which a value of a file with secrets counts
+	maxBackwards   = 512      // bytes of a word that is reversed
+	secretValue    = 8        // bytes from which a value in a file with secrets counts
 )
 
-// The ranks of literals, the most telling first: of too many, those are kept.
+// The ranks of literals, the most distinctive first: if there are too many, those are kept.
 const (
 	rankPlace    = iota // an address, a host, a package, a command
 	rankToken           // long and not made of words
-	rankDecoded         // what is in a literal as code
+	rankDecoded         // a literal in encoded text
 	rankShort           // in actions: could be a short secret
-	rankReversed        // what reads so backwards
-	rankGram            // in secrets, and in actions what could be a piece of one: see grams
+	rankReversed        // a reversed text
+	rankGram            // in secrets, and in actions possible parts of one: see grams
 	rankWord            // in prompts: could be the name of a package
 	ranks
 )
 
-// markShares is how many of 28 marks a rank may take before the others had theirs:
-// no wealth of words pushes out what is hidden.
+// markShares is how many of 28 marks a rank may take before the others have had their
+// share: a large number of words cannot displace what is hidden.
 var markShares = [ranks]int{10, 4, 4, 3, 3, 4, 0}
 
-// literals are the texts in a text that could have come from elsewhere, by
-// rank, each once.
+// literals are the parts of a text that could have come from elsewhere, by rank, each once.
 type literals struct {
 	list [ranks][]string
 	seen map[string]bool
-	room int  // how many more of a rank are collected than can be kept
-	act  bool // of an action, which may hold pieces of secrets
+	room int  // how many literals of a rank are collected beyond those that are kept
+	act  bool // of an action, which may contain parts of secrets
 
-	// Of the answer of a service: what it names, apart from what could order
-	// something, and which hosts are its own. Nil: there is no such difference.
+	// For the answer of a service: what it merely names, as opposed to what could be an
+	// instruction, and its own hosts. Nil: no such distinction.
 	names *literals
 	own   func(host string) bool
 }
 
-// named is where names are collected.
+// named returns where names are collected.
 func (l *literals) named() *literals {
 	if l.names != nil {
 		return l.names
@@ -61,7 +60,7 @@ func (l *literals) named() *literals {
 	return l
 }
 
-// address collects an address. One of the service that is asked is a name.
+// address collects an address. An address of the service itself is a name.
 func (l *literals) address(rank int, s string) {
 	host, _, _ := strings.Cut(s[strings.LastIndexByte(s, '@')+1:], "/")
 	if l.own != nil && l.own(host) {
@@ -82,16 +81,16 @@ func (l *literals) add(rank int, s string) {
 
 func (l *literals) full(rank int) bool { return len(l.list[rank]) >= l.room }
 
-// Marker makes marks: keyed hashes of literals. What is common to all that
-// happens in the workspace is not one.
+// Marker makes marks: keyed hashes of literals. Literals that are common to everything in
+// the workspace get none.
 type Marker struct {
 	Mac   func([]byte) string
-	Known func(name string) bool // the workspace holds a file of that name
-	Masks *mask.Masker           // knows what secrets look like
+	Known func(name string) bool // reports whether the workspace contains a file of that name
+	Masks *mask.Masker           // recognises secrets
 }
 
-// hashes returns the marks of the most telling literals, at most n: of each rank
-// its share, and then by rank.
+// hashes returns the marks of the most distinctive literals, at most n: first the share of
+// each rank, then by rank.
 func (k *Marker) hashes(l *literals, n int) []string {
 	var out []string
 	took := map[string]bool{}
@@ -118,7 +117,7 @@ func (k *Marker) hashes(l *literals, n int) []string {
 	return out
 }
 
-// OfOutput returns the marks of what an action printed.
+// OfOutput returns the marks of an action's output.
 func (k *Marker) OfOutput(text string, a *engine.Action) []string {
 	if ReadsSecrets(a) {
 		return k.ofSecrets(text)
@@ -126,9 +125,9 @@ func (k *Marker) OfOutput(text string, a *engine.Action) []string {
 	return k.OfText(text)
 }
 
-// OfAnswer returns the marks of what a service of the repository printed: of what
-// could order something, such as commands, packages and addresses elsewhere; and
-// of what it only names, such as ids, branches and its own addresses.
+// OfAnswer returns the marks of the output of a repository's service: of what could be an
+// instruction, such as commands, packages and other addresses; and of what it merely names,
+// such as ids, branches and its own addresses.
 func (k *Marker) OfAnswer(text string, own func(host string) bool) (orders, names []string) {
 	l := newLiterals(MaxResultMarks)
 	l.names, l.own = newLiterals(MaxResultMarks), own
@@ -136,8 +135,8 @@ func (k *Marker) OfAnswer(text string, own func(host string) bool) (orders, name
 	return k.hashes(l, MaxResultMarks), k.hashes(l.names, MaxResultMarks)
 }
 
-// OfNames returns the marks of what an output only names: the ids and the paths
-// among its marks, which order nothing.
+// OfNames returns the marks of what an output merely names: ids and paths, which instruct
+// nobody.
 func (k *Marker) OfNames(text string) []string {
 	_, names := k.OfAnswer(text, nil)
 	return names
@@ -150,8 +149,8 @@ func (k *Marker) OfText(text string) []string {
 	return k.hashes(l, MaxResultMarks)
 }
 
-// OfPrompt returns the marks of what a person wrote. Each word could be the name
-// of a package that they want.
+// OfPrompt returns the marks of a person's prompt. Each word could be the name of a package
+// that they want.
 func (k *Marker) OfPrompt(text string) []string {
 	l := newLiterals(MaxResultMarks)
 	text = abstract.Clip(text, maxMarked)
@@ -164,8 +163,8 @@ func (k *Marker) OfPrompt(text string) []string {
 	return k.hashes(l, MaxResultMarks)
 }
 
-// ofSecrets returns the marks of the output of a file with secrets: its values.
-// Hosts and addresses in it are not secrets, and are met elsewhere.
+// ofSecrets returns the marks of the output of a file with secrets: its values. Hosts and
+// addresses in it are not secrets, and occur elsewhere.
 func (k *Marker) ofSecrets(text string) []string {
 	l := newLiterals(MaxResultMarks)
 	for line := range strings.Lines(abstract.Clip(text, maxMarked)) {
@@ -174,9 +173,8 @@ func (k *Marker) ofSecrets(text string) []string {
 	return k.hashes(l, MaxResultMarks)
 }
 
-// OfFound returns the marks of the secrets that give themselves away in a text,
-// wherever it comes from; asked says that a secret was asked for, and nothing
-// else.
+// OfFound returns the marks of the secrets that are recognisable in a text, wherever it
+// comes from; asked reports whether a secret, and nothing else, was requested.
 func (k *Marker) OfFound(text string, asked bool) []string {
 	l := newLiterals(MaxResultMarks)
 	text = abstract.Clip(text, maxMarked)
@@ -198,8 +196,8 @@ func (k *Marker) OfFound(text string, asked bool) []string {
 	return k.hashes(l, MaxResultMarks)
 }
 
-// OfAction returns the marks of a call's raw arguments, as they are and as they
-// read once decoded. Of contents the beginning counts.
+// OfAction returns the marks of a call's raw arguments, as they are and decoded. Only the
+// beginning of contents counts.
 func (k *Marker) OfAction(texts []string) []string {
 	l := newLiterals(maxActionMarks)
 	l.act = true
@@ -241,7 +239,7 @@ func (l *literals) text(text string, rank int) {
 	}
 }
 
-// pieces are the parts of a line between spaces, quotes and brackets.
+// pieces returns the parts of a line between spaces, quotes and brackets.
 func pieces(line string) []string {
 	return strings.FieldsFunc(line, func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'`<>()[]{}|;,\\", r) || r > 0x7f })
 }
@@ -272,8 +270,7 @@ func (l *literals) piece(p string, place, token int) {
 	}
 }
 
-// between collects what was chosen at random and got an ending, as in the name of a
-// file or a repository.
+// between collects random tokens with a suffix, as in the name of a file or a repository.
 func (l *literals) between(token string, rank int) {
 	if !l.act || !strings.Contains(token, ".") {
 		return
@@ -285,7 +282,7 @@ func (l *literals) between(token string, rank int) {
 	}
 }
 
-// pieces collects what could be pieces of a secret.
+// pieces collects possible parts of a secret.
 func (l *literals) pieces(token string) {
 	if !l.act || l.full(rankGram) {
 		return
@@ -295,7 +292,7 @@ func (l *literals) pieces(token string) {
 	}
 }
 
-// StopWords say nothing about what a text is about.
+// StopWords are words that say nothing about the topic of a text.
 var StopWords = []string{"the", "and", "for", "with", "from", "into", "onto", "that", "this", "these", "those", "then", "than",
 	"when", "where", "which", "while", "what", "who", "whom", "whose", "why", "how", "not", "but", "nor", "yet", "can", "could",
 	"would", "should", "will", "shall", "may", "might", "must", "are", "was", "were", "been", "being", "have", "has", "had",

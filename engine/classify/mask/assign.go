@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Keyword announces a secret when a value is given to a name that holds it.
+// Keyword announces a secret when a value is given to a name that contains it.
 type Keyword struct {
 	Word  string
 	kind  string
@@ -94,7 +94,7 @@ type assignment struct {
 	then       byte // and the one after that
 }
 
-// namedSecret is a name that holds a keyword.
+// namedSecret is a name that contains a keyword.
 type namedSecret struct {
 	begin, end int
 	name       string
@@ -362,7 +362,7 @@ func (a assignment) whole(s string) int {
 	return Run(s, a.end, len(s), a.chars(s))
 }
 
-// harmless are ends of names that hold no secret though they name one.
+// harmless are ends of names that contain no secret though they name one.
 var harmless = []string{
 	"_file", "-file", "_path", "-path", "_name", "-name", "_type", "-type", "_url", "-url", "_uri", "-uri", "_length", "-length",
 	"_count", "_limit", "_ttl", "_expiry", "_expires", "_field", "_header", "_prefix", "_env", "_stdin", "-stdin", "_size", "_arn",

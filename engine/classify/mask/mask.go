@@ -278,7 +278,7 @@ func (m *Masker) Count(text string) map[string]int {
 // data are none.
 func (m *Masker) Secrets(text string) []span { return m.formats().Find(text) }
 
-// HoldsSecret reports whether a text holds a secret, masked or not: facts must be
+// HoldsSecret reports whether a text contains a secret, masked or not: facts must be
 // the same before and after masking.
 func (m *Masker) HoldsSecret(text string) bool { return len(m.Secrets(text)) > 0 }
 

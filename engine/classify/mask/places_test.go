@@ -47,7 +47,7 @@ func TestMaskPasswordPlaces(t *testing.T) {
 	}
 }
 
-// tokenPlaces are headers and files that hold a token of any form.
+// tokenPlaces are headers and files that contain a token of any form.
 var tokenPlaces = []string{
 	"Authorization: Bearer %s", "authorization:bearer %s", "AUTHORIZATION: Token %s", "Authorization: token %s", `-H "Authorization: Bearer %s"`, `-H 'authorization: Bearer %s'`, `{"Authorization": "Bearer %s"}`, `{'Authorization': 'Bearer %s'}`, "headers.Authorization = `Bearer %s`", `req.Header.Set("Authorization", "Bearer %s")`, `.header("Authorization", "Bearer " + "%s")`,
 	"Proxy-Authorization: Bearer %s", "Authorization: ApiKey %s", "Authorization: SSWS %s", "Authorization: GenieKey %s", "Authorization: Splunk %s", "Authorization: %s", "X-Api-Key: %s", "x-api-key:%s", "X-Auth-Token: %s", "X-Vault-Token: %s", "PRIVATE-TOKEN: %s", "X-GitLab-Token: %s", "Api-Key: %s", "apikey: %s", "Ocp-Apim-Subscription-Key: %s", "X-Goog-Api-Key: %s", "Cookie: session=%s", "Set-Cookie: sid=%s; Path=/; HttpOnly",

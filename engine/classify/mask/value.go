@@ -16,7 +16,7 @@ func identifier(s string) bool {
 	return true
 }
 
-// HasDigit reports whether a text holds a digit.
+// HasDigit reports whether a text contains a digit.
 func HasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
 
 func numeric(s string) bool { return strings.Trim(s, "0123456789.,:_-+%eE") == "" }

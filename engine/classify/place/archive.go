@@ -10,7 +10,7 @@ import (
 	"io"
 )
 
-// Limits of what is read of an archive. What lies beyond them is not known.
+// Limits of what is read of an archive. What lies beyond them is unknown.
 const (
 	maxArchive  = 16 << 20 // bytes of the file
 	maxUnpacked = 64 << 20 // bytes of what a compressed one holds
@@ -19,9 +19,9 @@ const (
 	maxMembers  = 20000
 )
 
-// Archive returns the names of what an archive on the disk holds, as they are in it,
-// a tar (also compressed by gzip or bzip2) or a zip. A folder ends with a slash. It is false where they cannot be read,
-// or not all of them.
+// Archive returns the names of the members of an archive on the disk: a tar (also
+// compressed with gzip or bzip2) or a zip. ok is false if they cannot be read, or not all
+// of them.
 func (r *Resolver) Archive(real string) ([]string, bool) {
 	if r.World.ReadFile == nil || !r.here(real) {
 		return nil, false

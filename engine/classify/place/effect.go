@@ -11,8 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
-// Effect resolves one raw effect, with what is known about the machine on which
-// it happens.
+// Effect resolves one raw effect, with what is known about the machine on which it happens.
 func (r *Resolver) Effect(raw abstract.RawEffect) engine.Effect {
 	var share bool
 	if raw.Host == "" && onFile(raw.Kind) {
@@ -40,8 +39,7 @@ func onFile(kind engine.EffectKind) bool {
 	return kind == engine.EffectFileDelete || kind == engine.EffectFileWrite || kind == engine.EffectFileRead
 }
 
-// onMachine reports whether a place is one of this machine: a container, not a
-// host.
+// onMachine reports whether a place is on this machine: a container, not a host.
 func onMachine(host string) bool {
 	for part := range strings.SplitSeq(host, "/") {
 		if kind, _, _ := strings.Cut(part, ":"); !slices.Contains([]string{"container", "vm", "volume", "device", "wsl"}, kind) {
@@ -142,8 +140,8 @@ func (r *Resolver) file(e *engine.Effect, raw abstract.RawEffect) {
 	}
 }
 
-// packageCache reports whether a path is known whole and is where the system's
-// package manager keeps what it fetches, and fetches it again.
+// packageCache reports whether a path is completely known and is the cache of the system's
+// package manager, which downloads its contents again.
 func packageCache(e *engine.Effect) bool {
 	if e.Certainty != engine.CertaintyExact && e.Certainty != engine.CertaintyGlob {
 		return false
@@ -152,15 +150,15 @@ func packageCache(e *engine.Effect) bool {
 		"/var/cache/pacman/pkg", "/var/cache/zypp"}, func(dir string) bool { return Within(dir, e.Target) })
 }
 
-// staysBelow reports whether a relative path leads nowhere up: what is there is
-// below the directory of which only the beginning is known, cd "$(mktemp -d)".
+// staysBelow reports whether a relative path never leads upwards: it is below a directory
+// of which only the beginning is known, cd "$(mktemp -d)".
 func staysBelow(v abstract.Value) bool {
 	return (v.Sure == abstract.Literal || v.Sure == abstract.Glob) && v.Text != "" && !strings.HasPrefix(path.Clean(Slashes(v.Text)), "..") &&
 		!strings.Contains(v.Text, "/../")
 }
 
-// disposable reports whether a folder with a tool's name can belong to a
-// project there.
+// disposable reports whether a folder with a tool's name can belong to a project at that
+// location.
 func disposable(l engine.Location) bool {
 	switch l {
 	case engine.LocationInside, engine.LocationTemp, engine.LocationHome, engine.LocationOutside, engine.LocationBeside, engine.LocationWorktree:
@@ -208,7 +206,7 @@ func (r *Resolver) exact(e *engine.Effect, raw abstract.RawEffect, dir string) {
 	}
 }
 
-// lost is how much of a file goes if a given number of bytes are left of it, in percent.
+// lost returns how much of a file is lost if the given number of bytes remain, in percent.
 func lost(size, left int64) int64 {
 	if left >= size {
 		return 0
@@ -216,7 +214,7 @@ func lost(size, left int64) int64 {
 	return (size - left) * 100 / size
 }
 
-// look asks the disk what is there.
+// look asks the disk what exists at the path.
 func (r *Resolver) look(e *engine.Effect) {
 	if !r.Looking() || !r.here(e.Target) || e.Location == engine.LocationNull {
 		return
@@ -238,8 +236,8 @@ func (r *Resolver) look(e *engine.Effect) {
 	}
 }
 
-// Above returns the folders that come into being with a target, since they are
-// missing above it: they belong to the session as the target does.
+// Above returns the missing parent folders that are created together with a target: they
+// belong to the session as the target does.
 func (r *Resolver) Above(e engine.Effect) []engine.Effect {
 	var made []engine.Effect
 	for e.Exists == "no" && e.Certainty == engine.CertaintyExact {
@@ -253,7 +251,7 @@ func (r *Resolver) Above(e engine.Effect) []engine.Effect {
 	return made
 }
 
-// unsaved reports what version control would throw away at or below a path.
+// unsaved returns what version control would discard at or below a path.
 func (r *Resolver) unsaved(name string, what abstract.Discard) string {
 	if r.World.Unsaved == nil || r.asked >= maxGit {
 		return ""
@@ -262,13 +260,13 @@ func (r *Resolver) unsaved(name string, what abstract.Discard) string {
 	return r.World.Unsaved(name, what)
 }
 
-// Alters reports whether what is in the target now can be lost.
+// Alters reports whether the target's current contents can be lost.
 func Alters(e *engine.Effect) bool {
 	return e.Kind == engine.EffectFileDelete || e.Kind == engine.EffectFileWrite
 }
 
-// twin finds the workspace, what holds it, and the home directory behind
-// another name for the same directory: a disk without case, a bind mount.
+// twin recognises the workspace, its parents and the home directory under another name of
+// the same directory: on a disk that ignores case, or through a bind mount.
 func (r *Resolver) twin(e *engine.Effect) {
 	known := []string{r.home}
 	for dir := r.workspace; dir != "" && dir != "/" && dir != "."; dir = path.Dir(dir) {
@@ -283,8 +281,8 @@ func (r *Resolver) twin(e *engine.Effect) {
 	}
 }
 
-// prefix is for targets of which only the beginning is known: it is somewhere
-// below the directory that is complete.
+// prefix handles targets of which only the beginning is known: they are somewhere below the
+// part that is complete.
 func (r *Resolver) prefix(e *engine.Effect, text, dir string) {
 	i := strings.LastIndexByte(Slashes(text), '/')
 	head, tail := text[:i+1], text[i+1:]
@@ -315,8 +313,8 @@ func (r *Resolver) prefix(e *engine.Effect, text, dir string) {
 // Join returns the path of a name in a directory.
 func Join(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }
 
-// glob is for patterns. It takes the worst place that the pattern can match, and
-// the worst of what it matches now.
+// glob handles patterns. It assumes the worst location that the pattern can match, and the
+// worst of its current matches.
 func (r *Resolver) glob(e *engine.Effect, text, dir string, follow bool) {
 	abs, ok := r.absolute(Slashes(text), dir)
 	if !ok {
@@ -363,10 +361,11 @@ func cutPattern(abs string) (fixed, pattern string) {
 	return fixed, abs[cut+1:]
 }
 
-// wholePatterns are patterns that match everything in a directory, or all of its hidden part.
+// wholePatterns are patterns that match everything in a directory, or all of its hidden
+// entries.
 var wholePatterns = []string{"*", ".*", "**", "*.*", ".[!.]*", ".[^.]*", "..?*", ".??*", "*.?", "?*", "[!.]*", "**/*"}
 
-// takesAll reports whether a pattern takes all that is in a directory.
+// takesAll reports whether a pattern matches everything in a directory.
 func takesAll(pattern string) bool { return slices.Contains(wholePatterns, pattern) }
 
 func (r *Resolver) patternLocation(fixed, pattern string) engine.Location {
@@ -389,7 +388,7 @@ func (r *Resolver) patternLocation(fixed, pattern string) engine.Location {
 	return worst
 }
 
-// plain replaces what a pattern leaves open.
+// plain replaces the variable parts of a pattern.
 func plain(pattern, with string) string {
 	var b strings.Builder
 	for i := 0; i < len(pattern); i++ {
@@ -431,7 +430,7 @@ func (r *Resolver) patternClass(fixed, pattern string) engine.Class {
 	return ""
 }
 
-// reversibility is what is known without a checkpoint and without policy.
+// reversibility returns what is known without a checkpoint and without policy.
 func (r *Resolver) reversibility(e *engine.Effect) engine.Reversibility {
 	switch e.Kind {
 	case engine.EffectFileRead:
@@ -477,10 +476,10 @@ func (r *Resolver) fileReversibility(e *engine.Effect) engine.Reversibility {
 	return ""
 }
 
-// maxHollow bounds how many folders are examined to see that all are empty.
+// maxHollow limits how many folders are examined to determine that all are empty.
 const maxHollow = 64
 
-// EmptyTree reports whether there is nothing in a directory but empty directories.
+// EmptyTree reports whether a directory contains nothing but empty directories.
 func (r *Resolver) EmptyTree(dir string) bool {
 	if r.World.ReadDir == nil {
 		return false
@@ -500,15 +499,15 @@ func (r *Resolver) EmptyTree(dir string) bool {
 	return true
 }
 
-// scratch reports whether a single file, known by its name, goes that is among
-// temporary ones and is of no kind that is missed.
+// scratch reports whether an effect deletes a single named temporary file of no important
+// class.
 func scratch(e *engine.Effect) bool {
 	return e.Verb == "delete" && !e.Recursive && e.Certainty == engine.CertaintyExact && e.Entry != "dir" && e.Class == ""
 }
 
-// Arrives says about each deletion that rests on what is there now whether another
-// effect of the action brings something to its target before: what is moved,
-// linked or mounted there goes with it.
+// Arrives corrects a deletion whose facts rely on the current contents of its target, if
+// another effect of the action moves, links or mounts something there first: that is
+// deleted too.
 func Arrives(e *engine.Effect, all []engine.Effect) bool {
 	if e.Kind != engine.EffectFileDelete || e.Target == "" {
 		return false
@@ -546,8 +545,8 @@ func (r *Resolver) network(e *engine.Effect, target abstract.Value) {
 	e.Egress = e.Egress || r.Secret != nil && r.Secret(target.Text)
 }
 
-// HostOf returns the host of a URL, of user@host:path, host:port or a bare
-// name, in lower case; nothing if it is not certain.
+// HostOf returns the host of a URL, of user@host:path, host:port or a bare name, in lower
+// case; empty if it is uncertain.
 func HostOf(target abstract.Value) string {
 	s := target.Text
 	if target.Sure == abstract.Unknown || s == "" {

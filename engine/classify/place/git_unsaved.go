@@ -15,7 +15,7 @@ import (
 )
 
 // unsaved reports what would be lost at or below a path: clean (nothing),
-// dirty, untracked, ignored; empty: not known, or in no repository.
+// dirty, untracked, ignored; empty: unknown, or in no repository.
 func (w World) unsaved(name string, what abstract.Discard) string {
 	v := &gitView{world: w, repos: map[string]*repository{}}
 	r := v.repository(name)
@@ -36,7 +36,7 @@ func (w World) unsaved(name string, what abstract.Discard) string {
 	return state
 }
 
-// losses are the states of all that is asked about, one by one.
+// losses returns the states of everything that the question is about, one by one.
 func (v *gitView) losses(r *repository, name string, what abstract.Discard) []string {
 	var list []string
 	if what.Stash {
@@ -60,7 +60,7 @@ func (v *gitView) losses(r *repository, name string, what abstract.Discard) []st
 	return list
 }
 
-// stashed says dirty where something is stashed.
+// stashed returns dirty if something is stashed.
 func (v *gitView) stashed(r *repository) string {
 	if v.exists(Join(r.common, "reftable")) {
 		return ""
@@ -71,7 +71,7 @@ func (v *gitView) stashed(r *repository) string {
 	return "clean"
 }
 
-// maxTracked is how many tracked files are examined one by one.
+// maxTracked limits how many tracked files are compared.
 const maxTracked = 20000
 
 // changed reports whether some tracked file at or below a path differs from the
@@ -116,7 +116,7 @@ func (r *repository) below(name string) []indexEntry {
 	return list
 }
 
-// strays looks for files that are not tracked, or are ignored.
+// strays looks for untracked or ignored files.
 func (v *gitView) strays(r *repository, dir string, what abstract.Discard, left *int) string {
 	list, err := v.world.ReadDir(dir, *left+1)
 	if err != nil {
@@ -158,9 +158,9 @@ func (v *gitView) stray(r *repository, name string, d fs.DirEntry, what abstract
 	return "clean"
 }
 
-// staged reports whether the index holds something else than the last commit.
-// It does so where the tree that the index was written as is that commit's;
-// what was staged since leaves the index without such a tree.
+// staged reports whether the index differs from the last commit. It does not if the tree
+// that the index was written as is that commit's; an index with later changes records no
+// such tree.
 func (v *gitView) staged(r *repository) string {
 	head := v.head(r)
 	if head == "" || r.tree == "" {
@@ -177,7 +177,7 @@ func (v *gitView) staged(r *repository) string {
 	return "dirty"
 }
 
-// head is the name of the commit that is checked out; empty: not known.
+// head is the name of the commit that is checked out; empty: unknown.
 func (v *gitView) head(r *repository) string {
 	b, err := v.world.ReadFile(Join(r.dir, "HEAD"), 4096)
 	text := strings.TrimSpace(string(b))
@@ -196,7 +196,7 @@ func (v *gitView) head(r *repository) string {
 	return v.packedRef(r, ref)
 }
 
-// packedRef finds a ref among those that were put into one file.
+// packedRef finds a ref in the file of packed refs.
 func (v *gitView) packedRef(r *repository, ref string) string {
 	b, err := v.world.ReadFile(Join(r.common, "packed-refs"), maxIndex)
 	if err != nil {
@@ -210,7 +210,7 @@ func (v *gitView) packedRef(r *repository, ref string) string {
 	return ""
 }
 
-// objectName returns a name of an object in full, nothing if it is not one.
+// objectName returns the full name of an object; empty if the text is not one.
 func objectName(s string) string {
 	if len(s) != 40 || strings.Trim(s, "0123456789abcdef") != "" {
 		return ""
@@ -225,8 +225,8 @@ const (
 	maxPack   = 8 << 20
 )
 
-// object returns what a commit says, nothing if it is not found whole: as a
-// file of its own, or in a pack and not as a difference to another.
+// object returns the text of a commit; empty if it is not stored whole, as a file of its
+// own or in a pack without being a delta.
 func (v *gitView) object(r *repository, name string) []byte {
 	if b, err := v.world.ReadFile(Join(r.common, "objects/"+name[:2]+"/"+name[2:]), maxObject); err == nil {
 		_, text, _ := bytes.Cut(inflate(b), []byte{0}) // "commit 213", a zero, the text

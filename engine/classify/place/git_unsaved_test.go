@@ -35,7 +35,7 @@ func TestUnsaved(t *testing.T) {
 		"staged, of the index":     {[]string{"write a 2", "add a"}, "a", restore, "clean"},
 		"staged and written":       {[]string{"write a 2", "add a", "write-tree"}, ".", reset, "dirty"},
 		"committed again":          {[]string{"write a 2", "add a", "commit -qm y"}, ".", reset, "clean"},
-		"put aside":                {[]string{"write a 2", "stash -q"}, ".", reset, "clean"},
+		"saved":                    {[]string{"write a 2", "stash -q"}, ".", reset, "clean"},
 		"missing":                  {[]string{"remove a"}, ".", reset, "clean"},
 		"untracked, of a reset":    {[]string{"write n 1"}, ".", reset, "clean"},
 		"untracked, in the way":    {[]string{"write n 1"}, ".", other, "untracked"},

@@ -15,7 +15,7 @@ import (
 // describes it: a header ("DIRC", version, number of entries), the entries in
 // the order of their paths, extensions, and a checksum of 20 bytes.
 
-// indexEntry is one tracked path.
+// indexEntry is a tracked path.
 type indexEntry struct {
 	path  string // from the repository's root, with slashes
 	sec   uint32 // time of change of the file when it was added
@@ -25,8 +25,8 @@ type indexEntry struct {
 	stage uint8 // not 0: in conflict
 }
 
-// errIndex means that an index cannot be read: damaged, or of a kind that is
-// not known (split, sparse, SHA-256). Nothing is known about files then.
+// errIndex means that an index cannot be read: it is damaged, or of an unsupported kind
+// (split, sparse, SHA-256). Then nothing is known about files.
 var errIndex = errors.New("git index is damaged or of an unknown kind")
 
 const (
@@ -94,8 +94,8 @@ func parseEntry(b []byte, at int, version uint32, last string) (indexEntry, int,
 	return e, at + size, nil
 }
 
-// parsePath4 reads a path that shares its beginning with the one before: how
-// many bytes to take off that one, and what to add.
+// parsePath4 parses a path that shares a prefix with the previous one: the number of bytes
+// to remove from that one, and the text to add.
 func parsePath4(e indexEntry, b []byte, at int, last string) (indexEntry, int, error) {
 	strip, n := offsetVarint(b)
 	if n == 0 || strip > len(last) {
@@ -123,9 +123,8 @@ func offsetVarint(b []byte) (v, n int) {
 	return 0, 0
 }
 
-// readExtensions refuses extensions without which the entries are not the
-// whole truth: their names begin with a small letter. Of the others it reads
-// the trees that were written of the index.
+// readExtensions rejects extensions without which the entries are incomplete: their names
+// start with a lower-case letter. From the others it reads the cached trees.
 func readExtensions(b []byte) (tree string, err error) {
 	for len(b) >= 8 {
 		if b[0] >= 'a' {
@@ -143,9 +142,9 @@ func readExtensions(b []byte) (tree string, err error) {
 	return tree, nil
 }
 
-// rootTree is the name of the whole index as a tree. The first entry of the
-// list is the root: an empty path, how many entries it covers (-1: it has
-// changed since), how many trees follow, and the name.
+// rootTree returns the name of the whole index as a tree. The first entry of the list is
+// the root: an empty path, the number of entries it covers (-1: changed since), the number
+// of subtrees, and the name.
 func rootTree(b []byte) string {
 	line, rest, ok := bytes.Cut(b, []byte{'\n'})
 	if !ok || len(line) < 2 || line[0] != 0 || line[1] == '-' || len(rest) < sha1.Size {
@@ -162,8 +161,8 @@ const (
 	maxWalk    = 2000     // entries of a directory, all levels
 )
 
-// gitView tells the git state of files from repositories' own files. It keeps
-// what it has read, so it serves one action only.
+// gitView determines the git state of files from the files of repositories. It caches what
+// it has read, so it is used for one action only.
 type gitView struct {
 	world  World
 	repos  map[string]*repository // by root
@@ -209,7 +208,7 @@ func (w World) added(name string) int64 {
 }
 
 // state returns the git state of a file, or of all that is in a directory:
-// the state of what would be hardest to get back. Empty: not known, or in no
+// the state of what would be hardest to get back. Empty: unknown, or in no
 // repository.
 func (v *gitView) state(name string) string {
 	if strings.Contains(name+"/", "/.git/") {
@@ -245,7 +244,7 @@ func DirOf(p string) string {
 	return "/"
 }
 
-// repository finds the work tree that holds a directory.
+// repository returns the work tree that contains a directory.
 func (v *gitView) repository(dir string) *repository {
 	for ; ; dir = DirOf(dir) {
 		if r, ok := v.repos[dir]; ok {
@@ -262,7 +261,7 @@ func (v *gitView) repository(dir string) *repository {
 	}
 }
 
-// open reads a repository's index. One that is not understood is broken.
+// open reads a repository's index. If it cannot be parsed, the repository is broken.
 func (v *gitView) open(root string) *repository {
 	r := &repository{root: root, ignores: map[string][]ignoreRule{}}
 	dir := v.gitDir(root)
@@ -290,8 +289,8 @@ func (v *gitView) open(root string) *repository {
 	return r
 }
 
-// gitDir follows the file that a linked work tree or a submodule has in place
-// of the directory.
+// gitDir follows the file that a linked work tree or a submodule has instead of the
+// directory.
 func (v *gitView) gitDir(root string) string {
 	p := Join(root, ".git")
 	b, err := v.world.ReadFile(p, 4096)
@@ -316,7 +315,7 @@ func (r *repository) find(rel string) (indexEntry, bool) {
 	return r.entries[i], true
 }
 
-// tracks reports whether something below a directory is tracked.
+// tracks reports whether anything below a directory is tracked.
 func (r *repository) tracks(rel string) bool {
 	lead := rel + "/"
 	i, _ := slices.BinarySearchFunc(r.entries, lead, func(e indexEntry, p string) int { return strings.Compare(e.path, p) })
@@ -339,8 +338,8 @@ func (v *gitView) fileState(r *repository, name string, info fs.FileInfo) string
 	return "dirty"
 }
 
-// unchanged reports whether size and time are those of the index. A file that
-// is not older than the index may have changed within one tick of the clock.
+// unchanged reports whether size and time equal those in the index. A file that is not
+// older than the index may have changed within one tick of the clock.
 func (r *repository) unchanged(e indexEntry, info fs.FileInfo) bool {
 	t := info.ModTime()
 	older := t.Unix() < r.sec || t.Unix() == r.sec && t.Nanosecond() < r.nsec
@@ -381,7 +380,7 @@ func (v *gitView) dirState(r *repository, name string) string {
 	return state
 }
 
-// worse returns the state that is harder to get back.
+// worse returns the state that is harder to recover.
 func worse(a, b string) string {
 	order := []string{"clean", "ignored", "untracked", "dirty"}
 	if slices.Index(order, a) > slices.Index(order, b) {

@@ -70,7 +70,7 @@ func parseIgnoreLine(line string) (ignoreRule, bool) {
 	return r, true
 }
 
-// matches reports whether the rule is about rel, a path seen from its file.
+// matches reports whether the rule applies to rel, a path relative to its file.
 func (r ignoreRule) matches(rel string, dir bool) bool {
 	if r.dirOnly && !dir {
 		return false
@@ -81,8 +81,7 @@ func (r ignoreRule) matches(rel string, dir bool) bool {
 	return wildcard.Path(r.parts, strings.Split(rel, "/"))
 }
 
-// ignored reports whether a path that is not tracked is ignored: itself, or a
-// directory above it.
+// ignored reports whether an untracked path is ignored: itself, or a directory above it.
 func (v *gitView) ignored(r *repository, rel string, dir bool) bool {
 	for i := 0; i < len(rel); i++ {
 		if rel[i] == '/' && v.ignoredItself(r, rel[:i], true) {
@@ -92,9 +91,9 @@ func (v *gitView) ignored(r *repository, rel string, dir bool) bool {
 	return v.ignoredItself(r, rel, dir)
 }
 
-// ignoredItself asks the files from the nearest directory up to the root, and
-// then those of the repository and of the person. The last rule that matches
-// in the first file that has one decides.
+// ignoredItself checks the ignore files from the nearest directory up to the root, and then
+// those of the repository and of the user. The last matching rule in the first file with
+// one decides.
 func (v *gitView) ignoredItself(r *repository, rel string, isDir bool) bool {
 	for dir := path.Dir(rel); ; dir = path.Dir(dir) {
 		from := rel

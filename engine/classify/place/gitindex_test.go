@@ -258,7 +258,7 @@ func TestGitAgrees(t *testing.T) {
 	}
 }
 
-// What was added to the index, or committed, is as old as the object that holds it.
+// What was added to the index, or committed, is as old as the object that contains it.
 func TestAdded(t *testing.T) {
 	dir := t.TempDir()
 	git := func(args ...string) {

@@ -10,16 +10,16 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
-// MaxNames bounds how many names of a directory a pattern is matched against.
+// MaxNames limits how many names of a directory a pattern is matched against.
 const MaxNames = 2000
 
-// maxMatches bounds how many paths one pattern may stand for. What is over it
-// stays a pattern of which no more is known.
+// maxMatches limits how many paths one pattern may match. A pattern with more matches stays
+// a pattern about which nothing else is known.
 const maxMatches = 256
 
-// matches are the paths that a pattern stands for on the disk now, as a shell
-// lists them: a name that begins with a dot needs a dot. It reports whether
-// that could be found out.
+// matches returns the current matches of a pattern on the disk, as a shell lists them: a
+// name that starts with a dot needs a dot in the pattern. It reports whether they could be
+// determined.
 func (r *Resolver) matches(dir, pattern string) ([]string, bool) {
 	list := []string{dir}
 	for _, part := range strings.Split(pattern, "/") {
@@ -60,7 +60,7 @@ func (r *Resolver) matchesIn(dir, part string) (found []string, ok bool) {
 	return found, true
 }
 
-// survey gives a pattern the facts of what it stands for, each time the worst.
+// survey assigns the worst facts of its matches to a pattern.
 func (r *Resolver) survey(e *engine.Effect, list []string, follow bool) {
 	entries := map[string]bool{}
 	for i, p := range list {
@@ -81,7 +81,7 @@ func (r *Resolver) survey(e *engine.Effect, list []string, follow bool) {
 	}
 }
 
-// match is what a pattern does to one of the paths that it stands for.
+// match returns what a pattern does to one of its matches.
 func (r *Resolver) match(e *engine.Effect, p string, follow bool) engine.Effect {
 	one := engine.Effect{Kind: e.Kind, Verb: e.Verb, Recursive: e.Recursive, Target: r.spelling(r.Real(p, "/", follow))}
 	one.Location, one.Class = r.Location(one.Target), r.Class(one.Target)
@@ -94,8 +94,8 @@ func (r *Resolver) match(e *engine.Effect, p string, follow bool) engine.Effect 
 	return one
 }
 
-// entryOf names what a pattern stands for by what the command can do to it: a
-// folder matters to what goes into folders, else a file.
+// entryOf returns the kind of entry that a pattern matches, depending on what the command
+// can do to it: a folder matters for recursive commands, otherwise a file.
 func entryOf(entries map[string]bool, recursive bool) string {
 	order := []string{"file", "link", "other", "dir"}
 	if recursive {
@@ -109,8 +109,8 @@ func entryOf(entries map[string]bool, recursive bool) string {
 	return ""
 }
 
-// moreSevere reports whether a class says more than another: of what is written,
-// what decides over others; of what is read, first secrets.
+// moreSevere reports whether a class matters more than another: when writing, what decides
+// over other files; when reading, secrets first.
 func moreSevere(a, b engine.Class, kind engine.EffectKind) bool {
 	order := []engine.Class{"", engine.ClassGenerated, engine.ClassMount, engine.ClassDatabase, engine.ClassBackup,
 		engine.ClassCI, engine.ClassGitData,
@@ -124,7 +124,7 @@ func moreSevere(a, b engine.Class, kind engine.EffectKind) bool {
 	return slices.Index(order, a) > slices.Index(order, b)
 }
 
-// gitLoss orders the states of version control by what a deletion would lose.
+// gitLoss orders git states by what a deletion would lose.
 func gitLoss(state string) int {
 	return slices.Index([]string{"clean", "ignored", "dirty", "", "untracked"}, state)
 }

@@ -10,22 +10,22 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
-// Displaced reports whether the target is at another place afterwards.
+// Displaced reports whether the target is in another place afterwards.
 func Displaced(e *engine.Effect) bool {
 	return e.Kind == engine.EffectFileDelete && e.Verb == "move" || e.Verb == "rename"
 }
 
-// Gone reports whether the target is not where it was.
+// Gone reports whether the target is no longer where it was.
 func Gone(e *engine.Effect) bool { return e.Kind == engine.EffectFileDelete || Displaced(e) }
 
-// HoldsGit reports whether a repository goes with a directory.
+// HoldsGit reports whether deleting a directory also deletes a repository.
 func (r *Resolver) HoldsGit(e *engine.Effect) bool {
 	return Gone(e) && e.Verb != "discard" && (e.Recursive || Displaced(e)) && e.Exists == "yes" && e.Entry == "dir" &&
 		r.Lstat(Join(e.Target, ".git")) != nil
 }
 
-// Guard reports how what an effect changes lies to what guards the session, as
-// engine.Effect.Guard has it.
+// Guard returns the relation between the target of a change and the files that guard the
+// session, as in engine.Effect.Guard.
 func (r *Resolver) Guard(e *engine.Effect) string {
 	switch {
 	case e.Kind == engine.EffectSystemCall && e.Verb == "mount":
@@ -57,8 +57,8 @@ const (
 	GuardMinor = "minor" // settings of the client change, and none that decide anything
 )
 
-// guardBelow reports whether a part of the guard goes with what is deleted or
-// moved.
+// guardBelow reports whether part of the guard is deleted or moved together with the
+// target.
 func (r *Resolver) guardBelow(e *engine.Effect) bool {
 	if !e.Recursive && !Displaced(e) || e.Target == "" || e.Host != "" {
 		return false
@@ -66,14 +66,14 @@ func (r *Resolver) guardBelow(e *engine.Effect) bool {
 	return slices.ContainsFunc(r.guard, func(g string) bool { return Within(e.Target, g) && mayMatch(e, g) })
 }
 
-// mayMatch reports whether a pattern below a directory can mean a path that is
-// in it: one of the names on the way matches the pattern's last.
+// mayMatch reports whether a pattern below a directory can match a path in it: one of the
+// names on the way matches the pattern's last part.
 func mayMatch(e *engine.Effect, p string) bool {
 	last := strings.ToLower(path.Base(e.Short))
 	if e.Certainty != engine.CertaintyGlob || strings.ContainsAny(last, "[]{}()\\!+@") {
 		return true
 	}
-	last = strings.ReplaceAll(last, "?", "*") // also stands for what is not known
+	last = strings.ReplaceAll(last, "?", "*") // also stands for what is unknown
 	below := strings.Trim(strings.TrimPrefix(p, e.Target), "/")
 	return slices.ContainsFunc(strings.Split(strings.ToLower(below), "/"), func(name string) bool {
 		return wildcard.Match(last, name)
@@ -83,7 +83,7 @@ func mayMatch(e *engine.Effect, p string) bool {
 // maxSettings is how much of an editor's settings is read, in bytes.
 const maxSettings = 64 << 10
 
-// Now is what a file holds; nothing if it is not there.
+// Now returns the contents of a file; empty if it does not exist.
 func (r *Resolver) Now(e *engine.Effect) (text string, known bool) {
 	if e.Exists == "no" {
 		return "{}", true
@@ -95,11 +95,11 @@ func (r *Resolver) Now(e *engine.Effect) (text string, known bool) {
 	return string(b), err == nil
 }
 
-// GuardProgram is the name under which reviewer is found among programs.
+// GuardProgram is the name of reviewer's program.
 const GuardProgram = "reviewer"
 
-// NamesGuard reports whether a name or a pattern of a process, a service or a
-// package means reviewer, or may: [r]eviewer, reviewer.service.
+// NamesGuard reports whether a name or a pattern of a process, a service or a package
+// refers, or may refer, to reviewer: [r]eviewer, reviewer.service.
 func NamesGuard(a abstract.Arg) bool {
 	letters := strings.Map(func(r rune) rune {
 		if strings.ContainsRune("[]().*?^$\\\"'", r) {
@@ -110,8 +110,8 @@ func NamesGuard(a abstract.Arg) bool {
 	return strings.Contains(letters, GuardProgram)
 }
 
-// MatchesGuard reports whether a pattern of whole command lines finds the one
-// under which a client runs reviewer.
+// MatchesGuard reports whether a pattern for command lines matches the one with which a
+// client runs reviewer.
 func MatchesGuard(a abstract.Arg) bool {
 	const line = "reviewer hook claude-code pretooluse"
 	text := strings.Trim(strings.ToLower(a.Text), `^$'"`)
@@ -125,17 +125,15 @@ func MatchesGuard(a abstract.Arg) bool {
 	return false
 }
 
-// guardProgram reports whether a file is reviewer's program by its name, where
-// programs are kept. In the workspace itself a file of that name is a product of
-// the work there.
+// guardProgram reports whether a file is reviewer's program, by its name in a directory of
+// programs. In the workspace itself, a file of that name is a product of the work there.
 func (r *Resolver) guardProgram(n *names) bool {
 	at := len(n.parts) - 2
 	program := at >= 0 && (n.base == GuardProgram || n.base == GuardProgram+".exe") && (n.parts[at] == "bin" || n.parts[at] == "sbin")
 	return program && r.workspace != "" && !Within(strings.ToLower(r.workspace), n.full)
 }
 
-// coversGuard reports whether what is mounted at a path hides files of the
-// guard.
+// coversGuard reports whether mounting something at a path hides files of the guard.
 func (r *Resolver) coversGuard(at string) bool {
 	if class := r.Class(at); class == engine.ClassGuard || class == engine.ClassAgent && r.guards(at) {
 		return true
@@ -143,9 +141,8 @@ func (r *Resolver) coversGuard(at string) bool {
 	return slices.ContainsFunc(r.guard, func(g string) bool { return Within(at, g) || Within(g, at) })
 }
 
-// sweepsSettings reports whether a pattern which goes through all folders below
-// a directory means, by the beginning of a name, a client's settings that are
-// there.
+// sweepsSettings reports whether a pattern that recurses through all folders below a
+// directory matches, by the prefix of a name, a client's settings there.
 func (r *Resolver) sweepsSettings(e *engine.Effect) bool {
 	pattern := path.Base(e.Short)
 	if e.Certainty != engine.CertaintyGlob || !strings.Contains(e.Short, "/**/") || strings.ContainsAny(pattern[:1], "*?[") {

@@ -8,12 +8,11 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// maxTwins bounds how many protected files a file with several names is
-// compared with.
+// maxTwins limits how many protected files a file with several names is compared with.
 const maxTwins = 512
 
-// sameAs finds the protected file that a file of no class is another name of,
-// and returns its class. Only a file with more than one name is looked for.
+// sameAs finds the protected file that a file without a class is another name of, and
+// returns its class. Only files with more than one name are compared.
 func (r *Resolver) sameAs(p string, info fs.FileInfo) engine.Class {
 	if !info.Mode().IsRegular() || osfile.Links(info) == 1 || r.OfOthers(p) || Within("/usr", p) {
 		return ""
@@ -29,8 +28,8 @@ func (r *Resolver) sameAs(p string, info fs.FileInfo) engine.Class {
 	return ""
 }
 
-// protectedFiles lists the files that are there of the guard's own and of those
-// in the home directory that hold secrets or run by themselves.
+// protectedFiles lists the existing files of the guard, and those in the home directory
+// that contain secrets or run by themselves.
 func (r *Resolver) protectedFiles() []string {
 	list := []string{}
 	add := func(name string) {

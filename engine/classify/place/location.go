@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
-// Location reports where a real absolute path lies.
+// Location returns the location of a real absolute path.
 func (r *Resolver) Location(p string) engine.Location {
 	switch {
 	case p == "":
@@ -35,7 +35,7 @@ func (r *Resolver) Location(p string) engine.Location {
 	return r.awayLocation(p)
 }
 
-// awayLocation is for paths that are not in the workspace.
+// awayLocation handles paths outside the workspace.
 func (r *Resolver) awayLocation(p string) engine.Location {
 	if rootDir(p) || r.isHomes(p) {
 		if loc := r.tempLocation(p); loc == engine.LocationTempRoot {
@@ -79,9 +79,9 @@ func (r *Resolver) belowHomes(p string) bool {
 	return slices.ContainsFunc(r.homes, func(h string) bool { return Within(h, p) })
 }
 
-// tempLocation says temp only where the workspace is not below the same
-// temporary directory: there, what is next to it may be someone's work, apart
-// from what mktemp has made.
+// tempLocation returns temp only if the workspace is not below the same temporary
+// directory: next to the workspace, files may be someone's work, except for what mktemp
+// created.
 func (r *Resolver) tempLocation(p string) engine.Location {
 	for _, t := range r.temps {
 		if !Within(t, p) || Within(t, r.home) && Within(r.home, p) {
@@ -106,7 +106,7 @@ func (r *Resolver) tempLocation(p string) engine.Location {
 	return ""
 }
 
-// beside reports where a path is in a temporary directory that holds the
+// beside reports the location of a path in a temporary directory that contains the
 // workspace.
 func beside(dir, p, workspace string) engine.Location {
 	first, _, _ := strings.Cut(strings.TrimPrefix(p[len(dir):], "/"), "/")
@@ -116,10 +116,9 @@ func beside(dir, p, workspace string) engine.Location {
 	return engine.LocationBeside
 }
 
-// ownNotes reports whether a file is one of the agent's notes about this
-// workspace, or about a folder above it, below the home directory: a client
-// names the notes after the folder in which it was started. Those about another
-// one are that project's.
+// ownNotes reports whether a file is one of the agent's notes about this workspace, or
+// about a folder above it, below the home directory: clients name the notes after the
+// folder in which they were started. Notes about another folder belong to that project.
 func (r *Resolver) ownNotes(p string) bool {
 	home := r.home
 	if home == "" {
@@ -140,7 +139,7 @@ func (r *Resolver) ownNotes(p string) bool {
 	})
 }
 
-// notedFolders are the folders whose notes are a session's own.
+// notedFolders returns the folders whose notes belong to a session.
 func notedFolders(workspace, home string) []string {
 	list := []string{workspace}
 	if !Within(alikened(home), alikened(workspace)) {
@@ -152,8 +151,7 @@ func notedFolders(workspace, home string) []string {
 	return list
 }
 
-// alike reports whether two paths are one: on drives, letters do not differ by
-// case.
+// alike reports whether two paths are equal; on drives, case is ignored.
 func alike(a, b string) bool { return alikened(a) == alikened(b) }
 
 func alikened(p string) string {
@@ -163,7 +161,7 @@ func alikened(p string) string {
 	return p
 }
 
-// dashed is a path as clients make the name of one folder of it.
+// dashed returns a path in the form in which clients use it as the name of a single folder.
 func dashed(p string) string {
 	return strings.Map(func(c rune) rune {
 		if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
@@ -173,8 +171,8 @@ func dashed(p string) string {
 	}, p)
 }
 
-// rootDirs are directories just below the root that belong to the system, or
-// that disks are mounted to.
+// rootDirs are directories just below the root that belong to the system, or where disks
+// are mounted.
 var rootDirs = []string{"bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "media", "mnt", "opt", "proc", "run",
 	"sbin", "snap", "srv", "sys", "usr", "var", "System", "Library", "Applications", "Volumes", "private", "cores", "nix", "efi"}
 
@@ -190,7 +188,7 @@ func rootDir(p string) bool {
 	return false
 }
 
-// systemDirs hold the operating system and what is installed into it.
+// systemDirs contain the operating system and installed software.
 var systemDirs = []string{"/bin", "/boot", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc", "/run", "/sbin",
 	"/snap", "/sys", "/usr", "/var", "/System", "/Library", "/Applications", "/private/etc", "/private/var", "/nix", "/efi"}
 
@@ -198,7 +196,7 @@ func systemPath(p string) bool {
 	return slices.ContainsFunc(systemDirs, func(d string) bool { return Within(d, p) })
 }
 
-// nullDevices swallow or make bytes, or are the process's own streams.
+// nullDevices discard or produce bytes, or are the process's own streams.
 var nullDevices = []string{"null", "zero", "full", "random", "urandom", "stdin", "stdout", "stderr", "tty", "ptmx"}
 
 func deviceLocation(p string) engine.Location {
@@ -212,7 +210,7 @@ func deviceLocation(p string) engine.Location {
 	return engine.LocationDevice
 }
 
-// windowsLocation knows drives, the system's folders and profiles.
+// windowsLocation handles drives, the system's folders and profiles.
 func (r *Resolver) windowsLocation(p string) engine.Location {
 	low := strings.ToLower(p[2:])
 	parts := strings.Split(strings.Trim(low, "/"), "/")
@@ -253,8 +251,8 @@ func (r *Resolver) windowsLocation(p string) engine.Location {
 	return engine.LocationOutside
 }
 
-// windowsTemp says where a path is in the folder for temporary files that the
-// session was told to use; nothing if it does not.
+// windowsTemp returns the location of a path in the session's folder for temporary files;
+// empty if it is not in there.
 func (r *Resolver) windowsTemp(p string) engine.Location {
 	for _, t := range r.temps {
 		switch {
@@ -273,7 +271,7 @@ func (r *Resolver) windowsTemp(p string) engine.Location {
 var windowsSystem = []string{"windows", "programdata", "boot", "recovery", "program files", "program files (x86)",
 	"system volume information"}
 
-// Rank orders locations by how much is lost when something there is deleted.
+// Rank orders locations by how much is lost if something there is deleted.
 func Rank(l engine.Location) int {
 	switch l {
 	case engine.LocationRoot:

@@ -20,7 +20,7 @@ const (
 	maxGit     = 64   // paths whose git state is asked
 )
 
-// Resolver turns raw effects into effects, by real paths.
+// Resolver turns raw effects into effects, by resolving real paths.
 type Resolver struct {
 	World     World
 	workspace string // real; empty: none, or the root, which would make everything inside
@@ -31,8 +31,8 @@ type Resolver struct {
 	infos     map[string]fs.FileInfo // nil: not there
 	classes   map[string]engine.Class
 	lookups   int
-	Git       func(string) string // nil: not known
-	Secret    func(string) bool   // reports whether a text holds a secret; nil: not known
+	Git       func(string) string // nil: unknown
+	Secret    func(string) bool   // reports whether a text contains a secret; nil: unknown
 	asked     int                 // paths whose git state was asked
 	tables    *tables
 	protected []string // files that another name may stand for; nil: not listed yet
@@ -43,8 +43,8 @@ type Resolver struct {
 	far       *Resolver // for paths of other machines; nil: not made yet
 }
 
-// NewResolver returns a resolver for one action. workspace is the session's
-// folder, absolute; empty: none. set says what kinds of files there are.
+// NewResolver returns a resolver for one action. workspace is the session's folder,
+// absolute; empty: none. set defines the classes of files.
 func NewResolver(w World, workspace string, set *rows.Set) *Resolver {
 	w.Home = Slashes(w.Home)
 	r := &Resolver{World: w, tables: tablesOf(set), infos: map[string]fs.FileInfo{}, classes: map[string]engine.Class{}, mac: w.mac(workspace)}
@@ -67,8 +67,8 @@ func NewResolver(w World, workspace string, set *rows.Set) *Resolver {
 	return r
 }
 
-// elsewhere resolves paths of other machines, by their names alone: nothing here
-// says what is there, and no workspace is.
+// elsewhere resolves paths of other machines, by their names alone: nothing here shows what
+// exists there, and there is no workspace.
 func (r *Resolver) elsewhere() *Resolver {
 	if r.far == nil {
 		r.far = &Resolver{tables: r.tables, home: r.home, temps: r.temps, homes: r.homes, mac: r.mac}
@@ -87,7 +87,7 @@ func appendNew(list []string, names ...string) []string {
 	return list
 }
 
-// known returns the real path of a configured absolute path, or nothing.
+// known returns the real path of a configured absolute path; empty if there is none.
 func (r *Resolver) known(p string) string {
 	switch p = Slashes(p); {
 	case Drive(p):
@@ -98,7 +98,7 @@ func (r *Resolver) known(p string) string {
 	return r.Real(p, "/", true)
 }
 
-// clean is a configured path as written, in one spelling.
+// clean returns a configured path as written, in a normalised spelling.
 func (r *Resolver) clean(p string) string {
 	if p = Slashes(p); Drive(p) {
 		return WindowsClean(p)
@@ -170,8 +170,8 @@ func (r *Resolver) unlinked(p, cwd string, followLast bool) string {
 	return cur
 }
 
-// lastName reports whether nothing follows; a slash at the end does follow,
-// since it makes the kernel go through a link.
+// lastName reports whether nothing follows; a trailing slash does follow, since it makes
+// the kernel follow a link.
 func lastName(rest []string) bool { return len(rest) == 0 }
 
 func (r *Resolver) link(p string) (string, bool) {
@@ -187,8 +187,8 @@ func (r *Resolver) link(p string) (string, bool) {
 	return to, err == nil && to != ""
 }
 
-// procLink knows the links below /proc that lead out of it: another spelling
-// of the root and of the working directory.
+// procLink resolves the links below /proc that lead out of it: other spellings of the root
+// and of the working directory.
 func procLink(p, cwd string) (string, bool) {
 	if !strings.HasPrefix(p, "/proc/") {
 		return "", false
@@ -209,14 +209,14 @@ func procLink(p, cwd string) (string, bool) {
 	return "", false
 }
 
-// resolvedPath is where a path lies, as written and really.
+// resolvedPath is a path as written, and its real path.
 type resolvedPath struct {
 	written string // absolute, cleaned
 	real    string
 	base    bool // the base directory is known
 }
 
-// locate resolves text as seen from dir.
+// locate resolves text relative to dir.
 func (r *Resolver) locate(text, dir string, follow bool) resolvedPath {
 	far := r.onNetwork(text) != ""
 	if text = Slashes(text); r.drives() && strings.HasPrefix(text, "//") {
@@ -251,8 +251,8 @@ func (r *Resolver) absolute(text, dir string) (string, bool) {
 	return abs, ok
 }
 
-// native writes a path as Windows does where the session's folders have drives:
-// the shells there write /c/Users for C:/Users, some of them with a folder above.
+// native converts a path to Windows notation if the session's folders have drives: the
+// shells there write /c/Users for C:/Users, some with a prefix.
 func (r *Resolver) native(p string) string {
 	if !r.drives() || !strings.HasPrefix(p, "/") {
 		return p
@@ -264,7 +264,7 @@ func (r *Resolver) native(p string) string {
 	return rest[1:2] + ":/" + strings.TrimPrefix(rest[2:], "/")
 }
 
-// based is a path as seen from a folder.
+// based returns a path relative to a folder.
 func (r *Resolver) based(text, dir string) (string, bool) {
 	switch {
 	case Drive(text):
@@ -300,7 +300,7 @@ func (r *Resolver) userHome(text string) string {
 	return r.homes[0] + "/" + user + "/" + rest
 }
 
-// plainName reports whether ~name is a user and not a file that begins with a
+// plainName reports whether ~name refers to a user rather than a file that starts with a
 // tilde.
 func plainName(s string) bool {
 	if s == "" || !(s[0] >= 'a' && s[0] <= 'z') {
@@ -309,9 +309,9 @@ func plainName(s string) bool {
 	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_-") == ""
 }
 
-// spelling replaces the beginning of a path that is the workspace, home or
-// one that holds them under another spelling (a disk that ignores case, a bind
-// mount), by the spelling that we know: told by device and inode.
+// spelling replaces the beginning of a path that is the workspace, the home directory or
+// one of their parents under another spelling (a disk that ignores case, a bind mount) by
+// the known spelling, as identified by device and inode.
 func (r *Resolver) spelling(p string) string {
 	if !r.Looking() {
 		return p
@@ -367,8 +367,9 @@ func Drive(p string) bool {
 	return len(p) >= 2 && p[1] == ':' && (p[0]|0x20 >= 'a' && p[0]|0x20 <= 'z') && (len(p) == 2 || p[2] == '/' || p[2] == '\\')
 }
 
-// short writes a path as people do: from the workspace, else from home. Where
-// nothing says whose session it was, a path in a home directory says it.
+// short returns a path as people write it: relative to the workspace, else to the home
+// directory. If the session's home directory is unknown, a path in a home directory shows
+// it.
 func (r *Resolver) short(p string) string {
 	home := r.home
 	if home == "" && r.World.Home == "" {
@@ -387,7 +388,7 @@ func (r *Resolver) short(p string) string {
 	return p
 }
 
-// entry names what kind of thing is there.
+// entry returns the kind of a directory entry.
 func entry(info fs.FileInfo) string {
 	switch {
 	case info == nil:

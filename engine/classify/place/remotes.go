@@ -8,15 +8,14 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 )
 
-// Remotes is what a repository knows about others before a call.
+// Remotes is what a repository knows about its remotes before a call.
 type Remotes struct {
 	Known bool // the repository's settings could be read
 	urls  []string
 	seen  func(name string) bool
 }
 
-// Has reports whether a repository has a remote of an address, however it is
-// written.
+// Has reports whether a repository has a remote with an address, however it is written.
 func (m Remotes) Has(url string) bool { return slices.Contains(m.urls, plainRemote(url)) }
 
 // HasHost reports whether one of the remotes is on a host.
@@ -24,8 +23,7 @@ func (m Remotes) HasHost(host string) bool {
 	return host != "" && slices.ContainsFunc(m.urls, func(u string) bool { return strings.HasPrefix(u, host+"/") })
 }
 
-// Seen reports whether something was fetched from a remote of that name, or
-// pushed to it.
+// Seen reports whether something was fetched from or pushed to a remote of that name.
 func (m Remotes) Seen(name string) bool { return m.seen == nil || m.seen(name) }
 
 // Remotes are the remotes of the repository that holds a directory.
@@ -51,8 +49,8 @@ func (r *Resolver) Remotes(dir string) Remotes {
 	return m
 }
 
-// settingsDir is the folder that holds the settings of the repository of a
-// directory: also of a linked working tree, and of a submodule.
+// settingsDir returns the folder with the settings of a directory's repository, also for
+// linked working trees and submodules.
 func (r *Resolver) settingsDir(dir string) string {
 	if common := r.commonDir(dir); common != "" {
 		return common
@@ -65,8 +63,8 @@ func (r *Resolver) settingsDir(dir string) string {
 	return ""
 }
 
-// plainRemote is an address of a repository as host and path, whatever the way to
-// it: https://me@host/a/b.git and git@host:a/b are one.
+// plainRemote returns the address of a repository as host and path, whatever the protocol:
+// https://me@host/a/b.git and git@host:a/b are the same.
 func plainRemote(url string) string {
 	url = strings.ToLower(url)
 	if _, rest, ok := strings.Cut(url, "://"); ok {
@@ -80,7 +78,7 @@ func plainRemote(url string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(url, "/"), ".git")
 }
 
-// RemoteHost is the host of a repository's address.
+// RemoteHost returns the host of a repository's address.
 func RemoteHost(url string) string {
 	host, _, _ := strings.Cut(plainRemote(url), "/")
 	return HostOf(abstract.Value{Text: host})

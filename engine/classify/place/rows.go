@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
-// tables are what the rows of a policy say about paths.
+// tables contain what the rows of a policy say about paths.
 type tables struct {
 	classes  map[string]*class
 	settings []string // of clients, as they are below a project or a home directory
@@ -26,8 +26,8 @@ type class struct {
 	decides []*matcher
 }
 
-// tablesOf compiles the rows of a set once. A row that cannot be parsed says
-// nothing: whoever checks a policy refuses it.
+// tablesOf compiles the rows of a set once. Rows that cannot be parsed are skipped:
+// checking a policy reports them.
 func tablesOf(set *rows.Set) *tables {
 	return rows.Once(set, "tables of places", func() *tables {
 		t := &tables{classes: map[string]*class{}, settings: set.Words("places.settings"), telling: set.Words("places.telling"),
@@ -64,8 +64,8 @@ func (t *tables) enter(name string, e rows.Entry[rows.Paths]) {
 	}
 }
 
-// Loosens reports whether a row of this name makes facts less strict the more
-// paths it means: only the base and the organisation's layer have such rows.
+// Loosens reports whether rows of this name make facts less strict the more paths they
+// match: only the base and the organisation's layer may have such rows.
 func Loosens(name string) bool { return name == string(engine.ClassGenerated) || name == rows.Packages }
 
 // of returns what is known about a class.
@@ -76,8 +76,8 @@ func (t *tables) of(name string) *class {
 	return &class{}
 }
 
-// homes lists what the rows name in a home directory that holds secrets, runs by
-// itself or says what an agent may do.
+// homes lists the names in a home directory that, according to the rows, contain secrets,
+// run by themselves or decide what an agent may do.
 func (t *tables) homes() []string {
 	list := slices.Clone(t.settings)
 	for _, name := range []engine.Class{engine.ClassCredential, engine.ClassStartup, engine.ClassGitHook, engine.ClassAgent} {
@@ -89,7 +89,7 @@ func (t *tables) homes() []string {
 	return list
 }
 
-// matcher is a row, or an entry of its also, as paths are compared with it.
+// matcher is a row, or an entry of its also, compiled for comparison with paths.
 type matcher struct {
 	row             rows.Paths
 	names, parts    nameSet
@@ -100,7 +100,7 @@ type matcher struct {
 	except          []*matcher
 }
 
-// matchersOf compiles a row with what it also means.
+// matchersOf compiles a row with its further entries.
 func matchersOf(row rows.Paths) []*matcher {
 	var except []*matcher
 	if row.Except != nil {
@@ -144,7 +144,7 @@ func (m *matcher) homes() []string {
 	return list
 }
 
-// matches reports whether a path is meant.
+// matches reports whether a path matches.
 func (m *matcher) matches(n *names) bool {
 	return (!m.row.Workspace || n.inside) && m.means(n) &&
 		!slices.ContainsFunc(m.except, func(e *matcher) bool { return e.matches(n) })
@@ -157,8 +157,8 @@ func (m *matcher) means(n *names) bool {
 		!m.parts.empty() && slices.ContainsFunc(strings.Split(n.base, "."), func(p string) bool { return m.parts.has(p, p) })
 }
 
-// pathMatches reports whether a path goes through one of the folders, with what a row
-// asks for below the last of them.
+// pathMatches reports whether a path goes through one of the folders, with the names that a
+// row requires below the last of them.
 func (m *matcher) pathMatches(f folderSet, parts []string, n *names) bool {
 	end := f.last(parts)
 	return end >= 0 && m.beneath(n.parts[end:])
@@ -169,7 +169,7 @@ func (m *matcher) beneath(parts []string) bool {
 	return (m.below.empty() || one(m.below)) && !one(m.notBelow)
 }
 
-// nameSet is a list of names and patterns, looked up without going through all.
+// nameSet is a list of names and patterns, looked up without comparing all of them.
 type nameSet struct {
 	exact  map[string]bool
 	by     map[string][]string // patterns by the extension that they end in
@@ -206,8 +206,8 @@ func (s *nameSet) enter(name string) {
 
 func (s nameSet) empty() bool { return len(s.exact)+len(s.by)+len(s.others) == 0 }
 
-// has reports whether a name is in the set; written: with its capitals, which
-// count where a pattern has some.
+// has reports whether a name is in the set; written is the name with its capitals, which
+// count if a pattern has any.
 func (s nameSet) has(low, written string) bool {
 	fits := func(p string) bool { return fits(p, low, written) }
 	return s.exact[low] || s.by != nil && slices.ContainsFunc(s.by[path.Ext(low)], fits) || slices.ContainsFunc(s.others, fits)
@@ -241,8 +241,7 @@ func foldersOf(list string) folderSet {
 	return f
 }
 
-// last returns where the path goes on after the last of the folders in it; -1:
-// none is.
+// last returns the index after the last of the folders in the path; -1: it contains none.
 func (f folderSet) last(parts []string) int {
 	if f.names.empty() && f.rows == nil {
 		return -1
@@ -255,12 +254,12 @@ func (f folderSet) last(parts []string) int {
 	return -1
 }
 
-// endsIn reports whether a path ends in names as the patterns say.
+// endsIn reports whether a path ends in names that match the patterns.
 func endsIn(parts, end []string) bool {
 	return len(parts) >= len(end) && wildcard.Path(end, parts[len(parts)-len(end):])
 }
 
-// subtree is a file or a folder with what is below it.
+// subtree is a file, or a folder with everything below it.
 type subtree struct {
 	path  string
 	parts []string // of a pattern

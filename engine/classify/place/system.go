@@ -16,9 +16,8 @@ const (
 	MacOS   = "darwin"
 )
 
-// mac reports whether a session ran on macOS, where /etc, /tmp and /var are links
-// into /private and disks ignore case. Where nobody says so, the
-// folders of the session do.
+// mac reports whether a session ran on macOS, where /etc, /tmp and /var are links into
+// /private and disks ignore case. If the system is unknown, the session's folders show it.
 func (w World) mac(workspace string) bool {
 	if w.System != "" {
 		return w.System == MacOS
@@ -31,14 +30,14 @@ func (r *Resolver) drives() bool {
 	return r.World.System == Windows || Drive(r.workspace) || Drive(r.home)
 }
 
-// here reports whether this machine's disk can be asked about a path: one with a
-// drive only on Windows, and there no other.
+// here reports whether this machine's disk can be asked about a path: a path with a drive
+// only on Windows, other paths only elsewhere.
 func (r *Resolver) here(p string) bool {
 	return Drive(p) == (r.World.System == Windows) && !strings.HasPrefix(p, "//")
 }
 
-// public is a path without /private, where macOS keeps what people call /etc, /tmp
-// and /var: of two names of one file all that follows sees one.
+// public returns a path without /private, where macOS keeps /etc, /tmp and /var, so that
+// only one of the two names of a file is used from here on.
 func (r *Resolver) public(p string) string {
 	rest, found := strings.CutPrefix(p, "/private")
 	if !found && r.mac && len(p) >= 8 && strings.EqualFold(p[:8], "/private") {
@@ -52,8 +51,8 @@ func (r *Resolver) public(p string) string {
 	return p
 }
 
-// respell writes the beginning of a path as the folder is called that it means,
-// where disks ignore case.
+// respell replaces the beginning of a path by the spelling of the folder that it refers to,
+// if disks ignore case.
 func (r *Resolver) respell(p string) string {
 	if !r.mac && !Drive(p) {
 		return p
@@ -70,7 +69,7 @@ func (r *Resolver) respell(p string) string {
 	return best + rest
 }
 
-// spellings are the folders by whose names places are told.
+// spellings returns the folders whose names determine locations.
 func (r *Resolver) spellings() []string {
 	if r.spelled == nil {
 		r.spelled = slices.Concat([]string{r.workspace, r.home}, r.guard, r.temps, r.homes, systemDirs)
@@ -81,14 +80,14 @@ func (r *Resolver) spellings() []string {
 	return r.spelled
 }
 
-// belowFold is what follows a folder in a path, for disks that ignore
-// case.
+// belowFold returns what follows a folder in a path, on disks that ignore case.
 func belowFold(dir, p string) (tail string, ok bool) {
 	head, tail := splitAt("/"+p, strings.Count("/"+dir, "/"))
 	return tail, strings.EqualFold(head, "/"+dir)
 }
 
-// lower is a path as names are compared. A long s is an s to the disks of macOS.
+// lower returns a path in the form in which names are compared. The disks of macOS treat a
+// long s as an s.
 func (r *Resolver) lower(p string) string {
 	low := strings.ToLower(p)
 	if r.mac {
@@ -97,9 +96,8 @@ func (r *Resolver) lower(p string) string {
 	return low
 }
 
-// Slashes turns Windows separators around where the text is a Windows path, and
-// takes off what says nothing about the place: \\?\C:\a, \\.\C:\a and
-// \\localhost\C$\a are C:/a.
+// Slashes converts the separators of a Windows path, and removes prefixes that do not
+// change the place: \\?\C:\a, \\.\C:\a and \\localhost\C$\a are C:/a.
 func Slashes(p string) string {
 	if !Drive(p) && !strings.HasPrefix(p, `\\`) && !strings.HasPrefix(p, `\??\`) && !verbatim(p) {
 		return p
@@ -117,14 +115,13 @@ func Slashes(p string) string {
 	return ownShare(p)
 }
 
-// verbatim reports whether a path with a drive is written for Windows itself, and
-// not for what makes names shorter.
+// verbatim reports whether a path with a drive is in the form that Windows does not
+// normalise.
 func verbatim(p string) bool {
 	return len(p) > 4 && slices.Contains([]string{"//?/", "//./"}, strings.ReplaceAll(p[:4], `\`, "/")) && Drive(p[4:])
 }
 
-// ownShare is a path on a drive of this machine that was written as one of the
-// network.
+// ownShare returns a path on a drive of this machine that was written as a network path.
 func ownShare(p string) string {
 	parts := strings.SplitN(p, "/", 5) // "", "", host, share, the rest
 	if len(parts) < 4 || parts[0] != "" || parts[1] != "" || !Loopback(strings.ToLower(parts[2])) {
@@ -137,8 +134,8 @@ func ownShare(p string) string {
 	return p
 }
 
-// onNetwork is the other machine on which a path lies, \\host\share\a; nothing where it
-// is on none. Windows alone has such paths: elsewhere //a is /a.
+// onNetwork returns the other machine of a path such as \\host\share\a; empty if it is not
+// on one. Only Windows has such paths: elsewhere //a is /a.
 func (r *Resolver) onNetwork(text string) (host string) {
 	if !strings.HasPrefix(text, `\\`) && !(r.drives() && strings.HasPrefix(text, "//")) {
 		return ""
@@ -152,8 +149,8 @@ func (r *Resolver) onNetwork(text string) (host string) {
 	return host
 }
 
-// onShare gives a path on the network its second slash back, which cleaning paths of
-// POSIX takes: //host/share/a.
+// onShare restores the second slash of a network path, which cleaning POSIX paths removes:
+// //host/share/a.
 func onShare(p string) string {
 	if strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "//") {
 		return "/" + p
@@ -161,7 +158,7 @@ func onShare(p string) string {
 	return p
 }
 
-// device is what a path names that stands for a device or a volume of Windows.
+// device returns what a path refers to that names a device or a volume of Windows.
 func device(p string) (engine.Location, bool) {
 	switch rest, found := strings.CutPrefix(p, "//./"); {
 	case found && quiet(rest):
@@ -172,9 +169,8 @@ func device(p string) (engine.Location, bool) {
 	return engine.LocationUnknown, strings.HasPrefix(p, "//?/")
 }
 
-// reserved are names that Windows takes for devices in whichever folder they stand.
-// With an extension some versions take them for files, so that only the name itself
-// counts.
+// reserved recognises names that Windows treats as devices in every folder. With an
+// extension, some versions treat them as files, so only the bare name counts.
 func reserved(name string) (engine.Location, bool) {
 	name = strings.ToUpper(name)
 	if quiet(name) {
@@ -192,13 +188,13 @@ func reserved(name string) (engine.Location, bool) {
 	return "", false
 }
 
-// quiet reports whether a device swallows what is written, or is the console.
+// quiet reports whether a device discards what is written, or is the console.
 func quiet(name string) bool {
 	return slices.Contains([]string{"NUL", "CON", "CONIN$", "CONOUT$"}, strings.ToUpper(name))
 }
 
-// WindowsClean returns C:/x in one spelling: without what Windows leaves out of
-// names, and without the stream of a file.
+// WindowsClean returns C:/x in a normalised spelling: without the parts of names that
+// Windows ignores, and without the stream of a file.
 func WindowsClean(p string) string {
 	parts := strings.Split(strings.ReplaceAll(p[2:], `\`, "/"), "/")
 	for i, name := range parts {
@@ -207,8 +203,8 @@ func WindowsClean(p string) string {
 	return strings.ToUpper(p[:1]) + ":" + path.Clean("/"+strings.Join(parts, "/"))
 }
 
-// windowsName is the name of a file as the system keeps it: no dots or spaces at
-// the end, and a.txt for a.txt:notes and a.txt::$DATA, which are parts of it.
+// windowsName returns the name of a file as the system stores it: without trailing dots and
+// spaces, and a.txt for a.txt:notes and a.txt::$DATA, which are parts of it.
 func windowsName(name string) string {
 	if up := strings.TrimRight(name, " "); up == "." || up == ".." {
 		return up
@@ -217,8 +213,9 @@ func windowsName(name string) string {
 	return strings.TrimRight(name, ". ")
 }
 
-// onDrive is a path that Windows roots in the drive of a folder: \a and D:a, the
-// second in the drive's own folder, which is known only for the folder's drive.
+// onDrive returns a path that Windows interprets relative to a drive: \a and D:a, the
+// latter in the drive's current folder, which is known only for the drive of the working
+// directory.
 func (r *Resolver) onDrive(p, dir string) string {
 	switch {
 	case strings.HasPrefix(p, `\`) && !strings.HasPrefix(p, `\\`) && Drive(dir):
@@ -231,8 +228,8 @@ func (r *Resolver) onDrive(p, dir string) string {
 	return p
 }
 
-// realOnDrive resolves links and junctions of a path with a drive, where its disk
-// can be asked. Windows takes .. away before it looks at links.
+// realOnDrive resolves links and junctions in a path with a drive, if its disk can be
+// asked. Windows removes .. before it follows links.
 func (r *Resolver) realOnDrive(p string, followLast bool) string {
 	cur := WindowsClean(p)
 	for links := 0; links < maxLinks && r.here(cur); links++ {
@@ -245,7 +242,7 @@ func (r *Resolver) realOnDrive(p string, followLast bool) string {
 	return r.long(cur)
 }
 
-// firstLink returns a path with the first link in it resolved.
+// firstLink returns a path with its first link resolved.
 func (r *Resolver) firstLink(p string, followLast bool) (string, bool) {
 	names := strings.Split(p, "/")
 	for i := 2; i <= len(names); i++ {
@@ -265,7 +262,8 @@ func (r *Resolver) firstLink(p string, followLast bool) (string, bool) {
 	return p, false
 }
 
-// long is a path without short names such as PROGRA~1, where the disk knows more.
+// long returns a path without short names such as PROGRA~1, if the disk knows the long
+// ones.
 func (r *Resolver) long(p string) string {
 	if r.World.Long == nil || !r.here(p) || !slices.ContainsFunc(strings.Split(p, "/"), shortName) {
 		return p
@@ -278,8 +276,7 @@ func (r *Resolver) long(p string) string {
 	return p
 }
 
-// shortName reports whether a name has the form of those that Windows makes up for
-// programs which know eight letters and three.
+// shortName reports whether a name has the form of the 8.3 names that Windows generates.
 func shortName(name string) bool {
 	base, _, _ := strings.Cut(name, ".")
 	at := strings.LastIndexByte(base, '~')
@@ -287,7 +284,7 @@ func shortName(name string) bool {
 	return at > 0 && len(base) <= 8 && err == nil
 }
 
-// isLink reports whether something leads elsewhere. A junction is irregular to Go.
+// isLink reports whether an entry leads elsewhere. Go reports junctions as irregular files.
 func isLink(info fs.FileInfo) bool {
 	return info != nil && info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0
 }

@@ -11,13 +11,12 @@ import (
 // Limits of what is read to find the working trees of a repository.
 const (
 	maxTrees   = 64
-	maxGitFile = 4096 // bytes of a file that holds one path
+	maxGitFile = 4096 // bytes of a file that contains one path
 )
 
-// worktrees are the folders of the other working trees of the repository that
-// the workspace is in. A tree counts where both sides say so: its .git file
-// names a folder of the repository, and that folder names the tree. One side
-// alone an agent could write.
+// worktrees returns the folders of the other working trees of the workspace's repository. A
+// tree counts only if both sides agree: its .git file names a folder of the repository, and
+// that folder names the tree. An agent could write one side alone.
 func (r *Resolver) worktrees() []string {
 	if r.treesRead {
 		return r.trees
@@ -40,8 +39,8 @@ func (r *Resolver) worktrees() []string {
 	return trees
 }
 
-// apart reports whether a working tree is a folder of its own: not one that
-// holds the workspace or a home directory.
+// apart reports whether a working tree is a folder of its own: not one that contains the
+// workspace or a home directory.
 func (r *Resolver) apart(tree string) bool {
 	switch r.Location(tree) {
 	case engine.LocationHome, engine.LocationTemp, engine.LocationBeside, engine.LocationOutside:
@@ -52,8 +51,7 @@ func (r *Resolver) apart(tree string) bool {
 	return false
 }
 
-// commonDir is the folder of the repository that holds a directory; empty: none,
-// or one that cannot be told.
+// commonDir returns the folder of the repository of a directory; empty: none, or unknown.
 func (r *Resolver) commonDir(dir string) string {
 	for ; dir != "/" && dir != "."; dir = path.Dir(dir) {
 		switch info := r.Lstat(Join(dir, ".git")); {
@@ -67,7 +65,7 @@ func (r *Resolver) commonDir(dir string) string {
 	return ""
 }
 
-// linkedTo is the repository of a linked working tree, as both sides have it.
+// linkedTo returns the repository of a linked working tree, if both sides agree.
 func (r *Resolver) linkedTo(tree string) string {
 	text, ok := strings.CutPrefix(r.line(Join(tree, ".git")), "gitdir:")
 	if !ok {
@@ -80,7 +78,7 @@ func (r *Resolver) linkedTo(tree string) string {
 	return r.known(path.Dir(path.Dir(own)))
 }
 
-// treeOf is the working tree that a folder below worktrees in a repository names.
+// treeOf returns the working tree that a folder below worktrees in a repository names.
 func (r *Resolver) treeOf(own string) string {
 	file := r.line(Join(own, "gitdir"))
 	if path.Base(file) != ".git" {
@@ -103,7 +101,7 @@ func (r *Resolver) linkedTrees(common string) []string {
 	return trees
 }
 
-// mainTree is the working tree that holds the repository's folder.
+// mainTree returns the working tree that contains the repository's folder.
 func (r *Resolver) mainTree(common string) string {
 	if info := r.Lstat(common); path.Base(common) != ".git" || info == nil || !info.IsDir() {
 		return ""
@@ -111,7 +109,7 @@ func (r *Resolver) mainTree(common string) string {
 	return path.Dir(common)
 }
 
-// line is the first line of a small file; empty if it cannot be read.
+// line returns the first line of a small file; empty if it cannot be read.
 func (r *Resolver) line(name string) string {
 	b, err := r.World.ReadFile(name, maxGitFile)
 	if err != nil {
@@ -121,8 +119,8 @@ func (r *Resolver) line(name string) string {
 	return strings.TrimSpace(text)
 }
 
-// inWorktree reports whether a path is below another working tree; the folder
-// of a tree itself does not: with it goes all that is in it.
+// inWorktree reports whether a path is below another working tree; the folder of a tree
+// itself does not count: deleting it deletes everything in it.
 func (r *Resolver) inWorktree(p string) bool {
 	for _, tree := range r.worktrees() {
 		if p != tree && Within(tree, p) {
@@ -132,8 +130,8 @@ func (r *Resolver) inWorktree(p string) bool {
 	return false
 }
 
-// ofWorktree places what git worktree makes or removes. Git refuses to remove
-// what is not a tree of the repository, and to make one where files are.
+// ofWorktree returns the location of trees that git worktree adds or removes. Git refuses
+// to remove what is not a tree of the repository, and to create one in a non-empty folder.
 func (r *Resolver) ofWorktree(e *engine.Effect, raw abstract.RawEffect) {
 	if raw.Object != engine.ObjectWorktree || e.Certainty != engine.CertaintyExact || e.Class != "" ||
 		e.Location != engine.LocationOutside && e.Location != engine.LocationBeside && e.Location != engine.LocationHome ||
@@ -145,7 +143,7 @@ func (r *Resolver) ofWorktree(e *engine.Effect, raw abstract.RawEffect) {
 	}
 }
 
-// besideRepository reports whether a path is below the folder that holds the
+// besideRepository reports whether a path is below the folder that contains the
 // workspace, or the main working tree, and not among hidden files.
 func (r *Resolver) besideRepository(p string) bool {
 	for _, tree := range append([]string{r.workspace}, r.worktrees()...) {

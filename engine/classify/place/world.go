@@ -14,12 +14,12 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// World is what is known about the machine on which an action would run. A
-// function that is nil says that nothing is known: facts about files (exists,
-// entry, git, links) then stay absent. Transcripts are classified that way.
+// World is what is known about the machine on which an action would run. A nil function
+// means that nothing is known: facts about files (exists, entry, git, links) are then
+// absent. Transcripts are classified that way.
 type World struct {
-	System   string   // Windows, MacOS, or another name of runtime.GOOS; empty: not known, the session's folders tell
-	Home     string   // the person's home directory, absolute; empty: not known
+	System   string   // Windows, MacOS, or another name of runtime.GOOS; empty: unknown, the session's folders tell
+	Home     string   // the person's home directory, absolute; empty: unknown
 	Homes    []string // directories whose children are home directories; empty: the usual ones
 	TempDirs []string // directories for temporary files, besides the usual ones
 	Guard    []string // files and directories of reviewer itself: state, policy, keys, binary
@@ -34,21 +34,21 @@ type World struct {
 	// Same says that two files are one under two names; nil: os.SameFile.
 	Same func(a, b fs.FileInfo) bool
 	// Git returns a view for one action, which tells the state of a file or
-	// directory: clean, dirty, untracked, ignored; empty: not known.
+	// directory: clean, dirty, untracked, ignored; empty: unknown.
 	Git func() func(name string) string
 
-	// Added tells when version control took in what a file holds that is clean, Unix
-	// milliseconds; 0: not known, or so long ago that it was packed.
+	// Added tells when version control took in the contents of a file that is clean, Unix
+	// milliseconds; 0: unknown, or so long ago that it was packed.
 	Added func(name string) int64
 	// Unsaved tells what a command would lose that throws away changes at or
 	// below a path: clean where it is nothing, else the state of what would be
-	// lost; empty: not known.
+	// lost; empty: unknown.
 	Unsaved func(name string, what abstract.Discard) string
 }
 
-// LocalWorld returns the world of this machine. tempDir is $TMPDIR or empty.
-// Git state is read from repositories' files and git itself never runs:
-// configuration of a hostile repository names commands that it would run.
+// LocalWorld returns the world of this machine. tempDir is $TMPDIR or empty. Git state is
+// read from the files of repositories; git itself never runs, because the configuration of
+// a hostile repository names commands that it would run.
 func LocalWorld(home, tempDir string, guard []string) World {
 	w := World{
 		System:   runtime.GOOS,
@@ -82,7 +82,7 @@ func readNames(name string, limit int) ([]fs.DirEntry, error) {
 	return list, err
 }
 
-// ErrTooLong means that a file is longer than the reader wants to look at.
+// ErrTooLong means that a file exceeds the size that the reader accepts.
 var ErrTooLong = errors.New("file is too long")
 
 func readFile(name string, limit int64) ([]byte, error) {
@@ -109,10 +109,10 @@ func readHead(name string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
-// usualTemps hold temporary files on every machine of their kind.
+// usualTemps contain temporary files on every machine of their kind.
 var usualTemps = []string{"/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm"}
 
-// usualHomes hold home directories.
+// usualHomes contain home directories.
 var usualHomes = []string{"/home", "/Users", "/export/home", "/var/home"}
 
 func (w World) temps() []string { return append(slices.Clone(w.TempDirs), usualTemps...) }
@@ -124,8 +124,8 @@ func (w World) homes() []string {
 	return usualHomes
 }
 
-// HomeOf returns the home directory that a folder of a recorded session is in,
-// by the usual places; empty: none.
+// HomeOf returns the home directory that contains a folder of a recorded session, by the
+// usual places; empty: none.
 func HomeOf(dir string) string {
 	if dir = Slashes(dir); Drive(dir) {
 		return profileOf(WindowsClean(dir))
@@ -142,7 +142,7 @@ func HomeOf(dir string) string {
 	return ""
 }
 
-// profileOf is the home directory on a drive that a path is in; empty: none.
+// profileOf returns the home directory on a drive that contains a path; empty: none.
 func profileOf(p string) string {
 	parts := strings.SplitN(p, "/", 4) // C:, Users, the name
 	if len(parts) < 3 || !strings.EqualFold(parts[1], "users") {

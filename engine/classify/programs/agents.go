@@ -8,7 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// reports are the files that a command of reviewer writes as a format: json=FILE.
+// reports adds the files that a command of reviewer writes in a format: json=FILE.
 func reports(c *shell.Call) {
 	for _, f := range c.Opts.All("-f", "--format") {
 		if _, file, named := strings.Cut(f.Text, "="); named {
@@ -17,15 +17,16 @@ func reports(c *shell.Call) {
 	}
 }
 
-// formats is `reviewer policy fmt`, which changes files unless it only shows how.
+// formats handles `reviewer policy fmt`, which changes files unless it only lists or shows
+// the changes.
 func formats(c *shell.Call) {
 	if !on(c.Opts, "--check") && !on(c.Opts, "--diff") {
 		c.Writes("modify", c.Opts.Operands[2:]...)
 	}
 }
 
-// trash is `reviewer trash`: what rm does, but it can be undone. Only reviewer
-// itself is trusted to do that, and only with the trash of its own state.
+// trash handles `reviewer trash`: like rm, but undoable. Only reviewer itself is trusted to
+// do that, and only with the trash of its own state.
 func trash(c *shell.Call) {
 	o, operands := c.Opts, c.Opts.Operands[1:]
 	to, elsewhere := o.Get("--to")
@@ -53,7 +54,7 @@ func trash(c *shell.Call) {
 	}
 }
 
-// on reports whether a switch is given and not revoked, as by --list=false.
+// on reports whether a switch is set and not unset, as by --list=false.
 func on(o shell.Options, name string) bool {
 	on := false
 	for _, opt := range o.List {
@@ -64,8 +65,8 @@ func on(o shell.Options, name string) bool {
 	return on
 }
 
-// genuine reports whether this is reviewer and not a file of the project that
-// has its name, or what the code itself has put in its way.
+// genuine reports whether this is reviewer, and not a file of the project with its name, or
+// something that the code itself has put in its place.
 func genuine(c *shell.Call) bool {
 	if c.Shell.In.Program != "" && c.Path.Is(c.Shell.In.Program) {
 		return true

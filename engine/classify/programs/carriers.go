@@ -10,16 +10,16 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// puts reads the files that commands of a file transfer send, which are
-// the values of the options that the row names.
+// puts reads the files that the commands of a file transfer send; the row names the options
+// that contain the commands.
 func puts(c *shell.Call) {
 	for _, code := range c.Opts.All(c.Words...) {
 		putsFiles(c, code, abstract.Arg{})
 	}
 }
 
-// putsFiles reads the files that put FILE, mput FILE… and mirror -R DIR send, and
-// notes those that land in a directory of the other machine's system.
+// putsFiles reads the files that put FILE, mput FILE… and mirror -R DIR send, and records
+// those that land in a system directory of the other machine.
 func putsFiles(c *shell.Call, code, host abstract.Arg) {
 	there := ""
 	for _, line := range strings.FieldsFunc(code.Text, func(r rune) bool { return r == ';' || r == '\n' }) {
@@ -48,7 +48,7 @@ func putsFiles(c *shell.Call, code, host abstract.Arg) {
 	}
 }
 
-// landsThere is a file that a transfer puts below a directory of another machine.
+// landsThere records a file that a transfer writes below a directory of another machine.
 func landsThere(c *shell.Call, host abstract.Arg, dir string, name abstract.Arg) {
 	if host.Text == "" || !name.Known() {
 		return
@@ -59,7 +59,7 @@ func landsThere(c *shell.Call, host abstract.Arg, dir string, name abstract.Arg)
 	landsInSystem(c, host.With(host.Text+":"+name.Text))
 }
 
-// browse opens pages. What a browser is told in an address goes to the host.
+// browse opens pages. Whatever a browser is given in an address goes to the host.
 func browse(c *shell.Call) {
 	pages := slices.DeleteFunc(slices.Clone(c.Opts.Operands), func(a abstract.Arg) bool { return !abstract.IsURL(a) })
 	if len(pages) == 0 {
@@ -70,13 +70,13 @@ func browse(c *shell.Call) {
 	}
 }
 
-// givesSecrets notes the arguments of a program about which nothing is known: it
-// may read the files that they name, which is worth mentioning if those hold secrets.
+// givesSecrets records the arguments of an unknown program: it may read the files that they
+// name, which matters if those contain secrets.
 func givesSecrets(c *shell.Call) {
 	mayRead(c, c.Opts.Operands)
 }
 
-// mayRead notes words of a command as files that it may read.
+// mayRead records words of a command as files that it may read.
 func mayRead(c *shell.Call, words []abstract.Arg) {
 	for _, a := range words {
 		if a.Known() && !abstract.IsURL(a) && strings.ContainsAny(a.Text, "./") {

@@ -20,8 +20,8 @@ const (
 	moduleSources  = "ansible.controller" // what it does here: the file that it copies
 )
 
-// ansible runs a module on other hosts. A module that the lists do not have is
-// only a request to these hosts.
+// ansible runs a module on other hosts. A module that is not in the lists is only a request
+// to these hosts.
 func ansible(c *shell.Call) {
 	m, _ := c.Opts.Get("-m", "--module-name")
 	args, _ := c.Opts.Get("-a", "--args")
@@ -50,16 +50,16 @@ func ansible(c *shell.Call) {
 	c.At(shell.Venue{Wrapper: c.Name, Host: c.Shell.HostName("ssh", c.Opts.Operand(0))}, func() { c.Shell.Embed(whole, c.Name, false) })
 }
 
-// holdsCode reports whether the first word of a command is a file whose text is
-// known, or that version control holds.
+// holdsCode reports whether the first word of a command is a file whose text is known, or
+// that is under version control.
 func holdsCode(c *shell.Call, command string) bool {
 	name := append(strings.Fields(command), "")[0]
 	_, ok := c.Shell.CodeIn(abstract.Word(name), "shell")
 	return ok || c.Shell.InVersionControl(abstract.Word(name))
 }
 
-// moduleCommand is the command of the first entry of a list whose module and
-// values fit.
+// moduleCommand returns the command of the first entry of a list with a matching module and
+// values.
 func moduleCommand(c *shell.Call, list, name string, given map[string][]string) (string, bool) {
 	for _, entry := range c.Shell.In.Rows.Words(list) {
 		conditions, command, _ := strings.Cut(entry, ": ")
@@ -71,8 +71,8 @@ func moduleCommand(c *shell.Call, list, name string, given map[string][]string) 
 	return "", false
 }
 
-// moduleFits reports whether the arguments have all of these values, key=a|b; key=*
-// is any value.
+// moduleFits reports whether the arguments have all of these values, key=a|b; key=* matches
+// any value.
 func moduleFits(conditions []string, given map[string][]string) bool {
 	for _, condition := range conditions {
 		key, values, _ := strings.Cut(condition, "=")
@@ -84,8 +84,8 @@ func moduleFits(conditions []string, given map[string][]string) bool {
 	return true
 }
 
-// filledIn is a command with the values of arguments in the places of $key. A
-// word whose argument is not given is left out; $_ is the whole text, as code.
+// filledIn replaces $key in a command by the values of arguments. A word whose argument is
+// missing is left out; $_ is the whole text, as code.
 func filledIn(command string, given map[string][]string) string {
 	words := strings.Fields(command)
 	for i, word := range words {
@@ -110,8 +110,8 @@ func filledIn(command string, given map[string][]string) string {
 	return strings.Join(words, " ")
 }
 
-// moduleArguments are those of key=value words, with quotes, or of JSON; the whole
-// text is under _. A list has several values.
+// moduleArguments parses key=value words, with quotes, or JSON; the whole text is under _.
+// A list has several values.
 func moduleArguments(text string) map[string][]string {
 	given := map[string][]string{}
 	var object map[string]any
@@ -136,7 +136,7 @@ func moduleArguments(text string) map[string][]string {
 	return given
 }
 
-// moduleList are the members of a list of plain names with commas: libc6,bash.
+// moduleList returns the members of a comma-separated list of plain names: libc6,bash.
 func moduleList(value string) []string {
 	if strings.Trim(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,_+-") != "" {
 		return []string{value}
@@ -144,7 +144,7 @@ func moduleList(value string) []string {
 	return strings.Split(value, ",")
 }
 
-// argumentWords are the words of a text, without the quotes around or in them.
+// argumentWords returns the words of a text, with all quotes removed.
 func argumentWords(text string) (words []string) {
 	var word strings.Builder
 	quote := rune(0)
@@ -200,8 +200,8 @@ func awsCopy(c *shell.Call) {
 	}
 }
 
-// javaTool is java -jar TOOL.jar: the client of a service is judged as a
-// program of the archive's name.
+// javaTool handles java -jar TOOL.jar: the client of a service is judged as a program with
+// the archive's name.
 func javaTool(c *shell.Call) {
 	jar, ok := c.Opts.Get("-jar")
 	base, known := jar.Base()
@@ -224,7 +224,7 @@ func afterJar(args []abstract.Arg) []abstract.Arg {
 	return nil
 }
 
-// ghAPI is gh api: method, path and body say what it does.
+// ghAPI handles gh api: method, path and body determine what it does.
 func ghAPI(c *shell.Call) {
 	o, host, r := c.Opts, c.Service, request{method: "fetch"}
 	fields := o.All("-f", "-F", "--field", "--raw-field")
@@ -275,14 +275,14 @@ func ghAPI(c *shell.Call) {
 	}
 }
 
-// change is what an operation does to something elsewhere that does not end:
-// it opens it to everyone (expose), gives someone rights (grant), switches off
-// what protects it or records what is done to it (disable), or sets a record of
-// names (send). The object says what, or which right.
+// change is what an operation does to an object elsewhere without removing it: it opens it
+// to everyone (expose), grants rights to it (grant), disables its protection or its logging
+// (disable), or sets a record of names (send). The object is the kind of thing, or the
+// right.
 type change struct{ verb, object string }
 
-// optionChanges is what the words and options of a command line say, whichever
-// cloud they are for. Empty: nothing that is known.
+// optionChanges returns the change that the words and options of a command line describe,
+// for any cloud. Empty: none is known.
 func optionChanges(c *shell.Call, words []abstract.Arg) change {
 	if ch := documentChange(c, words); ch.verb != "" {
 		return ch
@@ -307,7 +307,7 @@ func optionChanges(c *shell.Call, words []abstract.Arg) change {
 	return change{}
 }
 
-// optionChange is what one option says about the thing that the words name.
+// optionChange returns the change that one option makes to the object that the words name.
 func optionChange(c *shell.Call, name string, v abstract.Arg, words []abstract.Arg) change {
 	off, negated := strings.CutPrefix(name, "no-")
 	switch {
@@ -324,8 +324,8 @@ func optionChange(c *shell.Call, name string, v abstract.Arg, words []abstract.A
 	return change{}
 }
 
-// everybody reports whether an option opens something to all: an access list, a
-// member, a range of addresses, a document of rights, a switch of its own.
+// everybody reports whether an option opens something to everyone: an access list, a
+// member, a range of addresses, a policy document, or a switch of its own.
 func everybody(name string, v abstract.Arg) bool {
 	text := strings.ToLower(v.Text)
 	switch name {
@@ -361,13 +361,13 @@ func sharedWithAll(name, value string) bool {
 	return false
 }
 
-// protects tells the options that keep something from loss, or record what is
-// done to it.
+// protects recognises the options that protect something from loss, or log what is done to
+// it.
 func protects(c *shell.Call, name string) bool {
 	return slices.ContainsFunc(operation.NameParts(name), func(part string) bool { return listed(c, "protecting", part) })
 }
 
-// switchedOff tells a value by which an option says no.
+// switchedOff recognises values with which an option is turned off.
 func switchedOff(text string) bool {
 	text = strings.ToLower(text)
 	return slices.Contains([]string{"off", "false", "none", "disabled"}, text) ||
@@ -379,8 +379,7 @@ func protectionName(option string) string {
 	return operation.PlainNoun(strings.TrimSuffix(strings.TrimSuffix(option, "-configuration"), "-specification"))
 }
 
-// rightName is the last part of the name of a role or a policy, or nothing
-// where it is not known.
+// rightName returns the last part of the name of a role or a policy; empty if unknown.
 func rightName(name string) string {
 	name = strings.ToLower(name[strings.LastIndexAny(name, "/:")+1:])
 	name = strings.NewReplacer(".", "-", " ", "-").Replace(name)
@@ -390,8 +389,8 @@ func rightName(name string) string {
 	return name
 }
 
-// thingOf is the kind of thing that the words of a command line are about: the
-// word before the operation, or what the operation's own name holds.
+// thingOf returns the kind of object of a command line: the word before the operation, or
+// the noun in the operation's own name.
 func thingOf(w *operation.Words, words []abstract.Arg) string {
 	for i, a := range words[:min(len(words), 4)] {
 		parts := operation.NameParts(a.Text)
@@ -408,7 +407,7 @@ func thingOf(w *operation.Words, words []abstract.Arg) string {
 	return ""
 }
 
-// makes reports whether the first words make or change something.
+// makes reports whether the first words create or change something.
 func makes(w *operation.Words, words []abstract.Arg) bool {
 	for _, a := range words[:min(len(words), 4)] {
 		for _, part := range operation.NameParts(a.Text) {
@@ -420,8 +419,8 @@ func makes(w *operation.Words, words []abstract.Arg) bool {
 	return false
 }
 
-// about reports whether one of the first words is one of the names, or has it
-// as a part: add-iam-policy-binding.
+// about reports whether one of the first words is one of the names, or contains it as a
+// part: add-iam-policy-binding.
 func about(words []abstract.Arg, names ...string) bool {
 	for _, a := range words[:min(len(words), 4)] {
 		for _, n := range names {
@@ -433,7 +432,7 @@ func about(words []abstract.Arg, names ...string) bool {
 	return false
 }
 
-// changed adds the effect of a change; false: none is known.
+// changed adds the effect of a change; false: no change is known.
 func changed(c *shell.Call, ch change, confirmed bool, host abstract.Arg) bool {
 	switch {
 	case ch.verb == "":
@@ -448,7 +447,7 @@ func changed(c *shell.Call, ch change, confirmed bool, host abstract.Arg) bool {
 	return true
 }
 
-// documentChange is what a document of rights, which an option gives, allows.
+// documentChange returns what a policy document that an option gives allows.
 func documentChange(c *shell.Call, words []abstract.Arg) change {
 	for _, doc := range documents(c) {
 		switch right := documentRight(doc); right {
@@ -462,8 +461,8 @@ func documentChange(c *shell.Call, words []abstract.Arg) change {
 	return change{}
 }
 
-// documents are the documents of rights that options give: as a text, or as
-// the name of a file.
+// documents returns the policy documents that options give, as a text or as the name of a
+// file.
 func documents(c *shell.Call) []string {
 	var out []string
 	for _, name := range []string{"--policy", "--policy-document"} {
@@ -482,8 +481,8 @@ func documents(c *shell.Call) []string {
 	return out
 }
 
-// documentRight is what a document of rights allows without a condition:
-// everyone something, someone everything, or nothing worth mentioning.
+// documentRight returns what a policy document allows without a condition: everyone
+// something, someone everything, or nothing notable.
 func documentRight(text string) string {
 	var doc struct{ Statement json.RawMessage }
 	if json.Unmarshal([]byte(text), &doc) != nil {
@@ -513,7 +512,7 @@ func documentRight(text string) string {
 	return ""
 }
 
-// holdsStar reports whether a member is *, or a list that holds it.
+// holdsStar reports whether a member is *, or a list that contains it.
 func holdsStar(v any) bool {
 	list, _ := v.([]any)
 	for _, item := range list {
@@ -524,8 +523,8 @@ func holdsStar(v any) bool {
 	return v == "*"
 }
 
-// nounOfEndpoint is what a path of a code platform is about: repos/ana/shop is
-// a repository, and repos/ana/shop/issues/7 an issue.
+// nounOfEndpoint returns the kind of object of an API path of a code platform:
+// repos/ana/shop is a repository, and repos/ana/shop/issues/7 an issue.
 func nounOfEndpoint(endpoint string) string {
 	parts := strings.Split(strings.Trim(endpoint, "/"), "/")
 	if parts[0] == "repos" && len(parts) > 3 {
@@ -540,14 +539,14 @@ func nounOfEndpoint(endpoint string) string {
 	return operation.PlainNoun(operation.Singular(parts[0]))
 }
 
-// verbFirst tells delete-job from watch-del.
+// verbFirst distinguishes delete-job from watch-del.
 func verbFirst(c *shell.Call, op string) bool {
 	parts := operation.NameParts(op)
 	first, _ := vocabulary(c).Ending(parts[0])
 	return len(parts) > 1 && first != ""
 }
 
-// requestChange is what path and body of a request change that ends nothing.
+// requestChange returns the change that the path and body of a request describe.
 func requestChange(c *shell.Call, r request, u abstract.Arg) change {
 	path := strings.Trim(u.Text, "/")
 	if operation.SchemeLength(u.Text) > 0 {
@@ -562,7 +561,7 @@ func requestChange(c *shell.Call, r request, u abstract.Arg) change {
 	return change{}
 }
 
-// platformPath is what is below a repository, a project or a zone.
+// platformPath returns the path below a repository, a project or a zone.
 func platformPath(c *shell.Call, segments []string, bodies []abstract.Arg) change {
 	for _, s := range segments[1:] {
 		switch noun := listedAs(c, "entries", s); {
@@ -588,7 +587,7 @@ func opensRepository(body string) bool {
 	return json.Unmarshal([]byte(body), &doc) == nil && (doc.Visibility == "public" || doc.Private == false || doc.Private == "false")
 }
 
-// visibility is the field of a request that says who sees a repository.
+// visibility returns the field of a request that sets who can see a repository.
 func (r *request) visibility(name, value string) {
 	if name == "private" || name == "visibility" {
 		r.field(name, abstract.Word(value))

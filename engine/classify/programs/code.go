@@ -13,7 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/tasks"
 )
 
-// editorCommands are those among an editor's arguments: -c COMMAND, +COMMAND.
+// editorCommands handles the commands in an editor's arguments: -c COMMAND, +COMMAND.
 func editorCommands(c *shell.Call) {
 	list := c.Opts.All("-c", "--cmd")
 	for _, a := range c.Args {
@@ -27,8 +27,8 @@ func editorCommands(c *shell.Call) {
 	editorEmpties(c, list)
 }
 
-// editorEmpties notes that commands take all lines out of the files that an editor
-// is given, and write them.
+// editorEmpties records that commands delete all lines of the files that an editor is
+// given, and write them.
 func editorEmpties(c *shell.Call, list []abstract.Arg) {
 	drops, writes := false, false
 	for _, cmd := range list {
@@ -42,7 +42,7 @@ func editorEmpties(c *shell.Call, list []abstract.Arg) {
 	}
 }
 
-// editorScript is a file of commands.
+// editorScript handles a file of commands.
 func editorScript(c *shell.Call) {
 	if script, ok := c.Opts.Get("-S", "-s"); ok {
 		c.Reads(script)
@@ -52,7 +52,7 @@ func editorScript(c *shell.Call) {
 	}
 }
 
-// editorInput is commands that an editor reads.
+// editorInput handles commands that an editor reads from standard input.
 func editorInput(c *shell.Call) {
 	if in := c.Shell.Frame.Stdin; in != nil {
 		editorLines(c, *in)
@@ -60,8 +60,8 @@ func editorInput(c *shell.Call) {
 	}
 }
 
-// editorLines are the commands of a script. What is typed in after "a" or "i"
-// is text up to a line with a dot alone.
+// editorLines returns the commands of a script. Text inserted after "a" or "i" ends with a
+// line that contains only a dot.
 func editorLines(c *shell.Call, text abstract.Arg) {
 	typing := false
 	for l := range strings.SplitSeq(text.Text, "\n") {
@@ -89,7 +89,7 @@ var (
 	editorCode   = engine.Regexp(`^(py|pyt\w*|py3|pyx|perl|rub\w*|lua|luado)\s+(.+)`)
 )
 
-// editorLine is one command of vi, ex or ed.
+// editorLine handles one command of vi, ex or ed.
 func editorLine(c *shell.Call, line abstract.Arg) {
 	text := line.Text[len(editorRange().FindString(line.Text)):]
 	if m := editorShell().FindStringSubmatch(text); m != nil {
@@ -116,7 +116,7 @@ func editorLine(c *shell.Call, line abstract.Arg) {
 	}
 }
 
-// editorPath is a file name as editors take it, with ~ for the home directory.
+// editorPath returns a file name as editors interpret it, with ~ for the home directory.
 func editorPath(c *shell.Call, a abstract.Arg) abstract.Arg {
 	if rest, ok := strings.CutPrefix(a.Text, "~"); ok && (rest == "" || rest[0] == '/') {
 		return abstract.Concat(c.Shell.HomeOf(""), a.With(rest))
@@ -136,7 +136,7 @@ func editorLanguage(command string) string {
 	return command
 }
 
-// editorFile is a function of an editor that changes a file.
+// editorFile handles a function of an editor that changes a file.
 func editorFile(c *shell.Call, function string, file abstract.Arg, flags string) {
 	switch strings.TrimPrefix(function, "fs_") {
 	case "delete", "unlink", "rmdir":
@@ -149,8 +149,8 @@ func editorFile(c *shell.Call, function string, file abstract.Arg, flags string)
 	}
 }
 
-// debuggerCommands are the commands that a debugger is given before the program that
-// it starts: those that go to a shell, and code.
+// debuggerCommands handles the commands that a debugger is given before the program that it
+// starts: those that go to a shell, and code.
 func debuggerCommands(c *shell.Call) {
 	if !slices.ContainsFunc(c.Args, func(a abstract.Arg) bool { return a.Is("--args") || a.Is("--") }) {
 		return // the row says the rest
@@ -223,8 +223,8 @@ func outputCommand(c *shell.Call) {
 	}
 }
 
-// makeTargets runs what a makefile says of the targets. One that was fetched is
-// code that nobody has seen: make -f <(curl …).
+// makeTargets runs the recipes of a makefile's targets. A downloaded makefile is unseen
+// code: make -f <(curl …).
 func makeTargets(c *shell.Call) {
 	for _, f := range c.Opts.All("-f", "--file", "--makefile") {
 		if f.From != nil && f.From.Taint&abstract.Fetched != 0 {
@@ -238,8 +238,8 @@ func justRecipes(c *shell.Call) { recipes(c, tasks.JustRecipes) }
 
 func taskCommands(c *shell.Call) { recipes(c, tasks.TaskCommands) }
 
-// recipes runs those of a project that a runner is told to run, or else the runner
-// does what nobody has seen.
+// recipes runs those tasks of a project that a runner is told to run; otherwise what the
+// runner does is unseen.
 func recipes(c *shell.Call, run func(*shell.Call) (seen bool)) {
 	if !run(c) {
 		c.Process()
@@ -255,9 +255,8 @@ const (
 	maxGuesses      = 16
 )
 
-// guesses finds commands among the arguments of a program about which nothing is
-// known: it may run them. The words from one on that is a program's name are one,
-// and so is each text with blanks in it.
+// guesses finds commands in the arguments of an unknown program, which it may run: the
+// words from the name of a known program on, and each text that contains spaces.
 func guesses(c *shell.Call) {
 	if c.Shell.Frame.Perhaps || c.Shell.Frame.Depth >= shell.MaxDepth {
 		return
@@ -284,7 +283,7 @@ func guesses(c *shell.Call) {
 // callsMethod finds code in which something is asked to do something: User.delete_all(x).
 var callsMethod = engine.Regexp(`^[A-Z][\w.:>-]*[.:>]\w+[!?]?\(`)
 
-// isText reports whether a word is the value of an option that people read, and
+// isText reports whether a word is the value of an option that is text for people, which
 // nothing runs.
 func isText(c *shell.Call, i int) bool {
 	name, _, glued := strings.Cut(c.Args[i].Text, "=")
@@ -305,7 +304,7 @@ func supposes(c *shell.Call, f func()) {
 	})
 }
 
-// namesProgram reports whether a word is the name of a program that is known.
+// namesProgram reports whether a word is the name of a known program.
 func namesProgram(c *shell.Call, a abstract.Arg) bool {
 	if !a.Known() || a.Text == "" || strings.ContainsAny(a.Text, " \t\n=:,") {
 		return false
@@ -314,9 +313,8 @@ func namesProgram(c *shell.Call, a abstract.Arg) bool {
 	return ok && base != "" && c.Shell.In.Knows.Program(base)
 }
 
-// isSubcommand reports whether a word is more likely what the program is to do
-// than another program: reboot web1. With an option or a path after it, it may
-// be either.
+// isSubcommand reports whether a word is more likely a subcommand than another program:
+// reboot web1. With an option or a path after it, it may be either.
 func isSubcommand(c *shell.Call, i int) bool {
 	if !listed(c, "subcommands", c.Args[i].Text) || i > 0 && c.Args[i-1].Is("--") {
 		return false
@@ -324,8 +322,8 @@ func isSubcommand(c *shell.Call, i int) bool {
 	return i+1 >= len(c.Args) || !c.Args[i+1].HasPrefix("-") && !strings.ContainsAny(c.Args[i+1].Text, "/~")
 }
 
-// guessesIn looks for commands in a text, and in what is quoted in it; it returns
-// how many it has tried.
+// guessesIn looks for commands in a text, and in its quoted parts; it returns the number of
+// attempts.
 func guessesIn(c *shell.Call, a abstract.Arg) int {
 	parts := quotedParts(a.Text)
 	tried := 0
@@ -354,9 +352,8 @@ func argumentsOf(a abstract.Arg, texts []string) (list []abstract.Arg) {
 	return list
 }
 
-// codeParts are a text, what is given to a name in it (--exec=CODE), what
-// follows a word that starts a program (spawn CODE), and what is in brackets:
-// execute(CODE).
+// codeParts returns a text, the value assigned to a name in it (--exec=CODE), what follows
+// a word that starts a program (spawn CODE), and the contents of brackets: execute(CODE).
 func codeParts(c *shell.Call, text string) []string {
 	list := []string{strings.TrimLeft(text, "!| ")}
 	if name, value, ok := strings.Cut(text, "="); ok && !strings.ContainsAny(name, " \t\n") {
@@ -373,8 +370,8 @@ func codeParts(c *shell.Call, text string) []string {
 	return list
 }
 
-// mentionsProgram reports whether one of the words of a text is the name of a program
-// that is known, where a command may begin.
+// mentionsProgram reports whether a text contains the name of a known program where a
+// command may start.
 func mentionsProgram(c *shell.Call, text string) bool {
 	begins := true
 	for f := range strings.FieldsSeq(text) {
@@ -394,7 +391,7 @@ type quotes struct {
 	lists [][]string // words that stand one after the other: "rm", ["-rf", "x"]
 }
 
-// quotedParts finds what is quoted in a text of a language that nobody knows.
+// quotedParts finds the quoted parts of a text in an unknown language.
 func quotedParts(text string) (q quotes) {
 	var list []string
 	end := 0
@@ -427,8 +424,8 @@ func quotedParts(text string) (q quotes) {
 	return q
 }
 
-// mayRun looks for commands in the arguments of a program that is known, or in the
-// values of the options that the row names: it may run them.
+// mayRun looks for commands in the arguments of a known program, or in the values of the
+// options that the row names: it may run them.
 func mayRun(c *shell.Call) {
 	list := c.Args
 	if len(c.Words) > 0 {
@@ -444,9 +441,8 @@ func mayRun(c *shell.Call) {
 	}
 }
 
-// foreign is code in a language that nothing here reads. What is quoted in it may be
-// run, and with one of the words by which code reaches the machine nobody can tell
-// what it does.
+// foreign handles code in a language that cannot be analysed. Its quoted parts may be run,
+// and if it contains a word that accesses the machine, what it does is unknown.
 func foreign(c *shell.Call, code abstract.Arg) {
 	if len(code.Text) <= maxGuessedText && !c.Shell.Frame.Perhaps {
 		guessesIn(c, code)
@@ -456,8 +452,8 @@ func foreign(c *shell.Call, code abstract.Arg) {
 	}
 }
 
-// reaches reports whether code has one of the words by which it reaches more than
-// its own values: the whole of a name, or a part of one as in deleteFile.
+// reaches reports whether code contains a word that accesses the machine: as a whole name,
+// or as part of one as in deleteFile.
 func reaches(c *shell.Call, code string) bool {
 	able := c.Shell.In.Rows.Words("programs.able")
 	for name := range strings.FieldsFuncSeq(code, func(r rune) bool { return !unicode.IsLetter(r) && r != '`' }) {
@@ -473,7 +469,7 @@ func reaches(c *shell.Call, code string) bool {
 	return false
 }
 
-// humps are the parts of a name like deleteFile, in lower case.
+// humps returns the parts of a name such as deleteFile, in lower case.
 func humps(name string) (parts []string) {
 	start := 0
 	for i, r := range name {

@@ -25,9 +25,9 @@ const (
 	callsEnds    = "calls.services"
 )
 
-// extract finds the effects of code in another language. In code that a command
-// itself holds, names of methods that drop or empty a database count too, of which
-// the receiver is not known: a person who writes User.delete_all means it.
+// extract finds the effects of code in another language. In code on the command line,
+// methods that drop or empty a database count too even if the receiver is unknown: a person
+// who writes User.delete_all means it.
 func extract(c *shell.Call, lang string, code abstract.Arg) {
 	if lang == rows.Unread {
 		foreign(c, code)
@@ -52,7 +52,7 @@ func extract(c *shell.Call, lang string, code abstract.Arg) {
 	}
 }
 
-// plainCode is code that is read by the names of the methods in it.
+// plainCode is code that is interpreted by the names of its methods.
 type plainCode struct {
 	c      *shell.Call
 	lang   string
@@ -82,8 +82,8 @@ func (p *plainCode) any(list string) bool {
 	return holds
 }
 
-// opens finds out which database the code opens: by an address in it, or else by
-// the environment. It is false if that is one in memory.
+// opens determines which database the code opens: by an address in it, or else by the
+// environment. It returns false for an in-memory database.
 func (p *plainCode) opens() bool {
 	p.db = shell.Database{Scheme: "sql", Name: configured(p.c).Name, Host: configured(p.c).Host}
 	for _, t := range p.tokens {
@@ -102,13 +102,13 @@ func (p *plainCode) opens() bool {
 	return !p.db.InMemory()
 }
 
-// isMethod reports whether the name at i is what something is asked to do.
+// isMethod reports whether the name at i is called as a method.
 func (p *plainCode) isMethod(i int) bool {
 	before := p.text(i - 1)
 	return before != "" && strings.ContainsAny(before[len(before)-1:], ".>:!$")
 }
 
-// method notes what the method at i does to a database by its name.
+// method records what the method at i does to a database, judging by its name.
 func (p *plainCode) method(i int) {
 	name, next := p.text(i), p.text(i+1)
 	empty := next != "(" || p.text(i+2) == ")" || p.text(i+2) == "{" && p.text(i+3) == "}"
@@ -137,8 +137,8 @@ func (p *plainCode) method(i int) {
 	}
 }
 
-// afresh reports whether what the method at i is handed says that tables go first:
-// sync({force: true}), synchronize(true).
+// afresh reports whether the arguments of the method at i request that tables are dropped
+// first: sync({force: true}), synchronize(true).
 func (p *plainCode) afresh(i int) bool {
 	said := p.text(i) == "synchronize"
 	for k := i + 1; k < len(p.tokens) && k < i+maxArguments && p.text(k) != ")"; k++ {
@@ -150,7 +150,8 @@ func (p *plainCode) afresh(i int) bool {
 	return false
 }
 
-// flushes empties a store of keys: the one of this machine where no other is named.
+// flushes records that a key-value store is emptied: the one on this machine if no other is
+// named.
 func (p *plainCode) flushes() {
 	d := p.db
 	if d.Scheme == "sql" {
@@ -164,7 +165,7 @@ func (p *plainCode) flushes() {
 	p.c.Loses(d, "truncate", "database")
 }
 
-// named is the database whose name the method at i is handed.
+// named returns the database whose name is an argument of the method at i.
 func (p *plainCode) named(i int) shell.Database {
 	d := p.db
 	if p.text(i+1) == "(" && i+2 < len(p.tokens) && p.tokens[i+2].Kind == languages.TokenString {
@@ -173,8 +174,8 @@ func (p *plainCode) named(i int) shell.Database {
 	return d
 }
 
-// chained reports whether one of the methods before i, in the same expression, is
-// in a list. Nobody writes an expression of that many tokens.
+// chained reports whether one of the methods before i in the same expression is in a list.
+// Expressions with more tokens than examined are not written by people.
 func (p *plainCode) chained(i int, list string) bool {
 	const most = 128
 	for k := i - 1; k >= max(0, i-most) && p.text(k) != ";" && p.text(k) != "\n"; k-- {
@@ -185,18 +186,19 @@ func (p *plainCode) chained(i int, list string) bool {
 	return false
 }
 
-// conditioned reports whether arguments that begin at i say which rows are meant.
+// conditioned reports whether the arguments that start at i restrict which rows are
+// affected.
 func (p *plainCode) conditioned(i int) bool {
 	return p.text(i) == "{" && p.text(i+1) != "}" || p.listed(callsSome, p.text(i)) || p.listed(callsSome, p.text(i+1))
 }
 
-// deletes is a delete of all that a query finds: User.objects.all().delete().
+// deletes handles a delete of everything that a query returns: User.objects.all().delete().
 func (p *plainCode) deletes(i int, empty bool) bool {
 	name := p.text(i)
 	return empty && (name == "delete" || name == "destroy" || name == "remove") && p.chained(i, callsAll)
 }
 
-// truncates tells the truncate of a table from that of a text or a file.
+// truncates distinguishes truncating a table from truncating a text or a file.
 func (p *plainCode) truncates(i int, empty bool) bool {
 	owner := p.text(i - 2)
 	if p.text(i-1) == ":" {
@@ -214,7 +216,7 @@ func (p *plainCode) truncates(i int, empty bool) bool {
 	return empty && capital
 }
 
-// statement judges the SQL that the method at i is handed.
+// statement judges the SQL that is an argument of the method at i.
 func (p *plainCode) statement(i int) {
 	if p.lang == "python" && (p.text(i) == "execute" || p.text(i) == "executescript") && p.text(i+2) != "text" {
 		return // what it is called on is known better
@@ -226,10 +228,10 @@ func (p *plainCode) statement(i int) {
 	}
 }
 
-// maxArguments bounds how far after a method its arguments are looked for.
+// maxArguments limits how far after a method its arguments are searched for.
 const maxArguments = 12
 
-// ends is an operation of a service's library whose name says what it ends:
+// ends handles an operation of a service's library whose name says what it ends:
 // terminate_instances.
 func (p *plainCode) ends(name string) {
 	verb, object := operation.WordsOf(p.c.Shell.In.Rows).Ending(name)
@@ -241,9 +243,8 @@ func (p *plainCode) ends(name string) {
 		abstract.Word(p.c.Name))
 }
 
-// console is the console of a project's framework: the code that it is handed
-// by the options and operands that the row names after the language, or at its
-// input.
+// console handles the console of a project's framework: the code in the options and
+// operands that the row names after the language, or on its standard input.
 func console(c *shell.Call) {
 	c.Process()
 	lang, found := c.Words[0], false
@@ -262,7 +263,7 @@ func console(c *shell.Call) {
 	}
 }
 
-// consoleCode is the code of a console, or the file that holds it.
+// consoleCode returns the code of a console, or the file that contains it.
 func consoleCode(c *shell.Call, lang string, code abstract.Arg) {
 	if file, ok := c.Shell.CodeIn(code, lang); ok && !strings.ContainsAny(code.Text, " (") {
 		c.Reads(code)

@@ -12,14 +12,14 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/tasks"
 )
 
-// operandsOf are the operands after the names of subcommands.
+// operandsOf returns the operands after the names of subcommands.
 func operandsOf(c *shell.Call) []abstract.Arg {
 	_, rest := shell.CutSubs(c.Subs, c.Opts.Operands)
 	return rest
 }
 
-// container runs a command in a container. What it does to the container's own
-// files ends with the container; what it does to mounts happens here.
+// container runs a command in a container. Changes to the container's own files end with
+// the container; changes to mounts happen here.
 func container(c *shell.Call) {
 	c.Process()
 	argv, p := containerOf(c)
@@ -34,7 +34,7 @@ func container(c *shell.Call) {
 	inContainer(c, p, argv)
 }
 
-// composed runs a command in a container of a composition.
+// composed runs a command in a container of a compose project.
 func composed(c *shell.Call) {
 	c.Process()
 	argv, p := containerOf(c)
@@ -52,8 +52,8 @@ func inContainer(c *shell.Call, p shell.Venue, argv []abstract.Arg) {
 	}
 }
 
-// givesImage notes the secrets that a new container gets: by mounts, by variables
-// and by files of variables. Those of a composition are the project's own.
+// givesImage records the secrets that a new container gets: through mounts, variables and
+// files of variables. Those of a compose project belong to the project.
 func givesImage(c *shell.Call, mounts []shell.Mount) {
 	operands := operandsOf(c)
 	if len(operands) == 0 || c.Subs[len(c.Subs)-1] == "exec" {
@@ -68,9 +68,8 @@ func givesImage(c *shell.Call, mounts []shell.Mount) {
 	c.HandsImage(operands[0].Show(), append(files, c.Opts.All("--env-file")...), c.Opts.All("-e", "--env"))
 }
 
-// containerOf is the place of docker run and docker exec, and what is run
-// there. What a new container does to its own files ends with it; what is in
-// volumes stays.
+// containerOf returns the place of docker run and docker exec, and what is run there.
+// Changes to the files of a new container end with it; volumes remain.
 func containerOf(c *shell.Call) (argv []abstract.Arg, p shell.Venue) {
 	o, operands := c.Opts, operandsOf(c)
 	if len(operands) == 0 {
@@ -105,7 +104,7 @@ func passEnvironment(c *shell.Call, o shell.Options) {
 	}
 }
 
-// mountOf reads -v host:inside:ro and --mount type=bind,source=…,target=….
+// mountOf parses -v host:inside:ro and --mount type=bind,source=…,target=….
 func mountOf(c *shell.Call, v abstract.Arg) (shell.Mount, bool) {
 	var m shell.Mount
 	var from abstract.Arg
@@ -136,7 +135,7 @@ func mountOf(c *shell.Call, v abstract.Arg) (shell.Mount, bool) {
 	return m, true
 }
 
-// hostAccess reports whether a container can reach beyond its walls.
+// hostAccess reports whether a container can access its host.
 func hostAccess(o shell.Options, mounts []shell.Mount) bool {
 	for _, m := range mounts {
 		if m.Host.Is("/", "/etc", "/root", "/home", "/var/run/docker.sock", "/run/docker.sock", "/proc", "/sys", "/dev",
@@ -155,12 +154,12 @@ func hostAccess(o shell.Options, mounts []shell.Mount) bool {
 	return o.Has("--privileged")
 }
 
-// grantsRole is adm policy add-cluster-role-to-user ROLE NAME.
+// grantsRole handles adm policy add-cluster-role-to-user ROLE NAME.
 func grantsRole(c *shell.Call) {
 	changed(c, change{"grant", rightName(c.Opts.Operand(3).Text)}, false, c.Service)
 }
 
-// kubeDelete is kubectl delete: with some kinds of things much else goes.
+// kubeDelete handles kubectl delete: deleting some kinds also deletes many other objects.
 func kubeDelete(c *shell.Call) {
 	o := c.Opts
 	c.Signal(engine.SignalInfraDelete)
@@ -175,7 +174,7 @@ func kubeDelete(c *shell.Call) {
 		Reversible: engine.R5, Object: kind}, c.Service)
 }
 
-// kubeKind is the kind of pods, pod/web and po.
+// kubeKind returns the kind of pods, pod/web and po.
 func kubeKind(c *shell.Call, name string) string {
 	kind, _, _ := strings.Cut(strings.ToLower(name), "/")
 	kind, _, _ = strings.Cut(kind, ".")
@@ -186,7 +185,7 @@ func kubeKind(c *shell.Call, name string) string {
 	return kind
 }
 
-// kubeExec is kubectl exec POD -- command, and run and debug of a new pod.
+// kubeExec handles kubectl exec POD -- command, and run and debug of a new pod.
 func kubeExec(c *shell.Call) {
 	connects(c, c.Service)
 	for _, manifest := range c.Opts.All("--overrides") {

@@ -11,7 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/sql"
 )
 
-// dialectOf is what SQL the clients of a scheme speak; empty: it is not known.
+// dialectOf returns the SQL dialect of a scheme's clients; empty: unknown.
 func dialectOf(scheme string) string {
 	switch scheme {
 	case "postgres", "sqlite", "sqlserver":
@@ -22,7 +22,7 @@ func dialectOf(scheme string) string {
 	return ""
 }
 
-// lowerLetter keeps what the scheme of a URL may hold.
+// lowerLetter keeps the characters that the scheme of a URL may contain.
 func lowerLetter(r rune) rune {
 	if r >= 'a' && r <= 'z' {
 		return r
@@ -30,7 +30,7 @@ func lowerLetter(r rune) rune {
 	return -1
 }
 
-// opened reads host and name of the database from a client's arguments.
+// opened returns host and name of the database from a client's arguments.
 func opened(c *shell.Call) shell.Database {
 	o := c.Opts
 	var d shell.Database
@@ -68,9 +68,8 @@ func orVariable(c *shell.Call, a abstract.Arg, name string) abstract.Arg {
 	return a
 }
 
-// sqlClient runs the SQL of its options, its operands (sqlite) and its input.
-// The word operands in the row says that all operands are SQL, rest that those
-// after the first are.
+// sqlClient runs the SQL in its options, its operands (sqlite) and its input. The word
+// operands in the row means that all operands are SQL, rest that those after the first are.
 func sqlClient(c *shell.Call) {
 	o := c.Opts
 	c.Process()
@@ -99,7 +98,7 @@ func sqlClient(c *shell.Call) {
 	c.Writes("write", o.All("-o", "--output")...)
 }
 
-// sqlOperands are the operands that are SQL.
+// sqlOperands returns the operands that are SQL.
 func sqlOperands(c *shell.Call, d shell.Database) []abstract.Arg {
 	list := c.Opts.Operands
 	switch {
@@ -111,7 +110,7 @@ func sqlOperands(c *shell.Call, d shell.Database) []abstract.Arg {
 	return nil
 }
 
-// sqlFiles are the scripts that a client is told to run. Some take @FILE.
+// sqlFiles returns the scripts that a client is told to run. Some clients accept @FILE.
 func sqlFiles(c *shell.Call) []abstract.Arg {
 	list := c.Opts.All("-f", "--file", "--input", "-i",
 		"--queries-file", "--filename", "-init", "--init-file", "-r", "--sql-file", "-tvf", "-tf", "-svf", "-svtf")
@@ -123,8 +122,9 @@ func sqlFiles(c *shell.Call) []abstract.Arg {
 	return list
 }
 
-// clientFile is the script in a file: of the call itself, or of the disk. What
-// nobody can tell is said to be so; what version control holds the team has seen.
+// clientFile returns the script in a file: written by the call itself, or on the disk. An
+// unknown script is reported as unseen; the team has reviewed what is under version
+// control.
 func clientFile(c *shell.Call, d shell.Database, f abstract.Arg, lang string) (abstract.Arg, bool) {
 	if f.From != nil {
 		return readable(c, d, *f.From)
@@ -136,7 +136,7 @@ func clientFile(c *shell.Call, d shell.Database, f abstract.Arg, lang string) (a
 	return code.Text, ok
 }
 
-// clientInput is the script that a client reads on its standard input.
+// clientInput returns the script that a client reads on its standard input.
 func clientInput(c *shell.Call, d shell.Database) (abstract.Arg, bool) {
 	if c.Shell.Frame.Stdin == nil {
 		return abstract.Arg{}, false
@@ -144,8 +144,8 @@ func clientInput(c *shell.Call, d shell.Database) (abstract.Arg, bool) {
 	return readable(c, d, *c.Shell.Frame.Stdin)
 }
 
-// readable is what is known about a script. Where that is nothing, it is
-// said to be unseen.
+// readable returns what is known about a script. If that is nothing, the script is reported
+// as unseen.
 func readable(c *shell.Call, d shell.Database, text abstract.Arg) (abstract.Arg, bool) {
 	switch known := strings.Trim(text.Text, abstract.Holes+" \t\r\n;") != ""; {
 	case text.Part != nil:
@@ -160,7 +160,7 @@ func readable(c *shell.Call, d shell.Database, text abstract.Arg) (abstract.Arg,
 	return abstract.Arg{}, false
 }
 
-// readableOf are those pieces of code of which something is known.
+// readableOf returns the pieces of code about which something is known.
 func readableOf(c *shell.Call, d shell.Database, list []abstract.Arg) (some []abstract.Arg) {
 	for _, text := range list {
 		if text, ok := readable(c, d, text); ok {
@@ -170,9 +170,8 @@ func readableOf(c *shell.Call, d shell.Database, list []abstract.Arg) (some []ab
 	return some
 }
 
-// sqlScripts judges what a tool sends to its database that takes SQL in some other
-// way: from the files of the options that the row names, from its last operand
-// (last), or from its input where neither is given.
+// sqlScripts judges SQL that a tool sends to its database in another way: from the files of
+// the options that the row names, from its last operand (last), or else from its input.
 func sqlScripts(c *shell.Call) {
 	d := shell.Database{Scheme: "sql"}
 	var files []abstract.Arg
@@ -193,7 +192,7 @@ func sqlScripts(c *shell.Call) {
 	}
 }
 
-// joinLines puts pieces of code after each other: one session runs them all.
+// joinLines concatenates pieces of code: one session runs them all.
 func joinLines(code []abstract.Arg) abstract.Arg {
 	var out abstract.Arg
 	for i, text := range code {
@@ -205,9 +204,8 @@ func joinLines(code []abstract.Arg) abstract.Arg {
 	return out
 }
 
-// bareSQL is a statement where a command belongs: whoever wrote it took the
-// shell for a client, and the next may really be one. It counts for what it
-// would do.
+// bareSQL handles an SQL statement in place of a command: whoever wrote it took the shell
+// for a client, and the next one may really be one. It counts as what it would do.
 func bareSQL(c *shell.Call) bool {
 	first := strings.ToLower(c.Path.Text)
 	changes := slices.Contains([]string{"drop", "truncate", "delete", "update", "grant", "alter"}, first)
@@ -221,7 +219,7 @@ func bareSQL(c *shell.Call) bool {
 	return len(losses) > 0
 }
 
-// mongo looks for calls that destroy in the code that the client runs.
+// mongo looks for destructive calls in the code that the client runs.
 func mongo(c *shell.Call) {
 	c.Process()
 	d := shell.Database{Scheme: "mongodb"}
@@ -254,7 +252,7 @@ func mongo(c *shell.Call) {
 	}
 }
 
-// mongoScript is the code in a file.
+// mongoScript returns the code in a file.
 func mongoScript(c *shell.Call, d shell.Database, f abstract.Arg) []abstract.Arg {
 	c.Reads(f)
 	if text, ok := clientFile(c, d, f, "node"); ok {
@@ -263,7 +261,7 @@ func mongoScript(c *shell.Call, d shell.Database, f abstract.Arg) []abstract.Arg
 	return nil
 }
 
-// loadedFiles are the files that code loads: load("a.js").
+// loadedFiles returns the files that code loads: load("a.js").
 func loadedFiles(tokens []languages.Token) (list []abstract.Arg) {
 	for i, t := range tokens {
 		if t.Kind == languages.TokenName && t.Text == "load" && i+2 < len(tokens) && tokens[i+1].Text == "(" &&
@@ -333,7 +331,7 @@ func redis(c *shell.Call) {
 	}
 }
 
-// redisLines are the commands of a script, a line each.
+// redisLines handles the commands of a script, one per line.
 func redisLines(c *shell.Call, d shell.Database, text string) {
 	for l := range strings.SplitSeq(strings.ReplaceAll(text, `\r`, ""), "\n") {
 		redisCommand(c, d, fieldsOf(abstract.Word(strings.Trim(l, "\r\"' "))))
@@ -369,7 +367,7 @@ func redisCommand(c *shell.Call, d shell.Database, words []abstract.Arg) {
 	}
 }
 
-// dropsDatabase, dropsRole and stopsServer are what the client's own programs do.
+// dropsDatabase, dropsRole and stopsServer handle the client's own programs.
 func dropsDatabase(c *shell.Call) { c.Loses(administered(c), "drop", "database") }
 
 func dropsRole(c *shell.Call) { c.Loses(administered(c), "drop", "role") }
@@ -385,16 +383,15 @@ func administered(c *shell.Call) shell.Database {
 	return d
 }
 
-// restoresDatabase is a restore that first drops what is there.
+// restoresDatabase handles a restore that first drops the existing data.
 func restoresDatabase(c *shell.Call) {
 	d := opened(c)
 	d.Name, _ = c.Opts.Get("-d", "--dbname", "--db")
 	c.Loses(d, "restore", "database")
 }
 
-// resetsDatabase is a database that is built again, or what the row names after
-// the function; forced where the command says that the loss of its data is
-// accepted.
+// resetsDatabase handles a database that is rebuilt, or the operation that the row names
+// after the function; forced if the command accepts the loss of its data.
 func resetsDatabase(c *shell.Call) {
 	verb := "reset"
 	if len(c.Words) > 0 {
@@ -404,8 +401,8 @@ func resetsDatabase(c *shell.Call) {
 		Forced: c.Opts.Has("--force-reset", "--accept-data-loss", "--force", "-f")})
 }
 
-// configured is the database of a project's own configuration: all that is
-// known about it is the environment.
+// configured returns the database of a project's own configuration: only the environment is
+// known about it.
 func configured(c *shell.Call) shell.Database {
 	d := shell.Database{Scheme: "config"}
 	d.Name, _ = c.Opts.Get("--env", "-e", "--environment")

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// exposes notes that an option binds a program to all addresses of this
-// machine: whatever the program is, other machines reach it.
+// exposes records that an option binds a program to all addresses of this machine: whatever
+// the program is, other machines can reach it.
 func exposes(c *shell.Call) {
 	if c.Shell.Frame.Isolated {
 		return
@@ -32,8 +32,8 @@ func exposes(c *shell.Call) {
 	}
 }
 
-// everyAddress reports whether an address, with or without ports, is the one
-// that stands for all of a machine's.
+// everyAddress reports whether an address, with or without ports, stands for all addresses
+// of a machine.
 func everyAddress(text string) bool {
 	text = strings.TrimPrefix(strings.TrimPrefix(text, "tcp://"), "http://")
 	for _, all := range []string{"0.0.0.0", "[::]", "*"} {
@@ -45,13 +45,13 @@ func everyAddress(text string) bool {
 	return text == "::"
 }
 
-// publishes reports whether a command puts its words where others will read
-// them, though it talks to nobody yet: the message of a commit is pushed later.
+// publishes reports whether a command puts its words where others will read them, although
+// it contacts nobody yet: the message of a commit is pushed later.
 func publishes(c *shell.Call) bool {
 	return len(c.Subs) > 0 && slices.Contains(c.Shell.In.Rows.Words("flows.publishes"), c.Name+"="+c.Subs[0])
 }
 
-// unchecked notes that git takes what comes from anyone.
+// unchecked records that git accepts data from anyone.
 func unchecked(c *shell.Call) {
 	words := strings.ReplaceAll(strings.ToLower(textOf(c.Args)), " ", "=")
 	c.Shell.SignalIf(c.Name == "git" && strings.Contains(words, "http.sslverify=false"), engine.SignalUnchecked)

@@ -12,8 +12,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// destination splits the operands of cp, mv and ln into sources and the
-// destination; inDir tells that the sources keep their names below it.
+// destination splits the operands of cp, mv and ln into sources and the destination; inDir
+// reports whether the sources keep their names below it.
 func destination(c *shell.Call) (sources []abstract.Arg, dest abstract.Arg, inDir bool) {
 	operands := c.Opts.Operands
 	if d, ok := c.Opts.Get("-t", "--target-directory"); ok {
@@ -29,7 +29,8 @@ func destination(c *shell.Call) (sources []abstract.Arg, dest abstract.Arg, inDi
 	return sources, dest, inDir && !c.Opts.Has("-T", "--no-target-directory")
 }
 
-// maxLandings is how many places are listed one by one; then it is the folder.
+// maxLandings is how many destinations are listed individually; beyond it, the folder is
+// reported.
 const maxLandings = 32
 
 // landing lists where sources end up.
@@ -53,8 +54,8 @@ func landing(sources []abstract.Arg, dest abstract.Arg, inDir bool) []abstract.A
 	return out
 }
 
-// move is mv. What goes elsewhere is gone from where it was; what stays in its
-// directory or below the present one has a new name.
+// move handles mv. A file that moves elsewhere is removed from its place; within its
+// directory or below the current one, it has a new name.
 func move(c *shell.Call) {
 	sources, dest, inDir := destination(c)
 	forced := c.Opts.Has("-f", "--force")
@@ -81,7 +82,7 @@ func move(c *shell.Call) {
 	}
 }
 
-// copyFiles is cp and install. What is copied from /dev/null is emptied.
+// copyFiles handles cp and install. A copy of /dev/null empties the file.
 func copyFiles(c *shell.Call) {
 	verb := "write"
 	if sources, _, _ := destination(c); len(sources) == 1 && sources[0].Is("/dev/null") {
@@ -90,7 +91,7 @@ func copyFiles(c *shell.Call) {
 	copiesAs(c, verb)
 }
 
-// copyLinks is cp that makes links instead of copies.
+// copyLinks handles cp with options that make links instead of copies.
 func copyLinks(c *shell.Call) { copiesAs(c, "link") }
 
 func copiesAs(c *shell.Call, verb string) {
@@ -122,8 +123,8 @@ func copiesAs(c *shell.Call, verb string) {
 	}
 }
 
-// link is ln. A symbolic link is remembered: what is done through it happens
-// to its target.
+// link handles ln. Symbolic links are remembered: what is done through a link happens to
+// its target.
 func link(c *shell.Call) {
 	sources, dest, inDir := destination(c)
 	if len(c.Opts.Operands) == 1 {
@@ -153,7 +154,7 @@ func link(c *shell.Call) {
 	}
 }
 
-// tee hands on what it reads, and remembers it. A device can be a host.
+// tee passes on its input, and remembers it. A device can be a host.
 func tee(c *shell.Call) {
 	if in := c.Shell.Frame.Stdin; in != nil {
 		c.Out = *in
@@ -168,7 +169,7 @@ func tee(c *shell.Call) {
 	}
 }
 
-// convert is dd, whose operands are settings.
+// convert handles dd, whose operands are settings.
 func convert(c *shell.Call) {
 	c.Opts.Operands = nil
 	is := map[string]abstract.Arg{"bs": abstract.Word("512")}
@@ -193,7 +194,7 @@ func convert(c *shell.Call) {
 	}
 }
 
-// product multiplies sizes, as far as they can be told.
+// product multiplies sizes, as far as they are known.
 func product(a, b int64) int64 {
 	if b > 0 && a > math.MaxInt64/b {
 		return math.MaxInt64
@@ -201,19 +202,19 @@ func product(a, b int64) int64 {
 	return a * b
 }
 
-// makeFolders is mkdir.
+// makeFolders handles mkdir.
 func makeFolders(c *shell.Call) {
 	c.WritesAs(abstract.RawEffect{Verb: "create", Parents: c.Opts.Has("-p", "--parents")}, c.Opts.Operands...)
 }
 
-// fifo remembers that nobody knows what will be written to a pipe.
+// fifo remembers that the data written to a pipe is unknown.
 func fifo(c *shell.Call) {
 	for _, t := range c.Opts.Operands {
 		c.Shell.Store(t, abstract.UnknownArg(), false)
 	}
 }
 
-// permit is chmod with a mode, which may look like options: -w.
+// permit handles chmod with a mode, which may look like an option: -w.
 func permit(c *shell.Call) {
 	operands := slices.DeleteFunc(slices.Clone(c.Args), func(a abstract.Arg) bool {
 		mode := len(a.Text) > 1 && !a.HasPrefix("--") && strings.Trim(a.Text, "-rwxXst") == ""
@@ -230,15 +231,14 @@ func permit(c *shell.Call) {
 	c.WritesAs(e, operands[1:]...)
 }
 
-// endlessOutput notes output without end that no other command cuts off.
+// endlessOutput records unlimited output that no other command truncates.
 func endlessOutput(c *shell.Call) {
 	if !c.Shell.Frame.Feeds {
 		c.Unbounded("write", abstract.Word(c.Name))
 	}
 }
 
-// closes reports whether a mode leaves a file to its owner, who can still read
-// it.
+// closes reports whether a mode leaves a file to its owner, who can still read it.
 func closes(mode string) bool {
 	if strings.Trim(mode, "01234567") == "" {
 		mode = strings.TrimPrefix(mode, "0")
@@ -247,14 +247,14 @@ func closes(mode string) bool {
 	return slices.Contains([]string{"go-rwx", "go=", "og-rwx", "og=", "u=rw,go=", "u=r,go=", "u=rwx,go="}, mode)
 }
 
-// patch is what a patch that is known says it changes, or else anything.
+// patch handles patch: a known patch lists what it changes; any other may change anything.
 func patch(c *shell.Call) {
 	if !languages.Patches(c, c.Opts.All("-i", "--input")) {
 		c.Writes("write", abstract.Word("./"+abstract.HoleText))
 	}
 }
 
-// unbounded works on without end.
+// unbounded handles programs that run without end.
 func unbounded(c *shell.Call) { c.Unbounded("exec", abstract.Word(c.Name)) }
 
 // splitFilter runs a command on each of the pieces of a file.

@@ -11,20 +11,20 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// remoteShell is the command by which rsync reaches another host.
+// remoteShell handles the command with which rsync reaches another host.
 func remoteShell(c *shell.Call) {
 	if code, ok := c.Opts.Get("-e", "--rsh"); ok {
 		c.Shell.CommandVariable(code.Text, code)
 	}
 }
 
-// transfer copies operands to the last of them.
+// transfer copies operands to the last one.
 func transfer(c *shell.Call) {
 	n := len(c.Opts.Operands) - 1
 	transfers(c, c.Opts.Operands[:n], c.Opts.Operands[n])
 }
 
-// mirror deletes what the target has and the sources have not.
+// mirror deletes what the target has and the sources lack.
 func mirror(c *shell.Call) {
 	target := lastOperand(c)
 	if isRemote(target) {
@@ -33,7 +33,7 @@ func mirror(c *shell.Call) {
 	c.Emit(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Recursive: true, Contents: true}, target)
 }
 
-// transfers copies between hosts as scp and rsync name them.
+// transfers copies between hosts in the notation of scp and rsync.
 func transfers(c *shell.Call, sources []abstract.Arg, dest abstract.Arg) {
 	for _, src := range sources {
 		if isRemote(src) {
@@ -52,8 +52,8 @@ func transfers(c *shell.Call, sources []abstract.Arg, dest abstract.Arg) {
 	c.Emit(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "write", Recursive: true}, dest)
 }
 
-// landsInSystem notes a write where files arrive in a directory of the other
-// machine's system. Others there are what such copies are made for.
+// landsInSystem records a write if files arrive in a system directory of the other machine.
+// Copies to other directories are routine.
 func landsInSystem(c *shell.Call, dest abstract.Arg) {
 	_, there, ok := strings.Cut(dest.Text, ":")
 	if !ok || !dest.Known() || abstract.IsURL(dest) {
@@ -76,7 +76,7 @@ func isRemote(a abstract.Arg) bool {
 	return colon > 0 && !drive && (slash < 0 || slash > colon) || abstract.IsURL(a)
 }
 
-// remoteHost is the host of user@host:path or of a URL.
+// remoteHost returns the host of user@host:path or of a URL.
 func remoteHost(a abstract.Arg) abstract.Arg {
 	if abstract.IsURL(a) {
 		return a
@@ -88,7 +88,7 @@ func remoteHost(a abstract.Arg) abstract.Arg {
 	return a.With(host)
 }
 
-// tarPrograms runs what tar is told to run: to read or write, to compress, at
+// tarPrograms runs the programs that tar is told to run: to read or write, to compress, at
 // checkpoints.
 func tarPrograms(c *shell.Call) {
 	plain := c.Shell.In.Rows.Words("programs.compressing")
@@ -105,7 +105,7 @@ func tarPrograms(c *shell.Call) {
 	}
 }
 
-// tarArchive is the archive that tar makes, perhaps on another host.
+// tarArchive records the archive that tar creates, perhaps on another host.
 func tarArchive(c *shell.Call) {
 	file, _ := c.Opts.Get("-f", "--file")
 	if isRemote(file) {
@@ -115,7 +115,7 @@ func tarArchive(c *shell.Call) {
 	c.Writes("write", file)
 }
 
-// zipTest is the command with which zip tests what it has made: -TT CODE.
+// zipTest runs the command with which zip tests its result: -TT CODE.
 func zipTest(c *shell.Call) {
 	for i, a := range c.Args {
 		if a.Is("-TT") && i+1 < len(c.Args) {
@@ -124,8 +124,8 @@ func zipTest(c *shell.Call) {
 	}
 }
 
-// findLeading takes off the options of find that are before its roots. With -f,
-// on BSD, they name one.
+// findLeading removes the options of find that precede its roots. With -f, on BSD, they
+// name one.
 func findLeading(args []abstract.Arg) (rest, roots []abstract.Arg) {
 	for len(args) > 0 {
 		n := 1
@@ -189,12 +189,12 @@ func findFlags(args []abstract.Arg) []abstract.Given {
 	return out
 }
 
-// maxFindNames bounds the alternatives of find that are followed one by one.
+// maxFindNames limits the alternatives of find that are followed individually.
 const maxFindNames = 8
 
-// findNames are the patterns of -name or -path tests, one for each alternative, and
-// whether any test picks some of the files only. Where an alternative has no such
-// test, any file may be meant, and there is one pattern, which is empty.
+// findNames returns the patterns of -name or -path tests, one for each alternative, and
+// whether any test selects only some of the files. If an alternative has no such test, any
+// file may be selected, and there is one empty pattern.
 func findNames(args []abstract.Arg) (names []string, narrow bool) {
 	names = []string{""}
 	for i := 0; i < len(args); i++ {
@@ -220,7 +220,7 @@ func findNames(args []abstract.Arg) (names []string, narrow bool) {
 	return names, narrow && len(names) == 1
 }
 
-// findEnd is where the command of an -exec ends.
+// findEnd returns where the command of an -exec ends.
 func findEnd(args []abstract.Arg, i int) int {
 	for i++; i < len(args) && !args[i].Is(";", "+"); i++ {
 	}
@@ -260,7 +260,7 @@ func findExec(c *shell.Call, how string, template, roots []abstract.Arg, names [
 	}
 }
 
-// findRun runs a command on what a root and a pattern find.
+// findRun runs a command on what a root and a pattern select.
 func findRun(c *shell.Call, how string, template []abstract.Arg, m, root abstract.Arg) {
 	s := c.Shell
 	s.Subshell(func() shell.Outcome {
@@ -282,8 +282,8 @@ func findRun(c *shell.Call, how string, template []abstract.Arg, m, root abstrac
 	})
 }
 
-// plainMarks writes the marks of fd and parallel for parts of a path as those
-// for the whole: what is named by them is below the same folders.
+// plainMarks replaces the placeholders of fd and parallel for parts of a path by those for
+// the whole path: what they stand for is below the same folders.
 func plainMarks(words []abstract.Arg) []abstract.Arg {
 	plain := strings.NewReplacer("{.}", "{}", "{/}", "{}", "{/.}", "{}", "{//}", "{}/..")
 	out := make([]abstract.Arg, len(words))
@@ -294,7 +294,7 @@ func plainMarks(words []abstract.Arg) []abstract.Arg {
 	return out
 }
 
-// fd is find with a friendlier grammar.
+// fd handles fd, a find with a simpler grammar.
 func fd(c *shell.Call) {
 	args := c.Args
 	var template []abstract.Arg

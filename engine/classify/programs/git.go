@@ -12,7 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// gitUnseen notes a subcommand that is not known before it runs.
+// gitUnseen records a subcommand that is unknown before it runs.
 func gitUnseen(c *shell.Call) {
 	if sub := c.Opts.Operand(0); !sub.Known() {
 		c.Shell.Opaque("command", "git "+sub.Show())
@@ -20,7 +20,7 @@ func gitUnseen(c *shell.Call) {
 	}
 }
 
-// gitAliases runs what the subcommand stands for, if it is an alias.
+// gitAliases runs the alias that a subcommand is.
 func gitAliases(c *shell.Call) {
 	if len(c.Opts.Operands) == 0 {
 		return
@@ -49,8 +49,8 @@ func gitAlias(c *shell.Call, body abstract.Arg, args []abstract.Arg) {
 	c.Child(func() shell.Outcome { return c.Shell.Embed(all, "git-alias", false) })
 }
 
-// gitSettings looks at the settings that options give: -c KEY=VALUE. After the
-// name of a subcommand only those count that are there.
+// gitSettings examines the settings that options give: -c KEY=VALUE. After the name of a
+// subcommand only existing options count.
 func gitSettings(c *shell.Call) {
 	settings := c.Opts.All(c.Words...)
 	if len(c.Subs) > 0 {
@@ -66,10 +66,10 @@ func gitSettings(c *shell.Call) {
 	}
 }
 
-// maxGitVariables bounds how many settings are taken from variables.
+// maxGitVariables limits how many settings are taken from variables.
 const maxGitVariables = 32
 
-// gitVariables are settings that variables give to git, as KEY=VALUE:
+// gitVariables returns the settings that variables give to git, as KEY=VALUE:
 // GIT_CONFIG_KEY_0 and GIT_CONFIG_VALUE_0, and GIT_CONFIG_PARAMETERS.
 func gitVariables(c *shell.Call) (list []abstract.Arg) {
 	scope := c.Shell.Scope
@@ -92,7 +92,7 @@ func gitVariables(c *shell.Call) (list []abstract.Arg) {
 	return list
 }
 
-// quotedSettings are those of 'KEY=VALUE' 'KEY'='VALUE'.
+// quotedSettings returns the settings in 'KEY=VALUE' 'KEY'='VALUE'.
 func quotedSettings(text string) (list []string) {
 	parts := strings.Split(text, "'")
 	for i := 1; i < len(parts) && len(list) < maxGitVariables; i += 2 {
@@ -105,7 +105,7 @@ func quotedSettings(text string) (list []string) {
 	return list
 }
 
-// gitSetting looks at a setting that names a program, or where programs are.
+// gitSetting examines a setting that names a program, or the location of programs.
 func gitSetting(c *shell.Call, key string, v abstract.Arg, stored bool) bool {
 	k := strings.ToLower(key)
 	switch {
@@ -167,7 +167,7 @@ func gitSetting(c *shell.Call, key string, v abstract.Arg, stored bool) bool {
 	return false
 }
 
-// gitShows is git show HEAD:FILE. What a file held holds mostly still.
+// gitShows handles git show HEAD:FILE. The file usually still has the same contents.
 func gitShows(c *shell.Call) {
 	for _, a := range c.Opts.Operands[1:] {
 		if _, file, ok := strings.Cut(a.Text, ":"); ok && file != "" && !a.HasPrefix(":/") {
@@ -176,11 +176,11 @@ func gitShows(c *shell.Call) {
 	}
 }
 
-// gitLists is git ls-files: names of files below the directory.
+// gitLists handles git ls-files: names of files below the directory.
 func gitLists(c *shell.Call) { c.Out = abstract.Word("./" + abstract.HoleText + "\n") }
 
-// gitTransports runs the commands that addresses of the form ext::COMMAND hold:
-// values of the options that the row names, or the operands.
+// gitTransports runs the commands in addresses of the form ext::COMMAND, in values of the
+// options that the row names or in operands.
 func gitTransports(c *shell.Call) {
 	addresses := c.Opts.All(c.Words...)
 	if len(c.Words) == 0 {
@@ -211,7 +211,7 @@ func subName(a abstract.Arg) []string {
 	return []string{a.Show()}
 }
 
-// gitClone is where a repository comes from, and the tree that is made from it.
+// gitClone records the source of a repository, and the tree that is created from it.
 func gitClone(c *shell.Call) {
 	from, to := c.Opts.Operand(1), c.Opts.Operand(2)
 	if to.Text == "" {
@@ -232,8 +232,7 @@ func gitClone(c *shell.Call) {
 	makesTree(c, to)
 }
 
-// makesTree notes that git makes a working tree that was not there before:
-// nothing of anyone's can be lost in it.
+// makesTree records that git creates a new working tree: nobody's work can be lost in it.
 func makesTree(c *shell.Call, dir abstract.Arg) {
 	for _, from := range c.Shell.Scope.Dirs {
 		v := abstract.JoinDir(from, dir)
@@ -249,8 +248,8 @@ func makesTree(c *shell.Call, dir abstract.Arg) {
 	}
 }
 
-// ownTree reports whether dir, seen from wherever the shell may be, is in a
-// working tree that the script itself has made.
+// ownTree reports whether dir, relative to any directory that the shell may be in, is in a
+// working tree that the script itself created.
 func ownTree(c *shell.Call, dir abstract.Arg) bool {
 	for _, from := range c.Shell.Scope.Dirs {
 		v := abstract.JoinDir(from, dir)
@@ -279,7 +278,7 @@ func looksLikeFile(s string) bool {
 	return ext != "" && strings.Trim(ext, "0123456789") != ""
 }
 
-// gitMove is git mv.
+// gitMove handles git mv.
 func gitMove(c *shell.Call) {
 	c.Opts.Operands = c.Opts.Operands[1:]
 	if sources, dest, inDir := destination(c); dest.Text != "" {
@@ -289,8 +288,7 @@ func gitMove(c *shell.Call) {
 	c.Opts.Operands = slices.Insert(slices.Clone(c.Opts.Operands), 0, abstract.Word("mv"))
 }
 
-// gitMakesTree makes a working tree where the operand says whose number the row
-// gives.
+// gitMakesTree creates a working tree at the operand whose number the row gives.
 func gitMakesTree(c *shell.Call) {
 	n, err := strconv.Atoi(strings.Join(c.Words, ""))
 	if err != nil {
@@ -300,8 +298,8 @@ func gitMakesTree(c *shell.Call) {
 	makesTree(c, c.Opts.Operand(n))
 }
 
-// treeObject names what git worktree is about, unless options say that the
-// repository is another than that of the folder where it runs.
+// treeObject names the object of git worktree, unless options select another repository
+// than that of the working directory.
 func treeObject(c *shell.Call) string {
 	if !c.Opts.Operand(0).Is("worktree") || c.Opts.Has("--git-dir", "--work-tree") {
 		return ""
@@ -309,8 +307,8 @@ func treeObject(c *shell.Call) string {
 	return engine.ObjectWorktree
 }
 
-// gitApply is the patch that git apply and git am read: it says which files it
-// writes.
+// gitApply handles the patch that git apply and git am read: it lists the files that they
+// write.
 func gitApply(c *shell.Call) {
 	switch {
 	case languages.Patches(c, c.Opts.Operands[1:]):
@@ -323,8 +321,8 @@ func gitApply(c *shell.Call) {
 	}
 }
 
-// gitRemovesTree is git worktree remove: git itself refuses where work would be
-// lost, unless it is forced.
+// gitRemovesTree handles git worktree remove: git itself refuses if work would be lost,
+// unless it is forced.
 func gitRemovesTree(c *shell.Call) {
 	dir, forced := c.Opts.Operand(2), c.Opts.Has("-f", "--force")
 	if ownTree(c, dir) {
@@ -344,8 +342,8 @@ func gitRemovesTree(c *shell.Call) {
 	discards(c, e, dir)
 }
 
-// gitDiff reads the operands of git diff that are files and not what git holds:
-// all with --no-index, which a path out of the repository means too.
+// gitDiff reads the operands of git diff that are files rather than objects of git: all of
+// them with --no-index, which a path outside the repository implies.
 func gitDiff(c *shell.Call) {
 	operands := c.Opts.Operands[1:]
 	away := func(a abstract.Arg) bool {
@@ -361,14 +359,14 @@ func gitForeach(c *shell.Call) {
 	c.Child(func() shell.Outcome { return c.Shell.Embed(shell.JoinWords(c.Opts.Operands[2:]), "git", false) })
 }
 
-// gitDeinit takes the work trees of submodules away.
+// gitDeinit removes the work trees of submodules.
 func gitDeinit(c *shell.Call) {
 	e := abstract.RawEffect{Kind: engine.EffectFileDelete, Recursive: true,
 		Discards: abstract.Discard{Changes: true, Staged: true, Untracked: true}}
 	discards(c, e, c.Opts.Operands[2:]...)
 }
 
-// gitFetchesModule fetches a submodule from where it is said to be.
+// gitFetchesModule fetches a submodule from its configured address.
 func gitFetchesModule(c *shell.Call) {
 	from := abstract.Word("origin")
 	if isRemote(c.Opts.Operand(2)) {
@@ -377,7 +375,7 @@ func gitFetchesModule(c *shell.Call) {
 	c.Fetches(from)
 }
 
-// remotes are those of the repository in which a command runs, before it does.
+// remotes returns the remotes of the repository in which a command runs, before it does.
 func remotes(c *shell.Call) place.Remotes {
 	dir := c.Shell.Scope.Dirs[0]
 	if at, ok := c.Opts.Get("-C"); ok {
@@ -389,14 +387,13 @@ func remotes(c *shell.Call) place.Remotes {
 	return c.Shell.In.Remotes(dir.Text)
 }
 
-// repositoryHost reports whether a host is one of a service that keeps
-// repositories.
+// repositoryHost reports whether a host belongs to a service for repositories.
 func repositoryHost(c *shell.Call, host string) bool {
 	return slices.Contains(c.Shell.In.Rows.Words("services.repository"), host)
 }
 
-// redirects notes that a remote of a repository will be at another address: one
-// that none of its remotes has. Of the beginning of addresses the host tells.
+// redirects records that a remote of a repository will be at a new address, which none of
+// its remotes has. If only the beginning of an address is known, its host decides.
 func redirects(c *shell.Call, to abstract.Arg, prefix bool) {
 	known, host := remotes(c), place.RemoteHost(to.Text)
 	switch {
@@ -407,7 +404,7 @@ func redirects(c *shell.Call, to abstract.Arg, prefix bool) {
 	}
 }
 
-// gitRemote is git remote add and set-url.
+// gitRemote handles git remote add and set-url.
 func gitRemote(c *shell.Call) {
 	first := len(c.Words) + 1 // after the words of the row: jj git remote add NAME URL
 	sub, name, url := c.Opts.Operand(first), c.Opts.Operand(first+1), c.Opts.Operand(first+2)
@@ -422,8 +419,8 @@ func gitRemote(c *shell.Call) {
 	}
 }
 
-// gitPushes notes that what is pushed goes to an address that the repository had
-// no remote of, or to a remote that nothing came from and nothing went to.
+// gitPushes records a push to an address that was not a remote of the repository, or to a
+// remote that was never fetched from or pushed to.
 func gitPushes(c *shell.Call) {
 	to := c.Opts.Operand(len(c.Words) + 1)
 	if repo, ok := c.Opts.Get("--repo", "--remote"); ok {

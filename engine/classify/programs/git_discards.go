@@ -11,8 +11,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// gitElsewhere forgets what was put aside if options or variables name another
-// repository, index or working tree than those of the directory.
+// gitElsewhere forgets what was stashed if options or variables select another repository,
+// index or working tree than those of the directory.
 func gitElsewhere(c *shell.Call) {
 	for _, name := range c.Words {
 		_, set := c.Shell.Scope.Lookup(name)
@@ -22,8 +22,8 @@ func gitElsewhere(c *shell.Call) {
 	}
 }
 
-// gitSaves notes what a command puts aside or commits. It holds for what runs
-// only after the command has worked: git stash -u && git reset --hard.
+// gitSaves records what a command stashes or commits. It applies only to commands that run
+// after it has succeeded: git stash -u && git reset --hard.
 func gitSaves(c *shell.Call) {
 	o, what := c.Opts, c.Shell.Scope.Saved.What
 	sub, first := o.Operand(0).Text, o.Operand(1)
@@ -51,7 +51,7 @@ func gitSaves(c *shell.Call) {
 	c.Shell.Scope.Saved = shell.Stashed{What: what, Place: c.Shell.Place(), Stashed: sub == "stash" && what != abstract.Discard{}}
 }
 
-// gitStages notes what git add takes up: what was not tracked goes with a reset.
+// gitStages records what git add stages: a reset then discards files that were untracked.
 func gitStages(c *shell.Call) {
 	if c.Opts.Has("-u", "--update", "-h", "--help", "-N", "--intent-to-add") {
 		return
@@ -63,15 +63,15 @@ func gitStages(c *shell.Call) {
 	c.Shell.Staged = append(c.Shell.Staged, paths...)
 }
 
-// gitClean is what removes files that are not tracked.
+// gitClean handles commands that remove untracked files.
 func gitClean(c *shell.Call) {
 	e := abstract.RawEffect{Kind: engine.EffectFileDelete, Recursive: c.Opts.Has("-d"), Contents: true}
 	e.Discards = abstract.Discard{Untracked: !c.Opts.Has("-X"), Ignored: c.Opts.Has("-x", "-X")}
 	discards(c, e, c.Opts.Operands[1:]...)
 }
 
-// discards notes what throws away work that is in no commit: below the present
-// directory where no path is given. What was put aside just before is not lost.
+// discards records the loss of uncommitted work: below the current directory if no path is
+// given. What was stashed just before is not lost.
 func discards(c *shell.Call, e abstract.RawEffect, paths ...abstract.Arg) {
 	if len(paths) == 0 {
 		paths = []abstract.Arg{abstract.Word(".")}
@@ -89,13 +89,13 @@ func discards(c *shell.Call, e abstract.RawEffect, paths ...abstract.Arg) {
 	c.Emit(e, paths...)
 }
 
-// lost is what a row says that is lost of what is in no commit.
+// lost returns which uncommitted work a row says is lost.
 func lost(words []string) abstract.Discard {
 	has := func(word string) bool { return slices.Contains(words, word) }
 	return abstract.Discard{Changes: has("changes"), Staged: has("staged"), Untracked: has("untracked"), Stash: has("stash")}
 }
 
-// gitDiscard throws away the stash, or changes in the whole working tree.
+// gitDiscard discards the stash, or changes in the whole working tree.
 func gitDiscard(c *shell.Call) {
 	l := lost(c.Words)
 	if aside := c.Shell.Scope.Saved; l.Stash && aside.Stashed && aside.Place == c.Shell.Place() {
@@ -113,10 +113,10 @@ func gitDiscard(c *shell.Call) {
 	}
 }
 
-// gitRestore throws away changes in the files that the operands name.
+// gitRestore discards changes in the files that the operands name.
 func gitRestore(c *shell.Call) { overwrites(c, lost(c.Words), c.Opts.Operands[1:]) }
 
-// overwrites throws away changes in some paths of the working tree; none: in all.
+// overwrites discards changes in some paths of the working tree; none: in all.
 func overwrites(c *shell.Call, lost abstract.Discard, paths []abstract.Arg) {
 	if len(paths) == 0 {
 		discards(c, abstract.RawEffect{Kind: engine.EffectFileWrite, Recursive: true, Discards: lost})
@@ -130,8 +130,8 @@ func overwrites(c *shell.Call, lost abstract.Discard, paths []abstract.Arg) {
 	}
 }
 
-// gitSides takes our side, or theirs, of files in conflict. Other files are
-// overwritten by what the index holds, as by git restore.
+// gitSides takes our side, or theirs, of files in conflict. Other files are overwritten by
+// their version in the index, as by git restore.
 func gitSides(c *shell.Call) {
 	e := abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "resolve", Discards: abstract.Discard{Changes: true, Sides: true}}
 	for _, p := range c.Opts.Operands[1:] {
@@ -167,9 +167,9 @@ func gitCheckout(c *shell.Call) {
 	}
 }
 
-// gitHooks runs the hooks that the row names, at the root of the work tree. No
-// commit holds them, and tools put them there: what is known about them is reported,
-// as of files outside the workspace.
+// gitHooks runs the hooks that the row names, at the root of the work tree. They are in no
+// commit, and tools install them: what is known about them is reported, as for files
+// outside the workspace.
 func gitHooks(c *shell.Call) {
 	s := c.Shell
 	if s.In.Disk == nil || s.Frame.Isolated || s.Scope.Dirs[0].Sure != abstract.Literal {
@@ -195,8 +195,7 @@ func gitHooks(c *shell.Call) {
 	}
 }
 
-// gitConfig changes a setting, whose name is the operand of the number that the
-// row gives.
+// gitConfig changes a setting, whose name is the operand with the number in the row.
 func gitConfig(c *shell.Call) {
 	n, err := strconv.Atoi(strings.Join(c.Words, ""))
 	if err != nil || !gitSetting(c, c.Opts.Operand(n).Text, c.Opts.Operand(n+1), true) {

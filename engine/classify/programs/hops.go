@@ -11,8 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// hops runs the code that the program takes to another place; false if it takes
-// none.
+// hops runs the code that the program sends to another place; false: it sends none.
 func hops(c *shell.Call, list []rows.Hop) bool {
 	for _, h := range list {
 		if h.Names != "" && !rows.Has(h.Names, c.Name) {
@@ -28,7 +27,7 @@ func hops(c *shell.Call, list []rows.Hop) bool {
 	return false
 }
 
-// orNone is a list of patterns, or the one of a hop without a subcommand.
+// orNone returns a list of patterns, or the single one of a hop without a subcommand.
 func orNone(list []rows.SubPattern) []rows.SubPattern {
 	if len(list) == 0 {
 		return []rows.SubPattern{nil}
@@ -36,7 +35,7 @@ func orNone(list []rows.SubPattern) []rows.SubPattern {
 	return list
 }
 
-// remoteTarget is a call of a hop, taken apart.
+// remoteTarget is a parsed call of a hop.
 type remoteTarget struct {
 	opts shell.Options
 	subs []string
@@ -45,7 +44,7 @@ type remoteTarget struct {
 	code bool           // rest is one piece of code
 }
 
-// read takes the arguments of a hop apart; false if another subcommand is meant.
+// read parses the arguments of a hop; false: another subcommand is called.
 func read(h rows.Hop, sub rows.SubPattern, args []abstract.Arg) (remoteTarget, bool) {
 	t := remoteTarget{opts: shell.Options{Parsed: true}, host: abstract.UnknownArg()}
 	grammar := shell.Program{First: true, Values: padded(h.Values)}
@@ -80,7 +79,7 @@ func read(h rows.Hop, sub rows.SubPattern, args []abstract.Arg) (remoteTarget, b
 	return t, true
 }
 
-// commandsOf is the code in a list of parameters: commands=["a","b"].
+// commandsOf returns the code in a list of parameters: commands=["a","b"].
 func commandsOf(code abstract.Arg) abstract.Arg {
 	list, ok := strings.CutPrefix(code.Text, "commands=")
 	if !ok {
@@ -108,7 +107,7 @@ func travel(c *shell.Call, h rows.Hop, t remoteTarget) {
 	c.At(shell.Venue{Wrapper: c.Name, Host: c.Shell.HostName(h.Kind, name)}, func() { arrive(c, t, h.Joined) })
 }
 
-// arrive runs in the other place what was taken there.
+// arrive runs the code that was sent in the other place.
 func arrive(c *shell.Call, t remoteTarget, joined bool) {
 	switch in := c.Shell.Frame.Stdin; {
 	case t.code:
@@ -124,9 +123,9 @@ func arrive(c *shell.Call, t remoteTarget, joined bool) {
 	}
 }
 
-// connects is the request by which code gets to another machine. A command that
-// is known whole tells that machine nothing; what local files or commands say,
-// or what is piped there, leaves this one.
+// connects records the request that sends code to another machine. A completely known
+// command discloses nothing to that machine; the contents of local files, the output of
+// commands and piped data leave this one.
 func connects(c *shell.Call, host abstract.Arg) {
 	tells := slices.ContainsFunc(c.Args, func(a abstract.Arg) bool { return a.Taint&(abstract.Substituted|abstract.Filed) != 0 && !a.Known() })
 	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "exec", Egress: tells}, host)
@@ -160,14 +159,14 @@ func ssh(c *shell.Call) {
 	c.At(p, func() { arrive(c, t, true) })
 }
 
-// sshProgram runs the program by which scp and sftp get to another host: -S PROGRAM.
+// sshProgram runs the program with which scp and sftp connect: -S PROGRAM.
 func sshProgram(c *shell.Call) {
 	for _, program := range c.Opts.All("-S", "-D") {
 		c.Shell.CommandVariable(program.Text, program)
 	}
 }
 
-// sshOptions runs the commands that options of ssh name, which run here.
+// sshOptions runs the commands in options of ssh, which run locally.
 func sshOptions(c *shell.Call) {
 	for _, o := range c.Opts.All("-o") {
 		key, v := o.Text, ""
@@ -180,7 +179,7 @@ func sshOptions(c *shell.Call) {
 	}
 }
 
-// hostText is the host of ssh://user@host:port, user@host or host.
+// hostText returns the host of ssh://user@host:port, user@host or host.
 func hostText(text string) string {
 	text = strings.TrimPrefix(text, "ssh://")
 	text = text[strings.LastIndexByte(text, '@')+1:]

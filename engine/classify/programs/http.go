@@ -17,22 +17,22 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/sql"
 )
 
-// request is what a client of HTTP sends. All clients make one, and one
-// function says what it does.
+// request is an HTTP request. All clients produce one, and one function determines what it
+// does.
 type request struct {
 	method string // fetch, send, delete
 	bodies []abstract.Arg
 	socket *abstract.Arg // a socket of this machine instead of a host
 }
 
-// named is a method that a person wrote.
+// named sets a method that a person wrote.
 func (r *request) named(m abstract.Arg, ok bool) {
 	if ok {
 		r.method = shell.HttpVerb(m.Text)
 	}
 }
 
-// header is a header line. Some servers take the method from one.
+// header handles a header line. Some servers take the method from one.
 func (r *request) header(line abstract.Arg) {
 	name, value, _ := strings.Cut(line.Text, ":")
 	switch strings.ToLower(strings.TrimSpace(name)) {
@@ -43,7 +43,7 @@ func (r *request) header(line abstract.Arg) {
 	}
 }
 
-// body is a text that is sent along.
+// body handles a text that is sent.
 func (r *request) body(text abstract.Arg) {
 	if r.method == "fetch" {
 		r.method = "send"
@@ -51,7 +51,7 @@ func (r *request) body(text abstract.Arg) {
 	r.bodies = append(r.bodies, text)
 }
 
-// field is a field of a body that the client writes itself.
+// field handles a field of a body that the client encodes itself.
 func (r *request) field(name string, value abstract.Arg) {
 	if name == "_method" && shell.HttpVerb(value.Text) == "delete" {
 		r.method = "delete"
@@ -63,8 +63,8 @@ func (r *request) field(name string, value abstract.Arg) {
 	r.body(value.With(string(quoted)))
 }
 
-// bodies are the texts after the data options of curl and wget: as they are
-// there, or in a file that the script has written, or at standard input.
+// bodies returns the texts of the data options of curl and wget: given directly, in a file
+// that the script has written, or on standard input.
 func bodies(c *shell.Call, given []abstract.Arg) []abstract.Arg {
 	var out []abstract.Arg
 	for _, b := range given {
@@ -77,7 +77,7 @@ func bodies(c *shell.Call, given []abstract.Arg) []abstract.Arg {
 	return out
 }
 
-// held is what is in a file, as far as that is known.
+// held returns the contents of a file, as far as they are known.
 func held(c *shell.Call, file abstract.Arg) []abstract.Arg {
 	if file.Is("-", "/dev/stdin") && c.Shell.Frame.Stdin != nil {
 		return []abstract.Arg{*c.Shell.Frame.Stdin}
@@ -91,8 +91,8 @@ func held(c *shell.Call, file abstract.Arg) []abstract.Arg {
 	return nil
 }
 
-// says is what method, path and body of a request say that it does, the worst
-// of them, and to what.
+// says returns what the method, path and body of a request do, the worst of them, and its
+// object.
 func says(c *shell.Call, r request, u abstract.Arg) (verb, object string) {
 	verb, object = r.method, operation.NounOfPath(u.Text)
 	if verb == "send" {
@@ -108,7 +108,7 @@ func says(c *shell.Call, r request, u abstract.Arg) (verb, object string) {
 	return verb, object
 }
 
-// requests is one request to one URL.
+// requests handles one request to one URL.
 func requests(c *shell.Call, r request, u abstract.Arg) {
 	verb, object := says(c, r, u)
 	queries(c, r, u)
@@ -133,9 +133,8 @@ func requests(c *shell.Call, r request, u abstract.Arg) {
 	c.Out.Taint |= abstract.Fetched
 }
 
-// Engine reports whether a request goes to what runs the containers of this
-// machine: it shows their environment, and whoever may start one has the
-// machine.
+// Engine reports whether a request goes to the container engine of this machine: it reveals
+// the environment of containers, and whoever can start a container controls the machine.
 func Engine(set *rows.Set, url string) bool {
 	socket, local := strings.CutPrefix(url, "unix:")
 	host := place.HostOf(abstract.Word(url).Value())
@@ -147,8 +146,8 @@ func Engine(set *rows.Set, url string) bool {
 	})
 }
 
-// contacts is a request that deletes nothing. What is sent is money or a message
-// where the path says so.
+// contacts handles a request that deletes nothing. The path shows whether it sends money or
+// a message.
 func contacts(c *shell.Call, method, object string, u abstract.Arg) {
 	if strings.HasPrefix(u.Text, "file://") {
 		c.Reads(u.With(strings.TrimPrefix(u.Text, "file://")))
@@ -167,8 +166,8 @@ func contacts(c *shell.Call, method, object string, u abstract.Arg) {
 	c.Out.Taint |= abstract.Fetched
 }
 
-// queries finds statements for a database that a request carries: those of
-// ClickHouse, InfluxDB and whatever else answers to SQL over HTTP.
+// queries finds database statements in a request: those of ClickHouse, InfluxDB and other
+// servers that accept SQL over HTTP.
 func queries(c *shell.Call, r request, u abstract.Arg) {
 	texts := r.bodies
 	if _, query, ok := strings.Cut(u.Text, "?"); ok {
@@ -196,8 +195,8 @@ func wordsOf(lists ...[]string) []abstract.Arg {
 	return out
 }
 
-// statementIn is the SQL of a body: all of it, a form's field, or a member of
-// JSON that is named after it.
+// statementIn returns the SQL in a body: all of it, a form field, or a member of JSON that
+// is named after it.
 func statementIn(text string) string {
 	if _, value, ok := strings.Cut(text, "="); ok &&
 		(strings.HasPrefix(text, "q=") || strings.HasPrefix(text, "query=") || strings.HasPrefix(text, "sql=")) {
@@ -216,8 +215,8 @@ func statementIn(text string) string {
 	return text
 }
 
-// pathVerb reports whether a segment of a path says that something ends:
-// /_delete_by_query, /doDelete, /cache/purge, /keys:delete.
+// pathVerb reports whether a segment of a path says that something ends: /_delete_by_query,
+// /doDelete, /cache/purge, /keys:delete.
 func pathVerb(w *operation.Words, address string) (verb, object string) {
 	path := operation.URLPath(address)
 	segments := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == ':' })
@@ -232,14 +231,14 @@ func pathVerb(w *operation.Words, address string) (verb, object string) {
 	return "", ""
 }
 
-// wholePath reports whether a path names all that there is: /_all, /*.
+// wholePath reports whether a path refers to everything: /_all, /*.
 func wholePath(address string) bool {
 	segments := strings.Split(strings.TrimSuffix(operation.URLPath(address), "/"), "/")
 	return slices.Contains([]string{"_all", "*", "all", "%2A"}, segments[len(segments)-1])
 }
 
-// bodyVerb reports what the body of a request does: a mutation of GraphQL, a
-// method of JSON-RPC, an action that a member names.
+// bodyVerb returns what the body of a request does: a GraphQL mutation, a JSON-RPC method,
+// or an action that a member names.
 func bodyVerb(w *operation.Words, text string) (verb, object string) {
 	trimmed := strings.TrimSpace(text)
 	if strings.HasPrefix(trimmed, "mutation") {
@@ -267,7 +266,7 @@ func bodyVerb(w *operation.Words, text string) (verb, object string) {
 	return "", ""
 }
 
-// maxBodyValues bounds the values of a body in the bulk form.
+// maxBodyValues limits the values of a body in the bulk format.
 const maxBodyValues = 1000
 
 func valueVerb(w *operation.Words, v any, depth int) (verb, object string) {
@@ -305,8 +304,8 @@ func memberVerb(w *operation.Words, key string, v any) (verb, object string) {
 	return "", ""
 }
 
-// graphVerb is what a text of GraphQL ends. Only a mutation changes anything,
-// and what it calls its fields by says what they do: volumeDelete, deleteRef.
+// graphVerb returns what a GraphQL text ends. Only mutations change anything, and the names
+// of their fields show what they do: volumeDelete, deleteRef.
 func graphVerb(w *operation.Words, text string) (verb, object string) {
 	mutation := false
 	tokens := languages.Tokenize(text, languages.SyntaxNode)
@@ -330,7 +329,7 @@ func graphVerb(w *operation.Words, text string) (verb, object string) {
 	return "", ""
 }
 
-// inSelection reports whether the innermost bracket that is open is a brace.
+// inSelection reports whether the innermost open bracket is a brace.
 func inSelection(tokens []languages.Token) bool {
 	depth := 0
 	for i := len(tokens) - 1; i >= 0; i-- {

@@ -70,7 +70,7 @@ func runShell(c *shell.Call) {
 	}
 }
 
-// startup is the file that an interactive shell runs first.
+// startup handles the file that an interactive shell runs first.
 func startup(c *shell.Call, file abstract.Arg) {
 	c.Reads(file)
 	if text, ok := c.Shell.Written(file); ok {
@@ -138,8 +138,8 @@ func runLanguage(c *shell.Call, p rows.Program) {
 	}
 }
 
-// runTask runs a script of package.json: bun run build. What a runtime is given
-// by its address is code.
+// runTask runs a script of package.json: bun run build. A runtime runs the code at an
+// address that it is given.
 func runTask(c *shell.Call) {
 	if tasks.RunPackageScript(c, c.Opts.Operands) {
 		return
@@ -158,7 +158,7 @@ func runTask(c *shell.Call) {
 	c.Process()
 }
 
-// registryProgram is the command of a program that is fetched from a registry and run:
+// registryProgram returns the command of a program that is fetched from a registry and run:
 // deno run npm:rimraf@5 build.
 func registryProgram(c *shell.Call) []abstract.Arg {
 	for i, a := range c.Args {
@@ -175,7 +175,8 @@ func registryProgram(c *shell.Call) []abstract.Arg {
 	return nil
 }
 
-// listens is a server that other hosts reach, unless its arguments bind it.
+// listens handles a server that other hosts can reach, unless its arguments bind it to this
+// machine.
 func listens(c *shell.Call) { c.Listens(abstract.Word("0.0.0.0"), c.Args) }
 
 func languageInput(c *shell.Call, lang string) {
@@ -216,7 +217,7 @@ func languageFile(c *shell.Call, lang string, file abstract.Arg) {
 	}
 }
 
-// inPlace is perl -i and ruby -i: the files are changed in place.
+// inPlace handles perl -i and ruby -i, which change files in place.
 func inPlace(c *shell.Call, o shell.Options, code bool) {
 	edits := false
 	for _, opt := range o.List {

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// meaning is what the words of a command line say that is done at a service,
+// meaning is what the words of a command line say about an operation at a service,
 // whichever tool it is.
 type meaning struct {
 	verb, object string // of an end
@@ -21,7 +21,7 @@ type meaning struct {
 	removes      bool // by an option
 }
 
-// meaningOf reads words after the names of subcommands that have a row.
+// meaningOf interprets the words after the names of subcommands that have a row.
 func meaningOf(c *shell.Call, words []abstract.Arg) *meaning {
 	m := meaning{sent: sentBy(vocabulary(c), words), change: optionChanges(c, c.Opts.Operands), removes: optionVerb(c) != ""}
 	m.verb, m.object, m.names = operationOf(c, words)
@@ -33,8 +33,7 @@ func meaningOf(c *shell.Call, words []abstract.Arg) *meaning {
 	return &m
 }
 
-// plainWords is the number of the first words that look like none of a path, an
-// address or a setting.
+// plainWords returns the number of leading words that are not paths, addresses or settings.
 func plainWords(words []abstract.Arg) int {
 	for i, a := range words {
 		if i == 3 || !a.Known() || strings.ContainsAny(a.Text, "/@=. ") {
@@ -44,7 +43,7 @@ func plainWords(words []abstract.Arg) int {
 	return len(words)
 }
 
-// sentBy is the noun of what is paid or sent to people: refunds create,
+// sentBy returns the noun of what is paid or sent to people: refunds create,
 // messages:create.
 func sentBy(w *operation.Words, words []abstract.Arg) string {
 	if len(words) == 0 || !words[0].Known() {
@@ -56,7 +55,7 @@ func sentBy(w *operation.Words, words []abstract.Arg) string {
 	return w.Sent(words[0].Text)
 }
 
-// says reports whether one of what rows ask for is meant.
+// says reports whether the words mean one of the things that a row asks for.
 func (m *meaning) says(what string) bool {
 	switch what {
 	case rows.End:
@@ -71,7 +70,7 @@ func (m *meaning) says(what string) bool {
 	return what == rows.Removes && m.removes
 }
 
-// doesMeant notes the effect of what a case has found the words to mean.
+// doesMeant records the effect that the words mean.
 func (r *rowReader) doesMeant(e abstract.RawEffect, to abstract.Arg) {
 	switch m := r.meaning; r.meant {
 	case rows.End:
@@ -85,9 +84,9 @@ func (r *rowReader) doesMeant(e abstract.RawEffect, to abstract.Arg) {
 	}
 }
 
-// operationOf is what the words of a command line say that a tool ends,
-// wherever the verb is among the first of them: instances delete web,
-// delete-db-instance shop, pg:reset. n is the number of words up to the verb.
+// operationOf returns what the words of a command line end, wherever the verb is among the
+// first words: instances delete web, delete-db-instance shop, pg:reset. n is the number of
+// words up to the verb.
 func operationOf(c *shell.Call, words []abstract.Arg) (verb, object string, n int) {
 	w := vocabulary(c)
 	for i, a := range words[:min(len(words), 4)] {
@@ -112,8 +111,8 @@ func operationOf(c *shell.Call, words []abstract.Arg) (verb, object string, n in
 	return "", "", 0
 }
 
-// thingToo reports whether a word that could be an operation names a thing
-// here: auth disable, restore delete, log-analytics workspace delete.
+// thingToo reports whether a word that could be an operation names an object here: auth
+// disable, restore delete, log-analytics workspace delete.
 func thingToo(c *shell.Call, word string, behind []abstract.Arg) bool {
 	first, _, several := strings.Cut(word, "-")
 	if several && listed(c, "thing_starts", first) {
@@ -127,8 +126,8 @@ func endsOf(c *shell.Call, op abstract.Arg) string {
 	return verb
 }
 
-// optionVerb is the end that an option asks for, where the subcommand names
-// none: sync --delete, unlock --remove-all.
+// optionVerb returns the end that an option requests, if the subcommand names none: sync
+// --delete, unlock --remove-all.
 func optionVerb(c *shell.Call) string {
 	for _, opt := range c.Opts.List {
 		first, _, _ := strings.Cut(strings.TrimLeft(opt.Name, "-"), "-")
@@ -139,10 +138,9 @@ func optionVerb(c *shell.Call) string {
 	return ""
 }
 
-// unlisted is a program about which nothing is known but what its words say. A
-// noun and the verb of an end, as clients of services write them (flags delete
-// beta, delete-job nightly), is worth mentioning; `remove x` alone is not, every
-// package manager has it.
+// unlisted handles an unknown program, about which only its words are known. A noun with a
+// verb that ends it, as clients of services use them (flags delete beta, delete-job
+// nightly), matters; `remove x` alone does not, since every package manager has it.
 func unlisted(c *shell.Call) {
 	words := c.Opts.Operands
 	givesSecrets(c)

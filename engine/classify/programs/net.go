@@ -11,7 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// curl fetches URLs, or sends to them what its data options say.
+// curl fetches URLs, or sends its data options to them.
 func curl(c *shell.Call) {
 	o := c.Opts
 	urls := append(o.Operands[:len(o.Operands):len(o.Operands)], o.All("--url")...)
@@ -49,8 +49,8 @@ func curl(c *shell.Call) {
 	}
 }
 
-// detours are the hosts to which curl speaks whatever the host of its URL:
-// proxies, and the addresses that are given for a name.
+// detours returns the hosts that curl contacts regardless of the host in its URL: proxies,
+// and the addresses given for a name.
 func detours(o shell.Options) []abstract.Arg {
 	hosts := o.All("-x", "--proxy", "--preproxy", "--socks4", "--socks4a", "--socks5", "--socks5-hostname")
 	for _, a := range o.All("--connect-to", "--resolve") {
@@ -61,8 +61,8 @@ func detours(o shell.Options) []abstract.Arg {
 	return hosts
 }
 
-// httpMethod reports whether a word is a method: in capitals any, else one of
-// the usual ones.
+// httpMethod reports whether a word is a method: any word in capitals, else one of the
+// usual ones.
 func httpMethod(a abstract.Arg) bool {
 	upper := strings.ToUpper(a.Text)
 	switch upper {
@@ -76,7 +76,7 @@ func readsFiles(c *shell.Call, body []abstract.Arg) bool {
 	return slices.ContainsFunc(body, func(b abstract.Arg) bool { return strings.Contains(b.Text, "@") })
 }
 
-// uploads notes the files that data options name: @file, name=@file, -T file.
+// uploads records the files that data options name: @file, name=@file, -T file.
 func uploads(c *shell.Call, o shell.Options, body []abstract.Arg) {
 	for _, b := range body {
 		_, file, ok := strings.Cut(b.Text, "@")
@@ -108,7 +108,7 @@ func upload(c *shell.Call, file abstract.Arg) {
 	c.Reads(file)
 }
 
-// saves notes the files into which curl writes what it fetches.
+// saves records the files into which curl writes its downloads.
 func saves(c *shell.Call, urls []abstract.Arg) {
 	o := c.Opts
 	dir, inDir := o.Get("--output-dir")
@@ -178,7 +178,7 @@ func wget(c *shell.Call) {
 	c.Out = abstract.Arg{}
 }
 
-// httpie writes the method and the items of the body as operands.
+// httpie parses the method and the items of the body from operands.
 func httpie(c *shell.Call) {
 	operands := c.Opts.Operands
 	r := request{method: "fetch"}
@@ -207,7 +207,7 @@ func httpie(c *shell.Call) {
 	}
 }
 
-// httpItem is an item of a request: Header:value, name==value for the query,
+// httpItem handles an item of a request: Header:value, name==value for the query,
 // name=value and name:=json for the body, name@file.
 func httpItem(c *shell.Call, r *request, item abstract.Arg) {
 	name, value, isField := strings.Cut(item.Text, "=")
@@ -228,8 +228,8 @@ func httpItem(c *shell.Call, r *request, item abstract.Arg) {
 	}
 }
 
-// handsShell runs what a connection is handed to, by the options that the row
-// names: a shell, about which nothing is known, or some other program.
+// handsShell runs the program that is attached to a connection, by the options that the row
+// names: a shell with unknown input, or another program.
 func handsShell(c *shell.Call) {
 	for _, code := range c.Opts.All(c.Words...) {
 		c.Signal(engine.SignalReverseShell)
@@ -242,7 +242,7 @@ func handsShell(c *shell.Call) {
 // flushes finds what empties a store of keys in its own protocol.
 var flushes = engine.Regexp(`(?im)^['"]?(flushall|flushdb|flush_all|swapdb|config\s+set)\b`)
 
-// talks is a connection: what goes in leaves, and what comes out has been fetched.
+// talks handles a connection: its input leaves this machine, and its output was fetched.
 func talks(c *shell.Call) {
 	c.Sends("send", c.Opts.Operand(0))
 	pours(c)
@@ -252,7 +252,7 @@ func talks(c *shell.Call) {
 	c.Out.Taint |= abstract.Fetched
 }
 
-// socat is raw connections from anything to anything.
+// socat connects anything to anything.
 func socat(c *shell.Call) {
 	for _, a := range c.Opts.Operands {
 		kind, rest, _ := strings.Cut(a.Text, ":")
@@ -377,8 +377,8 @@ func lookUp(c *shell.Call) {
 	}
 }
 
-// hostNames are the operands of a lookup that name hosts. The others are what is
-// asked for: +short, MX.
+// hostNames returns the operands of a lookup that name hosts. The others are what is asked
+// for: +short, MX.
 func hostNames(c *shell.Call) []abstract.Arg {
 	return slices.DeleteFunc(slices.Clone(c.Opts.Operands), func(a abstract.Arg) bool {
 		return !tellsOutput(a) && (a.HasPrefix("+") || strings.ToUpper(a.Text) == a.Text && !strings.Contains(a.Text, "."))
@@ -389,7 +389,7 @@ func tellsOutput(a abstract.Arg) bool {
 	return !a.Known() && a.Taint&(abstract.Substituted|abstract.Filed) != 0
 }
 
-// tlsConnects is openssl s_client -connect HOST:PORT.
+// tlsConnects handles openssl s_client -connect HOST:PORT.
 func tlsConnects(c *shell.Call) {
 	if host, ok := c.Opts.Get("-connect"); ok {
 		name, _, _ := strings.Cut(host.Text, ":")
@@ -398,19 +398,19 @@ func tlsConnects(c *shell.Call) {
 	}
 }
 
-// sendsKey is ssh-copy-id.
+// sendsKey handles ssh-copy-id.
 func sendsKey(c *shell.Call) {
 	host := c.Opts.Operand(0)
 	c.Sends("send", remoteHost(host.With(host.Text+":")))
 }
 
-// pours notes that standard input, which is sent, is a file.
+// pours records that standard input, which is sent, is a file.
 func pours(c *shell.Call) {
 	in := c.Shell.Frame.Stdin
 	c.Shell.SignalIf(in != nil && in.Taint&abstract.Filed != 0 && !in.Known(), engine.SignalPipeExternal)
 }
 
-// bucket copies to and from stores of objects.
+// bucket copies to and from object stores.
 func bucket(c *shell.Call) {
 	operands := c.Opts.Operands
 	if len(operands) == 0 {
@@ -438,8 +438,8 @@ func bucket(c *shell.Call) {
 	}
 }
 
-// bucketOpens reports whether a store's tool lets everyone in: acl ch -u
-// AllUsers:R, iam ch allUsers:objectViewer, anonymous set public.
+// bucketOpens reports whether the tool of an object store grants access to everyone: acl ch
+// -u AllUsers:R, iam ch allUsers:objectViewer, anonymous set public.
 func bucketOpens(c *shell.Call, operands []abstract.Arg) bool {
 	if !operands[0].Is("acl", "defacl", "iam", "anonymous", "policy", "setacl") {
 		return false
@@ -455,8 +455,8 @@ func bucketOpens(c *shell.Call, operands []abstract.Arg) bool {
 	return false
 }
 
-// bucketEnds deletes objects, or whole buckets. What is below goes too where a
-// bucket or a folder is named.
+// bucketEnds deletes objects, or whole buckets. Deleting a bucket or a folder also deletes
+// its contents.
 func bucketEnds(c *shell.Call, verb, object string, targets []abstract.Arg) {
 	if verb == "" {
 		verb = "clear"
@@ -473,8 +473,8 @@ func bucketEnds(c *shell.Call, verb, object string, targets []abstract.Arg) {
 	}
 }
 
-// bucketCopy is copy, move and sync. What sync does not find at the source it
-// deletes at the other end, and what is moved is gone from its place.
+// bucketCopy handles copy, move and sync. sync deletes at the destination what is missing
+// at the source, and moved objects are removed from their place.
 func bucketCopy(c *shell.Call, verb abstract.Arg, operands []abstract.Arg) {
 	dest := operands[len(operands)-1]
 	for _, src := range operands[:len(operands)-1] {
@@ -501,7 +501,7 @@ func bucketCopy(c *shell.Call, verb abstract.Arg, operands []abstract.Arg) {
 	}
 }
 
-// nameUpdates is nsupdate: its input changes the records of a zone.
+// nameUpdates handles nsupdate, whose input changes the records of a zone.
 func nameUpdates(c *shell.Call) {
 	in := c.Shell.Frame.Stdin
 	for _, f := range c.Opts.Operands {

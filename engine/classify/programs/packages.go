@@ -11,8 +11,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/tasks"
 )
 
-// installs is the step install: packages are fetched, and their own scripts run
-// unless the step says else.
+// installs handles the step install: packages are fetched, and their scripts run unless the
+// step disables them.
 func (r *rowReader) installs(packages []abstract.Arg, s rows.Step) {
 	from := abstract.FirstOr(r.selected(orVerb(s.On, "program")))
 	downloads(r.Call, from, packages)
@@ -25,7 +25,7 @@ func (r *rowReader) installs(packages []abstract.Arg, s rows.Step) {
 	r.Out.Taint = 0
 }
 
-// downloads notes that packages are fetched.
+// downloads records that packages are fetched.
 func downloads(c *shell.Call, from abstract.Arg, packages []abstract.Arg) {
 	c.Signal(engine.SignalPackageInstall)
 	for _, p := range packages {
@@ -37,14 +37,14 @@ func downloads(c *shell.Call, from abstract.Arg, packages []abstract.Arg) {
 	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "fetch"}, from)
 }
 
-// fromURL reports whether a package is named by where it is.
+// fromURL reports whether a package is given by its location.
 func fromURL(p abstract.Arg) bool {
 	return abstract.IsURL(p) || p.HasPrefix("git+") || p.HasPrefix("github:") || p.HasPrefix("git@") || strings.Contains(p.Text, " @ http") ||
 		strings.Contains(p.Text, "@http") || strings.Contains(p.Text, "@git+") || strings.HasSuffix(p.Text, ".git")
 }
 
-// runsPackage notes that a runner fetches what it runs from a place that it is
-// told, and not by its name from the registry: npx URL, uvx --from git+URL.
+// runsPackage records that a runner fetches what it runs from a given location, rather than
+// by name from the registry: npx URL, uvx --from git+URL.
 func runsPackage(c *shell.Call, w rows.Wrapper, o shell.Options, rest []abstract.Arg) {
 	from := values(o, w.From)
 	if w.Named {
@@ -58,8 +58,8 @@ func runsPackage(c *shell.Call, w rows.Wrapper, o shell.Options, rest []abstract
 	}
 }
 
-// fromGit reports whether a package is a repository: preparing it installs what
-// it needs to build, with scripts, whatever the flags of the install around it.
+// fromGit reports whether a package is a repository: preparing it installs its build
+// dependencies, with scripts, regardless of the flags of the outer install.
 func fromGit(p abstract.Arg) bool {
 	short := strings.Contains(p.Text, "/") && !slices.ContainsFunc([]string{"@", ".", "/", "~", "file:", "link:", "workspace:", "npm:"},
 		p.HasPrefix) && !strings.Contains(p.Text, "@npm:")
@@ -67,8 +67,8 @@ func fromGit(p abstract.Arg) bool {
 	return !archive && (fromURL(p) || short)
 }
 
-// nodeInstall is npm install and what is like it: scripts of packages run unless
-// options say else, and those of a package from a repository whatever they say.
+// nodeInstall handles npm install and similar commands: scripts of packages run unless
+// options disable them, and those of a package from a repository in any case.
 func nodeInstall(c *shell.Call) {
 	packages := c.Opts.Operands[min(1, len(c.Opts.Operands)):]
 	prepares := slices.ContainsFunc(packages, fromGit)
@@ -80,12 +80,12 @@ func nodeInstall(c *shell.Call) {
 	c.Out.Taint = 0
 }
 
-// packageScripts runs what package.json says is run with a subcommand of npm.
+// packageScripts runs the scripts of package.json that belong to a subcommand of npm.
 func packageScripts(c *shell.Call) {
 	tasks.PackageScripts(c, c.Opts.Operand(0), c.Opts.Operands[min(1, len(c.Opts.Operands)):])
 }
 
-// runScript is npm run NAME and npm NAME.
+// runScript handles npm run NAME and npm NAME.
 func runScript(c *shell.Call) {
 	if tasks.PackageScripts(c, c.Opts.Operand(0), c.Opts.Operands[min(1, len(c.Opts.Operands)):]) {
 		return
@@ -97,8 +97,8 @@ func runScript(c *shell.Call) {
 	c.Process()
 }
 
-// installed is the command of a program among the packages of the project, as
-// pnpm and yarn run one whose name is not a script: pnpm prisma migrate reset.
+// installed returns the command of a program among the project's packages, as pnpm and yarn
+// run one if no script has the name: pnpm prisma migrate reset.
 func installed(c *shell.Call) []abstract.Arg {
 	name := c.Opts.Operand(0).Text
 	if name == "" || c.Name != "pnpm" && c.Name != "yarn" {
@@ -119,9 +119,8 @@ func npm(c *shell.Call) {
 	follow(c, manager.Program)
 }
 
-// withoutScripts reports whether the packages' own scripts are kept from
-// running. The last word counts, and npm reads "--ignore-scripts false" as
-// such.
+// withoutScripts reports whether the packages' own scripts are disabled. The last word
+// counts, and npm interprets "--ignore-scripts false" as such.
 func withoutScripts(c *shell.Call) bool {
 	off := false
 	for _, opt := range c.Opts.List {

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// Knowledge is what the shell's machine is handed.
+// Knowledge returns what the shell's machine needs to know about programs.
 func Knowledge(set *rows.Set) shell.Knowledge {
 	return shell.Knowledge{
 		Run:     runProgram,
@@ -32,7 +32,7 @@ func kindOf(set *rows.Set, name string) string {
 	return k.Kind
 }
 
-// runProgram finds out what a program does.
+// runProgram determines what a program does.
 func runProgram(c *shell.Call) shell.Outcome {
 	if service := serviceScript(c); service != nil {
 		return c.Shell.Invoke(service, c.Node)
@@ -73,8 +73,8 @@ func runProgram(c *shell.Call) shell.Outcome {
 	return shell.Outcome{Out: c.Out, Fail: c.Shell.Scope.Dirs}
 }
 
-// serviceScript is the command that does what a script of the system does for a
-// service: /etc/init.d/web stop is service web stop.
+// serviceScript returns the command equivalent to a system script for a service:
+// /etc/init.d/web stop is service web stop.
 func serviceScript(c *shell.Call) []abstract.Arg {
 	name := path.Base(c.Path.Text)
 	if !c.Path.Known() || !slices.Contains(c.Shell.In.Rows.Words("programs.service_scripts"), path.Dir(c.Path.Text)) {
@@ -83,7 +83,7 @@ func serviceScript(c *shell.Call) []abstract.Arg {
 	return slices.Concat([]abstract.Arg{abstract.Word("service"), c.Path.With(name)}, c.Args)
 }
 
-// does notes what a call does by what is known about its program.
+// does records what a call does according to what is known about its program.
 func does(c *shell.Call, k rows.Known) {
 	switch {
 	case hops(c, k.Hops), bareSQL(c):
@@ -102,8 +102,8 @@ func does(c *shell.Call, k rows.Known) {
 	}
 }
 
-// addRows follows the rows that only add. They do not count in each other, so that
-// rows that lead to each other use up nothing.
+// addRows applies the rows that may only add. They do not count in each other, so that rows
+// that refer to each other consume nothing.
 func addRows(c *shell.Call, added []rows.Row) {
 	if len(added) == 0 || c.Shell.Frame.Adding {
 		return
@@ -120,8 +120,8 @@ func addRows(c *shell.Call, added []rows.Row) {
 	c.Shell.Frame.Adding = false
 }
 
-// reveals follows a row that only says what shows secrets. It reads the arguments by
-// itself, and says nothing about what the program is.
+// reveals applies a row that only says what shows secrets. It parses the arguments itself,
+// and says nothing about what the program is.
 func reveals(c *shell.Call, row rows.Program) {
 	own := *c
 	own.Opts = shell.ParseOptions(c.Args, grammar(row))
@@ -129,9 +129,8 @@ func reveals(c *shell.Call, row rows.Program) {
 	follow(&own, rows.Program{Notes: row.Notes})
 }
 
-// adds follows a row that may add to what is known, and take nothing away: it
-// has its own reading of the arguments, and what it says about the output is not
-// heard.
+// adds applies a row that may add to what is known but not remove anything: it parses the
+// arguments itself, and what it says about the output is ignored.
 func adds(c *shell.Call, row rows.Program) {
 	own := *c
 	own.Opts = shell.ParseOptions(c.Args, grammar(row))
@@ -146,15 +145,15 @@ func adds(c *shell.Call, row rows.Program) {
 	}
 }
 
-// notes adds what holds of many programs alike, by their options alone.
+// notes adds what applies to many programs alike, by their options alone.
 func notes(c *shell.Call) {
 	unchecked(c)
 	exposes(c)
 	c.Shell.SignalIf(speaksAsClient(c), engine.SignalGuardTamper)
 }
 
-// asksHelp reports whether a program only prints its help or version. Options
-// after a subcommand count too, unless those of the program have to come first.
+// asksHelp reports whether a program only prints its help or version. Options after a
+// subcommand count too, unless those of the program must come first.
 func asksHelp(c *shell.Call, p rows.Program) bool {
 	if rows.Has(p.Grammar, rows.Own) || len(c.Args) == 0 {
 		return false

@@ -7,7 +7,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// printFiles is cat: what the script has written is printed again.
+// printFiles handles cat: what the script has written is printed again.
 func printFiles(c *shell.Call) {
 	in := c.Shell.Frame.Stdin
 	out := abstract.Arg{}
@@ -41,7 +41,7 @@ func printFiles(c *shell.Call) {
 	c.Out = out
 }
 
-// wanted is what a file holds where something reads the output.
+// wanted returns the contents of a file if something reads the output.
 func wanted(c *shell.Call, file abstract.Arg) (shell.FileCode, bool) {
 	if !c.Shell.Frame.Wants {
 		return shell.FileCode{}, false
@@ -49,7 +49,7 @@ func wanted(c *shell.Call, file abstract.Arg) (shell.FileCode, bool) {
 	return c.Shell.CodeIn(file, "shell")
 }
 
-// hidden is the input of a filter that may hide code: rot13, reversed text. Nil:
+// hidden returns the input of a filter that may hide code: rot13, reversed text. Nil:
 // nothing is known about it.
 func hidden(c *shell.Call) *abstract.Arg {
 	in := c.Shell.Frame.Stdin
@@ -60,7 +60,7 @@ func hidden(c *shell.Call) *abstract.Arg {
 	return in
 }
 
-// reverse is rev.
+// reverse handles rev.
 func reverse(c *shell.Call) {
 	in := hidden(c)
 	if in == nil {
@@ -74,7 +74,7 @@ func reverse(c *shell.Call) {
 	c.Out.Text = strings.Join(lines, "\n")
 }
 
-// translate is tr: one set of characters becomes another one, or goes.
+// translate handles tr: it replaces or deletes a set of characters.
 func translate(c *shell.Call) {
 	in, sets := hidden(c), c.Opts.Operands
 	switch {
@@ -86,8 +86,8 @@ func translate(c *shell.Call) {
 	}
 }
 
-// translated is a text whose characters are replaced by those at the same place of
-// another set, or by its last; without one they go.
+// translated replaces the characters of a set by those at the same position of another set,
+// or by its last one; without another set they are deleted.
 func translated(text, from, to string) string {
 	table, b := map[rune]rune{}, []rune(to)
 	for i, r := range []rune(from) {
@@ -104,7 +104,7 @@ func translated(text, from, to string) string {
 	}, text)
 }
 
-// rangeSet spells out a-z in a set of tr.
+// rangeSet expands a-z in a set of tr.
 func rangeSet(set string) string {
 	set = strings.NewReplacer("[:upper:]", "A-Z", "[:lower:]", "a-z", "[:digit:]", "0-9", `\n`, "\n", `\t`, "\t").Replace(set)
 	r := []rune(set)
@@ -126,7 +126,7 @@ func decodeBase64(c *shell.Call) { decode(c, "base64") }
 
 func decodeHex(c *shell.Call) { decode(c, "hex") }
 
-// decode follows what is decoded where it is known.
+// decode decodes known input.
 func decode(c *shell.Call, kind string) {
 	c.Out.Taint |= abstract.Decoded
 	in, files := c.Shell.Frame.Stdin, c.Opts.Operands
@@ -147,5 +147,5 @@ func decode(c *shell.Call, kind string) {
 	}
 }
 
-// whichProgram is which: it prints where programs are.
+// whichProgram handles which: it prints the locations of programs.
 func whichProgram(c *shell.Call) { c.Out = shell.ProgramPath(c.Opts.Operands) }

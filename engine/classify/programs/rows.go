@@ -12,7 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// grammar is how a row says that arguments are read.
+// grammar returns how arguments are parsed according to a row.
 func grammar(p rows.Program) shell.Program {
 	g := shell.Program{Values: padded(p.Values + " " + p.Persistent + " " + p.Code + " " + p.Scripts), Glued: padded(p.Glued)}
 	g.First = len(p.Subcommands) > 0
@@ -35,7 +35,7 @@ func grammar(p rows.Program) shell.Program {
 	return g
 }
 
-// padded puts a blank before the first word of a list and after the last.
+// padded adds a space before the first word of a list and after the last.
 func padded(words string) string {
 	if strings.TrimSpace(words) == "" {
 		return ""
@@ -43,7 +43,7 @@ func padded(words string) string {
 	return " " + strings.TrimSpace(words) + " "
 }
 
-// rowReader follows a row through one call.
+// rowReader applies a row to one call.
 type rowReader struct {
 	*shell.Call
 	operands []abstract.Arg // after the names of subcommands that have a row
@@ -52,7 +52,7 @@ type rowReader struct {
 	meant    string         // which of it the case has asked for
 }
 
-// follow notes what a row says that a call does.
+// follow records what a call does according to a row.
 func follow(c *shell.Call, p rows.Program) {
 	r := &rowReader{Call: c, operands: c.Opts.Operands}
 	var dirs []abstract.Arg
@@ -62,7 +62,7 @@ func follow(c *shell.Call, p rows.Program) {
 	c.InDirectory(dirs, func() { r.row(p) })
 }
 
-// row follows the row of a program or, below it, of the subcommand that is called.
+// row applies the row of a program, or of the subcommand that is called.
 func (r *rowReader) row(p rows.Program) {
 	r.notes(p.Before)
 	if sub, ok := r.subcommand(p); ok {
@@ -82,8 +82,8 @@ func (r *rowReader) row(p rows.Program) {
 	r.embedded(p)
 }
 
-// asksUsage reports whether a call says nothing but the names of subcommands, and
-// of what they do, and one of the words with which the program says how it is used.
+// asksUsage reports whether a call contains only names of subcommands and operations, and
+// one of the words with which the program prints its usage.
 func (r *rowReader) asksUsage(p rows.Program) bool {
 	names, n := len(r.Subs), len(r.Args)
 	if p.Depth != nil {
@@ -93,7 +93,7 @@ func (r *rowReader) asksUsage(p rows.Program) bool {
 		!slices.ContainsFunc(r.Args[:n-1], func(a abstract.Arg) bool { return a.HasPrefix("-") || !a.Known() })
 }
 
-// notes does what all of the cases say that hold.
+// notes applies all cases whose conditions are true.
 func (r *rowReader) notes(cases []rows.Case) {
 	for _, n := range cases {
 		if r.holds(n) {
@@ -102,7 +102,7 @@ func (r *rowReader) notes(cases []rows.Case) {
 	}
 }
 
-// subcommand goes into the row of the subcommand that is called.
+// subcommand applies the row of the subcommand that is called.
 func (r *rowReader) subcommand(p rows.Program) (sub rows.Program, ok bool) {
 	if len(p.Subcommands) == 0 {
 		return p, false
@@ -129,7 +129,8 @@ func (r *rowReader) subcommand(p rows.Program) (sub rows.Program, ok bool) {
 	return sub, true
 }
 
-// inside is the row of a subcommand with what holds of it by its program's row.
+// inside returns the row of a subcommand with what its program's row says about all
+// subcommands.
 func inside(p, sub rows.Program) rows.Program {
 	if !sub.Does() { // it only says how the arguments are read
 		sub.Cases, sub.Go, sub.Language = p.Cases, p.Go, p.Language
@@ -149,8 +150,8 @@ func inside(p, sub rows.Program) rows.Program {
 	return sub
 }
 
-// enter takes the first operand as a subcommand's name, and those after it
-// apart by its row.
+// enter takes the first operand as a subcommand's name, and parses the following arguments
+// by its row.
 func (r *rowReader) enter(sub rows.Program) {
 	outer, name := r.Opts, r.operands[0]
 	names := outer.Operands[:len(outer.Operands)-len(r.operands)+1]
@@ -161,8 +162,7 @@ func (r *rowReader) enter(sub rows.Program) {
 	r.Subs = append(r.Subs, name.Show())
 }
 
-// talksTo is what a program talks to: a service, or what is in for it on
-// this machine.
+// talksTo returns what a program talks to: a service, or its replacement on this machine.
 func (r *rowReader) talksTo(p rows.Program) abstract.Arg {
 	if at, ok := r.Opts.Get(strings.Fields(p.Endpoint)...); ok && place.Loopback(place.HostOf(at.Value())) {
 		return at
@@ -173,8 +173,8 @@ func (r *rowReader) talksTo(p rows.Program) abstract.Arg {
 	return abstract.Word(p.Service)
 }
 
-// far makes a machine that options name the one where all happens, until what
-// it returns is called.
+// far makes the machine that options name the one where everything happens, until the
+// returned function is called.
 func (r *rowReader) far(options string) (back func()) {
 	frame, host := &r.Shell.Frame, r.Shell.Frame.Host
 	for _, a := range values(r.Opts, options) {
@@ -189,8 +189,8 @@ func (r *rowReader) far(options string) (back func()) {
 	return func() { frame.Host = host }
 }
 
-// reread takes the arguments apart once more, where none of the subcommands is
-// named that have a row: options may follow operands then.
+// reread parses the arguments again if none of the subcommands with a row is named: options
+// may then follow operands.
 func (r *rowReader) reread(p rows.Program) {
 	p.Subcommands = nil
 	if g := grammar(p); !g.First {
@@ -202,7 +202,7 @@ func (r *rowReader) reread(p rows.Program) {
 	}
 }
 
-// cases runs the first case that holds, or else the row's own function.
+// cases applies the first case whose conditions are true, or else the row's own function.
 func (r *rowReader) cases(p rows.Program) {
 	for _, one := range p.Cases {
 		if r.holds(one) {
@@ -218,8 +218,8 @@ func (r *rowReader) cases(p rows.Program) {
 	}
 }
 
-// calls runs the function that a row names, with the words after its name.
-// Without it nothing is known about the call.
+// calls runs the function that a row names, with the words after its name. Without it
+// nothing is known about the call.
 func (r *rowReader) calls(text string) {
 	name, words, _ := strings.Cut(text, " ")
 	r.Words = strings.Fields(words)
@@ -231,7 +231,7 @@ func (r *rowReader) calls(text string) {
 	f(r.Call)
 }
 
-// names enters the operands that say what is done into the list of subcommands.
+// names adds the operands that name an operation to the list of subcommands.
 func (r *rowReader) names(p rows.Program) {
 	asks := func(f func(rows.Case) bool) bool { return slices.ContainsFunc(p.Cases, f) }
 	words, depth := r.operands, 0
@@ -256,10 +256,10 @@ func (r *rowReader) names(p rows.Program) {
 	}
 }
 
-// given reports whether one of the options is among those that a call has.
+// given reports whether a call has one of the options.
 func given(o shell.Options, options string) bool { return o.Has(strings.Fields(options)...) }
 
-// holds reports whether all that a case asks for is there.
+// holds reports whether all conditions of a case are true.
 func (r *rowReader) holds(c rows.Case) bool {
 	r.behind = 0
 	return r.named(c.Sub) && r.called(c.Names) && r.means(c.Means) && (c.Option == "" || given(r.Opts, c.Option)) &&
@@ -267,20 +267,20 @@ func (r *rowReader) holds(c rows.Case) bool {
 		r.worded(c.Words) && r.among(c.Any) && (c.Has == "" || len(r.selected(c.Has)) > 0) && (!c.Bare || len(r.Args) == 0)
 }
 
-// among reports whether one of the operands fits a pattern.
+// among reports whether one of the operands matches a pattern.
 func (r *rowReader) among(patterns string) bool {
 	return patterns == "" || slices.ContainsFunc(r.operands, func(a abstract.Arg) bool {
 		return rows.Fits(strings.Split(patterns, "|"), a.Text)
 	})
 }
 
-// called reports whether the program, or the subcommand whose row this is, was
-// called by one of the names.
+// called reports whether the program, or the subcommand of this row, was called by one of
+// the names.
 func (r *rowReader) called(names string) bool {
 	return names == "" || rows.Has(names, r.Name) || slices.ContainsFunc(r.Subs, func(sub string) bool { return rows.Has(names, sub) })
 }
 
-// means reports whether the words say one of what a case asks for.
+// means reports whether the words mean one of the things that a case asks for.
 func (r *rowReader) means(asked string) bool {
 	for _, what := range strings.Fields(asked) {
 		if r.meaning != nil && r.meaning.says(what) {
@@ -291,7 +291,7 @@ func (r *rowReader) means(asked string) bool {
 	return asked == ""
 }
 
-// named reports whether the first operands are as a case's sub says.
+// named reports whether the first operands match a case's sub.
 func (r *rowReader) named(sub string) bool {
 	patterns := rows.SubPatterns(sub)
 	for _, p := range patterns {
@@ -309,7 +309,7 @@ func (r *rowReader) fits(p rows.SubPattern) bool {
 		if i < len(r.operands) {
 			a = r.operands[i]
 		}
-		if !rows.Fits(words, a.Text) { // of a text that is not known, * stands for that
+		if !rows.Fits(words, a.Text) { // of a text that is unknown, * stands for that
 			return false
 		}
 	}
@@ -340,7 +340,7 @@ func holdsPart(patterns []string, v abstract.Arg) bool {
 	})
 }
 
-// otherwise reports whether an option has a value that is not one of those named.
+// otherwise reports whether an option has a value that is not one of those listed.
 func (r *rowReader) otherwise(values map[string]string) bool {
 	for options, usual := range values {
 		if slices.ContainsFunc(r.Opts.All(strings.Fields(options)...), func(v abstract.Arg) bool {
@@ -360,7 +360,7 @@ func (r *rowReader) counted(operands string) bool {
 	return err == nil && (len(r.operands) == n || more && len(r.operands) > n)
 }
 
-// worded reports whether all words are among the operands, letter case aside.
+// worded reports whether all words are among the operands, ignoring case.
 func (r *rowReader) worded(all []string) bool {
 	if len(all) == 0 {
 		return true
@@ -371,7 +371,7 @@ func (r *rowReader) worded(all []string) bool {
 	})
 }
 
-// selected are the words that a selector selects.
+// selected returns the words that a selector selects.
 func (r *rowReader) selected(text string) []abstract.Arg {
 	list, err := rows.Selectors(text)
 	if err != nil {
@@ -384,8 +384,8 @@ func (r *rowReader) selected(text string) []abstract.Arg {
 	return out
 }
 
-// chosen returns the words that pass the filters of one selector, or else those of
-// the next one.
+// chosen returns the words that pass the filters of one selector, or else those of the next
+// one.
 func (r *rowReader) chosen(s rows.Selector) []abstract.Arg {
 	list := r.every(s)
 	if s.After+s.Like+s.Unlike != "" {
@@ -419,7 +419,7 @@ func like(patterns []string, a abstract.Arg) bool {
 		!a.Known() && slices.ContainsFunc(patterns, func(p string) bool { return p != "number" || number })
 }
 
-// every is what a selector selects, before words are left out of it.
+// every returns what a selector selects, before filtering.
 func (r *rowReader) every(s rows.Selector) []abstract.Arg {
 	n := len(r.operands)
 	switch s.Kind {
@@ -458,7 +458,7 @@ func (r *rowReader) every(s rows.Selector) []abstract.Arg {
 	return []abstract.Arg{abstract.UnknownArg()}
 }
 
-// text is a text of the row, filled in.
+// text returns a text of the row, filled in.
 func (r *rowReader) text(text string) abstract.Arg {
 	text = strings.ReplaceAll(text, "$program", r.Name)
 	if below, ok := strings.CutPrefix(text, "~"); ok {

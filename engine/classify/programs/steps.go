@@ -12,7 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// steps does what a case says.
+// steps applies the steps of a case.
 func (r *rowReader) steps(c rows.Case) {
 	for _, s := range c.Do {
 		if (s.If == "" || given(r.Opts, s.If)) && (s.Unless == "" || !given(r.Opts, s.Unless)) {
@@ -21,7 +21,7 @@ func (r *rowReader) steps(c rows.Case) {
 	}
 }
 
-// step does one thing that a row says.
+// step applies one step of a row.
 func (r *rowReader) step(s rows.Step) {
 	key, value := s.Op()
 	e := r.effect(s)
@@ -58,7 +58,7 @@ func (r *rowReader) step(s rows.Step) {
 	}
 }
 
-// runs does what a step says that is not an effect by itself.
+// runs applies what a step says that is not an effect by itself.
 func (r *rowReader) runs(key, value string, s rows.Step) {
 	switch key {
 	case "signal":
@@ -100,7 +100,7 @@ func orVerb(verb, usual string) string {
 	return verb
 }
 
-// effect is what a step says about the effect that it stands for.
+// effect returns what a step says about its effect.
 func (r *rowReader) effect(s rows.Step) abstract.RawEffect {
 	all := s.Recursive == rows.Usual && everything(r.Call)
 	e := abstract.RawEffect{Verb: s.Verb, Object: r.object(s.Object), Recursive: all || r.flag(s.Recursive), Forced: r.flag(s.Forced),
@@ -115,12 +115,12 @@ func (r *rowReader) effect(s rows.Step) abstract.RawEffect {
 	return e
 }
 
-// flag reads a key that is true, or the options that make it so.
+// flag evaluates a key that is true, or the options that make it so.
 func (r *rowReader) flag(value string) bool {
 	return value == "true" || value != "" && given(r.Opts, value)
 }
 
-// object is the kind of thing that a step names; $0 stands for the first operand.
+// object returns the kind of object that a step names; $0 stands for the first operand.
 func (r *rowReader) object(text string) string {
 	if text == "$noun" && r.meaning != nil {
 		return r.meaning.object
@@ -131,7 +131,7 @@ func (r *rowReader) object(text string) string {
 	return text
 }
 
-// numbered is the operand that $0 stands for.
+// numbered returns the operand that $0 stands for.
 func (r *rowReader) numbered(text string) (a abstract.Arg, ok bool) {
 	if len(text) != 2 || text[0] != '$' {
 		return a, false
@@ -142,8 +142,7 @@ func (r *rowReader) numbered(text string) (a abstract.Arg, ok bool) {
 	return a, true
 }
 
-// targets are the words that a selector selects, with what a step says that
-// follows them.
+// targets returns the words that a selector selects, with the step's suffix.
 func (r *rowReader) targets(selector string, s rows.Step) []abstract.Arg {
 	list := r.selected(selector)
 	if s.Suffix == "" {
@@ -160,7 +159,7 @@ func (r *rowReader) targets(selector string, s rows.Step) []abstract.Arg {
 	return list
 }
 
-// sized reports how many bytes are written, or are left.
+// sized sets how many bytes are written, or left.
 func (r *rowReader) sized(e abstract.RawEffect, selector string) abstract.RawEffect {
 	if selector == "" {
 		return e
@@ -180,7 +179,7 @@ func lastOf(list []abstract.Arg) abstract.Arg {
 	return list[len(list)-1]
 }
 
-// does notes an effect whose verb a step gives.
+// does records an effect with the step's verb.
 func (r *rowReader) does(key, verb string, s rows.Step, e abstract.RawEffect) {
 	e.Verb = verb
 	if verb == "$sub" && len(r.Subs) > 0 {
@@ -227,7 +226,7 @@ func (r *rowReader) does(key, verb string, s rows.Step, e abstract.RawEffect) {
 	r.Emit(e, targets...)
 }
 
-// reads notes that files are read. What a process substitution prints flows on.
+// reads records that files are read. The output of a process substitution is passed on.
 func (r *rowReader) reads(e abstract.RawEffect, files []abstract.Arg) {
 	for _, f := range files {
 		if f.From != nil {
@@ -247,7 +246,7 @@ func (r *rowReader) reads(e abstract.RawEffect, files []abstract.Arg) {
 	}
 }
 
-// prints is what a row says about standard output.
+// prints applies what a row says about standard output.
 func (r *rowReader) prints(what, on string) {
 	switch what {
 	case "names":
@@ -269,8 +268,8 @@ func (r *rowReader) prints(what, on string) {
 	}
 }
 
-// printParts is the output of a program that picks lines of files, or of its
-// input: as well known as the whole of them.
+// printParts handles the output of a program that selects lines of files, or of its input:
+// it is as well known as their whole contents.
 func (r *rowReader) printParts(files []abstract.Arg) {
 	in := r.Shell.Frame.Stdin
 	switch {
@@ -312,8 +311,7 @@ func (r *rowReader) as(name string) {
 	r.Opts.List, r.Opts.Flags = slices.Concat(r.Opts.List, inner.Opts.List), slices.Concat(r.Opts.Flags, inner.Opts.Flags)
 }
 
-// starts runs what a row says that is run. A row that leads back to itself comes
-// to an end.
+// starts runs what a row says is run. A row that leads back to itself ends.
 func (r *rowReader) starts(f func() shell.Outcome) shell.Outcome {
 	if r.Shell.Frame.Depth >= shell.MaxDepth {
 		r.Shell.OverBudget(r.Name)
@@ -340,13 +338,13 @@ func (r *rowReader) code(selector, language string) {
 	}
 }
 
-// script runs a file as the shell would that is told its name.
+// script runs a file as the shell would that is given its name.
 func (r *rowReader) script(file abstract.Arg) {
 	r.starts(func() shell.Outcome { return r.Shell.Invoke([]abstract.Arg{abstract.Word("sh"), file}, r.Node) })
 }
 
-// embedded runs what the arguments hold that a row says is run: command lines in
-// options, scripts, a command among the operands.
+// embedded runs code in the arguments according to a row: command lines in options,
+// scripts, a command among the operands.
 func (r *rowReader) embedded(p rows.Program) {
 	if p.Language == "" {
 		r.code(orVerb(p.Code, "--"), "")
@@ -366,8 +364,8 @@ func (r *rowReader) embedded(p rows.Program) {
 	}
 }
 
-// ends is the end of something at a service: of what kind it is, whether all
-// that is in it or of its kind goes too, and whether nobody is asked before.
+// ends records the end of something at a service: its kind, whether everything in it or of
+// its kind is affected, and whether confirmation is skipped.
 func ends(c *shell.Call, verb, object string, all, confirmed bool, target abstract.Arg) {
 	if !place.Loopback(place.HostOf(target.Value())) {
 		c.Signal(engine.SignalInfraDelete)

@@ -135,7 +135,7 @@ func seeksInInput(c *shell.Call) {
 }
 
 // namesGuardFiles reports that the names of the client's settings are among
-// those of files that hold a text, where that text is the guard's name.
+// those of files that contain a text, where that text is the guard's name.
 func namesGuardFiles(c *shell.Call) {
 	words := behindSubs(c)
 	patterns := append(c.Opts.All("-e", "--regexp"), words[:min(1, len(words))]...)
@@ -161,7 +161,7 @@ func namesGuardFiles(c *shell.Call) {
 	}
 }
 
-// holdsFile reports whether a folder holds a file, as far as can be seen.
+// holdsFile reports whether a folder contains a file, as far as can be seen.
 func holdsFile(c *shell.Call, dir abstract.Arg, name string) bool {
 	if c.Shell.In.ListDir == nil {
 		return name == "settings.json"

@@ -85,7 +85,7 @@ func says(text string, phrases []string) bool {
 	return slices.ContainsFunc(phrases, func(p string) bool { return saysOnce(text, p) })
 }
 
-// saysOnce reports whether a text holds a phrase that is not part of a longer
+// saysOnce reports whether a text contains a phrase that is not part of a longer
 // number or word at the end at which it has a digit: "error 401", not "error
 // 4013".
 func saysOnce(text, p string) bool {

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Class is a set of characters of ASCII.
+// Class is a set of ASCII characters.
 type Class [256]bool
 
 // Has reports whether a byte is in the class.
@@ -20,7 +20,7 @@ const (
 	small   = "abcdefghijklmnopqrstuvwxyz"
 )
 
-// classes are the names of characters, as forms of tokens use them.
+// classes are the names of characters that forms of tokens use.
 var classes = []struct{ name, chars string }{
 	{"digit", digits},
 	{"lower_hex", digits + "abcdef"},
@@ -32,8 +32,8 @@ var classes = []struct{ name, chars string }{
 	{"base64", digits + capital + small + "_-+/="},
 }
 
-// ParseClass reads the name of a class, with more characters after a plus:
-// alnum, token+:.
+// ParseClass parses the name of a class, with additional characters after a plus: alnum,
+// token+:.
 func ParseClass(text string) (*Class, error) {
 	if c := plainClasses()[text]; c != nil {
 		return c, nil
@@ -45,7 +45,7 @@ func ParseClass(text string) (*Class, error) {
 	return classOf(chars), nil
 }
 
-// plainClasses are those with a name alone, as most forms have them.
+// plainClasses are those without additional characters, as most forms use them.
 var plainClasses = sync.OnceValue(func() map[string]*Class {
 	all := map[string]*Class{}
 	for _, c := range classes {
@@ -84,8 +84,8 @@ func charsOf(text string) (string, error) {
 	return "", fmt.Errorf("unknown characters %q: expected one of %s, with further characters after a plus", text, strings.Join(names, ", "))
 }
 
-// Specimen returns a text with made characters where {alnum 24} stands. The same
-// text has the same specimen.
+// Specimen replaces {alnum 24} in a text by generated characters. The same text always has
+// the same specimen.
 func Specimen(text string) (string, error) {
 	var b strings.Builder
 	for n := uint64(1); ; n++ {
@@ -106,8 +106,7 @@ func Specimen(text string) (string, error) {
 	}
 }
 
-// made returns characters that look issued: of each class that there is one at
-// least.
+// made returns characters that look issued: at least one of each class.
 func made(seed uint64, text string, n int, chars string) string {
 	h := fnv.New64a()
 	h.Write([]byte(text))

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Find parses the rows of a folder that one name has: those of patterns that end
-// in *, then those of the name itself, each in the order of layers, files and
-// lines. No other row is parsed.
+// Find parses the rows of a folder that apply to a name: first those of patterns that end
+// in *, then those of the name itself, each in the order of layers, files and lines. No
+// other row is parsed.
 func Find[T any](s *Set, folder, name string) ([]Entry[T], error) {
 	if s == nil {
 		return nil, nil
@@ -30,7 +30,7 @@ func Find[T any](s *Set, folder, name string) ([]Entry[T], error) {
 	return list, nil
 }
 
-// Where returns where the rows of a folder are written that a name has.
+// Where returns the places of the rows of a folder that apply to a name.
 func (s *Set) Where(folder, name string) []Place {
 	if s == nil {
 		return nil
@@ -42,7 +42,7 @@ func (s *Set) Where(folder, name string) []Place {
 	return places
 }
 
-// NamesIn lists the names of the rows of a folder, patterns that end in * too.
+// NamesIn lists the names of the rows of a folder, including patterns that end in *.
 func (s *Set) NamesIn(folder string) []string {
 	if s == nil {
 		return nil
@@ -50,28 +50,28 @@ func (s *Set) NamesIn(folder string) []string {
 	return slices.Sorted(maps.Keys(s.folder(folder).exact))
 }
 
-// HasRow reports whether a row of a folder has this very name.
+// HasRow reports whether a row of a folder has exactly this name.
 func (s *Set) HasRow(folder, name string) bool {
 	return s != nil && s.folder(folder).exact[name] != nil
 }
 
 // folderBlock is the text of a row of a folder.
 type folderBlock struct {
-	key   string // by which what it says is kept
+	key   string // key of the parsed row in the cache
 	named []string
 	place Place
 	adds  bool
 	text  string
 }
 
-// folderIndex are the rows of a folder by their names.
+// folderIndex contains the rows of a folder by their names.
 type folderIndex struct {
 	all      []*folderBlock
 	exact    map[string][]*folderBlock
 	patterns []*folderBlock
 }
 
-// of returns the blocks that speak of a name.
+// of returns the blocks that apply to a name.
 func (f *folderIndex) of(name string) []*folderBlock {
 	var list []*folderBlock
 	for _, b := range f.patterns {

@@ -1,7 +1,7 @@
 package rows
 
-// Functions lists the functions in Go that a row may name, for what rows cannot
-// say. They are in the package programs.
+// Functions lists the Go functions that a row may name for what rows cannot express. They
+// are in the package programs.
 func Functions() []string {
 	return []string{
 		"aimsAtLines", "ansible", "at", "awk", "awsCopy", "bindMount", "browse", "bucket", "bwrap", "commandFiles", "composed",

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Page describes all programs that rows say something about, in Markdown: what each
-// does, by file, and then the names of those that are known from facts of others.
+// Page describes in Markdown all programs with rows: what each does, by file, followed by
+// the names of those that are known only from facts of other sources.
 func Page(s *Set) (string, error) {
 	all, err := All[Program](s, ProgramsFolder)
 	if err != nil {
@@ -46,7 +46,7 @@ The programs that the built-in policy knows; [teaching.md](teaching.md) explains
 
 func quotedNames(names []string) string { return "`" + strings.Join(names, "` `") + "`" }
 
-// takers counts the options with a value, those of subcommands too.
+// takers counts the options with a value, including those of subcommands.
 func (p Program) takers() int {
 	n := len(strings.Fields(p.Values)) + len(strings.Fields(p.Persistent)) + len(strings.Fields(p.Code)) + len(strings.Fields(p.Scripts))
 	for _, sub := range p.Subcommands {
@@ -55,7 +55,7 @@ func (p Program) takers() int {
 	return n
 }
 
-// summary says in a few words what a row says that a program does.
+// summary describes in a few words what a program does according to its row.
 func (p Program) summary() []string {
 	var words []string
 	add := func(word string) {
@@ -99,7 +99,7 @@ func (p Program) summary() []string {
 	return words
 }
 
-// summary says in a word what a step does.
+// summary describes a step in a word.
 func (s Step) summary() string {
 	switch key, value := s.Op(); key {
 	case "end", "network", "system", "process":

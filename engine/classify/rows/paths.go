@@ -2,46 +2,46 @@ package rows
 
 import "strings"
 
-// Paths is a row of places/: which paths are of a class, by the names in them
-// alone. The row is called as the class is; the row packages says which folders
-// hold packages of other people.
+// Paths is a row of places/: the paths that belong to a class, judged by their names
+// alone. The row has the name of the class; the row packages lists folders with
+// third-party packages.
 //
 //	credential:
 //	  home: .shopcfg
 //	  examples: {match: [~/.shopcfg/token]}
 //
-// Lists are texts in which spaces separate the names; a backslash keeps a blank.
-// Letter case means nothing, apart from names that have a capital themselves. A *
-// stands for any characters, ? for one, [a-z] for one of a set, {a,b} for one of
-// several texts; none of them for a slash.
+// Lists are texts in which spaces separate the names; a backslash escapes a space.
+// Case is ignored, except in names that contain a capital letter. A * matches any
+// characters, ? one character, [a-z] one of a set, {a,b} one of several texts; none of
+// them matches a slash.
 //
-// A path is meant by a row, or by an entry of also, if one of the keys names to
-// packages says so and except does not.
+// A row, or an entry of also, matches a path if one of the keys from names to packages
+// does and except does not.
 type Paths struct {
 	About      string `json:"about,omitempty" yaml:"about"`
 	Names      string `json:"names,omitempty" yaml:"names"`           // the last name
-	Extensions string `json:"extensions,omitempty" yaml:"extensions"` // what the last name ends in, with the dot and something before it
+	Extensions string `json:"extensions,omitempty" yaml:"extensions"` // suffix of the last name, with the dot and something before it
 	Ends       string `json:"ends,omitempty" yaml:"ends"`             // the last names: .vscode/settings.json
-	Home       string `json:"home,omitempty" yaml:"home"`             // files and folders in a home directory, and what is below
-	System     string `json:"system,omitempty" yaml:"system"`         // absolute paths, and what is below
-	Folders    string `json:"folders,omitempty" yaml:"folders"`       // any name in the path, or several in a row: .github/workflows
-	Inside     string `json:"inside,omitempty" yaml:"inside"`         // the same, of the folders above the last name
+	Home       string `json:"home,omitempty" yaml:"home"`             // files and folders in a home directory, and everything below them
+	System     string `json:"system,omitempty" yaml:"system"`         // absolute paths, and everything below them
+	Folders    string `json:"folders,omitempty" yaml:"folders"`       // any name in the path, or several consecutive ones: .github/workflows
+	Inside     string `json:"inside,omitempty" yaml:"inside"`         // the same, for the folders above the last name
 	Parts      string `json:"parts,omitempty" yaml:"parts"`           // a part of the last name, between dots
-	Packages   bool   `json:"packages,omitempty" yaml:"packages"`     // all that is in packages of other people
+	Packages   bool   `json:"packages,omitempty" yaml:"packages"`     // everything in third-party packages
 
-	Below    string `json:"below,omitempty" yaml:"below"`         // folders, inside, packages: only where one of these names is below the last of them
-	NotBelow string `json:"not_below,omitempty" yaml:"not_below"` // folders, inside, packages: not where one of these does
+	Below    string `json:"below,omitempty" yaml:"below"`         // folders, inside, packages: only if one of these names is below the last of them
+	NotBelow string `json:"not_below,omitempty" yaml:"not_below"` // folders, inside, packages: not if one of these names is
 
 	Workspace bool          `json:"workspace,omitempty" yaml:"workspace"` // in the workspace only
-	Except    *Paths        `json:"except,omitempty" yaml:"except"`       // not what is meant by this; that of a row holds for its also, too
-	Also      []Paths       `json:"also,omitempty" yaml:"also"`           // what else is meant, with exceptions of its own
-	Decides   *Paths        `json:"decides,omitempty" yaml:"decides"`     // agent_config: which of the files say what the agent may do
-	Replace   bool          `json:"replace,omitempty" yaml:"replace"`     // nothing of the rows below counts any more
+	Except    *Paths        `json:"except,omitempty" yaml:"except"`       // paths that do not match; the exceptions of a row also apply to its also
+	Also      []Paths       `json:"also,omitempty" yaml:"also"`           // further paths, with exceptions of their own
+	Decides   *Paths        `json:"decides,omitempty" yaml:"decides"`     // agent_config: the files among these that decide what the agent may do
+	Replace   bool          `json:"replace,omitempty" yaml:"replace"`     // the rows of lower layers no longer apply
 	Examples  *PathExamples `json:"examples,omitempty" yaml:"examples"`
 }
 
-// PathExamples are paths that are of a row's class, and others. A relative one
-// is in the workspace, one that begins with ~ in a home directory.
+// PathExamples are paths that belong to a row's class, and paths that do not. A relative
+// path is in the workspace, one that starts with ~ in a home directory.
 type PathExamples struct {
 	Match   []string `json:"match,omitempty" yaml:"match"`
 	NoMatch []string `json:"no_match,omitempty" yaml:"no_match"`
@@ -50,19 +50,19 @@ type PathExamples struct {
 // Packages is the row of places/ that is not a class.
 const Packages = "packages"
 
-// Says reports whether a row or an entry of it means any path.
+// Says reports whether a row or an entry of it matches any path.
 func (p Paths) Says() bool {
 	return p.Names+p.Extensions+p.Ends+p.Home+p.System+p.Folders+p.Inside+p.Parts != "" || p.Packages
 }
 
-// Lists returns the lists of an entry by their keys.
+// Lists returns the lists of an entry by key.
 func (p Paths) Lists() map[string]string {
 	return map[string]string{"names": p.Names, "extensions": p.Extensions, "ends": p.Ends, "home": p.Home, "system": p.System,
 		"folders": p.Folders, "inside": p.Inside, "parts": p.Parts, "below": p.Below, "not_below": p.NotBelow}
 }
 
-// List splits a list of names at its spaces. A backslash keeps the blank after
-// it: library/application\ support.
+// List splits a list of names at its spaces. A backslash keeps the space after it:
+// library/application\ support.
 func List(text string) []string {
 	if !strings.Contains(text, `\ `) {
 		return strings.Fields(text)
@@ -74,7 +74,7 @@ func List(text string) []string {
 	return names
 }
 
-// Alternatives writes out the texts in braces: *.{a,b} is *.a and *.b.
+// Alternatives expands the texts in braces: *.{a,b} is *.a and *.b.
 func Alternatives(pattern string) []string {
 	before, rest, some := strings.Cut(pattern, "{")
 	inner, after, closed := strings.Cut(rest, "}")

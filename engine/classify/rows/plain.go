@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// plain reads some keys of a block: values that are plain texts, or lists of
-// them with one a line. So nearly all rows are written, and they are read many
-// times faster than the parser of YAML reads them. Where anything else is in
-// the block, ok is false, and that parser reads it.
+// plain reads some keys of a block whose values are plain texts, or lists with one plain
+// text per line. Nearly all rows have this form, and reading them this way is many times
+// faster than parsing YAML. If the block contains anything else, ok is false and the YAML
+// parser reads it.
 func plain(text string, keys ...string) (values plainValues, ok bool) {
 	first, rest, _ := strings.Cut(text, "\n")
 	if !strings.HasSuffix(strings.TrimRight(first, "\r"), ":") || strings.ContainsAny(first, "\"'#?&*!{[") ||
@@ -34,7 +34,7 @@ func plain(text string, keys ...string) (values plainValues, ok bool) {
 	return r.values, true
 }
 
-// plainValues are the values of keys that were asked for.
+// plainValues are the values of the requested keys.
 type plainValues struct {
 	keys  []string
 	lists [][]string
@@ -49,11 +49,11 @@ func (v plainValues) text(key string) string { return strings.Join(v.list(key), 
 // plainReader reads the lines of a block.
 type plainReader struct {
 	values plainValues
-	at     int // which of the keys the last line with one had; below 0: another one
+	at     int // index of the key in the last line with one; below 0: another key
 	inKey  bool
-	seen   string // the names of keys, each with a blank after it
+	seen   string // the names of the keys so far, each followed by a space
 	list   bool   // the value of the key is a list
-	closed bool   // an empty line follows the last one
+	closed bool   // the last line is followed by an empty one
 }
 
 func (r *plainReader) line(line string) bool {
@@ -102,7 +102,7 @@ func (r *plainReader) begin(body string) bool {
 	return ok
 }
 
-// more reads a line that goes on with a value.
+// more reads a line that continues a value.
 func (r *plainReader) more(body string, indent int) bool {
 	item, isItem := strings.CutPrefix(body, "- ")
 	have := r.values.lists[r.at]
@@ -122,7 +122,7 @@ func (r *plainReader) more(body string, indent int) bool {
 	return true
 }
 
-// memberOf is the value in a line of a list or a mapping.
+// memberOf returns the value in a line of a list or a mapping.
 func memberOf(body string) string {
 	for {
 		rest, ok := strings.CutPrefix(body, "- ")
@@ -137,8 +137,8 @@ func memberOf(body string) string {
 	return strings.TrimSuffix(body, ":")
 }
 
-// plainText is the text of a scalar that ends in its line and holds nothing that
-// means something else in YAML.
+// plainText returns the text of a scalar that ends in its line and contains nothing with a
+// special meaning in YAML.
 func plainText(s string) (string, bool) {
 	if s == "" {
 		return "", true

@@ -6,64 +6,64 @@ import (
 	"strings"
 )
 
-// Program is a row: what is known about a program, or about one of its subcommands.
-// Lists of words are texts in which spaces separate the words.
+// Program is a row: what is known about a program, or about one of its subcommands. Lists
+// of words are texts in which spaces separate the words.
 type Program struct {
 	About       string             `json:"about,omitempty" yaml:"about"`             // what the program is, for the page of all programs
-	Kind        string             `json:"kind,omitempty" yaml:"kind"`               // what others ask for: agent, database, terminal
-	Checks      string             `json:"checks,omitempty" yaml:"checks"`           // it looks whether the work is good: true, or with one of these words; like does not bring it along
-	Like        string             `json:"like,omitempty" yaml:"like"`               // another program: what this row does not say is as in that one's
-	Service     string             `json:"service,omitempty" yaml:"service"`         // what it talks to; absent: it is called as the program is
-	Endpoint    string             `json:"endpoint,omitempty" yaml:"endpoint"`       // options whose value is in for the service, where that is on this machine
-	Daemon      string             `json:"daemon,omitempty" yaml:"daemon"`           // options whose value is the machine on which all of it happens
+	Kind        string             `json:"kind,omitempty" yaml:"kind"`               // kind of program that rules ask for: agent, database, terminal
+	Checks      string             `json:"checks,omitempty" yaml:"checks"`           // it checks the work: true, or with one of these words; not inherited through like
+	Like        string             `json:"like,omitempty" yaml:"like"`               // another program, whose row applies to everything that this row omits
+	Service     string             `json:"service,omitempty" yaml:"service"`         // what it talks to; absent: the name of the program
+	Endpoint    string             `json:"endpoint,omitempty" yaml:"endpoint"`       // options whose value replaces the service if it is an address of this machine
+	Daemon      string             `json:"daemon,omitempty" yaml:"daemon"`           // options whose value is the machine on which everything happens
 	Optional    string             `json:"optional,omitempty" yaml:"optional"`       // words before a subcommand that change nothing: docker container
 	Values      string             `json:"values,omitempty" yaml:"values"`           // options whose value is the next word; * for a subcommand: those of the row *
 	Glued       string             `json:"glued,omitempty" yaml:"glued"`             // options whose value, if they have one, is in the same word
-	Flags       string             `json:"flags,omitempty" yaml:"flags"`             // options without one, whatever the program or the row that it is like says
-	Persistent  string             `json:"persistent,omitempty" yaml:"persistent"`   // options with a value that all subcommands know too
-	Grammar     string             `json:"grammar,omitempty" yaml:"grammar"`         // of first, long, literal, letters, exact, undashed and own
-	Dir         string             `json:"dir,omitempty" yaml:"dir"`                 // options whose value is the directory in which it works
-	Language    string             `json:"language,omitempty" yaml:"language"`       // it runs code in this language, where no case holds
-	ReadsOnly   bool               `json:"reads_only,omitempty" yaml:"reads_only"`   // does no more than read the files that it names
-	Depth       *int               `json:"depth,omitempty" yaml:"depth"`             // how many operands name what is done; absent: as far as cases ask for them
+	Flags       string             `json:"flags,omitempty" yaml:"flags"`             // options without a value, whatever the program's row or the row in like says
+	Persistent  string             `json:"persistent,omitempty" yaml:"persistent"`   // options with a value that all subcommands accept too
+	Grammar     string             `json:"grammar,omitempty" yaml:"grammar"`         // any of first, long, literal, letters, exact, undashed and own
+	Dir         string             `json:"dir,omitempty" yaml:"dir"`                 // options whose value is the working directory
+	Language    string             `json:"language,omitempty" yaml:"language"`       // it runs code in this language if no case applies
+	ReadsOnly   bool               `json:"reads_only,omitempty" yaml:"reads_only"`   // it only reads the files that it names
+	Depth       *int               `json:"depth,omitempty" yaml:"depth"`             // number of operands that name an operation; absent: as many as cases ask for
 	DryRun      string             `json:"dry_run,omitempty" yaml:"dry_run"`         // options with which it only shows what it would do
-	Usage       string             `json:"usage,omitempty" yaml:"usage"`             // words with which, alone after the names of subcommands, it only says how it is used
-	Wraps       *Wrapper           `json:"wraps,omitempty" yaml:"wraps"`             // it runs the command among its arguments
+	Usage       string             `json:"usage,omitempty" yaml:"usage"`             // words that only print usage if nothing but names of subcommands comes before them
+	Wraps       *Wrapper           `json:"wraps,omitempty" yaml:"wraps"`             // it runs the command in its arguments
 	Hops        []Hop              `json:"hops,omitempty" yaml:"hops"`               // it runs code on another machine or in a container
 	Code        string             `json:"code,omitempty" yaml:"code"`               // options whose value is a command line
 	Scripts     string             `json:"scripts,omitempty" yaml:"scripts"`         // options whose value is a script that is run
-	Runs        *int               `json:"runs,omitempty" yaml:"runs"`               // operands from here on are a command that is run
+	Runs        *int               `json:"runs,omitempty" yaml:"runs"`               // operands from this one on are a command that is run
 	Script      *int               `json:"script,omitempty" yaml:"script"`           // this operand is a script that is run
-	Dangerous   string             `json:"dangerous,omitempty" yaml:"dangerous"`     // options that its authors mark as dangerous; true: whatever it is given
-	Before      []Case             `json:"before,omitempty" yaml:"before"`           // all that hold count, before the case that does
-	Notes       []Case             `json:"notes,omitempty" yaml:"notes"`             // the same after it; those of a program hold for its subcommands
-	Cases       []Case             `json:"cases,omitempty" yaml:"cases"`             // the first that holds says what is done
-	Subcommands map[string]Program `json:"subcommands,omitempty" yaml:"subcommands"` // by their names
-	Go          string             `json:"go,omitempty" yaml:"go"`                   // where no case holds: a function in Go for what rows cannot say
-	Replace     bool               `json:"replace,omitempty" yaml:"replace"`         // nothing of the base layer's row holds any more
+	Dangerous   string             `json:"dangerous,omitempty" yaml:"dangerous"`     // options that its authors mark as dangerous; true: regardless of its arguments
+	Before      []Case             `json:"before,omitempty" yaml:"before"`           // all that apply, before the first case that applies
+	Notes       []Case             `json:"notes,omitempty" yaml:"notes"`             // the same after it; those of a program also apply to its subcommands
+	Cases       []Case             `json:"cases,omitempty" yaml:"cases"`             // the first that applies says what the program does
+	Subcommands map[string]Program `json:"subcommands,omitempty" yaml:"subcommands"` // subcommands by name
+	Go          string             `json:"go,omitempty" yaml:"go"`                   // if no case applies: a Go function for what rows cannot express
+	Replace     bool               `json:"replace,omitempty" yaml:"replace"`         // the base layer's row no longer applies
 	Examples    []Example          `json:"examples,omitempty" yaml:"examples"`
 }
 
-// Case is what a call does if its conditions hold, all of them.
+// Case is what a call does if all of its conditions are true.
 type Case struct {
-	Sub      string            `json:"sub,omitempty" yaml:"sub"`           // the first operands: words, a|b for one of several, * for any text, - for none; alternatives after commas
+	Sub      string            `json:"sub,omitempty" yaml:"sub"`           // the first operands: words, a|b for one of several, * for any text, - for none; alternatives are separated by commas
 	Names    string            `json:"names,omitempty" yaml:"names"`       // the program, or the subcommand of this row, was called by one of these names
-	Means    string            `json:"means,omitempty" yaml:"means"`       // the words that are given say one of these: end, read, send, change, option
+	Means    string            `json:"means,omitempty" yaml:"means"`       // the words of the call mean one of these: end, read, send, change, option
 	Option   string            `json:"option,omitempty" yaml:"option"`     // one of these options is given
 	Without  string            `json:"without,omitempty" yaml:"without"`   // none of these options is given
-	Value    map[string]string `json:"value,omitempty" yaml:"value"`       // options by the values of which one is given: a|b, a*, *a*, - for an option without one
-	Other    map[string]string `json:"other,omitempty" yaml:"other"`       // options by values; another one is given, or one that is not known
+	Value    map[string]string `json:"value,omitempty" yaml:"value"`       // options with values of which one is given: a|b, a*, *a, - for an option without one
+	Other    map[string]string `json:"other,omitempty" yaml:"other"`       // options with values; another value is given, or an unknown one
 	Words    []string          `json:"words,omitempty" yaml:"words"`       // all of these are among the operands: a|b for one of several
-	Any      string            `json:"any,omitempty" yaml:"any"`           // one operand at least is one of these: a|b, * for any text, number
+	Any      string            `json:"any,omitempty" yaml:"any"`           // at least one operand is one of these: a|b, * for any text, number
 	Has      string            `json:"has,omitempty" yaml:"has"`           // a selector that selects something
-	Bare     bool              `json:"bare,omitempty" yaml:"bare"`         // there is no argument at all
-	Operands string            `json:"operands,omitempty" yaml:"operands"` // how many operands there are: 2, or 2+ for at least 2
+	Bare     bool              `json:"bare,omitempty" yaml:"bare"`         // there are no arguments at all
+	Operands string            `json:"operands,omitempty" yaml:"operands"` // number of operands: 2, or 2+ for at least 2
 	Do       []Step            `json:"do" yaml:"do"`
 }
 
-// Step is one thing that a case says: exactly one of the keys up to go, and how.
-// Those from read to takes have a selector of words as their value; network,
-// system, process and end have a verb, and on says what they concern.
+// Step is one thing that a case does: exactly one of the keys up to go, and details. The
+// values of the keys from read to takes are selectors of words; network, system, process
+// and end have a verb, and on selects their object.
 type Step struct {
 	Read    string `json:"read,omitempty" yaml:"read"`
 	Write   string `json:"write,omitempty" yaml:"write"` // with verb: append, create, truncate, link, modify; else write
@@ -71,141 +71,140 @@ type Step struct {
 	Fetch   string `json:"fetch,omitempty" yaml:"fetch"`
 	Send    string `json:"send,omitempty" yaml:"send"` // to hosts
 	Listen  string `json:"listen,omitempty" yaml:"listen"`
-	Install string `json:"install,omitempty" yaml:"install"` // packages; on: from where; verb: fetch (nothing of theirs runs), install (for all the machine)
-	Code    string `json:"code,omitempty" yaml:"code"`       // code of a shell, or in language
+	Install string `json:"install,omitempty" yaml:"install"` // packages; on: their source; verb: fetch (none of their code runs), install (for the whole machine)
+	Code    string `json:"code,omitempty" yaml:"code"`       // shell code, or code in language
 	Script  string `json:"script,omitempty" yaml:"script"`
 	Run     string `json:"run,omitempty" yaml:"run"`     // a command and its arguments
-	Aims    string `json:"aims,omitempty" yaml:"aims"`   // at processes, units or patterns of them: it is a signal if they are the guard's
-	Seeks   string `json:"seeks,omitempty" yaml:"seeks"` // processes by their names: if the guard's, numbers that nobody can tell may be theirs from then on
-	Takes   string `json:"takes,omitempty" yaml:"takes"` // hold of processes: the same, and the client's are the guard's too
+	Aims    string `json:"aims,omitempty" yaml:"aims"`   // processes, units or patterns that receive a signal: a signal fact if the guard is among them
+	Seeks   string `json:"seeks,omitempty" yaml:"seeks"` // processes looked up by name: if the guard is among them, unknown process ids may be its ids from then on
+	Takes   string `json:"takes,omitempty" yaml:"takes"` // processes that are attached to: the same, and the client counts as the guard too
 	Network string `json:"network,omitempty" yaml:"network"`
 	System  string `json:"system,omitempty" yaml:"system"` // $0: the first operand is the verb
 	Process string `json:"process,omitempty" yaml:"process"`
-	End     string `json:"end,omitempty" yaml:"end"`     // something at a service ends: delete, remove, clear, archive, disable, reset, or a word for one
-	Meant   string `json:"meant,omitempty" yaml:"meant"` // what the case's means found is done: to whom
+	End     string `json:"end,omitempty" yaml:"end"`     // something at a service ends: delete, remove, clear, archive, disable, reset, or a synonym
+	Meant   string `json:"meant,omitempty" yaml:"meant"` // what the case's means found is done: to these words
 	Signal  string `json:"signal,omitempty" yaml:"signal"`
-	Out     string `json:"out,omitempty" yaml:"out"` // what it prints: none, unknown, local (nothing that was fetched), decoded, names (of files below on), parts (of the files on)
-	As      string `json:"as,omitempty" yaml:"as"`   // the operands after the subcommand are those of this program
-	Go      string `json:"go,omitempty" yaml:"go"`   // a function, and words that it is handed
+	Out     string `json:"out,omitempty" yaml:"out"` // what it prints: none, unknown, local (nothing that was fetched), decoded, names (of files below on), parts (of the files in on)
+	As      string `json:"as,omitempty" yaml:"as"`   // the operands after the subcommand belong to this program
+	Go      string `json:"go,omitempty" yaml:"go"`   // a function, and words that are passed to it
 
 	On          string `json:"on,omitempty" yaml:"on"` // a selector
 	Verb        string `json:"verb,omitempty" yaml:"verb"`
-	Object      string `json:"object,omitempty" yaml:"object"`       // the kind of thing; $0: as the first operand says, $noun: as the words mean
-	Language    string `json:"language,omitempty" yaml:"language"`   // of a shell where it is absent; sql
+	Object      string `json:"object,omitempty" yaml:"object"`       // the kind of object; $0: named by the first operand, $noun: as the words mean
+	Language    string `json:"language,omitempty" yaml:"language"`   // language of code; absent: shell; or sql
 	Mode        string `json:"mode,omitempty" yaml:"mode"`           // a selector: the permissions that the targets get
 	If          string `json:"if,omitempty" yaml:"if"`               // only with one of these options
 	Unless      string `json:"unless,omitempty" yaml:"unless"`       // not with one of these options
-	Recursive   string `json:"recursive,omitempty" yaml:"recursive"` // true, or the options that make it so; usual: those with which most tools say so
-	Forced      string `json:"forced,omitempty" yaml:"forced"`       // true, or the options that make it so
-	Confirmed   string `json:"confirmed,omitempty" yaml:"confirmed"` // options with which nobody is asked, or usual: forced, and the signal unconfirmed
-	Contents    bool   `json:"contents,omitempty" yaml:"contents"`   // what is in the target, not the target
+	Recursive   string `json:"recursive,omitempty" yaml:"recursive"` // true, or the options that make it recursive; usual: those that most tools use
+	Forced      string `json:"forced,omitempty" yaml:"forced"`       // true, or the options that force it
+	Confirmed   string `json:"confirmed,omitempty" yaml:"confirmed"` // options that skip confirmation, or usual: forced, and the signal unconfirmed
+	Contents    bool   `json:"contents,omitempty" yaml:"contents"`   // acts on the contents of the target, not the target itself
 	In          string `json:"in,omitempty" yaml:"in"`               // options whose value is the directory in which it happens
-	Suffix      string `json:"suffix,omitempty" yaml:"suffix"`       // follows each target; ? is what nobody can tell: /? is a file in a folder
-	Size        string `json:"size,omitempty" yaml:"size"`           // a selector: how many bytes are written, or left where the verb is truncate
+	Suffix      string `json:"suffix,omitempty" yaml:"suffix"`       // appended to each target; ? is an unknown part: /? is some file in a folder
+	Size        string `json:"size,omitempty" yaml:"size"`           // a selector: number of bytes written, or left if the verb is truncate
 	Privileged  bool   `json:"privileged,omitempty" yaml:"privileged"`
 	Egress      bool   `json:"egress,omitempty" yaml:"egress"`
 	Persistence bool   `json:"persistence,omitempty" yaml:"persistence"`
 	Reversible  string `json:"reversible,omitempty" yaml:"reversible"` // R0 to R5
 }
 
-// Wrapper is the grammar of a program that runs another one: what is between
-// its name and the command.
+// Wrapper is the grammar of a program that runs another one: what is between its name and
+// the command.
 type Wrapper struct {
 	Values      string `json:"values,omitempty" yaml:"values"`             // options before the command whose value is the next word
-	Skip        int    `json:"skip,omitempty" yaml:"skip"`                 // operands before the command
-	Sub         string `json:"sub,omitempty" yaml:"sub"`                   // words of which one has to come first
+	Skip        int    `json:"skip,omitempty" yaml:"skip"`                 // number of operands before the command
+	Sub         string `json:"sub,omitempty" yaml:"sub"`                   // words of which one must come first
 	CommandWith string `json:"command_with,omitempty" yaml:"command_with"` // operands are a command only with one of these options; none: never
 	Assigns     bool   `json:"assigns,omitempty" yaml:"assigns"`           // VAR=x before the command
 	Unsets      string `json:"unsets,omitempty" yaml:"unsets"`             // options whose value is a variable that the command does not get
-	Clears      string `json:"clears,omitempty" yaml:"clears"`             // options with which the command gets no variable of the environment
-	Splits      string `json:"splits,omitempty" yaml:"splits"`             // options whose value is several words, which take its place
+	Clears      string `json:"clears,omitempty" yaml:"clears"`             // options that clear the environment of the command
+	Splits      string `json:"splits,omitempty" yaml:"splits"`             // options whose value consists of several words, which replace it
 	Code        string `json:"code,omitempty" yaml:"code"`                 // options whose value is shell code
-	After       string `json:"after,omitempty" yaml:"after"`               // all after one of these options is the command; without one there is none
-	Dir         string `json:"dir,omitempty" yaml:"dir"`                   // options whose value is the directory to run in
-	Joined      bool   `json:"joined,omitempty" yaml:"joined"`             // the operands are assembled and are shell code
-	Privileged  bool   `json:"privileged,omitempty" yaml:"privileged"`     // the command has more rights
-	Deferred    bool   `json:"deferred,omitempty" yaml:"deferred"`         // the command goes on when the wrapper has ended
-	Ignores     bool   `json:"ignores,omitempty" yaml:"ignores"`           // the command ignores that its terminal goes away
+	After       string `json:"after,omitempty" yaml:"after"`               // everything after one of these options is the command; without one there is no command
+	Dir         string `json:"dir,omitempty" yaml:"dir"`                   // options whose value is the working directory
+	Joined      bool   `json:"joined,omitempty" yaml:"joined"`             // the operands are joined and are shell code
+	Privileged  bool   `json:"privileged,omitempty" yaml:"privileged"`     // the command has elevated privileges
+	Deferred    bool   `json:"deferred,omitempty" yaml:"deferred"`         // the command continues after the wrapper has ended
+	Ignores     bool   `json:"ignores,omitempty" yaml:"ignores"`           // the command ignores that its terminal is closed
 	Detaches    string `json:"detaches,omitempty" yaml:"detaches"`         // options with which the command is deferred
 	Waits       string `json:"waits,omitempty" yaml:"waits"`               // options with which it is not
 	Persists    string `json:"persists,omitempty" yaml:"persists"`         // options with which the command runs again later
-	Root        bool   `json:"root,omitempty" yaml:"root"`                 // the first operand is the root directory that the command sees
-	RootOption  string `json:"root_option,omitempty" yaml:"root_option"`   // options whose value is that
-	Bounds      bool   `json:"bounds,omitempty" yaml:"bounds"`             // the first operand is the time after which the command is ended
-	Fetches     string `json:"fetches,omitempty" yaml:"fetches"`           // fetches the command from there if it has to
+	Root        bool   `json:"root,omitempty" yaml:"root"`                 // the first operand is the root directory of the command
+	RootOption  string `json:"root_option,omitempty" yaml:"root_option"`   // options whose value is the root directory
+	Bounds      bool   `json:"bounds,omitempty" yaml:"bounds"`             // the first operand is the time limit of the command
+	Fetches     string `json:"fetches,omitempty" yaml:"fetches"`           // source from which the command is fetched if it is missing
 	FetchesWith string `json:"fetches_with,omitempty" yaml:"fetches_with"` // only with one of these words first
-	From        string `json:"from,omitempty" yaml:"from"`                 // options whose value says where the command is fetched from
-	Named       bool   `json:"named,omitempty" yaml:"named"`               // the command's own name can say that too
-	Before      string `json:"before,omitempty" yaml:"before"`             // a function in Go that looks at the arguments before the command runs
-	Go          string `json:"go,omitempty" yaml:"go"`                     // a function in Go reads the arguments
+	From        string `json:"from,omitempty" yaml:"from"`                 // options whose value is the source of the command
+	Named       bool   `json:"named,omitempty" yaml:"named"`               // the command's own name can give its source too
+	Before      string `json:"before,omitempty" yaml:"before"`             // a Go function that inspects the arguments before the command runs
+	Go          string `json:"go,omitempty" yaml:"go"`                     // a Go function that reads the arguments
 }
 
-// Hop is the grammar of a program that runs a command, or code, in another place:
-// on another machine, or in a container.
+// Hop is the grammar of a program that runs a command, or code, elsewhere: on another
+// machine, or in a container.
 type Hop struct {
 	Names    string `json:"names,omitempty" yaml:"names"`       // the program was called by one of these names
 	Sub      string `json:"sub,omitempty" yaml:"sub"`           // words that come first, as in a case; options may be between them
-	Kind     string `json:"kind" yaml:"kind"`                   // what the place is called by: ssh, vm, container, pod, app
-	Operands int64  `json:"operands,omitempty" yaml:"operands"` // how many are before the command; the first of them names the place
+	Kind     string `json:"kind" yaml:"kind"`                   // prefix of the place's name: ssh, vm, container, pod, app
+	Operands int64  `json:"operands,omitempty" yaml:"operands"` // number of operands before the command; the first of them names the place
 	Name     string `json:"name,omitempty" yaml:"name"`         // options whose value names the place
 	Values   string `json:"values,omitempty" yaml:"values"`     // options whose value is the next word
 	Code     string `json:"code,omitempty" yaml:"code"`         // options whose value is shell code
-	Joined   bool   `json:"joined,omitempty" yaml:"joined"`     // the operands are assembled and are shell code
-	Remote   bool   `json:"remote,omitempty" yaml:"remote"`     // it is reached by a network
+	Joined   bool   `json:"joined,omitempty" yaml:"joined"`     // the operands are joined and are shell code
+	Remote   bool   `json:"remote,omitempty" yaml:"remote"`     // it is reached over a network
 }
 
-// Example is a command and what is found of it.
+// Example is a command and what is found in it.
 type Example struct {
 	Run     string   `json:"run" yaml:"run"`
 	Effects []string `json:"effects,omitempty" yaml:"effects"` // kind, verb, target, and words such as recursive, forced
-	Never   []string `json:"never,omitempty" yaml:"never"`     // effects or signals that are not found
+	Never   []string `json:"never,omitempty" yaml:"never"`     // effects or signals that must not be found
 	Signals []string `json:"signals,omitempty" yaml:"signals"`
 }
 
 // Words of a program's grammar.
 const (
 	First    = "first"    // options end at the first operand
-	Long     = "long"     // a single dash begins a long option: terraform, find, java
-	Literal  = "literal"  // "--" is nothing special
-	Letters  = "letters"  // the first argument is letters of options even without a dash: tar xf
-	Exact    = "exact"    // long options cannot be shortened
-	Undashed = "undashed" // what looks like an option is never the value of another one
-	Own      = "own"      // it reads --help itself
+	Long     = "long"     // a single dash starts a long option: terraform, find, java
+	Literal  = "literal"  // "--" has no special meaning
+	Letters  = "letters"  // the first argument consists of option letters even without a dash: tar xf
+	Exact    = "exact"    // long options cannot be abbreviated
+	Undashed = "undashed" // a word that looks like an option is never the value of another option
+	Own      = "own"      // the program parses --help itself
 )
 
 // Grammars lists the words of a program's grammar.
 func Grammars() []string { return []string{First, Long, Literal, Letters, Exact, Undashed, Own} }
 
-// What the words of a command mean.
+// What the words of a command can mean.
 const (
 	End     = "end"    // something ends: instances delete web, delete-db-instance
 	Reads   = "read"   // something is shown: list, get, describe
-	Sends   = "send"   // people get a message, or money: refunds create
-	Changes = "change" // something is opened to all, someone gets rights, or what protects is switched off
+	Sends   = "send"   // people receive a message or money: refunds create
+	Changes = "change" // something is opened to everyone, someone gets rights, or a protection is switched off
 	Removes = "option" // an option removes something: --delete, --prune
 )
 
-// Meanings lists what the words of a command may mean.
+// Meanings lists what the words of a command can mean.
 func Meanings() []string { return []string{End, Reads, Sends, Changes, Removes} }
 
-// Usual stands for the options by which most tools say that all is meant, or
-// that nobody is to be asked.
+// Usual stands for the options that most tools use for everything, or to skip confirmation.
 const Usual = "usual"
 
-// Outs lists what a step may say about what a program prints.
+// Outs lists the values that describe what a program prints.
 func Outs() []string { return []string{"none", "unknown", "local", "decoded", "names", "parts"} }
 
-// Unread is a language that nothing here reads.
+// Unread is a language that cannot be analysed here.
 const Unread = "unread"
 
 // Kinds of programs.
 const (
 	Agent    = "agent"    // a coding agent
 	Terminal = "terminal" // it runs what is typed, or opens windows in which someone types
-	Database = "database" // a client, or a tool that changes the form of a database
+	Database = "database" // a client, or a tool that changes the schema of a database
 )
 
-// Vocabulary lists what the text of a key may be, nil if that is open.
+// Vocabulary lists the values that a key allows, nil if any text is allowed.
 func (Program) Vocabulary(key string) []string {
 	if key == "kind" {
 		return []string{Agent, Database, Terminal}
@@ -213,7 +212,7 @@ func (Program) Vocabulary(key string) []string {
 	return nil
 }
 
-// Vocabulary lists what the text of a key may be, nil if that is open.
+// Vocabulary lists the values that a key allows, nil if any text is allowed.
 func (Step) Vocabulary(key string) []string {
 	switch key {
 	case "out":
@@ -224,12 +223,12 @@ func (Step) Vocabulary(key string) []string {
 	return nil
 }
 
-// Has reports whether a list of words holds one.
+// Has reports whether a list of words contains a word.
 func Has(words, word string) bool {
 	return words != "" && slices.Contains(strings.Fields(words), word)
 }
 
-// Without is a list of words without those of another one.
+// Without returns a list of words without those of another list.
 func Without(words, others string) string {
 	if others == "" {
 		return words
@@ -237,8 +236,8 @@ func Without(words, others string) string {
 	return strings.Join(slices.DeleteFunc(strings.Fields(words), func(w string) bool { return Has(others, w) }), " ")
 }
 
-// Op is the key that says what a step does, and its value. A step that says
-// nothing, or two things, has none.
+// Op returns the key that says what a step does, and its value. A step with none of these
+// keys, or with two, has none.
 func (s Step) Op() (key, value string) {
 	for _, op := range s.ops() {
 		if op.value == "" {
@@ -261,7 +260,7 @@ func (s Step) ops() []op {
 		{"end", s.End}, {"meant", s.Meant}, {"signal", s.Signal}, {"out", s.Out}, {"as", s.As}, {"go", s.Go}}
 }
 
-// Ops lists the keys of which a step has one.
+// Ops lists the keys of which a step has exactly one.
 func Ops() []string {
 	var keys []string
 	for _, op := range (Step{}).ops() {
@@ -270,13 +269,13 @@ func Ops() []string {
 	return keys
 }
 
-// Does reports whether a row says what the program does. One that only says how
-// its arguments are read, or that it runs others, does not make it known.
+// Does reports whether a row says what the program does. A row that only says how its
+// arguments are parsed, or that it runs other programs, does not make it known.
 func (p Program) Does() bool {
 	return len(p.Cases)+len(p.Subcommands) > 0 || p.Go != "" || p.Language != "" || p.ReadsOnly
 }
 
-// over puts a row of a higher layer over p: what it says counts, its cases come
+// over merges a row of a higher layer into p: its values take precedence, its cases come
 // first, and lists are joined.
 func (p Program) over(higher Program) Program {
 	if higher.Replace {
@@ -322,7 +321,7 @@ func either[T any](a, b *T) *T {
 	return b
 }
 
-// joined are the subcommands of two rows, each under its own names.
+// joined merges the subcommands of two rows by name.
 func joined(low, high map[string]Program) map[string]Program {
 	if len(high) == 0 {
 		return low
@@ -344,8 +343,8 @@ func joined(low, high map[string]Program) map[string]Program {
 // SubcommandNames lists the keys of the rows of subcommands, in order.
 func (p Program) SubcommandNames() []string { return slices.Sorted(maps.Keys(p.Subcommands)) }
 
-// Subcommand returns the row of a subcommand: of its name, of a beginning such as
-// +*, or the one that is called *.
+// Subcommand returns the row of a subcommand: by its name, by a prefix such as +*, or the
+// row *.
 func (p Program) Subcommand(name string) (Program, bool) {
 	rest, ok := p.Subcommands["*"]
 	for _, names := range p.SubcommandNames() {

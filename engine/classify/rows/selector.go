@@ -9,47 +9,47 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
-// Selector describes which words of a call a step concerns.
+// Selector selects the words of a call that a step applies to.
 type Selector struct {
 	Kind    string    // of the Select words
 	From    int       // for operands: the first
 	To      int       // for operands: the last; -1: up to the end
-	Options string    // for options: whose values
+	Options string    // for options: the options whose values are selected
 	Text    string    // for text
-	After   string    // only words that begin with this, without it
-	Like    string    // only words that are so, and those that nobody can tell: a|b, a*
-	Unlike  string    // no words that are so
-	Or      *Selector // what is selected where this selects nothing
+	After   string    // only words that start with this, without it
+	Like    string    // only words that match, and unknown ones: a|b, a*
+	Unlike  string    // no words that match
+	Or      *Selector // what is selected if this selects nothing
 }
 
-// What a selector selects.
+// What a selector can select.
 const (
-	SelectOperands = "operands"  // of the call, counted from the end of the subcommand's name where a subcommand has a row
-	SelectRest     = "rest"      // operands after those that the case's sub names
+	SelectOperands = "operands"  // operands of the call, after the subcommand's name if the subcommand has a row
+	SelectRest     = "rest"      // operands after those in the case's sub
 	SelectLast     = "last"      // the last operand
 	SelectButLast  = "but last"  // all operands but the last
 	SelectOptions  = "options"   // values of options
 	SelectArgs     = "arguments" // all words after the program's name, as written
-	SelectValues   = "values"    // values after short options that are not numbers: they may be operands
-	SelectText     = "text"      // a text of the row itself
+	SelectValues   = "values"    // words after short options, if they are not numbers: they may be operands
+	SelectText     = "text"      // a text in the row itself
 	SelectProgram  = "program"   // the program's name
 	SelectService  = "service"   // what the program talks to
 	SelectInput    = "input"     // standard input
 	SelectNone     = "none"      // nothing
-	SelectUnknown  = "unknown"   // something that nobody can tell
+	SelectUnknown  = "unknown"   // something unknown
 )
 
-// Selectors reads a list of selectors, which are separated by commas:
+// Selectors parses a comma-separated list of selectors:
 //
 //	operands, operands 1-, operands 0-1, operand 0, rest, last, but last,
 //	-o --output, values, arguments, =text, program, service, input, none, unknown
 //
-// In a text, ~ at its beginning is the home directory, $program the name by which
-// the program was called.
+// In a text, a leading ~ is the home directory, and $program the name by which the
+// program was called.
 //
-// Of the words that are selected, "after" takes those that begin with a text,
-// without it, "like" those that fit a pattern, and "unlike" the others. After
-// "or" stands what is selected if there are none:
+// Of the selected words, "after" keeps those that start with a text, without that text,
+// "like" those that match a pattern, and "unlike" the others. What follows "or" is
+// selected if there are none:
 //
 //	operands after of=, -ex after 'shell ', operands like /dev/* or last, -d or =.
 func Selectors(text string) ([]Selector, error) {
@@ -96,7 +96,7 @@ func plainSelector(part string) (Selector, error) {
 		"options such as -o --output, values, arguments, =text, program, service, input, none or unknown", part)
 }
 
-// operands reads the span of operands 1-2.
+// operands parses the range in operands 1-2.
 func operands(word, span string) (Selector, error) {
 	if span == "" && word == SelectOperands {
 		return Selector{Kind: SelectOperands, To: -1}, nil
@@ -115,10 +115,11 @@ func operands(word, span string) (Selector, error) {
 	return Selector{Kind: SelectOperands, From: from, To: to}, nil
 }
 
-// SubPattern is one alternative of a case's sub: what the first operands are.
+// SubPattern is one alternative of a case's sub: the words that each of the first operands
+// may be.
 type SubPattern [][]string // for each operand, the words that it may be
 
-// SubPatterns reads a case's sub.
+// SubPatterns parses a case's sub.
 func SubPatterns(text string) []SubPattern {
 	if text == "" {
 		return nil
@@ -134,8 +135,8 @@ func SubPatterns(text string) []SubPattern {
 	return list
 }
 
-// Fits reports whether a word is one of those given: a word as such, one in which
-// * stands for any text, any number, or - for an operand that is not there.
+// Fits reports whether a word matches one of the patterns: the word itself, one in which *
+// matches any text, number for any number, or - for a missing operand.
 func Fits(patterns []string, word string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		return p == word || p == "-" && word == "" || p == "number" && isNumber(word) || starred(p, word)
@@ -144,13 +145,13 @@ func Fits(patterns []string, word string) bool {
 
 func isNumber(word string) bool { return word != "" && strings.Trim(word, "0123456789") == "" }
 
-// starred reports whether a word is a pattern in which * stands for any text, and
-// next to it ? for one character.
+// starred reports whether a word matches a pattern in which * matches any text and ? one
+// character.
 func starred(pattern, word string) bool {
 	return strings.Contains(pattern, "*") && wildcard.Text(pattern, word)
 }
 
-// Part returns what a pattern asks for anywhere in a word: *part*.
+// Part returns the text that a pattern such as *part* matches anywhere in a word.
 func Part(pattern string) (string, bool) {
 	if len(pattern) < 3 || pattern[0] != '*' || pattern[len(pattern)-1] != '*' {
 		return "", false
@@ -158,7 +159,7 @@ func Part(pattern string) (string, bool) {
 	return pattern[1 : len(pattern)-1], true
 }
 
-// Count reads how many operands a case asks for: 2, or 2+ for at least 2.
+// Count parses the number of operands that a case requires: 2, or 2+ for at least 2.
 func Count(text string) (n int, more bool, err error) {
 	digits, more := strings.CutSuffix(text, "+")
 	n, err = strconv.Atoi(digits)

@@ -15,38 +15,37 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Layer is the files of one layer of a policy that contain rows.
+// Layer contains the files of one layer of a policy that contain rows.
 type Layer struct {
 	Name  string            // of the layer
 	Adds  bool              // its rows only add to what is known: the user's and the project's layer
-	Files map[string][]byte // by their paths in the layer
+	Files map[string][]byte // contents by path in the layer
 }
 
-// Set is the rows of a policy. It is safe for concurrent use. A nil Set has no
-// rows.
+// Set contains the rows of a policy. It is safe for concurrent use. A nil Set has no rows.
 type Set struct {
 	digest string
 	layers []Layer
 
-	made     sync.Map // what others made of the rows, by a key of theirs
+	made     sync.Map // values that callers derived from the rows, by their keys
 	mutex    sync.Mutex
-	blocks   map[string][]block // by a program's name, in the order of layers
-	starts   []block            // of names that end in *
+	blocks   map[string][]block // by the program's name, in the order of layers
+	starts   []block            // for names that end in *
 	programs map[string]found
 }
 
-// block is the text of one row, which is parsed when it is asked for.
+// block is the text of one row, which is parsed on demand.
 type block struct {
-	name      string // as the row is called, of several one
+	name      string // one of the row's names
 	layer     int
 	place     Place
 	converted bool
-	checks    bool // says no more than what checks
-	reveals   bool // says no more than what shows secrets
+	checks    bool // contains only checks
+	reveals   bool // contains only what shows secrets
 	text      string
 }
 
-// Place is where a row is written.
+// Place is the position of a row.
 type Place struct {
 	Layer string `json:"layer"`
 	File  string `json:"file"`
@@ -60,15 +59,15 @@ func (p Place) String() string { return p.Layer + "/" + p.File + ":" + strconv.I
 type Known struct {
 	Program
 	Place     Place
-	Converted bool  // known from facts of others only: it still counts as unknown
-	Added     []Row // of layers that only add
+	Converted bool  // known only from facts of other sources: it still counts as unknown
+	Added     []Row // rows of layers that may only add
 }
 
-// Row is a row and where it is written.
+// Row is a row and its position.
 type Row struct {
 	Program
 	Place   Place
-	Reveals bool // it only says what shows secrets
+	Reveals bool // it only describes what shows secrets
 }
 
 type found struct {
@@ -77,7 +76,7 @@ type found struct {
 	err   error
 }
 
-// New makes a set from the rows of all layers, in their order.
+// New makes a set from the rows of all layers, in order.
 func New(layers []Layer) *Set { return &Set{layers: layers, digest: digestOf(layers)} }
 
 // digestOf covers the layers' names and the bytes of their files.
@@ -97,7 +96,7 @@ func digestOf(layers []Layer) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Layers returns the layers that the rows are from.
+// Layers returns the layers that contain the rows.
 func (s *Set) Layers() []Layer { return s.layers }
 
 // RowsDigest returns a digest of all rows; empty: there are none.
@@ -108,8 +107,8 @@ func (s *Set) RowsDigest() string {
 	return s.digest
 }
 
-// Program returns what the rows say about a program. A row that cannot be parsed is
-// an error: whoever asks must treat the program as unknown.
+// Program returns what the rows say about a program. A row that cannot be parsed is an
+// error: callers must treat the program as unknown.
 func (s *Set) Program(name string) (Known, bool, error) {
 	if s == nil {
 		return Known{}, false, nil
@@ -121,11 +120,11 @@ func (s *Set) Program(name string) (Known, bool, error) {
 	return f.known, f.ok, f.err
 }
 
-// maxLike bounds how many rows are each like another one.
+// maxLike limits the length of a chain of rows that refer to each other by like.
 const maxLike = 4
 
-// found is what is known about a program, put together once. A row that is like
-// another one says what is different.
+// found returns what is known about a program, computed once. A row with like contains only
+// the differences.
 func (s *Set) found(name string, depth int) found {
 	f, ok := s.programs[name]
 	if ok {
@@ -141,7 +140,7 @@ func (s *Set) found(name string, depth int) found {
 		if f.err = cmp.Or(f.err, other.err); !other.ok && f.err == nil {
 			f.err = fmt.Errorf("%s: like: there is no row for %s", f.known.Place, like)
 		}
-		checks := f.known.Checks // of the program itself: what is like terraform need not check with its words
+		checks := f.known.Checks // for the program itself: a program like terraform need not check with the same words
 		f.known.Program = other.known.over(f.known.Program)
 		f.known.Checks = checks
 	}
@@ -149,8 +148,7 @@ func (s *Set) found(name string, depth int) found {
 	return f
 }
 
-// Names lists the programs of which a row says something, converted ones only if
-// asked for.
+// Names lists the programs that have a row, converted ones only on request.
 func (s *Set) Names(converted bool) []string {
 	if s == nil {
 		return nil
@@ -201,7 +199,7 @@ func (s *Set) enter(b block, names []string) {
 	}
 }
 
-// find assembles what the layers say about a program.
+// find merges what the layers say about a program.
 func (s *Set) find(name string) found {
 	list := s.blocks[name]
 	if !slices.ContainsFunc(list, func(b block) bool { return !b.converted && !b.checks && !b.reveals && !s.layers[b.layer].Adds }) {
@@ -230,8 +228,7 @@ func (s *Set) find(name string) found {
 	return f
 }
 
-// add takes in what one more row says. Rows of our own stand for themselves:
-// what was converted adds nothing to them.
+// add merges one more row. Our own rows are complete: converted facts add nothing to them.
 func (f *found) add(row Program, b block, adds bool) {
 	switch k := &f.known; {
 	case b.checks:
@@ -248,20 +245,20 @@ func (f *found) add(row Program, b block, adds bool) {
 	f.ok = f.ok || !adds
 }
 
-// Folders of a layer that contain rows. What was converted from facts of others never
-// makes a program known.
+// Folders of a layer that contain rows. Converted facts of other sources never make a
+// program known.
 const (
 	ProgramsFolder  = "programs/"
 	ConvertedFolder = "programs/converted/"
-	ChecksFile      = "programs/checks.yaml"  // rows that say which programs check, next to the rows of the same programs
-	RevealsFile     = "programs/reveals.yaml" // rows that say how programs show secrets, next to the rows of the same programs
+	ChecksFile      = "programs/checks.yaml"  // rows that say which programs check, in addition to the programs' own rows
+	RevealsFile     = "programs/reveals.yaml" // rows that say how programs show secrets, in addition to the programs' own rows
 	PlacesFolder    = "places/"               // what kind of file a path is
 	TokensFolder    = "tokens/"               // what secrets look like
 	ToolsFolder     = "tools/"                // tools of agents and of MCP servers
 	WordsFolder     = "words/"                // lists of words
 )
 
-// Folders lists the folders that hold rows.
+// Folders lists the folders that contain rows.
 func Folders() []string {
 	return []string{ProgramsFolder, PlacesFolder, TokensFolder, ToolsFolder, WordsFolder}
 }
@@ -273,9 +270,9 @@ type Block struct {
 	Text  string
 }
 
-// Split splits a file of rows at the lines that begin at column 0. It parses
-// nothing: whoever checks a policy parses the file as a whole, and refuses one
-// whose blocks are not what YAML reads there.
+// Split splits a file of rows at the lines that start at column 0. It parses nothing:
+// checking a policy parses the whole file, and rejects files whose blocks differ from what
+// YAML reads there.
 func Split(text string) []Block {
 	var list []Block
 	line, start, from := 0, -1, 0
@@ -299,10 +296,10 @@ func Split(text string) []Block {
 	return list
 }
 
-// namesOf reads the key of a block: names, perhaps in quotes.
+// namesOf returns the names in the key of a block, which may be quoted.
 func namesOf(block string) []string {
 	line, _, _ := strings.Cut(block, "\n")
-	line = strings.TrimSuffix(line, "\r") // as git checks files out on Windows
+	line = strings.TrimSuffix(line, "\r") // as git checks out files on Windows
 	if quote := line[0]; quote == '"' || quote == '\'' {
 		name, _, _ := strings.Cut(line[1:], string(quote))
 		return strings.Fields(name)
@@ -311,7 +308,7 @@ func namesOf(block string) []string {
 	return strings.Fields(strings.TrimSuffix(name, ":"))
 }
 
-// parse reads the text of a block.
+// parse parses the text of a block.
 func parse[T any](text string) (row T, err error) {
 	var rows map[string]T
 	if err := yaml.Unmarshal([]byte(text), &rows); err != nil {
@@ -331,8 +328,8 @@ type Entry[T any] struct {
 	Adds  bool // its layer may only make facts stricter
 }
 
-// All parses all rows of a folder, in the order of layers, files and lines. The
-// error is that of the first file that cannot be parsed.
+// All parses all rows of a folder, in the order of layers, files and lines. The error is
+// that of the first file that cannot be parsed.
 func All[T any](s *Set, folder string) ([]Entry[T], error) {
 	if s == nil {
 		return nil, nil
@@ -343,7 +340,7 @@ func All[T any](s *Set, folder string) ([]Entry[T], error) {
 			if !strings.HasPrefix(file, folder) {
 				continue
 			}
-			var read map[string]T // one parser for the file: it costs more than most rows
+			var read map[string]T // one parser for the file: creating it costs more than parsing most rows
 			if err := yaml.Unmarshal(l.Files[file], &read); err != nil {
 				return nil, fmt.Errorf("%s/%s: read rows: %w", l.Name, file, err)
 			}
@@ -359,8 +356,8 @@ func All[T any](s *Set, folder string) ([]Entry[T], error) {
 	return list, nil
 }
 
-// Once returns what make returns, which is called once for a set and a key: what
-// someone makes of the rows, such as a table of places.
+// Once returns the result of make, which is called once per set and key: values derived
+// from the rows, such as a table of places.
 func Once[T any](s *Set, key string, make func() T) T {
 	if s == nil {
 		return make()
@@ -372,8 +369,8 @@ func Once[T any](s *Set, key string, make func() T) T {
 	return once.(func() T)()
 }
 
-// Changed returns a function that reports whether two sets say something else of
-// a program or, in another folder, of what its rows are called by.
+// Changed returns a function that reports whether two sets differ about a program or, in
+// another folder, about a name of its rows.
 func Changed(then, now *Set, folder string) func(name string) bool {
 	was, is := then.texts(folder), now.texts(folder)
 	changed := map[string]bool{}
@@ -398,8 +395,8 @@ func Changed(then, now *Set, folder string) func(name string) bool {
 	}
 }
 
-// spread adds the programs whose rows refer to one that has changed: they are
-// like it, or read operands as it does.
+// spread adds the programs whose rows refer to a changed one: by like, or because they
+// parse operands as that program.
 func spread(changed map[string]bool, texts map[string]string) {
 	refers := regexp.MustCompile(`\b(?:like|as): *["']?([^\s,}"']+)`)
 	for more := true; more; {
@@ -414,7 +411,7 @@ func spread(changed map[string]bool, texts map[string]string) {
 	}
 }
 
-// texts are the rows of each name in a folder, with the layers that have them.
+// texts returns the rows of each name in a folder, with their layers.
 func (s *Set) texts(folder string) map[string]string {
 	all := map[string]string{}
 	if s == nil {

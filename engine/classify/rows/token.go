@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Token is what the secrets of an issuer look like. The row's name is the kind
-// of the secret, which replaces it.
+// Token describes the format of an issuer's secrets. The name of the row is the kind of
+// the secret, which replaces it.
 //
 //	shop_token:
 //	  forms:
@@ -17,26 +17,25 @@ import (
 //	    match:
 //	      - shop_live_{alnum 24}
 //
-// A row of any layer adds forms; none takes some away.
+// Rows of any layer add forms; none can remove forms.
 type Token struct {
 	About    string         `json:"about,omitempty" yaml:"about"`
-	Forms    []string       `json:"forms,omitempty" yaml:"forms"`   // a beginning, characters, how many of them, words: see ParseForm
-	Inside   []string       `json:"inside,omitempty" yaml:"inside"` // characters and how many, a mark, characters and how many, words
-	Named    []string       `json:"named,omitempty" yaml:"named"`   // a word of the names that it is given to, characters and how many, words
-	Go       string         `json:"go,omitempty" yaml:"go"`         // a function that finds them, for what forms cannot say
+	Forms    []string       `json:"forms,omitempty" yaml:"forms"`   // a prefix, characters, their number, words: see ParseForm
+	Inside   []string       `json:"inside,omitempty" yaml:"inside"` // characters and their number, a marker, characters and their number, words
+	Named    []string       `json:"named,omitempty" yaml:"named"`   // a word in the name that the token is assigned to, characters and their number, words
+	Go       string         `json:"go,omitempty" yaml:"go"`         // a function that finds tokens that forms cannot describe
 	Examples *TokenExamples `json:"examples,omitempty" yaml:"examples"`
 }
 
-// TokenExamples are texts with and without such a secret. {alnum 24} stands for
-// characters that are made again: a file with examples holds no secret.
+// TokenExamples are texts with and without such a secret. {alnum 24} stands for generated
+// characters, so that a file with examples contains no secret.
 type TokenExamples struct {
 	Match   []string `json:"match,omitempty" yaml:"match"`
 	NoMatch []string `json:"no_match,omitempty" yaml:"no_match"`
 }
 
-// Tokens returns the rows of tokens of all sets. What two sets have alike is
-// there once, and rows that cannot be parsed are left out: whoever checks a
-// policy says so.
+// Tokens returns the rows of tokens of all sets. Rows that two sets share are listed once,
+// and rows that cannot be parsed are left out: checking a policy reports them.
 func Tokens(sets ...*Set) []Entry[Token] {
 	var list []Entry[Token]
 	seen := map[string]bool{}
@@ -63,8 +62,8 @@ func parseToken(text string) (Token, error) {
 	return parse[Token](text)
 }
 
-// Form is what a token looks like: Prefix and then characters, or Mark with
-// characters on both sides.
+// Form is the format of a token: Prefix followed by characters, or Mark with characters on
+// both sides.
 type Form struct {
 	Prefix string
 	Before Run // of Mark only
@@ -73,17 +72,16 @@ type Form struct {
 	Words  []string
 }
 
-// TokenKind reports whether a kind of secret may be called that: it is in what
-// takes the place of the secret.
+// TokenKind reports whether a name is valid for a kind of secret: it becomes part of the
+// replacement.
 func TokenKind(name string) bool {
 	return len(name) > 1 && len(name) <= 30 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 
 const nameChars = digits + capital + small + "_-"
 
-// Narrow reports why the user's and the project's layer may not have a form:
-// what is masked hides from rules what it is, so their forms fit no name, host
-// or path.
+// Narrow reports why the user's and the project's layer may not have a form: rules cannot
+// see what is masked, so the forms of these layers must not match names, hosts or paths.
 func (f Form) Narrow() error {
 	switch {
 	case len(f.Prefix) < 3 || f.After.Min < 16 || !f.After.Class.within(nameChars) || strings.Trim(f.Prefix, nameChars) != "":
@@ -94,27 +92,26 @@ func (f Form) Narrow() error {
 	return nil
 }
 
-// Run is so many characters of a class.
+// Run is a number of characters of a class.
 type Run struct {
 	Class    *Class
 	Min, Max int // Max < 0: no limit
 }
 
-// MaxRun bounds the characters that a form can ask for.
+// MaxRun limits the number of characters in a form.
 const MaxRun = 512
 
-// ParseForm reads "shop_live_ alnum 24", where 24+ are 24 or more and 16-26 so
-// many. Words may follow: word (no letter or digit is before it), alone (it is
-// not part of base64), exclusive (nobody else's values begin so: one that does
-// not fit is not a secret), and the checks of [TokenChecks].
+// ParseForm parses "shop_live_ alnum 24", where 24+ means 24 or more, and 16-26 a range.
+// Words may follow: word (no letter or digit before it), alone (not part of base64),
+// exclusive (only this issuer's values start like this: a value that does not match is not
+// a secret), and the checks of [TokenChecks].
 func ParseForm(text string) (Form, error) {
 	return parseForm(text, "word", "exclusive", formWords)
 }
 
-// ParseNamed reads "shop alnum 24": a word that the name holds which the value
-// is given to, in lower case, and the characters of the value. Next to that word
-// the name says that it is of a key, unless the word bare follows. Checks may
-// follow too.
+// ParseNamed parses "shop alnum 24": a lower-case word that is part of the name to which
+// the value is assigned, and the characters of the value. Besides that word, the name must
+// indicate a key, unless the word bare follows. Checks may follow too.
 func ParseNamed(text string) (Form, error) {
 	form, err := parseForm(text, "bare", "bare", TokenChecks)
 	if err == nil && (len(form.Prefix) < 3 || form.Prefix != strings.ToLower(form.Prefix)) {
@@ -137,9 +134,9 @@ func parseForm(text, a, b string, more func() []string) (Form, error) {
 	return f, orUnknown(err, f.Words, a, b, more)
 }
 
-// ParseInside reads "hex 32 -us digit 1-2 alone": characters, a mark, and
-// characters after it. Words may follow: alone (no part of a longer word), word
-// (no letter or digit is before it), after_digit (the mark does).
+// ParseInside parses "hex 32 -us digit 1-2 alone": characters, a marker, and characters
+// after it. Words may follow: alone (not part of a longer word), word (no letter or digit
+// before it), after_digit (the marker follows one).
 func ParseInside(text string) (Form, error) {
 	fields := strings.Fields(text)
 	if len(fields) < 5 {
@@ -156,7 +153,7 @@ func ParseInside(text string) (Form, error) {
 	return f, orUnknown(err, f.Words, "alone", "word", func() []string { return []string{"after_digit"} })
 }
 
-// orUnknown is an error, or the first word that is neither a nor b nor one of more.
+// orUnknown returns an error, or the first word that is neither a nor b nor one of more.
 func orUnknown(err error, words []string, a, b string, more func() []string) error {
 	for _, w := range words {
 		if err == nil && w != a && w != b && !slices.Contains(more(), w) {
@@ -199,9 +196,9 @@ var formWordList = append([]string{"alone"}, tokenChecks...)
 
 func formWords() []string { return formWordList }
 
-// TokenChecks lists the checks that a form may name, for what characters and
-// their number cannot say. They are in the package mask.
+// TokenChecks lists the checks that a form may name, for what characters and their number
+// cannot express. They are in the package mask.
 func TokenChecks() []string { return tokenChecks }
 
-// TokenFunctions lists the functions in Go that a row of a token may name.
+// TokenFunctions lists the Go functions that a row of a token may name.
 func TokenFunctions() []string { return []string{"discord"} }

@@ -3,31 +3,31 @@ package rows
 import "strings"
 
 // Tool is a row of tools/: what a tool of an agent or of an MCP server does with
-// its arguments. A name that ends in * stands for all tools that begin so.
+// its arguments. A name that ends in * applies to all tools with that prefix.
 //
 //	mcp__shop__refund_order:
 //	  args: [order_id none, receipt read]
 //	  do: [{end: refund, object: order}]
 //
-// Of a tool of a server, arguments that no row names are read by their own names;
-// what do and cases say counts instead of what the tool's name suggests.
+// Arguments of an MCP tool that no row names are interpreted by their own names; do and
+// cases replace what the tool's name suggests.
 type Tool struct {
 	About    string        `json:"about,omitempty" yaml:"about"`
-	Action   string        `json:"action,omitempty" yaml:"action"`     // dotted name, as access rules match it; absent for a server's tool: mcp.SERVER.TOOL
-	Type     string        `json:"type,omitempty" yaml:"type"`         // of the action, where effects do not say it
-	Resource string        `json:"resource,omitempty" yaml:"resource"` // the first of these arguments that is there names the call; none: all do
-	Args     []string      `json:"args,omitempty" yaml:"args"`         // NAME ROLE, or NAME ROLE required: what the arguments mean
+	Action   string        `json:"action,omitempty" yaml:"action"`     // dotted name, as access rules match it; absent for an MCP tool: mcp.SERVER.TOOL
+	Type     string        `json:"type,omitempty" yaml:"type"`         // type of the action, if effects do not determine it
+	Resource string        `json:"resource,omitempty" yaml:"resource"` // the first of these arguments that is present names the call; none: all do
+	Args     []string      `json:"args,omitempty" yaml:"args"`         // NAME ROLE, or NAME ROLE required: the meaning of the arguments
 	Contents string        `json:"contents,omitempty" yaml:"contents"` // names of nested arguments that are contents
-	Waits    string        `json:"waits,omitempty" yaml:"waits"`       // true: it waits; or the argument without which it does, and with any value but false
-	Watches  bool          `json:"watches,omitempty" yaml:"watches"`   // it looks at what changes by itself, such as what a process in the background printed
-	Do       []Step        `json:"do,omitempty" yaml:"do"`             // what it does, whatever it is given
-	Cases    []Case        `json:"cases,omitempty" yaml:"cases"`       // the first that holds, by value, option and without: names of arguments
-	Go       string        `json:"go,omitempty" yaml:"go"`             // a function in Go for what rows cannot say
-	Replace  bool          `json:"replace,omitempty" yaml:"replace"`   // nothing of the rows below counts any more
+	Waits    string        `json:"waits,omitempty" yaml:"waits"`       // true: it waits; or the argument without which it waits, and with any value but false
+	Watches  bool          `json:"watches,omitempty" yaml:"watches"`   // it observes something that changes by itself, such as the output of a background process
+	Do       []Step        `json:"do,omitempty" yaml:"do"`             // what it always does
+	Cases    []Case        `json:"cases,omitempty" yaml:"cases"`       // the first that applies, by value, option and without: names of arguments
+	Go       string        `json:"go,omitempty" yaml:"go"`             // a Go function for what rows cannot express
+	Replace  bool          `json:"replace,omitempty" yaml:"replace"`   // the rows of lower layers no longer apply
 	Examples []ToolExample `json:"examples,omitempty" yaml:"examples"`
 }
 
-// ToolExample is a call and what is found of it, as in Example.
+// ToolExample is a call and what is found in it, as in Example.
 type ToolExample struct {
 	Tool    string         `json:"tool,omitempty" yaml:"tool"` // absent: the row's own name
 	Args    map[string]any `json:"args,omitempty" yaml:"args"`
@@ -38,20 +38,20 @@ type ToolExample struct {
 
 // Roles of arguments.
 const (
-	RoleNone       = "none"       // means nothing by itself
+	RoleNone       = "none"       // has no meaning by itself
 	RoleRead       = "read"       // the file is read
 	RoleSearch     = "search"     // the directory is searched; the working directory when absent
-	RoleWrite      = "write"      // the file's content is replaced, or made
-	RoleEdit       = "edit"       // a part of the file is changed
-	RoleMake       = "make"       // the directory is made
+	RoleWrite      = "write"      // the file's content is replaced or created
+	RoleEdit       = "edit"       // part of the file is changed
+	RoleMake       = "make"       // the directory is created
 	RoleSend       = "send"       // the file, or each of a list, leaves the machine
 	RoleShell      = "shell"      // run by a POSIX shell
 	RolePowerShell = "powershell" // run by PowerShell
-	RoleCode       = "code"       // run by something that is not examined
+	RoleCode       = "code"       // run by something that cannot be analysed
 	RolePage       = "page"       // JavaScript that runs in the page of a browser
 	RoleFetch      = "fetch"      // fetched
 	RoleText       = "text"       // a text that is not stored: file content, prompts
-	RolePrivate    = "private"    // not stored, and it leaves the machine
+	RolePrivate    = "private"    // not stored, and leaves the machine
 	RoleMessage    = "message"    // leaves the machine, short enough to be recorded
 )
 
@@ -61,13 +61,13 @@ func Roles() []string {
 		RolePage, RoleFetch, RoleText, RolePrivate, RoleMessage}
 }
 
-// Hides reports whether a role takes something out of the facts of a call: only
-// the base and the organisation's layer give it to arguments.
+// Hides reports whether a role removes something from the facts of a call: only the base
+// and the organisation's layer may assign it to arguments.
 func Hides(role string) bool { return Has("none text private code page", role) }
 
-// ToolOps lists the keys of which a step of a tool's row has one. Their values,
-// and what on, if, unless, recursive, forced and confirmed name, are arguments,
-// =text, or unknown; of run it is a command in which $NAME stands for an argument.
+// ToolOps lists the keys of which a step of a tool's row has exactly one. Their values, and
+// those of on, if, unless, recursive, forced and confirmed, are names of arguments, =text,
+// or unknown; the value of run is a command in which $NAME stands for an argument.
 func ToolOps() []string {
 	return strings.Fields("read write delete fetch send code run network system process end signal")
 }
@@ -82,7 +82,7 @@ func ToolFunctions() []string {
 	return strings.Fields("exitWorktree globPattern grepGlob leaves monitor patched schedule search share workflow")
 }
 
-// Arg takes an entry of args apart.
+// Arg splits an entry of args.
 func Arg(text string) (name, role string, required, ok bool) {
 	words := strings.Fields(text)
 	if len(words) < 2 || len(words) > 3 || len(words) == 3 && words[2] != "required" {
@@ -91,7 +91,7 @@ func Arg(text string) (name, role string, required, ok bool) {
 	return words[0], words[1], len(words) == 3, true
 }
 
-// Over puts a row of a higher layer, or of a longer name, over t.
+// Over merges a row of a higher layer, or of a longer name, into t.
 func (t Tool) Over(higher Tool) Tool {
 	if higher.Replace {
 		return higher

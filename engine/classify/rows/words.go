@@ -9,27 +9,27 @@ import (
 	"unicode/utf8"
 )
 
-// WordList is a list of words by which texts are read: verbs that end things,
-// words by which people forbid, errors of tools.
+// WordList is a list of words with which texts are interpreted: verbs that end things,
+// words with which people forbid something, errors of tools.
 //
 //	operation.delete:
 //	  about: words in the name of an operation that say that something is deleted
 //	  words: delete destroy terminate purge
 //
-// A list that a layer has again is joined with the one below it.
+// If several layers have a list, their words are joined.
 type WordList struct {
-	About    string   `json:"about,omitempty" yaml:"about"`       // what the words mean, and which source they have
+	About    string   `json:"about,omitempty" yaml:"about"`       // meaning of the words, and their source
 	Words    string   `json:"words,omitempty" yaml:"words"`       // separated by spaces
-	Phrases  []string `json:"phrases,omitempty" yaml:"phrases"`   // words with spaces in them
-	Loosens  bool     `json:"loosens,omitempty" yaml:"loosens"`   // a word more can make facts less strict: user and project add none
-	Replace  bool     `json:"replace,omitempty" yaml:"replace"`   // none of the words below counts any more
-	Examples []string `json:"examples,omitempty" yaml:"examples"` // texts in which a word of the list stands
+	Phrases  []string `json:"phrases,omitempty" yaml:"phrases"`   // words that contain spaces
+	Loosens  bool     `json:"loosens,omitempty" yaml:"loosens"`   // additional words can make facts less strict: the user and project layers may not add any
+	Replace  bool     `json:"replace,omitempty" yaml:"replace"`   // the words of lower layers no longer apply
+	Examples []string `json:"examples,omitempty" yaml:"examples"` // texts that contain a word of the list
 }
 
-// Words returns the words of a list, those of all layers, in their order. A row
-// that cannot be read has none: whoever checks a policy says so. Of a layer that
-// only adds, a word counts that no list of the same family has: it cannot take a
-// word from where it makes facts stricter. The family is the name up to the dot.
+// Words returns the words of a list in all layers, in order. A row that cannot be parsed
+// has none: checking a policy reports it. From a layer that may only add, a word counts
+// only if no other list of the same family has it: it cannot move a word away from a list
+// that makes facts stricter. The family is the name up to the dot.
 func (s *Set) Words(name string) []string {
 	if s == nil {
 		return nil
@@ -51,12 +51,12 @@ func (s *Set) Words(name string) []string {
 	})
 }
 
-// Adds reports whether a layer that only adds has rows in a folder.
+// Adds reports whether a layer that may only add has rows in a folder.
 func (s *Set) Adds(folder string) bool {
 	return s != nil && slices.ContainsFunc(s.folder(folder).all, func(b *folderBlock) bool { return b.adds })
 }
 
-// OwnWords returns the words of a list without those of layers that only add.
+// OwnWords returns the words of a list without those of layers that may only add.
 func (s *Set) OwnWords(name string) []string {
 	if s == nil {
 		return nil
@@ -65,7 +65,7 @@ func (s *Set) OwnWords(name string) []string {
 	return list
 }
 
-// ownWords are the words of the layers that may say anything.
+// ownWords returns the words of the layers without that restriction.
 func (s *Set) ownWords(name string) (list []string, loosens bool) {
 	for _, b := range s.folder(WordsFolder).exact[name] {
 		row, err := parseWords(b.text)
@@ -81,8 +81,8 @@ func (s *Set) ownWords(name string) (list []string, loosens bool) {
 	return list, loosens
 }
 
-// Taken reports why a layer that only adds may not add a word to a list; empty:
-// it may. In a prompt, what looks like a path is the name of something.
+// Taken reports why a layer that may only add may not add a word to a list; empty: it may.
+// In a prompt, a word that looks like a path is the name of something.
 func (s *Set) Taken(name, word string) string {
 	family, _, _ := strings.Cut(name, ".")
 	if family == "prompt" && strings.ContainsAny(word, `./\`) {
@@ -99,7 +99,7 @@ func (s *Set) Taken(name, word string) string {
 	return ""
 }
 
-// Loosens reports whether a word more in a list can make facts less strict.
+// Loosens reports whether additional words in a list can make facts less strict.
 func (s *Set) Loosens(name string) bool {
 	if s == nil {
 		return false
@@ -114,14 +114,14 @@ func (s *Set) Lists() []string { return s.NamesIn(WordsFolder) }
 // All returns the words and the phrases.
 func (l WordList) All() []string { return slices.Concat(strings.Fields(l.Words), l.Phrases) }
 
-// Holds reports whether a text holds a word or a phrase of the list.
+// Holds reports whether a text contains a word or a phrase of the list.
 func (l WordList) Holds(text string) bool {
 	low := strings.ToLower(text)
 	return slices.ContainsFunc(strings.Fields(l.Words), func(w string) bool { return holdsWord(low, strings.ToLower(w)) }) ||
 		slices.ContainsFunc(l.Phrases, func(p string) bool { return strings.Contains(low, p) })
 }
 
-// holdsWord reports whether a text holds a word that no letter is next to.
+// holdsWord reports whether a text contains a word without adjacent letters.
 func holdsWord(text, word string) bool {
 	for from := 0; ; from++ {
 		i := strings.Index(text[from:], word)
@@ -148,12 +148,11 @@ func parseWords(text string) (WordList, error) {
 
 func flag(text string) bool { return text == "" || text == "true" || text == "false" }
 
-// SettingLists are the lists that are in the settings of a policy, since rules
-// ask for them too.
+// SettingLists lists the lists that are settings of a policy, since rules use them too.
 func SettingLists() []string { return []string{"services.money", "services.messages"} }
 
-// ListsFile is a file of words with these lists: of settings, which layers join
-// in their own way.
+// ListsFile returns a file of words with these lists of settings, which layers merge in
+// their own way.
 func ListsFile(lists map[string][]string) []byte {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(lists)) {

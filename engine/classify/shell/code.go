@@ -130,7 +130,7 @@ func (c *Call) sourceFile() Outcome {
 	return Outcome{Out: abstract.UnknownArg(), Fail: s.Scope.Dirs}
 }
 
-// trap keeps code for later. It runs in the state of then, which is not known
+// trap keeps code for later. It runs in the state of then, which is unknown
 // better than the state of now. Code that is run at the end finds empty what has
 // no value yet, or the value of then.
 func (c *Call) trap() {

@@ -30,7 +30,7 @@ type Disk struct {
 	res   *place.Resolver
 	files map[string]codeFile // by real path
 	read  int
-	began int64 // when the session began, Unix milliseconds; 0: not known
+	began int64 // when the session began, Unix milliseconds; 0: unknown
 }
 
 // codeFile is what is known about one file.

@@ -517,7 +517,7 @@ func (s *Machine) DiskWrite(target abstract.Arg) {
 	}
 }
 
-// Store remembers what a file holds, so that running it later is seen.
+// Store remembers the contents of a file, so that running it later is seen.
 func (s *Machine) Store(target, text abstract.Arg, add bool) {
 	for _, dir := range s.Scope.Dirs {
 		v := abstract.JoinDir(dir, target)

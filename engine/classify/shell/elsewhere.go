@@ -142,7 +142,7 @@ func underMount(p, inside string) bool {
 	return inside == "/" && strings.HasPrefix(p, "/") || p == inside || strings.HasPrefix(p, inside+"/")
 }
 
-// covers reports whether a tree holds a mount: what is deleted there goes with
+// covers reports whether a tree contains a mount: what is deleted there goes with
 // it.
 func covers(t abstract.Arg, inside string) bool {
 	for dir := path.Dir(inside); ; dir = path.Dir(dir) {

@@ -188,7 +188,7 @@ func appended(old abstract.Arg, alts []abstract.Arg) []abstract.Arg {
 	return out
 }
 
-// putElement is x[i]=v. Where i is not known, nobody knows any more which
+// putElement is x[i]=v. Where i is unknown, nobody knows any more which
 // element is where.
 func (s *Machine) putElement(old variable, as *syntax.Assign, alts []abstract.Arg) variable {
 	v := variable{array: true, sparse: old.sparse, list: slices.Clone(old.list)}

@@ -12,10 +12,10 @@ import (
 )
 
 // What a command hands to another host is found where its words are known: each
-// secret is a bit of the taint of the texts that hold something of it. So it does
+// secret is a bit of the taint of the texts that contain something of it. So it does
 // not matter by which option, or in which part of an address, a word goes out.
 
-// Secret returns the taint of texts that hold something of a secret.
+// Secret returns the taint of texts that contain something of a secret.
 func (n *Notes) Secret(what abstract.Secret) abstract.Taint {
 	i := slices.Index(n.Out.Secrets, what)
 	if i < 0 {
@@ -229,7 +229,7 @@ func (c *Call) Hands(to string) {
 }
 
 // addressHost is the host of an address in a word, though what is before an @
-// or after the host is not known; empty: the word holds no address.
+// or after the host is unknown; empty: the word holds no address.
 func addressHost(text string) string {
 	_, rest, ok := strings.Cut(text, "://")
 	if !ok {
@@ -399,7 +399,7 @@ func (s *Machine) file(c *Call, to string, w abstract.Arg) {
 }
 
 // HandsImage notes the secrets that a container is given: files with secrets among
-// those that it can read, and words that hold what was read.
+// those that it can read, and words that contain what was read.
 func (c *Call) HandsImage(image string, files, words []abstract.Arg) {
 	s := c.Shell
 	for _, f := range files {

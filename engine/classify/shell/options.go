@@ -11,7 +11,7 @@ import (
 type Options struct {
 	List     []Option
 	Operands []abstract.Arg
-	Flags    []abstract.Given // one for each word that holds options
+	Flags    []abstract.Given // one for each word that contains options
 	Parsed   bool
 }
 

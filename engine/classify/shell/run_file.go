@@ -103,7 +103,7 @@ func (s *Machine) fileDepth(name string) (depth, again int) {
 }
 
 // Shebang is the language that the first line of a file names: the shell where
-// it names none, nothing if it is not known.
+// it names none, nothing if it is unknown.
 func Shebang(text string) string {
 	first, _, _ := strings.Cut(text, "\n")
 	if !strings.HasPrefix(first, "#!") {
@@ -192,12 +192,12 @@ func (s *Machine) mark() mark {
 	return mark{len(s.Out.Effects), len(s.Out.Opaque), maps.Clone(s.Out.Signals)}
 }
 
-// knownOnly removes what was noted since a mark about things that are not known.
+// knownOnly removes what was noted since a mark about things that are unknown.
 //
 // Most files of code start something whose name is in a variable, and loop
 // until they are told to end. To report that of each would raise a question
 // with every run, and say nothing about this one: what the text does tell is
-// reported. Where the target of a change is not known, the code of a script of
+// reported. Where the target of a change is unknown, the code of a script of
 // the session's own is judged as if it was on the command line. A program,
 // unlike a script that strings commands together, gets most of its targets when
 // it runs; and what is outside the workspace are scripts that people install
@@ -229,7 +229,7 @@ func (s *Machine) knownOnly(f FileCode, m mark) (whole bool) {
 	return whole
 }
 
-// dropEffects removes the effects from n on whose target is not known.
+// dropEffects removes the effects from n on whose target is unknown.
 func (s *Machine) dropEffects(n int) {
 	list := s.Out.Effects
 	s.Out.Effects = list[:n:n]

@@ -7,15 +7,14 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Stashed is what the command before has put aside in a repository.
+// Stashed is what the previous command has stashed or committed in a repository.
 type Stashed struct {
 	What    abstract.Discard
 	Place   string
 	Stashed bool // in the stash, and in no commit
 }
 
-// Covers reports whether all that is thrown away is among what was put aside
-// there.
+// Covers reports whether everything that is discarded was stashed or committed there.
 func (s Stashed) Covers(place string, lost abstract.Discard) bool {
 	return s.Place == place && lost != (abstract.Discard{}) && !lost.Stash &&
 		(s.What.Changes || !lost.Changes) && (s.What.Staged || !lost.Staged) && (s.What.Untracked || !lost.Untracked) &&
@@ -27,7 +26,7 @@ type variable struct {
 	alts   []abstract.Arg // alternatives; none: unset
 	list   []abstract.Arg // elements of an array
 	array  bool
-	sparse bool   // which element has which index or key is not known
+	sparse bool   // which element has which index or key is unknown
 	ref    string // the variable that is meant instead (declare -n)
 }
 
@@ -46,7 +45,7 @@ type scope struct {
 	bound    bool           // args are known
 	name     abstract.Arg   // $0
 	errexit  bool
-	Saved    Stashed        // what git has put aside, if what ran just before has worked
+	Saved    Stashed        // what git has stashed or committed, if the previous command succeeded
 	picks    map[string]int // alternative of a variable that the present command uses
 }
 

@@ -15,17 +15,17 @@ import (
 // Input is what is known before the first command runs.
 type Input struct {
 	Cwd       abstract.Value
-	Home      string                             // empty: not known
-	Program   string                             // absolute path of reviewer; empty: not known
+	Home      string                             // empty: unknown
+	Program   string                             // absolute path of reviewer; empty: unknown
 	Guard     []string                           // as World.Guard
 	Env       map[string]abstract.Value          // variables from outside; may be nil
 	ListDir   func(dir string) ([]string, error) // names in a directory; nil: patterns are not looked up
 	Knows     Knowledge                          // of programs and of other languages
 	Rows      *rows.Set                          // of the policy; nil: it has none
-	Secret    func(text string) bool             // reports whether a text holds a secret; nil: not known
-	Tokens    func(text string) []string         // kinds of the tokens of known issuers in a text; nil: not known
-	Class     func(path string) engine.Class     // what kind of file an absolute path is; nil: not known
-	Remotes   func(dir string) place.Remotes     // of the repository that holds a directory; nil: not known
+	Secret    func(text string) bool             // reports whether a text contains a secret; nil: unknown
+	Tokens    func(text string) []string         // kinds of the tokens of known issuers in a text; nil: unknown
+	Class     func(path string) engine.Class     // what kind of file an absolute path is; nil: unknown
+	Remotes   func(dir string) place.Remotes     // of the repository that holds a directory; nil: unknown
 	Disk      *Disk                              // code in files; nil: is not examined
 	Terminals *engine.Terminals                  // what was typed into terminals before
 	later     int                                // how deep it is in code that runs later
@@ -288,7 +288,7 @@ func (s *Machine) Unseen(code abstract.Arg, via string) {
 	}
 }
 
-// SignalIf notes a signal where a condition holds.
+// SignalIf records a signal if a condition is true.
 func (s *Machine) SignalIf(holds bool, id engine.Signal) {
 	if holds {
 		s.Signal(id)

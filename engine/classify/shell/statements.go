@@ -23,7 +23,7 @@ func HttpVerb(method string) string {
 // Database is what a client says about the database that it opens.
 type Database struct {
 	Scheme  string
-	Dialect string // mysql, standard; empty: not known
+	Dialect string // mysql, standard; empty: unknown
 	Host    abstract.Arg
 	Name    abstract.Arg
 }

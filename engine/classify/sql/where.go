@@ -39,7 +39,7 @@ func lastAtTop(st []sqlToken, word string) int {
 	return at
 }
 
-// alwaysTrue reports whether a condition holds for every row: 1=1, id = id, a
+// alwaysTrue reports whether a condition is true for every row: 1=1, id = id, a
 // OR true, id IS NOT NULL, id > 0.
 func alwaysTrue(cond []sqlToken) bool {
 	cond = bare(cond)

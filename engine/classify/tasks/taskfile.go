@@ -161,7 +161,7 @@ func (r *taskRun) task(name string) bool {
 }
 
 // expand replaces {{.NAME}} by values that are written out; any other template
-// is not known.
+// is unknown.
 func (r *taskRun) expand(text string, t taskYAML) abstract.Arg {
 	var out abstract.Arg
 	for range shell.MaxWords {

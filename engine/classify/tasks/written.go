@@ -20,7 +20,7 @@ const (
 	maxNested  = 32        // levels of it
 )
 
-// Reader finds command lines in texts that hold more than that: settings, build
+// Reader finds command lines in texts that contain more than that: settings, build
 // files, programs in a language that nobody reads here.
 type Reader struct {
 	Prose func(key string) bool        // texts for people are under the key

@@ -258,7 +258,7 @@ func (w *interpreter) merge(s abstract.Script) {
 	}
 }
 
-// store notes what a file holds; written returns it.
+// store notes the contents of a file; written returns it.
 func (w *interpreter) store(file, text abstract.Arg, add bool) {
 	for _, dir := range w.dirs {
 		if v := fileKey(file, dir); v != "" && len(w.files) < 256 {
@@ -282,7 +282,7 @@ func (w *interpreter) written(file abstract.Arg) (abstract.Arg, bool) {
 	return abstract.Arg{}, false
 }
 
-// fileKey names a file for the two above; nothing if it is not known.
+// fileKey names a file for the two above; nothing if it is unknown.
 func fileKey(file abstract.Arg, dir abstract.Value) string {
 	v := anchor(winPath(file), dir)
 	if v.Sure != abstract.Literal || v.Text == "" {
@@ -404,7 +404,7 @@ func shareHost(a abstract.Arg) string {
 	return host
 }
 
-// variable is a variable of the environment; false if it is not known.
+// variable is a variable of the environment; false if it is unknown.
 func (w *interpreter) variable(name string) (abstract.Arg, bool) {
 	v, known := w.knownVariable(name)
 	if !known {

@@ -12,7 +12,7 @@ import (
 )
 
 // What a command hands to another host is found as for the shells: each secret is a
-// bit of the taint of the texts that hold something of it.
+// bit of the taint of the texts that contain something of it.
 
 // asVariable is what a variable from outside holds.
 func (w *interpreter) asVariable(name string, v abstract.Arg) abstract.Arg {

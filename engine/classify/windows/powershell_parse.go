@@ -423,7 +423,7 @@ func defaultEnd(list string, i int) int {
 }
 
 // paramClause is a param block where nobody has bound it: what has no value yet
-// is not known; defaults count.
+// is unknown; defaults count.
 func (p *powerShell) paramClause() psValue {
 	if p.skip(true); !p.is("(") {
 		p.bad = true

@@ -19,7 +19,7 @@ type psValue struct {
 	hash  map[string]psValue // of @{…}
 }
 
-// maxListed bounds a list; a longer one is not known.
+// maxListed bounds a list; a longer one is unknown.
 const maxListed = 1024
 
 func unknownPS() psValue { return psValue{items: []abstract.Arg{abstract.UnknownArg()}} }
@@ -34,7 +34,7 @@ func (v psValue) one() abstract.Arg {
 	return joinBy(v.items, abstract.Word(" "))
 }
 
-// each are the things of a list, as values; many are one that is not known.
+// each are the things of a list, as values; many are one that is unknown.
 func (v psValue) each() []psValue {
 	if len(v.items) > maxLoop {
 		return []psValue{{items: []abstract.Arg{abstract.JoinArgs(v.items)}, kind: v.kind}}

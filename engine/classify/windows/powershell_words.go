@@ -444,7 +444,7 @@ func (p *powerShell) variable() psValue {
 	return v
 }
 
-// lookup returns what a variable holds.
+// lookup returns the contents of a variable.
 func (p *powerShell) lookup(name string) (psValue, bool) {
 	if env, ok := strings.CutPrefix(name, "env:"); ok {
 		v, known := p.interpreter.variable(env)

@@ -250,7 +250,7 @@ _far_reaching(e) if e.object in data.reviewer.services.grants
 _far_reaching(e) if not e.object
 
 # METADATA
-# title: An effect is about production
+# title: An effect concerns production
 # description: By its target, or by any word of the command.
 _production(e) if {
 	some text in array.concat([e[k] | some k in ["target", "host"]], _said(e))

@@ -1,7 +1,7 @@
 package reviewer.rewriting
 
 # METADATA
-# title: A destruction becomes a plan of it
+# title: A destroy command becomes a plan
 # description: >-
 #   The operation becomes plan with -destroy, wherever it is among the words:
 #   terragrunt puts one before it. Flags that approve on a person's behalf are dropped.

@@ -21,7 +21,7 @@ test_services[name] if {
 		"all that is in it": {"effect": {"object": "bucket", "recursive": true}, "speaks": {"api_delete", "infrastructure_delete"}},
 		"all that is in it, removed": {"effect": {"verb": "remove", "object": "bucket", "recursive": true}, "speaks": {"api_delete", "infrastructure_delete"}},
 		"all that is in it, as it was": {"effect": {"verb": "reset", "object": "bucket", "recursive": true}, "speaks": {"api_delete", "infrastructure_delete"}},
-		"all that is in it, put aside": {"effect": {"verb": "archive", "object": "bucket", "recursive": true}, "speaks": {"api_delete"}},
+		"all that is in it, archived": {"effect": {"verb": "archive", "object": "bucket", "recursive": true}, "speaks": {"api_delete"}},
 		"more goes with it, removed": {"effect": {"verb": "remove", "object": "project"}, "speaks": {"api_delete", "infrastructure_delete"}},
 		"more goes with it, as it was": {"effect": {"verb": "reset", "object": "project"}, "speaks": {"api_delete", "infrastructure_delete"}},
 		"switched off": {"effect": {"verb": "disable", "object": "project"}, "speaks": {"api_delete"}},

@@ -1,7 +1,7 @@
 package reviewer.rewriting
 
 # METADATA
-# title: What is not in use goes, but volumes and tagged images stay
+# title: A prune keeps volumes and tagged images
 # custom:
 #   id: container_prune
 offers["container_prune"] := [{"op": "drop_flag", "command": i, "flag": flag} |

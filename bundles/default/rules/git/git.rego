@@ -25,7 +25,7 @@ _pushed(spec) := trim_prefix(parts[count(parts) - 1], "refs/heads/") if {
 # METADATA
 # title: Uncommitted work discarded
 # description: >-
-#   Silent where nothing would be lost: there is nothing to discard, the session
+#   Does not fire where nothing would be lost: there is nothing to discard, the session
 #   itself created it, git has just stashed it, or the same call copied it first.
 # custom:
 #   id: git_discard

@@ -11,7 +11,7 @@ test_work_that_is_thrown_away[name] if {
 		"changes": {"patch": {"git": "dirty"}, "speaks": true},
 		"files of no commit": {"patch": {"git": "untracked"}, "speaks": true},
 		"a clean tree": {"patch": {"git": "clean", "reversibility": "R2"}, "speaks": false},
-		"put aside": {"patch": {"reversibility": "R3"}, "speaks": false},
+		"stashed": {"patch": {"reversibility": "R3"}, "speaks": false},
 		"undone by the same tool": {"patch": {"reversibility": "R1"}, "speaks": false},
 		"changed to what it was": {"patch": {"reversibility": "R0"}, "speaks": false},
 		"the session's own": {"patch": {"ledger": "created"}, "speaks": false},

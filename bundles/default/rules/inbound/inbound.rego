@@ -25,7 +25,7 @@ speaks contains "inbound_listener" if {
 }
 
 # METADATA
-# title: Listener reachable from other machines, with a question
+# title: Listener reachable from other machines (asks)
 # custom:
 #   id: listener_asked
 speaks contains "listener_asked" if {

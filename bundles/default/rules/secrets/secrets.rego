@@ -78,7 +78,7 @@ speaks contains "env_file_read" if {
 }
 
 # METADATA
-# title: Environment file with secrets read, with a question
+# title: Environment file with secrets read (asks)
 # custom:
 #   id: env_file_asked
 speaks contains "env_file_asked" if {

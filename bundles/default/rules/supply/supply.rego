@@ -2,7 +2,7 @@ package reviewer.spoken
 
 # METADATA
 # title: Package installed from outside the registry
-# description: Silent if its scripts do not run, or all sources are known.
+# description: Does not fire if its scripts do not run, or all sources are known.
 # custom:
 #   id: package_install_url
 speaks contains "package_install_url" if {

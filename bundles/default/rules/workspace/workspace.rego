@@ -73,7 +73,7 @@ _outside if {
 }
 
 # METADATA
-# title: An effect that workspace enforcement keeps from its place
+# title: An effect that workspace enforcement stops
 # description: >-
 #   Deletions, devices and unknown targets are left to their own rules. A place
 #   somewhere below a folder that contains the workspace is not a place in it.
@@ -87,7 +87,7 @@ outside_place(e) if {
 }
 
 # METADATA
-# title: An effect that workspace enforcement keeps from its place
+# title: An effect that workspace enforcement stops
 # description: Next to a workspace among temporary files, files that existed before may be someone's work.
 outside_place(e) if {
 	_enforced_on(e)

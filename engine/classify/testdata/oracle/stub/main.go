@@ -1,4 +1,4 @@
-// Stub is in for a program that must not run, or is not there: it writes
+// Stub replaces a program that must not run, or does not exist: it writes
 // down how it was called. One that only runs another program runs it.
 package main
 
