@@ -62,7 +62,7 @@ func (s *SchemaNode) Child(key string) *SchemaNode {
 
 // section reports whether the keys below a node are settings by themselves.
 func (s *SchemaNode) section() bool {
-	return s.Properties != nil || s.Others.SchemaNode != nil && s.Others.Merge != ""
+	return s.Merge == "" && (s.Properties != nil || s.Others.SchemaNode != nil && s.Others.Merge != "")
 }
 
 const settingsSchema = "settings.json"

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/cases"
+)
+
+var updateInterventions = flag.Bool("update-interventions", false, "write the runs of docs/interventions.md again")
+
+const (
+	interventionsPage  = root + "/docs/interventions.md"
+	interventionsBegin = "<!-- written by go test ./cmd/reviewer -run TestInterventionsDoc -update-interventions -->\n"
+	interventionsEnd   = "<!-- end -->\n"
+)
+
+// runsOfInterventions are the cases that the page shows, one for each kind.
+func runsOfInterventions() map[string]string {
+	return map[string]string{
+		engine.SoftCorrection:       "a file that does not exist is looked for in the same way",
+		engine.ContextReinforcement: "a reminder has what the user forbade",
+		engine.ResourceThrottling:   "a throttled session feels the limits until the next prompt",
+		engine.EmergencyStop:        "what was denied is tried in another way, twice, and the session stops",
+	}
+}
+
+// The page shows a run of each kind, as the policy decides it now.
+func TestInterventionsDoc(t *testing.T) {
+	runner, list := shippedCases(t)
+	var b strings.Builder
+	for _, kind := range engine.Interventions() {
+		name := runsOfInterventions()[kind]
+		if name == "" {
+			continue
+		}
+		i := slices.IndexFunc(list, func(c cases.Case) bool {
+			return c.File == "cases/session/interventions.yaml" && c.Name == name
+		})
+		if i < 0 {
+			t.Fatalf("there is no case %q", name)
+		}
+		result, err := runner.Run(context.Background(), list[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "\n### %s: %s\n\n```text\n%s```\n", kind, name, shownRun(result.Records))
+	}
+	raw, err := os.ReadFile(interventionsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, begins := strings.Cut(string(raw), interventionsBegin)
+	_, tail, ends := strings.Cut(rest, interventionsEnd)
+	if !begins || !ends {
+		t.Fatalf("%s has no lines %q and %q", interventionsPage, interventionsBegin, interventionsEnd)
+	}
+	want := head + interventionsBegin + b.String() + "\n" + interventionsEnd + tail
+	if *updateInterventions {
+		if err := os.WriteFile(interventionsPage, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != string(raw) {
+		t.Errorf("%s shows other runs: go test ./cmd/reviewer -run TestInterventionsDoc -update-interventions", interventionsPage)
+	}
+}
+
+// shownRun prints each call with what was answered, and what the agent was told.
+func shownRun(records []*engine.Record) string {
+	var b strings.Builder
+	for _, r := range records {
+		if r.Decision == nil || r.Action == nil {
+			continue
+		}
+		when := map[engine.Phase]string{engine.PhasePre: "before", engine.PhasePost: "after"}[r.Phase]
+		if when == "after" && r.Decision.Enforced == engine.Allow {
+			continue
+		}
+		fmt.Fprintf(&b, "%-7s %-6s %s\n", when, r.Decision.Enforced, cmp.Or(r.Action.Resource, r.Event.Tool))
+		for line := range strings.Lines(engine.AnswerOf(r).Text) {
+			fmt.Fprintf(&b, "          %s\n", strings.TrimSuffix(line, "\n"))
+		}
+	}
+	return b.String()
+}
