@@ -97,10 +97,24 @@ func (h *State) resume(mode string) {
 	h.Stop, h.DeniedRow, h.Resumed = nil, 0, mode
 }
 
-// foldAct makes a stop that policy chose as persistent as one by a person.
+// foldAct makes a stop that came from another session as persistent as one by a person.
 func (h *State) foldAct(r *engine.Record) {
-	if r.Act != nil && r.Act.Kind == engine.EmergencyStop && h.Stop == nil {
-		h.Stop = &Stopped{N: r.N, Reason: engine.ClipJSON(r.Act.Result, reasonLength), By: "policy"}
+	if r.Act != nil && r.Act.Kind == engine.EmergencyStop {
+		h.stop(r.N, r.Act.Result)
+	}
+}
+
+// foldStop does the same for a stop that policy chose: from its decision on, whether or
+// not the record that it was carried out could still be written.
+func (h *State) foldStop(r *engine.Record) {
+	if r.Decision != nil && r.Decision.Stops() {
+		h.stop(r.N, r.Decision.Intervention.Reason)
+	}
+}
+
+func (h *State) stop(n int64, reason string) {
+	if h.Stop == nil {
+		h.Stop = &Stopped{N: n, Reason: engine.ClipJSON(reason, reasonLength), By: "policy"}
 	}
 }
 
@@ -122,6 +136,7 @@ func (h *State) foldPre(r *engine.Record) {
 	}
 	h.foldFindings(r)
 	h.foldInterventions(r)
+	h.foldStop(r)
 	if denied {
 		h.Denied++
 		h.DeniedRow++
@@ -244,6 +259,7 @@ func (h *State) foldPost(r *engine.Record) {
 	h.finishPast(c, r, news)
 	h.foldFindings(r)
 	h.foldInterventions(r)
+	h.foldStop(r)
 	if outcome != engine.OutcomeDenied {
 		h.foldStarted(r)
 		h.dropRemotes(r.Action)

@@ -228,11 +228,14 @@ func (r *Reviewer) first(ctx context.Context, t history.Tail, h *review) (engine
 	if h.failure != nil {
 		h.rec.Answer = r.failed(h.rec.Phase, h.failure)
 	}
+	stopped := t.History.Stop != nil
 	if err := t.Append(h.rec); err != nil {
 		return engine.Answer{}, err
 	}
-	if err := r.act(t, h.rec); err != nil {
-		return engine.Answer{}, err
+	if !stopped {
+		if err := r.act(t, h.rec); err != nil {
+			return engine.Answer{}, err
+		}
 	}
 	answer := engine.AnswerOf(h.rec)
 	answer.Args = args
@@ -313,7 +316,7 @@ func (r *Reviewer) failed(p engine.Phase, err error) *engine.AnswerFacts {
 
 // act carries out the intervention that the decision asks for.
 func (r *Reviewer) act(t history.Tail, rec *engine.Record) error {
-	if rec.Decision == nil || !rec.Decision.Stops() || t.History.Stop != nil {
+	if rec.Decision == nil || !rec.Decision.Stops() {
 		return nil
 	}
 	return t.Append(&engine.Record{Kind: engine.KindAct, T: rec.T, Agent: rec.Agent, Call: rec.Call,
