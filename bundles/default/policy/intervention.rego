@@ -295,7 +295,12 @@ _texts := _settings.texts
 # title: What the text's placeholders stand for
 facts := {"{correction}": _correction, "{constraints}": _constraints, "{limits}": _limits_text}
 
-_correction := concat("", [_strong, _advice])
+_correction := concat("", [_strong, _advice, _example])
+
+_example := concat("", [_settings.examples[chosen.issue], " "]) if {
+	chosen.kind == "context_reinforcement"
+	_settings.include_examples
+} else := ""
 
 _strong := _texts.strong if {
 	chosen.kind == "context_reinforcement"
