@@ -43,7 +43,8 @@ func sessionAbortCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("session %s is aborted, but what it leaves cannot be read: %w", s.Key.Session, err)
 			}
-			d := abortedDocument{stoppedDocument{Session: s.Key.Session, Stopped: true, Aborted: true, Reason: reason, By: who}, leftBy(state.Left())}
+			d := abortedDocument{Cleanup: leftBy(state.Left())}
+			d.stoppedDocument = stoppedDocument{Session: s.Key.Session, Stopped: true, Aborted: true, Reason: reason, By: who}
 			return out.Result(a.Stdout, d, d.print)
 		},
 	}
