@@ -144,13 +144,16 @@ func (s *SchemaNode) validate(b *Bundle, doc map[string]any) error {
 	return errors.Join(errs...)
 }
 
-// plainly says what the schema's library words badly.
+var tooFewItems = engine.Regexp(`^minimum (\d+) items required, but found (\d+) items`)
+
+// plainly rewords what the schema's library words badly.
 func plainly(e *jsonschema.ValidationError) string {
-	var least, got int
-	if n, _ := fmt.Sscanf(e.Message, "minimum %d items required, but found %d items", &least, &got); n == 2 {
-		return fmt.Sprintf("expected at least %d items, but got %d", least, got)
+	m := tooFewItems().FindStringSubmatch(e.Message)
+	if m == nil {
+		return e.Message
 	}
-	return e.Message
+	least, _ := strconv.Atoi(m[1])
+	return fmt.Sprintf("expected at least %s, but got %s", engine.Counted(least, "item", "items"), m[2])
 }
 
 // compileSettings compiles what of the schema a document needs: a layer has few

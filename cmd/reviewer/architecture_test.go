@@ -90,7 +90,7 @@ func walls() []wall {
 			"what a log says in numbers depends neither on where its records lie nor on who shows the numbers"},
 		{"engine/incident", []string{"engine"},
 			"what stopped a session is in its records: where they lie, which policy is active and how a report looks is the caller's"},
-		{"engine/notify", []string{"engine/osfile"},
+		{"engine/notify", []string{"engine", "engine/osfile"},
 			"what waits to be told is files: no channel is known here, and no connection can be opened"},
 		{"engine/notify/channel", []string{"engine/notify", "engine/osfile"},
 			"how people are reached is known without knowing what is told, and when"},

@@ -11,8 +11,9 @@ package notify
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"time"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // Kinds of entries.
@@ -40,10 +41,10 @@ type Entry struct {
 // EntryVersion is the "v" of entries.
 const EntryVersion = 1
 
-var validID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,99}$`)
+var validID = engine.Regexp(`^[a-z0-9][a-z0-9-]{0,99}$`)
 
 func (e Entry) check() error {
-	if !validID.MatchString(e.ID) {
+	if !validID().MatchString(e.ID) {
 		return fmt.Errorf("%q is not the id of a notification", e.ID)
 	}
 	return nil

@@ -106,7 +106,7 @@ func names(dir string) ([]string, error) {
 	}
 	var ids []string
 	for _, e := range entries {
-		if id, ok := strings.CutSuffix(e.Name(), ".json"); ok && validID.MatchString(id) {
+		if id, ok := strings.CutSuffix(e.Name(), ".json"); ok && validID().MatchString(id) {
 			ids = append(ids, id)
 		}
 	}

@@ -529,25 +529,6 @@ func TestHandleStops(t *testing.T) {
 	}
 }
 
-// A process that ends between the decision and its act leaves a stopped session.
-func TestHandleStopsWithoutTheAct(t *testing.T) {
-	stop := say(engine.Block)
-	stop.Intervention = &engine.Intervention{Kind: engine.EmergencyStop, Reason: "a loop"}
-	l := newMemoryLog()
-	l.fail = func(r *engine.Record) error {
-		if r.Kind == engine.KindAct {
-			return errors.New("killed")
-		}
-		return nil
-	}
-	if answer, err := newReviewer(l, always(stop)).Handle(context.Background(), event(engine.PhasePre, "c1")); err == nil || answer.Effect != engine.Block {
-		t.Errorf("answered %s, %v", answer.Effect, err)
-	}
-	if l.history.Stop == nil || l.history.Stop.Reason != "a loop" {
-		t.Errorf("the session is stopped: %+v", l.history.Stop)
-	}
-}
-
 // A policy that only watches ends nothing, skips no prompt, and says so.
 func TestHandleWatches(t *testing.T) {
 	l := newMemoryLog()

@@ -14,7 +14,7 @@ type Inherit struct {
 	Scope      string   // session: copies of it; workspace: all that begin in its workspace; unattended: workspace if nobody can be asked
 	Unattended []string // permission modes in which nobody can be asked
 	Copied     string   // reason for a copy; {session}, {reason}
-	Beside     string   // reason for another session in the workspace; {session}, {reason}
+	Nearby     string   // reason for another session in the workspace; {session}, {reason}
 }
 
 // Stopped is a session that was stopped and not resumed.
@@ -65,7 +65,7 @@ func (r *Reviewer) inherited(h *review, s Stopped) string {
 	case r.Stops.Copied(h.event, s.Key):
 		template = p.Copied
 	case p.Scope == "workspace" || p.Scope == "unattended" && slices.Contains(p.Unattended, h.event.Mode):
-		template = p.Beside
+		template = p.Nearby
 	}
 	return strings.NewReplacer("{session}", s.Key.Session, "{reason}", strings.TrimSuffix(s.Reason, ".")).Replace(template)
 }

@@ -38,7 +38,7 @@ func TestInherit(t *testing.T) {
 		l := newMemoryLog()
 		r := newReviewer(l, always(say(engine.Allow)))
 		policy, _ := r.Policy("")
-		policy.Inherit = Inherit{Scope: c.scope, Unattended: []string{"bypass"}, Copied: "a copy of {session}: {reason}", Beside: "{session} stopped here: {reason}"}
+		policy.Inherit = Inherit{Scope: c.scope, Unattended: []string{"bypass"}, Copied: "a copy of {session}: {reason}", Nearby: "{session} stopped here: {reason}"}
 		r.Policy = func(string) (*Policy, error) { return policy, nil }
 		asked := 0
 		r.Stops = stopsFunc{func() ([]Stopped, error) {
@@ -73,5 +73,24 @@ func TestInheritFails(t *testing.T) {
 	answer, err := r.Handle(context.Background(), event(engine.PhasePre, "c1"))
 	if err == nil || answer.Effect != engine.Block {
 		t.Errorf("answered %s, %v", answer.Effect, err)
+	}
+}
+
+// A process that ends between the decision and its act leaves a stopped session.
+func TestHandleStopsWithoutTheAct(t *testing.T) {
+	stop := say(engine.Block)
+	stop.Intervention = &engine.Intervention{Kind: engine.EmergencyStop, Reason: "a loop"}
+	l := newMemoryLog()
+	l.fail = func(r *engine.Record) error {
+		if r.Kind == engine.KindAct {
+			return errors.New("killed")
+		}
+		return nil
+	}
+	if answer, err := newReviewer(l, always(stop)).Handle(context.Background(), event(engine.PhasePre, "c1")); err == nil || answer.Effect != engine.Block {
+		t.Errorf("answered %s, %v", answer.Effect, err)
+	}
+	if l.history.Stop == nil || l.history.Stop.Reason != "a loop" {
+		t.Errorf("the session is stopped: %+v", l.history.Stop)
 	}
 }

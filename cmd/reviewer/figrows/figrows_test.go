@@ -107,7 +107,7 @@ func TestAnotherPackageIsRefused(t *testing.T) {
 	if err := os.WriteFile(name, []byte("another"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := checkDigest(name); err == nil || !strings.Contains(err.Error(), "another package") {
+	if err := checkDigest(name); err == nil || !strings.Contains(err.Error(), "differs from the package") {
 		t.Errorf("got %v", err)
 	}
 }

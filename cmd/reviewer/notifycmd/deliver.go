@@ -57,7 +57,7 @@ func newDeliverer(ctx context.Context, a *cli.App) (*notify.Deliverer, error) {
 	if len(to.channels) == 0 {
 		return d, nil
 	}
-	// What could be read is delivered all the same.
+	// What could be read is delivered anyway.
 	if err := putStops(store, d.Spool, time.Now()); err != nil {
 		fmt.Fprintln(a.Stderr, "reviewer:", cli.Masked(err.Error()))
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // recent bounds which stops people are told about: those of a day. It is not longer
-// than the spool remembers what it delivered, or they would be told again.
+// than the spool remembers what it delivered, or they would be sent again.
 const recent = 24 * time.Hour
 
 // putStops adds an entry for each stop of the last day. The record of the decision is

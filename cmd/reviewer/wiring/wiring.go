@@ -63,8 +63,8 @@ func inherit(e *bundles.Effective) review.Inherit {
 	modes, _ := e.Settings["unattended_modes"].([]any)
 	scope, _ := stops["scope"].(string)
 	copied, _ := said["copied"].(string)
-	beside, _ := said["beside"].(string)
-	return review.Inherit{Scope: scope, Unattended: words(modes), Copied: copied, Beside: beside}
+	nearby, _ := said["nearby"].(string)
+	return review.Inherit{Scope: scope, Unattended: words(modes), Copied: copied, Nearby: nearby}
 }
 
 func words(list []any) []string {

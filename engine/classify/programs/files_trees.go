@@ -342,8 +342,8 @@ func fd(c *shell.Call) {
 // unpacks takes files out of an archive. The row says by which words, KEY:WORD:
 // file and to are options, or the number of an operand; from is the first operand
 // that names a member; keep, force, strip and absolute are options. A
-// program that asks before it overwrites has keep:file, one that overwrites without
-// a word has silent.
+// program that asks before it overwrites has keep:file, one that overwrites
+// silently has silent.
 func unpacks(c *shell.Call) {
 	u := shell.Unpacking{Dir: abstract.Word(".")}
 	for _, word := range c.Words {
