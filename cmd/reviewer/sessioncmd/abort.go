@@ -41,7 +41,7 @@ func sessionAbortCommand(a *cli.App) *cobra.Command {
 			}
 			state, err := store.State(s)
 			if err != nil {
-				return fmt.Errorf("session %s is aborted, but what it leaves cannot be read: %w", s.Key.Session, err)
+				return fmt.Errorf("session %s is aborted, but what it left behind cannot be read: %w", s.Key.Session, err)
 			}
 			d := abortedDocument{Cleanup: leftBy(state.Left())}
 			d.stoppedDocument = stoppedDocument{Session: s.Key.Session, Stopped: true, Aborted: true, Reason: reason, By: who}
