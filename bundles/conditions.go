@@ -55,7 +55,7 @@ type Rule struct {
 	When       string      `json:"when,omitempty" yaml:"when"`             // condition in CEL, a bool
 	Measure    string      `json:"measure,omitempty" yaml:"measure"`       // value in CEL, a number: makes the row a pattern
 	Threshold  *float64    `json:"threshold,omitempty" yaml:"threshold"`   // value of measure from which the pattern is found
-	Levels     []RuleLevel `json:"levels,omitempty" yaml:"levels"`         // severities from higher values of measure on, rising
+	Levels     []RuleLevel `json:"levels,omitempty" yaml:"levels"`         // severities, and the measures from which they apply; ascending
 	Confidence string      `json:"confidence,omitempty" yaml:"confidence"` // confidence in CEL, a number from 0 to 1
 	Details    string      `json:"details,omitempty" yaml:"details"`       // text in CEL that fills {details} in the message
 	// Actions for which the pattern is not repeated unless it gets worse; absent: setting
