@@ -44,7 +44,7 @@ const (
 	SignalMuted          Signal = "errors_muted"          // 2>/dev/null, || true around a change
 	SignalUnconfirmed    Signal = "confirmation_skipped"  // a flag answers confirmations in advance
 	SignalDryRun         Signal = "dry_run"               // only shows what would be done
-	SignalMarked         Signal = "marked_dangerous"      // its authors mark an option or subcommand as dangerous; nothing else is known about it
+	SignalMarked         Signal = "marked_dangerous"      // its authors mark an option or subcommand as dangerous; no more is known
 )
 
 // LegacySignals lists signals that are no longer produced because facts of
