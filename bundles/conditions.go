@@ -49,7 +49,7 @@ type Rule struct {
 	// Enforcement of the rule: observe (only record), warn (never stricter than
 	// a warning), enforce; absent: as the setting enforcement.
 	Enforcement string `json:"enforcement,omitempty" yaml:"enforcement"`
-	Always      bool   `json:"always,omitempty" yaml:"always"` // the rule cannot be disabled or excepted
+	Always      bool   `json:"always,omitempty" yaml:"always"` // the rule cannot be disabled and permits no exceptions
 	// Cheap test before the expressions; all given lists must match, one word of each is enough.
 	Match      RuleMatch   `json:"match,omitempty" yaml:"match"`
 	When       string      `json:"when,omitempty" yaml:"when"`             // condition in CEL, a bool
