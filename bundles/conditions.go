@@ -49,13 +49,13 @@ type Rule struct {
 	// Enforcement of the rule: observe (only record), warn (never stricter than
 	// a warning), enforce; absent: as the setting enforcement.
 	Enforcement string `json:"enforcement,omitempty" yaml:"enforcement"`
-	Always      bool   `json:"always,omitempty" yaml:"always"` // the rule cannot be disabled or excepted
+	Always      bool   `json:"always,omitempty" yaml:"always"` // the rule cannot be disabled and permits no exceptions
 	// Cheap test before the expressions; all given lists must match, one word of each is enough.
 	Match      RuleMatch   `json:"match,omitempty" yaml:"match"`
 	When       string      `json:"when,omitempty" yaml:"when"`             // condition in CEL, a bool
 	Measure    string      `json:"measure,omitempty" yaml:"measure"`       // value in CEL, a number: makes the row a pattern
 	Threshold  *float64    `json:"threshold,omitempty" yaml:"threshold"`   // value of measure from which the pattern is found
-	Levels     []RuleLevel `json:"levels,omitempty" yaml:"levels"`         // severities from higher values of measure on, rising
+	Levels     []RuleLevel `json:"levels,omitempty" yaml:"levels"`         // severities, and the measures from which they apply; ascending
 	Confidence string      `json:"confidence,omitempty" yaml:"confidence"` // confidence in CEL, a number from 0 to 1
 	Details    string      `json:"details,omitempty" yaml:"details"`       // text in CEL that fills {details} in the message
 	// Actions for which the pattern is not repeated unless it gets worse; absent: setting

@@ -8,16 +8,16 @@ type Type string
 
 // The types of actions.
 const (
-	TypeFileRead         Type = "file_read"
-	TypeFileCreation     Type = "file_creation"
-	TypeFileModification Type = "file_modification"
-	TypeFileDeletion     Type = "file_deletion"
-	TypeSystemCommand    Type = "system_command" // changes the system, or is an unknown command
-	TypeNetworkRequest   Type = "network_request"
-	TypeMessage          Type = "message" // talks to a person or maintains the agent's own notes; touches nothing
-	TypeAgentSpawn       Type = "agent_spawn"
-	TypeMCPCall          Type = "mcp_call"
-	TypeUnknown          Type = "unknown" // could not be parsed: treated as risky, never as harmless
+	TypeFileRead         Type = "file_read"         // reads a file
+	TypeFileCreation     Type = "file_creation"     // creates a file
+	TypeFileModification Type = "file_modification" // changes an existing file
+	TypeFileDeletion     Type = "file_deletion"     // deletes a file
+	TypeSystemCommand    Type = "system_command"    // changes the system, or is an unknown command
+	TypeNetworkRequest   Type = "network_request"   // contacts a host
+	TypeMessage          Type = "message"           // talks to a person or maintains the agent's own notes; touches nothing
+	TypeAgentSpawn       Type = "agent_spawn"       // starts a sub-agent
+	TypeMCPCall          Type = "mcp_call"          // calls a tool of an MCP server
+	TypeUnknown          Type = "unknown"           // could not be parsed: treated as risky, never as harmless
 )
 
 // Types lists every Type.
@@ -168,13 +168,13 @@ type EffectKind string
 // The kinds of effects, the worst first: the order in which effects are kept
 // when there are too many for a record.
 const (
-	EffectFileDelete EffectKind = "file_delete"
+	EffectFileDelete EffectKind = "file_delete" // deletes a file, or moves it away
 	EffectSystemCall EffectKind = "system_call" // changes the system beyond files: disks, services, accounts, firewall, power
-	EffectNetwork    EffectKind = "network"
-	EffectFileWrite  EffectKind = "file_write"
-	EffectResource   EffectKind = "resource" // spends time, memory, disk without bound
-	EffectProcess    EffectKind = "process"
-	EffectFileRead   EffectKind = "file_read"
+	EffectNetwork    EffectKind = "network"     // contacts a host or a service
+	EffectFileWrite  EffectKind = "file_write"  // creates or changes a file
+	EffectResource   EffectKind = "resource"    // spends time, memory, disk without bound
+	EffectProcess    EffectKind = "process"     // acts on a process or program: exec, kill, …
+	EffectFileRead   EffectKind = "file_read"   // reads a file
 )
 
 // EffectKinds lists every EffectKind, worst first.
@@ -191,7 +191,7 @@ type Certainty string
 // The certainties of a target. Policy treats anything but exact and glob as
 // the worst case.
 const (
-	CertaintyExact   Certainty = "exact"
+	CertaintyExact   Certainty = "exact"   // the target is known exactly
 	CertaintyGlob    Certainty = "glob"    // a pattern whose fixed directory is in Target
 	CertaintyPrefix  Certainty = "prefix"  // Target is a known beginning
 	CertaintyUnknown Certainty = "unknown" // nothing is known

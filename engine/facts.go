@@ -11,13 +11,13 @@ const (
 	FactRecursiveDelete = "deletes_recursive" // …with everything below it
 	FactOutside         = "outside_workspace" // some path is not inside the workspace
 	FactExternal        = "external_network"  // some host is not this machine
-	FactPrivileged      = "privileged"
+	FactPrivileged      = "privileged"        // some effect has elevated privileges
 	FactNotUnderstood   = "not_understood"    // something is opaque
 	FactUnknownTarget   = "unknown_target"    // the target of some change is unknown
 	FactFailedBefore    = "failed_before"     // a similar action failed
 	FactUnmet           = "presupposes_unmet" // a precondition of the action is not met
-	FactStopped         = "stopped"
-	FactDiffers         = "executed_differs"
+	FactStopped         = "stopped"           // the session is stopped
+	FactDiffers         = "executed_differs"  // the call ran with other arguments than those reviewed
 	FactAllowed         = "allowed_by_person" // a person allowed this very call
 
 	// About the course of the run, so that patterns are evaluated only where

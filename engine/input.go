@@ -36,7 +36,7 @@ type SessionFacts struct {
 	StopReason  string  `json:"stop_reason,omitempty"` // why it was stopped
 	StopBy      string  `json:"stop_by,omitempty"`     // who stopped it
 	Aborted     bool    `json:"aborted,omitempty"`     // a person ended the session for good; it is stopped as well
-	Resumed     string  `json:"resumed,omitempty"`     // conditions on which a person resumed it: limits, supervise; absent: none
+	Resumed     string  `json:"resumed,omitempty"`     // conditions under which a person resumed it: limits, supervise; absent: none
 	Actions     int64   `json:"actions"`               // calls reviewed before this one
 	Prompts     int64   `json:"prompts"`               // prompts so far
 	FileOps     int64   `json:"file_ops"`              // writes and deletions since the last prompt, this action's included
@@ -66,8 +66,8 @@ type SessionFacts struct {
 	Remotes []string `json:"remotes,omitempty"`
 	// Interventions in the session so far, oldest first; the latest 16.
 	Interventions []InterventionFacts `json:"interventions,omitempty"`
-	// Of denied_in_row, those latest in a row whose denying rule named a harm,
-	// by harm.
+	// Harms of the latest denials of denied_in_row, oldest first, back to the last
+	// one that named no harm.
 	DeniedHarms []string `json:"denied_harms,omitempty"`
 }
 
@@ -305,7 +305,7 @@ func Resources() []string { return []string{"bytes", "files", "agents", "output"
 type AnswerCounts struct {
 	Asked     int64 `json:"asked"`     // calls that were answered with a question
 	Approved  int64 `json:"approved"`  // questions after which the call ran (inferred)
-	Refused   int64 `json:"refused"`   // questions after which the call had not run by the next prompt or stop (inferred)
+	Refused   int64 `json:"refused"`   // questions after which the call had not run by the next prompt or the end of the turn (inferred)
 	Overruled int64 `json:"overruled"` // number of times that a person allowed a call in a terminal
 }
 

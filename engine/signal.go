@@ -24,27 +24,27 @@ const (
 	SignalDiskWrite      Signal = "disk_write"            // formats or writes a disk device
 	SignalPower          Signal = "power_state"           // shuts down, reboots
 	SignalForkBomb       Signal = "fork_bomb"
-	SignalUnbounded      Signal = "unbounded_resource" // writes or loops without end
-	SignalPrivilege      Signal = "privilege_elevation"
-	SignalEnvDump        Signal = "environment_dump" // prints all environment variables
+	SignalUnbounded      Signal = "unbounded_resource"  // writes or loops without end
+	SignalPrivilege      Signal = "privilege_elevation" // runs with elevated privileges
+	SignalEnvDump        Signal = "environment_dump"    // prints all environment variables
 	SignalReverseShell   Signal = "reverse_shell"
-	SignalTunnel         Signal = "tunnel"
-	SignalListen         Signal = "inbound_listener"
-	SignalPackageInstall Signal = "package_install"
+	SignalTunnel         Signal = "tunnel"                // opens a tunnel
+	SignalListen         Signal = "inbound_listener"      // listens for connections from other machines
+	SignalPackageInstall Signal = "package_install"       // installs a package
 	SignalPackageURL     Signal = "package_install_url"   // from a URL, a git repository or another index
 	SignalPublish        Signal = "publish"               // packages, releases, gists
 	SignalPackageSource  Signal = "package_source_change" // changes where packages come from
 	SignalUnchecked      Signal = "verification_off"      // certificates or signatures are not checked
-	SignalInfraDelete    Signal = "infrastructure_delete"
-	SignalContainerWipe  Signal = "container_wipe" // prunes volumes, removes named volumes or namespaces
-	SignalContainerHost  Signal = "container_host" // privileged, or mounts the host's root or docker socket
-	SignalDatabaseDrop   Signal = "database_destructive"
-	SignalGuardTamper    Signal = "guard_tampering" // touches reviewer's or the agent's own guard
-	SignalAgentUnguarded Signal = "agent_unguarded" // starts an agent with its guards off
-	SignalMuted          Signal = "errors_muted"    // 2>/dev/null, || true around a change
-	SignalUnconfirmed    Signal = "confirmation_skipped"
-	SignalDryRun         Signal = "dry_run"
-	SignalMarked         Signal = "marked_dangerous" // its authors mark an option or subcommand as dangerous; nothing else is known about it
+	SignalInfraDelete    Signal = "infrastructure_delete" // destroys infrastructure
+	SignalContainerWipe  Signal = "container_wipe"        // prunes volumes, removes named volumes or namespaces
+	SignalContainerHost  Signal = "container_host"        // privileged, or mounts the host's root or docker socket
+	SignalDatabaseDrop   Signal = "database_destructive"  // drops, empties or overwrites tables
+	SignalGuardTamper    Signal = "guard_tampering"       // touches reviewer's or the agent's own guard
+	SignalAgentUnguarded Signal = "agent_unguarded"       // starts an agent with its guards off
+	SignalMuted          Signal = "errors_muted"          // 2>/dev/null, || true around a change
+	SignalUnconfirmed    Signal = "confirmation_skipped"  // a flag answers confirmations in advance
+	SignalDryRun         Signal = "dry_run"               // only shows what would be done
+	SignalMarked         Signal = "marked_dangerous"      // its authors mark an option or subcommand as dangerous; no more is known
 )
 
 // LegacySignals lists signals that are no longer produced because facts of

@@ -190,7 +190,7 @@ func stillHeldUp(id string, d *engine.Decision) error {
 	if len(d.Rules) > 0 {
 		by = strings.Join(d.RuleIDs(), ", ") + ": " + d.Rules[0].Message
 	}
-	return fmt.Errorf("a manual override cannot release call %s, and the answer would still be %s (%s): do it yourself in a "+
+	return fmt.Errorf("a manual override cannot allow call %s, and the answer would still be %s (%s): do it yourself in a "+
 		"terminal, or change the rule", id, d.Enforced, term.OneLine(by, 300))
 }
 

@@ -25,9 +25,9 @@ const (
 // runsOfInterventions are the cases that the page shows, one for each kind.
 func runsOfInterventions() map[string]string {
 	return map[string]string{
-		engine.SoftCorrection:       "a file that does not exist is looked for in the same way",
-		engine.ContextReinforcement: "a reminder has what the user forbade",
-		engine.ResourceThrottling:   "a throttled session feels the limits until the next prompt",
+		engine.SoftCorrection:       "a file that does not exist is looked for again and again",
+		engine.ContextReinforcement: "a reminder repeats what the user forbade",
+		engine.ResourceThrottling:   "the limits of a throttled session apply until the next prompt",
 		engine.EmergencyStop:        "what was denied is tried in another way, twice, and the session stops",
 	}
 }

@@ -115,7 +115,7 @@ type Event struct {
 	Allow  string          `json:"allow,omitempty"`  // a person allows the last call: once or session
 	Stop   string          `json:"stop,omitempty"`   // a person stops the session; the reason
 	Resume string          `json:"resume,omitempty"` // a person resumes the session; the reason
-	With   string          `json:"with,omitempty"`   // conditions on which a person resumes it
+	With   string          `json:"with,omitempty"`   // conditions under which a person resumes it
 	Phase  string          `json:"phase,omitempty"`  // another event of the agent
 	Call   int             `json:"call,omitempty"`   // which call a result or allow is about, from 1; absent: the last
 	Times  int             `json:"times,omitempty"`  // how often the call is made; expectations apply to the last one
@@ -306,7 +306,7 @@ func (e *Event) choice() bool { return e.Allow+e.Stop+e.Resume != "" }
 type Result struct {
 	Failed string         `json:"failed,omitempty"` // error text; empty: the call worked
 	Output string         `json:"output,omitempty"` // text that the call printed
-	Bytes  int            `json:"bytes,omitempty"`  // minimal length of the output, filled up with dots
+	Bytes  int            `json:"bytes,omitempty"`  // minimum length of the output, padded with dots
 	MS     int            `json:"ms,omitempty"`     // duration in milliseconds; absent: 10
 	Args   map[string]any `json:"args,omitempty"`   // arguments that ran, if they differ from those of the call
 }

@@ -21,7 +21,7 @@ type Expect struct {
 	// What the agent is told to do: milder than the decision where the policy only observes.
 	Answer       engine.Verdict    `json:"answer,omitempty"`
 	Rule         string            `json:"rule,omitempty"`          // first rule that fired
-	Rules        []string          `json:"rules,omitempty"`         // rules that fired, perhaps with others
+	Rules        []string          `json:"rules,omitempty"`         // rules that fired; others may have fired too
 	RulesExactly []string          `json:"rules_exactly,omitempty"` // rules that fired and no others, in any order
 	NotRules     []string          `json:"not_rules,omitempty"`     // rules that did not fire
 	Findings     []string          `json:"findings,omitempty"`      // conditions that were true

@@ -59,7 +59,7 @@ func (d *docReader) within(open json.Delim, part func() error) error {
 		return err
 	}
 	if t != open {
-		return fmt.Errorf("%q is expected where there is %v", open.String(), t)
+		return fmt.Errorf("expected %q, found %v", open.String(), t)
 	}
 	for d.d.More() {
 		if err := part(); err != nil {

@@ -39,7 +39,7 @@ type Incident struct {
 	Resumed   *Choice        `json:"resumed,omitempty"` // who resumed it
 	Closed    *Choice        `json:"closed,omitempty"`  // who closed the incident
 	Cause     Cause          `json:"cause"`
-	Factors   []Factor       `json:"factors"`         // what contributed, in the order of importance
+	Factors   []Factor       `json:"factors"`         // what contributed, the most important first
 	Impact    Impact         `json:"impact"`          // of the session until the stop
 	Timeline  []*Moment      `json:"timeline"`        // the last actions before the stop, and the one that was stopped
 	Earlier   int64          `json:"earlier"`         // actions before the first one of the timeline
@@ -167,5 +167,5 @@ type Moment struct {
 type Recommendation struct {
 	Immediate     []string       `json:"immediate"`     // now
 	Preventive    []string       `json:"preventive"`    // so that it does not happen again
-	Configuration map[string]any `json:"configuration"` // settings of a policy layer that would act earlier; may be empty
+	Configuration map[string]any `json:"configuration"` // settings for a policy layer that would have intervened earlier; may be empty
 }

@@ -35,7 +35,7 @@ type Deliverer struct {
 }
 
 // ErrBusy means that another process delivers.
-var ErrBusy = errors.New("another process delivers notifications")
+var ErrBusy = errors.New("another process is delivering notifications")
 
 // Run delivers all entries until none waits, or ctx ends. Entries that come while it
 // runs are delivered as well. If another process delivers, Run returns ErrBusy: that

@@ -31,7 +31,7 @@ type Spool struct {
 const maxQueue = 1000
 
 // ErrFull means that too many entries wait.
-var ErrFull = fmt.Errorf("more than %d notifications wait", maxQueue)
+var ErrFull = fmt.Errorf("more than %d notifications are pending", maxQueue)
 
 func (s Spool) queue() string { return filepath.Join(s.Dir, "queue") }
 func (s Spool) done() string  { return filepath.Join(s.Dir, "done") }

@@ -86,7 +86,7 @@ func (r *Rehearsal) Next(ctx context.Context, e engine.Event) (a Action, happene
 // not there yet.
 func (r *Rehearsal) Control(t int64, c engine.Control) error {
 	if r.chain.history.Empty() {
-		return errors.New("a person's choice needs a session, but this one has no events yet")
+		return errors.New("a person can only act on a session that has events, and this one has none yet")
 	}
 	return r.chain.append(&engine.Record{Kind: engine.KindControl, T: max(t, r.chain.history.T), Control: &c})
 }

@@ -1,6 +1,6 @@
 // Package stats counts what the records of a log say: calls by answer, how long
 // reviews took, what people answered, which rules and patterns fired, and what
-// was done about a run that went wrong.
+// was done about a session that went wrong.
 //
 // A Collector takes the records of one session after the other, once each, and
 // makes a Document of them. Its memory does not grow with the length of a

@@ -50,11 +50,12 @@ starting the process and writing the record.
 
 **Approved** is the share of questions that the user approved. It does not count false alarms,
 because users also approve calls that were rightly asked about. No agent reports the answer: a call
-that ran was approved; a call without a result by the next prompt or stop was refused. The interval
+that ran was approved; a call without a result by the next prompt or the end of the turn was refused. The interval
 is Wilson's, for 95 %. Calls that were blocked and allowed later are
 ` + "`reviewer_controls{do=\"allow_once\"}`" + `; whether the others were rightly blocked is not known.
 
-**Interventions** are answers stricter than allow, and actions such as an emergency stop. The
+**Interventions** here include every answer stricter than allow, besides those of
+[interventions.md](interventions.md). The
 *issue* is the strictest rule or pattern that leads to the answer, or ` + "`scores`" + ` if there is none.
 It *returned* if a later call of the same agent triggered the same rule or pattern within 10 calls
 or a minute; otherwise the intervention *helped*. It is *open* if the session ended before that. A

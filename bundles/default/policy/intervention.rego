@@ -1,9 +1,9 @@
 # METADATA
 # title: Interventions
 # description: >-
-#   What is done about a run that goes wrong, beyond the answer to one call. An issue is
+#   What is done about a session that goes wrong, beyond the answer to one call. An issue is
 #   a pattern or rule that fires; its ladder lists the kinds of intervention in the order
-#   in which they are tried. Everything weighed is data, and the interventions before.
+#   in which they are tried. It depends only on data and on earlier interventions.
 # scope: package
 package reviewer.intervention
 

@@ -88,10 +88,10 @@ func (c Code) silence() string {
 	if !c.Ignorable() {
 		return "It cannot be ignored."
 	}
-	text := fmt.Sprintf("To accept it, write this above the rule or the line:\n\n    # reviewer:ignore %s why it is accepted\n\n"+
+	text := fmt.Sprintf("To ignore it, write this above the rule or the line:\n\n    # reviewer:ignore %s why it is accepted\n\n"+
 		"or, for the whole layer, in .manifest:\n\n    \"metadata\": {\"lint\": {%q: \"off\"}}", c.Code, c.Code)
 	if c.Level == levelBoth {
-		text += "\n\nOnly findings that are warnings can be accepted."
+		text += "\n\nOnly findings that are warnings can be ignored."
 	}
 	return text
 }
@@ -123,7 +123,7 @@ const intro = `<!-- Generated from cmd/reviewer/codes/codes.yaml by go generate 
 Each finding of ` + "`reviewer policy check`" + ` has a code, which SARIF, JUnit and the other formats
 include. ` + "`reviewer policy codes CODE`" + ` prints the description of one.
 
-A warning can be suppressed by a comment in YAML or Rego directly above the row, the rule or
+A warning can be ignored by a comment in YAML or Rego directly above the row, the rule or
 the line that it is about, or at the end of the line:
 
     # reviewer:ignore rule.lapses by day another list applies
@@ -132,9 +132,9 @@ or for a whole layer, in its ` + "`.manifest`" + `, with the severity off, warni
 
     {"roots": ["policies/organisation"], "metadata": {"lint": {"rule.untested": "error", "rule.metadata": "off"}}}
 
-Errors cannot be suppressed. Suppressed warnings are counted in every report and in the signed
-statement of a release. An ignore without a reason, with an unknown code, or that suppresses
-nothing is itself a finding.
+Errors cannot be ignored. Ignored warnings are counted in every report and in the signed
+statement of a release. A reviewer:ignore without a reason, with an unknown code, or
+without an effect is itself a finding.
 
 | code | level | finding |
 |---|---|---|

@@ -25,7 +25,7 @@ func closeCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "close ID --reason TEXT",
-		Short: "Record that an incident is dealt with; needs a person at a terminal",
+		Short: "Record that an incident has been dealt with; needs a person at a terminal",
 		Long: "Closing an incident does not resume its session: `reviewer session resume` does. The reason is\n" +
 			"recorded in the session's log and shown in the report.",
 		Example: "  reviewer incident close last --reason 'the path was wrong; request repeated'",
@@ -36,7 +36,7 @@ func closeCommand(a *cli.App) *cobra.Command {
 				return err
 			}
 			if reason == "" {
-				return cli.Usage("--reason is required: it is what people read later")
+				return cli.Usage("--reason is required: the log and the report contain it")
 			}
 			store, i, err := find(a, args[0])
 			if err != nil {

@@ -15,10 +15,10 @@ func exportCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "export [ID]",
-		Short: "Export the report about an incident as one HTML page, as JSON, or its policy patch",
+		Short: "Export the report about an incident as an HTML page or as JSON, or the settings that it recommends",
 		Long: "html is one page without scripts that loads nothing. patch is the recommended configuration as a\n" +
 			"settings.yaml: put it into the folder of a policy layer, and check it with `reviewer policy check`.\n" +
-			"Every text is masked as in the log; paths and commands are in it.",
+			"Every text is masked as in the log, but paths and commands are included.",
 		Example: "  reviewer incident export last -o incident.html\n  reviewer incident export last -f patch -o stricter/settings.yaml",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -46,7 +46,7 @@ func export(w io.Writer, format string, i *incident.Incident) error {
 // writePatch writes the recommended configuration as the settings of a policy layer.
 func writePatch(w io.Writer, i *incident.Incident) error {
 	if len(i.Advice.Configuration) == 0 {
-		return fmt.Errorf("the policy recommends no configuration about %s", i.Cause.Issue)
+		return fmt.Errorf("the policy recommends no settings for %s", i.Cause.Issue)
 	}
 	text, err := patch(i)
 	if err == nil {

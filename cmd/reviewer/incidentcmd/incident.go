@@ -18,7 +18,7 @@ func Command(a *cli.App) *cobra.Command {
 		Example: "  reviewer incident list --open\n  reviewer incident show last",
 		Long: "An incident is opened by the decision that stops a session, and closed by a person. It is read\n" +
 			"from the log: its id is the id of that decision's record. ID is that id or a prefix of it, or\n" +
-			"what names a session (the latest incident of it), or last.",
+			"the id of a session (its latest incident), or last.",
 	}
 	return cli.Group(cmd, listCommand(a), showCommand(a), exportCommand(a), closeCommand(a))
 }

@@ -20,7 +20,7 @@ func listCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list [ID…]",
 		Short:   "List incidents, the latest first",
-		Long:    "ID is a session; without one, those of all sessions are listed.",
+		Long:    "ID is a session; without one, the incidents of all sessions are listed.",
 		Example: "  reviewer incident list --open\n  reviewer incident list --since 7d",
 		RunE: func(_ *cobra.Command, args []string) error {
 			from, err := since.MS(time.Now())

@@ -16,7 +16,7 @@ func showCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [ID]",
 		Short: "Show the report about an incident",
-		Long: "Shows what stopped a session, what contributed to it, what the session changed until then, what\n" +
+		Long: "Shows what stopped a session, what contributed to it, what the session had changed by then, what\n" +
 			"the active policy recommends, and the last actions before the stop.",
 		Example: "  reviewer incident show\n  reviewer incident show 1f2e3d4c-17 --all",
 		Args:    cobra.MaximumNArgs(1),

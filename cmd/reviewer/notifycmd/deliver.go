@@ -21,10 +21,10 @@ func deliverCommand(a *cli.App) *cobra.Command {
 	var once, retry bool
 	cmd := &cobra.Command{
 		Use:   "deliver",
-		Short: "Deliver what waits; runs by itself after a stop",
+		Short: "Deliver pending notifications; started automatically after a stop",
 		Long: "Adds a notification for each stop of the last day that has none yet, sends each to all channels, and\n" +
-			"tries again with growing waits until each channel has accepted it or every attempt has failed. The\n" +
-			"result is noted in the machine's ledger (`reviewer audit show --ledger`).",
+			"retries with increasing delays until each channel has accepted it or every attempt has failed. The\n" +
+			"result is recorded in the machine's ledger (`reviewer audit show --ledger`).",
 		Example: "  reviewer notify deliver\n  reviewer notify deliver --retry",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -38,8 +38,8 @@ func deliverCommand(a *cli.App) *cobra.Command {
 			return run(ctx, d, once)
 		},
 	}
-	cmd.Flags().BoolVar(&retry, "retry", false, "also try again what has failed")
-	cmd.Flags().BoolVar(&once, "once", false, "end at once if another process delivers, instead of waiting for it")
+	cmd.Flags().BoolVar(&retry, "retry", false, "also retry deliveries that have failed")
+	cmd.Flags().BoolVar(&once, "once", false, "exit immediately if another process is delivering, instead of waiting for it")
 	return cmd
 }
 

@@ -39,14 +39,14 @@ func writeItems(a *cli.App, w io.Writer, out *term.Output, items []notify.Item) 
 		return term.WriteList(w, "notifications", append([]notify.Item{}, items...))
 	}
 	if len(items) == 0 {
-		fmt.Fprintln(w, "no notification was written")
+		fmt.Fprintln(w, "there are no notifications")
 		return nil
 	}
 	p, width := a.Paint(out), a.Width(out)
 	for _, i := range items {
 		fmt.Fprintf(w, "%s  %s\n", i.Entry.ID, term.OneLine(i.Entry.Title, width-len(i.Entry.ID)-2))
 		if len(i.Deliveries) == 0 {
-			fmt.Fprintln(w, "  waits to be sent: reviewer notify deliver")
+			fmt.Fprintln(w, "  not sent yet: run `reviewer notify deliver`")
 		}
 		for _, d := range i.Deliveries {
 			fmt.Fprintf(w, "  %s  %s\n", p.Colour(colourOf(d.Status), term.Pad(string(d.Status), 9)), term.OneLine(deliveryText(d), width-13))

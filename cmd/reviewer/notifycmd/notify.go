@@ -19,9 +19,9 @@ import (
 func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "notify",
-		Short:   "Deliver, list and try notifications about stopped sessions",
+		Short:   "Deliver, list and test notifications about stopped sessions",
 		Example: "  reviewer notify test\n  reviewer notify list",
-		Long: "People are told about a stop over the channels of interventions.notification_channels, which the\n" +
+		Long: "People are told about a stop through the channels in interventions.notification_channels, which the\n" +
 			"organisation's and the user's layers can set and a project cannot. See docs/incident-reports.md.",
 	}
 	return cli.Group(cmd, deliverCommand(a), listCommand(a), testCommand(a))

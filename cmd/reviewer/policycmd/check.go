@@ -30,7 +30,7 @@ func policyCheckCommand(a *cli.App) *cobra.Command {
 			"policy. The word active means the policy that is active here, with all its layers.\n" +
 			withoutPath + "\n\n" +
 			"All problems are reported at once, each with file:line:col, what was found and what\n" +
-			"was expected. With --strict, warnings count as problems unless they are accepted\n" +
+			"was expected. With --strict, warnings count as problems unless they are ignored\n" +
 			"by a comment (# reviewer:ignore CODE reason) or in the manifest; see\n" +
 			"`reviewer policy codes`.\n\n" +
 			"Exit codes: 0 no problems, 1 the policy cannot be used as it is, 2 warnings with\n" +

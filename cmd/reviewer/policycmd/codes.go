@@ -18,7 +18,7 @@ func policyCodesCommand(a *cli.App) *cobra.Command {
 		Use:   "codes [CODE]",
 		Short: "List the codes of findings, or describe one",
 		Long: "Each finding of `reviewer policy check` has a code, such as rule.lapses. With a CODE,\n" +
-			"this prints what it means, why it matters, how to fix it and how to accept a warning.",
+			"this prints what it means, why it matters, how to fix it and how to ignore a warning.",
 		Example:           "  reviewer policy codes\n  reviewer policy codes rule.lapses",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: cobra.FixedCompletions(codes.Names(), cobra.ShellCompDirectiveNoFileComp),

@@ -177,7 +177,7 @@ func verifySums(dir string, sums []byte) ([]signing.Subject, error) {
 			return nil, err
 		}
 		if signing.SHA256(content) != sum {
-			return nil, fmt.Errorf("%s is not the file that was released: its SHA-256 is another", name)
+			return nil, fmt.Errorf("%s is not the file that was released: its SHA-256 differs", name)
 		}
 		listed[name] = true
 		files = append(files, signing.Subject{Name: name, SHA256: sum})

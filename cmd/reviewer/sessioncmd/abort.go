@@ -19,9 +19,9 @@ func sessionAbortCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "abort ID",
 		Short: "End a session for good, and list what it leaves behind; needs a person at a terminal",
-		Long: "Denies every further call of a session; nobody can resume it. What it started and did not\n" +
-			"end, and what it made outside the workspace, is listed as far as the log shows it. Nothing\n" +
-			"of that is ended or deleted.",
+		Long: "Denies every further call of a session; nobody can resume it. Lists what it started and did\n" +
+			"not end, and what it created outside the workspace, as far as the log shows it. None of\n" +
+			"this is ended or deleted.",
 		Example: "  reviewer session abort last --reason 'started over'",
 		Args:    cli.Needs(cli.SessionID()),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -41,7 +41,7 @@ func sessionAbortCommand(a *cli.App) *cobra.Command {
 			}
 			state, err := store.State(s)
 			if err != nil {
-				return fmt.Errorf("session %s is aborted, but what it leaves cannot be read: %w", s.Key.Session, err)
+				return fmt.Errorf("session %s is aborted, but what it left behind cannot be read: %w", s.Key.Session, err)
 			}
 			d := abortedDocument{Cleanup: leftBy(state.Left())}
 			d.stoppedDocument = stoppedDocument{Session: s.Key.Session, Stopped: true, Aborted: true, Reason: reason, By: who}

@@ -16,11 +16,11 @@ func sessionResumeCommand(a *cli.App) *cobra.Command {
 	var limits, supervise bool
 	cmd := &cobra.Command{
 		Use:   "resume ID",
-		Short: "Resume a stopped session, as before or on conditions; needs a person at a terminal",
-		Long: "Resumes a stopped session. With --limits, it has the limits of a throttled session,\n" +
-			"fewer tools, and patterns that are found sooner; with --supervise, whatever does more\n" +
-			"than read is asked about. The numbers and names are the settings interventions.resume.\n" +
-			"Resumed again without these, a session is as it was before the stop.",
+		Short: "Resume a stopped session, as before or with conditions; needs a person at a terminal",
+		Long: "Resumes a stopped session. With --limits, it has lower limits and fewer tools, and\n" +
+			"patterns are found sooner; with --supervise, every call that does more than read is\n" +
+			"asked about. The settings interventions.resume have the numbers and the tools.\n" +
+			"Resuming the session again without these flags lifts the conditions.",
 		Example: "  reviewer session resume last\n  reviewer session resume last --supervise",
 		Args:    cli.Needs(cli.SessionID()),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -43,7 +43,7 @@ func sessionResumeCommand(a *cli.App) *cobra.Command {
 			return out.Result(a.Stdout, d, func(w io.Writer) {
 				fmt.Fprintf(w, "session %s is resumed%s\n", d.Session, map[string]string{
 					engine.ResumeLimits:    " with limits",
-					engine.ResumeSupervise: ": whatever does more than read is asked about",
+					engine.ResumeSupervise: ": every call that does more than read is asked about",
 				}[d.Resumed])
 			})
 		},

@@ -195,7 +195,7 @@ func gitFiles(ctx context.Context, entries []gitEntry) (fs.FS, error) {
 			return nil, fmt.Errorf("%s cannot be read from git: %w", e.name, err)
 		}
 		if _, twice := files[e.name]; twice {
-			return nil, fmt.Errorf("%s is twice in the revision; the repository is damaged", e.name)
+			return nil, fmt.Errorf("%s appears twice in the revision; the repository is damaged", e.name)
 		}
 		files[e.name] = content
 	}

@@ -33,7 +33,7 @@ func newPoster(c Config, from Sources) (*poster, error) {
 	if c.Proxy != "" {
 		proxy, err := url.Parse(c.Proxy)
 		if err != nil {
-			return nil, errors.New("proxy is not an address")
+			return nil, errors.New("its proxy is not a URL")
 		}
 		transport.Proxy = http.ProxyURL(proxy)
 	}

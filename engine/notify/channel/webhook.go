@@ -37,7 +37,7 @@ func newWebhook(c Config, from Sources) (sender, error) {
 		return nil, err
 	}
 	if len(secret) > 0 && len(secret) < 16 {
-		return nil, errors.New("its secret has less than 16 characters")
+		return nil, errors.New("its secret has fewer than 16 characters")
 	}
 	return &webhook{to, secret, time.Now}, nil
 }
