@@ -45,6 +45,7 @@ func TestSettingsMerge(t *testing.T) {
 		"default": {nil, "risk.high_threshold", 0.8, ""},
 
 		"min: the user's first value replaces":               {[][2]string{{User, "risk: {high_threshold: 0.9}"}}, "risk.high_threshold", 0.9, User},
+		"replace: an object that is merged as a whole":       {[][2]string{{User, "interventions: {recommendations: {goal_drift: {immediate: [Look.]}}}"}}, "interventions.recommendations.goal_drift", map[string]any{"immediate": []any{"Look."}}, User},
 		"min: the organisation's first value too":            {[][2]string{{Organisation, "resources: {max_file_operations: 900}"}}, "resources.max_file_operations", 900.0, Organisation},
 		"min: a second value only tightens":                  {[][2]string{{Organisation, "risk: {high_threshold: 0.7}"}, {User, "risk: {high_threshold: 0.9}"}}, "risk.high_threshold", 0.7, Organisation},
 		"min: a second value tightens":                       {[][2]string{{Organisation, "risk: {high_threshold: 0.9}"}, {User, "risk: {high_threshold: 0.7}"}}, "risk.high_threshold", 0.7, User},
@@ -208,7 +209,7 @@ func TestEverySettingIsSet(t *testing.T) {
 		if at(base, path) == nil {
 			t.Errorf("%s has no value in data.yaml", path)
 		}
-		if s.Merge != "" && !slices.Contains([]string{"min", "max", "union", "extend", "intersect", mergeNarrow, mergeFirst, "strictest", "replace"}, s.Merge) {
+		if s.Merge != "" && !slices.Contains([]string{"min", "max", "union", "append", "extend", "intersect", mergeNarrow, mergeFirst, "strictest", "replace"}, s.Merge) {
 			t.Errorf("%s: x-merge is %q", path, s.Merge)
 		}
 		if s.Merge == "strictest" && s.Enum == nil && s.Order == nil {
@@ -254,7 +255,7 @@ func random(t *testing.T, g *rand.Rand, all map[string]*SchemaNode, name string)
 		if s.section() {
 			kind = s.Others.Merge
 		}
-		if kind == "" || (kind == "replace" || kind == mergeFirst) && name == Project || g.IntN(3) > 0 {
+		if kind == "" || kind == "append" || (kind == "replace" || kind == mergeFirst) && name == Project || g.IntN(3) > 0 {
 			continue
 		}
 		keys, into := strings.Split(path, "."), doc
