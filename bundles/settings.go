@@ -60,7 +60,8 @@ func (s *SchemaNode) Child(key string) *SchemaNode {
 	return s.Others.SchemaNode
 }
 
-// section reports whether the keys below a node are settings by themselves.
+// section reports whether the keys below a node are settings by themselves; what is
+// merged as a whole is one setting.
 func (s *SchemaNode) section() bool {
 	return s.Merge == "" && (s.Properties != nil || s.Others.SchemaNode != nil && s.Others.Merge != "")
 }

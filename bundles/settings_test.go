@@ -45,6 +45,7 @@ func TestSettingsMerge(t *testing.T) {
 		"default": {nil, "risk.high_threshold", 0.8, ""},
 
 		"min: the user's first value replaces":               {[][2]string{{User, "risk: {high_threshold: 0.9}"}}, "risk.high_threshold", 0.9, User},
+		"replace: an object that is merged as a whole":       {[][2]string{{User, "interventions: {recommendations: {goal_drift: {immediate: [Look.]}}}"}}, "interventions.recommendations.goal_drift", map[string]any{"immediate": []any{"Look."}}, User},
 		"min: the organisation's first value too":            {[][2]string{{Organisation, "resources: {max_file_operations: 900}"}}, "resources.max_file_operations", 900.0, Organisation},
 		"min: a second value only tightens":                  {[][2]string{{Organisation, "risk: {high_threshold: 0.7}"}, {User, "risk: {high_threshold: 0.9}"}}, "risk.high_threshold", 0.7, Organisation},
 		"min: a second value tightens":                       {[][2]string{{Organisation, "risk: {high_threshold: 0.9}"}, {User, "risk: {high_threshold: 0.7}"}}, "risk.high_threshold", 0.7, User},

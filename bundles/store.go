@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -171,7 +172,18 @@ func (s stored) assemble() (*Effective, error) {
 	if err := checkOrder(layers); err != nil {
 		return nil, err
 	}
-	return assemble(layers, s.Settings, nil)
+	return assemble(layers, s.Settings, s.sources(layers))
+}
+
+// sources says which layers the settings come from, so that a comparison with a policy
+// that was just assembled does not show origins that do not differ. Where this version
+// merges the layers in another way, that is not known.
+func (s stored) sources(layers []*Bundle) map[string][]string {
+	merged, sources, err := mergeSettings(layers)
+	if err != nil || !reflect.DeepEqual(Normal(merged), Normal(s.Settings)) {
+		return nil
+	}
+	return sources
 }
 
 // StoredPolicy is a policy that was effective on this machine.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // A store remembers every policy in the order of its first use, also one that was
@@ -72,5 +74,24 @@ func TestHistoryOfPolicies(t *testing.T) {
 	}
 	if _, err := store.Get(digests[1]); !errors.Is(err, ErrNoPolicy) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A policy that was stored knows which layer each setting comes from, as it did before.
+func TestStoredOrigins(t *testing.T) {
+	e, err := Assemble(shippedBundle(t), layer(t, User, "settings.yaml", "risk: {high_threshold: 0.75}\nhosts: {known: [example.com]}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := Store{Dir: t.TempDir()}
+	if err := store.Put(e); err != nil {
+		t.Fatal(err)
+	}
+	again, err := store.Get(e.Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(e.Sources, again.Sources); d != "" || again.Origin["hosts.known"] != User {
+		t.Errorf("sources of settings (-before +after):\n%s", d)
 	}
 }

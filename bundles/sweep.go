@@ -110,6 +110,10 @@ func (e *Effective) sweepable(path string, settings map[string]any) error {
 	return fmt.Errorf("unknown setting %s", e.meant(path, known))
 }
 
+// shortWord is the length up to which a name resembles too many others: none may be
+// nope with other letters.
+const shortWord = 4
+
 // meant names the setting that was probably meant, or some.
 func (e *Effective) meant(path string, known []string) string {
 	if near := engine.Nearest(path, known); near != "" {
@@ -118,7 +122,7 @@ func (e *Effective) meant(path string, known []string) string {
 	last := path[strings.LastIndexByte(path, '.')+1:]
 	var likely []string
 	for _, k := range known {
-		if own := k[strings.LastIndexByte(k, '.')+1:]; own == last || engine.Nearest(last, []string{own}) != "" {
+		if own := k[strings.LastIndexByte(k, '.')+1:]; own == last || len(last) > shortWord && engine.Nearest(last, []string{own}) != "" {
 			likely = append(likely, k)
 		}
 	}

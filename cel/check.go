@@ -30,7 +30,7 @@ func (h *Host) Inspect(words engine.Vocabulary) []*Error {
 		if len(wrong) > 0 {
 			continue
 		}
-		i := linter{expression: e, language: language, keys: keys}
+		i := linter{expression: e, language: language, keys: keys, subcommand: words.Subcommand}
 		problems = append(problems, i.inspect(p.checked)...)
 	}
 	return problems
@@ -50,14 +50,17 @@ func keysOf(words engine.Vocabulary) map[string][]string {
 type linter struct {
 	*expression
 	*language
-	keys  map[string][]string
-	ast   *ast.AST
-	found []*Error
+	keys map[string][]string
+	ast  *ast.AST
+
+	subcommand func(program, word string) bool // nil: programs are not known
+	found      []*Error
 }
 
 func (i *linter) inspect(checked *cel.Ast) []*Error {
 	i.ast = checked.NativeRep()
 	visit(i.ast.Expr(), i.key)
+	visit(i.ast.Expr(), i.operands)
 	before := len(i.found)
 	visit(i.ast.Expr(), i.chain)
 	if len(i.found) == before && i.part == "when" {

@@ -27,7 +27,9 @@ func TestMistakes(t *testing.T) {
 		`true`:                                       `when:1:1: this is always true, so the rule fires for everything; compare something, or write match: {phases: [pre]} if every call is meant`,
 		`phase == "pre" || 2 > 1`:                    `when:1:16: this is always true, so the rule fires for everything; compare something, or write match: {phases: [pre]} if every call is meant`,
 		`history.fired[?"acme.flailing"].hasValue()`: `when:1:16: fired: unknown word "acme.flailing"; did you mean "acme.failing"?`,
-		`"acme.fialing" in history.fired`:            `when:1:1: fired: unknown word "acme.fialing"; did you mean "acme.failing"?`,
+		`action.commands.exists(c, c.name == "kubectl" && "apply" in c.operands)`:                      `when:1:58: "apply" is a subcommand of kubectl, so it is in c.sub and not in c.operands: write "apply" in c.sub`,
+		`action.commands.exists(c, c.operands[0] == "apply" && phase == "pre" && c.name == "kubectl")`: `when:1:41: "apply" is a subcommand of kubectl, so it is in c.sub and not in c.operands: write "apply" in c.sub`,
+		`"acme.fialing" in history.fired`: `when:1:1: fired: unknown word "acme.fialing"; did you mean "acme.failing"?`,
 	} {
 		h, err := Compile([]Condition{{ID: "a", When: text}})
 		if err != nil {
@@ -51,6 +53,10 @@ func TestNoMistakes(t *testing.T) {
 		`size(action.paths) > 0 && action.paths.exists(p, p.startsWith("~/"))`,
 		`action.name == 'it is & | =' ? true : session.stopped`,
 		`history.fired[?"acme.failing"].hasValue() // and so on = fine`,
+		`action.commands.exists(c, c.name == "shopctl" && "apply" in c.operands)`,
+		`action.commands.exists(c, c.name == "kubectl" && "prod" in c.operands)`,
+		`action.commands.exists(c, c.name == "kubectl" && "explain" in c.sub && "apply" in c.operands)`,
+		`action.commands.exists(c, (c.name == "kubectl" || c.name == "shopctl") && "apply" in c.operands)`,
 		`-1 < session.actions && session.actions >= 3 && session.actions <= 9`,
 	} {
 		h, err := Compile([]Condition{{ID: "a", When: text}})
@@ -63,4 +69,7 @@ func TestNoMistakes(t *testing.T) {
 	}
 }
 
-func vocabulary() engine.Vocabulary { return engine.Vocabulary{Findings: []string{"acme.failing"}} }
+func vocabulary() engine.Vocabulary {
+	return engine.Vocabulary{Findings: []string{"acme.failing"},
+		Subcommand: func(program, word string) bool { return program == "kubectl" && word == "apply" }}
+}

@@ -8,6 +8,10 @@ type Vocabulary struct {
 	Windows   []string // names of history's windows
 	Findings  []string // ids of conditions and access rules: the values of input.findings
 	Detectors []string // ids of detectors: the keys of action.detected
+
+	// Subcommand reports whether the first word after a known program is in the
+	// command's sub, and so not in its operands; nil: programs are not known.
+	Subcommand func(program, word string) bool
 }
 
 // PolicySchema returns the JSON Schema of the document that a policy's Rego

@@ -187,6 +187,10 @@ func missingRecord(list []Session, selector string) error {
 			return fmt.Errorf("session %s has no record %d: its log ends with record %d; `reviewer audit show %s` lists the calls",
 				one.Key.Session, n, one.N, one.Key.Session)
 		}
+		if len(chain) >= 8 && strings.HasPrefix(one.Key.Session, chain) {
+			return fmt.Errorf("session %s has no record %s: its records are %s to %s; `reviewer audit show %s` lists the calls",
+				one.Key.Session, selector, engine.RecordID(one.Chain, 1), engine.RecordID(one.Chain, one.N), one.Key.Session)
+		}
 	}
 	return nil
 }

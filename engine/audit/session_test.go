@@ -75,7 +75,10 @@ func TestResolve(t *testing.T) {
 			t.Errorf("Resolve(%s) = %s, %v, want %s", selector, got, err, want)
 		}
 	}
+	mustAdd(t, s, named("gamma678"), late)
+	gamma := all(t, s, named("gamma678"))[0].Chain[:8]
 	for selector, want := range map[string]string{
+		"gamma678-2": "has no record gamma678-2: its records are " + gamma + "-1 to " + gamma + "-2;", "gamma-2": "no such session",
 		"alpha": "give more", "": "no such session", "beta": "no such session", chain[:8] + "-9": "has no record 9", chain[:8] + "-0": "has no record 0",
 	} {
 		if _, _, err := s.Resolve(selector); err == nil || !strings.Contains(err.Error(), want) {

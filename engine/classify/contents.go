@@ -1,10 +1,13 @@
 package classify
 
 import (
+	"context"
+	"encoding/json"
 	"maps"
 	"slices"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
@@ -41,4 +44,20 @@ func Actions(known engine.Rows) []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(names))
+}
+
+// Subcommand reports whether the first word after a program's name is its subcommand, as
+// the classifier reads a command line: it is then in the command's sub, not in its operands.
+func Subcommand(ctx context.Context, known engine.Rows, program, word string) bool {
+	args, err := json.Marshal(map[string]any{"command": program + " " + word})
+	if err != nil {
+		return false
+	}
+	c := &Classifier{World: place.World{Home: exampleHome}, MAC: exampleMAC, Rows: setOf(known)}
+	facts, err := c.Classify(ctx, engine.Event{Phase: engine.PhasePre, Tool: "Bash", Args: args, CWD: exampleWorkspace}, exampleWorkspace)
+	if err != nil || len(facts.Action.Commands) != 1 {
+		return false
+	}
+	cmd := facts.Action.Commands[0]
+	return cmd.Name == program && slices.Contains(cmd.Sub, word) && !slices.Contains(cmd.Operands, word)
 }

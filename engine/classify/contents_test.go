@@ -1,7 +1,9 @@
 package classify
 
 import (
+	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -23,6 +25,18 @@ func TestPlaces(t *testing.T) {
 	} {
 		if got := Places(classifytest.Rows())(test.tool, test.argument); !slices.Equal(got, test.want) {
 			t.Errorf("%s of %s: %q, want %q", test.argument, test.tool, got, test.want)
+		}
+	}
+}
+
+// The first word of a known program is its subcommand if the classifier reads it so.
+func TestSubcommand(t *testing.T) {
+	for call, want := range map[string]bool{
+		"kubectl apply": true, "git push": true, "make deploy": false, "shopctl apply": false, "kubectl ;": false,
+	} {
+		program, word, _ := strings.Cut(call, " ")
+		if got := Subcommand(context.Background(), classifytest.Rows(), program, word); got != want {
+			t.Errorf("%s: %v", call, got)
 		}
 	}
 }

@@ -108,11 +108,11 @@ func (a *Alarms) plus(b Alarms) {
 	a.Lost, a.Missed, a.New = a.Lost+b.Lost, a.Missed+b.Missed, a.New+b.New
 }
 
-// estimate returns the expected number of false alarms among the new stops, if
-// people answer as they did, rounded half up.
+// estimate returns how many of the new stops people would allow if they answer as
+// they did, rounded half up.
 func (a *Alarms) estimate() {
-	wrong := a.Approved + a.Overruled
-	if known := wrong + a.Refused; known > 0 {
-		a.Gained = (2*a.New*wrong + known) / (2 * known)
+	allowed := a.Approved + a.Overruled
+	if known := allowed + a.Refused; known > 0 {
+		a.Gained = (2*a.New*allowed + known) / (2 * known)
 	}
 }

@@ -179,7 +179,7 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// The words of a person make a stop a false alarm, or a true one.
+// What people answered to stops is counted, and what the candidate lets through of it.
 func TestAlarms(t *testing.T) {
 	a := answers{words: map[string]reaction{"1": approved, "2": refused, "3": overruled, "4": refused}, ran: map[string]bool{"5": true}}
 	stopped := alarms{[]stop{

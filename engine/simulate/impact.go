@@ -267,16 +267,16 @@ type Step struct {
 }
 
 // Alarms describes what people's answers show about stops: a question whose
-// call then ran was approved, a denial that a person allowed was overruled;
-// both were false alarms.
+// call then ran was approved, a denial that a person allowed was overruled. An
+// approval does not prove a false alarm: a question may be right and be approved.
 type Alarms struct {
 	Approved  int64 `json:"approved"`  // questions
 	Overruled int64 `json:"overruled"` // denials
-	Refused   int64 `json:"refused"`   // questions whose call did not run: true alarms
-	Lost      int64 `json:"lost"`      // false alarms that the candidate lets through
-	Missed    int64 `json:"missed"`    // true alarms that it misses
+	Refused   int64 `json:"refused"`   // questions whose call did not run
+	Lost      int64 `json:"lost"`      // calls that people allowed and that the candidate lets through
+	Missed    int64 `json:"missed"`    // calls that people refused and that it lets through
 	New       int64 `json:"new"`       // calls that the baseline allowed, that ran, and that it stops
-	Gained    int64 `json:"gained"`    // of New, how many are false alarms if as many are as among those that people answered; 0 if nobody did
+	Gained    int64 `json:"gained"`    // of New, how many people would allow if they answer as before; 0 if nobody answered
 }
 
 // StepError is a decision that could not be made.

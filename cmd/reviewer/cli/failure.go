@@ -69,7 +69,7 @@ func problemsIn(err error, dir string) []report.Problem {
 }
 
 func problemAt(file string, line, col int, message string) report.Problem {
-	return report.Problem{Place: report.Place{File: file, Line: line, Col: col}, Severity: report.SeverityError, Code: "unreadable",
+	return report.Problem{Place: report.Place{File: file, Line: line, Col: col}, Severity: report.SeverityError, Code: "file.unreadable",
 		Message: Masked(strings.TrimSpace(message))}
 }
 

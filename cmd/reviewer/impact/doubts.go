@@ -81,17 +81,17 @@ func fidelity(r *simulate.Report) []string {
 	return list
 }
 
-// alarms describes what is known about false and true alarms.
+// alarms describes what people answered to stops, and what the candidate does with those
+// calls. An approval is not called a false alarm: a question may be right and be approved.
 func alarms(a simulate.Alarms) []string {
 	var list []string
 	answered := a.Approved + a.Overruled
 	if answered+a.Refused > 0 {
 		list = append(list,
-			fmt.Sprintf("People approved %s and overruled %s (false alarms), and refused %s (true alarms).",
+			fmt.Sprintf("People approved %s, overruled %s and refused %s.",
 				plural(a.Approved, "question", "questions"), plural(a.Overruled, "denial", "denials"), plural(a.Refused, "question", "questions")),
-			fmt.Sprintf("The candidate lets through %s of %s and misses %s of %s.",
-				term.Thousands(a.Lost), plural(answered, "false alarm", "false alarms"), term.Thousands(a.Missed),
-				plural(a.Refused, "true alarm", "true alarms")))
+			fmt.Sprintf("The candidate lets through %s of %s that people allowed, and %s of %s that they refused.",
+				term.Thousands(a.Lost), plural(answered, "call", "calls"), term.Thousands(a.Missed), plural(a.Refused, "call", "calls")))
 	}
 	if a.New == 0 {
 		return list
@@ -99,9 +99,9 @@ func alarms(a simulate.Alarms) []string {
 	text := fmt.Sprintf("It holds up %s that the baseline allowed and that ran", plural(a.New, "call", "calls"))
 	if len(list) == 0 {
 		return []string{strings.Replace(text, "It", "The candidate", 1) +
-			". Nobody was asked about similar calls, so the number of false alarms among them is unknown."}
+			". Nobody was asked about similar calls, so how many of them people would allow is unknown."}
 	}
-	return append(list, fmt.Sprintf("%s: about %s of them false alarms, at the rate among those that people answered.",
+	return append(list, fmt.Sprintf("%s: people would allow about %s of them, if they answer as before.",
 		text, term.Thousands(a.Gained)))
 }
 

@@ -66,7 +66,7 @@ func worstMark(s *simulate.Sweep) string {
 // what people's answers say about that.
 func sweepTables(s *simulate.Sweep) []term.Table {
 	calls := term.Table{Columns: append(term.Numbers("VALUE", "SESSIONS"), changeColumns()...)}
-	alarms := term.Table{Columns: term.Numbers("VALUE", "FALSE ALARMS LOST", "GAINED, ABOUT", "TRUE ALARMS MISSED")}
+	alarms := term.Table{Columns: term.Numbers("VALUE", "LETS THROUGH: ALLOWED", "NEW STOPS, ALLOWED ABOUT", "LETS THROUGH: REFUSED")}
 	for _, v := range engine.Verdicts() {
 		calls.Columns = append(calls.Columns, term.Numbers(strings.ToUpper(v))...)
 	}

@@ -8,6 +8,7 @@
 package lint
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"maps"
@@ -206,6 +207,9 @@ func (p *policy) saidAt(file string, line, col int) bool {
 func (p *policy) vocabulary() engine.Vocabulary {
 	words := p.effective.Vocabulary()
 	words.Findings = append(words.Findings, p.effective.Broken()...)
+	words.Subcommand = func(program, word string) bool {
+		return classify.Subcommand(context.Background(), p.rows, program, word)
+	}
 	return words
 }
 
