@@ -60,9 +60,10 @@ func (s *SchemaNode) Child(key string) *SchemaNode {
 	return s.Others.SchemaNode
 }
 
-// section reports whether the keys below a node are settings by themselves.
+// section reports whether the keys below a node are settings by themselves: they are
+// not if the node is merged as a whole.
 func (s *SchemaNode) section() bool {
-	return s.Properties != nil || s.Others.SchemaNode != nil && s.Others.Merge != ""
+	return s.Merge == "" && (s.Properties != nil || s.Others.SchemaNode != nil && s.Others.Merge != "")
 }
 
 const settingsSchema = "settings.json"

@@ -487,6 +487,7 @@ func elsewhere() map[string]string {
 		"interventions.notifications.timeout_seconds": "engine/notify, TestAHangingChannelIsCutOff",
 		"interventions.notifications.keep_days":       "engine/notify, TestFinishedEntriesGo",
 		"interventions.preserve_incident_data_days":   "cmd/reviewer, TestIncidentsAreKeptAsSettingsSay",
+		"interventions.kinds":                         "rego tests of policy/intervention.rego, and cmd/reviewer, TestScript/incident-own-kind",
 		"interventions.recommendations":               "cmd/reviewer/incidentcmd, TestRecommendationsAreAccepted",
 		"redact.pii":                                  "cmd/reviewer, TestScript/redact: what is not recorded cannot be decided upon",
 		"interventions.resume.sensitivity":            "bundles, TestSensitivityOfLimitedSessions",
