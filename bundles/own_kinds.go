@@ -91,8 +91,8 @@ func (m *merger) namedKinds(path string, names []any, known []string) {
 		if word := engine.Nearest(name, known); word != "" {
 			near = fmt.Sprintf("; did you mean %q?", word)
 		}
-		m.errs = append(m.errs, m.place(path, below(path, fmt.Sprint(i))).wrong("%s: %q is no kind of intervention; expected one of %s%s", path, name,
-			strings.Join(known, ", "), near))
+		at := m.place(path, below(path, fmt.Sprint(i)))
+		m.errs = append(m.errs, at.wrong("%s: %q is no kind of intervention; expected one of %s%s", path, name, strings.Join(known, ", "), near))
 	}
 }
 

@@ -75,7 +75,7 @@ type Source struct {
 	At         string               // a folder or an archive, for messages
 	Activation *releases.Activation // nil: it is a folder, or what ships
 	program    func() string        // that reads it
-	entitled   func() error         // an error unless it may define kinds of intervention; nil: it may not, and is refused when layers are merged
+	entitled   func() error         // an error unless it may define kinds of intervention; nil: merging refuses them
 }
 
 // Sources lists where the layers come from, in their order.
@@ -187,7 +187,8 @@ func (s *Source) mayHave(kinds []string) error {
 // noFolderMay refuses kinds of intervention in an unsigned folder.
 func noFolderMay(dir string) error {
 	return fmt.Errorf("interventions.kinds: only an activated signed bundle may define kinds of intervention, and %s is a folder: "+
-		"pack it with `reviewer policy build`, have it signed by a role that has may: [%s] in trust.yaml, activate the archive and remove the folder; "+
+		"pack it with `reviewer policy build`, have it signed by a role that has may: [%s] in trust.yaml, "+
+		"activate the archive and remove the folder; "+
 		"or remove the kinds", dir, trust.MayInterventions)
 }
 

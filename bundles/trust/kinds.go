@@ -25,8 +25,8 @@ func (c *check) kinds() error {
 		return refuse(Unsigned, "%s, which only a signed bundle may: create a trust file with a role that has may: [%s] "+
 			"(`reviewer policy trust --help`), and have the archive signed by it, or remove them", what, MayInterventions)
 	case c.trust.given != nil:
-		c.warn("it defines kinds of intervention (interventions.kinds: %s): activating it needs signatures of a role that has may: [%s] in the trust file",
-			strings.Join(names, ", "), MayInterventions)
+		c.warn("it defines kinds of intervention (interventions.kinds: %s): "+
+			"activating it needs signatures of a role that has may: [%s] in the trust file", strings.Join(names, ", "), MayInterventions)
 		return nil
 	case slices.ContainsFunc(slices.Collect(maps.Values(c.trust.Roles)), c.entitled):
 		return nil
@@ -38,8 +38,8 @@ func (c *check) kinds() error {
 		}
 	}
 	if len(roles) == 0 {
-		return refuse(Threshold, "%s, but no role of the trust file may: give a role of its signers may: [%s] in the next version of %s, or remove them",
-			what, MayInterventions, FileName)
+		return refuse(Threshold, "%s, but no role of the trust file may: give a role of its signers may: [%s] "+
+			"in the next version of %s, or remove them", what, MayInterventions, FileName)
 	}
 	return refuse(Threshold, "%s, but no role that may has signed it: %s; %s, or remove them", what, strings.Join(roles, ", "), c.sign(" --add"))
 }

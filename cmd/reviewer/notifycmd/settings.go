@@ -26,7 +26,7 @@ func configuration(a *cli.App, home string) (configured, error) {
 	}
 	raw, err := json.Marshal(e.Settings["interventions"])
 	var doc struct {
-		Channels []channel.Config `json:"notification_channels"`
+		Channels []channel.Config        `json:"notification_channels"`
 		Kinds    map[string]channel.Kind `json:"kinds"`
 		Plan     struct {
 			Attempts int     `json:"attempts"`
