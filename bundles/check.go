@@ -142,7 +142,7 @@ func (e *Effective) layerMayHold(path []string) bool {
 		return true
 	}
 	present := slices.ContainsFunc(e.Layers, func(l *Bundle) bool { return l.Layer == path[0] })
-	made := []string{"findings", "exceptions", "operations", CatalogueKey, AccessKey, DetectorsKey}
+	made := []string{"findings", "exceptions", "operations", "ladders", CatalogueKey, AccessKey, DetectorsKey}
 	return slices.Contains(Layers()[1:], path[0]) && (!present || len(path) > 1 && slices.Contains(made, path[1]))
 }
 

@@ -60,8 +60,8 @@ func (s *SchemaNode) Child(key string) *SchemaNode {
 	return s.Others.SchemaNode
 }
 
-// section reports whether the keys below a node are settings by themselves; what is
-// merged as a whole is one setting.
+// section reports whether the keys below a node are settings by themselves: they are
+// not if the node is merged as a whole.
 func (s *SchemaNode) section() bool {
 	return s.Merge == "" && (s.Properties != nil || s.Others.SchemaNode != nil && s.Others.Merge != "")
 }

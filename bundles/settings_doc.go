@@ -29,6 +29,7 @@ How the values of several layers are merged:
 | narrow | replaces the default | keeps only entries inside an existing one |
 | union | is added | is added |
 | first | replaces the default | is ignored; the project may not set it |
+| organisation | replaces the default | only the organisation may set it |
 | append | is added | is added; the project may not set it |
 | replace | replaces the default | replaces it; the project may not set it |
 | (none) | only the base layer has it | |

@@ -15,6 +15,9 @@ func mergeSettings(layers []*Bundle) (map[string]any, map[string][]string, error
 	if base == nil {
 		return nil, nil, errors.New("data.yaml: the base layer has no key reviewer")
 	}
+	if err := baseHasNoKinds(layers[0], base); err != nil {
+		return nil, nil, err
+	}
 	if len(layers) == 1 && layers[0].checked {
 		return maps.Clone(base), nil, nil // at no cost to a hook
 	}
@@ -38,6 +41,7 @@ func mergeSettings(layers []*Bundle) (map[string]any, map[string][]string, error
 		m.rising("", tree, merged)
 	}
 	m.ascending("", tree, merged)
+	m.kinds(merged)
 	return merged, m.sources, errors.Join(m.errs...)
 }
 
@@ -85,6 +89,9 @@ func (m *merger) value(path string, s *SchemaNode, into map[string]any, key stri
 	switch {
 	case s.Merge == "":
 		m.errs = append(m.errs, m.layer.where(path).as("settings.layer").wrong("%s: only the base layer may set this", path))
+		return
+	case s.Merge == mergeOrganisation && m.layer.Layer != Organisation:
+		m.errs = append(m.errs, m.layer.where(path).as("settings.layer").wrong("%s: %s", path, onlyOrganisation))
 		return
 	case slices.Contains([]string{"replace", "append", mergeFirst}, s.Merge) && m.layer.Layer == Project:
 		m.errs = append(m.errs,

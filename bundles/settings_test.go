@@ -209,7 +209,7 @@ func TestEverySettingIsSet(t *testing.T) {
 		if at(base, path) == nil {
 			t.Errorf("%s has no value in data.yaml", path)
 		}
-		if s.Merge != "" && !slices.Contains([]string{"min", "max", "union", "extend", "intersect", mergeNarrow, mergeFirst, "append", "strictest", "replace"}, s.Merge) {
+		if s.Merge != "" && !slices.Contains([]string{"min", "max", "union", "extend", "intersect", mergeNarrow, mergeFirst, mergeOrganisation, "append", "strictest", "replace"}, s.Merge) {
 			t.Errorf("%s: x-merge is %q", path, s.Merge)
 		}
 		if s.Merge == "strictest" && s.Enum == nil && s.Order == nil {
@@ -255,7 +255,8 @@ func random(t *testing.T, g *rand.Rand, all map[string]*SchemaNode, name string)
 		if s.section() {
 			kind = s.Others.Merge
 		}
-		if kind == "" || slices.Contains([]string{"replace", mergeFirst, "append"}, kind) && name == Project || g.IntN(3) > 0 {
+		if kind == "" || slices.Contains([]string{"replace", mergeFirst, "append"}, kind) && name == Project || kind == mergeOrganisation && name != Organisation ||
+			g.IntN(3) > 0 {
 			continue
 		}
 		keys, into := strings.Split(path, "."), doc

@@ -25,6 +25,8 @@ type Answer struct {
 	Args   json.RawMessage // Effect is Modify: the arguments to run with; raw, never recorded
 	Grant  bool            // the person's own prompt may be skipped
 	Stop   bool            // end the run
+
+	Intervention string // kind of the intervention that was made; empty: none
 }
 
 // AnswerFacts is an Answer as it is recorded.
@@ -76,6 +78,9 @@ func AnswerOf(r *Record) Answer {
 	a.Text = r.text()
 	a.Grant = r.Decision.Grant && r.Decision.Decision == Allow // never where the policy only observes
 	a.Stop = r.Decision.Stops()
+	if i := r.Decision.Intervention; i != nil && r.Decision.Enforced != Allow {
+		a.Intervention = i.Kind
+	}
 	return a
 }
 

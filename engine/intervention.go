@@ -3,7 +3,7 @@ package engine
 // Intervention is the policy's request to act on the run, not only on one call.
 // At most one is made per event.
 type Intervention struct {
-	Kind    string  `json:"kind"`              // one of Interventions
+	Kind    string  `json:"kind"`              // one of Interventions, or of the organisation's own kinds
 	Issue   string  `json:"issue,omitempty"`   // id of the rule or pattern that it is about
 	Attempt int64   `json:"attempt,omitempty"` // number of interventions about the issue, this one included; absent where a session is stopped already
 	Factor  float64 `json:"factor,omitempty"`  // resource_throttling: what the limits are multiplied by
@@ -20,17 +20,9 @@ const (
 	EmergencyStop        = "emergency_stop"        // nothing more runs until a person resumes the session
 )
 
-// Interventions lists the kinds of intervention, mildest first.
+// Interventions lists the built-in kinds of intervention, mildest first.
 func Interventions() []string {
 	return []string{SoftCorrection, ContextReinforcement, ResourceThrottling, CheckpointRollback, EmergencyStop}
-}
-
-// Vocabulary returns the values that an intervention's field may hold; nil: any.
-func (Intervention) Vocabulary(field string) []string {
-	if field == "kind" {
-		return Interventions()
-	}
-	return nil
 }
 
 // InterventionFacts describes an earlier intervention in the session.

@@ -28,6 +28,7 @@ func elsewhere() map[string]string {
 		"interventions.notifications.keep_days":       "engine/notify, TestFinishedEntriesGo",
 		"interventions.preserve_incident_data_days":   "cmd/reviewer, TestIncidentsAreKeptAsSettingsSay",
 		"interventions.recommendations":               "cmd/reviewer/incidentcmd, TestRecommendationsAreAccepted",
+		"interventions.kinds":                         "rego tests of policy/intervention.rego, and cmd/reviewer, TestScript/incident-own-kind",
 		"redact.pii":                                  "cmd/reviewer, TestScript/redact: what is not recorded cannot be decided upon",
 		"interventions.stops.scope":                   "engine/review, TestInherit",
 		"interventions.texts.copied":                  "engine/review, TestInherit",

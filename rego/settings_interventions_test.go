@@ -99,6 +99,9 @@ func underInterventions(path string, reviewer map[string]any) (undo func()) {
 		now = map[string]any{}
 	}
 	now["enabled"] = true
+	if path == "interventions.texts.own" {
+		now["kinds"], now["ladders"] = map[string]any{"page": map[string]any{}}, map[string]any{"repetitive_errors": []any{"page"}}
+	}
 	switch other.(type) {
 	case string:
 		now["reinforcement_strength"] = other

@@ -75,6 +75,7 @@ type Source struct {
 	At         string               // a folder or an archive, for messages
 	Activation *releases.Activation // nil: it is a folder, or what ships
 	program    func() string        // that reads it
+	entitled   func() error         // an error unless it may define kinds of intervention; nil: merging refuses them
 }
 
 // Sources lists where the layers come from, in their order.
@@ -110,7 +111,7 @@ func (h *Layers) Source(layer string) (*Source, error) {
 	case bundle:
 		return h.bundle(now)
 	case files != nil && layer == bundles.Organisation:
-		return &Source{Layer: layer, Files: files, At: dir}, h.mayBeFolder(dir)
+		return &Source{Layer: layer, Files: files, At: dir, entitled: func() error { return noFolderMay(dir) }}, h.mayBeFolder(dir)
 	case files != nil:
 		return &Source{Layer: layer, Files: files, At: placeOf(files, dir)}, nil
 	case layer == bundles.Base:
@@ -155,7 +156,60 @@ func (h *Layers) bundle(now releases.Activation) (*Source, error) {
 		files = archive.Memory
 	}
 	s.Files = files
+	s.entitled = func() error { return h.entitled(now, raw) }
 	return s, nil
+}
+
+// OwnKinds is an error where the source defines kinds of intervention and may not. Load
+// says the same.
+func (s *Source) OwnKinds() error {
+	content, err := fs.ReadFile(s.Files, "settings.yaml")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	names, err := bundles.OwnKindsIn(map[string][]byte{"settings.yaml": content})
+	if err != nil {
+		return nil // which is said where the file is read
+	}
+	return s.mayHave(names)
+}
+
+func (s *Source) mayHave(kinds []string) error {
+	if len(kinds) == 0 || s.entitled == nil {
+		return nil
+	}
+	return s.entitled()
+}
+
+// noFolderMay refuses kinds of intervention in an unsigned folder.
+func noFolderMay(dir string) error {
+	return fmt.Errorf("interventions.kinds: only an activated signed bundle may define kinds of intervention, and %s is a folder: "+
+		"pack it with `reviewer policy build`, have it signed by a role that has may: [%s] in trust.yaml, "+
+		"activate the archive and remove the folder; "+
+		"or remove the kinds", dir, trust.MayInterventions)
+}
+
+// entitled refuses a bundle with kinds of intervention unless a role that may define
+// them has signed it, as of the time of the activation. Without an organisation's trust
+// file nothing else looks at its signatures again.
+func (h *Layers) entitled(now releases.Activation, raw []byte) error {
+	t, err := h.trust()
+	if err != nil {
+		return h.unusable(now, err)
+	}
+	in := trust.Candidate{File: now.Release.String(), Archive: raw, Name: now.Name, Channel: now.Channel, Now: now.At}
+	if !t.None() && !now.Unsigned {
+		if in.Envelope, err = h.Releases.Envelope(now.Release); err != nil {
+			return h.unusable(now, err)
+		}
+	}
+	if v := t.Check(in); v.Refused() {
+		return h.unusable(now, v.Err())
+	}
+	return nil
 }
 
 // vouched refuses a bundle that nobody signed where a trust file asks for that.
@@ -262,6 +316,9 @@ func (s *Source) Load() (*bundles.Bundle, error) {
 	b, err := bundles.Load(s.Files, s.Layer)
 	if err != nil {
 		return nil, s.named(fmt.Errorf("%s policy in %s: %w", s.Layer, s.At, err))
+	}
+	if err := s.mayHave(b.OwnKinds()); err != nil {
+		return nil, err
 	}
 	a := s.Activation
 	switch {

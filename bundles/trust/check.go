@@ -129,9 +129,9 @@ func (v Verdict) Schema(title string) map[string]any {
 func (t *Trust) Check(in Candidate) Verdict {
 	c := newCheck(t, in)
 	if t == nil {
-		return c.run(c.size, c.unsigned, c.unpack, c.claims, c.sequence, c.engine, c.compile)
+		return c.run(c.size, c.unsigned, c.unpack, c.claims, c.kinds, c.sequence, c.engine, c.compile)
 	}
-	return c.run(append(append([]step{c.size}, c.vouched()...), c.unpack, c.manifest, c.compile)...)
+	return c.run(append(append([]step{c.size}, c.vouched()...), c.unpack, c.manifest, c.kinds, c.compile)...)
 }
 
 // Offered checks an archive that is not here yet, by the SHA-256 that it is said

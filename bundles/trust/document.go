@@ -64,6 +64,21 @@ type Key struct {
 type Role struct {
 	Keys      []string `json:"keys" yaml:"keys,flow"` // names of keys
 	Threshold int64    `json:"threshold" yaml:"threshold"`
+	May       []string `json:"may,omitempty" yaml:"may,omitempty,flow"` // what releases that the role has signed may do in addition, some of Rights
+}
+
+// MayInterventions is the right to define kinds of intervention, which run programs.
+const MayInterventions = "interventions"
+
+// Rights lists what a role may be given.
+func Rights() []string { return []string{MayInterventions} }
+
+// Vocabulary lists what a key may hold, nil if that is open.
+func (Role) Vocabulary(key string) []string {
+	if key == "may" {
+		return Rights()
+	}
+	return nil
 }
 
 // Channel is a line of releases, such as stable: which policies come on it, and

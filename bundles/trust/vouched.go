@@ -67,9 +67,9 @@ func predicateOf(statement []byte) string {
 
 // follow is what follows from what was signed.
 func (c *check) follow() error {
-	rest := []step{c.unnamed, c.fresh, c.unpack, c.claims, c.sequence, c.engine, c.compile}
+	rest := []step{c.unnamed, c.fresh, c.unpack, c.claims, c.kinds, c.sequence, c.engine, c.compile}
 	if c.v.Release != nil {
-		rest = []step{c.subject, c.scope, c.sequence, c.fresh, c.engine, c.unpack, c.manifest, c.compile}
+		rest = []step{c.subject, c.scope, c.sequence, c.fresh, c.engine, c.unpack, c.manifest, c.kinds, c.compile}
 	}
 	for _, s := range rest {
 		if err := s(); err != nil {

@@ -226,7 +226,7 @@ func reviewer(ctx context.Context, a *cli.App, store *audit.Store) (*review.Revi
 		Shipped: bundles.BuiltInRows}
 	return &review.Reviewer{
 		Policy: func(workspace string) (*review.Policy, error) {
-			return activeWithAudit(ctx, store, workspace, func(s map[string]any) { a.Notifies = notifycmd.Configured(s) })
+			return activeWithAudit(ctx, store, workspace, func(s map[string]any) { notifycmd.Configure(a, s) })
 		},
 		Classifier: c,
 		Log:        store,

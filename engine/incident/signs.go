@@ -216,10 +216,22 @@ func (s *signs) factors(rec *engine.Record) []Factor {
 	return list
 }
 
+// kinds lists the kinds of intervention, mildest first, and then those of the
+// organisation's own that were made.
+func (s *signs) kinds() []string {
+	list := engine.Interventions()
+	for _, m := range s.made {
+		if !slices.Contains(list, m.kind) {
+			list = append(list, m.kind)
+		}
+	}
+	return list
+}
+
 // inVain lists the interventions about an issue that came back after them.
 func (s *signs) inVain(issue string) []Factor {
 	list := []Factor{}
-	for _, kind := range engine.Interventions() {
+	for _, kind := range s.kinds() {
 		var records []string
 		for _, m := range s.made {
 			if m.kind == kind && m.issue == issue && m.back > 0 {

@@ -20,11 +20,20 @@ type Channel interface {
 	Send(ctx context.Context, e Entry) error
 }
 
+// Program is a channel that runs a program, of which more is known than an error.
+type Program interface {
+	Channel
+	// Run is Send with what the program wrote and its exit code; nil: it has none.
+	Run(ctx context.Context, e Entry) (output string, exit *int, err error)
+}
+
 // Deliverer delivers what is in a spool.
 type Deliverer struct {
 	Spool    Spool
 	Channels []Channel
+	Own      map[string]Channel // kind of intervention -> what gets its entries, and no others
 	Plan     Plan
+	Mask     func(string) string // masks secrets in errors and outputs; nil: they stay
 	// Ended is called once for each delivery that ended, in either way; the log is
 	// told. Killed just before, it is called again. nil: nobody is told.
 	Ended func(Entry, Delivery)
@@ -102,7 +111,7 @@ func (d *Deliverer) round(ctx context.Context, items []Item) (next time.Time, er
 	errs := make([]error, len(items))
 	for n := range items {
 		i := &items[n]
-		if len(d.Channels) == 0 { // nobody is to be told any more
+		if len(d.channels(i.Entry)) == 0 { // nobody is to be told any more
 			errs[n] = d.settle(i)
 			continue
 		}
@@ -126,11 +135,22 @@ func (d *Deliverer) round(ctx context.Context, items []Item) (next time.Time, er
 	return next, errors.Join(errs...)
 }
 
+// channels returns where an entry is sent to.
+func (d *Deliverer) channels(e Entry) []Channel {
+	if e.Own == "" {
+		return d.Channels
+	}
+	if c := d.Own[e.Own]; c != nil {
+		return []Channel{c}
+	}
+	return nil
+}
+
 // due returns the channels to which an item is to be sent now, and when the next
 // attempt is due. Attempts that were begun and not ended count.
 func (d *Deliverer) due(i *Item) (channels []Channel, next time.Time) {
 	next = d.now().Add(time.Hour)
-	for _, c := range d.Channels {
+	for _, c := range d.channels(i.Entry) {
 		to := i.delivery(c.Name())
 		if to.Status != Pending {
 			continue
@@ -157,7 +177,7 @@ func (d *Deliverer) due(i *Item) (channels []Channel, next time.Time) {
 func (d *Deliverer) forget(i *Item) {
 	for n := range i.Deliveries {
 		to := &i.Deliveries[n]
-		known := slices.ContainsFunc(d.Channels, func(c Channel) bool { return c.Name() == to.Channel })
+		known := slices.ContainsFunc(d.channels(i.Entry), func(c Channel) bool { return c.Name() == to.Channel })
 		if !known && to.Status == Pending {
 			to.Status, to.Next = Failed, 0
 		}
@@ -176,19 +196,18 @@ func (d *Deliverer) attempt(ctx context.Context, i *Item, channels []Channel) er
 	if err := d.Spool.save(*i); err != nil {
 		return err // a full disk: nothing is sent that could not be counted
 	}
-	results := make([]error, len(channels))
-	took := make([]int64, len(channels))
+	results := make([]result, len(channels))
 	var group sync.WaitGroup
 	for n, c := range channels {
 		group.Go(func() {
 			start := time.Now()
-			results[n] = Send(ctx, c, i.Entry, d.Plan.Timeout)
-			took[n] = time.Since(start).Milliseconds()
+			results[n] = send(ctx, c, i.Entry, d.Plan.Timeout)
+			results[n].took = time.Since(start).Milliseconds()
 		})
 	}
 	group.Wait()
 	for n, c := range channels {
-		d.record(i.delivery(c.Name()), results[n], took[n])
+		d.record(i.delivery(c.Name()), results[n])
 	}
 	if i.ended() {
 		return d.settle(i)
@@ -198,33 +217,68 @@ func (d *Deliverer) attempt(ctx context.Context, i *Item, channels []Channel) er
 
 // Send sends an entry within the time of one attempt, whatever the channel does.
 func Send(ctx context.Context, c Channel, e Entry, limit time.Duration) error {
+	return send(ctx, c, e, limit).err
+}
+
+// result is what became of an attempt.
+type result struct {
+	err    error
+	took   int64 // milliseconds
+	output string
+	exit   *int
+}
+
+func send(ctx context.Context, c Channel, e Entry, limit time.Duration) result {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	done := make(chan error, 1)
+	done := make(chan result, 1)
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
-				done <- fmt.Errorf("the channel failed: %v", p)
+				done <- result{err: fmt.Errorf("the channel failed: %v", p)}
 			}
 		}()
-		done <- c.Send(ctx, e)
+		done <- sent(ctx, c, e)
 	}()
 	select {
-	case err := <-done:
-		return err
+	case r := <-done:
+		return r
 	case <-ctx.Done():
-		return fmt.Errorf("no answer within %s", limit)
+	}
+	late := result{err: fmt.Errorf("no answer within %s", limit)}
+	if _, ok := c.(Program); !ok {
+		return late
+	}
+	select { // until the program and its children have been ended
+	case r := <-done:
+		r.err = late.err
+		return r
+	case <-time.After(ending):
+		return late
 	}
 }
 
-func (d *Deliverer) record(to *Delivery, err error, ms int64) {
+// ending bounds how long ending a program may take.
+const ending = 5 * time.Second
+
+func sent(ctx context.Context, c Channel, e Entry) result {
+	p, ok := c.(Program)
+	if !ok {
+		return result{err: c.Send(ctx, e)}
+	}
+	output, exit, err := p.Run(ctx, e)
+	return result{output: output, exit: exit, err: err}
+}
+
+func (d *Deliverer) record(to *Delivery, r result) {
 	last := &to.Attempts[len(to.Attempts)-1]
-	last.Done, last.MS = true, ms
+	last.Done, last.MS, last.Exit, last.Output = true, r.took, r.exit, clip(d.masked(r.output))
+	err := r.err
 	if err == nil {
 		to.Status, to.Next = Delivered, 0
 		return
 	}
-	last.Error = clip(err.Error())
+	last.Error = clip(d.masked(err.Error()))
 	if permanent(err) || len(to.Attempts) >= d.Plan.Attempts {
 		to.Status, to.Next = Failed, 0
 	}
@@ -292,6 +346,13 @@ func (d *Deliverer) requeue() error {
 		}
 	}
 	return nil
+}
+
+func (d *Deliverer) masked(text string) string {
+	if d.Mask == nil {
+		return text
+	}
+	return d.Mask(text)
 }
 
 func (d *Deliverer) now() time.Time {

@@ -18,15 +18,16 @@ import (
 
 // Kinds of entries.
 const (
-	KindStop = "stop" // policy stopped a session
-	KindTest = "test" // a person tries the channels
+	KindStop         = "stop"         // policy stopped a session
+	KindTest         = "test"         // a person tries the channels
+	KindIntervention = "intervention" // policy made an intervention of the organisation's own
 )
 
 // Entry is what people are told. Every text in it is masked as in the log.
 type Entry struct {
 	V         int    `json:"v"`
 	ID        string `json:"id"`   // the idempotency key: the same for every attempt and channel
-	Kind      string `json:"kind"` // stop, test
+	Kind      string `json:"kind"` // stop, test, intervention
 	Time      string `json:"time"` // of what happened, RFC 3339 in UTC
 	Title     string `json:"title"`
 	Text      string `json:"text"`
@@ -36,6 +37,7 @@ type Entry struct {
 	Issue     string `json:"issue,omitempty"`    // rule or pattern
 	Incident  string `json:"incident,omitempty"` // its id
 	Next      string `json:"next,omitempty"`     // a command that shows more
+	Own       string `json:"own,omitempty"`      // intervention: its kind, which alone gets the entry
 }
 
 // EntryVersion is the "v" of entries.
@@ -82,10 +84,12 @@ func (Delivery) Vocabulary(field string) []string {
 // Attempt is one attempt. It is recorded before it begins, so that what a process
 // began before it was killed counts.
 type Attempt struct {
-	Time  string `json:"time"`
-	MS    int64  `json:"ms,omitempty"`    // how long it took
-	Error string `json:"error,omitempty"` // empty: it succeeded, or its process was killed
-	Done  bool   `json:"done"`            // its end is recorded
+	Time   string `json:"time"`
+	MS     int64  `json:"ms,omitempty"`     // how long it took
+	Error  string `json:"error,omitempty"`  // empty: it succeeded, or its process was killed
+	Exit   *int   `json:"exit,omitempty"`   // exit code of a program; absent: it was none, or did not end by itself
+	Output string `json:"output,omitempty"` // the beginning of what a program wrote
+	Done   bool   `json:"done"`             // its end is recorded
 }
 
 // Item is an entry with its deliveries, as the spool keeps it.

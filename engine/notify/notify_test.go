@@ -288,3 +288,44 @@ func TestManyAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// running is a program that ends with exit code 3 once, and then with 0.
+type running struct{ counting }
+
+func (r *running) Run(ctx context.Context, e Entry) (string, *int, error) {
+	r.Send(ctx, e)
+	code := 0
+	if r.got[e.ID] == 1 {
+		code = 3
+		return "key SECRET", &code, errors.New("exit code 3, SECRET")
+	}
+	return "done", &code, nil
+}
+
+// An intervention of the organisation's own goes to its kind only, and what its program
+// wrote is kept, masked; one whose kind is gone ends.
+func TestOwnKinds(t *testing.T) {
+	all, own := &counting{name: "all"}, &running{counting{name: "page"}}
+	d, _ := deliverer(t, all)
+	d.Own = map[string]Channel{"page": own}
+	d.Mask = func(text string) string { return strings.ReplaceAll(text, "SECRET", "***") }
+	for _, e := range []Entry{{ID: "own-1", Own: "page"}, {ID: "own-2", Own: "gone"}, {ID: "stop-1"}} {
+		if err := d.Spool.Put(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(all.got) != 1 || all.got["stop-1"] != 1 || own.got["own-1"] != 2 || len(own.got) != 1 {
+		t.Errorf("the channel got %v, the kind %v", all.got, own.got)
+	}
+	items, err := d.Spool.List()
+	if err != nil || len(items) != 3 || len(items[1].Deliveries) != 0 {
+		t.Fatalf("%+v, %v", items, err)
+	}
+	tries := items[0].Deliveries[0].Attempts
+	if len(tries) != 2 || *tries[0].Exit != 3 || tries[0].Output != "key ***" || tries[0].Error != "exit code 3, ***" || *tries[1].Exit != 0 {
+		t.Errorf("%+v", tries)
+	}
+}

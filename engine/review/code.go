@@ -36,7 +36,7 @@ func (p *Policy) judgeCode(ctx context.Context, v *Result, r *engine.Record, h *
 	if len(v.Decision.Code) == 0 {
 		return nil
 	}
-	return settle(&v.Decision)
+	return settle(&v.Decision, p.Kinds...)
 }
 
 // codeVerdict judges one file; nil: nobody would be asked about it. Rules that

@@ -18,6 +18,7 @@ type Policy struct {
 	View    engine.View
 	Redact  []string // those of PersonalKinds that are masked in facts in addition to secrets
 	Inherit Inherit
+	Kinds   []string // of intervention that the organisation has defined
 	Matcher engine.Matcher
 	Decider engine.Decider
 
@@ -77,14 +78,15 @@ func (p *Policy) judge(ctx context.Context, v *Result) error {
 	if v.Decision, err = p.Decider.Decide(ctx, &v.Input, v.Findings); err != nil {
 		return fmt.Errorf("decide: %w", err)
 	}
-	return settle(&v.Decision)
+	return settle(&v.Decision, p.Kinds...)
 }
 
 // maxDecision limits a decision's JSON so that facts and decision fit a line.
 const maxDecision = 5 << 9
 
 // settle validates what policy returned and limits its size, deterministically.
-func settle(d *engine.Decision) error {
+// own are the kinds of intervention that the policy has defined.
+func settle(d *engine.Decision, own ...string) error {
 	for _, v := range []engine.Verdict{d.Decision, d.Enforced} {
 		if v.Strictness() == engine.Block.Strictness() && v != engine.Block {
 			return fmt.Errorf("policy returned %q, which is not one of %s", v, strings.Join(engine.Verdicts(), ", "))
@@ -95,8 +97,9 @@ func settle(d *engine.Decision) error {
 			return fmt.Errorf("policy returned the operation %q, which is not one of %s", op.Op, strings.Join(engine.Operations(), ", "))
 		}
 	}
-	if i := d.Intervention; i != nil && !slices.Contains(engine.Interventions(), i.Kind) {
-		return fmt.Errorf("policy returned the intervention %q, which is not one of %s", i.Kind, strings.Join(engine.Interventions(), ", "))
+	kinds := append(engine.Interventions(), own...)
+	if i := d.Intervention; i != nil && !slices.Contains(kinds, i.Kind) {
+		return fmt.Errorf("policy returned the intervention %q, which is not one of %s", i.Kind, strings.Join(kinds, ", "))
 	}
 	limits := []limit{{480, 8, uncut}, {240, 8, uncut}, {120, 5, uncut}, {60, 3, uncut}, {30, 1, uncut},
 		{30, 1, 960}, {30, 1, 240}, {30, 1, 60}}

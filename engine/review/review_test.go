@@ -26,6 +26,13 @@ func TestSettleRefusesWords(t *testing.T) {
 			t.Errorf("%s: %v", v, err)
 		}
 	}
+	page := engine.Decision{Decision: engine.Warn, Enforced: engine.Warn, Intervention: &engine.Intervention{Kind: "page"}}
+	if err := settle(&page); err == nil || !strings.Contains(err.Error(), `the intervention "page", which is not one of soft_correction`) {
+		t.Errorf("a kind that the policy has not: %v", err)
+	}
+	if err := settle(&page, "page"); err != nil {
+		t.Errorf("a kind that it has: %v", err)
+	}
 	if err := settle((&engine.Decision{Decision: engine.Allow, Enforced: engine.Allow, Confidence: math.NaN()})); err == nil {
 		t.Error("a confidence that is not a number was accepted")
 	}

@@ -105,10 +105,19 @@ func (v *interventions) settle(w *watch, o Outcome) {
 		return
 	}
 	w.settled = true
-	v.counts.add(Intervention{Type: w.kind, Issue: w.issue, Outcome: o}, Intervention{Type: w.kind, Issue: Other, Outcome: o})
+	v.counts.add(Intervention{Type: w.kind, Issue: w.issue, Outcome: o}, Intervention{Type: builtIn(w.kind), Issue: Other, Outcome: o})
 	if w.before >= 0 && w.strictness > w.before {
 		v.escalations.add(w.issue, Other)
 	}
+}
+
+// builtIn returns a kind, or Other for one of an organisation's own: of those a log may
+// have any number.
+func builtIn(kind string) string {
+	if slices.Contains(engine.Interventions(), kind) || slices.Contains(engine.Verdicts(), kind) {
+		return kind
+	}
+	return Other
 }
 
 // add waits for what comes of an intervention.
@@ -139,7 +148,7 @@ func kindOf(r *engine.Record) (kind string, strictness int) {
 	effect := r.Answer.Effect
 	strictness = 10 * effect.Strictness()
 	if made := r.Decision.Intervention; made != nil && effect == engine.Warn {
-		return made.Kind, strictness + slices.Index(engine.Interventions(), made.Kind)
+		return made.Kind, strictness + max(0, slices.Index(engine.Interventions(), made.Kind)) // an own kind is a message
 	}
 	return string(effect), strictness
 }

@@ -42,6 +42,12 @@ func TestInterventions(t *testing.T) {
 			s.calls(12, 10)
 		},
 			[]Intervention{{"context_reinforcement", "loop", Helped, 1}, {"soft_correction", "loop", Returned, 1}}, []Escalation{{"loop", 1}}},
+		"a correction, then a kind of the organisation's own": {func(s *tale) {
+			s.call(engine.Warn, "loop").Decision.Intervention = &engine.Intervention{Kind: engine.SoftCorrection, Issue: "loop"}
+			s.call(engine.Warn, "loop").Decision.Intervention = &engine.Intervention{Kind: "page_oncall", Issue: "loop"}
+			s.calls(12, 10)
+		},
+			[]Intervention{{"page_oncall", "loop", Helped, 1}, {"soft_correction", "loop", Returned, 1}}, nil},
 		"stricter, as it came back": {func(s *tale) {
 			s.call(engine.Warn, "loop")
 			s.call(engine.Ask, "loop")

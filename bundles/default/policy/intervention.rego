@@ -101,6 +101,8 @@ _issue := [r | some r in spoken.rules; r.mode != "observe"; _laddered(r)][0] if 
 
 _laddered(r) if _settings.ladders[r.id]
 
+_laddered(r) if _custom(r.id)
+
 _laddered(r) if _repeated(r)
 
 _laddered(r) if {
@@ -126,15 +128,31 @@ _weighed if not _ladder
 
 _ladder := _settings.progressive if {
 	_settings.strategy == "progressive"
+} else := _custom(_issue.id) if {
+	true
 } else := _settings.ladders[_issue.id] if {
 	true
 } else := _settings.ladders["*"]
+
+# The ladder that a rule "ladders" of the organisation's or the user's layer gives an
+# issue. A project has no say: the agent can write its files.
+_custom(id) := data.policies.organisation.ladders[id] if {
+	_settings.strategy == "custom"
+} else := data.policies.user.ladders[id] if {
+	_settings.strategy == "custom"
+}
 
 _rungs := [kind | some kind in _ladder; _available(kind); not _too_strict(kind)]
 
 _available("emergency_stop")
 
 _available(kind) if _settings[kind] == true
+
+_available(kind) if _own_kinds[kind]
+
+# Kinds that the organisation has defined. What they do is done after the decision was
+# recorded; here, they are messages.
+_own_kinds := object.get(_settings, "kinds", {})
 
 # A ladder ends with a stop only where the issue is grave enough for one.
 _too_strict("emergency_stop") if not _level in _settings.stops.levels
@@ -189,7 +207,7 @@ _uses(kind) := count([i | some i in _own; i.kind == kind])
 # Messages wait; what is stricter does not. A question and a denial have texts of their
 # own, and the agent would not read the message.
 _waits if {
-	_kind in {"soft_correction", "context_reinforcement"}
+	_message
 	not _repeated(_issue)
 	_too_soon
 }
@@ -200,6 +218,10 @@ _waits if {
 }
 
 _waits if _kind == "emergency_stop" # and nothing may stop the session
+
+_message if _kind in {"soft_correction", "context_reinforcement"}
+
+_message if _own_kinds[_kind]
 
 _too_soon if _past[count(_past) - 1].ms < _settings.intervention_cooldown_seconds * 1000
 
@@ -284,16 +306,22 @@ _metrics := input.history.windows.metrics
 template := _texts.emergency_stop if {
 	stops
 	not input.session.stopped
-} else := _texts[chosen.kind] if {
+} else := _kind_text if {
 	outcome.answered == "warn"
 	not stops
 }
+
+_kind_text := _own_kinds[chosen.kind].text if {
+	true
+} else := _texts.own if {
+	_own_kinds[chosen.kind]
+} else := _texts[chosen.kind]
 
 _texts := _settings.texts
 
 # METADATA
 # title: What the text's placeholders stand for
-facts := {"{correction}": _correction, "{constraints}": _constraints, "{limits}": _limits_text}
+facts := {"{correction}": _correction, "{constraints}": _constraints, "{limits}": _limits_text, "{kind}": chosen.kind}
 
 _correction := concat("", [_strong, _advice, _example])
 

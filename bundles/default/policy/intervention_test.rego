@@ -170,3 +170,54 @@ test_texts[name] if {
 		with data.reviewer.interventions as object.union(_settings, {"reinforcement_strength": case.strength})
 	facts["{constraints}"] == case.said
 }
+
+_paging := object.union(_settings, {
+	"ladders": {"one": ["soft_correction", "page"]},
+	"kinds": {"page": {"command": ["/usr/local/bin/page"]}, "mail": {"webhook": "https://mail.example.com", "text": "mailed"}},
+})
+
+# A kind of the organisation's own is a rung like others, and waits as messages do.
+test_own_kind[name] if {
+	some name, case in {
+		"after a correction": {"before": [_soft(130)], "kind": "page"},
+		"again, as the last rung": {"before": [_soft(400), _made("page", 130, 2)], "kind": "page"},
+		"too soon": {"before": [_soft(400), _made("page", 20, 2)], "kind": "none"},
+		"used too often": {"before": [_made("page", 400, 2), _made("page", 300, 2), _made("page", 200, 2)], "kind": "none"},
+	}
+	doc := _found("one", {"interventions": case.before})
+	case.kind == _own(doc)
+}
+
+_own(doc) := kind if {
+	kind := intervention.chosen.kind with input as doc
+		with data.reviewer.catalog as _rows
+		with data.reviewer.interventions as _paging
+} else := "none"
+
+_told(ladder) := text if {
+	text := intervention.template with input as _found("one", {})
+		with data.reviewer.catalog as _rows
+		with data.reviewer.interventions as object.union(_paging, {"ladders": {"one": ladder}})
+}
+
+test_own_text if {
+	_told(["mail"]) == "mailed"
+	_told(["page"]) == data.reviewer.interventions.texts.own
+	_told(["soft_correction"]) == data.reviewer.interventions.texts.soft_correction
+}
+
+test_unknown_kind_is_left_out if _told(["beep", "soft_correction"]) == data.reviewer.interventions.texts.soft_correction
+
+# With the strategy custom, a rule of a layer gives the ladder.
+test_custom[name] if {
+	some name, case in {
+		"the organisation's": {"policies": {"organisation": {"ladders": {"one": ["page"]}}, "user": {"ladders": {"one": ["mail"]}}}, "kind": "page"},
+		"the user's": {"policies": {"user": {"ladders": {"one": ["mail"]}}}, "kind": "mail"},
+		"another issue's": {"policies": {"user": {"ladders": {"two": ["mail"]}}}, "kind": "soft_correction"},
+		"a project's": {"policies": {"project": {"ladders": {"one": ["mail"]}}}, "kind": "soft_correction"},
+	}
+	case.kind == intervention.chosen.kind with input as _found("one", {})
+		with data.reviewer.catalog as _rows
+		with data.reviewer.interventions as object.union(_paging, {"strategy": "custom"})
+		with data.policies as case.policies
+}

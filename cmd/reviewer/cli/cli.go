@@ -19,7 +19,8 @@ type App struct {
 	Quiet bool   // --quiet
 	// Detach starts this program again, as Detach does; nil in tests: nothing is started.
 	Detach   func(args ...string) error
-	Notifies bool // the active policy says where people are told about stops
+	Notifies bool     // the active policy says where people are told about stops
+	OwnKinds []string // of intervention that the active policy defines
 }
 
 // Group returns a command with subcommands. Alone it shows its help; an unknown

@@ -200,6 +200,8 @@ func HowMerged(merge string) string {
 		return "replace: user wins over organisation; a project cannot set it"
 	case "first":
 		return "first: organisation wins over user; a project cannot set it"
+	case "organisation":
+		return "organisation: only the organisation can set it, in a signed bundle"
 	case "union":
 		return "union: the values of all layers are added to the default"
 	case "append":

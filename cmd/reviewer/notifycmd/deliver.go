@@ -23,7 +23,8 @@ func deliverCommand(a *cli.App) *cobra.Command {
 		Use:   "deliver",
 		Short: "Deliver pending notifications; started automatically after a stop",
 		Long: "Adds a notification for each stop of the last day that has none yet, sends each to all channels, and\n" +
-			"retries with increasing delays until each channel has accepted it or every attempt has failed. The\n" +
+			"retries with increasing delays until each channel has accepted it or every attempt has failed.\n" +
+			"Interventions of the organisation's own kinds are carried out in the same way, each by its kind. The\n" +
 			"result is recorded in the machine's ledger (`reviewer audit show --ledger`).",
 		Example: "  reviewer notify deliver\n  reviewer notify deliver --retry",
 		Args:    cobra.NoArgs,
@@ -52,16 +53,25 @@ func newDeliverer(ctx context.Context, a *cli.App) (*notify.Deliverer, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &notify.Deliverer{Spool: spoolOf(store), Channels: to.channels, Plan: to.plan}
+	d := &notify.Deliverer{Spool: spoolOf(store), Channels: to.channels, Own: to.own, Plan: to.plan, Mask: cli.Masked}
 	d.Ended = func(e notify.Entry, delivery notify.Delivery) { note(ctx, store, e, delivery) }
-	if len(to.channels) == 0 {
-		return d, nil
-	}
 	// What could be read is delivered anyway.
-	if err := putStops(store, d.Spool, time.Now()); err != nil {
+	if err := putAll(store, d, time.Now()); err != nil {
 		fmt.Fprintln(a.Stderr, "reviewer:", cli.Masked(err.Error()))
 	}
 	return d, nil
+}
+
+// putAll adds what the log has to tell, as far as somebody is to be told.
+func putAll(store *audit.Store, d *notify.Deliverer, now time.Time) error {
+	var errs []error
+	if len(d.Channels) > 0 {
+		errs = append(errs, putStops(store, d.Spool, now))
+	}
+	if len(d.Own) > 0 {
+		errs = append(errs, putOwn(store, d, now))
+	}
+	return errors.Join(errs...)
 }
 
 func run(ctx context.Context, d *notify.Deliverer, once bool) error {
@@ -84,6 +94,9 @@ func run(ctx context.Context, d *notify.Deliverer, once bool) error {
 // note records in the ledger what became of a delivery.
 func note(ctx context.Context, store *audit.Store, e notify.Entry, d notify.Delivery) {
 	detail := fmt.Sprintf("%s: %s to channel %s after %s", e.ID, d.Status, d.Channel, term.Counted(len(d.Attempts), "attempt", "attempts"))
+	if e.Own != "" {
+		detail += exitText(d)
+	}
 	if n := len(d.Attempts); d.Status == notify.Failed && n > 0 {
 		detail += term.After(": ", cli.Masked(d.Attempts[n-1].Error))
 	}

@@ -58,9 +58,19 @@ func writeItems(a *cli.App, w io.Writer, out *term.Output, items []notify.Item) 
 func deliveryText(d notify.Delivery) string {
 	text := fmt.Sprintf("%s, %s", d.Channel, term.Counted(len(d.Attempts), "attempt", "attempts"))
 	if n := len(d.Attempts); n > 0 {
-		text += ", the last at " + d.Attempts[n-1].Time + term.After(": ", d.Attempts[n-1].Error)
+		last := d.Attempts[n-1]
+		text += ", the last at " + last.Time + exitText(d) + term.After(": ", last.Error) + term.After(": ", last.Output)
 	}
 	return text
+}
+
+// exitText says how a program ended, if there was one.
+func exitText(d notify.Delivery) string {
+	n := len(d.Attempts)
+	if n == 0 || d.Attempts[n-1].Exit == nil {
+		return ""
+	}
+	return fmt.Sprintf(", exit code %d", *d.Attempts[n-1].Exit)
 }
 
 func colourOf(s notify.Status) string {

@@ -13,6 +13,7 @@ import (
 // configured is what the settings say about notifications.
 type configured struct {
 	channels []notify.Channel
+	own      map[string]notify.Channel // kinds of intervention of the organisation's own
 	plan     notify.Plan
 }
 
@@ -25,7 +26,8 @@ func configuration(a *cli.App, home string) (configured, error) {
 	}
 	raw, err := json.Marshal(e.Settings["interventions"])
 	var doc struct {
-		Channels []channel.Config `json:"notification_channels"`
+		Channels []channel.Config        `json:"notification_channels"`
+		Kinds    map[string]channel.Kind `json:"kinds"`
 		Plan     struct {
 			Attempts int     `json:"attempts"`
 			First    int     `json:"first_seconds"`
@@ -45,8 +47,10 @@ func configuration(a *cli.App, home string) (configured, error) {
 	if err != nil {
 		return configured{}, err
 	}
+	from := channel.Sources{Env: a.Env, Home: person}
 	return configured{
-		channels: channel.New(doc.Channels, channel.Sources{Env: a.Env, Home: person}),
+		channels: channel.New(doc.Channels, from),
+		own:      channel.Own(doc.Kinds, from),
 		plan: notify.Plan{Attempts: doc.Plan.Attempts, First: seconds(doc.Plan.First), Factor: doc.Plan.Factor, Longest: seconds(doc.Plan.Longest),
 			Timeout: seconds(doc.Plan.Timeout), Keep: time.Duration(doc.Plan.Days) * 24 * time.Hour},
 	}, nil

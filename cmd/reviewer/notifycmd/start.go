@@ -1,6 +1,8 @@
 package notifycmd
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,24 +17,34 @@ import (
 // session that is stopped already, in case the first one was killed.
 const again = time.Minute
 
-// Configured reports whether settings have a channel.
-func Configured(settings map[string]any) bool {
+// Configure notes which answers the settings have something done about.
+func Configure(a *cli.App, settings map[string]any) {
 	interventions, _ := settings["interventions"].(map[string]any)
 	channels, _ := interventions["notification_channels"].([]any)
-	return len(channels) > 0
+	kinds, _ := interventions["kinds"].(map[string]any)
+	a.Notifies, a.OwnKinds = len(channels) > 0, slices.Sorted(maps.Keys(kinds))
 }
 
-// Start starts a process that tells people about a stop, if an answer is one and there
-// is a channel, and does not wait for it.
+// Start starts a process that tells people about a stop, or carries out a kind of
+// intervention of the organisation's own, if an answer is one and there is something to
+// do, and does not wait for it.
 func Start(a *cli.App, store *audit.Store, key engine.SessionKey, answer engine.Answer) {
-	if a.Detach == nil || !a.Notifies || !answer.Stop || answer.ID == "" {
+	if a.Detach == nil || answer.ID == "" {
 		return
 	}
-	if !first(store, key, answer.ID) && time.Since(spoolOf(store).Ran()) < again {
-		return
+	own := slices.Contains(a.OwnKinds, answer.Intervention) && answer.Mode != engine.ModeDuplicate
+	if own || tells(a, store, key, answer) {
+		// Where it cannot be started, the answer is as good; the next process does the work.
+		_ = a.Detach("--home", store.Dir, "notify", "deliver", "--once")
 	}
-	// Where it cannot be started, the stop is as good; the next process tells people.
-	_ = a.Detach("--home", store.Dir, "notify", "deliver", "--once")
+}
+
+// tells reports whether people are to be told about a stop now.
+func tells(a *cli.App, store *audit.Store, key engine.SessionKey, answer engine.Answer) bool {
+	if !a.Notifies || !answer.Stop {
+		return false
+	}
+	return first(store, key, answer.ID) || time.Since(spoolOf(store).Ran()) >= again
 }
 
 // first reports whether a record's decision stopped a session that was not stopped.

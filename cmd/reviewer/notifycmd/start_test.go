@@ -12,6 +12,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/agent-reviewer/reviewer/engine/notify/channel"
 )
 
 var key = engine.SessionKey{Harness: "claude-code", Session: "shop-1"}
@@ -106,11 +108,58 @@ func TestStopsOfTheLog(t *testing.T) {
 	}
 }
 
-func TestConfigured(t *testing.T) {
-	if Configured(nil) || Configured(map[string]any{"interventions": map[string]any{"notification_channels": []any{}}}) {
+func TestConfigure(t *testing.T) {
+	of := func(key string, value any) *cli.App {
+		a := &cli.App{}
+		Configure(a, map[string]any{"interventions": map[string]any{key: value}})
+		return a
+	}
+	if of("x", nil).Notifies || of("notification_channels", []any{}).Notifies {
 		t.Error("no channel is one")
 	}
-	if !Configured(map[string]any{"interventions": map[string]any{"notification_channels": []any{map[string]any{}}}}) {
+	if !of("notification_channels", []any{map[string]any{}}).Notifies {
 		t.Error("a channel is none")
+	}
+	if kinds := of("kinds", map[string]any{"page": map[string]any{}}).OwnKinds; len(kinds) != 1 || kinds[0] != "page" {
+		t.Errorf("the kinds are %v", kinds)
+	}
+}
+
+func TestStartForOwnKinds(t *testing.T) {
+	store := &audit.Store{Dir: filepath.Join(t.TempDir(), "home")}
+	started := 0
+	a := &cli.App{OwnKinds: []string{"page"}, Detach: func(...string) error { started++; return nil }}
+	for _, answer := range []engine.Answer{{ID: "x-1"}, {ID: "x-2", Intervention: engine.SoftCorrection}, {Intervention: "page"},
+		{ID: "x-3", Intervention: "page", Mode: engine.ModeDuplicate}} {
+		Start(a, store, key, answer)
+	}
+	if started != 0 {
+		t.Error("a process was started for nothing")
+	}
+	if Start(a, store, key, engine.Answer{ID: "x-4", Intervention: "page"}); started != 1 {
+		t.Error("no process was started")
+	}
+}
+
+// Each intervention of an own kind is in the spool once, whatever was recorded around it.
+func TestOwnKindsOfTheLog(t *testing.T) {
+	for age, want := range map[time.Duration]int{time.Hour: 2, 25 * time.Hour: 0} {
+		store := &audit.Store{Dir: filepath.Join(t.TempDir(), "home")}
+		now := time.Now()
+		page := &engine.Intervention{Kind: "page", Issue: "loop"}
+		ids := stopped(t, store, now.Add(-age), &engine.Intervention{Kind: engine.SoftCorrection, Issue: "loop"}, page, nil, page)
+		d := &notify.Deliverer{Spool: spoolOf(store), Own: channel.Own(map[string]channel.Kind{"page": {}, "other": {}}, channel.Sources{})}
+		for range 2 {
+			if err := putAll(store, d, now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		items, err := d.Spool.List()
+		if err != nil || len(items) != want {
+			t.Fatalf("%s: %d entries, %v", age, len(items), err)
+		}
+		if want == 2 && (items[0].Entry.ID != "own-"+ids[1] || items[0].Entry.Own != "page" || items[0].Entry.Next != "reviewer audit why "+ids[1]) {
+			t.Errorf("%+v", items[0].Entry)
+		}
 	}
 }

@@ -208,6 +208,11 @@ func activeLayers(a *cli.App) ([][]lint.Layer, error) {
 	}
 	var layers []lint.Layer
 	for _, s := range sources {
+		if s.Layer == bundles.Organisation {
+			if err := s.OwnKinds(); err != nil {
+				return nil, err
+			}
+		}
 		layers = append(layers, lint.Layer{Name: s.Layer, Files: s.Files, At: filepath.ToSlash(s.At), Given: s.At != active.ShippedPlace,
 			Where: s.Place})
 	}

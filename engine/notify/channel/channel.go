@@ -135,6 +135,8 @@ func text(e notify.Entry) string {
 	return b.String()
 }
 
+var errNoWay = errors.New("it has neither a command nor a webhook")
+
 var errNoURL = errors.New("it has none of url, url_file and url_env")
 
 // address returns the address of a channel.
