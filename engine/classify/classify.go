@@ -109,7 +109,7 @@ func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event,
 	m.LearnName(e.Tool)
 	mask.Learn(m, args)
 	in := c.shellInput(e)
-	in.Secret, in.Tokens = m.HoldsSecret, m.Tokens
+	in.Secret, in.Tokens, in.Terminals = m.HoldsSecret, m.Tokens, typedBefore(e.Terminals, m)
 	res := place.NewResolver(c.World, workspace, in.Rows)
 	res.Secret = m.HoldsSecret
 	in.Disk, in.Class, in.Remotes = shell.NewDisk(res), res.Class, res.Remotes

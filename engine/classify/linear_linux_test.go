@@ -33,6 +33,17 @@ func numbered(format string, n int) string {
 
 // shapes are commands that grow in one way each. Those of PowerShell begin with PS.
 var shapes = map[string]func(n int) string{
+	"lines of work":   func(n int) string { return numbered("grep -n \"word %d\" src/app.js | head -5 > out.txt\n", n) },
+	"one long text":   func(n int) string { return "git commit -m '" + times("A sentence of plain words.\n", n) + "'" },
+	"operands":        func(n int) string { return "git add " + numbered("src/d%d/file.js ", n) },
+	"prose in a text": func(n int) string { return "cat > notes.md <<'E'\n" + numbered("line %d of a text\n", n) + "E\n" },
+	"code in a text": func(n int) string {
+		return "cat > app.py <<'E'\n" + numbered("def f%d(x):\n    return open('a').read()\n", n) + "E\n"
+	},
+	"removals":            func(n int) string { return numbered("rm build/f%d.o\n", n) },
+	"folders":             func(n int) string { return numbered("mkdir -p a/b%d\n", n) },
+	"loops":               func(n int) string { return numbered("for f%d in a b; do echo $f; done\n", n) },
+	"calls of a function": func(n int) string { return "f() { ls; }\n" + times("f a b\n", n) },
 	"quotes":              func(n int) string { return "echo " + times(`"'a'"`, n) },
 	"nested code":         func(n int) string { return around("$(", ")", n) },
 	"nested quotes":       func(n int) string { return around(`"$(echo `, `)"`, n) },

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
@@ -123,8 +124,34 @@ func learnTyped(m *mask.Masker, r *toolReader) {
 		m.LearnPieces(l.Parts)
 	}
 	for _, c := range r.script.Commands {
-		m.LearnPieces(c.Operands) // keys of one command are one part
+		m.LearnPieces(keysOf(c.Operands, r.script.Terminals)) // keys of one command are one part
 	}
+}
+
+// keysOf are the operands without those that name a terminal: in "main:0.1ls" nobody
+// typed a password.
+func keysOf(operands []string, t *engine.Terminals) []string {
+	return slices.DeleteFunc(slices.Clone(operands), func(s string) bool {
+		return slices.ContainsFunc(t.Lines, func(l engine.TypedLine) bool { return l.Terminal == s })
+	})
+}
+
+// typedBefore is what the session typed before, where what was masked is unknown: a
+// command that the mask covers would otherwise run unseen.
+func typedBefore(t *engine.Terminals, m *mask.Masker) *engine.Terminals {
+	if t == nil {
+		return nil
+	}
+	out := &engine.Terminals{}
+	for _, l := range t.Lines {
+		l.Before = m.Replace(l.Before, abstract.HoleText)
+		l.Parts = slices.Clone(l.Parts)
+		for i := range l.Parts {
+			l.Parts[i] = m.Replace(l.Parts[i], abstract.HoleText)
+		}
+		out.Lines = append(out.Lines, l)
+	}
+	return out
 }
 
 // maskStarts masks what an action starts.

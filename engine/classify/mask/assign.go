@@ -422,13 +422,16 @@ func (a assignment) secret(f *Formats, k Keyword) bool {
 func longEnough(v string) bool { return len(v) >= 10 || len(v) >= 8 && mixed(v) }
 
 // unmasked is a value without what was masked before.
-func (f *Formats) unmasked(v string) string {
+func (f *Formats) unmasked(v string) string { return f.replaceMasked(v, "") }
+
+// replaceMasked replaces what was masked before.
+func (f *Formats) replaceMasked(v, with string) string {
 	if !strings.Contains(v, Redacted) {
 		return v
 	}
 	at, rest := 0, ""
 	for _, s := range f.appendMasked(nil, v) {
-		rest += v[at:s.Start]
+		rest += v[at:s.Start] + with
 		at = s.End
 	}
 	return rest + v[at:]

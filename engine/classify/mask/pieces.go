@@ -30,3 +30,6 @@ func (m *Masker) knowPieces(parts []string, s span, with string) {
 		}
 	}
 }
+
+// Replace replaces what was masked before: what a text held there is no longer known.
+func (m *Masker) Replace(text, with string) string { return m.formats().replaceMasked(text, with) }

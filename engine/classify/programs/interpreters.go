@@ -177,7 +177,17 @@ func registryProgram(c *shell.Call) []abstract.Arg {
 
 // listens handles a server that other hosts can reach, unless its arguments bind it to this
 // machine.
-func listens(c *shell.Call) { c.Listens(abstract.Word("0.0.0.0"), c.Args) }
+// listens handles a module that serves a folder: --directory DIR, or the current one.
+func listens(c *shell.Call) {
+	c.Listens(abstract.Word("0.0.0.0"), c.Args)
+	for i, a := range c.Args {
+		if dir, ok := strings.CutPrefix(a.Text, "--directory="); ok {
+			c.ReadsTree(a.With(dir))
+		} else if a.Is("-d", "--directory") && i+1 < len(c.Args) {
+			c.ReadsTree(c.Args[i+1])
+		}
+	}
+}
 
 func languageInput(c *shell.Call, lang string) {
 	in := c.Shell.Frame.Stdin

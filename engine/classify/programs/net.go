@@ -473,13 +473,19 @@ func bucketEnds(c *shell.Call, verb, object string, targets []abstract.Arg) {
 	}
 }
 
+// inBucket reports whether a path is one of a store: rclone also names a kind of store
+// without a name of its own, as :s3:shop.
+func inBucket(c *shell.Call, a abstract.Arg) bool {
+	return isRemote(a) || c.Name == "rclone" && strings.HasPrefix(a.Text, ":")
+}
+
 // bucketCopy handles copy, move and sync. sync deletes at the destination what is missing
 // at the source, and moved objects are removed from their place.
 func bucketCopy(c *shell.Call, verb abstract.Arg, operands []abstract.Arg) {
 	dest := operands[len(operands)-1]
 	for _, src := range operands[:len(operands)-1] {
 		switch {
-		case !isRemote(src):
+		case !inBucket(c, src):
 			c.ReadsTree(src)
 		case verb.Is("move", "moveto", "mv"):
 			ends(c, "remove", "object", false, unasked(c), src)
@@ -488,7 +494,7 @@ func bucketCopy(c *shell.Call, verb abstract.Arg, operands []abstract.Arg) {
 		}
 	}
 	mirrors := verb.Is("sync") && c.Name == "rclone" || optionVerb(c) != "" || verb.Is("rsync") && c.Opts.Exact("-d")
-	if isRemote(dest) || c.Name == "mc" {
+	if inBucket(c, dest) || c.Name == "mc" {
 		c.Sends("send", dest)
 		if mirrors {
 			ends(c, "remove", "object", false, unasked(c), dest)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 )
 
 // IsShell reports whether a program is a shell of the Bourne family, or fish.
@@ -78,12 +79,16 @@ func (c *Call) codeBuiltin() (Outcome, bool) {
 }
 
 // ProgramPath is the output of which and command -v: some directory, then the
-// name.
+// name. Of the guard's program it is a directory of programs, so that the path is
+// recognised as the guard's.
 func ProgramPath(names []abstract.Arg) abstract.Arg {
 	if len(names) == 0 {
 		return abstract.UnknownArg()
 	}
 	last := names[len(names)-1]
+	if last.Is(place.GuardProgram) {
+		return last.With("/usr/local/bin/" + last.Text + "\n")
+	}
 	return last.With(abstract.HoleText + "/" + last.Text + "\n")
 }
 

@@ -8,6 +8,7 @@ speaks contains "secret_store_export" if {
 	"credential_adjacent" in input.action.signals
 	input.phase == "pre"
 	not _file_of_secrets
+	not _login_to_registry
 	some c in input.action.commands
 	some field in ["sub", "flags", "operands"]
 	some word in c[field]
@@ -19,3 +20,25 @@ _file_of_secrets if {
 	some e in input.action.effects
 	e.class in {"credential", "env_file"}
 }
+
+# The token of a provider goes to the login of that provider's registry of images, and
+# nowhere else: aws ecr get-login-password | docker login --password-stdin REGISTRY.
+_login_to_registry if {
+	count(input.action.commands) == 2
+	not _keeps_file
+	some c in input.action.commands
+	c.name in {"docker", "podman", "nerdctl", "buildah", "skopeo", "helm", "crane", "oras"}
+	"login" in c.sub
+	some word in c.operands
+	regex.match(_registries, word)
+}
+
+_keeps_file if {
+	some e in input.action.effects
+	e.kind == "file_write"
+}
+
+_registries := concat("", [
+	`^(https://)?([0-9]+\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?|public\.ecr\.aws|[a-z0-9-]+-docker\.pkg\.dev`,
+	`|([a-z]+\.)?gcr\.io|[a-z0-9]+\.azurecr\.io|ghcr\.io)(/|$)`,
+])

@@ -101,8 +101,11 @@ speaks contains "guard_off" if {
 	some e in input.action.effects
 	e.kind == "system_call"
 	e.verb in {"stop", "disable", "pause"}
-	lower(e.target) in data.reviewer.system.guards
+	_plain_service(lower(e.target)) in data.reviewer.system.guards
 }
+
+# The name of a service without its domain and its maker: system/com.apple.sshd.
+_plain_service(name) := regex.replace(name, `^((system|user|gui|login)/([0-9]+/)?)?(com\.(apple|openssh)\.)?`, "")
 
 # METADATA
 # title: System protection disabled
