@@ -25,6 +25,7 @@ type Answer struct {
 	Args   json.RawMessage // Effect is Modify: the arguments to run with; raw, never recorded
 	Grant  bool            // the person's own prompt may be skipped
 	Stop   bool            // end the run
+	GoOn   bool            // the agent wants to stop; it is to read the text and go on
 }
 
 // AnswerFacts is an Answer as it is recorded.
@@ -76,6 +77,7 @@ func AnswerOf(r *Record) Answer {
 	a.Text = r.text()
 	a.Grant = r.Decision.Grant && r.Decision.Decision == Allow // never where the policy only observes
 	a.Stop = r.Decision.Stops()
+	a.GoOn = r.Phase == PhaseStop && r.Answer.Effect == Warn && r.Decision.corrects()
 	return a
 }
 
