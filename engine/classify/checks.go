@@ -1,7 +1,6 @@
 package classify
 
 import (
-	"github.com/agent-reviewer/reviewer/engine/classify/prompt"
 	"path"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/languages"
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
+	"github.com/agent-reviewer/reviewer/engine/classify/prompt"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
