@@ -27,6 +27,7 @@ type Answer struct {
 	Stop   bool            // end the run
 
 	Intervention string // kind of the intervention that was made; empty: none
+	GoOn   bool            // the agent wants to stop; it is to read the text and go on
 }
 
 // AnswerFacts is an Answer as it is recorded.
@@ -81,6 +82,7 @@ func AnswerOf(r *Record) Answer {
 	if i := r.Decision.Intervention; i != nil && r.Decision.Enforced != Allow {
 		a.Intervention = i.Kind
 	}
+	a.GoOn = r.Phase == PhaseStop && r.Answer.Effect == Warn && r.Decision.corrects()
 	return a
 }
 

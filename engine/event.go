@@ -46,6 +46,8 @@ type Event struct {
 	PromptID string
 	Prompt   string  // the person's text, PhasePrompt only
 	Result   *Result // PhasePost only
+	Said     string  // the agent's last message, PhaseStop only
+	Again    bool    // PhaseStop: the agent went on because an earlier stop was answered
 	// Path of the agent's own record of the session, where it names one. It is
 	// read only to quote the person's words in a reminder.
 	Transcript string
@@ -108,6 +110,7 @@ type EventFacts struct {
 	Prompt   *ContentFacts  `json:"prompt,omitempty"`    // facts about the prompt's text, which itself is not stored
 	Goal     *Goal          `json:"goal,omitempty"`      // what the prompt asks for
 	Result   *ResultFacts   `json:"result,omitempty"`    // result of the call; phase post only
+	Says     *Statement     `json:"says,omitempty"`      // what the agent's last message claims; phase stop only
 }
 
 // ContentFacts stands for a text that is not stored: a file's content, a

@@ -41,6 +41,7 @@ const (
 	FactGoal         = "goal"           // a person's goal is known
 	FactConstrained  = "constrained"    // a person said what must not be done
 	FactNewHost      = "new_host"       // a host is contacted for the first time
+	FactClaims       = "claims"         // the agent's last message makes a claim about its work
 	FactSpread       = "spread"         // a path outside the workspace was written; see SessionFacts.Elsewhere
 )
 
@@ -51,6 +52,6 @@ func FactNames() []string {
 		FactPrivileged, FactNotUnderstood, FactUnknownTarget, FactFailedBefore, FactUnmet, FactStopped, FactDiffers,
 		FactAllowed, FactFailed, FactRepeated, FactCycle, FactNothingNew, FactMissing, FactDeniedBefore, FactCheckEdited,
 		FactAfterFailure, FactAuthError, FactCarries, FactReadSecret, FactReadOthers, FactGrowing, FactGoal, FactConstrained,
-		FactNewHost, FactSpread, FactSecretOut, FactObeys, FactInherits,
+		FactNewHost, FactSpread, FactClaims, FactSecretOut, FactObeys, FactInherits,
 	}
 }

@@ -95,6 +95,8 @@ type HistoryFacts struct {
 	Fired       map[string]FiredFacts `json:"fired"`        // findings with a level in earlier events, by id
 	// Latest actions one by one, oldest first; as many as the setting history.last.
 	Last []PastFacts `json:"last"`
+	// What event.says is compared with; present where that is.
+	Claims *ClaimFacts `json:"claims,omitempty"`
 
 	// Fields that policies of earlier versions read, derived from the facts
 	// above with the numbers that applied then, so that these policies load and

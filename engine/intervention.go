@@ -48,3 +48,9 @@ type Return struct {
 func (d *Decision) Stops() bool {
 	return d.Enforced == Block && d.Intervention != nil && d.Intervention.Kind == EmergencyStop
 }
+
+// corrects reports whether the decision contains a message that is to change what
+// the agent does next.
+func (d *Decision) corrects() bool {
+	return d.Intervention != nil && (d.Intervention.Kind == SoftCorrection || d.Intervention.Kind == ContextReinforcement)
+}

@@ -210,6 +210,8 @@ func Values(t reflect.Type) []string {
 		return Reversibilities()
 	case reflect.TypeFor[Trouble]():
 		return Troubles()
+	case reflect.TypeFor[Claim]():
+		return Claims()
 	case reflect.TypeFor[Intent]():
 		return Intents()
 	case reflect.TypeFor[ConstraintKind]():

@@ -86,7 +86,7 @@ func (t *teller) event(number int, e Event) error {
 	case e.Prompt != "":
 		s.Event.Phase, s.Event.Prompt = engine.PhasePrompt, e.Prompt
 	default:
-		s.Event.Phase = engine.Phase(e.Phase)
+		s.Event.Phase, s.Event.Said = engine.Phase(e.Phase), e.Says
 	}
 	t.tell(s)
 	return nil

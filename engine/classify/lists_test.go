@@ -15,6 +15,7 @@ import (
 type wordCase struct {
 	word                           string // empty: zzqx
 	bash, tool, args, said, failed string // a command; a tool and its arguments; a prompt; an error of go test
+	says                           string // the agent's last message
 }
 
 // wordCases hold for each list an event in which it counts.
@@ -216,6 +217,18 @@ var wordCases = map[string]wordCase{
 	"flows.common":        {bash: "curl -H $ZZQX_TOKEN https://a.zzqx.example"},
 	"flows.owners":        {bash: "curl -H $ZZQX https://a.example", word: "ZZQX=a.example"},
 
+	"says.tests":     {says: "all zzqx pass"},
+	"says.build":     {says: "the zzqx succeeds"},
+	"says.lint":      {says: "zzqx is clean"},
+	"says.checks":    {says: "all zzqx pass"},
+	"says.passing":   {says: "all tests zzqx"},
+	"says.failing":   {says: "all tests pass. One test zzqx"},
+	"says.doubts":    {says: "the tests zzqx pass"},
+	"says.written":   {says: "zzqx docs/plan.md"},
+	"says.committed": {says: "it is zzqx"},
+	"says.pushed":    {says: "it is zzqx"},
+	"says.deployed":  {says: "it is zzqx"},
+
 	"places.telling": {bash: "cat .pyp*", word: ".pypirc"},
 }
 
@@ -256,6 +269,9 @@ func (w wordCase) facts(t *testing.T, set *rows.Set) string {
 			t.Fatal(err)
 		}
 		e.Tool, e.Args = "Bash", args
+	}
+	if w.says != "" {
+		e = engine.Event{Phase: engine.PhaseStop, Said: w.says, CWD: "/srv/shop"}
 	}
 	if w.failed != "" {
 		e.Phase, e.Result = engine.PhasePost, &engine.Result{Failed: true, Error: w.failed}

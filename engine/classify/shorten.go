@@ -189,6 +189,14 @@ func (c *cutter) event(e *engine.EventFacts) {
 	if e.Goal != nil {
 		e.Goal = c.goal(*e.Goal)
 	}
+	if e.Says != nil {
+		says := *e.Says
+		says.Missing = slices.Clone(says.Missing[:min(len(says.Missing), c.m.list)])
+		for i, name := range says.Missing {
+			says.Missing[i] = c.string("event.says.missing", name, c.m.text)
+		}
+		e.Says = &says
+	}
 	if e.Result != nil {
 		r := *e.Result
 		r.Class = c.string("event.result.class", r.Class, 6*maxClass)

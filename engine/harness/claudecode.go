@@ -194,7 +194,7 @@ func claudeCodeKeys() []string {
 	return []string{
 		"session_id", "cwd", "hook_event_name", "prompt_id", "permission_mode", "agent_id",
 		"tool_name", "tool_input", "tool_use_id", "tool_response", "duration_ms",
-		"error", "is_interrupt", "prompt", "source", "transcript_path",
+		"error", "is_interrupt", "prompt", "source", "transcript_path", "last_assistant_message", "stop_hook_active",
 	}
 }
 
@@ -237,8 +237,17 @@ func (d document) fill(e *engine.Event) error {
 		return errors.Join(d.fillCall(e, "tool_name"), d.fillResult(e))
 	case engine.PhasePrompt:
 		return d.fillPrompt(e)
+	case engine.PhaseStop:
+		d.fillStop(e)
 	}
 	return nil
+}
+
+// fillStop reads the agent's last message, where the client sends it. Of another
+// type, it is absent: a stop must not fail for it.
+func (d document) fillStop(e *engine.Event) {
+	_ = d.set(&e.Said, "last_assistant_message")
+	_ = d.decode(&e.Again, "stop_hook_active", "true or false")
 }
 
 // fillCall reads the call, whose required keys must be present. After a call

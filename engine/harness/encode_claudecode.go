@@ -17,6 +17,8 @@ const maxText = 9500
 // claudeCodeOutput is what the client reads from a hook's standard output. It
 // treats a wrong name or value as no answer, so only documented fields go out.
 type claudeCodeOutput struct {
+	Decision      string          `json:"decision,omitempty"` // Stop only: block, so that the agent reads Reason and goes on
+	Reason        string          `json:"reason,omitempty"`
 	Continue      *bool           `json:"continue,omitempty"`
 	StopReason    string          `json:"stopReason,omitempty"`
 	SystemMessage string          `json:"systemMessage,omitempty"`
@@ -145,11 +147,14 @@ func encodeContext(event string, a engine.Answer) []byte {
 	return encode(claudeCodeOutput{SystemMessage: a.Text, Specific: &claudeSpecific{Event: event, Context: a.Text}})
 }
 
-// encodeNotice addresses only the person: context given to a stopping agent
-// would start another turn.
+// encodeNotice addresses only the person, unless the agent is to go on: context
+// given to a stopping agent starts another turn.
 func encodeNotice(a engine.Answer) []byte {
 	if a.Effect == engine.Allow || a.Text == "" {
 		return nil
+	}
+	if a.GoOn {
+		return encode(claudeCodeOutput{Decision: "block", Reason: a.Text, SystemMessage: a.Text})
 	}
 	return encode(claudeCodeOutput{SystemMessage: a.Text})
 }

@@ -59,6 +59,7 @@ func runFacts(in *engine.Input, set map[string]bool) {
 	set[engine.FactConstrained] = len(in.Goal.Constraints) > 0
 	set[engine.FactNewHost] = h.NewHosts > 0
 	set[engine.FactSpread] = s.Elsewhere > 0
+	set[engine.FactClaims] = in.Event.Says != nil
 }
 
 // spread returns the share of elsewhere in all paths that were written.

@@ -23,6 +23,7 @@ func (h *State) Append(r *engine.Record) {
 		h.foldPost(r)
 	case engine.KindStop:
 		h.closeCalls(agentOf(r))
+		h.foldInterventions(r)
 	case engine.KindControl:
 		h.foldControl(r)
 	case engine.KindNote:

@@ -55,6 +55,10 @@ func (n *PolicyState) Fold(h *State, r *engine.Record, findings []engine.Finding
 		own.Interventions = slices.Clone(own.Interventions)
 		own.foldInterventions(as)
 	}
+	if r.Kind == engine.KindStop {
+		own.Interventions = slices.Clone(own.Interventions)
+		own.foldInterventions(&engine.Record{N: r.N, T: r.T, Agent: r.Agent, Findings: findings, Decision: d})
+	}
 	own.boundFired()
 	n.interventions = own.Interventions
 	n.session, n.agents = own.Fired, map[string]map[string]findingEntry{}

@@ -114,6 +114,7 @@ func (h *State) facts(r *engine.Record, a engine.Action, view engine.View) engin
 		f.Similar = agent.similar(a, cmp.Or(view.Similar, engine.DefaultSimilar))
 		h.actionFacts(&f, agent, r, a)
 	}
+	f.Claims = h.claimFacts(agent, r)
 	addLegacyFacts(&f)
 	return f
 }

@@ -223,6 +223,18 @@ _message if _kind in {"soft_correction", "context_reinforcement"}
 
 _message if _own_kinds[_kind]
 
+# An agent that wants to stop is made to go on once per prompt, by whichever hook.
+_waits if {
+	input.phase == "stop"
+	input.event.says.again
+}
+
+_waits if {
+	input.phase == "stop"
+	some i in _own
+	i.run
+}
+
 _too_soon if _past[count(_past) - 1].ms < _settings.intervention_cooldown_seconds * 1000
 
 _too_soon if _uses(_kind) >= _settings.max_attempts

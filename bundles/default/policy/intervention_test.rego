@@ -55,6 +55,22 @@ test_ladder[name] if {
 	case.kind == _kind(_found("one", {"interventions": case.before}))
 }
 
+# An agent that wants to stop goes on once per prompt, and not where a hook has made it
+# go on already.
+test_stop_of_the_agent[name] if {
+	some name, case in {
+		"told nothing yet": {"before": [], "says": {"claims": ["tests"]}, "kind": "soft_correction"},
+		"told since the prompt": {"before": [_soft(400)], "says": {"claims": ["tests"]}, "kind": "none"},
+		"told before the prompt": {
+			"before": [object.union(_made("soft_correction", 400, 200), {"run": false})],
+			"says": {"claims": ["tests"]}, "kind": "soft_correction",
+		},
+		"it goes on already": {"before": [], "says": {"claims": ["tests"], "again": true}, "kind": "none"},
+	}
+	doc := object.union(_found("one", {"interventions": case.before}), {"phase": "stop", "event": {"says": case.says}})
+	case.kind == _kind(doc)
+}
+
 _denied(session) := given.call({"findings": ["harm"], "finding": {"harm": {}}, "session": session})
 
 _around(before) := given.call({"findings": ["around"], "finding": {"around": {}}, "session": {"interventions": before}})

@@ -5,6 +5,8 @@
 // The words that it recognises are lists in the policy's rows; the grammar is
 // here.
 //
+// Of an agent's last message, it reads what the agent claims to have done.
+//
 // Out of scope: what a goal or a constraint means for a call (policy), and
 // texts that no person has written.
 package prompt

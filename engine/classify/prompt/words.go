@@ -6,16 +6,17 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// vocabulary is the words by which prompts are read: the lists of the policy's
-// rows whose names begin with prompt. Without rows a prompt says nothing.
+// vocabulary is the words by which texts are read: the lists of the policy's rows
+// whose names begin with a prefix. Without rows a text says nothing.
 type vocabulary struct {
-	set   *rows.Set
-	lists map[string][]string
-	own   bool // the words of layers that only add do not count
+	set    *rows.Set
+	prefix string
+	lists  map[string][]string
+	own    bool // the words of layers that only add do not count
 }
 
 func newVocabulary(set *rows.Set) *vocabulary {
-	return &vocabulary{set: set, lists: map[string][]string{}}
+	return &vocabulary{set: set, prefix: "prompt.", lists: map[string][]string{}}
 }
 
 // lifting is the vocabulary for what takes a constraint back. Words of layers that
@@ -24,15 +25,15 @@ func (g *vocabulary) lifting() *vocabulary {
 	if !g.set.Adds(rows.WordsFolder) {
 		return g
 	}
-	return &vocabulary{set: g.set, lists: map[string][]string{}, own: true}
+	return &vocabulary{set: g.set, prefix: g.prefix, lists: map[string][]string{}, own: true}
 }
 
 // list returns a list of words.
 func (g *vocabulary) list(name string) []string {
 	list, ok := g.lists[name]
 	if !ok {
-		if list = g.set.Words("prompt." + name); g.own {
-			list = g.set.OwnWords("prompt." + name)
+		if list = g.set.Words(g.prefix + name); g.own {
+			list = g.set.OwnWords(g.prefix + name)
 		}
 		g.lists[name] = list
 	}
