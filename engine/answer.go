@@ -27,7 +27,7 @@ type Answer struct {
 	Stop   bool            // end the run
 
 	Intervention string // kind of the intervention that was made; empty: none
-	GoOn   bool            // the agent wants to stop; it is to read the text and go on
+	GoOn         bool   // the agent wants to stop; it is to read the text and go on
 }
 
 // AnswerFacts is an Answer as it is recorded.

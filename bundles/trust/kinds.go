@@ -41,7 +41,8 @@ func (c *check) kinds() error {
 		return refuse(Threshold, "%s, but no role of the trust file may: give a role of its signers may: [%s] "+
 			"in the next version of %s, or remove them", what, MayInterventions, FileName)
 	}
-	return refuse(Threshold, "%s, but no role that may has signed it: %s; %s, or remove them", what, strings.Join(roles, ", "), c.sign(" --add"))
+	return refuse(Threshold, "%s, but no role that may has signed it: %s; %s, or remove them", what, strings.Join(roles, ", "),
+		c.sign(" --add"))
 }
 
 // entitled reports whether a role may define kinds of intervention and has signed.
