@@ -55,6 +55,22 @@ func (r References) Policy(ctx context.Context, ref string) (*bundles.Effective,
 	return r.pathOrDigest(ref)
 }
 
+// Files returns the files of a reference that names those of one layer: of a revision
+// (git:REV:PATH), of an archive, or default. They are nil for every other reference.
+func (r References) Files(ctx context.Context, ref string) (fs.FS, error) {
+	if ref == RefDefault {
+		return bundles.DefaultFS(), nil
+	}
+	if tree, ok := strings.CutPrefix(ref, "git:"); ok {
+		return r.Git(ctx, tree)
+	}
+	info, err := os.Stat(ref)
+	if err != nil || info.IsDir() || !strings.HasSuffix(ref, "gz") {
+		return nil, nil // the caller looks for a folder
+	}
+	return r.openArchive(ref, info)
+}
+
 // pathOrDigest returns a policy in a folder, in an archive, or one that was kept.
 func (r References) pathOrDigest(ref string) (*bundles.Effective, error) {
 	info, err := os.Stat(ref)

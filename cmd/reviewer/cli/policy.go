@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/active"
@@ -19,6 +20,14 @@ func (a *App) PolicyRef(ctx context.Context, ref string) (*bundles.Effective, er
 		return nil, &PathError{Path: ref, Err: err}
 	}
 	return e, nil
+}
+
+// PolicyFiles returns the files of a reference to one layer outside a folder; nil: it
+// is none.
+func (a *App) PolicyFiles(ctx context.Context, ref string) (fs.FS, error) {
+	return active.References{Git: subprocess.GitTree, Signed: func(archive string) {
+		fmt.Fprintf(a.Stderr, "reviewer: policy %s has signatures, which this command does not check\n", Masked(archive))
+	}}.Files(ctx, ref)
 }
 
 // PolicyFlag is the help of --policy, which takes a reference everywhere.

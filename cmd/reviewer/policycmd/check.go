@@ -1,6 +1,7 @@
 package policycmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,9 +26,10 @@ func policyCheckCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [PATH…]",
 		Short: "Report every problem in a policy: Rego, CEL and YAML errors, unknown names, rules that can never fire",
-		Long: "A PATH is a policy folder. One whose .manifest has the root reviewer is a complete\n" +
-			"policy; any other is a layer on top of the PATH before it, or else of the built-in\n" +
-			"policy. The word active means the policy that is active here, with all its layers.\n" +
+		Long: "A PATH is a policy folder, an archive (.tar.gz) or git:REV:PATH. One whose .manifest has\n" +
+			"the root reviewer is a complete policy; any other is a layer on top of the PATH before\n" +
+			"it, or else of the built-in policy. The word active means the policy that is active\n" +
+			"here, with all its layers.\n" +
 			withoutPath + "\n\n" +
 			"All problems are reported at once, each with file:line:col, what was found and what\n" +
 			"was expected. With --strict, warnings count as problems unless they are ignored\n" +
@@ -41,7 +43,7 @@ func policyCheckCommand(a *cli.App) *cobra.Command {
 			if err := out.Read(); err != nil {
 				return err
 			}
-			policies, err := toCheck(a, paths)
+			policies, err := toCheck(cmd.Context(), a, paths)
 			if err != nil {
 				return writeFailed(a, &out, "policy check", err)
 			}
@@ -120,7 +122,7 @@ func checkVerdict(r *report.Report, strict bool) error {
 
 // toCheck groups the paths into policies, each with its layers, base first.
 // A path whose layer is already present starts another policy.
-func toCheck(a *cli.App, paths []string) ([][]lint.Layer, error) {
+func toCheck(ctx context.Context, a *cli.App, paths []string) ([][]lint.Layer, error) {
 	if len(paths) == 0 {
 		dir, err := policyHere()
 		if err != nil {
@@ -138,7 +140,7 @@ func toCheck(a *cli.App, paths []string) ([][]lint.Layer, error) {
 			policies = append(policies, active...)
 			continue
 		}
-		l, err := layerToCheck(p)
+		l, err := layerToCheck(ctx, a, p)
 		if err != nil {
 			return nil, &cli.PathError{Path: filepath.ToSlash(p), Err: err}
 		}
@@ -167,7 +169,22 @@ func OverBase(layers []lint.Layer) []lint.Layer {
 	return layers
 }
 
-func layerToCheck(p string) (lint.Layer, error) {
+func layerToCheck(ctx context.Context, a *cli.App, p string) (lint.Layer, error) {
+	files, err := a.PolicyFiles(ctx, p)
+	if files == nil && err == nil {
+		return folderToCheck(p)
+	}
+	l := lint.Layer{Files: files, At: filepath.ToSlash(p), Given: true}
+	if err == nil {
+		l.Name, err = bundles.LayerOf(files)
+	}
+	if err != nil {
+		return l, fmt.Errorf("policy %s: %w", p, err)
+	}
+	return l, nil
+}
+
+func folderToCheck(p string) (lint.Layer, error) {
 	l := lint.Layer{Files: os.DirFS(p), At: filepath.ToSlash(filepath.Clean(p)), Given: true}
 	there, err := active.IsDir(p)
 	switch {

@@ -1,6 +1,7 @@
 package policycmd
 
 import (
+	"context"
 	"errors"
 	"io"
 
@@ -35,7 +36,7 @@ func problemsOf(a *cli.App, err error) []report.Problem {
 	if !errors.As(err, &at) || !isPolicy(at.Path) {
 		return cli.Problems(err)
 	}
-	policies, unread := toCheck(a, []string{at.Path})
+	policies, unread := toCheck(context.Background(), a, []string{at.Path}) // a folder: nothing waits
 	if unread != nil {
 		return cli.Problems(unread)
 	}
