@@ -125,7 +125,7 @@ func explainForm(w io.Writer, p term.Paint, r *engine.Record) {
 		explainOperations(w, r)
 		return
 	}
-	fmt.Fprintf(w, "\nIt ran in a modified form:\n  %s\n", term.OneLine(form.Action.Resource, 400))
+	fmt.Fprintf(w, "\nThe answer was a modified form:\n  %s\n", term.OneLine(form.Action.Resource, 400))
 	explainOperations(w, r)
 	fmt.Fprintf(w, "Decision on that form: %s%s.\n", p.Verdict(string(form.Decision)), term.After(": ", strings.Join(form.Rules, ", ")))
 	ExplainAction(w, "What the modified form means", form.Action)

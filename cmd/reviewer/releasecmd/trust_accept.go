@@ -35,7 +35,7 @@ func acceptMoved(ctx context.Context, a *cli.App) error {
 	t, _, err := active.TrustInForce(log)
 	switch {
 	case err == nil:
-		return errors.New("there is nothing to accept: the state directory was not moved")
+		return errors.New("there is nothing to accept: the trust file is valid in this place of the state directory")
 	case !errors.Is(err, active.ErrMoved):
 		return invalidTrust(err)
 	}
