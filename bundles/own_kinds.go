@@ -3,7 +3,6 @@ package bundles
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -98,7 +97,7 @@ func (m *merger) namedKinds(path string, names []any, known []string) {
 
 // fullPath is how an absolute path begins, on any system: a policy is checked on
 // another machine than the one where it is used.
-var fullPath = regexp.MustCompile(`^(/|[A-Za-z]:[\\/]|\\\\)`)
+var fullPath = engine.Regexp(`^(/|[A-Za-z]:[\\/]|\\\\)`)
 
 // wrongKind says what is wrong with a kind's definition; empty: nothing.
 func wrongKind(name string, kind map[string]any) string {
@@ -114,7 +113,7 @@ func wrongKind(name string, kind map[string]any) string {
 		return "this is a built-in kind; give it another name"
 	case len(ways) != 1:
 		return "give exactly one of webhook, webhook_file, webhook_env and command"
-	case len(command) > 0 && !fullPath.MatchString(fmt.Sprint(command[0])):
+	case len(command) > 0 && !fullPath().MatchString(fmt.Sprint(command[0])):
 		return fmt.Sprintf("command begins with %q; give the absolute path of a program, and its arguments one by one", fmt.Sprint(command[0]))
 	case len(command) > 0 && (kind["secret_file"] != nil || kind["secret_env"] != nil || kind["proxy"] != nil):
 		return "secret_file, secret_env and proxy are for a webhook; name the variables of a command in env"
