@@ -25,10 +25,12 @@ try {
   fail(`the package ${name} is not installed: install again without --omit=optional, or see docs/install.md for systems without a package`);
 }
 
-const child = spawn(path, args, { stdio: "inherit", windowsHide: true });
+// The program may run before spawn returns: a signal that comes in between must not
+// end this process and leave that one behind.
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
 const pass = (signal) => child.kill(signal);
 for (const signal of signals) process.on(signal, pass);
+const child = spawn(path, args, { stdio: "inherit", windowsHide: true });
 
 child.on("error", (e) => fail(`${path} cannot be started: ${e.message}`));
 child.on("exit", (code, signal) => {
