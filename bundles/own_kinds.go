@@ -91,7 +91,8 @@ func (m *merger) namedKinds(path string, names []any, known []string) {
 			near = fmt.Sprintf("; did you mean %q?", word)
 		}
 		at := m.place(path, below(path, fmt.Sprint(i)))
-		m.errs = append(m.errs, at.wrong("%s: %q is no kind of intervention; expected one of %s%s", path, name, strings.Join(known, ", "), near))
+		m.errs = append(m.errs, at.wrong("%s: %q is not a kind of intervention; expected one of %s%s", path, name,
+			strings.Join(known, ", "), near))
 	}
 }
 

@@ -35,10 +35,10 @@ func TestOwnKindsThatAreWrong(t *testing.T) {
 		{Organisation, kind("shell: rm"), "'shell' not allowed"},
 		{Organisation, "interventions: {kinds: {emergency_stop: {command: [/bin/true]}}}", "this is a built-in kind"},
 		{Organisation, "interventions: {kinds: {Mine: {command: [/bin/true]}}}", "does not match pattern"},
-		{Organisation, "interventions: {ladders: {loop: [page_oncal]}}", `interventions.ladders.loop: "page_oncal" is no kind of intervention; expected one of soft_correction`},
+		{Organisation, "interventions: {ladders: {loop: [page_oncal]}}", `interventions.ladders.loop: "page_oncal" is not a kind of intervention; expected one of soft_correction`},
 		{User, "interventions: {ladders: {loop: [soft_corection]}}", `did you mean "soft_correction"?`},
-		{User, "interventions: {progressive: [page]}", `interventions.progressive: "page" is no kind`},
-		{User, "interventions: {severity: {below: {page: 1}}}", `interventions.severity.below.page: "page" is no kind`},
+		{User, "interventions: {progressive: [page]}", `interventions.progressive: "page" is not a kind`},
+		{User, "interventions: {severity: {below: {page: 1}}}", `interventions.severity.below.page: "page" is not a kind`},
 	} {
 		_, err := assembled(t, [2]string{tt.layer, tt.settings})
 		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "settings.yaml:1") {

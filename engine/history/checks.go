@@ -132,7 +132,7 @@ func (a *agentState) checkFailed() bool {
 // maxChanged bounds the files that are listed as changed and not checked.
 const maxChanged = 8
 
-// claimFacts compares what an agent's last message claims with what is known of
+// claimFacts compares what an agent's last message claims with what is known about
 // the session; nil: it claims nothing.
 func (h *State) claimFacts(agent *agentState, r *engine.Record) *engine.ClaimFacts {
 	if r.Event == nil || r.Event.Says == nil {

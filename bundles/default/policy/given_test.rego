@@ -88,7 +88,7 @@ _names := [
 	"reads_only", "changes", "changes_files", "deletes", "deletes_recursive", "outside_workspace", "external_network",
 	"privileged", "not_understood", "unknown_target", "failed_before", "presupposes_unmet", "stopped", "executed_differs", "allowed_by_person",
 	"failed", "repeated", "cycle", "nothing_new", "missing", "denied_before", "check_edited", "after_failure", "auth_error", "carries",
-	"read_secret", "read_untrusted", "growing", "goal", "constrained", "new_host", "spread", "secret_out", "obeys",
+	"read_secret", "read_untrusted", "growing", "goal", "constrained", "new_host", "spread", "claims", "secret_out", "obeys",
 	"inherits",
 ]
 
@@ -214,3 +214,5 @@ _holds("constrained", doc) if count(doc.goal.constraints) > 0
 _holds("new_host", doc) if doc.history.new_hosts > 0
 
 _holds("spread", doc) if doc.session.elsewhere > 0
+
+_holds("claims", doc) if doc.event.says

@@ -22,8 +22,8 @@ func (a *App) PolicyRef(ctx context.Context, ref string) (*bundles.Effective, er
 	return e, nil
 }
 
-// PolicyFiles returns the files of a reference to one layer outside a folder; nil: it
-// is none.
+// PolicyFiles returns the files of a reference to one layer outside a folder; nil for
+// every other reference.
 func (a *App) PolicyFiles(ctx context.Context, ref string) (fs.FS, error) {
 	return active.References{Git: subprocess.GitTree, Signed: func(archive string) {
 		fmt.Fprintf(a.Stderr, "reviewer: policy %s has signatures, which this command does not check\n", Masked(archive))

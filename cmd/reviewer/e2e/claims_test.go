@@ -8,7 +8,7 @@ import (
 )
 
 // An agent that stops and says that tests pass, after the check failed, is told so and
-// goes on. It can stop with the same words the second time: it is told once.
+// goes on. It can stop with the same words the second time: it is corrected once.
 func TestClaimIsContradicted(t *testing.T) {
 	each(t, func(s *stage) {
 		s.install("user")

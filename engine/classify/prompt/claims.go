@@ -65,7 +65,7 @@ func subjects() []engine.Claim {
 }
 
 // subject reports whether a word names what is checked. A quoted command is
-// examined word by word.
+// examined as single words.
 func (c *claimReader) subject(w promptWord, claim engine.Claim) bool {
 	return slices.ContainsFunc(wordsOf(w), func(low string) bool { return c.has(string(claim), low) })
 }

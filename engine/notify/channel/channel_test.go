@@ -143,7 +143,7 @@ func TestWhatCannotBeUsed(t *testing.T) {
 		"another scheme":        {Config{Kind: "slack", URL: "file:///etc/passwd"}, "not a URL"},
 		"no address":            {Config{Kind: "slack"}, "none of url, url_file and url_env"},
 		"no variable":           {Config{Kind: "slack", URLEnv: "NOWHERE"}, "NOWHERE is not set"},
-		"a short secret":        {Config{Kind: "webhook", URL: "https://example.com", SecretFile: short}, "less than 16"},
+		"a short secret":        {Config{Kind: "webhook", URL: "https://example.com", SecretFile: short}, "fewer than 16"},
 		"a relative path":       {Config{Kind: "slack", URLFile: "url"}, "not an absolute path"},
 		"mail without TLS":      {Config{Kind: "smtp", Host: "mail.example.com", Security: "none", From: "a@example.com"}, "only for a mail server on this machine"},
 		"a header in a sender":  {Config{Kind: "smtp", Host: "localhost", From: "a@example.com\r\nBcc: b@example.com"}, "from:"},

@@ -35,7 +35,7 @@ func newCommand(k Kind, from Sources) (notify.Channel, error) {
 	return &command{k.Name, k.Command, env}, err
 }
 
-// runnable refuses what is no program, and one that others may change.
+// runnable refuses what is not a program, and one that others may change.
 func runnable(program string) error {
 	f, err := osfile.Open(program)
 	if err != nil {
@@ -106,7 +106,7 @@ func (c *command) Run(ctx context.Context, e notify.Entry) (string, *int, error)
 	}
 	if errors.Is(err, exec.ErrWaitDelay) { // it ended by itself, and left children behind
 		err = nil
-		cmd.Cancel() // those that are gone are no error
+		cmd.Cancel() // those that are gone do not matter
 	}
 	if err != nil {
 		return out.String(), nil, err

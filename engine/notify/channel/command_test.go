@@ -35,7 +35,7 @@ func program(t *testing.T, k Kind, env map[string]string) notify.Program {
 	t.Helper()
 	p, ok := Own(map[string]Kind{"page": k}, sources(t, env))["page"].(notify.Program)
 	if !ok {
-		t.Fatal("it is no program")
+		t.Fatal("it is not a program")
 	}
 	return p
 }
