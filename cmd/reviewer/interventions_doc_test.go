@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
 )
@@ -89,4 +90,21 @@ func shownRun(records []*engine.Record) string {
 		}
 	}
 	return b.String()
+}
+
+// A policy that stops no session by itself stops none for what happened in another one.
+func TestStopsStayWhereNothingIsStopped(t *testing.T) {
+	for settings, want := range map[string]string{
+		"# nothing":                                  "unattended",
+		"interventions: {enabled: false}":            "session",
+		"interventions: {hard_stop: false}":          "session",
+		"enforcement: observe":                       "session",
+		"enforcement: warn":                          "session",
+		"enabled: false":                             "session",
+		"interventions: {stops: {scope: workspace}}": "workspace",
+	} {
+		if got := policyOf(t, layerOf(bundles.User, "settings.yaml", settings+"\n")).Inherit.Scope; got != want {
+			t.Errorf("%s: the scope is %s, want %s", settings, got, want)
+		}
+	}
 }

@@ -15,6 +15,7 @@ import (
 type StoppedChain struct {
 	Key    engine.SessionKey
 	Reason string
+	Final  bool // a person aborted it: nobody can resume it
 }
 
 // noteStopped records in the ledger that policy stopped a session: other sessions
@@ -43,8 +44,9 @@ func (s *Store) Stopped() ([]StoppedChain, error) {
 		switch c := r.Control; {
 		case c == nil || c.Of == "":
 		case c.Do == engine.ControlStop || c.Do == engine.ControlAbort:
-			stopped[c.Of] = StoppedChain{engine.SessionKey{Harness: r.Harness, Session: r.Session}, c.Reason}
-		case c.Do == engine.ControlResume:
+			key := engine.SessionKey{Harness: r.Harness, Session: r.Session}
+			stopped[c.Of] = StoppedChain{key, c.Reason, stopped[c.Of].Final || c.Do == engine.ControlAbort}
+		case c.Do == engine.ControlResume && !stopped[c.Of].Final:
 			delete(stopped, c.Of)
 		}
 	}

@@ -30,11 +30,14 @@ func TestStopped(t *testing.T) {
 	choose("resumed", engine.ControlStop)
 	choose("resumed", engine.ControlResume)
 	choose("aborted", engine.ControlAbort)
+	choose("aborted", engine.ControlResume)
 	got, err := s.Stopped()
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []StoppedChain{{key("aborted"), "too fast"}, {key("by-a-person"), "too fast"}, {key("by-policy"), "three denials"}}
+	want := []StoppedChain{
+		{key("aborted"), "too fast", true}, {key("by-a-person"), "too fast", false}, {key("by-policy"), "three denials", false},
+	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

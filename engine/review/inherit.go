@@ -22,6 +22,7 @@ type Stopped struct {
 	Key       engine.SessionKey
 	Workspace string
 	Reason    string
+	Final     bool // a person ended it for good, and other sessions take its place
 }
 
 // Stops finds out which stopped sessions a new one belongs to. It is asked once in
@@ -64,6 +65,7 @@ func (r *Reviewer) inherited(h *review, s Stopped) string {
 	switch {
 	case r.Stops.Copied(h.event, s.Key):
 		template = p.Copied
+	case s.Final:
 	case p.Scope == "workspace" || p.Scope == "unattended" && slices.Contains(p.Unattended, h.event.Mode):
 		template = p.Nearby
 	}

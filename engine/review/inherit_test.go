@@ -24,16 +24,19 @@ func TestInherit(t *testing.T) {
 		scope, mode, workspace, session string
 		copied                          bool
 		want                            string
+		final                           bool
 	}{
-		"a copy":                       {"session", "default", "/w", "old", true, "a copy of old: too fast"},
-		"another session":              {"session", "default", "/w", "old", false, ""},
-		"itself":                       {"workspace", "default", "/w", "s", true, ""},
-		"a copy elsewhere":             {"session", "default", "/v", "old", true, ""},
-		"in the workspace":             {"workspace", "default", "/w", "old", false, "old stopped here: too fast"},
-		"in another workspace":         {"workspace", "default", "/v", "old", false, ""},
-		"watched":                      {"unattended", "default", "/w", "old", false, ""},
-		"nobody watches":               {"unattended", "bypass", "/w", "old", false, "old stopped here: too fast"},
-		"an older policy has no texts": {"", "default", "/w", "old", false, ""},
+		"a copy":                       {"session", "default", "/w", "old", true, "a copy of old: too fast", false},
+		"another session":              {"session", "default", "/w", "old", false, "", false},
+		"itself":                       {"workspace", "default", "/w", "s", true, "", false},
+		"a copy elsewhere":             {"session", "default", "/v", "old", true, "", false},
+		"in the workspace":             {"workspace", "default", "/w", "old", false, "old stopped here: too fast", false},
+		"in another workspace":         {"workspace", "default", "/v", "old", false, "", false},
+		"watched":                      {"unattended", "default", "/w", "old", false, "", false},
+		"nobody watches":               {"unattended", "bypass", "/w", "old", false, "old stopped here: too fast", false},
+		"an aborted one":               {"workspace", "bypass", "/w", "old", false, "", true},
+		"a copy of an aborted one":     {"session", "default", "/w", "old", true, "a copy of old: too fast", true},
+		"an older policy has no texts": {"", "default", "/w", "old", false, "", false},
 	} {
 		l := newMemoryLog()
 		r := newReviewer(l, always(say(engine.Allow)))
@@ -43,7 +46,7 @@ func TestInherit(t *testing.T) {
 		asked := 0
 		r.Stops = stopsFunc{func() ([]Stopped, error) {
 			asked++
-			return []Stopped{{engine.SessionKey{Harness: "h", Session: c.session}, c.workspace, "too fast."}}, nil
+			return []Stopped{{engine.SessionKey{Harness: "h", Session: c.session}, c.workspace, "too fast.", c.final}}, nil
 		}, c.copied}
 		for _, id := range []string{"c1", "c2"} {
 			e := event(engine.PhasePre, id)

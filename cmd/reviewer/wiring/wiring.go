@@ -55,13 +55,19 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 	return p, nil
 }
 
-// inherit reads from the settings which sessions a stop follows into.
+// inherit reads from the settings which sessions a stop follows into. A policy that stops
+// no session by itself stops none for what happened in another one either; a copy of a
+// stopped session is that session.
 func inherit(e *bundles.Effective) review.Inherit {
 	interventions, _ := e.Settings["interventions"].(map[string]any)
 	stops, _ := interventions["stops"].(map[string]any)
 	said, _ := interventions["texts"].(map[string]any)
 	modes, _ := e.Settings["unattended_modes"].([]any)
 	scope, _ := stops["scope"].(string)
+	if interventions["enabled"] != true || interventions["hard_stop"] != true ||
+		e.Settings["enforcement"] != "enforce" || e.Settings["enabled"] != true {
+		scope = "session"
+	}
 	copied, _ := said["copied"].(string)
 	nearby, _ := said["nearby"].(string)
 	return review.Inherit{Scope: scope, Unattended: words(modes), Copied: copied, Nearby: nearby}
