@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/gitignore"
 )
 
 // The index file of a git repository, versions 2 to 4, as gitformat-index(5)
@@ -178,7 +180,7 @@ type repository struct {
 	tree    string // the tree that the index was written as; empty: it has changed since
 	sec     int64  // time of change of the index
 	nsec    int
-	ignores map[string][]ignoreRule // by directory
+	ignores map[string][]gitignore.Rule // by directory
 	broken  bool
 }
 
@@ -263,7 +265,7 @@ func (v *gitView) repository(dir string) *repository {
 
 // open reads a repository's index. If it cannot be parsed, the repository is broken.
 func (v *gitView) open(root string) *repository {
-	r := &repository{root: root, ignores: map[string][]ignoreRule{}}
+	r := &repository{root: root, ignores: map[string][]gitignore.Rule{}}
 	dir := v.gitDir(root)
 	r.dir, r.common = dir, dir
 	if b, err := v.world.ReadFile(Join(dir, "commondir"), 4096); err == nil {

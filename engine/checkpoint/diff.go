@@ -1,0 +1,98 @@
+package checkpoint
+
+import "context"
+
+// Diff returns how the workspace differs at two checkpoints.
+func (s *Store) Diff(from, to Checkpoint) ([]Change, error) {
+	before, err := s.state(&from)
+	if err != nil {
+		return nil, err
+	}
+	after, err := s.state(&to)
+	if err != nil {
+		return nil, err
+	}
+	return compare(before, after), nil
+}
+
+// Changes returns what changed between a checkpoint and the one before it.
+func (s *Store) Changes(c Checkpoint) ([]Change, error) {
+	if c.N == 1 {
+		after, err := s.state(&c)
+		return compare(nil, after), err
+	}
+	before := c
+	before.N--
+	return s.Diff(before, c)
+}
+
+// DiffNow returns how the workspace differs from a checkpoint now. Nothing is
+// stored: the contents of the second entries are those of the files.
+func (s *Store) DiffNow(ctx context.Context, from Checkpoint) (changes []Change, err error) {
+	err = s.locked(ctx, func() error {
+		before, err := s.state(&from)
+		if err != nil {
+			return err
+		}
+		after, err := s.present(ctx)
+		changes = compare(before, after)
+		return err
+	})
+	return changes, err
+}
+
+// present returns the state of the workspace now, without storing contents.
+func (s *Store) present(ctx context.Context) (tree, error) {
+	head, err := s.head()
+	if err != nil {
+		return nil, err
+	}
+	known, indexed, err := s.known(head)
+	if err != nil {
+		return nil, err
+	}
+	w, err := s.look(ctx, Request{}, head, known, indexed)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range s.admit(w.tree, nil) {
+		contents, err := s.contents(i)
+		if err != nil {
+			i.leave(whyUnread + reason(err))
+			continue
+		}
+		i.Sealed = s.sealed != nil && s.sealed(s.absolute(i.Path))
+		i.Digest = s.objects.keys.digest(contents, i.Sealed)
+	}
+	w.tree.group()
+	return w.tree, nil
+}
+
+// Contents returns the contents of a file as an entry of a checkpoint has them.
+func (s *Store) Contents(e *Entry) ([]byte, error) { return s.objects.get(e.Digest) }
+
+// ContentsNow returns the contents of a file of the workspace.
+func (s *Store) ContentsNow(path string) ([]byte, error) {
+	dir, name := split(path)
+	root, err := s.openDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.ReadFile(name)
+}
+
+// Entries returns the files of the workspace at a checkpoint, sorted by folder and name.
+func (s *Store) Entries(c Checkpoint) ([]Entry, error) {
+	t, err := s.state(&c)
+	if err != nil {
+		return nil, err
+	}
+	var list []Entry
+	for _, dir := range t.folders() {
+		for i := range t[dir] {
+			list = append(list, t[dir][i].Entry)
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,22 @@
+// Package checkpoint keeps snapshots of the files of a workspace, and restores
+// them.
+//
+// A Store belongs to one workspace. It lies in the state directory, outside of
+// the workspace, and holds:
+//
+//	root      the path of the workspace
+//	journal   one line of JSON per checkpoint; each has the hash of the line before
+//	objects/  contents, by digest: compressed, and encrypted where they hold credentials
+//	packs/    the same, many in one file
+//	index     what the files looked like when they were last read: a cache
+//	lock      held by whoever reads or changes the above
+//
+// A checkpoint records how the workspace differs from the checkpoint before, so
+// a small change costs a small line. The contents of a file are stored once,
+// however many checkpoints contain them.
+//
+// Nothing in a repository's .git is stored, changed or restored.
+//
+// Out of scope: when a checkpoint is taken, which one is returned to and who may
+// ask for it, what a command was expected to change, and masking what is shown.
+package checkpoint

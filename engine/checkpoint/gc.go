@@ -1,0 +1,179 @@
+package checkpoint
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Collected is what a collection removed.
+type Collected struct {
+	Expired int   // checkpoints that can no longer be restored
+	Freed   int64 // bytes
+	Left    int64 // bytes of contents that are still stored
+}
+
+// Collect removes the contents that only checkpoints before the given one need. Their
+// lines stay in the journal.
+func (s *Store) Collect(ctx context.Context, oldest Checkpoint) (*Collected, error) {
+	r := &Collected{}
+	err := s.locked(ctx, func() error {
+		from, err := s.base()
+		if err != nil {
+			return err
+		}
+		if oldest.N > max(from.N, 1) {
+			if err := s.rebase(&oldest); err != nil {
+				return err
+			}
+			r.Expired = int(oldest.N - max(from.N, 1))
+		}
+		wanted, err := s.wanted()
+		if err != nil {
+			return err
+		}
+		return s.sweep(ctx, wanted, r)
+	})
+	return r, err
+}
+
+// rebase stores the whole state at a checkpoint, so that those before it are not needed.
+func (s *Store) rebase(c *Checkpoint) error {
+	t, err := s.state(c)
+	if err != nil {
+		return err
+	}
+	id, _, err := s.addList(compare(nil, t))
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(base{N: c.N, List: id.String()})
+	if err != nil {
+		return err
+	}
+	return writeFile(s.baseFile(), b)
+}
+
+// wanted returns the digests of all that the checkpoints that are kept need.
+func (s *Store) wanted() (map[Digest]bool, error) {
+	from, err := s.base()
+	if err != nil {
+		return nil, err
+	}
+	wanted := map[Digest]bool{}
+	mark := func(id, list string) error {
+		if b, err := hex.DecodeString(list); err == nil && len(b) == len(Digest{}) {
+			wanted[Digest(b)] = true
+		}
+		return s.entries(id, list, func(_ string, e *Entry) {
+			if e != nil && e.Kind == File {
+				wanted[e.Digest] = true
+			}
+		})
+	}
+	if err := mark("base", from.List); err != nil {
+		return nil, err
+	}
+	err = s.journal(func(c *Checkpoint) error {
+		if c.N <= from.N {
+			return nil
+		}
+		return mark(c.ID, c.List)
+	})
+	return wanted, err
+}
+
+// sweep removes what is not wanted. A pack is written anew if half of it is not.
+func (s *Store) sweep(ctx context.Context, wanted map[Digest]bool, r *Collected) error {
+	type content struct {
+		id   Digest
+		size int64
+	}
+	packs := map[string][]content{}
+	err := s.objects.each(func(id Digest, where string, frame []byte, err error) error {
+		if err != nil {
+			return err
+		}
+		size := int64(len(frame))
+		switch {
+		case strings.HasSuffix(where, ".pack"):
+			packs[where] = append(packs[where], content{id, size})
+		case wanted[id]:
+			r.Left += size
+		default:
+			r.Freed += size
+			if err := os.Remove(where); err != nil {
+				return err
+			}
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return err
+	}
+	for name, list := range packs {
+		var keep []Digest
+		var kept, all int64
+		for _, c := range list {
+			all += c.size
+			if wanted[c.id] {
+				keep, kept = append(keep, c.id), kept+c.size
+			}
+		}
+		if kept > all/2 {
+			r.Left += all
+			continue
+		}
+		if err := s.repack(name, keep); err != nil {
+			return err
+		}
+		r.Left, r.Freed = r.Left+kept, r.Freed+all-kept
+	}
+	return s.removeLeftovers()
+}
+
+// repack writes the contents of a pack that are kept to another, and removes the pack.
+func (s *Store) repack(name string, keep []Digest) error {
+	if len(keep) > 0 {
+		w, err := newPack(filepath.Dir(name))
+		if err != nil {
+			return err
+		}
+		for _, id := range keep {
+			frame, err := s.objects.frame(id)
+			if err == nil {
+				err = w.put(id, frame)
+			}
+			if err != nil {
+				w.abort()
+				return err
+			}
+		}
+		if err := w.finish(); err != nil {
+			return err
+		}
+	}
+	if err := s.objects.close(); err != nil { // Windows removes no open file
+		return err
+	}
+	return os.Remove(name)
+}
+
+// removeLeftovers removes files that a killed process left half written.
+func (s *Store) removeLeftovers() error {
+	for _, pattern := range []string{"packs/new-*", "objects/*/new-*", "new-*"} {
+		names, err := filepath.Glob(filepath.Join(s.dir, filepath.FromSlash(pattern)))
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if err := os.Remove(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

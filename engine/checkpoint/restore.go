@@ -1,0 +1,220 @@
+package checkpoint
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/osfile"
+)
+
+// RestoreRequest says what is restored, and for whom.
+type RestoreRequest struct {
+	To      string   // id of the checkpoint
+	Paths   []string // only these, and what is below them; none: everything
+	Force   bool     // also what others changed meanwhile
+	Session string   // whose changes are undone
+	Time    int64    // Unix milliseconds
+}
+
+// Restored is what a restore did.
+type Restored struct {
+	To      Checkpoint
+	Undo    string   // id of the checkpoint that undoes it
+	Changes []Change // what was restored: Before is what a path was until then
+	Kept    []Left   // paths that differ from the checkpoint and were left as they are
+	Then    []Git    // the repositories at the checkpoint
+	Now     []Git    // the same repositories now, which are left as they are
+}
+
+// ConflictError means that others changed files since the checkpoint, so nothing was
+// restored.
+type ConflictError struct{ Paths []string }
+
+func (e *ConflictError) Error() string {
+	const most = 5
+	list := strings.Join(e.Paths[:min(len(e.Paths), most)], ", ")
+	if more := len(e.Paths) - most; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return "somebody else changed " + list + " since the checkpoint, so nothing was restored"
+}
+
+// Restore brings files back to a checkpoint. Either all of it happens or
+// nothing; what was there is stored first.
+func (s *Store) Restore(ctx context.Context, r RestoreRequest) (*Restored, error) {
+	var result *Restored
+	err := s.locked(ctx, func() (err error) {
+		result, err = s.restore(ctx, r)
+		return err
+	})
+	return result, err
+}
+
+func (s *Store) restore(ctx context.Context, r RestoreRequest) (*Restored, error) {
+	to, err := s.Find(r.To)
+	if err != nil {
+		return nil, err
+	}
+	target, err := s.state(&to)
+	if err != nil {
+		return nil, err
+	}
+	undo, now, err := s.take(ctx, Request{When: BeforeRestore, By: ByOthers, Session: r.Session, Time: r.Time})
+	if err != nil {
+		return nil, fmt.Errorf("store what is there now: %w", err)
+	}
+	result := &Restored{To: to, Undo: undo.ID, Then: to.Git, Now: undo.Git}
+	result.Changes, result.Kept = selectChanges(compare(now, target), r.Paths, undo.Unseen)
+	if err := s.conflicts(&to, r, result.Changes); err != nil {
+		return result, err
+	}
+	if len(result.Changes) == 0 {
+		return result, nil
+	}
+	if err := s.replace(&to, undo.ID, result, now); err != nil {
+		return result, err
+	}
+	after, _, err := s.take(ctx, Request{When: AfterRestore, By: ByReviewer, Session: r.Session, Time: r.Time})
+	if err != nil {
+		return result, err
+	}
+	result.Now = after.Git
+	return result, s.finished()
+}
+
+// selectChanges returns what a restore of some paths changes, and what it leaves
+// as it is because it is not stored.
+func selectChanges(all []Change, paths, unseen []string) (list []Change, kept []Left) {
+	for _, c := range all {
+		switch {
+		case len(paths) > 0 && !slices.ContainsFunc(paths, func(p string) bool { return below(c.Path, p) }):
+		case slices.ContainsFunc(unseen, func(dir string) bool { return below(c.Path, dir) }):
+			kept = append(kept, Left{Path: c.Path, Why: whyNoTime})
+		case c.Before != nil && c.Before.Kind == LeftOut:
+			kept = append(kept, Left{Path: c.Path, Why: c.Before.Why, Size: c.Before.Size})
+		case c.After != nil && c.After.Kind == LeftOut:
+			kept = append(kept, Left{Path: c.Path, Why: "it was not stored: " + c.After.Why, Size: c.After.Size})
+		default:
+			list = append(list, c)
+		}
+	}
+	return list, kept
+}
+
+// below reports whether a path is another or lies below it.
+func below(p, dir string) bool {
+	return dir == "" || p == dir || strings.HasPrefix(p, dir+"/")
+}
+
+// conflicts returns a ConflictError if somebody other than the session changed
+// one of the paths since the checkpoint.
+func (s *Store) conflicts(to *Checkpoint, r RestoreRequest, changes []Change) error {
+	if r.Force {
+		return nil
+	}
+	ours := map[string]bool{}
+	for _, c := range changes {
+		ours[c.Path] = true
+	}
+	theirs := map[string]bool{}
+	err := s.journal(func(c *Checkpoint) error {
+		if c.N <= to.N || c.By == ByReviewer || c.By == BySession && c.Session == r.Session {
+			return nil
+		}
+		return s.entries(c.ID, c.List, func(p string, e *Entry) {
+			if ours[p] && (e == nil || e.Kind != Folder) {
+				theirs[p] = true
+			}
+		})
+	})
+	if err != nil || len(theirs) == 0 {
+		return err
+	}
+	list := make([]string, 0, len(theirs))
+	for p := range theirs {
+		list = append(list, p)
+	}
+	slices.Sort(list)
+	return &ConflictError{Paths: list}
+}
+
+// Interrupted is a restore that was cut off, by a loss of power or a kill.
+type Interrupted struct {
+	To   string `json:"to"`   // the checkpoint that was being restored
+	Undo string `json:"undo"` // the checkpoint taken before
+}
+
+func (s *Store) interruptedFile() string { return filepath.Join(s.dir, "restoring") }
+
+// Interrupted returns the restore that was cut off, if there is one. Repeating
+// it finishes it.
+func (s *Store) Interrupted() *Interrupted { return s.interrupted() }
+
+func (s *Store) interrupted() *Interrupted {
+	b, err := osfile.ReadFile(s.interruptedFile())
+	if err != nil {
+		return nil
+	}
+	var i Interrupted
+	if json.Unmarshal(b, &i) != nil {
+		return &Interrupted{}
+	}
+	return &i
+}
+
+// finished notes that a restore is complete.
+func (s *Store) finished() error {
+	err := os.Remove(s.interruptedFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// replace carries out the changes. Contents are first written to a folder of their own
+// next to the files, so that a full disk or damaged contents change nothing.
+func (s *Store) replace(to *Checkpoint, undo string, r *Restored, now tree) error {
+	st, err := s.stage(r.Changes)
+	if err != nil {
+		return fmt.Errorf("nothing was restored: %w", err)
+	}
+	defer st.remove()
+	intent, err := json.Marshal(Interrupted{To: to.ID, Undo: undo})
+	if err != nil {
+		return err
+	}
+	if err := writeFile(s.interruptedFile(), intent); err != nil {
+		return fmt.Errorf("nothing was restored: %w", err)
+	}
+	done, err := st.apply(r.Changes, now)
+	if err == nil {
+		r.Kept = append(r.Kept, st.kept...)
+		return nil
+	}
+	if back := s.back(r.Changes[:done]); back != nil {
+		return fmt.Errorf("%w; and what had been restored could not be taken back (%w): run `reviewer checkpoint restore %s`", err, back, undo)
+	}
+	return errors.Join(fmt.Errorf("nothing was restored: %w", err), s.finished())
+}
+
+// back takes changes back that were carried out.
+func (s *Store) back(done []Change) error {
+	reverse := make([]Change, 0, len(done))
+	for _, c := range done {
+		reverse = append(reverse, Change{Path: c.Path, Before: c.After, After: c.Before})
+	}
+	st, err := s.stage(reverse)
+	if err != nil {
+		return err
+	}
+	defer st.remove()
+	_, err = st.apply(reverse, nil)
+	return err
+}

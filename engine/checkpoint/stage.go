@@ -1,0 +1,349 @@
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/osfile"
+)
+
+// stagePrefix begins the name of the folder in the workspace in which contents
+// wait to be put in their places.
+const stagePrefix = ".reviewer-restore-"
+
+// stage holds what is put in place. Names are resolved by os.Root, so no link
+// leads out of the workspace.
+type stage struct {
+	store  *Store
+	root   *os.Root
+	dir    string            // name of the folder of staged contents
+	staged map[string]string // path: name in dir
+	groups map[string]string // hard links: path of the first file that was put in place
+	opened map[string]fs.FileMode
+	kept   []Left
+}
+
+// stage writes the contents of all files that change. On failure it leaves nothing behind.
+func (s *Store) stage(changes []Change) (_ *stage, err error) {
+	root, err := os.OpenRoot(s.root)
+	if err != nil {
+		return nil, err
+	}
+	st := &stage{store: s, root: root, staged: map[string]string{}, groups: map[string]string{}, opened: map[string]fs.FileMode{}}
+	defer func() {
+		if err != nil {
+			st.remove()
+		}
+	}()
+	full, err := os.MkdirTemp(s.root, stagePrefix+"*")
+	if err != nil {
+		return nil, err
+	}
+	st.dir = filepath.Base(full)
+	for n, c := range changes {
+		if c.After == nil || c.After.Kind != File || c.Before != nil && c.Before.Kind == File && c.Before.Digest == c.After.Digest && c.Before.Group == c.After.Group {
+			continue
+		}
+		name := path.Join(st.dir, strconv.Itoa(n))
+		if err := st.write(name, c.After); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Path, err)
+		}
+		st.staged[c.Path] = name
+	}
+	return st, nil
+}
+
+func (st *stage) write(name string, e *Entry) error {
+	contents, err := st.store.objects.get(e.Digest)
+	if err != nil {
+		return err
+	}
+	f, err := st.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(contents)
+	if err == nil {
+		err = osfile.Sync(f)
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// remove deletes the folder of staged contents.
+func (st *stage) remove() {
+	if st.dir != "" {
+		_ = st.root.RemoveAll(st.dir) // a folder that is left over is no part of the workspace
+	}
+	for dir, mode := range st.opened {
+		_ = st.root.Chmod(dir, mode) // the folder may be gone
+	}
+	_ = st.root.Close() // it was only read through
+}
+
+// apply carries out changes, and returns how many, counted from the front, were
+// carried out or begun. It reorders them: deletions come first, deepest first, then
+// folders, then files.
+func (st *stage) apply(changes []Change, now tree) (int, error) {
+	slices.SortStableFunc(changes, order)
+	for n := range changes {
+		if err := st.unchanged(&changes[n], now); err != nil {
+			return 0, err
+		}
+	}
+	for n := range changes {
+		c := &changes[n]
+		if err := st.unchanged(c, now); err != nil {
+			return n, err
+		}
+		if err := st.one(c); err != nil {
+			return n, fmt.Errorf("%s: %w", c.Path, err)
+		}
+	}
+	return len(changes), st.modes(changes)
+}
+
+// order sorts changes: what is deleted or becomes something else, deepest
+// first; then folders, then files and links.
+func order(a, b Change) int {
+	x, y := rank(a), rank(b)
+	switch {
+	case x != y:
+		return x - y
+	case x == 0:
+		return strings.Compare(b.Path, a.Path)
+	}
+	return strings.Compare(a.Path, b.Path)
+}
+
+func rank(c Change) int {
+	switch {
+	case c.After == nil:
+		return 0
+	case c.After.Kind == Folder:
+		return 1
+	}
+	return 2
+}
+
+// unchanged fails if a path no longer looks as it did when its contents were stored.
+func (st *stage) unchanged(c *Change, now tree) error {
+	if now == nil {
+		return nil
+	}
+	then := now.find(c.Path)
+	info, err := st.lstat(c.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && then == nil:
+		return nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case err != nil || then == nil:
+		return fmt.Errorf("%s was changed by somebody else in this moment", c.Path)
+	}
+	var is item
+	is.describe(info)
+	if is.Kind != then.Kind || is.Kind == File && (is.stat.size != then.stat.size || is.stat.modified != then.stat.modified || is.stat.inode != then.stat.inode) {
+		return fmt.Errorf("%s was changed by somebody else in this moment", c.Path)
+	}
+	return nil
+}
+
+func (st *stage) lstat(p string) (fs.FileInfo, error) {
+	if outside(p) {
+		return os.Lstat(filepath.FromSlash(p))
+	}
+	if err := st.noLinks(p); err != nil {
+		return nil, err
+	}
+	return st.root.Lstat(filepath.FromSlash(p))
+}
+
+// noLinks fails if a folder on the way to a path is a link: what is below it is
+// not what the checkpoint has.
+func (st *stage) noLinks(p string) error {
+	for i := 0; i < len(p); i++ {
+		if p[i] != '/' {
+			continue
+		}
+		info, err := st.root.Lstat(filepath.FromSlash(p[:i]))
+		if err != nil {
+			return err
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			return fmt.Errorf("%s is a link now", p[:i])
+		}
+	}
+	return nil
+}
+
+// one puts a path in its former state.
+func (st *stage) one(c *Change) error {
+	if outside(c.Path) {
+		return st.away(c)
+	}
+	name := filepath.FromSlash(c.Path)
+	if err := st.writable(c.Path); err != nil {
+		return err
+	}
+	if c.After == nil {
+		return st.delete(c, name)
+	}
+	if c.Before != nil && (c.Before.Kind == Folder) != (c.After.Kind == Folder) {
+		if err := st.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	switch c.After.Kind {
+	case Folder:
+		if c.Before != nil && c.Before.Kind == Folder {
+			return nil // only its mode differs
+		}
+		return st.root.Mkdir(name, 0o700)
+	case Link:
+		temp := path.Join(st.dir, "link")
+		if err := st.root.Symlink(c.After.Target, temp); err != nil {
+			return err
+		}
+		return st.root.Rename(temp, name)
+	}
+	return st.put(c, name)
+}
+
+// writable makes the folder of a path writable until the end.
+func (st *stage) writable(p string) error {
+	dir, _ := split(p)
+	if dir == "" {
+		dir = "."
+	}
+	info, err := st.root.Stat(filepath.FromSlash(dir))
+	if err != nil || info.Mode().Perm()&0o300 == 0o300 {
+		return err
+	}
+	if _, ok := st.opened[dir]; !ok {
+		st.opened[dir] = info.Mode() & (fs.ModePerm | specialBits)
+	}
+	return st.root.Chmod(filepath.FromSlash(dir), info.Mode().Perm()|0o700)
+}
+
+// delete removes a path that did not exist. A folder that holds something which is
+// not stored stays.
+func (st *stage) delete(c *Change, name string) error {
+	err := st.root.Remove(name)
+	if c.Before.Kind == Folder && err != nil && !errors.Is(err, fs.ErrNotExist) {
+		st.kept = append(st.kept, Left{Path: c.Path, Why: "it holds what is not stored"})
+		return nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// put renames staged contents into place, or links to a file that was put there.
+func (st *stage) put(c *Change, name string) error {
+	staged, ok := st.staged[c.Path]
+	if !ok {
+		return nil // only its mode differs
+	}
+	if first := st.groups[c.After.Group]; c.After.Group != "" && first != "" {
+		temp := path.Join(st.dir, "hardlink")
+		if err := st.root.Link(first, temp); err != nil {
+			return err
+		}
+		return st.root.Rename(temp, name)
+	}
+	if err := st.root.Chmod(staged, c.After.Mode); err != nil {
+		return err
+	}
+	if err := st.root.Rename(staged, name); err != nil {
+		return err
+	}
+	if c.After.Group != "" {
+		st.groups[c.After.Group] = name
+	}
+	return nil
+}
+
+// modes sets the modes of files and folders, of folders last and the deepest first.
+func (st *stage) modes(changes []Change) error {
+	var folders []*Change
+	for n := range changes {
+		c := &changes[n]
+		if c.After == nil || outside(c.Path) {
+			continue
+		}
+		switch c.After.Kind {
+		case Folder:
+			folders = append(folders, c)
+		case File:
+			if err := st.root.Chmod(filepath.FromSlash(c.Path), c.After.Mode); err != nil {
+				return err
+			}
+		}
+	}
+	slices.SortFunc(folders, func(a, b *Change) int { return strings.Compare(b.Path, a.Path) })
+	for _, c := range folders {
+		delete(st.opened, c.Path)
+		if err := st.root.Chmod(filepath.FromSlash(c.Path), c.After.Mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// away restores a path outside of the workspace.
+func (st *stage) away(c *Change) error {
+	name := filepath.FromSlash(c.Path)
+	root, err := os.OpenRoot(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	file := filepath.Base(name)
+	if c.After == nil {
+		err := root.Remove(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	switch c.After.Kind {
+	case Folder:
+		if c.Before == nil {
+			return root.Mkdir(file, c.After.Mode.Perm())
+		}
+		return root.Chmod(file, c.After.Mode)
+	case Link:
+		_ = root.Remove(file) // the error of making the link says more
+		return root.Symlink(c.After.Target, file)
+	}
+	return st.awayFile(root, file, c)
+}
+
+func (st *stage) awayFile(root *os.Root, file string, c *Change) error {
+	contents, err := st.store.objects.get(c.After.Digest)
+	if err != nil {
+		return err
+	}
+	temp := stagePrefix + file
+	if err := root.WriteFile(temp, contents, 0o600); err != nil {
+		return err
+	}
+	if err = root.Chmod(temp, c.After.Mode); err == nil {
+		err = root.Rename(temp, file)
+	}
+	if err != nil {
+		_ = root.Remove(temp) // the first error says more
+	}
+	return err
+}

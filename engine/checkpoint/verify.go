@@ -1,0 +1,109 @@
+package checkpoint
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"io/fs"
+
+	"github.com/agent-reviewer/reviewer/engine/osfile"
+)
+
+// Verified is the result of checking a store.
+type Verified struct {
+	Checkpoints int
+	Contents    int   // files and lists of files
+	Bytes       int64 // as stored
+	Damage      []Damage
+}
+
+// Damage is something in the store that is not as it was put there.
+type Damage struct {
+	Where string // file of the store, or id of a checkpoint
+	What  string
+}
+
+// Verify checks each byte of the store, and that each checkpoint that is kept can be
+// restored.
+func (s *Store) Verify(ctx context.Context) (*Verified, error) {
+	v := &Verified{}
+	err := s.locked(ctx, func() error {
+		stored := map[Digest]bool{}
+		err := s.objects.each(func(id Digest, where string, frame []byte, err error) error {
+			v.Contents++
+			v.Bytes += int64(len(frame))
+			if err == nil {
+				var found Digest
+				if found, _, err = s.objects.keys.open(frame); err == nil && found != id {
+					err = errors.New("it lies under another digest")
+				}
+			}
+			if err != nil {
+				v.damage(where, err)
+			} else {
+				stored[id] = true
+			}
+			return ctx.Err()
+		})
+		if errors.Is(err, ErrDamaged) {
+			v.damage("packs", err)
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+		s.verifyJournal(v, stored)
+		return s.verifyIndex(v)
+	})
+	return v, err
+}
+
+func (v *Verified) damage(where string, err error) {
+	v.Damage = append(v.Damage, Damage{Where: where, What: err.Error()})
+}
+
+// verifyJournal checks the lines, and that all that a checkpoint names is stored.
+func (s *Store) verifyJournal(v *Verified, stored map[Digest]bool) {
+	oldest, err := s.base()
+	if err != nil {
+		v.damage(s.baseFile(), err)
+		return
+	}
+	check := func(id, list string) {
+		err := s.entries(id, list, func(p string, e *Entry) {
+			if e != nil && e.Kind == File && !stored[e.Digest] {
+				v.damage(id, errors.New("the contents of "+p+" are missing or damaged"))
+			}
+		})
+		if err != nil {
+			v.damage(id, err)
+		}
+	}
+	check("base", oldest.List)
+	err = s.journal(func(c *Checkpoint) error {
+		v.Checkpoints++
+		if c.N > oldest.N {
+			check(c.ID, c.List)
+		}
+		return nil
+	})
+	if err != nil {
+		v.damage(s.journalFile(), err)
+	}
+}
+
+// verifyIndex checks the cache: one that was changed could hide that a file was.
+func (s *Store) verifyIndex(v *Verified) error {
+	b, err := osfile.ReadFile(s.indexFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if end := len(b) - 4; end < 36 || crc32.Checksum(b[:end], castagnoli) != binary.BigEndian.Uint32(b[end:]) {
+		v.damage(s.indexFile(), errors.New("its checksum differs; delete it: it is only a cache"))
+	}
+	return nil
+}
