@@ -196,6 +196,7 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 	if e.Phase == engine.PhasePrompt && !a.CalledBy(h) {
 		e = unverifiedPrompt(e)
 	}
+	noteResident(ctx, a, store)
 	r, err := reviewer()
 	if err != nil {
 		return failure(h, e.Name, err.Error())

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os/signal"
 	"path/filepath"
 	"strconv"
@@ -9,6 +11,8 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/serve"
 	"github.com/agent-reviewer/reviewer/engine/serve/wire"
 	"github.com/spf13/cobra"
@@ -26,7 +30,8 @@ func serveCommand(a *cli.App) *cobra.Command {
 		Long: "Answers the hooks of agents over a socket in the state directory that only you can\n" +
 			"reach. The hook's client starts it when it is needed; it ends when there was no event\n" +
 			"for a while, and when the program is replaced. Without it each hook compiles the\n" +
-			"policy anew; the answers are the same.",
+			"policy anew; the answers are the same. With REVIEWER_NO_RESIDENT=1 in its environment a\n" +
+			"hook does not start it.",
 		Example: "  reviewer serve --idle 0",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -54,11 +59,22 @@ func serveCommand(a *cli.App) *cobra.Command {
 // startResident starts the resident process for the next event, if the client of this one
 // found none.
 func startResident(a *cli.App) {
-	if a.Env(wire.WhyVariable) == wire.NoneRunning && a.Detach != nil && a.Home != "" {
+	if a.Env(wire.WhyVariable) == wire.NoneRunning && a.Env("REVIEWER_NO_RESIDENT") == "" && a.Detach != nil && a.Home != "" {
 		// If it cannot be started, hooks are slower, and no less safe. A project sets variables for
 		// the hook, so none is passed on.
 		_ = cli.DetachWith([]string{}, "serve", "--home", a.Home)
 	}
+}
+
+// noteResident records why the client of the resident process did not believe it or got no
+// answer from it. An agent of the same user could have taken its place.
+func noteResident(ctx context.Context, a *cli.App, store *audit.Store) {
+	why := a.Env(wire.WhyVariable)
+	if why == "" || why == wire.NoneRunning {
+		return
+	}
+	// The event is reviewed whether or not this can be written.
+	_ = store.Note(ctx, engine.Note{What: "resident", Detail: fmt.Sprintf("%.200q", cli.Masked(why))})
 }
 
 // elapsed is the time that a client of the resident process has used up.

@@ -84,7 +84,7 @@ func (s *Server) Listen() error {
 }
 
 // Close stops listening and removes the socket.
-func (s *Server) Close() error { return errors.Join(s.listener.Close(), s.lock.Close()) }
+func (s *Server) Close() error { return errors.Join(closed(s.listener.Close()), s.lock.Close()) }
 
 // Serve answers requests until the context ends, the program is replaced, or
 // there was none for the time of Idle. Those that have begun are answered.
@@ -178,4 +178,12 @@ func receive(conn net.Conn) (*wire.Request, error) {
 	}
 	var r wire.Request
 	return &r, r.Decode(b)
+}
+
+// closed ignores that something was closed before.
+func closed(err error) error {
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
 }

@@ -1,4 +1,4 @@
-package main
+package client
 
 // believed returns why the process at the other end of a socket is not the
 // installed program of this user. On macOS the question takes a call into
