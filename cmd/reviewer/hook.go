@@ -53,10 +53,13 @@ func hookCommand(a *cli.App) *cobra.Command {
 type source struct {
 	store func(*cli.App) (*audit.Store, error)
 	load  func(ctx context.Context, log *audit.Store, workspace string) (*loaded, error)
+	start func(review func()) // in a goroutine
 }
 
 // onDisk reads everything anew, as a process does that answers one event.
-func onDisk() source { return source{(*cli.App).OpenStore, loadActive} }
+func onDisk() source {
+	return source{(*cli.App).OpenStore, loadActive, func(review func()) { go review() }}
+}
 
 // policyLog is the log with the settings of the policy that is in force for a session.
 type policyLog struct {
@@ -143,14 +146,14 @@ func hook(ctx context.Context, a *cli.App, from source, h harness.Harness, event
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	done := make(chan reply, 1)
-	go func() {
+	from.start(func() {
 		defer func() {
 			if p := recover(); p != nil {
 				done <- failure(h, event, a.Crashed(p))
 			}
 		}()
 		done <- answer(ctx, a, from, h, event, start)
-	}()
+	})
 	select {
 	case r := <-done:
 		return send(a, r)
