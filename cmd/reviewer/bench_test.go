@@ -41,6 +41,7 @@ func TestRatios(t *testing.T) {
 	ratio(t, "all patterns / trivial Rego rule (mean; goal: 10 µs)", 0.27, func(t *testing.T) (a, b time.Duration) { return patternCost(t, false) })
 	ratio(t, "all patterns, where each of them runs / trivial Rego rule (mean)", 0.27, func(t *testing.T) (a, b time.Duration) { return patternCost(t, true) })
 	ratio(t, "warm decisions with interventions / without (best)", 1.1, interventionCost)
+	ratio(t, "client with a resident process, record written / empty Go process (median)", 2, clientCost)
 	ratio(t, "cold hook / opa eval -b on the same bundle (median)", 1, cold)
 	ratio(t, "the rows of the policy indexed, and one of them read / cold hook (median)", 0.05, rowsRead)
 	programSize(t)

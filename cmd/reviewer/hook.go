@@ -16,6 +16,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/spf13/cobra"
 )
@@ -42,9 +43,33 @@ func hookCommand(a *cli.App) *cobra.Command {
 			if len(args) == 2 {
 				event = args[1]
 			}
-			return hook(cmd.Context(), a, h, event)
+			startResident(a)
+			return hook(cmd.Context(), a, onDisk(), h, event, elapsed(a))
 		},
 	}
+}
+
+// source is where a hook gets the log and the policy from.
+type source struct {
+	store func(*cli.App) (*audit.Store, error)
+	load  func(ctx context.Context, log *audit.Store, workspace string) (*loaded, error)
+	start func(review func()) // in a goroutine
+}
+
+// onDisk reads everything anew, as a process does that answers one event.
+func onDisk() source {
+	return source{(*cli.App).OpenStore, loadActive, func(review func()) { go review() }}
+}
+
+// policyLog is the log with the settings of the policy that is in force for a session.
+type policyLog struct {
+	*audit.Store
+	chosen *audit.Store
+}
+
+// Update calls fn under the session's lock.
+func (l *policyLog) Update(ctx context.Context, key engine.SessionKey, fn func(history.Tail) error) error {
+	return l.chosen.Update(ctx, key, fn)
 }
 
 // reply is what goes back to the agent.
@@ -115,20 +140,20 @@ func isEvent(arg string) bool { return slices.Contains(harness.ClaudeCodeEvents(
 
 // hook answers within the agent's time-out, whatever happens: a review that
 // hangs or panics is a failure like any other.
-func hook(ctx context.Context, a *cli.App, h harness.Harness, event string) error {
-	start := time.Now()
-	limit := h.Timeout(event) - margin
+func hook(ctx context.Context, a *cli.App, from source, h harness.Harness, event string, elapsed time.Duration) error {
+	start := time.Now().Add(-elapsed)
+	limit := h.Timeout(event) - margin - elapsed
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	done := make(chan reply, 1)
-	go func() {
+	from.start(func() {
 		defer func() {
 			if p := recover(); p != nil {
 				done <- failure(h, event, a.Crashed(p))
 			}
 		}()
-		done <- answer(ctx, a, h, event, start)
-	}()
+		done <- answer(ctx, a, from, h, event, start)
+	})
 	select {
 	case r := <-done:
 		return send(a, r)
@@ -143,17 +168,17 @@ func failure(h harness.Harness, event, text string) reply {
 	return r
 }
 
-func answer(ctx context.Context, a *cli.App, h harness.Harness, event string, start time.Time) reply {
+func answer(ctx context.Context, a *cli.App, from source, h harness.Harness, event string, start time.Time) reply {
 	raw, err := io.ReadAll(io.LimitReader(a.Stdin, harness.MaxInput+1))
 	if err != nil {
 		return failure(h, event, "the hook input could not be read: "+err.Error())
 	}
-	store, err := a.OpenStore()
+	store, err := from.store(a)
 	if err != nil {
 		return failure(h, event, err.Error())
 	}
 	return respond(ctx, a, h, event, raw, store, func() (*review.Reviewer, error) {
-		r, err := reviewer(ctx, a, store)
+		r, err := reviewer(ctx, a, from, store)
 		if err == nil {
 			r.Elapsed = func() float64 { return float64(time.Since(start).Microseconds()) / 1000 }
 		}
@@ -174,6 +199,7 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 	if e.Phase == engine.PhasePrompt && !a.CalledBy(h) {
 		e = unverifiedPrompt(e)
 	}
+	noteResident(ctx, a, store)
 	r, err := reviewer()
 	if err != nil {
 		return failure(h, e.Name, err.Error())
@@ -213,7 +239,7 @@ func noteUndecodable(ctx context.Context, a *cli.App, store *audit.Store, raw []
 }
 
 // reviewer sets up a live review: this machine's files, the log, the policy.
-func reviewer(ctx context.Context, a *cli.App, store *audit.Store) (*review.Reviewer, error) {
+func reviewer(ctx context.Context, a *cli.App, from source, store *audit.Store) (*review.Reviewer, error) {
 	mac, err := store.MAC()
 	if err != nil {
 		return nil, err
@@ -224,12 +250,19 @@ func reviewer(ctx context.Context, a *cli.App, store *audit.Store) (*review.Revi
 	}
 	c := &classify.Classifier{World: world, MAC: mac, Secrets: bundles.BuiltInTokens(), Program: cli.Program(),
 		Shipped: bundles.BuiltInRows}
+	log := &policyLog{Store: store, chosen: store}
 	return &review.Reviewer{
 		Policy: func(workspace string) (*review.Policy, error) {
-			return activeWithAudit(ctx, store, workspace, func(s map[string]any) { notifycmd.Configure(a, s) })
+			l, err := from.load(ctx, store, workspace)
+			if err != nil {
+				return nil, err
+			}
+			notifycmd.Configure(a, l.settings)
+			log.chosen = l.log
+			return l.policy, nil
 		},
 		Classifier: c,
-		Log:        store,
+		Log:        log,
 		Env:        cli.Environment(),
 		Now:        func() int64 { return time.Now().UnixMilli() },
 		Mask:       c.Mask,

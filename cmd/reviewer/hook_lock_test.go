@@ -40,7 +40,7 @@ func TestHeldLock(t *testing.T) {
 		}()
 		<-held
 		code := 0
-		if err := hook(context.Background(), a, h, event); err != nil {
+		if err := hook(context.Background(), a, onDisk(), h, event, 0); err != nil {
 			code = err.(*cli.ExitError).Code
 		}
 		close(free)

@@ -180,7 +180,7 @@ func TestNoSecretInAReportShows(t *testing.T) {
 func (w *watched) live() {
 	w.t.Helper()
 	var err error
-	if w.review, err = reviewer(w.t.Context(), w.app, w.store); err != nil {
+	if w.review, err = reviewer(w.t.Context(), w.app, onDisk(), w.store); err != nil {
 		w.t.Fatal(err)
 	}
 }

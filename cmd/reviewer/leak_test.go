@@ -68,7 +68,7 @@ func newWatched(t *testing.T) *watched {
 	if w.store, err = w.app.OpenStore(); err != nil {
 		t.Fatal(err)
 	}
-	if w.review, err = reviewer(t.Context(), w.app, w.store); err != nil {
+	if w.review, err = reviewer(t.Context(), w.app, onDisk(), w.store); err != nil {
 		t.Fatal(err)
 	}
 	w.review.Policy = func(string) (*review.Policy, error) { return shippedPolicy() }

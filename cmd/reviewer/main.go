@@ -79,7 +79,7 @@ func rootCommand(a *cli.App) *cobra.Command {
 		denialsCommand(a), allowCommand(a), trashCommand(a))
 	cli.Section(root, "policy", "Writing and shipping policies:", policyCommand(a), reviewcmd.Command(a), schemaCommand(a))
 	cli.Section(root, "log", "Reading the log:", auditcmd.Command(a))
-	cli.Section(root, "other", "Other commands:", hookCommand(a), versionCommand(a))
+	cli.Section(root, "other", "Other commands:", hookCommand(a), serveCommand(a), versionCommand(a))
 	root.SetCompletionCommandGroupID("other")
 	root.SetHelpCommandGroupID("other")
 	releaseCommands(root)

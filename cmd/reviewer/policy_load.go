@@ -20,20 +20,31 @@ func activePolicy(ctx context.Context, a *cli.App, workspace string) (*review.Po
 	if err != nil {
 		return nil, err
 	}
-	return activeWithAudit(ctx, log, workspace, func(map[string]any) {})
+	l, err := loadActive(ctx, log, workspace)
+	if err != nil {
+		return nil, err
+	}
+	return l.policy, nil
 }
 
-// activeWithAudit is activePolicy, and applies the audit settings to the log. Without a
-// policy the retention is unknown, and nothing is deleted from the log. settings is
-// called with the policy's settings.
-func activeWithAudit(ctx context.Context, log *audit.Store, workspace string, settings func(map[string]any)) (*review.Policy, error) {
+// loaded is a policy that is active for a workspace, with the log to which its audit
+// settings were applied.
+type loaded struct {
+	policy   *review.Policy
+	settings map[string]any
+	log      *audit.Store
+}
+
+// loadActive loads the policy that is active for a workspace, and applies its audit
+// settings to the log. Without a policy the retention is unknown, and nothing is deleted
+// from the log.
+func loadActive(ctx context.Context, log *audit.Store, workspace string) (*loaded, error) {
 	log.Keep = true
 	e, err := cli.MachineAt(log.Dir).Effective(workspace)
 	if err != nil {
 		return nil, err
 	}
 	applyAudit(log, e.Settings)
-	settings(e.Settings)
 	p, err := wiring.Compile(ctx, e)
 	if err != nil {
 		return nil, err
@@ -42,5 +53,5 @@ func activeWithAudit(ctx context.Context, log *audit.Store, workspace string, se
 		Dir: filepath.Join(log.Dir, "policies"), Budget: policiesBudget(e.Settings),
 		Now: func() int64 { return time.Now().UnixMilli() },
 	}
-	return p, kept.Put(e)
+	return &loaded{p, e.Settings, log}, kept.Put(e)
 }

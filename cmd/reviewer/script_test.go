@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,17 +20,21 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles/sigstore"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
+	"github.com/agent-reviewer/reviewer/engine/serve"
+	"github.com/agent-reviewer/reviewer/engine/serve/client"
+	"github.com/agent-reviewer/reviewer/engine/serve/wire"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 // TestMain lets the tests start this binary as the program reviewer.
 func TestMain(m *testing.M) {
-	commands := map[string]func(){"reviewer": main, "claude": asClient}
+	commands := map[string]func(){"reviewer": main, "claude": asClient, "reviewer-hook": asHookClient, "impostor": asImpostor}
 	maps.Copy(commands, programs())
 	testscript.Main(m, commands)
 }
@@ -41,6 +46,32 @@ func asClient() {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
 		os.Exit(max(cmd.ProcessState.ExitCode(), 1))
+	}
+}
+
+// asHookClient is the small client of the resident process.
+func asHookClient() { os.Exit(client.Main(os.Args[1:])) }
+
+// asImpostor is a program that has bound the socket of the resident process, and allows
+// everything: `impostor HOME`.
+func asImpostor() {
+	home := os.Args[1]
+	path := serve.Socket(home)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		panic(err)
+	}
+	_ = os.Remove(path) // of the process whose place it takes
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		panic(err)
+	}
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			panic(err)
+		}
+		_, _ = conn.Write((&wire.Greeting{Home: home}).Encode())
+		_, _ = conn.Write((&wire.Answer{Stdout: []byte("allowed by an impostor")}).Encode())
 	}
 }
 
@@ -97,7 +128,7 @@ func setUp(e *testscript.Env) error {
 	e.Vars = append(e.Vars,
 		"HOME="+filepath.Join(e.WorkDir, "home"), "REVIEWER_HOME="+filepath.Join(e.WorkDir, "state"),
 		"BIN="+filepath.Dir(program), "TESTDATA="+filepath.Join(repository, "testdata"),
-		"DEFAULT_POLICY="+filepath.Join(repository, "bundles", "default"),
+		"DEFAULT_POLICY="+filepath.Join(repository, "bundles", "default"), "REVIEWER_NO_RESIDENT=1",
 	)
 	return fillIn(e.WorkDir)
 }
@@ -161,7 +192,24 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"fill":     fill,
 		"readonly": readOnly,
 		"registry": registry,
+		"wait-for": waitFor,
 	}
+}
+
+// wait-for SOCKET waits until a process listens.
+func waitFor(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: wait-for SOCKET")
+	}
+	for range 600 {
+		conn, err := net.Dial("unix", ts.MkAbs(args[0]))
+		if err == nil {
+			ts.Check(conn.Close())
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	ts.Fatalf("nobody listens at %s", args[0])
 }
 
 // exits CODE PROGRAM [ARG…] runs a program that ends with this exit code.

@@ -14,7 +14,11 @@ import (
 // program of the same user that has a client's name and no agent above it cannot
 // be told apart from the client.
 func (a *App) CalledBy(client harness.Harness) bool {
-	above, err := Ancestors(os.Getpid())
+	pid := a.Pid
+	if pid == 0 {
+		pid = os.Getpid()
+	}
+	above, err := Ancestors(pid)
 	if err != nil {
 		return false
 	}

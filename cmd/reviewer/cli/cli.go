@@ -19,6 +19,7 @@ type App struct {
 	Quiet bool   // --quiet
 	// Detach starts this program again, as Detach does; nil in tests: nothing is started.
 	Detach   func(args ...string) error
+	Pid      int      // of the process whose caller counts; 0: this one
 	Notifies bool     // the active policy says where people are told about stops
 	OwnKinds []string // of intervention that the active policy defines
 }

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/serve/wire"
+)
+
+// resident is what the resident process keeps from one event to the next.
+type resident struct {
+	home  string
+	plain *audit.Store // for what needs no policy
+
+	mu       sync.Mutex
+	policies map[string]*keptPolicy  // by workspace
+	logs     map[string]*audit.Store // by the digest of the settings
+	reviews  chan func()             // taken by goroutines that wait for work
+}
+
+// keptPolicy is a policy that was compiled, with the state of the files it was made from.
+type keptPolicy struct {
+	*loaded
+	stamp string
+	at    time.Time
+}
+
+// keptFor is how long a compiled policy is used although no file changed: signatures
+// expire.
+const keptFor = time.Minute
+
+// maxKept bounds the policies that are kept.
+const maxKept = 16
+
+func newResident(home string) *resident {
+	return &resident{home: home, plain: &audit.Store{Dir: home, Env: cli.Environment()},
+		policies: map[string]*keptPolicy{}, logs: map[string]*audit.Store{}, reviews: make(chan func())}
+}
+
+func (r *resident) source() source {
+	return source{store: func(*cli.App) (*audit.Store, error) { return r.plain, nil }, load: r.load, start: r.start}
+}
+
+// start runs a review in a goroutine that ran others before: its stack has grown to the
+// depth of an evaluation, which takes a new one an eighth of the time of a review.
+func (r *resident) start(review func()) {
+	select {
+	case r.reviews <- review:
+	default:
+		go func() {
+			review()
+			for next := range r.reviews {
+				next()
+			}
+		}()
+	}
+}
+
+// load returns the policy of a workspace, compiled anew only if a file changed.
+func (r *resident) load(ctx context.Context, _ *audit.Store, workspace string) (*loaded, error) {
+	stamp, err := cli.MachineAt(r.home).Stamp(workspace)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	k := r.policies[workspace]
+	r.mu.Unlock()
+	if k != nil && k.stamp == stamp && time.Since(k.at) < keptFor {
+		return k.loaded, nil
+	}
+	l, err := loadActive(context.WithoutCancel(ctx), &audit.Store{Dir: r.home, Env: cli.Environment()}, workspace)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if k != nil && k.policy.Digest == l.policy.Digest {
+		l = k.loaded // what it has computed once serves on
+	} else if log := r.logs[l.policy.Config]; log != nil {
+		l.log = log
+	} else {
+		r.logs[l.policy.Config] = l.log
+	}
+	if len(r.policies) >= maxKept {
+		clear(r.policies)
+	}
+	r.policies[workspace] = &keptPolicy{l, stamp, time.Now()}
+	return l, nil
+}
+
+// handle answers a client as `reviewer hook` would, with the client's environment.
+func (r *resident) handle(ctx context.Context, pid int, q *wire.Request) *wire.Answer {
+	agent, event, ok := hookArguments(q.Args)
+	h, known := harness.Find(agent)
+	if !ok || !known {
+		return &wire.Answer{Status: wire.InProcess}
+	}
+	var stdout, stderr bytes.Buffer
+	a := &cli.App{Home: r.home, Pid: pid, Detach: func(args ...string) error { return cli.DetachWith(q.Env, args...) },
+		Streams: term.Streams{Stdin: bytes.NewReader(q.Input), Stdout: &stdout, Stderr: &stderr, Env: variables(q.Env)}}
+	code := hookFailed(a, q.Args, hook(ctx, a, r.source(), h, event, 0))
+	return &wire.Answer{Status: wire.Answered, Exit: byte(code), Stdout: stdout.Bytes(), Stderr: stderr.Bytes()}
+}
+
+// hookArguments reads `hook AGENT EVENT --home DIR`, the form that install writes. Any other is
+// left to a process of its own.
+func hookArguments(args []string) (agent, event string, ok bool) {
+	if len(args) != 5 || args[0] != "hook" || args[3] != "--home" || strings.HasPrefix(args[1], "-") || strings.HasPrefix(args[2], "-") {
+		return "", "", false
+	}
+	return args[1], args[2], true
+}
+
+// variables looks up a variable in an environment; the last of a name counts.
+func variables(env []string) func(string) string {
+	return func(name string) string {
+		for _, v := range slices.Backward(env) {
+			if value, ok := strings.CutPrefix(v, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
+}
+
+// replaced reports whether this program is no longer the file that was started: after an
+// update the clients are to use the new one.
+func replaced() func() bool {
+	path := cli.Program()
+	then, err := os.Stat(path)
+	return func() bool {
+		now, e := os.Stat(path)
+		return err != nil || e != nil || !os.SameFile(then, now) || !then.ModTime().Equal(now.ModTime())
+	}
+}

@@ -1,0 +1,199 @@
+// Package client passes an event of an agent to the resident process (`reviewer serve`)
+// and copies the answer back. Where there is none that can be believed, it runs
+// `reviewer hook` with the same arguments, and the resident process is started for the
+// next event.
+//
+// It imports neither the network nor the policy: an agent waits for it before and
+// after each call.
+//
+// Out of scope: decoding events, and any decision but one: what cannot be
+// reviewed is left to `reviewer hook`, which denies it.
+package client
+
+import (
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/engine/serve/wire"
+)
+
+// Waits, in milliseconds.
+const (
+	greetingWait = 1000  // a process that greets no sooner is stopped, or starved
+	answerWait   = 15000 // the shortest time-out of an event that can be denied leaves as much for `reviewer hook`
+)
+
+// Main passes on the event on standard input, for a command line as `reviewer hook` has it
+// with the word hook, and returns the exit code. It may not return: `reviewer hook` then runs
+// in place of this process.
+func Main(args []string) (exit int) {
+	c := client{args: args, began: time.Now()}
+	if exit, ok := c.ask(); ok {
+		return exit
+	}
+	return c.inProcess()
+}
+
+// client is one call.
+type client struct {
+	args  []string
+	began time.Time
+	input []byte
+	read  bool   // input was read
+	why   string // the resident process could not be used, if that is worth a record
+}
+
+// ask lets the resident process review the event.
+func (c *client) ask() (exit int, ok bool) {
+	home := flagValue(c.args, "--home")
+	if home == "" {
+		return 0, false
+	}
+	fd, err := connect(home + "/" + wire.RunDir + "/" + wire.SocketName)
+	if err != nil {
+		if err == syscall.ENOENT || err == syscall.ECONNREFUSED {
+			c.why = wire.NoneRunning
+		}
+		return 0, false
+	}
+	program, err := reviewer()
+	if err != nil {
+		return 0, false
+	}
+	if why := believed(fd, program); why != "" {
+		c.why = why
+		return 0, false
+	}
+	answer, ok := c.exchange(fd, home)
+	if !ok {
+		return 0, false
+	}
+	if writeAll(1, answer.Stdout) != nil {
+		return 2, true // a denial even if nobody can read it
+	}
+	_ = writeAll(2, answer.Stderr) // the exit code says the same
+	return int(answer.Exit), true
+}
+
+func (c *client) exchange(fd int, home string) (*wire.Answer, bool) {
+	b, err := receive(fd, greetingWait)
+	var greeting wire.Greeting
+	if err != nil || greeting.Decode(b) != nil {
+		c.why = "the resident process did not greet"
+		return nil, false
+	}
+	if greeting.Home != home {
+		c.why = "the resident process serves another state directory"
+		return nil, false
+	}
+	if c.readInput() != nil {
+		return nil, false
+	}
+	request := wire.Request{Home: home, Args: c.args, Env: syscall.Environ(), Input: c.input}
+	if writeAll(fd, request.Encode()) != nil {
+		return nil, false
+	}
+	var answer wire.Answer
+	b, err = receive(fd, answerWait)
+	if err == nil {
+		err = answer.Decode(b)
+	}
+	if err != nil {
+		c.why = "the resident process did not answer"
+		return nil, false
+	}
+	return &answer, answer.Status == wire.Answered
+}
+
+func (c *client) readInput() error {
+	c.read = true
+	buffer := make([]byte, 16<<10)
+	for {
+		n, err := syscall.Read(0, buffer)
+		if err == syscall.EINTR {
+			continue
+		}
+		if n <= 0 || err != nil {
+			return err
+		}
+		if c.input = append(c.input, buffer[:n]...); len(c.input) > wire.MaxMessage/2 {
+			return syscall.E2BIG
+		}
+	}
+}
+
+// inProcess runs `reviewer hook`, in place of this process if its input is still unread.
+func (c *client) inProcess() int {
+	program, err := reviewer()
+	if err != nil {
+		return c.lost(err)
+	}
+	// Variables, not flags: an older program ignores them.
+	env := append(os.Environ(), wire.ElapsedVariable+"="+strconv.FormatInt(time.Since(c.began).Milliseconds(), 10))
+	if c.why != "" {
+		env = append(env, wire.WhyVariable+"="+c.why)
+	}
+	args := append([]string{program}, c.args...)
+	if !c.read {
+		return c.lost(syscall.Exec(program, args, env))
+	}
+	return c.pipe(program, args, env)
+}
+
+// pipe runs a program with the input that was read.
+func (c *client) pipe(program string, args, env []string) int {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return c.lost(err)
+	}
+	p, err := os.StartProcess(program, args, &os.ProcAttr{Env: env, Files: []*os.File{r, os.Stdout, os.Stderr}})
+	if err != nil {
+		return c.lost(err)
+	}
+	_ = r.Close()           // the program has it
+	_, _ = w.Write(c.input) // a program that reads no more has ended
+	_ = w.Close()
+	state, err := p.Wait()
+	if err != nil {
+		return c.lost(err)
+	}
+	if state.ExitCode() < 0 {
+		return 2 // killed: a denial
+	}
+	return state.ExitCode()
+}
+
+// lost ends a call that nobody reviewed: with a denial, which is what exit code 2 means.
+func (c *client) lost(err error) int {
+	_ = writeAll(2, []byte("reviewer could not review this call, so it does not run: reviewer cannot be started: "+err.Error()+
+		". Run `reviewer doctor` in a terminal to find the cause; do not try to get around it.\n"))
+	return 2
+}
+
+// flagValue returns the value of a flag.
+func flagValue(args []string, name string) string {
+	for i, arg := range args {
+		if arg == name && i+1 < len(args) {
+			return args[i+1]
+		}
+		if len(arg) > len(name) && arg[:len(name)] == name && arg[len(name)] == '=' {
+			return arg[len(name)+1:]
+		}
+	}
+	return ""
+}
+
+// reviewer returns the path of the program next to this one.
+func reviewer() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	i := len(self) - 1
+	for i >= 0 && self[i] != '/' {
+		i--
+	}
+	return self[:i+1] + "reviewer", nil
+}

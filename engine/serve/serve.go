@@ -1,0 +1,189 @@
+// Package serve is the resident process: it answers the clients of hooks over a
+// socket in the state directory, so that a policy is compiled once and not for
+// each call.
+//
+// Out of scope: what an event means and how it is answered; the caller hands that in.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/engine/osfile"
+	"github.com/agent-reviewer/reviewer/engine/serve/wire"
+)
+
+// ErrRunning means that another process serves the state directory.
+var ErrRunning = errors.New("another process serves this state directory already")
+
+// requestWait is how long a client may take to send its request.
+const requestWait = 10 * time.Second
+
+// maxRequests bounds the requests that are answered at the same time; others wait.
+const maxRequests = 64
+
+// Server answers requests.
+type Server struct {
+	Home   string
+	Idle   time.Duration // without a request after which it ends; 0: never
+	Handle func(ctx context.Context, pid int, r *wire.Request) *wire.Answer
+	Stale  func() bool // reports whether the program was replaced; nil: never
+
+	listener net.Listener
+	lock     *os.File
+	active   atomic.Int64
+	last     atomic.Int64 // time of the last request, nanoseconds
+	slots    chan struct{}
+}
+
+// Socket returns the path of the socket of a state directory.
+func Socket(home string) string { return filepath.Join(home, wire.RunDir, wire.SocketName) }
+
+// Listen opens the socket. Only its owner can reach it.
+func (s *Server) Listen() error {
+	path := Socket(s.Home)
+	if len(path) > wire.MaxSocketPath {
+		return fmt.Errorf("the path of the socket has %d bytes, at most %d: %s; use a state directory with a shorter path", len(path), wire.MaxSocketPath, path)
+	}
+	if err := osfile.MkdirPrivate(filepath.Dir(path)); err != nil {
+		return err
+	}
+	lock, err := osfile.OpenFile(filepath.Join(filepath.Dir(path), "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := osfile.TryLock(lock, osfile.Exclusive); err != nil {
+		_ = lock.Close() // nothing was written
+		if errors.Is(err, osfile.ErrLocked) {
+			return ErrRunning
+		}
+		return err
+	}
+	s.lock = lock
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, lock.Close())
+	}
+	if s.listener, err = net.Listen("unix", path); err != nil {
+		return errors.Join(err, lock.Close())
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return errors.Join(err, s.Close())
+	}
+	s.slots = make(chan struct{}, maxRequests)
+	s.last.Store(time.Now().UnixNano())
+	return nil
+}
+
+// Close stops listening and removes the socket.
+func (s *Server) Close() error { return errors.Join(closed(s.listener.Close()), s.lock.Close()) }
+
+// Serve answers requests until the context ends, the program is replaced, or
+// there was none for the time of Idle. Those that have begun are answered.
+func (s *Server) Serve(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go s.watch(ctx, cancel)
+	stop := context.AfterFunc(ctx, func() { _ = s.listener.Close() }) // Close reports the error
+	defer stop()
+	var open sync.WaitGroup
+	defer open.Wait()
+	for {
+		conn, err := s.listener.Accept()
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		open.Go(func() { s.connection(context.WithoutCancel(ctx), cancel, conn) })
+	}
+}
+
+// watch ends the process when nobody needs it.
+func (s *Server) watch(ctx context.Context, end func()) {
+	if s.Idle == 0 {
+		return
+	}
+	tick := time.NewTicker(max(s.Idle/10, 10*time.Millisecond))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if s.active.Load() == 0 && time.Since(time.Unix(0, s.last.Load())) > s.Idle {
+				end()
+				return
+			}
+		}
+	}
+}
+
+// connection answers one client. Whatever goes wrong, the client decides in a
+// process of its own.
+func (s *Server) connection(ctx context.Context, end func(), conn net.Conn) {
+	defer conn.Close()
+	s.active.Add(1)
+	defer func() {
+		s.last.Store(time.Now().UnixNano())
+		s.active.Add(-1)
+	}()
+	pid, err := peer(conn)
+	if err != nil {
+		return
+	}
+	if _, err := conn.Write((&wire.Greeting{Home: s.Home}).Encode()); err != nil {
+		return
+	}
+	request, err := receive(conn)
+	if err != nil {
+		return
+	}
+	answer := &wire.Answer{Status: wire.InProcess}
+	switch {
+	case s.Stale != nil && s.Stale():
+		end()
+	case request.Home == s.Home:
+		s.slots <- struct{}{}
+		answer = s.Handle(ctx, pid, request)
+		<-s.slots
+	}
+	_, _ = conn.Write(answer.Encode()) // a client that is gone has no use for it
+}
+
+func receive(conn net.Conn) (*wire.Request, error) {
+	if err := conn.SetReadDeadline(time.Now().Add(requestWait)); err != nil {
+		return nil, err
+	}
+	header := make([]byte, wire.HeaderSize)
+	if _, err := io.ReadFull(conn, header); err != nil {
+		return nil, err
+	}
+	n, err := wire.BodyLength(header)
+	if err != nil {
+		return nil, err
+	}
+	b := append(header, make([]byte, n)...)
+	if _, err := io.ReadFull(conn, b[wire.HeaderSize:]); err != nil {
+		return nil, err
+	}
+	var r wire.Request
+	return &r, r.Decode(b)
+}
+
+// closed ignores that something was closed before.
+func closed(err error) error {
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
