@@ -155,6 +155,7 @@ func answer(ctx context.Context, a *cli.App, h harness.Harness, event string, st
 	return respond(ctx, a, h, event, raw, store, func() (*review.Reviewer, error) {
 		r, err := reviewer(ctx, a, store)
 		if err == nil {
+			r.Channels = h.Channels
 			r.Elapsed = func() float64 { return float64(time.Since(start).Microseconds()) / 1000 }
 		}
 		return r, err
