@@ -123,6 +123,14 @@ func Ways() []Way {
 	return []Way{WayDeny, WayAsk, WayModify, WayContext, WayReplace, WayStop, WayKill}
 }
 
+func wayNames() []string {
+	var list []string
+	for _, w := range Ways() {
+		list = append(list, string(w))
+	}
+	return list
+}
+
 // instead lists the ways to use where one is not available, the strongest first. An
 // unasked call must not run, so a question turns into a denial; a stop that cannot end
 // the turn denies each later call.
@@ -194,15 +202,6 @@ func (c Channels) Strongest(want Way, p Phase) (Way, bool) {
 type Unmet struct {
 	Want Way `json:"want"`           // what was wanted, one of Ways
 	Used Way `json:"used,omitempty"` // what was done instead; empty: nothing could be
-}
-
-// Vocabulary returns the values that a field may hold; nil: any.
-func (Unmet) Vocabulary(string) []string {
-	var list []string
-	for _, w := range Ways() {
-		list = append(list, string(w))
-	}
-	return list
 }
 
 // unmetText tells the agent why a call that was to be asked about, or changed, does not

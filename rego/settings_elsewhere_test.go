@@ -32,6 +32,7 @@ func elsewhere() map[string]string {
 		"redact.pii":                                  "cmd/reviewer, TestScript/redact: what is not recorded cannot be decided upon",
 		"interventions.stops.scope":                   "engine/review, TestInherit",
 		"interventions.texts.copied":                  "engine/review, TestInherit",
+		"interventions.texts.conditions":              "engine/review, TestInheritConditions",
 		"interventions.texts.nearby":                  "engine/review, TestInherit",
 		"interventions.resume.sensitivity":            "bundles, TestSensitivityOfLimitedSessions",
 	}
