@@ -26,6 +26,7 @@ func elsewhere() map[string]string {
 		"interventions.notifications.longest_seconds": "engine/notify, TestBackOff",
 		"interventions.notifications.timeout_seconds": "engine/notify, TestAHangingChannelIsCutOff",
 		"interventions.notifications.keep_days":       "engine/notify, TestFinishedEntriesGo",
+		"interventions.encrypt_incidents_to":          "cmd/reviewer, TestScript/incident-encrypt: it is read when one is exported",
 		"interventions.preserve_incident_data_days":   "cmd/reviewer, TestIncidentsAreKeptAsSettingsSay",
 		"interventions.recommendations":               "cmd/reviewer/incidentcmd, TestRecommendationsAreAccepted",
 		"interventions.kinds":                         "rego tests of policy/intervention.rego, and cmd/reviewer, TestScript/incident-own-kind",

@@ -167,7 +167,7 @@ func walls() []wall {
 			"a page is texts and one style, whatever it reports"},
 		{"cmd/reviewer/incidentcmd", []string{
 			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/webpage", "engine", "engine/audit", "engine/incident", "bundles",
-			"github.com/spf13/cobra", "go.yaml.in/yaml/v3"},
+			"filippo.io/age", "filippo.io/age/armor", "github.com/spf13/cobra", "go.yaml.in/yaml/v3"},
 			"reports are read from the log, with the recommendations of the active policy; nothing is decided"},
 		{"cmd/reviewer/notifycmd", []string{
 			"cmd/reviewer/cli", "cmd/reviewer/incidentcmd", "cmd/reviewer/term", "engine", "engine/audit", "engine/incident", "engine/notify", "engine/notify/channel",
