@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -37,6 +38,7 @@ type AnswerFacts struct {
 	MS          float64           `json:"ms,omitempty"`          // from receipt to the decision, milliseconds; not part of any comparison
 	Of          string            `json:"of,omitempty"`          // a duplicate: the id of the record that contains the decision
 	Obligations map[string]string `json:"obligations,omitempty"` // outcome of each, such as {"checkpoint":"unavailable"}
+	Unmet       []Unmet           `json:"unmet,omitempty"`       // what the agent does not let a hook do at this event, and what was done instead
 	Failure     string            `json:"failure,omitempty"`     // why the answer is degraded
 	Approvals   []Approval        `json:"approvals,omitempty"`   // answers to earlier questions, as far as this event shows them
 }
@@ -76,7 +78,7 @@ func AnswerOf(r *Record) Answer {
 		a.Text = Degraded(r.Phase, r.Answer.Failure).Text
 		return a
 	}
-	a.Text = r.text()
+	a.Text = r.text() + r.Answer.unmetText()
 	a.Grant = r.Decision.Grant && r.Decision.Decision == Allow // never where the policy only observes
 	a.Stop = r.Decision.Stops()
 	if i := r.Decision.Intervention; i != nil && r.Decision.Enforced != Allow {
@@ -100,4 +102,115 @@ func (r *Record) text() string {
 		text = strings.ReplaceAll(text, "{form}", form.Action.Resource)
 	}
 	return strings.ReplaceAll(text, "{id}", r.ID())
+}
+
+// Way is a way in which an agent lets a hook act on its run.
+type Way string
+
+// The ways.
+const (
+	WayDeny    Way = "deny"           // the call does not run
+	WayAsk     Way = "ask"            // a person decides on the call
+	WayModify  Way = "modify"         // the call runs with other arguments
+	WayContext Way = "add_context"    // the model reads a text
+	WayReplace Way = "replace_output" // the model reads another result than the call had
+	WayStop    Way = "stop"           // the turn ends before the model is asked again
+	WayKill    Way = "kill"           // the agent's process ends
+)
+
+// Ways lists every Way.
+func Ways() []Way {
+	return []Way{WayDeny, WayAsk, WayModify, WayContext, WayReplace, WayStop, WayKill}
+}
+
+func wayNames() []string {
+	var list []string
+	for _, w := range Ways() {
+		list = append(list, string(w))
+	}
+	return list
+}
+
+// instead lists the ways to use where one is not available, the strongest first. An
+// unasked call must not run, so a question turns into a denial; a stop that cannot end
+// the turn denies each later call.
+func (w Way) instead() []Way {
+	switch w {
+	case WayModify:
+		return []Way{WayAsk, WayDeny}
+	case WayAsk:
+		return []Way{WayDeny}
+	case WayDeny:
+		return []Way{WayStop, WayContext}
+	case WayReplace:
+		return []Way{WayContext}
+	case WayStop:
+		return []Way{WayKill, WayDeny, WayContext}
+	}
+	return nil
+}
+
+// Support is how far an agent carries out what a hook tells it.
+type Support string
+
+// The degrees of support.
+const (
+	SupportEnforced Support = "enforced"    // the agent cannot go on otherwise
+	SupportAdvisory Support = "advisory"    // the model is told, and decides for itself
+	SupportNone     Support = "not covered" // nothing is done
+)
+
+// Channel is what an agent offers for one way.
+type Channel struct {
+	Way     Way
+	Support Support
+	Phases  []Phase // at which the way is offered
+	How     string  // how it is done, or why it is not covered
+}
+
+// Channels lists what an agent offers. What it does not list is not covered.
+type Channels []Channel
+
+// Of returns the channel of a way.
+func (c Channels) Of(w Way) Channel {
+	for _, ch := range c {
+		if ch.Way == w {
+			return ch
+		}
+	}
+	return Channel{Way: w, Support: SupportNone, How: "the agent offers nothing for it"}
+}
+
+// Can reports whether a way is available at a phase.
+func (c Channels) Can(w Way, p Phase) bool {
+	ch := c.Of(w)
+	return ch.Support != SupportNone && slices.Contains(ch.Phases, p)
+}
+
+// Strongest returns the strongest way that is available at a phase for what is wanted;
+// false: none is.
+func (c Channels) Strongest(want Way, p Phase) (Way, bool) {
+	for _, w := range append([]Way{want}, want.instead()...) {
+		if c.Can(w, p) {
+			return w, true
+		}
+	}
+	return "", false
+}
+
+// Unmet is something that an answer wanted and the agent does not offer.
+type Unmet struct {
+	Want Way `json:"want"`           // what was wanted, one of Ways
+	Used Way `json:"used,omitempty"` // what was done instead; empty: nothing could be
+}
+
+// unmetText tells the agent why a call that was to be asked about, or changed, does not
+// run: the policy's own text says otherwise.
+func (a *AnswerFacts) unmetText() string {
+	for _, u := range a.Unmet {
+		if u.Used == WayDeny && (u.Want == WayAsk || u.Want == WayModify) {
+			return "\nNobody can be asked about a call in this agent, so this one does not run."
+		}
+	}
+	return ""
 }

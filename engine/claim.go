@@ -13,13 +13,15 @@ const (
 	ClaimCommitted Claim = "committed"
 	ClaimPushed    Claim = "pushed"
 	ClaimDeployed  Claim = "deployed"
+	ClaimInstalled Claim = "installed" // a package was installed
+	ClaimDefined   Claim = "defined"   // a function or type was added
 )
 
 // Claims lists every Claim.
 func Claims() []string {
 	return []string{
 		string(ClaimTests), string(ClaimBuild), string(ClaimLint), string(ClaimChecks), string(ClaimWritten), string(ClaimCommitted),
-		string(ClaimPushed), string(ClaimDeployed),
+		string(ClaimPushed), string(ClaimDeployed), string(ClaimInstalled), string(ClaimDefined),
 	}
 }
 
@@ -31,6 +33,14 @@ type Statement struct {
 	// Files that it says were written and that do not exist, as in Effect.short; at
 	// most 8.
 	Missing []string `json:"missing,omitempty"`
+	// Commands that it tells the person to run and that were not found; at most 8.
+	Commands []string `json:"commands,omitempty"`
+	// Packages that it says were installed and that no manifest of the workspace names;
+	// at most 8.
+	Packages []string `json:"packages,omitempty"`
+	// Functions and types that it says were added and that are in no file of the
+	// workspace; at most 8.
+	Symbols []string `json:"symbols,omitempty"`
 	Again   bool     `json:"again,omitempty"` // the agent went on because an earlier stop was answered
 }
 
@@ -42,4 +52,9 @@ type ClaimFacts struct {
 	// Calls since the agent's latest check that may have checked the work as well.
 	Runs    int64    `json:"runs"`
 	Missing []string `json:"missing"` // files of event.says.missing that the session did not touch
+	// Commands of event.says.commands whose files the session did not touch.
+	Commands []string `json:"commands,omitempty"`
+	// The session changed a file outside the workspace, other than a temporary one: what
+	// event.says.symbols names may be there.
+	Elsewhere bool `json:"elsewhere,omitempty"`
 }

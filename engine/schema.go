@@ -226,6 +226,8 @@ func Values(t reflect.Type) []string {
 		return Verdicts()
 	case reflect.TypeFor[Kind]():
 		return Kinds()
+	case reflect.TypeFor[Way]():
+		return wayNames()
 	case reflect.TypeFor[AnswerMode]():
 		return []string{string(ModeEnforced), string(ModeObserve), string(ModeDegraded), string(ModeDuplicate)}
 	}

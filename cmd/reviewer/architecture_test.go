@@ -50,10 +50,12 @@ func walls() []wall {
 			"files are kept and restored whatever the call that changed them meant, and whatever decided that they return"},
 		{"engine/harness", []string{"engine", "engine/osfile"},
 			"an agent's wire format is true whatever a call means and whatever is decided; packages below engine meet in cmd only"},
-		{"engine/classify", []string{"engine", "engine/classify/abstract", "engine/classify/languages", "engine/classify/marks", "engine/classify/mask", "engine/classify/operation", "engine/classify/place", "engine/classify/programs", "engine/classify/prompt", "engine/classify/rows", "engine/classify/shell", "engine/classify/tasks", "engine/classify/windows", "mvdan.cc/sh/v3/syntax"},
+		{"engine/classify", []string{"engine", "engine/classify/abstract", "engine/classify/languages", "engine/classify/marks", "engine/classify/mask", "engine/classify/named", "engine/classify/operation", "engine/classify/place", "engine/classify/programs", "engine/classify/prompt", "engine/classify/rows", "engine/classify/shell", "engine/classify/tasks", "engine/classify/windows", "mvdan.cc/sh/v3/syntax"},
 			"what a call means depends neither on the agent that makes it nor on the policy that judges it"},
 		{"engine/classify/abstract", []string{"engine", "mvdan.cc/sh/v3/syntax"},
 			"what is known about a string is the ground of every reader of code, so it knows none of them"},
+		{"engine/classify/named", []string{"engine", "engine/classify/place", "engine/classify/rows"},
+			"what a project lacks is a question about its files, whoever names it and however the message was read"},
 		{"engine/classify/rows", []string{"engine/wildcard", "go.yaml.in/yaml/v3"},
 			"the form of rows is known without knowing what they do: whoever checks a policy reads them too"},
 		{"engine/classify/mask", []string{"engine", "engine/classify/rows"},
@@ -177,7 +179,7 @@ func walls() []wall {
 			"a page is texts and one style, whatever it reports"},
 		{"cmd/reviewer/incidentcmd", []string{
 			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/webpage", "engine", "engine/audit", "engine/incident", "bundles",
-			"github.com/spf13/cobra", "go.yaml.in/yaml/v3"},
+			"filippo.io/age", "filippo.io/age/armor", "github.com/spf13/cobra", "go.yaml.in/yaml/v3"},
 			"reports are read from the log, with the recommendations of the active policy; nothing is decided"},
 		{"cmd/reviewer/notifycmd", []string{
 			"cmd/reviewer/cli", "cmd/reviewer/incidentcmd", "cmd/reviewer/term", "engine", "engine/audit", "engine/incident", "engine/notify", "engine/notify/channel",

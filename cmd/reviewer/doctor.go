@@ -37,7 +37,8 @@ func doctorCommand(a *cli.App) *cobra.Command {
 		Long: "Checks the state directory, the policy, all layers of the agent's settings that apply\n" +
 			"in this folder, and the client's version; makes decisions with and without OPA's rule\n" +
 			"index and early exit; starts the installed hook as the client would and checks that it\n" +
-			"denies. Exit code 2 if a check fails.\n\n" +
+			"denies; lists what the agent lets reviewer do (channels), and notifications that could\n" +
+			"not be delivered. Exit code 2 if a check fails.\n\n" +
 			"A CHECK is one of: " + strings.Join(checkNames(), ", ") + " (default: all).",
 		Example: "  reviewer doctor\n" +
 			"  reviewer doctor settings\n" +
@@ -63,6 +64,7 @@ func healthChecks() []healthCheck {
 	return []healthCheck{
 		{"state", (*examination).state}, {"trust", (*examination).trust}, {"policy", (*examination).policy},
 		{"client", (*examination).client}, {"settings", (*examination).settings},
+		{"channels", (*examination).channels}, {"notifications", (*examination).notifications},
 	}
 }
 
@@ -93,7 +95,7 @@ type examined struct {
 
 type checkResult struct {
 	Check  string `json:"check"`  // of checkNames
-	Result string `json:"result"` // ok, warn or fail
+	Result string `json:"result"` // ok, info, warn or fail
 	Text   string `json:"text"`
 }
 
@@ -284,10 +286,26 @@ func (e *examination) client(context.Context) {
 }
 
 func (e *examination) settings(ctx context.Context) {
+	own, managed, silenced, ok := e.entries()
+	if !ok {
+		return
+	}
+	for _, path := range silenced {
+		if managed {
+			break // the entry there is asked instead
+		}
+		e.say("fail", "%s: managed settings allow only managed hooks, so this hook does not run; install with --managed", path)
+	}
+	e.installed(ctx, own, managed)
+}
+
+// entries reads all layers of settings, reports their problems, and returns what running
+// does; false: it is not known where the settings are.
+func (e *examination) entries() (own []harness.OwnHook, managed bool, silenced []string, ok bool) {
 	places, err := places(e.a)
 	if err != nil {
 		e.say("fail", "%v", err)
-		return
+		return nil, false, nil, false
 	}
 	var layers []layerFindings
 	if raw, err := cli.RegistrySettings(); err != nil {
@@ -302,14 +320,8 @@ func (e *examination) settings(ctx context.Context) {
 			}
 		}
 	}
-	own, managed, silenced := running(layers)
-	for _, path := range silenced {
-		if managed {
-			break // the entry there is asked instead
-		}
-		e.say("fail", "%s: managed settings allow only managed hooks, so this hook does not run; install with --managed", path)
-	}
-	e.installed(ctx, own, managed)
+	own, managed, silenced = running(layers)
+	return own, managed, silenced, true
 }
 
 // layerFindings is what one settings file says.

@@ -180,6 +180,7 @@ func answer(ctx context.Context, a *cli.App, from source, h harness.Harness, eve
 	return respond(ctx, a, h, event, raw, store, func() (*review.Reviewer, error) {
 		r, err := reviewer(ctx, a, from, store)
 		if err == nil {
+			r.Channels = h.Channels
 			r.Elapsed = func() float64 { return float64(time.Since(start).Microseconds()) / 1000 }
 		}
 		return r, err

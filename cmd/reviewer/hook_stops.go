@@ -19,7 +19,8 @@ func (s stops) Stopped() ([]review.Stopped, error) {
 	for _, c := range chains {
 		// A session whose log is gone or cannot be read has no workspace to compare.
 		if workspace, _, err := s.store.Workspace(c.Key); err == nil && workspace != "" {
-			list = append(list, review.Stopped{Key: c.Key, Workspace: workspace, Reason: c.Reason, Final: c.Final})
+			list = append(list, review.Stopped{Key: c.Key, Workspace: workspace, Reason: c.Reason, Final: c.Final,
+				Resumed: c.Resumed, By: c.By})
 		}
 	}
 	return list, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
+	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
 var updateInterventions = flag.Bool("update-interventions", false, "write the runs of docs/interventions.md again")
@@ -54,22 +55,50 @@ func TestInterventionsDoc(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "\n### %s: %s\n\n```text\n%s```\n", kind, name, shownRun(result.Records))
 	}
+	compareInterventions(t, interventionsBegin, b.String()+"\n", interventionsEnd)
+}
+
+const (
+	channelsBegin = "<!-- written by go test ./cmd/reviewer -run TestChannelsDoc -update-interventions -->\n"
+	channelsEnd   = "<!-- end of channels -->\n"
+)
+
+// The page says of each agent what it lets reviewer do.
+func TestChannelsDoc(t *testing.T) {
+	var b strings.Builder
+	for _, h := range harness.Harnesses() {
+		fmt.Fprintf(&b, "\n| `%s`: way | support | at | how |\n|---|---|---|---|\n", h.Name)
+		for _, w := range engine.Ways() {
+			ch := h.Channels.Of(w)
+			var at []string
+			for _, p := range ch.Phases {
+				at = append(at, string(p))
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", w, ch.Support, strings.Join(at, ", "), ch.How)
+		}
+	}
+	compareInterventions(t, channelsBegin, b.String()+"\n", channelsEnd)
+}
+
+// compareInterventions compares a part of the page with what it is to be, or writes it.
+func compareInterventions(t *testing.T, begin, part, end string) {
+	t.Helper()
 	raw, err := os.ReadFile(interventionsPage)
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, rest, begins := strings.Cut(string(raw), interventionsBegin)
-	_, tail, ends := strings.Cut(rest, interventionsEnd)
+	head, rest, begins := strings.Cut(string(raw), begin)
+	_, tail, ends := strings.Cut(rest, end)
 	if !begins || !ends {
-		t.Fatalf("%s has no lines %q and %q", interventionsPage, interventionsBegin, interventionsEnd)
+		t.Fatalf("%s has no lines %q and %q", interventionsPage, begin, end)
 	}
-	want := head + interventionsBegin + b.String() + "\n" + interventionsEnd + tail
+	want := head + begin + part + end + tail
 	if *updateInterventions {
 		if err := os.WriteFile(interventionsPage, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	} else if want != string(raw) {
-		t.Errorf("%s shows other runs: go test ./cmd/reviewer -run TestInterventionsDoc -update-interventions", interventionsPage)
+		t.Errorf("%s says something else: go test ./cmd/reviewer -run %s -update-interventions", interventionsPage, t.Name())
 	}
 }
 

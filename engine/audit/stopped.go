@@ -10,12 +10,14 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// StoppedChain is a session that was stopped and not resumed, by a person or by
-// policy, as the ledger lists it.
+// StoppedChain is a session that was stopped, by a person or by policy, and was not
+// resumed, or only on conditions, as the ledger lists it.
 type StoppedChain struct {
-	Key    engine.SessionKey
-	Reason string
-	Final  bool // a person aborted it: nobody can resume it
+	Key     engine.SessionKey
+	Reason  string
+	Final   bool   // a person aborted it: nobody can resume it
+	Resumed string // the conditions on which it goes on; empty: it is stopped
+	By      string // who resumed it
 }
 
 // noteStopped records in the ledger that policy stopped a session: other sessions
@@ -26,8 +28,8 @@ func (s *Store) noteStopped(ctx context.Context, r *engine.Record) error {
 		Control: &engine.Control{Do: engine.ControlStop, Reason: r.Act.Result, By: "policy", Of: r.Chain}})
 }
 
-// Stopped lists the sessions that are stopped. Of the ledger, only the records of
-// stops are decoded.
+// Stopped lists the sessions that are stopped, and those that were resumed on
+// conditions. Of the ledger, only the records of people's choices are decoded.
 func (s *Store) Stopped() ([]StoppedChain, error) {
 	stopped := map[string]StoppedChain{}
 	for line, err := range lines(s.ledgerDir(), 0) {
@@ -45,9 +47,13 @@ func (s *Store) Stopped() ([]StoppedChain, error) {
 		case c == nil || c.Of == "":
 		case c.Do == engine.ControlStop || c.Do == engine.ControlAbort:
 			key := engine.SessionKey{Harness: r.Harness, Session: r.Session}
-			stopped[c.Of] = StoppedChain{key, c.Reason, stopped[c.Of].Final || c.Do == engine.ControlAbort}
-		case c.Do == engine.ControlResume && !stopped[c.Of].Final:
+			stopped[c.Of] = StoppedChain{Key: key, Reason: c.Reason, Final: stopped[c.Of].Final || c.Do == engine.ControlAbort}
+		case c.Do != engine.ControlResume || stopped[c.Of].Final:
+		case c.Mode == "":
 			delete(stopped, c.Of)
+		default:
+			key := engine.SessionKey{Harness: r.Harness, Session: r.Session}
+			stopped[c.Of] = StoppedChain{Key: key, Resumed: c.Mode, By: c.By}
 		}
 	}
 	list := slices.Collect(maps.Values(stopped))

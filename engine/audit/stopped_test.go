@@ -20,7 +20,13 @@ func TestStopped(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"by-policy", "by-a-person", "resumed", "aborted", "a-copy"} {
+	resume := func(name, mode string) {
+		t.Helper()
+		if err := s.Control(ctx, key(name), engine.Control{Do: engine.ControlResume, Mode: mode, By: "anna"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"by-policy", "by-a-person", "resumed", "aborted", "a-copy", "limited", "stopped-again", "lifted"} {
 		mustAdd(t, s, key(name), pre("a"))
 	}
 	mustAdd(t, s, key("by-policy"), &engine.Record{Kind: engine.KindAct, Act: &engine.Act{Kind: engine.EmergencyStop, Of: "ab-1", Result: "three denials"}},
@@ -31,12 +37,21 @@ func TestStopped(t *testing.T) {
 	choose("resumed", engine.ControlResume)
 	choose("aborted", engine.ControlAbort)
 	choose("aborted", engine.ControlResume)
+	for _, name := range []string{"limited", "stopped-again", "lifted"} {
+		choose(name, engine.ControlStop)
+		resume(name, engine.ResumeLimits)
+	}
+	resume("limited", engine.ResumeSupervise)
+	choose("stopped-again", engine.ControlStop)
+	resume("lifted", "")
 	got, err := s.Stopped()
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []StoppedChain{
-		{key("aborted"), "too fast", true}, {key("by-a-person"), "too fast", false}, {key("by-policy"), "three denials", false},
+		{Key: key("aborted"), Reason: "too fast", Final: true}, {Key: key("by-a-person"), Reason: "too fast"},
+		{Key: key("by-policy"), Reason: "three denials"}, {Key: key("limited"), Resumed: engine.ResumeSupervise, By: "anna"},
+		{Key: key("stopped-again"), Reason: "too fast"},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

@@ -9,6 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/languages"
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
+	"github.com/agent-reviewer/reviewer/engine/classify/named"
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/prompt"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
@@ -158,19 +159,27 @@ func psSleep(c engine.Command) bool {
 	return false
 }
 
-// statement reports what the agent's last message claims; nil: nothing.
+// statement reports what the agent's last message claims, and what it names that is not
+// there; nil: nothing.
 func (c *Classifier) statement(m *mask.Masker, e engine.Event, workspace string) *engine.Statement {
 	if e.Said == "" {
 		return nil
 	}
-	said, files := prompt.ClaimsOf(c.rowsOf(e), m, e.Said)
-	if said == nil {
+	set := c.rowsOf(e)
+	said, claimed := prompt.ClaimsOf(set, m, e.Said)
+	find := named.Finder{World: c.World, Res: place.NewResolver(c.World, workspace, set), Rows: set,
+		Dirs: slices.Compact([]string{place.Slashes(e.CWD), place.Slashes(workspace)})}
+	commands := find.Commands(prompt.ToldCommands(set, m, e.Said))
+	if said == nil && commands == nil {
 		return nil
 	}
-	said.Again = e.Again
-	res := place.NewResolver(c.World, workspace, c.rowsOf(e))
-	for _, name := range files {
-		if short, missing := missingFile(res, name, e.CWD, workspace); missing {
+	if said == nil {
+		said = &engine.Statement{Claims: []engine.Claim{}}
+	}
+	said.Again, said.Commands = e.Again, commands
+	said.Packages, said.Symbols = find.Packages(claimed.Packages), find.Symbols(claimed.Symbols)
+	for _, name := range claimed.Files {
+		if short, missing := missingFile(find.Res, name, e.CWD, workspace); missing {
 			said.Missing = append(said.Missing, m.Text(short))
 		}
 	}

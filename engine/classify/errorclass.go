@@ -1,6 +1,8 @@
 package classify
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
@@ -27,6 +29,9 @@ func errorClass(text string) string {
 		if class == "" {
 			continue
 		}
+		if strings.HasPrefix(class, "Traceback most recent call last") { // Python says at the end what went wrong
+			class = cmp.Or(lastClass(text), class)
+		}
 		if lead != "" {
 			class = lead + ": " + class
 		}
@@ -34,6 +39,20 @@ func errorClass(text string) string {
 	}
 	return lead
 }
+
+// lastClass returns the class of the last line that says something.
+func lastClass(text string) string {
+	lines := strings.Split(strings.TrimSpace(text[max(0, len(text)-maxLast):]), "\n")
+	for _, line := range slices.Backward(lines) {
+		if class := normaliseLine(strings.TrimSpace(line)); class != "" {
+			return class
+		}
+	}
+	return ""
+}
+
+// maxLast bounds where the last line of an error is looked for, in bytes.
+const maxLast = 4 << 10
 
 // cutExitCode removes the "Exit code N" with which Claude Code begins its errors.
 func cutExitCode(line string) (string, bool) {

@@ -228,6 +228,9 @@ var wordCases = map[string]wordCase{
 	"says.committed": {says: "it is zzqx"},
 	"says.pushed":    {says: "it is zzqx"},
 	"says.deployed":  {says: "it is zzqx"},
+	"says.installed": {says: "zzqx `left-pad`"},
+	"says.defined":   {says: "zzqx the function `parseCart`"},
+	"says.symbols":   {says: "added the zzqx `parseCart`"},
 
 	"places.telling": {bash: "cat .pyp*", word: ".pypirc"},
 }
@@ -236,8 +239,9 @@ var wordCases = map[string]wordCase{
 // found of an event. A list without such an event is one that nothing reads.
 func TestEveryListCounts(t *testing.T) {
 	for _, name := range classifytest.Rows().Lists() {
-		if name == "places.settings" || name == "settings.minor" || strings.HasPrefix(name, "checks.") {
-			continue // these ask for files that are there; the others: TestChecks
+		if name == "places.settings" || name == "settings.minor" || strings.HasPrefix(name, "checks.") ||
+			strings.HasPrefix(name, "told.") || name == "says.run" || name == "says.shells" {
+			continue // these ask for files that are there; the others: TestChecks, and package named
 		}
 		c, ok := wordCases[name]
 		if !ok {

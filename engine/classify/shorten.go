@@ -191,10 +191,10 @@ func (c *cutter) event(e *engine.EventFacts) {
 	}
 	if e.Says != nil {
 		says := *e.Says
-		says.Missing = slices.Clone(says.Missing[:min(len(says.Missing), c.m.list)])
-		for i, name := range says.Missing {
-			says.Missing[i] = c.string("event.says.missing", name, c.m.text)
-		}
+		says.Missing = c.names("event.says.missing", says.Missing)
+		says.Commands = c.names("event.says.commands", says.Commands)
+		says.Packages = c.names("event.says.packages", says.Packages)
+		says.Symbols = c.names("event.says.symbols", says.Symbols)
 		e.Says = &says
 	}
 	if e.Result != nil {
@@ -207,6 +207,15 @@ func (c *cutter) event(e *engine.EventFacts) {
 		r.Processes, r.Ports = r.Processes[:min(len(r.Processes), c.m.list)], r.Ports[:min(len(r.Ports), c.m.list)]
 		e.Result = &r
 	}
+}
+
+// names shortens a list of names.
+func (c *cutter) names(field string, list []string) []string {
+	list = slices.Clone(list[:min(len(list), c.m.list)])
+	for i, name := range list {
+		list[i] = c.string(field, name, c.m.text)
+	}
+	return list
 }
 
 // goal shortens what is known about a prompt. Constraints go last: what a person

@@ -33,8 +33,8 @@ const (
 	subagentStop       = "SubagentStop"
 )
 
-// claudeCodePhase maps an event's name. Names of newer clients are PhaseOther.
-func claudeCodePhase(event string) engine.Phase {
+// ClaudeCodePhase maps an event's name. Names of newer clients are PhaseOther.
+func ClaudeCodePhase(event string) engine.Phase {
 	switch event {
 	case preToolUse:
 		return engine.PhasePre
@@ -98,7 +98,7 @@ func answerPhase(event string) engine.Phase {
 	if event == "" || event == permissionRequest || mayPrecede(event) {
 		return engine.PhasePre
 	}
-	return claudeCodePhase(event)
+	return ClaudeCodePhase(event)
 }
 
 // otherEvents are events of the client that no tool call follows, in addition
@@ -218,7 +218,7 @@ func (d document) checkSpelling() error {
 
 // fill reads the fields of an event whose name is known.
 func (d document) fill(e *engine.Event) error {
-	e.Phase = claudeCodePhase(e.Name)
+	e.Phase = ClaudeCodePhase(e.Name)
 	err := errors.Join(
 		d.set(&e.Session, "session_id"), d.set(&e.CWD, "cwd"), d.set(&e.Mode, "permission_mode"),
 		d.set(&e.PromptID, "prompt_id"), d.set(&e.Agent, "agent_id"),

@@ -39,6 +39,28 @@ type claudeBehavior struct {
 	Message  string `json:"message,omitempty"`
 }
 
+// claudeCodeChannels states what the client does with a hook's answer.
+func claudeCodeChannels() engine.Channels {
+	return engine.Channels{
+		{Way: engine.WayDeny, Support: engine.SupportEnforced, Phases: []engine.Phase{engine.PhasePre},
+			How: "`permissionDecision: deny` and exit status 2 before the call"},
+		{Way: engine.WayAsk, Support: engine.SupportEnforced, Phases: []engine.Phase{engine.PhasePre},
+			How: "`permissionDecision: ask`; where nobody can be asked, the client denies"},
+		{Way: engine.WayModify, Support: engine.SupportEnforced, Phases: []engine.Phase{engine.PhasePre},
+			How: "`updatedInput`, without a decision; if another hook changes the call too, the last one wins"},
+		{Way: engine.WayContext, Support: engine.SupportAdvisory,
+			Phases: []engine.Phase{engine.PhaseStart, engine.PhasePrompt, engine.PhasePre, engine.PhasePost, engine.PhaseBatch,
+				engine.PhaseAgentStart, engine.PhaseAgentStop, engine.PhaseStop},
+			How: "`additionalContext`, and `decision: block` at Stop; the model reads it, and nothing makes it comply"},
+		{Way: engine.WayReplace, Support: engine.SupportNone,
+			How: "the client could (`updatedToolOutput`), but reviewer replaces no results"},
+		{Way: engine.WayStop, Support: engine.SupportEnforced, Phases: []engine.Phase{engine.PhasePost, engine.PhaseBatch},
+			How: "`continue: false` after the call; until then, and in every later turn, each call is denied"},
+		{Way: engine.WayKill, Support: engine.SupportNone,
+			How: "no answer ends the client's process, and reviewer does not start it"},
+	}
+}
+
 // EncodeClaudeCode encodes an answer for the client.
 //
 // To allow a call, nothing is sent: `permissionDecision: allow` would skip the

@@ -42,6 +42,10 @@ type Harness struct {
 	// Timeout returns the time that the agent gives the hook of an event.
 	Timeout func(event string) time.Duration
 
+	// Channels states what the agent lets a hook do. It describes what Encode can
+	// express, so that whoever makes an answer need not know the agent.
+	Channels engine.Channels
+
 	// Project names the environment variable that holds the project's folder.
 	Project string
 
@@ -60,6 +64,7 @@ func Harnesses() []Harness {
 		Encode:   EncodeClaudeCode,
 		Failure:  FailClaudeCode,
 		Timeout:  ClaudeCodeTimeout,
+		Channels: claudeCodeChannels(),
 		Project:  "CLAUDE_PROJECT_DIR",
 		Programs: []string{"claude", "claude-code", "claude.exe"},
 		Marker:   "CLAUDECODE",

@@ -194,7 +194,7 @@ func (t *claudeReader) remember(l *claudeLine) {
 
 func (t *claudeReader) event(l claudeLine, name string) engine.Event {
 	e := engine.Event{
-		Harness: ClaudeCode, Name: name, Phase: claudeCodePhase(name), Session: cmp.Or(l.Session, t.out.Session),
+		Harness: ClaudeCode, Name: name, Phase: ClaudeCodePhase(name), Session: cmp.Or(l.Session, t.out.Session),
 		Agent: l.Agent, CWD: cmp.Or(l.CWD, t.cwd), Mode: t.mode, PromptID: t.prompt,
 	}
 	if at, err := time.Parse(time.RFC3339, l.Timestamp); err == nil {

@@ -44,7 +44,7 @@ func (s *translator) clock(text string) {
 }
 
 func (s *translator) event(name string) engine.Event {
-	return engine.Event{Name: name, Phase: claudeCodePhase(name), Agent: s.agent, CWD: s.cwd, Mode: s.mode, Time: s.now}
+	return engine.Event{Name: name, Phase: ClaudeCodePhase(name), Agent: s.agent, CWD: s.cwd, Mode: s.mode, Time: s.now}
 }
 
 // prompt notes what a person said to the main agent.

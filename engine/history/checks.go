@@ -138,13 +138,33 @@ func (h *State) claimFacts(agent *agentState, r *engine.Record) *engine.ClaimFac
 	if r.Event == nil || r.Event.Says == nil {
 		return nil
 	}
-	f := &engine.ClaimFacts{Changed: agent.unchecked(), Runs: agent.runsSinceCheck(), Missing: []string{}}
-	for _, name := range r.Event.Says.Missing {
-		if !h.touched(name) {
-			f.Missing = append(f.Missing, name)
-		}
+	says := r.Event.Says
+	f := &engine.ClaimFacts{Changed: agent.unchecked(), Runs: agent.runsSinceCheck(), Missing: h.untouched(says.Missing),
+		Elsewhere: len(says.Symbols) > 0 && h.worksElsewhere()}
+	if len(says.Commands) > 0 {
+		f.Commands = h.untouched(says.Commands)
 	}
 	return f
+}
+
+// untouched lists the names of files to which the session did nothing. What is no file is
+// in no list of files.
+func (h *State) untouched(names []string) []string {
+	list := []string{}
+	for _, name := range names {
+		if !h.touched(name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// worksElsewhere reports whether the session changed files outside its workspace, other
+// than temporary ones: that is where what is not in the workspace may be.
+func (h *State) worksElsewhere() bool {
+	return slices.ContainsFunc(h.Paths, func(p pathEntry) bool {
+		return p.Where != "" && p.Where != string(engine.LocationTemp) && !strings.HasPrefix(p.Key, "./")
+	})
 }
 
 // touched reports whether the session did something to a file, whichever folder

@@ -32,6 +32,7 @@ type Reviewer struct {
 	Mask       func(text string) string  // masks secrets in error texts
 	Request    func(engine.Event) string // latest words of a person, raw; empty: unknown. nil: they are never read
 	Stops      Stops                     // nil: no stop follows into another session
+	Channels   engine.Channels           // what the agent lets a hook do; nil: everything
 }
 
 // maxID limits the length of the ids that an agent gives: they are copied into
@@ -281,10 +282,12 @@ func (r *Reviewer) review(ctx context.Context, t history.Tail, h *review) (json.
 	}
 	rec.Findings, rec.Decision, rec.Source = v.Findings, &v.Decision, v.Decision.Source
 	rec.Answer = r.answerFacts(rec, t.History)
+	var args json.RawMessage
 	if rec.Decision.Enforced == engine.Modify {
-		return r.rework(ctx, t, h), nil
+		args = r.rework(ctx, t, h)
 	}
-	return nil, nil
+	r.fit(rec)
+	return args, nil
 }
 
 func (r *Reviewer) answerFacts(rec *engine.Record, before *history.State) *engine.AnswerFacts {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/google/go-cmp/cmp"
 )
 
 type stopsFunc struct {
@@ -46,7 +47,8 @@ func TestInherit(t *testing.T) {
 		asked := 0
 		r.Stops = stopsFunc{func() ([]Stopped, error) {
 			asked++
-			return []Stopped{{engine.SessionKey{Harness: "h", Session: c.session}, c.workspace, "too fast.", c.final}}, nil
+			return []Stopped{{Key: engine.SessionKey{Harness: "h", Session: c.session}, Workspace: c.workspace,
+				Reason: "too fast.", Final: c.final}}, nil
 		}, c.copied}
 		for _, id := range []string{"c1", "c2"} {
 			e := event(engine.PhasePre, id)
@@ -64,6 +66,48 @@ func TestInherit(t *testing.T) {
 		}
 		if want := map[bool]string{true: "open pre pre", false: "open act pre pre"}[c.want == ""]; strings.Join(l.kinds(), " ") != want {
 			t.Errorf("%s: records are %v, want %s", name, l.kinds(), want)
+		}
+	}
+}
+
+// The conditions of a session that was resumed follow into its copies, and into no other
+// session. A stop is stricter.
+func TestInheritConditions(t *testing.T) {
+	for name, c := range map[string]struct {
+		workspace, session string
+		copied, stopped    bool
+		want               string
+	}{
+		"a copy":                       {"/w", "old", true, false, engine.ResumeSupervise},
+		"another session":              {"/w", "old", false, false, ""},
+		"itself":                       {"/w", "s", true, false, ""},
+		"a copy elsewhere":             {"/v", "old", true, false, ""},
+		"a copy of a stopped one, too": {"/w", "old", true, true, ""},
+	} {
+		l := newMemoryLog()
+		r := newReviewer(l, always(say(engine.Allow)))
+		policy, _ := r.Policy("")
+		policy.Inherit = Inherit{Scope: "workspace", Copied: "stopped", Nearby: "nearby", Conditions: "a copy of {session}"}
+		r.Policy = func(string) (*Policy, error) { return policy, nil }
+		key := engine.SessionKey{Harness: "h", Session: c.session}
+		list := []Stopped{{Key: key, Workspace: c.workspace, Resumed: engine.ResumeSupervise, By: "anna"}}
+		if c.stopped {
+			list = append(list, Stopped{Key: engine.SessionKey{Harness: "h", Session: "other"}, Workspace: c.workspace, Reason: "x"})
+		}
+		r.Stops = stopsFunc{func() ([]Stopped, error) { return list, nil }, c.copied}
+		for _, id := range []string{"c1", "c2"} {
+			if _, err := r.Handle(context.Background(), event(engine.PhasePre, id)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if l.history.Resumed != c.want || (l.history.Stop != nil) != c.stopped {
+			t.Errorf("%s: goes on with %q, want %q; stopped: %+v", name, l.history.Resumed, c.want, l.history.Stop)
+		}
+		if c.want != "" {
+			want := &engine.Control{Do: engine.ControlResume, Mode: c.want, By: "anna", Reason: "a copy of old"}
+			if d := cmp.Diff(want, l.records[1].Control); d != "" || len(l.records) != 4 {
+				t.Errorf("%s: %v, %s", name, l.kinds(), d)
+			}
 		}
 	}
 }

@@ -18,6 +18,12 @@ import (
 // otherwise the answer is what the decision provides for that case. The raw
 // arguments are returned and never recorded.
 func (r *Reviewer) rework(ctx context.Context, t history.Tail, h *review) json.RawMessage {
+	if r.Channels != nil && !r.Channels.Can(engine.WayModify, h.rec.Phase) {
+		h.rec.Answer.Unmet = append(h.rec.Answer.Unmet, engine.Unmet{Want: engine.WayModify, Used: wayOf(otherwise(h.rec.Decision))})
+		h.rec.Rewritten = &engine.Rewritten{Failure: "the agent does not let a hook change a call"}
+		h.rec.Answer.Effect = otherwise(h.rec.Decision)
+		return nil
+	}
 	args, form, err := r.reform(ctx, t, h)
 	if err == nil {
 		h.rec.Rewritten, h.rec.Answer.Effect = form, engine.Modify

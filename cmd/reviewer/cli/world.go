@@ -22,6 +22,7 @@ func (a *App) World(home string) (classify.System, error) {
 	if temp := os.TempDir(); filepath.IsAbs(temp) && w.System == "windows" { // $TMP or $TEMP
 		w.TempDirs = append(w.TempDirs, filepath.ToSlash(temp))
 	}
+	w.Path = filepath.SplitList(a.Env("PATH"))
 	return w, nil
 }
 

@@ -160,3 +160,20 @@ func TestStopFollowsForks(t *testing.T) {
 		s.wantChain()
 	})
 }
+
+// A copy of a session that was resumed with conditions has the same conditions.
+func TestConditionsFollowForks(t *testing.T) {
+	each(t, func(s *stage) {
+		s.install("user")
+		s.prompt(Script{Shell("echo 1 > first")})
+		s.ok("session", "stop", s.session, "--home", s.state)
+		s.decide("session", "resume", s.session, "--supervise", "--home", s.state)
+		s.start(Script{Shell("echo 2 > second")}, "--resume", s.session, "--fork-session")
+		s.want("project/second", false)
+		s.decide("session", "resume", s.session, "--home", s.state)
+		s.start(Script{Shell("echo 3 > third")}, "--resume", s.session, "--fork-session")
+		s.want("project/third", true)
+		s.wantChain()
+		s.ok("audit", "replay", "--home", s.state)
+	})
+}

@@ -13,12 +13,15 @@ import (
 
 func exportCommand(a *cli.App) *cobra.Command {
 	var out term.Output
+	var to []string
 	cmd := &cobra.Command{
 		Use:   "export [ID]",
 		Short: "Export the report about an incident as an HTML page or as JSON, or the settings that it recommends",
 		Long: "html is one page without scripts that loads nothing. patch is the recommended configuration as a\n" +
 			"settings.yaml: put it into the folder of a policy layer, and check it with `reviewer policy check`.\n" +
-			"Every text is masked as in the log, but paths and commands are included.",
+			"Every text is masked as in the log, but paths and commands are included.\n\n" +
+			"With --encrypt-to, or the setting interventions.encrypt_incidents_to, the export is encrypted for\n" +
+			"these public keys in the format of age (age-encryption.org): `age -d -i KEY FILE` reads it.",
 		Example: "  reviewer incident export last -o incident.html\n  reviewer incident export last -f patch -o stricter/settings.yaml",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -26,10 +29,21 @@ func exportCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return out.Write(a.Stdout, func(w io.Writer) error { return export(w, out.Format, i) })
+			store, err := a.OpenStore()
+			if err != nil {
+				return err
+			}
+			readers, err := recipients(store.Dir, to)
+			if err != nil {
+				return err
+			}
+			return out.Write(a.Stdout, func(w io.Writer) error {
+				return encrypted(w, readers, func(w io.Writer) error { return export(w, out.Format, i) })
+			})
 		},
 	}
 	out.Flags(cmd, "html", "json", "patch")
+	cmd.Flags().StringArrayVar(&to, "encrypt-to", nil, "encrypt the export for this public key of age; can be repeated")
 	return cmd
 }
 

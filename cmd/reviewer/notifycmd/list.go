@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/notify"
 	"github.com/spf13/cobra"
 )
@@ -81,4 +83,32 @@ func colourOf(s notify.Status) string {
 		return term.Warn
 	}
 	return term.Good
+}
+
+// Undelivered is what of the notifications did not reach everybody.
+type Undelivered struct {
+	Waiting, Failed int    // notifications: not sent to everybody yet; given up for some channel
+	Last            string // channel and error of the latest delivery that failed
+}
+
+// FindUndelivered reads the spool of a state directory. The error names what cannot be
+// read; the rest is counted.
+func FindUndelivered(store *audit.Store) (Undelivered, error) {
+	var u Undelivered
+	items, err := spoolOf(store).List()
+	latest := ""
+	for _, i := range items {
+		if i.Finished == 0 {
+			u.Waiting++
+		}
+		failed := slices.DeleteFunc(slices.Clone(i.Deliveries), func(d notify.Delivery) bool { return d.Status != notify.Failed })
+		if len(failed) == 0 {
+			continue
+		}
+		u.Failed++
+		if i.Entry.Time >= latest {
+			latest, u.Last = i.Entry.Time, deliveryText(failed[len(failed)-1])
+		}
+	}
+	return u, err
 }

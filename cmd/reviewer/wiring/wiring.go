@@ -70,7 +70,8 @@ func inherit(e *bundles.Effective) review.Inherit {
 	}
 	copied, _ := said["copied"].(string)
 	nearby, _ := said["nearby"].(string)
-	return review.Inherit{Scope: scope, Unattended: words(modes), Copied: copied, Nearby: nearby}
+	conditions, _ := said["conditions"].(string)
+	return review.Inherit{Scope: scope, Unattended: words(modes), Copied: copied, Nearby: nearby, Conditions: conditions}
 }
 
 func words(list []any) []string {

@@ -23,6 +23,7 @@ type World struct {
 	Homes    []string // directories whose children are home directories; empty: the usual ones
 	TempDirs []string // directories for temporary files, besides the usual ones
 	Guard    []string // files and directories of reviewer itself: state, policy, keys, binary
+	Path     []string // directories in which programs are looked for; nil: unknown
 
 	Lstat    func(name string) (fs.FileInfo, error)
 	Readlink func(name string) (string, error)

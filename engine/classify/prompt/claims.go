@@ -14,15 +14,14 @@ import (
 const (
 	maxMessageEnd = 32 << 10 // bytes, of either end
 	maxBetween    = 6        // words from what is checked to the word that it passes
-	MaxClaimFiles = 8
 )
 
-// ClaimsOf reports what an agent's last message claims about its work, and the
-// files that it says it has written: as it names them, with a folder, since the
-// folder of a bare name is unknown. nil: the message claims nothing. As in a
+// ClaimsOf reports what an agent's last message claims about its work, and the files,
+// packages and symbols that it says it has made: files as it names them, with a folder,
+// since the folder of a bare name is unknown. nil: the message claims nothing. As in a
 // person's prompt, what is fenced, quoted or looks like a log does not count, and
 // neither do questions and conditions.
-func ClaimsOf(set *rows.Set, m *mask.Masker, message string) (*engine.Statement, []string) {
+func ClaimsOf(set *rows.Set, m *mask.Masker, message string) (*engine.Statement, Named) {
 	words := newVocabulary(set)
 	words.prefix = "says."
 	prompts := newVocabulary(set)
@@ -33,17 +32,17 @@ func ClaimsOf(set *rows.Set, m *mask.Masker, message string) (*engine.Statement,
 		}
 	}
 	if len(c.said.Claims) == 0 {
-		return nil, nil
+		return nil, Named{}
 	}
 	slices.Sort(c.said.Claims)
-	return c.said, c.files
+	return c.said, c.named
 }
 
 // claimReader collects what the sentences of a message claim.
 type claimReader struct {
 	*vocabulary
 	said  *engine.Statement
-	files []string
+	named Named
 }
 
 func (c *claimReader) sentence(s []promptWord, clauses [][]promptWord) {
@@ -57,6 +56,8 @@ func (c *claimReader) sentence(s []promptWord, clauses [][]promptWord) {
 		c.done(clause)
 	}
 	c.written(s)
+	c.defined(s)
+	c.installed(s)
 }
 
 // subjects are the lists of words for what is checked.
@@ -118,9 +119,7 @@ func (c *claimReader) written(s []promptWord) {
 	for _, w := range s[at+1 : min(len(s), at+1+maxBetween)] {
 		if name := fileOf(w); name != "" {
 			c.claim(engine.ClaimWritten)
-			if !slices.Contains(c.files, name) && len(c.files) < MaxClaimFiles {
-				c.files = append(c.files, name)
-			}
+			c.named.Files = add(c.named.Files, name)
 			return
 		}
 	}

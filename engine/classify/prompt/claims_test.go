@@ -43,8 +43,18 @@ func TestClaimsOf(t *testing.T) {
 		"Created plan.md":                                  "",
 		"The plan in docs/plan.md was not created.":        "",
 		"Next I can add docs/plan.md.":                     "",
+		"Installed `left-pad@1.3.0`.":                      "installed; left-pad",
+		"I installed `@acme/pad` and `zod`.":               "installed; @acme/pad",
+		"Installed the dependencies.":                      "",
+		"Installed `go build` tools":                       "",
+		"Installed `./cart.sh`.":                           "",
+		"- Added a `parseCart()` helper":                   "defined; parseCart",
+		"I implemented the function `cart_total(items)`.":  "defined; cart_total",
+		"Added the function for `parseCart`":               "",
+		"Added a `--json` function":                        "",
+		"The function `parseCart` was not added.":          "",
 	} {
-		said, files := ClaimsOf(classifytest.Rows(), &mask.Masker{Mac: classifytest.MAC}, text)
+		said, named := ClaimsOf(classifytest.Rows(), &mask.Masker{Mac: classifytest.MAC}, text)
 		got := []string{}
 		if said != nil {
 			var claims []string
@@ -56,7 +66,7 @@ func TestClaimsOf(t *testing.T) {
 				got = append(got, "admits")
 			}
 		}
-		if g := strings.Join(append(got, files...), "; "); g != want {
+		if g := strings.Join(slices.Concat(got, named.Files, named.Packages, named.Symbols), "; "); g != want {
 			t.Errorf("%q claims %q, want %q", text, g, want)
 		}
 	}

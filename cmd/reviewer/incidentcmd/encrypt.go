@@ -1,0 +1,55 @@
+package incidentcmd
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"filippo.io/age"
+	"filippo.io/age/armor"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+)
+
+// recipients returns who may read an exported incident: those of the command line, and
+// those of the layers above a project, which has no say: an agent can write its files.
+// None: the export is not encrypted.
+func recipients(home string, flags []string) ([]age.Recipient, error) {
+	list := flags
+	e, err := cli.MachineAt(home).Effective("")
+	if err != nil {
+		return nil, fmt.Errorf("read for whom incidents are encrypted: %w", err)
+	}
+	interventions, _ := e.Settings["interventions"].(map[string]any)
+	set, _ := interventions["encrypt_incidents_to"].([]any)
+	for _, r := range set {
+		list = append(list, fmt.Sprint(r))
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	parsed, err := age.ParseRecipients(strings.NewReader(strings.Join(list, "\n")))
+	if err != nil {
+		return nil, fmt.Errorf("recipients of an incident are public keys of age, such as age1…: %w", err)
+	}
+	return parsed, nil
+}
+
+// encrypted writes a text in the format of age, as ASCII, for some recipients; for none,
+// as it is.
+func encrypted(w io.Writer, to []age.Recipient, write func(io.Writer) error) error {
+	if len(to) == 0 {
+		return write(w)
+	}
+	ascii := armor.NewWriter(w)
+	plain, err := age.Encrypt(ascii, to...)
+	if err != nil {
+		return fmt.Errorf("encrypt the incident: %w", err)
+	}
+	if err := write(plain); err != nil {
+		return err
+	}
+	if err := plain.Close(); err != nil {
+		return fmt.Errorf("encrypt the incident: %w", err)
+	}
+	return ascii.Close()
+}

@@ -1,0 +1,93 @@
+package named
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Bounds of the search for symbols: whatever is larger counts as found.
+const (
+	maxEntries = 4000
+	maxBytes   = 16 << 20
+	maxSource  = 1 << 20 // bytes of one file
+	maxDepth   = 12
+	maxSearch  = 300 * time.Millisecond
+)
+
+// Symbols lists those of some identifiers that are in no file of the directories. If not
+// everything can be read within the bounds, none is.
+func (f *Finder) Symbols(names []string) []string {
+	s := search{f: f, left: slices.Clone(names), until: time.Now().Add(maxSearch)}
+	if f.World.ReadDir == nil || f.World.ReadFile == nil || !f.Res.Looking() {
+		return nil
+	}
+	for _, dir := range outermost(f.Dirs) {
+		if f.Res.Lstat(dir) == nil || !s.folder(dir, 0) {
+			return nil
+		}
+	}
+	if s.sources == 0 {
+		return nil
+	}
+	return s.left
+}
+
+// outermost lists the directories that are in no other of them.
+func outermost(dirs []string) []string {
+	var list []string
+	for _, d := range dirs {
+		inner := func(o string) bool { return o != d && strings.HasPrefix(d, strings.TrimSuffix(o, "/")+"/") }
+		if !slices.ContainsFunc(dirs, inner) && !slices.Contains(list, d) {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// search is a search for identifiers.
+type search struct {
+	f                       *Finder
+	left                    []string // not found so far
+	entries, bytes, sources int
+	until                   time.Time
+}
+
+// folder searches a folder and those in it; false: not all of it could be.
+func (s *search) folder(dir string, depth int) bool {
+	list, err := s.f.World.ReadDir(dir, maxEntries)
+	if s.entries += len(list); err != nil || s.entries >= maxEntries || depth > maxDepth || time.Now().After(s.until) {
+		return false
+	}
+	for _, entry := range list {
+		at := path.Join(dir, entry.Name())
+		if len(s.left) == 0 {
+			return true
+		}
+		switch {
+		case entry.IsDir():
+			if !s.f.is("told.passed", entry.Name()) && !s.folder(at, depth+1) {
+				return false
+			}
+		case entry.Type().IsRegular() && !s.file(at):
+			return false
+		}
+	}
+	return true
+}
+
+// file removes the identifiers that a file has.
+func (s *search) file(name string) bool {
+	raw, err := s.f.World.ReadFile(name, maxSource)
+	if err != nil {
+		return s.f.is("told.binaries", path.Ext(name)) // else the file is too long to say
+	}
+	s.sources++
+	if s.bytes += len(raw); s.bytes > maxBytes {
+		return false
+	}
+	text := string(raw)
+	s.left = slices.DeleteFunc(s.left, func(symbol string) bool { return strings.Contains(text, symbol) })
+	return true
+}
