@@ -34,6 +34,8 @@ type InterventionFacts struct {
 	Ago    int64   `json:"ago"`              // actions of the session since
 	MS     int64   `json:"ms"`               // milliseconds since, by event time
 	Run    bool    `json:"run"`              // it was made since the latest prompt
+	Tokens int64   `json:"tokens"`           // tokens that the model wrote since
+	Busy   int64   `json:"busy"`             // time that calls took since, in milliseconds
 	Back   *Return `json:"back,omitempty"`   // when the issue was found again; absent: it was not, so far
 }
 

@@ -238,5 +238,6 @@ func reviewer(ctx context.Context, a *cli.App, store *audit.Store) (*review.Revi
 			words, _ := harness.Request(e) // without them, the reminder says so
 			return words
 		},
+		Usage: harness.Usage,
 	}, nil
 }

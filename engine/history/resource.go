@@ -30,12 +30,20 @@ func (h *State) foldUse(a *engine.Action) {
 		b.add(2, 1)
 		h.Spawned++
 	}
+	b.add(0, bytesOf(a))
+	h.Bytes = addUse(h.Bytes, bytesOf(a))
+}
+
+// bytesOf is what a call writes, as far as it says so.
+func bytesOf(a *engine.Action) int64 {
+	var n int64
 	for _, c := range a.Contents {
-		b.add(0, c.Bytes)
+		n = addUse(n, c.Bytes)
 	}
 	for i := range a.Effects {
-		b.add(0, a.Effects[i].Bytes)
+		n = addUse(n, a.Effects[i].Bytes)
 	}
+	return n
 }
 
 // maxUse is where counting ends: an agent may report any number, and policy's
@@ -43,8 +51,10 @@ func (h *State) foldUse(a *engine.Action) {
 const maxUse = 1 << 50
 
 func (b *bin) add(resource int, n int64) {
-	b.Use[resource] += min(max(n, 0), maxUse-b.Use[resource])
+	b.Use[resource] = addUse(b.Use[resource], n)
 }
+
+func addUse(sum, n int64) int64 { return sum + min(max(n, 0), maxUse-sum) }
 
 // foldSpent counts what it did use.
 func (h *State) foldSpent(res *engine.ResultFacts) {

@@ -32,6 +32,11 @@ type Reviewer struct {
 	Mask       func(text string) string  // masks secrets in error texts
 	Request    func(engine.Event) string // latest words of a person, raw; empty: unknown. nil: they are never read
 	Stops      Stops                     // nil: no stop follows into another session
+
+	// Usage returns the tokens since the event before, given what that one recorded;
+	// nil: unknown. It is called under the session's lock, so that no token is counted
+	// twice.
+	Usage func(e engine.Event, before *engine.Usage) *engine.Usage
 }
 
 // maxID limits the length of the ids that an agent gives: they are copied into
@@ -219,6 +224,9 @@ func (r *Reviewer) answer(ctx context.Context, t history.Tail, h *review) (engin
 func (r *Reviewer) first(ctx context.Context, t history.Tail, h *review) (engine.Answer, error) {
 	var args json.RawMessage
 	h.rec.ClampTime(t.History.T)
+	if r.Usage != nil && h.event.Phase.Reviewed() {
+		h.rec.Event.Usage = r.Usage(h.event, t.History.Usage)
+	}
 	if err := r.inherit(t, h); err != nil {
 		return engine.Answer{}, err
 	}
