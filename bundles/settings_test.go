@@ -121,7 +121,7 @@ func TestSettingsErrors(t *testing.T) {
 	}{
 		"unknown key":            {[][2]string{{User, "risk:\n  hgih_threshold: 0.9"}}, []string{`user/settings.yaml:2: risk.hgih_threshold: unknown key "hgih_threshold"; did you mean "high_threshold"?`}},
 		"unknown section":        {[][2]string{{Project, "rules: {}\nrisks: {}"}}, []string{`project/settings.yaml:2: risks: unknown key "risks"; did you mean "risk"?`}},
-		"unlike any":             {[][2]string{{User, "resources: {colour: 1}"}}, []string{`user/settings.yaml:1: resources.colour: unknown key "colour"; expected one of max_file_bytes, max_file_operations, miners`}},
+		"unlike any":             {[][2]string{{User, "resources: {colour: 1}"}}, []string{`user/settings.yaml:1: resources.colour: unknown key "colour"; expected one of max_execution_time_seconds, max_file_bytes, max_file_operations, max_token_usage, miners`}},
 		"out of range":           {[][2]string{{User, "# a\nrisk:\n  low_threshold: 1.5\n"}}, []string{"user/settings.yaml:3: risk.low_threshold: must be <= 1 but found 1.5"}},
 		"another type":           {[][2]string{{Organisation, "zones: ~/x"}}, []string{"organisation/settings.yaml:1: zones: expected array, but got string"}},
 		"no section":             {[][2]string{{User, "risk: high"}}, []string{"user/settings.yaml:1: risk: expected object, but got string"}},

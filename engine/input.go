@@ -267,6 +267,7 @@ type WindowFacts struct {
 	// References to things that do not exist and that nothing created, the
 	// action's own included.
 	Missing   int64   `json:"missing"`
+	Runs      int64   `json:"runs"`       // actions that run programs and were not denied
 	Edits     int64   `json:"edits"`      // actions that write or delete files and were not denied
 	Places    int64   `json:"places"`     // distinct folders
 	Returns   int64   `json:"returns"`    // times that the agent returned to a folder

@@ -54,6 +54,12 @@ func interventionQuestions() []question {
 		about("scope_creep", past(made("scope_creep", engine.ResourceThrottling, 130, engine.Return{Actions: 2, MS: 2000})), func(q *question) {
 			q.findings[0].Level = "high"
 		}),
+		about("", func(q *question) {
+			q.in.Session.Tokens, q.in.Event.Usage = 100_050, &engine.Usage{Tokens: 100}
+		}),
+		about("", func(q *question) {
+			q.in.Phase, q.in.Session.Busy, q.in.Event.Result = engine.PhasePost, 300_500, &engine.ResultFacts{MS: 1000}
+		}),
 		about("deny_workaround"), about("deny_workaround", past(made("deny_workaround", engine.SoftCorrection, 130, helped))),
 		about("exfiltration", func(q *question) { q.in.Session.DeniedHarms = []string{engine.HarmSecret, engine.HarmSecret} }),
 		about("exfiltration", func(q *question) { q.in.Session.Denials = 19 }),
@@ -67,6 +73,7 @@ func interventionQuestions() []question {
 			q.in.Session.Resumed, q.in.History.Windows["metrics"] = engine.ResumeLimits, engine.WindowFacts{Events: 40}
 		}),
 		ask(read, func(q *question) { q.in.Session.Stopped, q.in.Session.Aborted = true, true }))
+	all = append(all, spendingQuestions()...)
 	for _, t := range engine.Types() {
 		all = append(all, resumed(engine.ResumeSupervise, "Read", engine.Action{Types: []engine.Type{engine.Type(t)}}))
 	}
@@ -76,6 +83,30 @@ func interventionQuestions() []question {
 		all = append(all, ask(a, found(issue, 0.95)), ask(a, found(issue, 0.85)))
 	}
 	return all
+}
+
+// spendingQuestions are about the limits of a session that was throttled.
+func spendingQuestions() []question {
+	command := engine.Action{Types: []engine.Type{engine.TypeUnknown}, Commands: []engine.Command{{Name: "make"}}}
+	spent := func(a engine.Action, use func(*engine.Input)) question {
+		return ask(a, func(q *question) {
+			q.in.Session.Interventions = []engine.InterventionFacts{{Kind: engine.ResourceThrottling, Issue: "loop", Run: true, Factor: 1}}
+			use(&q.in)
+		})
+	}
+	write := effect(engine.EffectFileWrite, nil)
+	return []question{
+		spent(command, func(in *engine.Input) { in.History.Windows["metrics"] = engine.WindowFacts{Runs: 39} }),
+		spent(command, func(in *engine.Input) { in.History.Windows["metrics"] = engine.WindowFacts{Runs: 40} }),
+		spent(command, func(in *engine.Input) { in.History.Turn = 8 }),
+		spent(command, func(in *engine.Input) { in.History.Turn = 9 }),
+		spent(command, func(in *engine.Input) { in.Session.Interventions[0].Tokens = 100_000 }),
+		spent(command, func(in *engine.Input) { in.Session.Interventions[0].Tokens = 100_001 }),
+		spent(command, func(in *engine.Input) { in.Session.Interventions[0].Busy = 300_000 }),
+		spent(command, func(in *engine.Input) { in.Session.Interventions[0].Busy = 300_001 }),
+		spent(write, func(in *engine.Input) { in.Session.Bytes = 50_000_000 }),
+		spent(write, func(in *engine.Input) { in.Session.Bytes = 50_000_001 }),
+	}
 }
 
 // underInterventions holds what else must be so for a setting of interventions to matter.

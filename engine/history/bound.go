@@ -169,7 +169,7 @@ func (p *ringEntry) size() int {
 	n := digits(p.N) + digits(p.T) + 36 + text(p.Target) + text(p.Class) + text(p.Print) + text(p.Deed) + text(p.Sketch) +
 		text(p.Result) + text(p.Error) + text(string(p.Outcome)) + text(p.Tool) + text(string(p.Kind)) + text(p.Verb) +
 		text(p.Dir) + text(string(p.Trouble)) + text(p.From) + text(p.Into) + number(p.Rank) + number(p.Missing) + number(p.Words)
-	for _, set := range []bool{p.Alters != 0, p.Goal, p.Named, p.News, p.Check, p.Waits} {
+	for _, set := range []bool{p.Alters != 0, p.Goal, p.Named, p.News, p.Check, p.Waits, p.Runs} {
 		if set {
 			n += len(`,"w":true`)
 		}

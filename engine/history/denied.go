@@ -170,7 +170,8 @@ type intervention struct {
 }
 
 func (i *intervention) size() int {
-	return 144 + digits(i.Tokens) + digits(i.Busy) + len(i.Kind) + len(i.Issue) + len(i.Agent) + digits(i.N) + digits(i.At) + digits(i.T) + digits(i.BackAt) + digits(i.BackT)
+	return 144 + digits(i.Tokens) + digits(i.Busy) +
+		len(i.Kind) + len(i.Issue) + len(i.Agent) + digits(i.N) + digits(i.At) + digits(i.T) + digits(i.BackAt) + digits(i.BackT)
 }
 
 // foldInterventions notes which issues of earlier interventions an event has

@@ -547,6 +547,7 @@ func (h *State) newPast(r *engine.Record, denied bool) ringEntry {
 		p.Kind, p.Verb = engine.EffectKind(boundKey(string(e.Kind), digestLength)), actOf(e)
 	}
 	p.Dir, p.Check, p.Waits = folder(r.Action), r.Action.Check, r.Action.Waits
+	p.Runs = len(r.Action.Commands) > 0
 	p.Rank = rank(r.Action)
 	p.Missing = h.missing(r.Action)
 	p.From, p.Into = turns(r.Action)

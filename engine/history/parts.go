@@ -88,6 +88,7 @@ type ringEntry struct {
 	News    bool              `json:"z,omitempty"` // it brought something that was unknown
 	Check   bool              `json:"c,omitempty"`
 	Waits   bool              `json:"x,omitempty"`
+	Runs    bool              `json:"R,omitempty"` // it runs programs
 	Into    string            `json:"i,omitempty"` // what it made of its target, shortened MAC; see undoes
 	From    string            `json:"h,omitempty"` // what the target held there before, where the call says so
 }

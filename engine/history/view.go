@@ -184,6 +184,9 @@ func countPast(f *engine.WindowFacts, p *ringEntry) {
 		f.Errors[p.Error]++
 		f.MaxErrors = max(f.MaxErrors, f.Errors[p.Error])
 	}
+	if p.Runs && p.Outcome != engine.OutcomeDenied {
+		f.Runs++
+	}
 	if f.Missing += p.Missing; p.writes() && p.Outcome != engine.OutcomeDenied {
 		f.Edits++
 	}

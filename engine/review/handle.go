@@ -220,11 +220,15 @@ func (r *Reviewer) answer(ctx context.Context, t history.Tail, h *review) (engin
 	return r.first(ctx, t, h)
 }
 
+// readsUsage tells the events at which tokens are counted: those at which the agent can
+// be told about them, and those that end what they are counted for.
+func readsUsage(p engine.Phase) bool { return p.Reviewed() && p != engine.PhaseBatch }
+
 // first answers an event that was not answered before.
 func (r *Reviewer) first(ctx context.Context, t history.Tail, h *review) (engine.Answer, error) {
 	var args json.RawMessage
 	h.rec.ClampTime(t.History.T)
-	if r.Usage != nil && h.event.Phase.Reviewed() {
+	if r.Usage != nil && readsUsage(h.event.Phase) {
 		h.rec.Event.Usage = r.Usage(h.event, t.History.Usage)
 	}
 	if err := r.inherit(t, h); err != nil {
