@@ -55,10 +55,10 @@ func interventionQuestions() []question {
 			q.findings[0].Level = "high"
 		}),
 		about("", func(q *question) {
-			q.in.Session.Tokens, q.in.Event.Usage = 100_050, &engine.Usage{Tokens: 100}
+			q.in.Session.Tokens, q.in.Event.Usage = 100_000, &engine.Usage{Tokens: 100}
 		}),
 		about("", func(q *question) {
-			q.in.Phase, q.in.Session.Busy, q.in.Event.Result = engine.PhasePost, 300_500, &engine.ResultFacts{MS: 1000}
+			q.in.Phase, q.in.Session.Busy, q.in.Event.Result = engine.PhasePost, 300_000, &engine.ResultFacts{MS: 1000}
 		}),
 		about("deny_workaround"), about("deny_workaround", past(made("deny_workaround", engine.SoftCorrection, 130, helped))),
 		about("exfiltration", func(q *question) { q.in.Session.DeniedHarms = []string{engine.HarmSecret, engine.HarmSecret} }),
@@ -72,7 +72,7 @@ func interventionQuestions() []question {
 		ask(read, func(q *question) {
 			q.in.Session.Resumed, q.in.History.Windows["metrics"] = engine.ResumeLimits, engine.WindowFacts{Events: 40}
 		}),
-		ask(read, func(q *question) { q.in.Session.Stopped, q.in.Session.Aborted = true, true }))
+		ask(read, withFact(engine.FactStopped), func(q *question) { q.in.Session.Stopped, q.in.Session.Aborted = true, true }))
 	all = append(all, spendingQuestions()...)
 	for _, t := range engine.Types() {
 		all = append(all, resumed(engine.ResumeSupervise, "Read", engine.Action{Types: []engine.Type{engine.Type(t)}}))
