@@ -55,10 +55,10 @@ func interventionQuestions() []question {
 			q.findings[0].Level = "high"
 		}),
 		about("", func(q *question) {
-			q.in.Session.Tokens, q.in.Event.Usage = 100_000, &engine.Usage{Tokens: 100}
+			q.in.Session.Tokens, q.in.Event.Usage = 2, &engine.Usage{Tokens: 2}
 		}),
 		about("", func(q *question) {
-			q.in.Phase, q.in.Session.Busy, q.in.Event.Result = engine.PhasePost, 300_000, &engine.ResultFacts{MS: 1000}
+			q.in.Phase, q.in.Session.Busy, q.in.Event.Result = engine.PhasePost, 1500, &engine.ResultFacts{MS: 1500}
 		}),
 		about("deny_workaround"), about("deny_workaround", past(made("deny_workaround", engine.SoftCorrection, 130, helped))),
 		about("exfiltration", func(q *question) { q.in.Session.DeniedHarms = []string{engine.HarmSecret, engine.HarmSecret} }),
