@@ -43,6 +43,8 @@ type SessionFacts struct {
 	Bytes       int64   `json:"bytes"`                 // bytes written since the last prompt, as far as calls say it; this action's included
 	Tokens      int64   `json:"tokens"`                // tokens that the model wrote since the last prompt, as far as they are known
 	Busy        int64   `json:"busy"`                  // time that calls took since the last prompt, in milliseconds; without messages and sub-agents
+	TasksDone   int64   `json:"tasks_done"`            // entries of the agent's own list of sub-tasks that are done
+	TasksOpen   int64   `json:"tasks_open"`            // entries that are not
 	Denials     int64   `json:"denials"`               // calls denied so far
 	DeniedInRow int64   `json:"denied_in_row"`         // calls denied since the last one that was not
 	SecretsRead bool    `json:"secrets_read"`          // a credential or env file was read

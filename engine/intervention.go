@@ -9,6 +9,10 @@ type Intervention struct {
 	Factor  float64 `json:"factor,omitempty"`  // resource_throttling: what the limits are multiplied by
 	Request string  `json:"request,omitempty"` // context_reinforcement: text for {request} where the user's words cannot be read
 	Reason  string  `json:"reason,omitempty"`
+
+	// context_reinforcement: text for {progress} where the titles of sub-tasks cannot be
+	// read; absent: there are none.
+	Progress string `json:"progress,omitempty"`
 }
 
 // The kinds of intervention, from the mildest to the strictest.

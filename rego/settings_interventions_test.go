@@ -44,6 +44,7 @@ func interventionQuestions() []question {
 		about(issue, past(made(issue, engine.SoftCorrection, 130, engine.Return{Actions: 20, MS: 30_000}))),
 		about(issue, past(made(issue, engine.ContextReinforcement, 130, engine.Return{Actions: 2, MS: 2000}))),
 		reminded(func(q *question) { q.in.Goal.Intents = []engine.Intent{engine.IntentFix} }),
+		reminded(func(q *question) { q.in.Session.TasksDone, q.in.Session.TasksOpen = 1, 2 }),
 		reminded(func(q *question) {
 			q.in.Goal.Constraints = []engine.ConstraintFacts{{Kind: engine.ConstraintLeave, What: "billing/", Later: []engine.Intent{}}}
 		}),

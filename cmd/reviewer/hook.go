@@ -239,5 +239,9 @@ func reviewer(ctx context.Context, a *cli.App, store *audit.Store) (*review.Revi
 			return words
 		},
 		Usage: harness.Usage,
+		SubTasks: func(e engine.Event) []engine.SubTask {
+			events, _ := harness.Latest(e) // without them, the reminder has their numbers
+			return classify.SubTasks(e.Rows, events)
+		},
 	}, nil
 }

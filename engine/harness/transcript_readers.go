@@ -90,23 +90,32 @@ const transcriptTail = 4 << 20
 // text, which nothing records. It reads the end of the file only, however long
 // the file is.
 func Request(e engine.Event) (string, error) {
-	if e.Transcript == "" || e.Harness != ClaudeCode {
-		return "", errors.New("the agent names no transcript that can be read")
-	}
-	tail, err := readTail(e.Transcript, transcriptTail)
+	events, err := Latest(e)
 	if err != nil {
-		return "", fmt.Errorf("read transcript: %w", err)
+		return "", err
 	}
-	t, err := ReadClaudeCodeTranscript(bytes.NewReader(tail))
-	if err != nil {
-		return "", fmt.Errorf("read transcript: %w", err)
-	}
-	for i := len(t.Events) - 1; i >= 0; i-- {
-		if t.Events[i].Phase == engine.PhasePrompt && t.Events[i].Prompt != "" {
-			return t.Events[i].Prompt, nil
+	for i := len(events) - 1; i >= 0; i-- {
+		if events[i].Phase == engine.PhasePrompt && events[i].Prompt != "" {
+			return events[i].Prompt, nil
 		}
 	}
 	return "", errors.New("the end of the transcript has no prompt")
+}
+
+// Latest returns the events at the end of an event's transcript, raw.
+func Latest(e engine.Event) ([]engine.Event, error) {
+	if e.Transcript == "" || e.Harness != ClaudeCode {
+		return nil, errors.New("the agent names no transcript that can be read")
+	}
+	tail, err := readTail(e.Transcript, transcriptTail)
+	if err != nil {
+		return nil, fmt.Errorf("read transcript: %w", err)
+	}
+	t, err := ReadClaudeCodeTranscript(bytes.NewReader(tail))
+	if err != nil {
+		return nil, fmt.Errorf("read transcript: %w", err)
+	}
+	return t.Events, nil
 }
 
 // Mentions reports whether the end of an event's transcript has one of some words:

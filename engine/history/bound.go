@@ -38,7 +38,7 @@ func (h *State) fixedSize() int {
 	}
 	n += terminalsSize(h.Terminals) + sum(h.Code, (*writtenCode).size) + sum(h.Running, (*startedEntry).size) + listSize(h.Remotes)
 	n += h.Goals.size() + listSize(h.Trees) + len(h.Hosts) + sum(h.Bins, (*bin).size)
-	n += sum(h.Interventions, (*intervention).size)
+	n += sum(h.Interventions, (*intervention).size) + listSize(h.Closed)
 	return n + sum(h.Calls, (*callEntry).size) + sum(h.Denials, (*denial).size) + sum(h.Allowed, (*allowance).size)
 }
 

@@ -211,6 +211,7 @@ func (h *State) foldEffects(r *engine.Record) {
 			h.foldWrite(r.N, e)
 		}
 	}
+	h.foldPlan(a.Plan)
 	h.followDenied(r.N, a)
 	h.foldCode(r, a)
 	h.foldAsked(a)

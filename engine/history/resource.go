@@ -113,6 +113,44 @@ type spent struct {
 	Busy   int64         `json:"busy,omitempty"`   // milliseconds that calls took
 	Tokens int64         `json:"tokens,omitempty"` // that the model wrote
 	Usage  *engine.Usage `json:"usage,omitempty"`  // the latest
+
+	// The agent's list of sub-tasks, which stays from prompt to prompt: how many are
+	// done and open, and the ids of those that were closed one by one.
+	PlanDone int64    `json:"plan_done,omitempty"`
+	PlanOpen int64    `json:"plan_open,omitempty"`
+	Closed   []string `json:"closed,omitempty"`
+}
+
+// maxClosed limits the ids of sub-tasks that are remembered.
+const maxClosed = 40
+
+// foldPlan counts sub-tasks.
+func (h *State) foldPlan(p *engine.Plan) {
+	switch {
+	case p == nil:
+	case p.Whole:
+		h.PlanDone, h.PlanOpen, h.Closed = addUse(0, p.Done), addUse(0, p.Open), nil
+	case p.Task == "":
+		h.PlanOpen = addUse(h.PlanOpen, p.Open)
+	default:
+		h.foldSubTask(boundKey(p.Task, digestLength), p)
+	}
+}
+
+// foldSubTask moves one sub-task from where it was counted to where it is now.
+func (h *State) foldSubTask(id string, p *engine.Plan) {
+	if i := slices.Index(h.Closed, id); i >= 0 {
+		h.Closed = slices.Delete(h.Closed, i, i+1)
+		h.PlanDone = max(0, h.PlanDone-1)
+	} else {
+		h.PlanOpen = max(0, h.PlanOpen-1)
+	}
+	if p.Done > 0 {
+		h.Closed = keepLast(append(h.Closed, id), maxClosed)
+		h.PlanDone++
+	} else {
+		h.PlanOpen = addUse(h.PlanOpen, p.Open)
+	}
 }
 
 func (h *State) resetSpent() {

@@ -64,6 +64,7 @@ func (h *State) sessionFacts(r *engine.Record) engine.SessionFacts {
 		f.Bytes = addUse(f.Bytes, bytesOf(r.Action))
 	}
 	f.Tokens, f.Busy = h.spentWith(r)
+	f.TasksDone, f.TasksOpen = h.PlanDone, h.PlanOpen
 	f.Answers = engine.AnswerCounts{Asked: h.Asked, Approved: h.Approved, Refused: h.Refused, Overruled: h.Overruled}
 	if i := h.allowanceFor(r); i >= 0 {
 		f.Allowed, f.AllowedBy = engine.AllowedSession, h.Allowed[i].By

@@ -33,6 +33,8 @@ type Reviewer struct {
 	Request    func(engine.Event) string // latest words of a person, raw; empty: unknown. nil: they are never read
 	Stops      Stops                     // nil: no stop follows into another session
 
+	SubTasks func(engine.Event) []engine.SubTask // the agent's own list, raw; nil: it is never read
+
 	// Usage returns the tokens since the event before, given what that one recorded;
 	// nil: unknown. It is called under the session's lock, so that no token is counted
 	// twice.

@@ -359,7 +359,7 @@ _texts := _settings.texts
 
 # METADATA
 # title: What the text's placeholders stand for
-facts := {"{correction}": _correction, "{constraints}": _constraints, "{limits}": _limits_text, "{kind}": chosen.kind}
+facts := {"{correction}": _correction, "{constraints}": _constraints, "{progress}": _progress, "{limits}": _limits_text, "{kind}": chosen.kind}
 
 _correction := concat("", [_strong, _advice, _example])
 
@@ -385,6 +385,12 @@ _constraints := _text(_texts.constraints, {"{constraints}": concat(", ", _said)}
 	_said != []
 } else := ""
 
+# The record has numbers; the titles are in the transcript only.
+_progress := _texts.progress if {
+	chosen.progress
+	_settings.reinforcement_strength != "light"
+} else := ""
+
 # Those that the call touches first.
 _said := array.concat(
 	[_constraint(c) | some c in input.goal.constraints; c.touched],
@@ -398,8 +404,15 @@ _limits_text := concat(", ", [_limit_text(name, _lowered(name, base, array.conca
 	some name, base in _settings.limits
 ])
 
-_request_of := {"request": _unread} if {
+_request_of := object.union({"request": _unread}, _progress_of) if {
 	_kind == "context_reinforcement"
+} else := {}
+
+_progress_of := {"progress": _text(_texts.tasks, {
+	"{done}": sprintf("%d", [input.session.tasks_done]),
+	"{open}": sprintf("%d", [input.session.tasks_open]),
+})} if {
+	input.session.tasks_done + input.session.tasks_open > 0
 } else := {}
 
 _unread := _text(_texts.unread, {"{intents}": concat(", ", input.goal.intents)}) if {
