@@ -241,7 +241,7 @@ func named(list string) string {
 // onlyAddsTool refuses what takes facts away in a layer that may only add some.
 func (c *rowCheck) onlyAddsTool(row rows.Tool, nodes map[string]*yaml.Node) {
 	taken := map[string]bool{"action": row.Action != "", "type": row.Type != "", "resource": row.Resource != "",
-		"contents": row.Contents != "", "waits": row.Waits != "", "watches": row.Watches, "go": row.Go != "", "replace": row.Replace}
+		"contents": row.Contents != "", "waits": row.Waits != "", "watches": row.Watches, "plan": row.Plan != nil, "go": row.Go != "", "replace": row.Replace}
 	for _, key := range slices.Sorted(maps.Keys(taken)) {
 		if taken[key] {
 			c.p.wrong(nodes[key], "%s: a row of the %s layer only adds to what a tool does; move this to the organisation's layer", key, c.layer)

@@ -231,10 +231,14 @@ func (s *SchemaNode) unavailable(v any) string {
 	if s.Unavailable != "" {
 		return s.Unavailable
 	}
-	if word, ok := v.(string); ok && s.NoValues[word] != "" {
-		return fmt.Sprintf("%q: %s; expected %s", word, s.NoValues[word], strings.Trim(fmt.Sprint(s.Enum), "[]"))
+	why := s.NoValues[fmt.Sprint(v)]
+	if why == "" {
+		return ""
 	}
-	return ""
+	if word, ok := v.(string); ok {
+		v = strconv.Quote(word)
+	}
+	return fmt.Sprintf("%v: %s; expected %s", v, why, strings.Trim(fmt.Sprint(s.Enum), "[]"))
 }
 
 // keys lists the available keys of a section.

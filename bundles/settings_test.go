@@ -121,7 +121,7 @@ func TestSettingsErrors(t *testing.T) {
 	}{
 		"unknown key":            {[][2]string{{User, "risk:\n  hgih_threshold: 0.9"}}, []string{`user/settings.yaml:2: risk.hgih_threshold: unknown key "hgih_threshold"; did you mean "high_threshold"?`}},
 		"unknown section":        {[][2]string{{Project, "rules: {}\nrisks: {}"}}, []string{`project/settings.yaml:2: risks: unknown key "risks"; did you mean "risk"?`}},
-		"unlike any":             {[][2]string{{User, "resources: {colour: 1}"}}, []string{`user/settings.yaml:1: resources.colour: unknown key "colour"; expected one of max_file_bytes, max_file_operations, miners`}},
+		"unlike any":             {[][2]string{{User, "resources: {colour: 1}"}}, []string{`user/settings.yaml:1: resources.colour: unknown key "colour"; expected one of max_execution_time_seconds, max_file_bytes, max_file_operations, max_token_usage, miners`}},
 		"out of range":           {[][2]string{{User, "# a\nrisk:\n  low_threshold: 1.5\n"}}, []string{"user/settings.yaml:3: risk.low_threshold: must be <= 1 but found 1.5"}},
 		"another type":           {[][2]string{{Organisation, "zones: ~/x"}}, []string{"organisation/settings.yaml:1: zones: expected array, but got string"}},
 		"no section":             {[][2]string{{User, "risk: high"}}, []string{"user/settings.yaml:1: risk: expected object, but got string"}},
@@ -137,6 +137,8 @@ func TestSettingsErrors(t *testing.T) {
 		"no such pattern key":    {[][2]string{{User, "patterns: {sensitivty: high}"}}, []string{`user/settings.yaml:1: patterns.sensitivty: unknown key "sensitivty"; did you mean "sensitivity"?`}},
 		"no such sensitivity":    {[][2]string{{User, "patterns: {sensitivity: higher}"}}, []string{`patterns.sensitivity: value must be one of "low", "medium", "high", got "higher"; did you mean "high"?`}},
 		"nor keys below it":      {[][2]string{{User, "interventions: {emergency_stop: {enabled: true}, auto_rollback: true}"}}, []string{"interventions.emergency_stop: switch stops by policy off with interventions.hard_stop", "interventions.auto_rollback: not available yet"}},
+		"nor another level":      {[][2]string{{User, "audit: {log_level: debug}"}}, []string{`user/settings.yaml:1: audit.log_level: "debug": the log has every event; `}},
+		"nor a cleanup":          {[][2]string{{User, "interventions: {auto_cleanup: true}"}}, []string{"interventions.auto_cleanup: true: `reviewer session abort` lists what a session left, and deletes nothing"}},
 		"nor one of a value":     {[][2]string{{User, "mode: async"}}, []string{`user/settings.yaml:1: mode: "async": not available yet; expected blocking`}},
 		"no such value":          {[][2]string{{User, "mode: asinc"}}, []string{`user/settings.yaml:1: mode: value must be "blocking"`}},
 		"next to one that is":    {[][2]string{{User, "resources: {max_memory_mb: 1, max_file_operations: 1}"}}, []string{"resources.max_memory_mb: not available yet"}},

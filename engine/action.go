@@ -113,6 +113,7 @@ type Action struct {
 	// What keeps running after the action: background processes, containers,
 	// terminals; at most 4.
 	Starts []Started `json:"starts,omitempty"`
+	Plan   *Plan     `json:"plan,omitempty"` // what it says about the agent's list of sub-tasks
 }
 
 // FlowKind is the kind of a secret that is passed to another host.
@@ -429,4 +430,22 @@ func (a *Action) Synchronises(e *Effect) bool {
 	}
 	c := &a.Commands[e.Command]
 	return c.Name == "git" && len(c.Sub) > 0 && slices.Contains([]string{"fetch", "pull", "push", "ls-remote", "remote"}, c.Sub[0])
+}
+
+// Plan is what a call says about the agent's own list of sub-tasks. Their titles are not
+// stored.
+type Plan struct {
+	Whole bool  `json:"whole,omitempty"` // these are all sub-tasks, in place of those before
+	Done  int64 `json:"done,omitempty"`  // sub-tasks that are done
+	Open  int64 `json:"open,omitempty"`  // sub-tasks that are not
+	// Digest of the id of the sub-task whose state this is; absent: those that are new,
+	// or all.
+	Task string `json:"task,omitempty"`
+}
+
+// SubTask is an entry of the agent's own list, raw: it is told to the agent, and not
+// recorded.
+type SubTask struct {
+	Title string
+	Done  bool
 }

@@ -96,7 +96,7 @@ func (r *Record) text() string {
 		text = strings.ReplaceAll(r.Decision.Otherwise.Text, "{why}", form.Failure)
 	}
 	if made := r.Decision.Intervention; made != nil {
-		text = strings.ReplaceAll(text, "{request}", made.Request)
+		text = strings.NewReplacer("{request}", made.Request, "{progress}", made.Progress).Replace(text)
 	}
 	if form != nil && form.Action != nil {
 		text = strings.ReplaceAll(text, "{form}", form.Action.Resource)

@@ -49,7 +49,7 @@ type Event struct {
 	Said     string  // the agent's last message, PhaseStop only
 	Again    bool    // PhaseStop: the agent went on because an earlier stop was answered
 	// Path of the agent's own record of the session, where it names one. It is
-	// read only to quote the person's words in a reminder.
+	// read to count tokens, and to quote the person's words in a reminder.
 	Transcript string
 	Began      int64 // when the session's chain was opened, Unix milliseconds; 0: unknown, or not opened yet
 	Time       int64 // Unix milliseconds; 0: set by the caller on receipt
@@ -65,6 +65,8 @@ type Event struct {
 
 	// What the session typed into terminals before, from its history.
 	Terminals *Terminals
+
+	Usage *Usage // of tokens, where the caller knows it
 }
 
 // Rows is what a policy's rows say about programs, for a Classifier to read.
@@ -111,6 +113,7 @@ type EventFacts struct {
 	Goal     *Goal          `json:"goal,omitempty"`      // what the prompt asks for
 	Result   *ResultFacts   `json:"result,omitempty"`    // result of the call; phase post only
 	Says     *Statement     `json:"says,omitempty"`      // what the agent's last message claims; phase stop only
+	Usage    *Usage         `json:"usage,omitempty"`     // tokens since the event before, where the agent's own record says so
 }
 
 // ContentFacts stands for a text that is not stored: a file's content, a

@@ -40,6 +40,11 @@ type SessionFacts struct {
 	Actions     int64   `json:"actions"`               // calls reviewed before this one
 	Prompts     int64   `json:"prompts"`               // prompts so far
 	FileOps     int64   `json:"file_ops"`              // writes and deletions since the last prompt, this action's included
+	Bytes       int64   `json:"bytes"`                 // bytes written since the last prompt, as far as calls say it; this action's included
+	Tokens      int64   `json:"tokens"`                // tokens that the model wrote since the last prompt, as far as they are known
+	Busy        int64   `json:"busy"`                  // time that calls took since the last prompt, in milliseconds; without messages and sub-agents
+	TasksDone   int64   `json:"tasks_done"`            // entries of the agent's own list of sub-tasks that are done
+	TasksOpen   int64   `json:"tasks_open"`            // entries that are not
 	Denials     int64   `json:"denials"`               // calls denied so far
 	DeniedInRow int64   `json:"denied_in_row"`         // calls denied since the last one that was not
 	SecretsRead bool    `json:"secrets_read"`          // a credential or env file was read
@@ -88,11 +93,14 @@ type HistoryFacts struct {
 	Since      SinceFacts `json:"since"`
 	FailedRank int64      `json:"failed_rank"` // reversibility (0 to 5) of the latest action that failed
 	// How many actions ago something that the action would do was denied; 1000 never.
-	Denials     DenialFacts           `json:"denials"`
-	Rechecks    CheckFacts            `json:"rechecks"`     // how often a check was run again after its own inputs were edited
-	CheckFailed bool                  `json:"check_failed"` // the agent's latest check is known to have failed
-	NewHosts    int64                 `json:"new_hosts"`    // hosts that the session had not contacted before
-	Fired       map[string]FiredFacts `json:"fired"`        // findings with a level in earlier events, by id
+	Denials     DenialFacts `json:"denials"`
+	Rechecks    CheckFacts  `json:"rechecks"`     // how often a check was run again after its own inputs were edited
+	CheckFailed bool        `json:"check_failed"` // the agent's latest check is known to have failed
+	// Calls of the agent in its current turn that were not denied, this one included;
+	// 0 where the agent does not report turns.
+	Turn     int64                 `json:"turn"`
+	NewHosts int64                 `json:"new_hosts"` // hosts that the session had not contacted before
+	Fired    map[string]FiredFacts `json:"fired"`     // findings with a level in earlier events, by id
 	// Latest actions one by one, oldest first; as many as the setting history.last.
 	Last []PastFacts `json:"last"`
 	// What event.says is compared with; present where that is.
@@ -261,6 +269,7 @@ type WindowFacts struct {
 	// References to things that do not exist and that nothing created, the
 	// action's own included.
 	Missing   int64   `json:"missing"`
+	Runs      int64   `json:"runs"`       // actions that run programs and were not denied
 	Edits     int64   `json:"edits"`      // actions that write or delete files and were not denied
 	Places    int64   `json:"places"`     // distinct folders
 	Returns   int64   `json:"returns"`    // times that the agent returned to a folder

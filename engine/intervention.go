@@ -9,6 +9,10 @@ type Intervention struct {
 	Factor  float64 `json:"factor,omitempty"`  // resource_throttling: what the limits are multiplied by
 	Request string  `json:"request,omitempty"` // context_reinforcement: text for {request} where the user's words cannot be read
 	Reason  string  `json:"reason,omitempty"`
+
+	// context_reinforcement: text for {progress} where the titles of sub-tasks cannot be
+	// read; absent: there are none.
+	Progress string `json:"progress,omitempty"`
 }
 
 // The kinds of intervention, from the mildest to the strictest.
@@ -34,6 +38,8 @@ type InterventionFacts struct {
 	Ago    int64   `json:"ago"`              // actions of the session since
 	MS     int64   `json:"ms"`               // milliseconds since, by event time
 	Run    bool    `json:"run"`              // it was made since the latest prompt
+	Tokens int64   `json:"tokens"`           // tokens that the model wrote since
+	Busy   int64   `json:"busy"`             // time that calls took since, in milliseconds
 	Back   *Return `json:"back,omitempty"`   // when the issue was found again; absent: it was not, so far
 }
 

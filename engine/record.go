@@ -46,6 +46,7 @@ func NewRecord(e Event, f Facts, t int64) *Record {
 	if f.Args != "" {
 		rec.SHA = &SHA{Args: f.Args}
 	}
+	rec.Event.Usage = e.Usage
 	return rec
 }
 

@@ -215,7 +215,7 @@ func (d *document) intervention() *engine.Intervention {
 		s := &document{obj: obj}
 		out = &engine.Intervention{
 			Kind: s.text("kind"), Issue: s.text("issue"), Attempt: int64(s.number("attempt")),
-			Factor: s.number("factor"), Request: s.text("request"), Reason: s.text("reason"),
+			Factor: s.number("factor"), Request: s.text("request"), Progress: s.text("progress"), Reason: s.text("reason"),
 		}
 		d.take("interventions", s)
 	})

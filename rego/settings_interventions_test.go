@@ -44,6 +44,7 @@ func interventionQuestions() []question {
 		about(issue, past(made(issue, engine.SoftCorrection, 130, engine.Return{Actions: 20, MS: 30_000}))),
 		about(issue, past(made(issue, engine.ContextReinforcement, 130, engine.Return{Actions: 2, MS: 2000}))),
 		reminded(func(q *question) { q.in.Goal.Intents = []engine.Intent{engine.IntentFix} }),
+		reminded(func(q *question) { q.in.Session.TasksDone, q.in.Session.TasksOpen = 1, 2 }),
 		reminded(func(q *question) {
 			q.in.Goal.Constraints = []engine.ConstraintFacts{{Kind: engine.ConstraintLeave, What: "billing/", Later: []engine.Intent{}}}
 		}),
@@ -53,6 +54,12 @@ func interventionQuestions() []question {
 		about("scope_creep", past(made("scope_creep", engine.ResourceThrottling, 130, engine.Return{Actions: 2, MS: 2000}))),
 		about("scope_creep", past(made("scope_creep", engine.ResourceThrottling, 130, engine.Return{Actions: 2, MS: 2000})), func(q *question) {
 			q.findings[0].Level = "high"
+		}),
+		about("", func(q *question) {
+			q.in.Session.Tokens, q.in.Event.Usage = 2, &engine.Usage{Tokens: 2}
+		}),
+		about("", func(q *question) {
+			q.in.Phase, q.in.Session.Busy, q.in.Event.Result = engine.PhasePost, 1500, &engine.ResultFacts{MS: 1500}
 		}),
 		about("deny_workaround"), about("deny_workaround", past(made("deny_workaround", engine.SoftCorrection, 130, helped))),
 		about("exfiltration", func(q *question) { q.in.Session.DeniedHarms = []string{engine.HarmSecret, engine.HarmSecret} }),
@@ -66,7 +73,8 @@ func interventionQuestions() []question {
 		ask(read, func(q *question) {
 			q.in.Session.Resumed, q.in.History.Windows["metrics"] = engine.ResumeLimits, engine.WindowFacts{Events: 40}
 		}),
-		ask(read, func(q *question) { q.in.Session.Stopped, q.in.Session.Aborted = true, true }))
+		ask(read, withFact(engine.FactStopped), func(q *question) { q.in.Session.Stopped, q.in.Session.Aborted = true, true }))
+	all = append(all, spendingQuestions()...)
 	for _, t := range engine.Types() {
 		all = append(all, resumed(engine.ResumeSupervise, "Read", engine.Action{Types: []engine.Type{engine.Type(t)}}))
 	}
@@ -76,6 +84,30 @@ func interventionQuestions() []question {
 		all = append(all, ask(a, found(issue, 0.95)), ask(a, found(issue, 0.85)))
 	}
 	return all
+}
+
+// spendingQuestions are about the limits of a session that was throttled.
+func spendingQuestions() []question {
+	command := engine.Action{Types: []engine.Type{engine.TypeUnknown}, Commands: []engine.Command{{Name: "make"}}}
+	spent := func(a engine.Action, use func(*engine.Input)) question {
+		return ask(a, func(q *question) {
+			q.in.Session.Interventions = []engine.InterventionFacts{{Kind: engine.ResourceThrottling, Issue: "loop", Run: true, Factor: 1}}
+			use(&q.in)
+		})
+	}
+	write := effect(engine.EffectFileWrite, nil)
+	return []question{
+		spent(command, func(in *engine.Input) { in.History.Windows["metrics"] = engine.WindowFacts{Runs: 39} }),
+		spent(command, func(in *engine.Input) { in.History.Windows["metrics"] = engine.WindowFacts{Runs: 40} }),
+		spent(command, func(in *engine.Input) { in.History.Turn = 8 }),
+		spent(command, func(in *engine.Input) { in.History.Turn = 9 }),
+		spent(command, func(in *engine.Input) { in.Session.Interventions[0].Tokens = 100_000 }),
+		spent(command, func(in *engine.Input) { in.Session.Interventions[0].Tokens = 100_001 }),
+		spent(command, func(in *engine.Input) { in.Session.Interventions[0].Busy = 300_000 }),
+		spent(command, func(in *engine.Input) { in.Session.Interventions[0].Busy = 300_001 }),
+		spent(write, func(in *engine.Input) { in.Session.Bytes = 50_000_000 }),
+		spent(write, func(in *engine.Input) { in.Session.Bytes = 50_000_001 }),
+	}
 }
 
 // underInterventions holds what else must be so for a setting of interventions to matter.

@@ -272,5 +272,10 @@ func reviewer(ctx context.Context, a *cli.App, from source, store *audit.Store) 
 			words, _ := harness.Request(e) // without them, the reminder says so
 			return words
 		},
+		Usage: harness.Usage,
+		SubTasks: func(e engine.Event) []engine.SubTask {
+			events, _ := harness.Latest(e) // without them, the reminder has their numbers
+			return classify.SubTasks(e.Rows, events)
+		},
 	}, nil
 }

@@ -118,6 +118,7 @@ type Event struct {
 	With   string          `json:"with,omitempty"`   // conditions under which a person resumes it
 	Phase  string          `json:"phase,omitempty"`  // another event of the agent
 	Says   string          `json:"says,omitempty"`   // last message of the agent; with phase: stop
+	Tokens int             `json:"tokens,omitempty"` // tokens that the model wrote before the call or prompt; of calls made several times, each
 	Call   int             `json:"call,omitempty"`   // which call a result or allow is about, from 1; absent: the last
 	Times  int             `json:"times,omitempty"`  // how often the call is made; expectations apply to the last one
 	Every  string          `json:"every,omitempty"`  // pause between calls that are made several times
@@ -250,6 +251,8 @@ func (e *Event) check(d *decoder, n *yaml.Node) {
 		d.wrong(n, "call: only result and allow are about an earlier call")
 	case e.With != "" && e.Resume == "":
 		d.wrong(n, "with: only resume has conditions")
+	case e.Tokens < 0 || e.Tokens > 0 && e.Tool+e.Prompt == "":
+		d.wrong(n, "tokens: expected a number from 1 on, with a tool call or a prompt")
 	case e.Says != "" && e.Phase != string(engine.PhaseStop):
 		d.wrong(n, "says: only an event with phase: stop has a last message")
 	case e.Times != 0 && e.Tool == "":

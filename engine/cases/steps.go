@@ -75,7 +75,9 @@ func (t *teller) event(number int, e Event) error {
 	}
 	t.move(e)
 	s := Step{Expect: e.Expect, Files: e.Files, Number: number, Line: e.line, Title: short(e.title())}
-	s.Event.Agent = e.Agent
+	if s.Event.Agent = e.Agent; e.Tokens > 0 {
+		s.Event.Usage = &engine.Usage{Tokens: int64(e.Tokens)}
+	}
 	switch {
 	case e.Tool != "":
 		return t.tool(s, e)
@@ -195,7 +197,7 @@ func (t *teller) both(s Step, r *Result) {
 	call := s
 	call.Files = nil
 	t.tell(call)
-	s.Event.Phase, s.Event.Result = engine.PhasePost, r.engine()
+	s.Event.Phase, s.Event.Result, s.Event.Usage = engine.PhasePost, r.engine(), nil
 	s.Of, s.Loose, s.Expect = s.Event.Call, true, nil
 	t.tell(s)
 }

@@ -1,6 +1,10 @@
 package classify
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -249,4 +253,117 @@ func textsOf(v any) []abstract.Value {
 		return list
 	}
 	return []abstract.Value{{Sure: abstract.Unknown}}
+}
+
+// planOf reads what a call says about the agent's list of sub-tasks.
+func planOf(row *rows.Plan, args map[string]any) *engine.Plan {
+	if row == nil {
+		return nil
+	}
+	p := &engine.Plan{Whole: row.List != ""}
+	if id, ok := args[row.ID].(string); ok {
+		sum := sha256.Sum256([]byte(id))
+		p.Task = hex.EncodeToString(sum[:4])
+	} else if row.ID != "" {
+		return nil
+	}
+	for _, item := range planItems(row, args) {
+		switch state, ok := item[row.State].(string); {
+		case !ok && row.ID != "":
+			return nil // its state stays
+		case rows.Has(row.Done, state):
+			p.Done++
+		case !rows.Has(row.Gone, state):
+			p.Open++
+		}
+	}
+	return p
+}
+
+// planItems are the sub-tasks that a call names: those of its list, or the call itself.
+func planItems(row *rows.Plan, args map[string]any) []map[string]any {
+	if row.List == "" {
+		return []map[string]any{args}
+	}
+	var items []map[string]any
+	list, _ := args[row.List].([]any)
+	for _, v := range list {
+		if item, ok := v.(map[string]any); ok {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
+// SubTasks is the agent's list of sub-tasks after some events, by the rows of its tools.
+// The id of a new one is in the answer to its call.
+func SubTasks(known engine.Rows, events []engine.Event) []engine.SubTask {
+	set, ok := known.(*rows.Set)
+	if !ok {
+		return nil
+	}
+	var list []listedTask
+	for _, e := range events {
+		list = listed(set, list, e)
+	}
+	var tasks []engine.SubTask
+	for _, t := range list {
+		if !t.gone && t.Title != "" {
+			tasks = append(tasks, t.SubTask)
+		}
+	}
+	return tasks
+}
+
+// listedTask is a sub-task with the call that made it, and the id that the answer gave it.
+type listedTask struct {
+	engine.SubTask
+	call, id string
+	gone     bool
+}
+
+// taskID is the first id in the answer to a call that makes a sub-task.
+var taskID = regexp.MustCompile(`(?:#|"id": ?"?)([A-Za-z0-9_-]+)`)
+
+func listed(set *rows.Set, list []listedTask, e engine.Event) []listedTask {
+	row := toolOf(set, e.Tool).row.Plan
+	var args map[string]any
+	switch {
+	case row == nil:
+		return list
+	case e.Phase == engine.PhasePost:
+		return answeredTask(list, e)
+	case e.Phase != engine.PhasePre || json.Unmarshal(e.Args, &args) != nil:
+		return list
+	case row.List != "":
+		list = nil
+	}
+	for _, item := range planItems(row, args) {
+		title, _ := item[row.Title].(string)
+		state, said := item[row.State].(string)
+		t := listedTask{engine.SubTask{Title: title, Done: rows.Has(row.Done, state)}, e.Call, "", rows.Has(row.Gone, state)}
+		if row.ID == "" {
+			list = append(list, t)
+			continue
+		}
+		for i := range list {
+			if list[i].id != "" && list[i].id == item[row.ID] && said {
+				list[i].Done, list[i].gone = t.Done, t.gone
+			}
+		}
+	}
+	return list
+}
+
+// answeredTask notes the id of a new sub-task; one that was refused is gone.
+func answeredTask(list []listedTask, e engine.Event) []listedTask {
+	for i := range list {
+		if t := &list[i]; e.Call != "" && t.call == e.Call && e.Result != nil {
+			t.gone = t.gone || e.Result.Failed || e.Result.Refused
+			if m := taskID.FindSubmatch(e.Result.Output); m != nil {
+				t.id = string(m[1])
+			}
+		}
+	}
+	return list
 }

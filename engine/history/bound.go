@@ -22,7 +22,7 @@ func (h *State) bound() {
 
 // fixedSize is an upper bound for a keyframe's line without paths and rings.
 func (h *State) fixedSize() int {
-	const fields = 2000 // names of all fields, numbers, digests, and the line around the state
+	const fields = 2200 // names of all fields, numbers, digests, and the line around the state
 	n := fields + engine.JSONLen(h.Workspace) + 2*engine.JSONLen(h.Session) + 2*engine.JSONLen(h.Harness)
 	if h.Stop != nil {
 		n += engine.JSONLen(h.Stop.Reason) + engine.JSONLen(h.Stop.By)
@@ -38,13 +38,13 @@ func (h *State) fixedSize() int {
 	}
 	n += terminalsSize(h.Terminals) + sum(h.Code, (*writtenCode).size) + sum(h.Running, (*startedEntry).size) + listSize(h.Remotes)
 	n += h.Goals.size() + listSize(h.Trees) + len(h.Hosts) + sum(h.Bins, (*bin).size)
-	n += sum(h.Interventions, (*intervention).size)
+	n += sum(h.Interventions, (*intervention).size) + listSize(h.Closed)
 	return n + sum(h.Calls, (*callEntry).size) + sum(h.Denials, (*denial).size) + sum(h.Allowed, (*allowance).size)
 }
 
 // fixedSize is an upper bound for the agent without its ring.
 func (a *agentState) fixedSize() int {
-	const fields = 150
+	const fields = 190
 	n := fields + len(a.Name) + digits(a.Events) + digits(a.At) + digits(a.SecretAt) + digits(a.UntrustedAt) +
 		countsSize(a.Errors) + sum(a.Checks, (*checkRun).size)
 	for id, f := range a.Fired {
@@ -169,7 +169,7 @@ func (p *ringEntry) size() int {
 	n := digits(p.N) + digits(p.T) + 36 + text(p.Target) + text(p.Class) + text(p.Print) + text(p.Deed) + text(p.Sketch) +
 		text(p.Result) + text(p.Error) + text(string(p.Outcome)) + text(p.Tool) + text(string(p.Kind)) + text(p.Verb) +
 		text(p.Dir) + text(string(p.Trouble)) + text(p.From) + text(p.Into) + number(p.Rank) + number(p.Missing) + number(p.Words)
-	for _, set := range []bool{p.Alters != 0, p.Goal, p.Named, p.News, p.Check, p.Waits} {
+	for _, set := range []bool{p.Alters != 0, p.Goal, p.Named, p.News, p.Check, p.Waits, p.Runs} {
 		if set {
 			n += len(`,"w":true`)
 		}

@@ -61,7 +61,7 @@ func TestStopCountsItsIntervention(t *testing.T) {
 	s := newTale()
 	s.add(&engine.Record{Kind: engine.KindStop, Phase: engine.PhaseStop, Decision: &engine.Decision{
 		Decision: engine.Warn, Enforced: engine.Warn, Intervention: &engine.Intervention{Kind: engine.SoftCorrection, Issue: "one"}}})
-	if got := s.h.interventionFacts(0); len(got) != 1 || got[0].Issue != "one" || !got[0].Run {
+	if got := s.h.interventionFacts(&engine.Record{}); len(got) != 1 || got[0].Issue != "one" || !got[0].Run {
 		t.Errorf("interventions %+v", got)
 	}
 }

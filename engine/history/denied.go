@@ -164,10 +164,14 @@ type intervention struct {
 	// When the issue was found again; 0: not yet.
 	BackAt int64 `json:"back_at,omitempty"`
 	BackT  int64 `json:"back_t,omitempty"`
+	// What was spent since the prompt before it.
+	Tokens int64 `json:"tokens,omitempty"`
+	Busy   int64 `json:"busy,omitempty"`
 }
 
 func (i *intervention) size() int {
-	return 120 + len(i.Kind) + len(i.Issue) + len(i.Agent) + digits(i.N) + digits(i.At) + digits(i.T) + digits(i.BackAt) + digits(i.BackT)
+	return 144 + digits(i.Tokens) + digits(i.Busy) +
+		len(i.Kind) + len(i.Issue) + len(i.Agent) + digits(i.N) + digits(i.At) + digits(i.T) + digits(i.BackAt) + digits(i.BackT)
 }
 
 // foldInterventions notes which issues of earlier interventions an event has
@@ -185,7 +189,7 @@ func (h *State) foldInterventions(r *engine.Record) {
 	}
 	h.Interventions = keepLast(append(h.Interventions, intervention{
 		N: r.N, At: h.Actions, T: max(h.T, r.T), Agent: agentOf(r), Factor: min(max(d.Intervention.Factor, 0), 1),
-		Kind: truncateKey(d.Intervention.Kind), Issue: truncateKey(d.Intervention.Issue),
+		Kind: truncateKey(d.Intervention.Kind), Issue: truncateKey(d.Intervention.Issue), Tokens: h.Tokens, Busy: h.Busy,
 	}), maxInterventions)
 }
 
@@ -200,13 +204,17 @@ func found(r *engine.Record, issue string) bool {
 	})
 }
 
-// interventionFacts describes the earlier interventions for an event at time t.
-func (h *State) interventionFacts(t int64) []engine.InterventionFacts {
+// interventionFacts describes the earlier interventions for an event.
+func (h *State) interventionFacts(r *engine.Record) []engine.InterventionFacts {
 	var list []engine.InterventionFacts
+	tokens, busy := h.spentWith(r)
 	for _, i := range h.Interventions {
 		f := engine.InterventionFacts{
 			Kind: i.Kind, Issue: i.Issue, Agent: i.Agent, Factor: i.Factor,
-			Ago: h.Actions - i.At + 1, MS: max(t, h.T) - i.T, Run: i.N > h.PromptN,
+			Ago: h.Actions - i.At + 1, MS: max(r.T, h.T) - i.T, Run: i.N > h.PromptN,
+		}
+		if f.Run {
+			f.Tokens, f.Busy = tokens-i.Tokens, busy-i.Busy
 		}
 		if i.BackT > 0 {
 			f.Back = &engine.Return{Actions: i.BackAt - i.At, MS: i.BackT - i.T}

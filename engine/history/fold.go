@@ -12,6 +12,7 @@ import (
 // length of the session. Order is the order of the log; a record's own time
 // only moves the clock.
 func (h *State) Append(r *engine.Record) {
+	h.foldUsage(r)
 	switch r.Kind {
 	case engine.KindOpen:
 		h.foldOpen(r)
@@ -23,14 +24,12 @@ func (h *State) Append(r *engine.Record) {
 		h.foldPost(r)
 	case engine.KindStop:
 		h.closeCalls(agentOf(r))
+		h.endTurn(r)
 		h.foldInterventions(r)
 	case engine.KindControl:
 		h.foldControl(r)
 	case engine.KindNote:
-		if r.Phase == engine.PhaseEnd {
-			// Whoever takes the session up again is asked again.
-			h.Allowed = slices.DeleteFunc(h.Allowed, func(a allowance) bool { return !a.Once })
-		}
+		h.foldNote(r)
 	case engine.KindAct:
 		h.foldAct(r)
 	}
@@ -38,10 +37,21 @@ func (h *State) Append(r *engine.Record) {
 	h.bound()
 }
 
+func (h *State) foldNote(r *engine.Record) {
+	switch r.Phase {
+	case engine.PhaseEnd:
+		// Whoever takes the session up again is asked again.
+		h.Allowed = slices.DeleteFunc(h.Allowed, func(a allowance) bool { return !a.Once })
+	case engine.PhaseBatch:
+		h.endTurn(r)
+	}
+}
+
 func (h *State) foldPrompt(r *engine.Record) {
 	h.closeCalls("")
 	h.Prompts++
 	h.FileOps = 0
+	h.resetSpent()
 	h.PromptAt, h.PromptN = h.Actions, r.N
 	if r.Event != nil {
 		h.foldGoal(r.Event.Goal)
@@ -144,6 +154,7 @@ func (h *State) foldPre(r *engine.Record) {
 		h.deny(r.N, r.Action, harmOf(r))
 	} else {
 		h.DeniedRow = 0
+		a.Turn++
 		h.useAllowance(r)
 		h.foldCheck(a, r)
 		h.foldTerminals(r)
@@ -200,6 +211,7 @@ func (h *State) foldEffects(r *engine.Record) {
 			h.foldWrite(r.N, e)
 		}
 	}
+	h.foldPlan(a.Plan)
 	h.followDenied(r.N, a)
 	h.foldCode(r, a)
 	h.foldAsked(a)
@@ -248,6 +260,7 @@ func (h *State) place(e *engine.Effect) {
 
 func (h *State) foldPost(r *engine.Record) {
 	outcome := outcomeOf(r)
+	h.Busy = addUse(h.Busy, busy(r))
 	c := h.call(agentOf(r), r.Call)
 	if c == nil {
 		h.foldUnreviewed(r, outcome)
@@ -535,6 +548,7 @@ func (h *State) newPast(r *engine.Record, denied bool) ringEntry {
 		p.Kind, p.Verb = engine.EffectKind(boundKey(string(e.Kind), digestLength)), actOf(e)
 	}
 	p.Dir, p.Check, p.Waits = folder(r.Action), r.Action.Check, r.Action.Waits
+	p.Runs = len(r.Action.Commands) > 0
 	p.Rank = rank(r.Action)
 	p.Missing = h.missing(r.Action)
 	p.From, p.Into = turns(r.Action)

@@ -53,6 +53,9 @@ type agentState struct {
 	Checks []checkRun              `json:"checks,omitempty"` // most recent last
 	Fired  map[string]findingEntry `json:"fired,omitempty"`  // by the finding's id
 
+	Turn  int64 `json:"turn,omitempty"`  // calls in its current turn that were not denied
+	Turns bool  `json:"turns,omitempty"` // it reports the end of turns
+
 	// Its actions so far when it last read something with a label.
 	SecretAt    int64 `json:"secret_at,omitempty"`
 	UntrustedAt int64 `json:"untrusted_at,omitempty"`
@@ -85,6 +88,7 @@ type ringEntry struct {
 	News    bool              `json:"z,omitempty"` // it brought something that was unknown
 	Check   bool              `json:"c,omitempty"`
 	Waits   bool              `json:"x,omitempty"`
+	Runs    bool              `json:"R,omitempty"` // it runs programs
 	Into    string            `json:"i,omitempty"` // what it made of its target, shortened MAC; see undoes
 	From    string            `json:"h,omitempty"` // what the target held there before, where the call says so
 }

@@ -30,12 +30,20 @@ func (h *State) foldUse(a *engine.Action) {
 		b.add(2, 1)
 		h.Spawned++
 	}
+	b.add(0, bytesOf(a))
+	h.Bytes = addUse(h.Bytes, bytesOf(a))
+}
+
+// bytesOf is what a call writes, as far as it says so.
+func bytesOf(a *engine.Action) int64 {
+	var n int64
 	for _, c := range a.Contents {
-		b.add(0, c.Bytes)
+		n = addUse(n, c.Bytes)
 	}
 	for i := range a.Effects {
-		b.add(0, a.Effects[i].Bytes)
+		n = addUse(n, a.Effects[i].Bytes)
 	}
+	return n
 }
 
 // maxUse is where counting ends: an agent may report any number, and policy's
@@ -43,8 +51,10 @@ func (h *State) foldUse(a *engine.Action) {
 const maxUse = 1 << 50
 
 func (b *bin) add(resource int, n int64) {
-	b.Use[resource] += min(max(n, 0), maxUse-b.Use[resource])
+	b.Use[resource] = addUse(b.Use[resource], n)
 }
+
+func addUse(sum, n int64) int64 { return sum + min(max(n, 0), maxUse-sum) }
 
 // foldSpent counts what it did use.
 func (h *State) foldSpent(res *engine.ResultFacts) {
@@ -94,4 +104,102 @@ func growth(use []int64) (engine.Growth, bool) {
 	}
 	legacyFit(&g)
 	return g, true
+}
+
+// spent is what the session used since the last prompt, as far as limits count it,
+// and how far the agent's own record of it was read.
+type spent struct {
+	Bytes  int64         `json:"bytes,omitempty"`  // written
+	Busy   int64         `json:"busy,omitempty"`   // milliseconds that calls took
+	Tokens int64         `json:"tokens,omitempty"` // that the model wrote
+	Usage  *engine.Usage `json:"usage,omitempty"`  // the latest
+
+	// The agent's list of sub-tasks, which stays from prompt to prompt: how many are
+	// done and open, and the ids of those that were closed one by one.
+	PlanDone int64    `json:"plan_done,omitempty"`
+	PlanOpen int64    `json:"plan_open,omitempty"`
+	Closed   []string `json:"closed,omitempty"`
+}
+
+// maxClosed limits the ids of sub-tasks that are remembered.
+const maxClosed = 40
+
+// foldPlan counts sub-tasks.
+func (h *State) foldPlan(p *engine.Plan) {
+	switch {
+	case p == nil:
+	case p.Whole:
+		h.PlanDone, h.PlanOpen, h.Closed = addUse(0, p.Done), addUse(0, p.Open), nil
+	case p.Task == "":
+		h.PlanOpen = addUse(h.PlanOpen, p.Open)
+	default:
+		h.foldSubTask(boundKey(p.Task, digestLength), p)
+	}
+}
+
+// foldSubTask moves one sub-task from where it was counted to where it is now.
+func (h *State) foldSubTask(id string, p *engine.Plan) {
+	if i := slices.Index(h.Closed, id); i >= 0 {
+		h.Closed = slices.Delete(h.Closed, i, i+1)
+		h.PlanDone = max(0, h.PlanDone-1)
+	} else {
+		h.PlanOpen = max(0, h.PlanOpen-1)
+	}
+	if p.Done > 0 {
+		h.Closed = keepLast(append(h.Closed, id), maxClosed)
+		h.PlanDone++
+	} else {
+		h.PlanOpen = addUse(h.PlanOpen, p.Open)
+	}
+}
+
+func (h *State) resetSpent() {
+	h.Bytes, h.Busy, h.Tokens = 0, 0, 0
+	for _, a := range h.Agents {
+		a.Turn = 0
+	}
+}
+
+// foldUsage counts tokens, and notes where the next event goes on reading.
+func (h *State) foldUsage(r *engine.Record) {
+	if r.Event == nil || r.Event.Usage == nil {
+		return
+	}
+	h.Tokens = addUse(h.Tokens, r.Event.Usage.Tokens)
+	next := *r.Event.Usage
+	next.Tokens, next.Skipped, next.Message = 0, 0, boundKey(next.Message, digestLength)
+	h.Usage = &next
+}
+
+// endTurn starts the agent's next turn. An event without calls before it, such as that
+// of an agent that is not known any more, starts none.
+func (h *State) endTurn(r *engine.Record) {
+	if a := h.agent(agentOf(r)); a != nil {
+		a.Turn, a.Turns = 0, a.Turns || r.Phase == engine.PhaseBatch
+	}
+}
+
+// busy is the time that a call took. Calls that wait for a person or for another agent
+// take as long as these do, and the agent's own calls count by themselves.
+func busy(r *engine.Record) int64 {
+	res := resultOf(r)
+	if res == nil || r.Phase != engine.PhasePost {
+		return 0
+	}
+	if r.Action != nil && slices.ContainsFunc(r.Action.Types, func(t engine.Type) bool {
+		return t == engine.TypeAgentSpawn || t == engine.TypeMessage
+	}) {
+		return 0
+	}
+	return max(0, res.MS)
+}
+
+// spentWith returns the tokens and milliseconds since the last prompt, an event's
+// included.
+func (h *State) spentWith(r *engine.Record) (tokens, ms int64) {
+	tokens = h.Tokens
+	if r.Event != nil && r.Event.Usage != nil {
+		tokens = addUse(tokens, r.Event.Usage.Tokens)
+	}
+	return tokens, addUse(h.Busy, busy(r))
 }

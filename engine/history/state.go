@@ -62,20 +62,21 @@ const (
 // the one longest silent, none of 200 agents that take turns would be seen twice.
 // What an agent does beyond them counts for the session, and not for windows.
 type State struct {
-	Fold      int                     `json:"fold"` // FoldVersion
-	Chain     string                  `json:"chain"`
-	Session   string                  `json:"session"`
-	Harness   string                  `json:"harness"`
-	Workspace string                  `json:"workspace"`
-	N         int64                   `json:"n"` // number of the last record
-	T         int64                   `json:"t"` // its time
-	Started   int64                   `json:"started"`
-	Env       string                  `json:"env,omitempty"` // digest of the environment that opened the chain
-	Stop      *Stopped                `json:"stop,omitempty"`
-	Resumed   string                  `json:"resumed,omitempty"` // conditions, as in SessionFacts
-	Actions   int64                   `json:"actions"`
-	Prompts   int64                   `json:"prompts"`
-	FileOps   int64                   `json:"file_ops"` // since the last prompt
+	Fold      int      `json:"fold"` // FoldVersion
+	Chain     string   `json:"chain"`
+	Session   string   `json:"session"`
+	Harness   string   `json:"harness"`
+	Workspace string   `json:"workspace"`
+	N         int64    `json:"n"` // number of the last record
+	T         int64    `json:"t"` // its time
+	Started   int64    `json:"started"`
+	Env       string   `json:"env,omitempty"` // digest of the environment that opened the chain
+	Stop      *Stopped `json:"stop,omitempty"`
+	Resumed   string   `json:"resumed,omitempty"` // conditions, as in SessionFacts
+	Actions   int64    `json:"actions"`
+	Prompts   int64    `json:"prompts"`
+	FileOps   int64    `json:"file_ops"` // since the last prompt, as what is spent
+	spent
 	Denied    int64                   `json:"denied"`
 	DeniedRow int64                   `json:"denied_row"`
 	ByType    map[string]int64        `json:"by_type"`

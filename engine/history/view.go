@@ -45,7 +45,7 @@ func (h *State) movedBelow(e *engine.Effect) bool {
 
 func (h *State) sessionFacts(r *engine.Record) engine.SessionFacts {
 	f := engine.SessionFacts{
-		Workspace: h.Workspace, Actions: h.Actions, Prompts: h.Prompts, FileOps: h.FileOps,
+		Workspace: h.Workspace, Actions: h.Actions, Prompts: h.Prompts, FileOps: h.FileOps, Bytes: h.Bytes,
 		Denials: h.Denied, DeniedInRow: h.DeniedRow, CountsByType: maps.Clone(h.ByType),
 	}
 	_, f.SecretsRead = h.Labels[string(engine.LabelSecret)]
@@ -54,14 +54,17 @@ func (h *State) sessionFacts(r *engine.Record) engine.SessionFacts {
 	f.Spread = spread(&f)
 	f.Growing, f.Agents, f.Scope = h.growing(), h.Spawned, orEmpty(h.Goals.Scope)
 	f.Started, f.Remotes = h.started(), h.Remotes
-	f.Interventions, f.DeniedHarms = h.interventionFacts(r.T), h.deniedHarms()
+	f.Interventions, f.DeniedHarms = h.interventionFacts(r), h.deniedHarms()
 	if h.Stop != nil {
 		f.Stopped, f.StopReason, f.StopBy, f.Aborted = true, h.Stop.Reason, h.Stop.By, h.Stop.Final
 	}
 	f.Resumed = h.Resumed
 	if r.Phase == engine.PhasePre && r.Action != nil {
 		f.FileOps += fileOps(r.Action)
+		f.Bytes = addUse(f.Bytes, bytesOf(r.Action))
 	}
+	f.Tokens, f.Busy = h.spentWith(r)
+	f.TasksDone, f.TasksOpen = h.PlanDone, h.PlanOpen
 	f.Answers = engine.AnswerCounts{Asked: h.Asked, Approved: h.Approved, Refused: h.Refused, Overruled: h.Overruled}
 	if i := h.allowanceFor(r); i >= 0 {
 		f.Allowed, f.AllowedBy = engine.AllowedSession, h.Allowed[i].By
@@ -109,6 +112,9 @@ func (h *State) facts(r *engine.Record, a engine.Action, view engine.View) engin
 	}
 	if r.Phase == engine.PhasePost {
 		f.Call = h.callFacts(r)
+	}
+	if r.Phase == engine.PhasePre && agent.Turns {
+		f.Turn = agent.Turn + 1
 	}
 	if r.Action != nil && r.Phase == engine.PhasePre {
 		f.Similar = agent.similar(a, cmp.Or(view.Similar, engine.DefaultSimilar))
@@ -178,6 +184,9 @@ func countPast(f *engine.WindowFacts, p *ringEntry) {
 	if p.Error != "" {
 		f.Errors[p.Error]++
 		f.MaxErrors = max(f.MaxErrors, f.Errors[p.Error])
+	}
+	if p.Runs && p.Outcome != engine.OutcomeDenied {
+		f.Runs++
 	}
 	if f.Missing += p.Missing; p.writes() && p.Outcome != engine.OutcomeDenied {
 		f.Edits++

@@ -33,6 +33,13 @@ type Reviewer struct {
 	Request    func(engine.Event) string // latest words of a person, raw; empty: unknown. nil: they are never read
 	Stops      Stops                     // nil: no stop follows into another session
 	Channels   engine.Channels           // what the agent lets a hook do; nil: everything
+
+	SubTasks func(engine.Event) []engine.SubTask // the agent's own list, raw; nil: it is never read
+
+	// Usage returns the tokens since the event before, given what that one recorded;
+	// nil: unknown. It is called under the session's lock, so that no token is counted
+	// twice.
+	Usage func(e engine.Event, before *engine.Usage) *engine.Usage
 }
 
 // maxID limits the length of the ids that an agent gives: they are copied into
@@ -216,10 +223,17 @@ func (r *Reviewer) answer(ctx context.Context, t history.Tail, h *review) (engin
 	return r.first(ctx, t, h)
 }
 
+// readsUsage tells the events at which tokens are counted: those at which the agent can
+// be told about them, and those that end what they are counted for.
+func readsUsage(p engine.Phase) bool { return p.Reviewed() && p != engine.PhaseBatch }
+
 // first answers an event that was not answered before.
 func (r *Reviewer) first(ctx context.Context, t history.Tail, h *review) (engine.Answer, error) {
 	var args json.RawMessage
 	h.rec.ClampTime(t.History.T)
+	if r.Usage != nil && readsUsage(h.event.Phase) {
+		h.rec.Event.Usage = r.Usage(h.event, t.History.Usage)
+	}
 	if err := r.inherit(t, h); err != nil {
 		return engine.Answer{}, err
 	}

@@ -21,6 +21,9 @@ func TestFactsAndDecisionFitALine(t *testing.T) {
 		d := w.decision()
 		l := newMemoryLog()
 		r := newReviewer(l, always(d))
+		r.Usage = func(engine.Event, *engine.Usage) *engine.Usage {
+			return &engine.Usage{Tokens: 1 << 30, Skipped: 1 << 50, To: 1 << 50, Message: "0123abcd", Counted: 1 << 30}
+		}
 		r.Classifier = classifyFunc(func(e engine.Event, _ string) (engine.Facts, error) {
 			f, err := plainly(e, "")
 			f.Event.Args = map[string]any{}

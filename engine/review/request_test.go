@@ -30,6 +30,21 @@ func TestQuote(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}
+	counted := &engine.Record{Decision: &engine.Decision{Intervention: &engine.Intervention{Progress: "1 done, 6 open"}}}
+	list := Reviewer{Mask: func(text string) string { return strings.ReplaceAll(text, "hunter2", "[masked]") }}
+	if got := list.quote(&review{rec: counted}, "1 done, 6 open"); got != "1 done, 6 open" {
+		t.Errorf("without a list: got %q", got)
+	}
+	list.SubTasks = func(engine.Event) []engine.SubTask { return nil }
+	if got := list.quote(&review{rec: counted}, "1 done, 6 open"); got != "1 done, 6 open" {
+		t.Errorf("an empty list: got %q", got)
+	}
+	list.SubTasks = func(engine.Event) []engine.SubTask {
+		return []engine.SubTask{{Title: "use hunter2", Done: true}, {Title: "a"}, {Title: "b"}, {Title: "c"}, {Title: "d"}, {Title: "e"}}
+	}
+	if got := list.quote(&review{rec: counted}, "1 done, 6 open"); got != "1 done (“use [masked]”), 5 open (“a”, “b”, “c”, “d”, …)" {
+		t.Errorf("a list: got %q", got)
+	}
 	long := Reviewer{Request: func(engine.Event) string { return strings.Repeat("word ", 1000) }}
 	if got := long.quote(&review{rec: reminder}, stands); len(got) > maxRequest+20 {
 		t.Errorf("a long request is quoted with %d bytes", len(got))

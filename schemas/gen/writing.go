@@ -217,6 +217,8 @@ func placeholders() []placeholder {
 		{"opaque", "reasons why parts could not be parsed", "a part could not be parsed; else empty", "command"},
 		{"operations", "writes and deletions since the last prompt", always, "7"},
 		{"limits", "limits of a throttled session that the call exceeds", "rule throttled; else empty", "60 calls in 60 seconds"},
+		{"tokens", "tokens that the model wrote since the last prompt", "always; 0 where they are unknown", "110000"},
+		{"seconds", "seconds that calls took since the last prompt", always, "350"},
 		{"deletions", "files that the session deleted and had not created", always, "0"},
 		{"written", "code that was written, with the rules that match it", "rule written_code and similar rules; else empty",
 			"./clean.sh (broad deletion)"},

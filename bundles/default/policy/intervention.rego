@@ -278,12 +278,19 @@ _throttles := [i.factor | some i in _run; i.kind == "resource_throttling"; _sett
 # METADATA
 # title: The limits of a session that was throttled or resumed with limits
 # description: Each is at least 1.
-limits[name] := max([1, floor(base * product(_factors))]) if {
-	_factors != []
+limits[name] := _lowered(name, base, _throttles) if {
+	count(_throttles) + count(_conditions) > 0
 	some name, base in _settings.limits
 }
 
-_factors := array.concat(_throttles, [_settings.resume.factor | input.session.resumed == "limits"])
+_lowered(name, base, throttles) := max([1, floor(base * product(array.concat(_own_factors(name, throttles), _conditions)))])
+
+# A batch is halved, however fast the use of something else grows.
+_own_factors(name, throttles) := throttles if name != "batch"
+
+_own_factors("batch", throttles) := [_settings.reduction_factors.batch | some _ in throttles]
+
+_conditions := [_settings.resume.factor | input.session.resumed == "limits"]
 
 # METADATA
 # title: The limits that this call exceeds, in words
@@ -302,7 +309,26 @@ _use["requests"] := _with("network_request")
 
 _use["agents"] := _with("agent_spawn")
 
+_use["processes"] := 1 + _metrics.runs if _runs
+
 _use["files"] := input.session.file_ops if "changes_files" in input.facts
+
+_use["megabytes"] := ceil(input.session.bytes / 1000000) if "changes_files" in input.facts
+
+_use["batch"] := input.history.turn
+
+_use["tokens"] := _since_throttled.tokens
+
+# Reading and writing go on: what is limited is what takes long.
+_use["seconds"] := ceil(_since_throttled.busy / 1000) if _runs
+
+_runs if count(input.action.commands) > 0
+
+# What was spent since the latest throttling, or since the prompt where the session was
+# only resumed with limits. What was spent before it was allowed.
+_since_throttled := [i | some i in _run; i.kind == "resource_throttling"][count(_throttles) - 1] if {
+	_throttles != []
+} else := input.session
 
 _with(type) := 1 + object.get(_metrics.by_type, type, 0) if type in input.action.types
 
@@ -333,7 +359,7 @@ _texts := _settings.texts
 
 # METADATA
 # title: What the text's placeholders stand for
-facts := {"{correction}": _correction, "{constraints}": _constraints, "{limits}": _limits_text, "{kind}": chosen.kind}
+facts := {"{correction}": _correction, "{constraints}": _constraints, "{progress}": _progress, "{limits}": _limits_text, "{kind}": chosen.kind}
 
 _correction := concat("", [_strong, _advice, _example])
 
@@ -359,6 +385,12 @@ _constraints := _text(_texts.constraints, {"{constraints}": concat(", ", _said)}
 	_said != []
 } else := ""
 
+# The record has numbers; the titles are in the transcript only.
+_progress := _texts.progress if {
+	chosen.progress
+	_settings.reinforcement_strength != "light"
+} else := ""
+
 # Those that the call touches first.
 _said := array.concat(
 	[_constraint(c) | some c in input.goal.constraints; c.touched],
@@ -368,12 +400,19 @@ _said := array.concat(
 _constraint(c) := _text(object.get(_texts.constraint, c.kind, c.kind), {"{what}": object.get(c, "what", "")})
 
 # The limits as they will be with this intervention's factor.
-_limits_text := concat(", ", [_limit_text(name, max([1, floor(base * product(array.concat(_factors, [chosen.factor])))])) |
+_limits_text := concat(", ", [_limit_text(name, _lowered(name, base, array.concat(_throttles, [chosen.factor]))) |
 	some name, base in _settings.limits
 ])
 
-_request_of := {"request": _unread} if {
+_request_of := object.union({"request": _unread}, _progress_of) if {
 	_kind == "context_reinforcement"
+} else := {}
+
+_progress_of := {"progress": _text(_texts.tasks, {
+	"{done}": sprintf("%d", [input.session.tasks_done]),
+	"{open}": sprintf("%d", [input.session.tasks_open]),
+})} if {
+	input.session.tasks_done + input.session.tasks_open > 0
 } else := {}
 
 _unread := _text(_texts.unread, {"{intents}": concat(", ", input.goal.intents)}) if {

@@ -244,6 +244,8 @@ _facts := {
 	"{workspace}": input.session.workspace,
 	"{limits}": concat(", ", intervention.exceeded),
 	"{operations}": sprintf("%d", [input.session.file_ops]),
+	"{tokens}": sprintf("%d", [object.get(input.session, "tokens", 0)]),
+	"{seconds}": sprintf("%d", [floor(object.get(input.session, "busy", 0) / 1000)]),
 	"{deletions}": sprintf("%d", [input.session.deleted]),
 	"{place}": _place,
 	"{written}": concat("; ", [sprintf("%s (%s)", [w.path, _objections(w)]) | some w in spoken.objectionable_code]),

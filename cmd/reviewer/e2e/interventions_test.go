@@ -107,6 +107,33 @@ func TestThrottledCallsAreDenied(t *testing.T) {
 	})
 }
 
+// A throttled session makes fewer calls in one turn, and its model writes less; both
+// end with the next prompt. The client's own transcript says how much it wrote.
+func TestThrottledTurnsAndTokens(t *testing.T) {
+	each(t, func(s *stage) {
+		s.install("user")
+		s.configure("interventions: {ladders: {repetitive_errors: [resource_throttling]}, limits: {batch: 4, tokens: 200}}\n")
+		write := func(name string) Call { return Shell("echo 1 > " + name).Calls[0] }
+		three := func(a, b, c string) Step { return Step{Calls: []Call{write(a), write(b), write(c)}} }
+		run := s.prompt(Script{
+			Shell("git checkout topic-1"), Shell("git checkout topic-2"), Shell("git checkout topic-3"),
+			three("a", "b", "c"), Shell("echo 1 > d"), Shell("echo 1 > e"), Shell("echo 1 > f"),
+		})
+		s.wantMade("resource_throttling repetitive_errors")
+		s.wantHeard(run, 3, "2 calls in one turn", "200 tokens of output")
+		s.want("project/b", true)
+		s.want("project/c", false)
+		s.wantHeard(run, 4, "rule throttled", "its limit of 2 calls in one turn")
+		s.want("project/e", true)
+		s.want("project/f", false)
+		s.wantHeard(run, 7, "rule throttled", "its limit of 200 tokens of output")
+		s.resume(Script{three("g", "h", "i")})
+		s.want("project/i", true)
+		s.wantChain()
+		s.ok("audit", "replay", "--home", s.state)
+	})
+}
+
 // What was denied is denied in another way too, and the second time the run ends.
 // Nothing passes until a person chooses, and each choice holds.
 func TestStopAfterWorkArounds(t *testing.T) {

@@ -20,11 +20,23 @@ type Tool struct {
 	Contents string        `json:"contents,omitempty" yaml:"contents"` // names of nested arguments that are contents
 	Waits    string        `json:"waits,omitempty" yaml:"waits"`       // true: it waits; or the argument without which it waits, and with any value but false
 	Watches  bool          `json:"watches,omitempty" yaml:"watches"`   // it observes something that changes by itself, such as the output of a background process
+	Plan     *Plan         `json:"plan,omitempty" yaml:"plan"`         // it keeps the agent's list of sub-tasks
 	Do       []Step        `json:"do,omitempty" yaml:"do"`             // what it always does
 	Cases    []Case        `json:"cases,omitempty" yaml:"cases"`       // the first that applies, by value, option and without: names of arguments
 	Go       string        `json:"go,omitempty" yaml:"go"`             // a Go function for what rows cannot express
 	Replace  bool          `json:"replace,omitempty" yaml:"replace"`   // the rows of lower layers no longer apply
 	Examples []ToolExample `json:"examples,omitempty" yaml:"examples"`
+}
+
+// Plan says which arguments of a tool are about the agent's list of sub-tasks. Without list
+// and id, each call is a new sub-task.
+type Plan struct {
+	List  string `json:"list,omitempty" yaml:"list"`   // argument that lists all sub-tasks; title and state are keys of its items
+	ID    string `json:"id,omitempty" yaml:"id"`       // argument with the id of the sub-task that changes
+	Title string `json:"title,omitempty" yaml:"title"` // argument with the title of a sub-task
+	State string `json:"state,omitempty" yaml:"state"` // argument with its state
+	Done  string `json:"done,omitempty" yaml:"done"`   // states in which it is done
+	Gone  string `json:"gone,omitempty" yaml:"gone"`   // states in which it is no longer on the list
 }
 
 // ToolExample is a call and what is found in it, as in Example.
@@ -104,6 +116,9 @@ func (t Tool) Over(higher Tool) Tool {
 	}
 	t.Args = append(t.Args[:len(t.Args):len(t.Args)], higher.Args...)
 	t.Watches = t.Watches || higher.Watches
+	if higher.Plan != nil {
+		t.Plan = higher.Plan
+	}
 	t.Contents = strings.TrimSpace(t.Contents + " " + higher.Contents)
 	if higher.Do != nil {
 		t.Do = append(higher.Do[:len(higher.Do):len(higher.Do)], t.Do...)

@@ -19,6 +19,50 @@ speaks contains "limit_file_operations" if {
 }
 
 # METADATA
+# title: Much output for one prompt
+# custom:
+#   id: limit_tokens
+speaks contains "limit_tokens" if {
+	input.phase in {"pre", "post"}
+	_used_up("limit_tokens", "tokens", data.reviewer.resources.max_token_usage, input.event.usage.tokens)
+}
+
+# METADATA
+# title: Long run time for one prompt
+# custom:
+#   id: limit_time
+speaks contains "limit_time" if {
+	input.phase == "post"
+	not "message" in input.action.types
+	not "agent_spawn" in input.action.types
+	_used_up("limit_time", "busy", data.reviewer.resources.max_execution_time_seconds * 1000, input.event.result.ms)
+}
+
+# As much as the number again was used since the session was told so, or since the prompt.
+_used_up(id, what, most, _) if {
+	_acts_on_limits
+	object.get(_since_told(id), what, 0) >= most
+}
+
+# Nobody remembers what was told where nothing is done about it: the event at which
+# another multiple of the number is reached.
+_used_up(_, what, most, added) if {
+	not _acts_on_limits
+	now := input.session[what]
+	floor(now / most) > floor((now - added) / most)
+}
+
+_acts_on_limits if {
+	data.reviewer.interventions.enabled
+	data.reviewer.enforcement != "observe"
+}
+
+_since_told(id) := about[count(about) - 1] if {
+	about := [i | some i in input.session.interventions; i.run; i.issue == id]
+	about != []
+} else := input.session
+
+# METADATA
 # title: Limit of a throttled session
 # custom:
 #   id: throttled
