@@ -70,16 +70,16 @@ func (h *Host) ask(ctx context.Context, in *engine.Input, findings []engine.Find
 // (the tests on input that OPA looks up before it evaluates) are false is not
 // among them.
 func (h *Host) NotFired(ctx context.Context, in *engine.Input, findings []engine.Finding) ([]NotFired, error) {
-	t := &missTracer{input: h.encode.input(in, findings), data: h.datum(ctx), frames: map[uint64]*frame{}, spoke: map[string]bool{},
+	t := &missTracer{input: h.encode.input(in, findings), data: h.datum(ctx), frames: map[uint64]*frame{}, fired: map[string]bool{},
 		nearest: map[string]*frame{}}
 	var errs []error
-	for _, path := range h.speakers() {
+	for _, path := range h.firingSets() {
 		_, err := h.ask(ctx, in, findings, path, t)
 		errs = append(errs, err)
 	}
 	var all []NotFired
 	for id, f := range t.nearest {
-		if !t.spoke[id] {
+		if !t.fired[id] {
 			all = append(all, t.silent(id, f))
 		}
 	}
@@ -106,9 +106,9 @@ func (h *Host) datum(ctx context.Context) func(ast.Ref) ast.Value {
 	}
 }
 
-// speakers are the documents in which rules fire: those of each layer that has
+// firingSets are the documents in which rules fire: those of each layer that has
 // any.
-func (h *Host) speakers() []string {
+func (h *Host) firingSets() []string {
 	paths := map[string]bool{}
 	for _, m := range h.compiler.Modules {
 		for _, r := range m.Rules {
@@ -129,7 +129,7 @@ func (h *Host) speakers() []string {
 // decides reports whether a rule decides about an action.
 func decides(r *ast.Rule) bool {
 	path := pathOf(r)
-	return path == speaksPath || strings.HasPrefix(path, "data/policies/") && strings.HasSuffix(path, "/"+findingsName)
+	return path == firesPath || strings.HasPrefix(path, "data/policies/") && strings.HasSuffix(path, "/"+findingsName)
 }
 
 // missTracer watches rules while they are evaluated.
@@ -137,7 +137,7 @@ type missTracer struct {
 	input   ast.Value
 	data    func(ast.Ref) ast.Value
 	frames  map[uint64]*frame // by query
-	spoke   map[string]bool
+	fired   map[string]bool
 	nearest map[string]*frame // by the id of the rule: of several bodies the one that came furthest
 }
 
@@ -170,7 +170,7 @@ func (t *missTracer) TraceEvent(e topdown.Event) {
 		t.fail(&e)
 	case topdown.ExitOp:
 		if f := t.frames[e.QueryID]; f != nil && f.id != "" {
-			t.spoke[f.id] = true
+			t.fired[f.id] = true
 		}
 	}
 }

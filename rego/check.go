@@ -27,8 +27,8 @@ type Sources struct {
 
 // RuleSet lists the rules that the modules define.
 type RuleSet struct {
-	IDs  map[string]bool // of `speaks` of the base layer, and of `findings` of the others
-	Open map[string]bool // layers that speak for ids that are not written out
+	IDs  map[string]bool // of `fires` of the base layer, and of `findings` of the others
+	Open map[string]bool // layers whose rules fire ids that are not written out
 
 	Forms map[string]bool // layer/id of rules whose calls may run in another form; layer/ alone: ids that are not written out
 }
@@ -48,8 +48,8 @@ func Check(s Sources) ([]*engine.Problem, RuleSet) {
 	c.walk(c.leniently())
 	c.typed(sound)
 	c.annotated()
-	spoken := c.ruleHeads()
-	return c.sorted(), spoken
+	rules := c.ruleHeads()
+	return c.sorted(), rules
 }
 
 type checker struct {

@@ -144,7 +144,7 @@ func (d *differ) rules(a, b *bundles.Effective) error {
 
 // restrains reports whether the rule can only make answers stricter: patterns
 // add to the risk, and a warning, a question or a block is one more that
-// speaks. A rule that modifies may offer the form in which a call passes, and
+// fires. A rule that modifies may offer the form in which a call passes, and
 // what others make of a finding alone is unknown.
 func (r *ruleRow) restrains() bool {
 	switch engine.Verdict(r.Decision) {

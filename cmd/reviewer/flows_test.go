@@ -85,7 +85,7 @@ func flowStoppedBy(t *testing.T, runner *caseRunner, c cases.Case) string {
 	t.Helper()
 	for _, d := range decided(t, runner, c) {
 		if d.Decision == engine.Block || d.Decision == engine.Ask {
-			return speaker(d)
+			return decidingRule(d)
 		}
 	}
 	return ""

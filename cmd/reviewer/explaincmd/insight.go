@@ -26,7 +26,7 @@ type explanation struct {
 	ID       string           `json:"id"`
 	Input    *engine.Input    `json:"input"`
 	Findings []finding        `json:"findings"`
-	Spoke    []firedRule      `json:"spoke"`
+	Fired    []firedRule      `json:"fired"`
 	Nearly   []firedRule      `json:"nearly"` // nearest first
 	Safer    []string         `json:"safer,omitempty"`
 	Risk     *explainedScore  `json:"risk,omitempty"`
@@ -132,7 +132,7 @@ func explanationOf(ctx context.Context, a *cli.App, e *bundles.Effective, p *rev
 	}
 	q.catalogue(shownAt(a, t.policy))
 	x := &explanation{ID: rec.ID(), Input: in, Decision: rec.Decision, Answer: engine.AnswerOf(rec).Effect,
-		Findings: []finding{}, Spoke: []firedRule{}}
+		Findings: []finding{}, Fired: []firedRule{}}
 	if rec.Rewritten != nil && rec.Rewritten.Action != nil {
 		x.Form = rec.Rewritten.Action.Resource
 	}
@@ -162,9 +162,9 @@ func (q *evaluator) saferThan(d *engine.Decision) []string {
 
 // decides returns the rule that the decision comes from; nil: the scores.
 func (x *explanation) decides() *firedRule {
-	for i, r := range x.Spoke {
+	for i, r := range x.Fired {
 		if r.Decision == string(x.Decision.Decision) && r.Decision != string(engine.Allow) {
-			return &x.Spoke[i]
+			return &x.Fired[i]
 		}
 	}
 	return nil
@@ -213,7 +213,7 @@ func (q *evaluator) fired(x *explanation) {
 		said[r.ID] = true
 		row := q.rows[r.ID]
 		row.ID, row.Decision, row.Severity, row.Message, row.Enforcement = r.ID, string(r.Decision), r.Severity, r.Message, r.Enforcement
-		x.Spoke = append(x.Spoke, row)
+		x.Fired = append(x.Fired, row)
 	}
 	for _, f := range q.findings {
 		row := q.rows[f.ID]
@@ -235,7 +235,7 @@ func (q *evaluator) fired(x *explanation) {
 // rule that was evaluated.
 func (q *evaluator) nearMisses(x *explanation, all bool) ([]firedRule, error) {
 	said := map[string]bool{}
-	for _, r := range x.Spoke {
+	for _, r := range x.Fired {
 		said[r.ID] = true
 	}
 	list := []firedRule{}

@@ -208,10 +208,10 @@ func (g page) findings(x *explanation) {
 
 func (g page) fired(x *explanation) {
 	g.head("Rules that fired")
-	if len(x.Spoke) == 0 {
+	if len(x.Fired) == 0 {
 		fmt.Fprintln(g.w, "  none")
 	}
-	for _, r := range x.Spoke {
+	for _, r := range x.Fired {
 		g.rule(r)
 		g.row("", r.Message)
 	}

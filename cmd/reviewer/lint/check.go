@@ -84,7 +84,7 @@ type policy struct {
 	rows      engine.Rows
 	found     []*engine.Problem // files are named layer/file
 	ignored   []ignoredFinding
-	spoken    rego.RuleSet
+	rules     rego.RuleSet
 	now       int64
 }
 
@@ -253,27 +253,27 @@ func (p *policy) checkedModules() func() ([]*engine.Problem, rego.RuleSet) {
 		Modules: modules, Data: p.effective.Data, Words: p.vocabulary(), Broken: p.effective.Broken(), MayContain: p.effective.MayContain,
 	}
 	type result struct {
-		found  []*engine.Problem
-		spoken rego.RuleSet
+		found []*engine.Problem
+		rules rego.RuleSet
 	}
 	done := make(chan result, 1)
 	go func() {
-		found, spoken := rego.Check(sources)
-		done <- result{found, spoken}
+		found, rules := rego.Check(sources)
+		done <- result{found, rules}
 	}()
 	return func() ([]*engine.Problem, rego.RuleSet) {
 		r := <-done
-		return r.found, r.spoken
+		return r.found, r.rules
 	}
 }
 
 // modules adds the problems found in Rego, and checks the rows that no Rego refers to.
-func (p *policy) modules(found []*engine.Problem, spoken rego.RuleSet) {
-	p.spoken = spoken
+func (p *policy) modules(found []*engine.Problem, rules rego.RuleSet) {
+	p.rules = rules
 	p.add(found...)
 	for _, l := range p.effective.Layers {
 		for _, r := range l.Rules {
-			if !r.Conditional() && !spoken.IDs[r.ID] && !spoken.Open[l.Layer] {
+			if !r.Conditional() && !rules.IDs[r.ID] && !rules.Open[l.Layer] {
 				file, line, col := r.Spot("id", 0, 0)
 				p.add(&engine.Problem{File: l.Layer + "/" + file, Line: line, Col: col, Code: "rule.never",
 					Message: "rule " + r.ID + " can never fire: its row has no match, when or measure, and no Rego refers to it"})

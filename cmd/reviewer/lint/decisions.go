@@ -15,7 +15,7 @@ func (p *policy) decisions() {
 	for _, l := range p.effective.Layers {
 		for _, r := range l.Rules {
 			switch {
-			case r.Decision == string(engine.Modify) && !p.spoken.HasForm(l.Layer, r.ID):
+			case r.Decision == string(engine.Modify) && !p.rules.HasForm(l.Layer, r.ID):
 				p.warn(l.Layer, r.Spot, "decision", "rule.no_form", "%s", rego.NoForm(l.Layer, r.ID))
 			case r.Decision == string(engine.Allow):
 				p.warn(l.Layer, r.Spot, "decision", "rule.allow", "%s", rego.Allows)

@@ -173,7 +173,7 @@ func stopDigest(session, call string, effect engine.Verdict) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// evidence is what spoke: rules with what they say, and patterns with what they
+// evidence is the rules and patterns that fired: rules with their messages, and patterns with what they
 // measured.
 func evidence(a simulate.Action) []string {
 	if a.Record == nil {

@@ -51,7 +51,7 @@ type Recall struct {
 // Alarms is the share of benign or context-dependent calls that were stopped.
 type Alarms struct {
 	All    Group              `json:"all"`
-	Groups map[string][]Group `json:"groups"` // by source, tool, category; and rule: the first that spoke, where a call was stopped
+	Groups map[string][]Group `json:"groups"` // by source, tool, category; and rule: the first that fired, where a call was stopped
 }
 
 // Whole is the result for whole sessions.

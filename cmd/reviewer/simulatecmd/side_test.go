@@ -301,7 +301,7 @@ func TestPolicyRefSaysThatSignaturesAreOpen(t *testing.T) {
 	}
 }
 
-// A side names what can speak; what the settings switch off cannot.
+// A side lists the rules that can fire; those that settings switch off cannot.
 func TestSide(t *testing.T) {
 	s := newShelf(t)
 	s.write(t, "policy/settings.yaml", "rules: {disabled: [loop, git_force_push]}\n")

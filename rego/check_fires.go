@@ -13,7 +13,7 @@ import (
 // Where rules of each kind are defined: those of the base layer name a row, the
 // others bring findings and exceptions.
 const (
-	speaksPath     = "data/reviewer/spoken/speaks"
+	firesPath      = "data/reviewer/fired/fires"
 	findingsName   = "findings"
 	exceptionsName = "exceptions"
 )
@@ -68,8 +68,8 @@ func (c *checker) ruleHeads() RuleSet {
 				c.operations(r)
 			}
 			switch pathOf(r) {
-			case speaksPath:
-				c.speaks(r, layer, rows, s)
+			case firesPath:
+				c.fires(r, layer, rows, s)
 			case slashedRoot(layer) + "/" + findingsName:
 				c.finding(r, layer, rows, s)
 			case slashedRoot(layer) + "/" + exceptionsName:
@@ -113,7 +113,7 @@ const Allows = "decision: allow has no effect, since the strictest rule wins; di
 
 func slashedRoot(layer string) string { return strings.ReplaceAll(rootOf(layer), ".", "/") }
 
-func (c *checker) speaks(r *ast.Rule, layer string, rows map[string]row, s RuleSet) {
+func (c *checker) fires(r *ast.Rule, layer string, rows map[string]row, s RuleSet) {
 	id, at := stringOf(r.Head.Key)
 	if id == "" {
 		s.Open[layer] = true
