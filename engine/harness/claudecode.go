@@ -33,7 +33,8 @@ const (
 	subagentStop       = "SubagentStop"
 )
 
-// claudeCodePhase maps an event's name. Names of newer clients are PhaseOther.
+// claudeCodePhase returns the phase of an event. Names of newer clients are
+// PhaseOther.
 func claudeCodePhase(event string) engine.Phase {
 	switch event {
 	case preToolUse:
