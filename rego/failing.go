@@ -49,7 +49,7 @@ func (h *Host) count(d *engine.Decision, e *topdown.Error) {
 	d.Errors = append(d.Errors, engine.RuleError{Rule: r.ID, Message: message})
 	r.Message = message
 	if r.Decision == engine.Modify {
-		r.Decision = engine.Block // into what, only the rule could have said
+		r.Decision = engine.Block // the modified form is unknown
 	}
 	others := slices.DeleteFunc(d.Rules, func(o engine.RuleResult) bool { return o.ID == r.ID })
 	d.Rules = append([]engine.RuleResult{r}, others...)

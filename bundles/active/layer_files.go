@@ -12,12 +12,12 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 )
 
-// ShortSettings is a file in a workspace that holds the project layer's settings,
-// for projects that have nothing more to say. It is read as the settings.yaml of
-// the project's policy folder.
+// ShortSettings is a file in a workspace that holds the project layer's settings, for
+// projects that need no other policy files. It is read as the settings.yaml of the
+// project's policy folder.
 const ShortSettings = ".reviewer.yaml"
 
-// filesOfLayer returns the files of a layer's folder; nil where the layer has none.
+// filesOfLayer returns the files of a layer's folder; nil if the layer has none.
 func filesOfLayer(layer, dir string) (fs.FS, error) {
 	if dir == "" {
 		return nil, nil
@@ -62,7 +62,7 @@ func hasShort(root string) (bool, error) {
 	return true, nil
 }
 
-// Exists reports whether a name is taken, be it by a link that leads nowhere.
+// Exists reports whether a name is taken, even by a dangling link.
 func Exists(name string) bool {
 	_, err := os.Lstat(name)
 	return err == nil

@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// ReadBounded reads a plain file of at most a given number of bytes.
+// ReadBounded reads a regular file of at most a given number of bytes.
 func ReadBounded(path string, most int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
