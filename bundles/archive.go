@@ -135,7 +135,7 @@ func (u *unpacking) add(h *tar.Header, content io.Reader) error {
 		return nil
 	case tar.TypeReg:
 	default:
-		return inFile(name).wrong("is %s; a policy's archive may contain only plain files", kindOfEntry(h.Typeflag))
+		return inFile(name).wrong("is %s; a policy's archive may contain only regular files", kindOfEntry(h.Typeflag))
 	}
 	if _, twice := u.archive.Memory[name]; twice {
 		return inFile(name).wrong("occurs twice in the archive; pack it once")

@@ -224,7 +224,7 @@ func readBounded(fsys fs.FS, name string) ([]byte, error) {
 	case err != nil:
 		return nil, unreadable(name, err)
 	case !info.Mode().IsRegular():
-		return nil, inFile(name).as("file.unreadable").wrong("is not a plain file; replace it with a text file")
+		return nil, inFile(name).as("file.unreadable").wrong("is not a regular file; replace it with a text file")
 	}
 	f, err := fsys.Open(name)
 	if err != nil {

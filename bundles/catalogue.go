@@ -113,8 +113,8 @@ missed.
 
 A rule that blocks names the harm of the call: loss (something is lost for good), secret (a
 secret, or other data, is disclosed), code (code of unknown origin runs), guard (reviewer itself,
-or another guard of the machine, is affected), place (a place or service that is off limits), policy
-(forbidden by an organisation or a user), limit (too many before it), repeat (another attempt at
+or another safeguard of the machine, is affected), place (a place or service that is off limits), policy
+(forbidden by an organisation or a user), limit (a limit on the number of calls is exceeded), repeat (another attempt at
 what was denied).
 
 A rule that is overridable can be lifted by an exception in the layers that it names. The tag

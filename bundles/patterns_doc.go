@@ -106,8 +106,8 @@ func (r Rule) patternMarkdown() string {
 	}
 	text += "\n\n"
 	for _, line := range [][2]string{
-		{"looks at", codeText(strings.Join(r.Match.Facts, ", "))}, {"when", codeText(r.When)}, {"measures", codeText(r.Measure)},
-		{"found from", r.steps()}, {"confidence", codeText(r.Confidence)}, {"says", plainText(r.Message)},
+		{"facts", codeText(strings.Join(r.Match.Facts, ", "))}, {"when", codeText(r.When)}, {"measure", codeText(r.Measure)},
+		{"threshold", r.steps()}, {"confidence", codeText(r.Confidence)}, {"message", plainText(r.Message)},
 		{"safer", plainText(r.Remediation)}, {"controls", plainText(strings.Join(r.Tags, ", "))},
 		{"overridable by", strings.Join(r.Overridable, ", ")}, {"see", plainText(strings.Join(r.References, ", "))},
 	} {
@@ -132,7 +132,7 @@ func (r Rule) steps() string {
 		text += " (" + strings.Join(levels, ", ") + ")"
 	}
 	if r.Fixed {
-		text += ", whatever the sensitivity"
+		text += ", fixed"
 	}
 	if r.Hysteresis != nil {
 		text += ", reported again after " + engine.Counted(*r.Hysteresis, "action", "actions")

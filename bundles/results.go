@@ -118,7 +118,7 @@ func ReadResults(in io.Reader, archive []byte) (*Results, error) {
 func (r *Results) check(archive []byte) error {
 	switch {
 	case r.V != ResultsVersion:
-		return fmt.Errorf("the results are of form %d; this reviewer reads %d", r.V, ResultsVersion)
+		return fmt.Errorf("the results have format version %d; this reviewer reads %d", r.V, ResultsVersion)
 	case r.Archive != sumOf(archive):
 		return errors.New("the results belong to another archive; build it again")
 	case !r.Skipped && r.Tests.Failed > 0:

@@ -57,7 +57,7 @@ func hasShort(root string) (bool, error) {
 	case err != nil:
 		return false, fmt.Errorf("look for the project's settings: %w", err)
 	case !info.Mode().IsRegular():
-		return false, fmt.Errorf("%s is not a plain file; replace it with a settings file", name)
+		return false, fmt.Errorf("%s is not a regular file; replace it with a settings file", name)
 	}
 	return true, nil
 }

@@ -15,7 +15,7 @@ func ReadBounded(path string, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s: no such file: %w", path, fs.ErrNotExist)
 	}
 	if err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a plain file", path)
+		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
 	f, err := os.Open(path)
 	if err != nil {

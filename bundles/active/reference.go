@@ -93,7 +93,7 @@ func (r References) pathOrDigest(ref string) (*bundles.Effective, error) {
 // openArchive reads an archive, and reports if its signatures are not checked.
 func (r References) openArchive(name string, info fs.FileInfo) (fs.FS, error) {
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("is not a plain file")
+		return nil, errors.New("is not a regular file")
 	}
 	f, err := os.Open(name)
 	if err != nil {

@@ -153,7 +153,7 @@ func (h *Layers) planBase(r *RestorePlan, want string, active *releases.Activati
 	}
 	was := r.Target.Layer(bundles.Base)
 	if was == nil {
-		return fmt.Errorf("its base layer (%s) was not kept; install the version of reviewer that shipped it", orNone(want))
+		return fmt.Errorf("its built-in layer (%s) was not stored; install the version of reviewer that shipped it", orNone(want))
 	}
 	r.Bundles = append(r.Bundles, BundleBack{Layer: bundles.Base, Files: was})
 	return nil

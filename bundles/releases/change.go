@@ -81,7 +81,7 @@ func (n *Next) check(s *State) error {
 	case len(n.Archive) > maxObject || len(n.Envelope) > maxEnvelope:
 		return fmt.Errorf("activate: an archive has at most %d bytes, an envelope %d", maxObject, maxEnvelope)
 	case len(s.Seen) >= maxSeen && s.Seen.Of(r.Name, r.Channel) == (Highest{}):
-		return fmt.Errorf("activate: %d releases of other names were seen already, which is the most", maxSeen)
+		return fmt.Errorf("activate: %d releases of other names were seen already, which is the maximum", maxSeen)
 	}
 	return nil
 }

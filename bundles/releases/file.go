@@ -104,10 +104,10 @@ func (d *Store) object(sum string, max int64) ([]byte, error) {
 	}
 	b, err := d.disk.Read(objectName(sum), max)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the bytes kept as %.12s… cannot be read: %w", ErrDamaged, sum, pathless(err))
+		return nil, fmt.Errorf("%w: the bytes stored as %.12s… cannot be read: %w", ErrDamaged, sum, pathless(err))
 	}
 	if got := Sum(b); got != sum {
-		return nil, fmt.Errorf("%w: the bytes kept as %.12s… were changed, and are now %.12s…", ErrDamaged, sum, got)
+		return nil, fmt.Errorf("%w: the bytes stored as %.12s… were changed, and are now %.12s…", ErrDamaged, sum, got)
 	}
 	return b, nil
 }

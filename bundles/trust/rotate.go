@@ -168,7 +168,7 @@ func (t *Trust) signedBy(what *Trust, e *signing.Envelope) error {
 // version, signed by enough root keys of both.
 func (t *Trust) precedes(next *Trust, e *signing.Envelope) error {
 	if next.Version != t.Version+1 {
-		return fmt.Errorf("%s has version %d, but version %d is in force; set the version to %d, and have it signed", FileName, next.Version,
+		return fmt.Errorf("%s has version %d, but version %d is active; set the version to %d, and have it signed", FileName, next.Version,
 			t.Version, t.Version+1)
 	}
 	if err := t.signedBy(next, e); err != nil {

@@ -145,7 +145,7 @@ func install(ctx context.Context, a *cli.App, out *term.Output, d installation) 
 	return out.Result(a.Stdout, d, d.text)
 }
 
-// prepareState makes the state home, its key, and a policy that compiles,
+// prepareState makes the state directory, its key, and a policy that compiles,
 // before any hook depends on them. It returns the enforcement that is active.
 func prepareState(ctx context.Context, a *cli.App, home, enforcement string) (string, error) {
 	a.Home = home

@@ -231,7 +231,7 @@ func TestPolicyRefsThatAreRefused(t *testing.T) {
 
 func TestPolicyRefWithoutGit(t *testing.T) {
 	s := newShelf(t)
-	if _, err := s.PolicyRef(t.Context(), "git:main:policy"); err == nil || !strings.Contains(err.Error(), "git says: not a git repository") {
+	if _, err := s.PolicyRef(t.Context(), "git:main:policy"); err == nil || !strings.Contains(err.Error(), "git reports: not a git repository") {
 		t.Errorf("outside a repository: %v", err)
 	}
 	t.Setenv("PATH", s.dir)

@@ -131,7 +131,7 @@ func (w *walker) folder(root string, want func(path string) bool) {
 	}
 }
 
-// besides skips folders of a state home, or of an agent's session, that hold no
+// besides skips folders of a state directory, or of an agent's session, that hold no
 // session: policies that were kept, the machine's own log, outputs of tools.
 func besides(path, name string) error {
 	switch name {

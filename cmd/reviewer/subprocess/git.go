@@ -99,7 +99,7 @@ func runGit(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error
 		return nil, fmt.Errorf("git printed more than %d MB; name the policy's own folder", maxGitBytes>>20)
 	case err != nil:
 		first, _, _ := strings.Cut(strings.TrimPrefix(wrong.String(), "fatal: "), "\n")
-		return nil, fmt.Errorf("git says: %s (%w)", first, err)
+		return nil, fmt.Errorf("git reports: %s (%w)", first, err)
 	}
 	return out.Bytes(), nil
 }
@@ -210,7 +210,7 @@ func gitContent(in *bufio.Reader) ([]byte, error) {
 	}
 	f := strings.Fields(head)
 	if len(f) != 3 || f[1] != "blob" {
-		return nil, fmt.Errorf("git says: %.100q", strings.TrimSpace(head))
+		return nil, fmt.Errorf("git reports: %.100q", strings.TrimSpace(head))
 	}
 	size, err := strconv.Atoi(f[2])
 	if err != nil || size > maxGitFile {
