@@ -25,7 +25,7 @@ type page struct {
 }
 
 const (
-	pageWidth  = 80 // where neither COLUMNS nor a terminal says how wide a line is
+	pageWidth  = 80 // if neither COLUMNS nor a terminal determines the width
 	pageColumn = 16 // of texts, after their labels
 )
 
@@ -41,8 +41,7 @@ func (g page) print(x *explanation) {
 
 func (g page) head(text string) { fmt.Fprintf(g.w, "\n%s\n", g.p.Colour("1", text)) }
 
-// row prints a word in a column of its own and a text next to it, over as many
-// lines as it takes.
+// row prints a label in its column and a text next to it, wrapped over several lines.
 func (g page) row(word, text string) {
 	if word != "" && utf8.RuneCountInString(word) > pageColumn-3 {
 		fmt.Fprintf(g.w, "  %s\n", word)
@@ -317,7 +316,7 @@ func (g page) ended(s *rego.NotFired) {
 		}
 		g.mark(false, at.Text+"  ("+where+")")
 		if i < len(s.In) {
-			continue // what it asks says more
+			continue // the nested stop is more informative
 		}
 		for _, v := range at.Values {
 			name, value, _ := strings.Cut(v, " = ")

@@ -20,8 +20,7 @@ type tested struct {
 	fires, silent map[string]int
 }
 
-// tests looks at the cases of the layers that are checked, and at the rules that
-// none of them is about.
+// tests checks the cases of the checked layers, and reports rules without cases.
 func (p *policy) tests() {
 	known := p.ids()
 	seen := tested{map[string]int{}, map[string]int{}}
@@ -71,7 +70,7 @@ func (p *policy) untested(layer string, spot placer, id string, threshold bool, 
 	}
 }
 
-// cases reads the cases of a layer and says what is wrong with them.
+// cases reads the cases of a layer and reports their problems.
 func (p *policy) cases(l Layer, known []string, seen tested) {
 	if _, err := fs.Stat(l.Files, "cases"); errors.Is(err, fs.ErrNotExist) {
 		return
@@ -124,7 +123,7 @@ func (p *policy) story(l Layer, c cases.Case, known []string, open bool, seen te
 	}
 }
 
-// columnOf finds the column at which a line of a file has a word; 0: it has not.
+// columnOf returns the column of a word in a line of a file; 0: not found.
 func columnOf(l Layer, file string, line int, word string) int {
 	text, err := bundles.ReadFile(l.Files, file)
 	lines := strings.Split(string(text), "\n")
@@ -157,8 +156,7 @@ func (t tested) count(fire, silent []string) {
 	}
 }
 
-// layersOf reads the layers that a case brings along, and returns the ids of
-// their rules.
+// layersOf reads the layers of a case, and returns the ids of their rules.
 func (p *policy) layersOf(l Layer, c cases.Case) []string {
 	var ids []string
 	for _, layer := range sortedKeys(c.Layers) {

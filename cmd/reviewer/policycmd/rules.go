@@ -105,7 +105,7 @@ func casesOfRules(dir string) (map[string]ruleCases, error) {
 
 func countExpected(list []cases.Case) map[string]ruleCases {
 	counts := map[string]ruleCases{}
-	seen := map[*cases.Expect]bool{nil: true} // what is above a table is in each of its rows
+	seen := map[*cases.Expect]bool{nil: true} // the expectations above a table are in each of its rows
 	for _, c := range list {
 		for _, e := range c.Events {
 			if seen[e.Expect] {
