@@ -242,8 +242,8 @@ func (h *Layers) vouched(now releases.Activation, raw []byte) (bundles.Memory, e
 	return v.Files, v.Err()
 }
 
-// ungoverned refuses another base below an organisation's folder: whoever could
-// change what the folder is laid over could make it say nothing.
+// ungoverned refuses a base other than the built-in one below an organisation's
+// folder, since it could make the folder ineffective.
 func (h *Layers) ungoverned(layer string) error {
 	if there, err := IsDir(h.organisation); err != nil || !there || layer != bundles.Base {
 		return err

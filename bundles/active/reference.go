@@ -32,8 +32,8 @@ type References struct {
 	Signed  func(archive string)                                 // is called with an archive whose signatures are not checked
 }
 
-// Policy returns the policy that a reference names: RefForms, where a layer is
-// laid over the built-in policy. recorded is none.
+// Policy returns the policy that a reference names: RefForms, where a layer is on top
+// of the built-in policy. recorded is not a policy.
 func (r References) Policy(ctx context.Context, ref string) (*bundles.Effective, error) {
 	switch {
 	case ref == "":

@@ -158,7 +158,7 @@ func direction(s *bundles.SchemaNode, c *Change, was, is any, without unsaid) Di
 }
 
 // unranked returns the direction of a setting whose values have no order: free text is
-// only for people, and the same value from another layer is no change.
+// only for people, and the same value from another layer does not count.
 func unranked(s *bundles.SchemaNode, was, is any) Direction {
 	_, text := was.(string)
 	_, textToo := is.(string)

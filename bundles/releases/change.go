@@ -170,8 +170,8 @@ func (a Activation) names(what string) bool {
 		strings.HasPrefix(strings.TrimPrefix(a.Digest, "h1:"), strings.TrimPrefix(what, "h1:")))
 }
 
-// Previous returns the release to which a layer rolls back; the zero value is no
-// bundle. It returns an error if the layer has no bundle.
+// Previous returns the release to which a layer rolls back; the zero value means none.
+// It returns an error if the layer has no bundle.
 func (s *State) Previous(layer string) (Activation, error) {
 	now, ok := s.Active.Layers[layer]
 	if !ok || now.None() {

@@ -126,7 +126,7 @@ func agentName(command string, agents []string) string {
 	return ""
 }
 
-// Person returns an error unless a person is at work, and who.
+// Person returns an error unless a person runs the command, and who.
 func (a *App) Person(what string) (string, error) { return a.somebody(what, a.StdinTerminal(), false) }
 
 // NoAgent is Person for what scripts may do as well: it is refused only below an

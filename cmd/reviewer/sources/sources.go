@@ -207,8 +207,8 @@ func (f *finder) set() *Set {
 	return s
 }
 
-// beside records the logs of sessions that are also in the family's transcripts: calls
-// in both are counted in the log.
+// beside notes the logs of sessions that the family's transcripts also have: calls in both
+// are counted in the log.
 func (f *Family) beside(logs []Family) {
 	for _, log := range logs {
 		if slices.Contains(f.Sessions, log.Session) {

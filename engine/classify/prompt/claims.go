@@ -64,8 +64,8 @@ func subjects() []engine.Claim {
 	return []engine.Claim{engine.ClaimTests, engine.ClaimBuild, engine.ClaimLint, engine.ClaimChecks}
 }
 
-// subject reports whether a word names something that is checked. A quoted command is
-// examined word by word.
+// subject reports whether a word names something that is checked. Each word of a
+// quoted command is examined.
 func (c *claimReader) subject(w promptWord, claim engine.Claim) bool {
 	return slices.ContainsFunc(wordsOf(w), func(low string) bool { return c.has(string(claim), low) })
 }
