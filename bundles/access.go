@@ -14,9 +14,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// AccessList is an access list: the first of its rules that applies is the
-// list's answer, and what none of them matches gets Default. Of several lists
-// the strictest answer counts. It is a document of access/**.yaml:
+// AccessList is an access list: the first of its rules that applies is the list's
+// answer; if none applies, Default is. Of several lists the strictest answer counts.
+// It is a document of access/**.yaml:
 //
 //	id: team
 //	title: What agents of the shop team may do
@@ -34,7 +34,7 @@ import (
 type AccessList struct {
 	ID    string `json:"id" yaml:"id"`                           // unique id over all layers; findings are access.ID.RULE
 	Title string `json:"title,omitempty" yaml:"title,omitempty"` // a few words for lists and reports
-	// What applies where no rule of the list matches; absent: deny.
+	// Effect if no rule of the list matches; absent: deny.
 	Default string       `json:"default,omitempty" yaml:"default,omitempty"`
 	Rules   []AccessRule `json:"rules" yaml:"rules"` // rules in order: the first that matches decides for the list
 
@@ -139,7 +139,7 @@ func ParseAccess(file string, data []byte) ([]AccessList, error) {
 	return lists, nil
 }
 
-// accessList reads a list. What it returns counts only if nothing is wrong.
+// accessList reads a list. Its result is valid only if there are no errors.
 func (p *rowParser) accessList(n *yaml.Node) AccessList {
 	l := AccessList{file: p.file, line: n.Line, col: n.Column}
 	before := len(p.problems)
@@ -241,7 +241,7 @@ func (r AccessRule) overlaps(o AccessRule) bool {
 	return meetAny(r.Actions, o.Actions) && meetAny(r.Tools, o.Tools)
 }
 
-// anyWord reports whether a list of patterns lets every word through.
+// anyWord reports whether a list of patterns matches every word.
 func anyWord(patterns []string) bool { return len(patterns) == 0 || slices.Contains(patterns, "*") }
 
 func coverAll(wide, narrow []string) bool {
@@ -312,7 +312,7 @@ func (r AccessRule) lapse() string {
 	return "outside its schedule, and at " + r.ExpiresAt
 }
 
-// document is what policy sees of a list: everything but its conditions.
+// document is the form of a list that policy sees: everything but its conditions.
 func (l AccessList) document() map[string]any {
 	rules := map[string]any{}
 	for _, r := range l.Rules {

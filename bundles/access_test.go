@@ -243,11 +243,11 @@ func TestAccessRemarks(t *testing.T) {
 			"user/access/l.yaml:4: access rule access.l.a stops applying at 2027-01-01; then the default allows what it holds up"}},
 		"both": {"allow", "- {id: a, effect: deny, schedule: {weekdays: [monday]}, expires_at: 2027-01-01}", []string{
 			"user/access/l.yaml:4: access rule access.l.a stops applying outside its schedule, and at 2027-01-01; then the default allows what it holds up"}},
-		"never speaks": {"deny", "- {id: a, effect: allow, actions: ['filesystem.*', code.exec]}\n- {id: b, effect: deny, actions: [filesystem.write], when: session.stopped}", []string{
+		"never fires": {"deny", "- {id: a, effect: allow, actions: ['filesystem.*', code.exec]}\n- {id: b, effect: deny, actions: [filesystem.write], when: session.stopped}", []string{
 			"user/access/l.yaml:5: access rule access.l.b can never fire: rule a before it applies wherever this one does"}},
-		"speaks outside hours":   {"deny", "- {id: a, effect: allow, actions: [code.exec], schedule: {hours: [1, 2]}}\n- {id: b, effect: deny, actions: [code.exec]}", nil},
-		"speaks on other tools":  {"deny", "- {id: a, effect: allow, tools: [Bash]}\n- {id: b, effect: deny, actions: [code.exec]}", nil},
-		"speaks when that fails": {"deny", "- {id: a, effect: allow, tools: [Bash], when: session.stopped}\n- {id: b, effect: deny, tools: [Bash]}", nil},
+		"fires outside hours":   {"deny", "- {id: a, effect: allow, actions: [code.exec], schedule: {hours: [1, 2]}}\n- {id: b, effect: deny, actions: [code.exec]}", nil},
+		"fires on other tools":  {"deny", "- {id: a, effect: allow, tools: [Bash]}\n- {id: b, effect: deny, actions: [code.exec]}", nil},
+		"fires when that fails": {"deny", "- {id: a, effect: allow, tools: [Bash], when: session.stopped}\n- {id: b, effect: deny, tools: [Bash]}", nil},
 		"the same condition twice": {"deny", "- {id: a, effect: allow, when: session.stopped}\n- {id: b, effect: deny, tools: [Bash], when: session.stopped}", []string{
 			"user/access/l.yaml:5: access rule access.l.b can never fire: rule a before it applies wherever this one does"}},
 	} {

@@ -53,7 +53,7 @@ func OpenArchive(r io.Reader) (*Archive, error) {
 	return u.archive, u.archive.Check()
 }
 
-// compressed reports what a file is that is not gzip.
+// compressed returns a description of a file that is not gzip data.
 func compressed(in *bufio.Reader) error {
 	head, err := in.Peek(300)
 	if err != nil && err != io.EOF {
@@ -89,7 +89,7 @@ func truncated(err error) error {
 	return err
 }
 
-// unpacking is an archive of which some entries have been read.
+// unpacking is an archive that is being read.
 type unpacking struct {
 	archive *Archive
 	entries int
@@ -113,7 +113,7 @@ func (u *unpacking) all(t *tar.Reader) error {
 	}
 }
 
-// damaged explains an error of the layers below.
+// damaged explains an error of the readers below.
 func damaged(err error) error {
 	if errors.Is(err, errInflated) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
@@ -124,7 +124,7 @@ func damaged(err error) error {
 // add takes one entry.
 func (u *unpacking) add(h *tar.Header, content io.Reader) error {
 	if h.Typeflag == tar.TypeXGlobalHeader {
-		return nil // what git archive says about the commit
+		return nil // git archive's header with the commit
 	}
 	name, err := entryName(h.Name)
 	if err != nil {
@@ -135,7 +135,7 @@ func (u *unpacking) add(h *tar.Header, content io.Reader) error {
 		return nil
 	case tar.TypeReg:
 	default:
-		return inFile(name).wrong("is %s; a policy's archive may contain only plain files", kindOfEntry(h.Typeflag))
+		return inFile(name).wrong("is %s; a policy's archive may contain only regular files", kindOfEntry(h.Typeflag))
 	}
 	if _, twice := u.archive.Memory[name]; twice {
 		return inFile(name).wrong("occurs twice in the archive; pack it once")

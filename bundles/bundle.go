@@ -49,20 +49,20 @@ type Bundle struct {
 	Files     map[string][]byte // the effective files: what the digest covers
 	Digest    string            // Go's dirhash h1 over Files
 	Modules   map[string]string // path -> Rego source
-	Data      map[string]any    // the document that data.yaml files make up
+	Data      map[string]any    // the document formed by the data.yaml files
 	Rules     []Rule            // rows of rules/**.yaml and patterns/**.yaml
 	Access    []AccessList      // documents of access/**.yaml
 	Detectors []Detector        // rows of detectors/**.yaml
 	Rows      map[string][]byte // programs/**.yaml and others: rows, which are parsed when a call needs them
 	Settings  map[string]any    // settings.yaml; never in the base layer, whose settings are its data
 
-	shipped  bool              // embedded: the tests compile it
+	shipped  bool              // embedded: compiled by the tests
 	repeated map[string][]byte // of an archive: rows that are there again, for OPA
 
 	unread  []string // files that look like part of the policy but are not read
 	broken  []string // ids of invalid rows; only in a bundle that Inspect has read
-	checked bool     // its settings were found right before: by the tests, or when it was kept
-	rowsOK  bool     // its rows were found right before, in this process
+	checked bool     // its settings were checked before: by the tests, or when it was stored
+	rowsOK  bool     // its rows were checked before, in this process
 }
 
 // Default returns the built-in policy.
@@ -92,7 +92,7 @@ func BuiltIn() (Manifest, string, error) {
 func DefaultFS() fs.FS {
 	sub, err := fs.Sub(shipped, "default")
 	if err != nil {
-		return shipped // not reached: the directory is embedded above
+		return shipped // unreachable: the directory is embedded above
 	}
 	return sub
 }
@@ -126,7 +126,7 @@ func FromFiles(files map[string][]byte, layer string) (*Bundle, error) {
 	return b, err
 }
 
-// fromFiles makes a bundle from what can be read of the files.
+// fromFiles makes a bundle from the readable files.
 func fromFiles(files map[string][]byte, layer string) (*Bundle, error) {
 	b := &Bundle{Layer: layer, Files: files, Modules: map[string]string{}, Data: map[string]any{}, Rows: map[string][]byte{}}
 	errs := []error{b.addManifest()}
@@ -153,15 +153,15 @@ func counts(name string) bool {
 	return false
 }
 
-// FilesThatCount returns the files of a layer's folder that its digest covers, whatever
-// is wrong with them.
+// FilesThatCount returns the files of a layer's folder that its digest covers, even
+// invalid ones.
 func FilesThatCount(fsys fs.FS) (map[string][]byte, error) {
 	files, _, err := readFiles(fsys)
 	return files, err
 }
 
-// readFiles returns the files that count, as far as they can be read, and the
-// names of those that someone may take for such.
+// readFiles returns the files that count, as far as they can be read, and the names of
+// files that might be mistaken for such.
 func readFiles(fsys fs.FS) (files map[string][]byte, unread []string, err error) {
 	files = map[string][]byte{}
 	var wrong []error
@@ -199,7 +199,7 @@ func leadsToDir(fsys fs.FS, name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// mistakable reports whether a file is where all others are read.
+// mistakable reports whether a file is in a folder in which all other files are read.
 func mistakable(name string) bool {
 	dir, _, below := strings.Cut(name, "/")
 	return below && (dir == "rules" || dir == "patterns" || dir == "access" || dir == "detectors") &&
@@ -217,14 +217,14 @@ func ReadFile(fsys fs.FS, name string) ([]byte, error) {
 	return b, err
 }
 
-// readBounded reads a plain file that is not too large.
+// readBounded reads a regular file that is not too large.
 func readBounded(fsys fs.FS, name string) ([]byte, error) {
 	info, err := fs.Stat(fsys, name)
 	switch {
 	case err != nil:
 		return nil, unreadable(name, err)
 	case !info.Mode().IsRegular():
-		return nil, inFile(name).as("file.unreadable").wrong("is not a plain file; replace it with a text file")
+		return nil, inFile(name).as("file.unreadable").wrong("is not a regular file; replace it with a text file")
 	}
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -242,8 +242,7 @@ func readBounded(fsys fs.FS, name string) ([]byte, error) {
 	return b, nil
 }
 
-// unreadable reports why a file cannot be read, without the system's words for
-// what was tried.
+// unreadable reports why a file cannot be read, without the name of the system call.
 func unreadable(name string, err error) error {
 	var e *fs.PathError
 	if errors.As(err, &e) {
@@ -258,7 +257,7 @@ func digest(files map[string][]byte) (string, error) {
 	})
 }
 
-// The kinds of files that a policy is made of.
+// The kinds of files in a policy.
 const (
 	ManifestFile  = "manifest"
 	RegoFile      = "rego"
@@ -295,7 +294,7 @@ func FileKind(name string) string {
 	return ""
 }
 
-// add takes one file to where its name says it belongs.
+// add adds one file according to its name.
 func (b *Bundle) add(name string, content []byte) error {
 	switch FileKind(name) {
 	case ManifestFile:
@@ -328,7 +327,7 @@ func (b *Bundle) add(name string, content []byte) error {
 		"patterns/, access/, detectors/ and, for rows, %s", strings.Join(rows.Folders(), ", "))
 }
 
-// addManifest reads the manifest, which says how the other files are meant.
+// addManifest reads the manifest, which determines how other files are interpreted.
 func (b *Bundle) addManifest() error {
 	content, there := b.Files[manifestFile]
 	if !there {
@@ -469,7 +468,7 @@ func (b *Bundle) checkManifest() error {
 	return b.checkData()
 }
 
-// settingHint says about a key of data that is a setting's where settings are written.
+// settingHint explains for a key of data that is a setting where settings belong.
 func settingHint(key string) string {
 	if known, err := SettingsSchema(); err == nil && known.Properties[key] != nil {
 		return "; it is a setting: write it in settings.yaml"
@@ -502,8 +501,8 @@ func (b *Bundle) checkData() error {
 	return nil
 }
 
-// dataFile names a file that gives data under a key: by its folder, else the
-// one at the top.
+// dataFile returns the file that defines data under a key: by its folder, else the one
+// at the top.
 func (b *Bundle) dataFile(key string) string {
 	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
 		base := path.Base(name)
@@ -521,7 +520,7 @@ func (b *Bundle) checkRuleIDs() error {
 	for _, r := range b.Rules {
 		if first, twice := seen[r.ID]; twice {
 			if file, _, _ := r.Spot("id", 0, 0); strings.HasPrefix(first, file+":") {
-				continue // said where the file was read
+				continue // reported where the file was read
 			}
 			errs = append(errs, r.at("id").as("row.id").wrong("rule %q is already in %s; give this one another id", r.ID,
 				first))
@@ -532,8 +531,8 @@ func (b *Bundle) checkRuleIDs() error {
 	return errors.Join(errs...)
 }
 
-// LayerOf returns the layer for which a folder is written, by the root in its
-// manifest; without a manifest it is a user's.
+// LayerOf returns the layer of a folder, from the root in its manifest; without a
+// manifest it is the user layer.
 func LayerOf(fsys fs.FS) (string, error) {
 	raw, err := fs.ReadFile(fsys, manifestFile)
 	if errors.Is(err, fs.ErrNotExist) {

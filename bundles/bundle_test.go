@@ -209,7 +209,7 @@ func TestLoadRefusesWhatIsNoFile(t *testing.T) {
 	fsys := folder("settings.yaml", "{}")
 	fsys["access/team.yaml"] = &fstest.MapFile{Mode: fs.ModeNamedPipe}
 	_, err := Load(fsys, Project)
-	checkErrors(t, "pipe", err, "access/team.yaml is not a plain file; replace it with a text file")
+	checkErrors(t, "pipe", err, "access/team.yaml is not a regular file; replace it with a text file")
 }
 
 // A list under a name that nothing reads holds nobody up. A person should know.

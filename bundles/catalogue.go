@@ -24,7 +24,7 @@ type Entry struct {
 	Tags        []string `json:"tags,omitempty"`
 	Layer       string   `json:"layer"`
 	Overridable []string `json:"overridable,omitempty"` // layers that may make exceptions
-	Enforcement string   `json:"enforcement"`           // how far it goes: off, observe, warn, enforce
+	Enforcement string   `json:"enforcement"`           // off, observe, warn or enforce
 	File        string   `json:"file"`
 	Line        int      `json:"line"`
 }
@@ -32,8 +32,8 @@ type Entry struct {
 // Off is the Enforcement of a rule that the settings disable.
 const Off = "off"
 
-// Catalogue lists the rules of all layers by family and id, with what the
-// settings make of each.
+// Catalogue lists the rules of all layers by family and id, with their effective
+// enforcement.
 func (e *Effective) Catalogue() []Entry {
 	var all []Entry
 	for _, l := range e.Layers {
@@ -52,7 +52,7 @@ func (e *Effective) Catalogue() []Entry {
 	return all
 }
 
-// familyOf is git of rules/git/git.yaml, and shop of rules/shop.yaml.
+// familyOf returns git for rules/git/git.yaml, and shop for rules/shop.yaml.
 func familyOf(file string) string {
 	dir := path.Base(path.Dir(file))
 	if path.Dir(file) == "rules" {
@@ -88,7 +88,7 @@ func (e *Effective) enforcement(layer string, r Rule) string {
 	return Enforcements()[mildest]
 }
 
-// switchedOff reports whether the settings leave a base rule out.
+// switchedOff reports whether the settings disable a base rule.
 func switchedOff(rules map[string]any, r Rule) bool {
 	disabled, _ := rules["disabled"].([]any)
 	if slices.Contains(disabled, any(r.ID)) {
@@ -113,8 +113,8 @@ missed.
 
 A rule that blocks names the harm of the call: loss (something is lost for good), secret (a
 secret, or other data, is disclosed), code (code of unknown origin runs), guard (reviewer itself,
-or another guard of the machine, is affected), place (a place or service that is off limits), policy
-(forbidden by an organisation or a user), limit (too many before it), repeat (another attempt at
+or another safeguard of the machine, is affected), place (a place or service that is off limits), policy
+(forbidden by an organisation or a user), limit (a limit on the number of calls is exceeded), repeat (another attempt at
 what was denied).
 
 A rule that is overridable can be lifted by an exception in the layers that it names. The tag
@@ -138,7 +138,7 @@ func RulesDoc(list []Entry) string {
 	return b.String()
 }
 
-// markdown is a paragraph about the rule, and a list of what else there is to say.
+// markdown returns a paragraph about the rule, and a list of its other properties.
 func (r Entry) markdown() string {
 	does := r.Decision
 	if does == "" {
@@ -163,8 +163,7 @@ func (r Entry) markdown() string {
 	return text
 }
 
-// plainText keeps a text on one line, and its signs from being taken for
-// Markdown's.
+// plainText returns a text on one line, with Markdown's characters escaped.
 func plainText(s string) string {
 	return strings.NewReplacer("<", `\<`, "*", `\*`, "_", `\_`).Replace(strings.Join(strings.Fields(s), " "))
 }

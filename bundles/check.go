@@ -90,7 +90,7 @@ func (e *Effective) Broken() []string {
 	return ids
 }
 
-// Vocabulary is what the words of the policy are.
+// Vocabulary returns the words of the policy.
 func (e *Effective) Vocabulary() engine.Vocabulary {
 	var v engine.Vocabulary
 	for _, w := range e.View.Windows {
@@ -220,7 +220,7 @@ func (r Rule) mayNotRun() string {
 	return ""
 }
 
-// never reports why no event meets all lists of a match; empty: one can.
+// never reports why no event can meet all lists of a match; empty: one can.
 func (m RuleMatch) never() string {
 	given := func(signal string) bool { return !slices.Contains(engine.LegacySignals(), signal) }
 	if len(m.Signals) > 0 && !slices.ContainsFunc(m.Signals, given) {
@@ -246,8 +246,8 @@ func (m RuleMatch) never() string {
 	return ""
 }
 
-// check finds what an access rule before another keeps from ever speaking, and
-// what lapses into being allowed.
+// check finds access rules that an earlier one shadows, and restrictions that lapse
+// into being allowed.
 func (l AccessList) check(layer *Bundle) []*engine.Problem {
 	var list []*engine.Problem
 	for i, r := range l.Rules {
@@ -265,7 +265,7 @@ func (l AccessList) check(layer *Bundle) []*engine.Problem {
 	return list
 }
 
-// checkNamed finds rules that settings name, and that are not.
+// checkNamed finds unknown rules in settings.
 func (e *Effective) checkNamed() []*engine.Problem {
 	var list []*engine.Problem
 	rows, all := map[string]bool{}, map[string]bool{} // id -> always holds
@@ -305,8 +305,8 @@ func (e *Effective) checkNamed() []*engine.Problem {
 	return list
 }
 
-// namedPatterns finds patterns that a layer's settings name, and that are not or
-// have nothing to set.
+// namedPatterns finds patterns in a layer's settings that are unknown or have nothing
+// to set.
 func (b *Bundle) namedPatterns(settings map[string]any, patterns map[string]Rule) []*engine.Problem {
 	var list []*engine.Problem
 	unknown := func(setting, id string) {
@@ -333,8 +333,8 @@ func (b *Bundle) namedPatterns(settings map[string]any, patterns map[string]Rule
 	return append(list, b.namedTogether(settings, patterns)...)
 }
 
-// namedTogether finds patterns of composites that are not. A policy that has no pattern
-// at all measures nothing, and its composites multiply nothing.
+// namedTogether finds unknown patterns in composites. In a policy without patterns,
+// composites have no effect.
 func (b *Bundle) namedTogether(settings map[string]any, patterns map[string]Rule) []*engine.Problem {
 	const setting = "patterns.composites"
 	if len(patterns) == 0 {
@@ -405,7 +405,7 @@ func (b *Bundle) CheckManifest() []*engine.Problem {
 		} `json:"metadata"`
 	}
 	if len(raw) == 0 || json.Unmarshal(raw, &given) != nil {
-		return nil // which is said about the file
+		return nil // which is reported for the file
 	}
 	whole := Manifest{Metadata: ManifestMetadata{Name: "a", Version: "1.0.0", Sequence: 1}}
 	d := given.Metadata

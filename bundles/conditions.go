@@ -11,10 +11,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Rule is one row of a bundle's rules: when it applies, and what it answers
-// then. A row without a decision is only a finding, for other rules to use; one
-// without any of match, when and measure describes a rule that is written in
-// Rego.
+// Rule is one row of a bundle's rules: when it applies, and what it decides then. A
+// row without a decision is only a finding, for other rules to use; one without any of
+// match, when and measure describes a rule that is written in Rego.
 //
 //	id: git.push_protected
 //	title: Force push to a protected branch
@@ -172,8 +171,7 @@ func ParseConditions(file string, data []byte) ([]Rule, error) {
 	return rows, nil
 }
 
-// parseConditions returns the rows that can be read also where others cannot,
-// and the ids of those.
+// parseConditions returns the readable rows, and the ids of the others.
 func parseConditions(file string, data []byte) (rows []Rule, broken []string, err error) {
 	p := &ruleParser{rowParser: rowParser{file: file, seen: map[string]int{}}}
 	err = p.parse(data, p.document)
@@ -216,14 +214,14 @@ func (p *ruleParser) row(n *yaml.Node) {
 
 var placeholder = engine.Regexp(`\{([^{}]*)\}`)
 
-// maxHysteresis is how many actions a pattern can be kept quiet.
+// maxHysteresis is the maximum of hysteresis.
 const maxHysteresis = 1000
 
 // Pattern reports whether the row measures how a run goes, and follows the
 // settings of patterns.
 func (r Rule) Pattern() bool { return strings.HasPrefix(r.file, "patterns/") }
 
-// validate reports what is wrong with a row whose keys and types are right.
+// validate reports problems of a row whose keys and types are correct.
 func (p *ruleParser) validate(r Rule, row *yaml.Node, nodes map[string]*yaml.Node) {
 	at := func(key string) *yaml.Node { return cmp.Or(nodes[key], row) }
 	if line, twice := p.seen[r.ID]; twice {
@@ -239,7 +237,7 @@ func (p *ruleParser) validate(r Rule, row *yaml.Node, nodes map[string]*yaml.Nod
 	p.validateCondition(r, at)
 }
 
-// template reports fields that a message cannot name.
+// template reports placeholders that a message cannot use.
 func (p *rowParser) template(n *yaml.Node, message string) {
 	for _, m := range placeholder().FindAllStringSubmatch(message, -1) {
 		if !slices.Contains(MessageFields(), m[1]) {

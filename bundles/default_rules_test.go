@@ -27,7 +27,7 @@ func TestDefaultRulesAreComplete(t *testing.T) {
 	}
 	for _, r := range rules {
 		if r.Decision == "" {
-			continue // a finding, which others speak about
+			continue // a finding that other rules use
 		}
 		for what, text := range map[string]string{"title": r.Title, "severity": r.Severity, "message": r.Message, "remediation": r.Remediation} {
 			if text == "" {

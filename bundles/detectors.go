@@ -89,10 +89,10 @@ func (d Detector) ExamplePlace(i int) string {
 	return d.file + ":" + strconv.Itoa(d.matches[i])
 }
 
-// ParseDetectors reads the detectors of one file: YAML documents, each a
-// detector or a list of them. It is strict: whatever is not understood is an
-// error, and all errors are returned together, each as file:line: what is wrong
-// and what was expected. Patterns are checked by whoever compiles them.
+// ParseDetectors reads the detectors of one file: YAML documents, each a detector or a
+// list of them. It is strict: whatever is not understood is an error, and all errors
+// are returned together, each as file:line: what is wrong and what was expected.
+// Patterns are checked when they are compiled.
 func ParseDetectors(file string, data []byte) ([]Detector, error) {
 	p := &rowParser{file: file, seen: map[string]int{}}
 	var list []Detector
@@ -111,7 +111,7 @@ func ParseDetectors(file string, data []byte) ([]Detector, error) {
 	return list, nil
 }
 
-// detector reads a row. What it returns counts only if nothing is wrong.
+// detector reads a row. Its result is valid only if there are no errors.
 func (p *rowParser) detector(n *yaml.Node) Detector {
 	d := Detector{file: p.file, line: n.Line}
 	before := len(p.problems)
@@ -178,8 +178,8 @@ func (e *Effective) Detectors() []Detector {
 	return all
 }
 
-// joinDetectors puts the titles of a layer's detectors below its root, and
-// refuses an id that a layer before it has.
+// joinDetectors adds the titles of a layer's detectors below its root, and refuses an
+// id of an earlier layer.
 func (l *Bundle) joinDetectors(at map[string]any, owner map[string]string) error {
 	titles := map[string]any{}
 	var errs []error
@@ -201,7 +201,7 @@ func (l *Bundle) joinDetectors(at map[string]any, owner map[string]string) error
 // DetectorsKey is where a layer's data holds the titles of its detectors.
 const DetectorsKey = "detectors"
 
-// checkDetected refuses rules that wait for what no detector finds.
+// checkDetected refuses rules with unknown detectors.
 func (e *Effective) checkDetected() error {
 	var known []string
 	var errs []error

@@ -23,7 +23,7 @@ type Effective struct {
 	Origin   map[string]string   // settings path -> layer of its last change, for those that are not base's
 	Sources  map[string][]string // settings path -> layers whose values are in it, for the same
 	View     engine.View         // how much of the history policy sees
-	Redact   []string            // kinds of personal data that facts are to be without
+	Redact   []string            // kinds of personal data to mask
 	Digest   string              // over the ordered (layer, digest) pairs and Config
 	Config   string              // of the merged settings
 }
@@ -159,8 +159,8 @@ func (e *Effective) EffectiveRules() []Rule {
 	return all
 }
 
-// looksAt reports whether a list of patterns has one, or all. Earlier policies have
-// no list.
+// looksAt reports whether a list of patterns contains an id, or all. Earlier policies
+// have no list.
 func looksAt(enabled []any, id string) bool {
 	return enabled == nil || slices.Contains(enabled, any("*")) || slices.Contains(enabled, any(id))
 }
@@ -230,7 +230,7 @@ func (e *Effective) join(settings map[string]any) error {
 		for _, r := range l.Rules {
 			other, taken := owner[r.ID]
 			if taken && other == l.Layer {
-				continue // said where the layer was read
+				continue // reported where the layer was read
 			}
 			if taken {
 				errs = append(errs,
@@ -279,8 +279,8 @@ const CatalogueKey = "catalog"
 // package.
 const AccessKey = "access_lists"
 
-// joinAccess puts a layer's access lists below its root. Findings of their
-// rules must not be taken for those of others.
+// joinAccess puts a layer's access lists below its root. Their findings must not
+// collide with those of other rules.
 func (l *Bundle) joinAccess(at map[string]any, owner map[string]string) error {
 	lists := map[string]any{}
 	var errs []error
@@ -303,7 +303,7 @@ func (l *Bundle) joinAccess(at map[string]any, owner map[string]string) error {
 	return errors.Join(errs...)
 }
 
-// OwnData returns what the files of a layer above the base give its Rego to read.
+// OwnData returns the data of a layer above the base.
 func (b *Bundle) OwnData() map[string]any {
 	if p, ok := b.Data["policies"].(map[string]any); ok {
 		if m, ok := p[b.Layer].(map[string]any); ok {
@@ -313,7 +313,8 @@ func (b *Bundle) OwnData() map[string]any {
 	return map[string]any{}
 }
 
-// row is what policy sees of a rule: everything but its condition and examples.
+// row is the form of a rule that policy sees: everything but its condition and
+// examples.
 func (r Rule) row() (map[string]any, error) {
 	row := map[string]any{"id": r.ID, "tags": orEmpty(r.Tags), "overridable": orEmpty(r.Overridable), "always": r.Always}
 	for k, v := range map[string]string{
@@ -341,8 +342,8 @@ func orEmpty(s []string) []string {
 	return s
 }
 
-// parseView reads which stretches of history a policy sees, and how many earlier
-// actions one by one. Throttling counts over a window of its own.
+// parseView reads the windows of history that a policy sees, and the number of single
+// earlier actions. Throttling has its own window.
 func parseView(settings map[string]any) (engine.View, error) {
 	windows, err := parseWindows(settings["windows"])
 	interventions, _ := settings["interventions"].(map[string]any)

@@ -31,9 +31,8 @@ func (e *Effective) RowLayers() []rows.Layer {
 	return append(list, e.settingWords())
 }
 
-// baseRows are the rows of a base layer. In place of a folder that it does not
-// have, the built-in one counts: a policy that was written before there were
-// rows of a kind does not mean that nothing is known.
+// baseRows are the rows of a base layer. If a folder is missing, the built-in one
+// applies, because the policy may be older than that kind of rows.
 func baseRows(own map[string][]byte) map[string][]byte {
 	files := maps.Clone(own)
 	if files == nil {
@@ -55,8 +54,8 @@ func baseRows(own map[string][]byte) map[string][]byte {
 	return files
 }
 
-// settingWords are the lists of the settings by which operations are read, after
-// all layers: a word in them counts for the rules and for what is found of a call.
+// settingWords returns the lists of settings that are also used to interpret
+// operations, after merging all layers.
 func (e *Effective) settingWords() rows.Layer {
 	lists := map[string][]string{}
 	settings, _ := e.Data["reviewer"].(map[string]any)
@@ -87,7 +86,7 @@ var BuiltInRows = sync.OnceValue(func() *rows.Set { return shippedRows(append(ro
 func shippedRows(folders ...string) *rows.Set {
 	files := map[string][]byte{}
 	for _, folder := range folders {
-		names, _ := fs.Glob(DefaultFS(), folder+"*.yaml") // the files are embedded: nothing goes wrong here
+		names, _ := fs.Glob(DefaultFS(), folder+"*.yaml") // the files are embedded: this cannot fail
 		for _, name := range names {
 			files[name], _ = fs.ReadFile(DefaultFS(), name)
 		}
@@ -95,7 +94,7 @@ func shippedRows(folders ...string) *rows.Set {
 	return rows.New([]rows.Layer{{Name: Base, Files: files}})
 }
 
-// adds reports whether a layer's rows may only add to facts.
+// adds reports whether a layer's rows may only add facts.
 func adds(layer string) bool { return layer == User || layer == Project }
 
 // checkRows reports every problem in a layer's rows.
@@ -112,7 +111,7 @@ func (b *Bundle) checkRows() error {
 	return errors.Join(c.errors...)
 }
 
-// rowCheck goes through the rows of a layer.
+// rowCheck checks the rows of a layer.
 type rowCheck struct {
 	folder string
 	p      *rowParser
@@ -123,8 +122,8 @@ type rowCheck struct {
 	errors []error
 }
 
-// file checks one file: it is YAML, its blocks are what YAML reads there, and
-// each row is right.
+// file checks one file: it must be YAML, its blocks must be what YAML reads there, and
+// each row must be valid.
 func (c *rowCheck) file(name string, content []byte) {
 	root, err := parseYAML(name, content)
 	if err != nil {
@@ -179,7 +178,7 @@ func (c *rowCheck) named(key *yaml.Node) {
 			name += " converted" // another row of the same program may be above it
 		}
 		if c.p.file == rows.ChecksFile {
-			name += " checks" // what else is known about it is in another file
+			name += " checks" // its other row is in another file
 		}
 		if c.p.file == rows.RevealsFile {
 			name += " reveals"
@@ -197,7 +196,7 @@ func programName(name string) bool {
 	return !strings.ContainsFunc(strings.TrimSuffix(name, "*"), strange) && name != "*"
 }
 
-// row reads one row, and has check say what its form does not show.
+// row reads one row, and calls check for the rest.
 func row[T any](c *rowCheck, key, n *yaml.Node, check func(names string, row T, n *yaml.Node)) {
 	if n.Kind == yaml.MappingNode && len(n.Content) == 0 {
 		return // the name alone
@@ -215,7 +214,7 @@ func row[T any](c *rowCheck, key, n *yaml.Node, check func(names string, row T, 
 	check(key.Value, read, n)
 }
 
-// program checks what the form of a row does not show.
+// program checks a row beyond its form.
 func (c *rowCheck) program(names string, row rows.Program, n *yaml.Node) {
 	nodes := RowValues(n)
 	c.checks(row, nodes, n)
@@ -309,7 +308,7 @@ func (c *rowCheck) oneCase(names string, one rows.Case, n *yaml.Node) {
 	}
 }
 
-// selecting are the steps whose value says which words they concern.
+// selecting are the steps whose value selects words.
 const selecting = "read write delete fetch send listen install meant code script run aims takes seeks"
 
 func (c *rowCheck) step(names string, s rows.Step, n *yaml.Node) {
@@ -353,7 +352,7 @@ func (c *rowCheck) selector(n *yaml.Node, text string) {
 	}
 }
 
-// hop checks how a program takes code to another place.
+// hop checks how a program runs code elsewhere.
 func (c *rowCheck) hop(h rows.Hop, n *yaml.Node) {
 	nodes := RowValues(n)
 	for key, options := range map[string]string{"values": h.Values, "name": h.Name, "code": h.Code} {
@@ -367,7 +366,7 @@ func (c *rowCheck) hop(h rows.Hop, n *yaml.Node) {
 	}
 }
 
-// readAs notes that a program, or its operands, are read as another one's.
+// readAs notes that a program, or its operands, are interpreted as another one's.
 func (c *rowCheck) readAs(n *yaml.Node, key, names, other string) {
 	for _, name := range strings.Fields(names) {
 		c.as[name] = other
@@ -380,7 +379,7 @@ func (c *rowCheck) readAs(n *yaml.Node, key, names, other string) {
 	}
 }
 
-// onlyAdds refuses what takes facts away in a layer that may only add some.
+// onlyAdds refuses keys that remove facts, in a layer that may only add some.
 func (c *rowCheck) onlyAdds(row rows.Program, nodes map[string]*yaml.Node, n *yaml.Node) {
 	taken := map[string]bool{"reads_only": row.ReadsOnly, "dry_run": row.DryRun != "", "usage": row.Usage != "",
 		"go": row.Go != "", "replace": row.Replace, "kind": row.Kind != "", "like": row.Like != "", "checks": row.Checks != ""}

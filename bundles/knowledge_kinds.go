@@ -53,7 +53,7 @@ func (c *rowCheck) class(name string, row rows.Paths, n *yaml.Node) {
 	}
 }
 
-// nested checks an entry of a row, which says no more than which paths it means.
+// nested checks an entry of a row, which may only select paths.
 func (c *rowCheck) nested(entry rows.Paths, n *yaml.Node, key string) {
 	inner := entry.Except
 	if key == "also" {
@@ -112,8 +112,7 @@ func pathName(key, name string) string {
 	return ""
 }
 
-// checks checks what a row says about checking, and that a row next to the others of a
-// program says no more.
+// checks checks the key checks, and that a row in checks.yaml has no other keys.
 func (c *rowCheck) checks(row rows.Program, nodes map[string]*yaml.Node, n *yaml.Node) {
 	seen := map[string]bool{}
 	for _, word := range strings.Fields(row.Checks) {
@@ -135,8 +134,8 @@ func (c *rowCheck) checks(row rows.Program, nodes map[string]*yaml.Node, n *yaml
 	}
 }
 
-// reveals checks that a row about what shows secrets says nothing else: it is
-// next to the others of a program, and what they say about a call stays.
+// reveals checks that a row in reveals.yaml has no other keys, since it applies in
+// addition to the program's other row.
 func (c *rowCheck) reveals(nodes map[string]*yaml.Node) {
 	if c.p.file != rows.RevealsFile {
 		return
@@ -183,7 +182,7 @@ func (c *rowCheck) tool(names string, row rows.Tool, n *yaml.Node) {
 	}
 }
 
-// arguments checks what a row says about arguments: NAME ROLE, or NAME ROLE required.
+// arguments checks the entries of args: NAME ROLE, or NAME ROLE required.
 func (c *rowCheck) arguments(args []string, n *yaml.Node) {
 	seen := map[string]bool{}
 	for i, text := range args {
@@ -230,7 +229,7 @@ func (c *rowCheck) toolStep(names string, s rows.Step, n *yaml.Node) {
 	c.step(names, s, n)
 }
 
-// named stands for a list of arguments where the words of a call are selected.
+// named is used instead of a selector for a list of arguments.
 func named(list string) string {
 	if list == "" {
 		return ""
@@ -238,7 +237,7 @@ func named(list string) string {
 	return rows.SelectUnknown
 }
 
-// onlyAddsTool refuses what takes facts away in a layer that may only add some.
+// onlyAddsTool refuses keys that remove facts, in a layer that may only add some.
 func (c *rowCheck) onlyAddsTool(row rows.Tool, nodes map[string]*yaml.Node) {
 	taken := map[string]bool{"action": row.Action != "", "type": row.Type != "", "resource": row.Resource != "",
 		"contents": row.Contents != "", "waits": row.Waits != "", "watches": row.Watches, "plan": row.Plan != nil, "go": row.Go != "", "replace": row.Replace}
@@ -269,14 +268,14 @@ func (c *rowCheck) wordList(names string, list rows.WordList, n *yaml.Node) {
 	}
 }
 
-// listNamed checks that there is a list, and that the layer may add these words.
+// listNamed checks that a list exists, and that the layer may add these words.
 func (c *rowCheck) listNamed(name string, words []string, n *yaml.Node) {
 	known := shippedWords()
 	section, key, _ := strings.Cut(name, ".")
 	switch {
 	case slices.Contains(rows.SettingLists(), name):
 		c.p.wrong(n, "%s is a setting, which rules also use; write %s: {%s: [...]} into settings.yaml", name, section, key)
-	case c.layer == Base: // it says which lists there are
+	case c.layer == Base: // the base layer defines the lists
 	case !slices.Contains(known.Lists(), name):
 		c.p.wrong(n, "unknown list of words %s", engine.Suggest(name, known.Lists()))
 	case c.adds && known.Loosens(name):
@@ -290,7 +289,7 @@ func (c *rowCheck) listNamed(name string, words []string, n *yaml.Node) {
 	}
 }
 
-// token checks what secrets of a kind look like.
+// token checks the description of a kind of secret.
 func (c *rowCheck) token(names string, row rows.Token, n *yaml.Node) {
 	for _, name := range strings.Fields(names) {
 		if !rows.TokenKind(name) {
@@ -322,8 +321,8 @@ func (c *rowCheck) specimens(n *yaml.Node, texts []string) {
 	}
 }
 
-// forms refuses forms that cannot be read, that occur twice, and in a layer
-// that only adds those that could hide something.
+// forms refuses forms that cannot be read, that occur twice, and, in a layer that can
+// only add, forms that could hide something.
 func (c *rowCheck) forms(n *yaml.Node, forms []string, parse func(string) (rows.Form, error)) {
 	for i, text := range forms {
 		form, err := parse(text)

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// manifestFile is where a bundle says what it is.
+// manifestFile is the name of the file that describes a bundle.
 const manifestFile = ".manifest"
 
 // Manifest is the content of .manifest, in OPA's form.
@@ -31,7 +31,7 @@ type Manifest struct {
 	Metadata ManifestMetadata `json:"metadata"`     // who made the bundle, and what it needs
 }
 
-// ManifestMetadata is what OPA keeps, and leaves to others to read.
+// ManifestMetadata is the part of the manifest that OPA keeps but does not use.
 type ManifestMetadata struct {
 	Name     string         `json:"name"`              // name of the bundle: lower-case words joined by . _ - /
 	Version  string         `json:"version"`           // semantic version of the release
@@ -52,7 +52,7 @@ type ManifestMetadata struct {
 // Built reports whether the bundle was read from an archive that Pack made.
 func (m *Manifest) Built() bool { return m.Metadata.Written != "" }
 
-// released is a manifest completed for an archive.
+// released returns a manifest completed for an archive.
 func (m Manifest) released(r Release, written []byte) Manifest {
 	m.Rego = 1
 	m.Revision = cmp.Or(r.Revision, m.Revision)
@@ -68,17 +68,16 @@ func (m Manifest) released(r Release, written []byte) Manifest {
 	return m
 }
 
-// releaseName is what a name may be: also a part of a reference to a registry.
+// releaseName is the form of a name, which is also part of a registry reference.
 var releaseName = engine.Regexp(`^[a-z0-9]+([._-][a-z0-9]+)*(/[a-z0-9]+([._-][a-z0-9]+)*)*$`)
 
-// Bounds of what a release is called.
+// Limits of a release's name and revision.
 const (
 	maxReleaseName = 128 // bytes
 	maxRevision    = 256 // bytes
 )
 
-// releasable reports what a manifest lacks to be a release's; all of it at
-// once.
+// releasable reports everything that a manifest lacks for a release.
 func (m *Manifest) releasable() error {
 	d, at := m.Metadata, inFile(manifestFile)
 	var errs []error
@@ -117,8 +116,7 @@ func IsVersion(v string) bool {
 	return semver.IsValid(full) && semver.Canonical(full)+semver.Build(full) == full
 }
 
-// created is the time of a release's files; the beginning of time where the
-// manifest says none.
+// created returns the time of a release's files; the epoch if the manifest has none.
 func (m *Manifest) created() time.Time {
 	t, err := time.Parse(time.RFC3339, m.Metadata.Created)
 	if err != nil {
@@ -127,8 +125,8 @@ func (m *Manifest) created() time.Time {
 	return t
 }
 
-// unpacked takes from a built bundle's files what only an archive has: the
-// manifest is the one that was written, and what is there for OPA alone is gone.
+// unpacked removes the parts of a built bundle that only an archive has: it restores
+// the written manifest and drops files that are only for OPA.
 func (b *Bundle) unpacked() error {
 	written := []byte(b.Manifest.Metadata.Written)
 	m, err := decodeManifest(written)
@@ -151,7 +149,7 @@ func (b *Bundle) unpacked() error {
 	return nil
 }
 
-// differs reports what of a built manifest no release may change.
+// differs reports the fields of a built manifest that a release must not change.
 func (m *Manifest) differs(written Manifest) string {
 	switch w := written.Metadata; {
 	case written.Built() || w.Capabilities != "" || w.TestsSkipped:
@@ -180,13 +178,14 @@ func ReleaseLayer(fsys fs.FS) (string, error) {
 	return LayerOf(fsys)
 }
 
-// noManifest reports what the least is that a release's manifest says.
+// noManifest describes the minimal manifest of a release.
 func noManifest(root, or string) error {
 	return inFile(manifestFile).wrong(`is missing; write one such as {"roots": [%q], "rego_version": 1, `+
 		`"metadata": {"name": "acme/agents", "version": "1.0.0", "sequence": 1}}%s`, root, or)
 }
 
-// What a manifest can make of the warnings of `policy check` with a code.
+// The severities that a manifest can give to the warnings of `policy check` with a
+// code.
 const (
 	LintOff     = "off" // not reported, but counted
 	LintWarning = "warning"
@@ -196,7 +195,7 @@ const (
 // LintSeverities lists them.
 func LintSeverities() []string { return []string{LintOff, LintWarning, LintError} }
 
-// ManifestPlace returns where a key is written in the manifest; 0: nowhere.
+// ManifestPlace returns the offset of a key in the manifest; 0: not found.
 func (b *Bundle) ManifestPlace(key string) (line, col int) {
 	raw := b.Files[manifestFile]
 	quoted, err := json.Marshal(key)
@@ -217,7 +216,7 @@ func (b *Bundle) manifestSpot(key string) position {
 	return at
 }
 
-// jsonHint says what to do about the commonest mistakes in JSON; empty: it is another.
+// jsonHint returns a hint for the commonest mistakes in JSON; empty for others.
 func jsonHint(rest []byte) string {
 	comma, closed := bytes.CutPrefix(rest, []byte(","))
 	comma = bytes.TrimSpace(comma)

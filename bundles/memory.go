@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// Memory is a tree of files by their names, as fs.FS spells them. A folder is
-// there as long as a file is in it.
+// Memory is a tree of files by their names, as fs.FS spells them. A folder exists as
+// long as it contains a file.
 type Memory map[string][]byte
 
-// Check rejects a name that is both a file and a folder: which of the two
-// counts would depend on the reader.
+// Check rejects a name that is both a file and a folder: readers would differ in which
+// of the two counts.
 func (m Memory) Check() error {
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
@@ -42,7 +42,7 @@ func (m Memory) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
-// below lists what is right in a folder, by name.
+// below lists the entries directly in a folder, by name.
 func (m Memory) below(folder string) []fs.DirEntry {
 	prefix := folder + "/"
 	if folder == "." {
@@ -97,7 +97,7 @@ func (e entry) Info() (fs.FileInfo, error) { return e, nil }
 // Type is that of the mode.
 func (e entry) Type() fs.FileMode { return e.Mode().Type() }
 
-// Mode is that of what nobody can write.
+// Mode returns a read-only mode.
 func (e entry) Mode() fs.FileMode {
 	if e.folder {
 		return fs.ModeDir | 0o555

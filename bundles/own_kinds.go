@@ -12,7 +12,7 @@ import (
 // ownKindsKey is the setting in which an organisation defines kinds of intervention.
 const ownKindsKey = "interventions.kinds"
 
-// mergeOrganisation is how settings are merged that only the organisation has.
+// mergeOrganisation is the x-merge of settings that only the organisation may set.
 const mergeOrganisation = "organisation"
 
 // OwnKinds lists the kinds of intervention that a layer defines, by name. Using them
@@ -47,8 +47,8 @@ func objectAt(doc map[string]any, keys ...string) map[string]any {
 	return doc
 }
 
-// baseHasNoKinds refuses a base layer that defines kinds: who may is asked of the
-// organisation's layer only.
+// baseHasNoKinds refuses a base layer that defines kinds: only the organisation's
+// layer is checked for that right.
 func baseHasNoKinds(b *Bundle, settings map[string]any) error {
 	if len(ownKindsOf(settings)) == 0 {
 		return nil
@@ -96,11 +96,11 @@ func (m *merger) namedKinds(path string, names []any, known []string) {
 	}
 }
 
-// fullPath is how an absolute path begins, on any system: a policy is checked on
-// another machine than the one where it is used.
+// fullPath matches an absolute path of any system: a policy may be checked on a
+// different machine from the one on which it is used.
 var fullPath = engine.Regexp(`^(/|[A-Za-z]:[\\/]|\\\\)`)
 
-// wrongKind says what is wrong with a kind's definition; empty: nothing.
+// wrongKind reports a problem of a kind's definition; empty: none.
 func wrongKind(name string, kind map[string]any) string {
 	var ways []string
 	for _, key := range []string{"webhook", "webhook_file", "webhook_env", "command"} {

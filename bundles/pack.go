@@ -26,7 +26,7 @@ type Release struct {
 	Revision     string
 	Created      string // RFC 3339, UTC; the files of the archive are of this time
 	Capabilities string // SHA-256 of the Rego that it was checked with, in hex
-	Engine       int    // least version that it needs, where the manifest says none
+	Engine       int    // minimum version, if the manifest has none
 	TestsSkipped bool
 }
 
@@ -34,7 +34,7 @@ type Release struct {
 type Packed struct {
 	Bytes    []byte
 	Sum      ArchiveSum
-	Manifest Manifest // as it is in the archive
+	Manifest Manifest // as in the archive
 	Files    int
 }
 
@@ -43,10 +43,10 @@ type Packed struct {
 // give the same bytes, on every machine and at any time (with this program:
 // another release may compress differently).
 //
-// The digest covers the manifest as it was written. What a release adds is not
-// policy: two releases of the same rules have the same digest, a decision can be
-// found under either, and the archive's own SHA-256, which is what gets signed,
-// covers all of it. So the manifest in the archive holds the one that was written.
+// The digest covers the manifest as it was written. What a release adds is not policy:
+// two releases of the same rules have the same digest, a decision can be found under
+// either, and the archive's own SHA-256, which is what gets signed, covers all of it.
+// So the manifest in the archive contains the one that was written.
 //
 // Next to the files that count, the archive has the rows of rules, access lists
 // and detectors as data, where only OPA reads them: without them it would run
@@ -67,8 +67,8 @@ func Pack(b *Bundle, r Release) (*Packed, error) {
 	return &Packed{Bytes: raw, Sum: sumOf(raw), Manifest: m, Files: len(files)}, readsBack(raw, b)
 }
 
-// Released returns the manifest as it will be in the archive. The error names all
-// that it lacks.
+// Released returns the manifest as it will be in the archive. The error lists
+// everything that it lacks.
 func (b *Bundle) Released(r Release) (Manifest, error) {
 	written, there := b.Files[manifestFile]
 	if !there {
@@ -111,8 +111,7 @@ func distinctNames(files map[string][]byte) error {
 	return nil
 }
 
-// compress makes an archive in which nothing is of this machine, this person or
-// this day.
+// compress makes an archive that does not depend on the machine, the user or the date.
 func compress(files map[string][]byte, when time.Time) ([]byte, error) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
@@ -133,8 +132,8 @@ func compress(files map[string][]byte, when time.Time) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// readsBack proves that an archive is what it was made of, for who reads it: also
-// that it keeps within the bounds.
+// readsBack verifies that reading an archive gives the original policy, and that it is
+// within the limits.
 func readsBack(raw []byte, b *Bundle) error {
 	a, err := OpenArchive(bytes.NewReader(raw))
 	if err != nil {
@@ -173,7 +172,7 @@ func sizeLimit(name string) int64 {
 	return maxFile
 }
 
-// derived makes these files. A key that no row is below has none.
+// derived makes these files. A key without rows has none.
 func (b *Bundle) derived() (map[string][]byte, error) {
 	data, err := b.rows()
 	if err != nil {
@@ -192,7 +191,7 @@ func (b *Bundle) derived() (map[string][]byte, error) {
 	return files, nil
 }
 
-// rows is what Rego sees of a layer's rows.
+// rows returns the form of a layer's rows that Rego sees.
 func (b *Bundle) rows() (map[string]any, error) {
 	catalogue, data := map[string]any{}, map[string]any{}
 	var errs []error
@@ -205,9 +204,9 @@ func (b *Bundle) rows() (map[string]any, error) {
 	return data, errors.Join(errs...)
 }
 
-// CheckRepeated reports whether an archive tells OPA the same rows of rules,
-// access lists and detectors as it tells reviewer. A bundle that is not an
-// archive's has nothing to compare.
+// CheckRepeated checks that an archive has the same rows of rules, access lists and
+// detectors for OPA as for reviewer. A bundle that is not an archive's has nothing to
+// compare.
 func (b *Bundle) CheckRepeated() error {
 	if !b.Manifest.Built() {
 		return nil

@@ -463,7 +463,7 @@ func TestResults(t *testing.T) {
 		"failed":    {encoded(func(r *Results) { r.Tests.Failed = 2 }), "the results contain 2 failed tests"},
 		"none":      {encoded(func(r *Results) { r.Tests = TestCounts{} }), "no passed test"},
 		"other":     {encoded(func(r *Results) { r.Archive.SHA256 = "00" }), "the results belong to another archive"},
-		"later":     {encoded(func(r *Results) { r.V = 2 }), "the results are of form 2; this reviewer reads 1"},
+		"later":     {encoded(func(r *Results) { r.V = 2 }), "the results have format version 2; this reviewer reads 1"},
 		"unknown":   {bytes.Replace(encoded(same), []byte(`"name"`), []byte(`"nome"`), 1), `unknown field "nome"`},
 		"twice":     {bytes.Replace(encoded(same), []byte(`"name"`), []byte(`"layer"`), 1), "read results"},
 		"cut short": {encoded(same)[:40], "read results"},

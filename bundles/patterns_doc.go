@@ -75,7 +75,7 @@ func BuiltInPatternsDoc() (string, error) {
 	return PatternsDoc(base.Rules), nil
 }
 
-// PatternsDoc describes those of the rows that are patterns.
+// PatternsDoc describes the rows that are patterns.
 func PatternsDoc(rows []Rule) string {
 	var b strings.Builder
 	b.WriteString(patternsHead)
@@ -93,8 +93,7 @@ func PatternsDoc(rows []Rule) string {
 	return b.String()
 }
 
-// patternMarkdown is a paragraph about the pattern, and a list of what it
-// measures and says.
+// patternMarkdown returns a paragraph about the pattern, and a list of its properties.
 func (r Rule) patternMarkdown() string {
 	text := fmt.Sprintf("\n### `%s`: %s\n\n", r.ID, plainText(r.Title))
 	if r.Decision == "" {
@@ -107,8 +106,8 @@ func (r Rule) patternMarkdown() string {
 	}
 	text += "\n\n"
 	for _, line := range [][2]string{
-		{"looks at", codeText(strings.Join(r.Match.Facts, ", "))}, {"when", codeText(r.When)}, {"measures", codeText(r.Measure)},
-		{"found from", r.steps()}, {"confidence", codeText(r.Confidence)}, {"says", plainText(r.Message)},
+		{"facts", codeText(strings.Join(r.Match.Facts, ", "))}, {"when", codeText(r.When)}, {"measure", codeText(r.Measure)},
+		{"threshold", r.steps()}, {"confidence", codeText(r.Confidence)}, {"message", plainText(r.Message)},
 		{"safer", plainText(r.Remediation)}, {"controls", plainText(strings.Join(r.Tags, ", "))},
 		{"overridable by", strings.Join(r.Overridable, ", ")}, {"see", plainText(strings.Join(r.References, ", "))},
 	} {
@@ -119,7 +118,7 @@ func (r Rule) patternMarkdown() string {
 	return text
 }
 
-// steps says from which number the pattern is found, and what it is worth.
+// steps describes the threshold and levels of a pattern.
 func (r Rule) steps() string {
 	if r.Threshold == nil {
 		return ""
@@ -133,7 +132,7 @@ func (r Rule) steps() string {
 		text += " (" + strings.Join(levels, ", ") + ")"
 	}
 	if r.Fixed {
-		text += ", whatever the sensitivity"
+		text += ", fixed"
 	}
 	if r.Hysteresis != nil {
 		text += ", reported again after " + engine.Counted(*r.Hysteresis, "action", "actions")
@@ -143,7 +142,7 @@ func (r Rule) steps() string {
 
 func shortNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// codeText is an expression on one line, in Markdown.
+// codeText formats an expression on one line, in Markdown.
 func codeText(s string) string {
 	if s = strings.Join(strings.Fields(s), " "); s == "" {
 		return ""

@@ -14,10 +14,10 @@ import (
 type positionedError struct {
 	position
 	what string
-	err  error // what is after it; nil: nothing
+	err  error // the wrapped error; nil: none
 }
 
-// position is where something is written.
+// position is a place in a policy's files.
 type position struct {
 	layer     string // empty: the layer that is being read
 	file      string // empty: the whole layer
@@ -52,14 +52,13 @@ func (s position) in(layer string) position {
 	return s
 }
 
-// as names the kind of problem that is there.
+// as sets the code of the problem.
 func (s position) as(code string) position {
 	s.code = code
 	return s
 }
 
-// kindOf is the code of a problem whose kind was not named: what sort of file it
-// is in says enough.
+// kindOf returns the code of a problem without one, from the kind of its file.
 func kindOf(file, otherwise string) string {
 	switch FileKind(file) {
 	case ManifestFile:
@@ -81,13 +80,13 @@ func (s position) wrong(format string, args ...any) error {
 	return &positionedError{s, err.Error(), errors.Unwrap(err)}
 }
 
-// inFile is a file as a whole.
+// inFile returns the position of a whole file.
 func inFile(file string) position { return position{file: file} }
 
-// nodeAt is where a node of a file is written.
+// nodeAt returns the position of a node.
 func nodeAt(file string, n *yaml.Node) position { return position{"", file, n.Line, n.Column, ""} }
 
-// texts is where the texts of a row are written.
+// texts are the positions of the texts of a row.
 type texts struct {
 	file  string
 	lines map[string]int         // of the row itself (""), and of the text of each key's value
@@ -127,5 +126,5 @@ func (t texts) at(key string) position {
 	return position{"", file, line, col, ""}
 }
 
-// blockKey marks in columns the keys whose text is a block below a |.
+// blockKey marks, in cols, the keys whose text is a | block.
 const blockKey = "|"

@@ -45,7 +45,7 @@ func RowsChecked(layers []*Bundle) []*Bundle {
 	return all
 }
 
-// replaced puts others in the place of the rows of one file.
+// replaced replaces the rows of one file.
 func replaced[T any](list, others []T, ofFile func(T) bool) []T {
 	at := slices.IndexFunc(list, ofFile)
 	if at < 0 {

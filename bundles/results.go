@@ -10,11 +10,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// ResultsSuffix is what the name of an archive's results ends with, after the
-// archive's own name.
+// ResultsSuffix is appended to an archive's name for its results.
 const ResultsSuffix = ".results.json"
 
-// ResultsVersion is that of the document's form.
+// ResultsVersion is the version of the document's format.
 const ResultsVersion = 1
 
 // maxResults bounds a document of results, in bytes; one has about a thousand.
@@ -24,7 +23,7 @@ const maxResults = 1 << 20
 // archive was built: what a signature attests. The same files give the same
 // bytes: it contains no times, and no names of this machine's folders.
 type Results struct {
-	V        int              `json:"v"` // of the form, now 1
+	V        int              `json:"v"` // of the format, now 1
 	Archive  ArchiveSum       `json:"archive"`
 	Policy   string           `json:"policy"` // digest of the files that count (h1:…), as `policy show` has it
 	Layer    string           `json:"layer"`  // of Layers
@@ -34,10 +33,10 @@ type Results struct {
 	Revision string           `json:"revision,omitempty"`
 	Created  string           `json:"created,omitempty"` // RFC 3339, UTC
 	Requires map[string]int   `json:"requires"`          // least numbers of what reads it
-	Skipped  bool             `json:"tests_skipped"`     // no test ran: tests and coverage say nothing
+	Skipped  bool             `json:"tests_skipped"`     // no test ran: tests and coverage are empty
 	Tests    TestCounts       `json:"tests"`
 	Coverage []CoverageOfKind `json:"coverage"`          // in a fixed order; empty: no test ran
-	Warnings int              `json:"warnings"`          // what `policy check` says is worth a look
+	Warnings int              `json:"warnings"`          // warnings of `policy check`
 	Ignored  map[string]int   `json:"ignored,omitempty"` // code -> how many findings of `policy check` were accepted
 	Built    engine.Env       `json:"built_by"`          // what checked and tested it
 
@@ -50,22 +49,22 @@ type ArchiveSum struct {
 	Size   int    `json:"size"`   // bytes
 }
 
-// TestCounts describes how many tests came out how.
+// TestCounts counts tests by result.
 type TestCounts struct {
 	Passed int `json:"passed"`
 	Failed int `json:"failed"`
-	Todo   int `json:"todo"` // known not to hold yet
+	Todo   int `json:"todo"` // known to fail
 	Left   int `json:"left"` // that could not run here, such as cases of another platform
 }
 
-// CoverageOfKind describes how much of one kind of thing the tests reached.
+// CoverageOfKind is the coverage of one kind.
 type CoverageOfKind struct {
 	Kind    string `json:"kind"` // such as "rego lines"
 	Covered int    `json:"covered"`
 	Total   int    `json:"total"`
 }
 
-// TestsText says in a line the result of the tests.
+// TestsText returns the result of the tests on one line.
 func (r *Results) TestsText() string {
 	if r.Skipped {
 		return "skipped"
@@ -82,7 +81,7 @@ func (r *Results) TestsText() string {
 	return text
 }
 
-// IgnoredCount is how many findings of policy check were accepted.
+// IgnoredCount returns the number of accepted findings of policy check.
 func (r *Results) IgnoredCount() int {
 	n := 0
 	for _, of := range r.Ignored {
@@ -94,8 +93,8 @@ func (r *Results) IgnoredCount() int {
 // Encode returns the document's bytes.
 func (r *Results) Encode() ([]byte, error) { return indented(r) }
 
-// ReadResults reads what is next to an archive, which is to be that of these
-// bytes: results of another archive say nothing about it.
+// ReadResults reads the results next to an archive, and checks that they are for this
+// archive.
 func ReadResults(in io.Reader, archive []byte) (*Results, error) {
 	raw, err := io.ReadAll(io.LimitReader(in, maxResults+1))
 	switch {
@@ -119,7 +118,7 @@ func ReadResults(in io.Reader, archive []byte) (*Results, error) {
 func (r *Results) check(archive []byte) error {
 	switch {
 	case r.V != ResultsVersion:
-		return fmt.Errorf("the results are of form %d; this reviewer reads %d", r.V, ResultsVersion)
+		return fmt.Errorf("the results have format version %d; this reviewer reads %d", r.V, ResultsVersion)
 	case r.Archive != sumOf(archive):
 		return errors.New("the results belong to another archive; build it again")
 	case !r.Skipped && r.Tests.Failed > 0:

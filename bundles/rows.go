@@ -24,11 +24,11 @@ type rowParser struct {
 	seen     map[string]int // id -> line
 	problems []error
 	lines    [][]byte
-	above    [][]string // keys of the objects around the one that is read
+	above    [][]string // keys of the enclosing objects
 }
 
-// parse calls take for each document that contains more than comments, and returns
-// all that is wrong with them.
+// parse calls take for each document that contains more than comments, and returns all
+// errors.
 func (p *rowParser) parse(data []byte, take func(*yaml.Node)) error {
 	p.lines = bytes.Split(data, []byte("\n"))
 	d := yaml.NewDecoder(bytes.NewReader(data))
@@ -58,7 +58,7 @@ func (p *rowParser) wrongAs(code string, n *yaml.Node, format string, args ...an
 	p.problems = append(p.problems, nodeAt(p.file, n).in(p.layer).as(code).wrong(format, args...))
 }
 
-// note takes down where the texts of a row's keys are.
+// note records the positions of the texts of a row's keys.
 func (p *rowParser) note(row *yaml.Node) texts {
 	lines, cols := map[string]int{"": row.Line}, map[string]int{"": row.Column}
 	folds := map[string]*foldedText{}
@@ -91,7 +91,7 @@ func (p *rowParser) indent(line int) int {
 	return len(p.lines[line-1]) - len(bytes.TrimLeft(p.lines[line-1], " "))
 }
 
-// RowID is what is where a row has its id; empty: nothing.
+// RowID returns the id of a row; empty: none.
 func RowID(row *yaml.Node) string {
 	if row.Kind != yaml.MappingNode {
 		return ""
@@ -119,8 +119,8 @@ func TextLine(n *yaml.Node) int {
 	return n.Line
 }
 
-// check compares a node with the type that it is to become, and its words with
-// those known, where there are such.
+// check compares a node with its Go type, and its words with the vocabulary, if there
+// is one.
 func (p *rowParser) check(n *yaml.Node, name string, t reflect.Type, known []string) {
 	switch {
 	case n.Kind == yaml.AliasNode:
@@ -276,7 +276,7 @@ func (p *rowParser) list(n *yaml.Node, name string, t reflect.Type, known []stri
 	}
 }
 
-// free accepts any object without aliases and double keys: an event.
+// free accepts any object without aliases and duplicate keys: an event.
 func (p *rowParser) free(n *yaml.Node, name string) {
 	if n.Kind != yaml.MappingNode {
 		p.wrongAs("row.type", n, "%s: expected an event such as {tool: Bash, args: {command: ls}}, got %s", name, kind(n))
@@ -328,8 +328,7 @@ func (p *rowParser) idForm(n *yaml.Node, id string) {
 	}
 }
 
-// patterns reports a * that is elsewhere than at the end, where it would mean
-// itself.
+// patterns reports a * that is not at the end, where it would be literal.
 func (p *rowParser) patterns(n *yaml.Node, name string, patterns []string) {
 	for _, w := range patterns {
 		if strings.Contains(strings.TrimSuffix(w, "*"), "*") {
@@ -338,8 +337,8 @@ func (p *rowParser) patterns(n *yaml.Node, name string, patterns []string) {
 	}
 }
 
-// entries accepts an object whose keys are free, and compares the values with
-// what they are to become where that is known.
+// entries accepts an object with any keys, and compares the values with their Go type,
+// if that is known.
 func (p *rowParser) entries(n *yaml.Node, name string, t reflect.Type) {
 	if t.Kind() != reflect.Struct {
 		p.free(n, name)
@@ -359,7 +358,7 @@ func (p *rowParser) entries(n *yaml.Node, name string, t reflect.Type) {
 	}
 }
 
-// once reports a name that was seen before, and in which line.
+// once reports a duplicate name, with the line of the first one.
 func (p *rowParser) once(n *yaml.Node, seen map[string]int, what, name string) {
 	if line, twice := seen[name]; twice {
 		p.wrongAs("row.id", n, "duplicate %s %s, first in line %d", what, name, line)
@@ -385,7 +384,7 @@ type foldedText struct {
 	escape byte    // what escapes begin with; 0: there are none
 }
 
-// piece is a stretch of a value that is written in one line as it is.
+// piece is a part of a value that is written literally on one line.
 type piece struct {
 	at        int // in the value, bytes
 	line, col int // in the file, of its first character

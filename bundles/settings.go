@@ -20,8 +20,8 @@ import (
 	"github.com/agent-reviewer/reviewer/schemas"
 )
 
-// SchemaNode is a node of schemas/settings.json as far as this package reads it
-// itself. Its description says what the keywords mean.
+// SchemaNode is the part of a node of schemas/settings.json that this package reads.
+// The schema's description explains the keywords.
 type SchemaNode struct {
 	Description string                 `json:"description"`
 	Merge       string                 `json:"x-merge"`
@@ -37,8 +37,8 @@ type SchemaNode struct {
 	Items       *SchemaNode            `json:"items"`
 }
 
-// rising names the rows and columns of a table of strictest settings, in the
-// order in which no cell may be milder than the one before.
+// rising returns the rows and columns of a table, in the order in which no cell may be
+// milder than the one before.
 type rising struct{ Rows, Columns []string }
 
 // others describes the keys that a section does not name; nil: there are none.
@@ -68,15 +68,14 @@ func (s *SchemaNode) section() bool {
 
 const settingsSchema = "settings.json"
 
-// settingsTree and settingsDocument are the settings schema, as this package
-// reads it and as written; it is embedded, so it is read once. Nobody may
-// change them.
+// settingsTree and settingsDocument are the settings schema, as this package reads it
+// and as written; it is embedded, so it is read once. They must not be changed.
 var (
 	settingsTree     = sync.OnceValues(readSettings[*SchemaNode])
 	settingsDocument = sync.OnceValues(readSettings[map[string]any])
 )
 
-// SettingsSchema returns the settings schema. Nobody may change it.
+// SettingsSchema returns the settings schema. It must not be changed.
 func SettingsSchema() (*SchemaNode, error) { return settingsTree() }
 
 func readSettings[T any]() (s T, err error) {
@@ -147,7 +146,7 @@ func (s *SchemaNode) validate(b *Bundle, doc map[string]any) error {
 
 var tooFewItems = engine.Regexp(`^minimum (\d+) items required, but found (\d+) items`)
 
-// plainly rewords what the schema's library words badly.
+// plainly rewords messages of the schema library.
 func plainly(e *jsonschema.ValidationError) string {
 	m := tooFewItems().FindStringSubmatch(e.Message)
 	if m == nil {
@@ -157,8 +156,8 @@ func plainly(e *jsonschema.ValidationError) string {
 	return fmt.Sprintf("expected at least %s, but got %s", engine.Counted(least, "item", "items"), m[2])
 }
 
-// compileSettings compiles what of the schema a document needs: a layer has few
-// settings, and compiling all of the schema would cost each hook milliseconds.
+// compileSettings compiles the part of the schema that a document needs: a layer has
+// few settings, and compiling all of the schema would cost each hook milliseconds.
 func compileSettings(doc any) (*jsonschema.Schema, error) {
 	whole, err := settingsDocument()
 	if err != nil {
@@ -179,7 +178,7 @@ func compileSettings(doc any) (*jsonschema.Schema, error) {
 	return schema, nil
 }
 
-// needed leaves out of a schema's properties those that a document has not.
+// needed removes the properties of a schema that a document does not have.
 func needed(schema map[string]any, doc any) map[string]any {
 	properties, ok := schema["properties"].(map[string]any)
 	if !ok {
@@ -197,8 +196,8 @@ func needed(schema map[string]any, doc any) map[string]any {
 	return part
 }
 
-// refuse notes keys that no setting has, with the one that was meant, and keys
-// and values that are known but is not available.
+// refuse notes unknown keys, with a suggestion, and keys and values that are known but
+// not available.
 func (s *SchemaNode) refuse(at string, doc map[string]any, found map[string]error) {
 	for key, v := range doc {
 		path, node := below(at, key), s.Child(key)
@@ -252,8 +251,8 @@ func (s *SchemaNode) keys() []string {
 	return keys
 }
 
-// instead reports which word is where the schema has a list of words, and which
-// of them it may have been meant to be.
+// instead reports the word that is not in the schema's list of words, and the most
+// similar one.
 func (s *SchemaNode) instead(e *jsonschema.ValidationError, doc any) string {
 	node, v := s.follow(strings.Split(strings.TrimPrefix(e.InstanceLocation, "/"), "/"), doc)
 	if node == nil || !strings.HasSuffix(e.KeywordLocation, "/enum") {
@@ -269,8 +268,8 @@ func (s *SchemaNode) instead(e *jsonschema.ValidationError, doc any) string {
 	return fmt.Sprintf(", got %q", fmt.Sprint(v))
 }
 
-// follow returns the node and the value at a path of keys and indexes; nil where
-// it leads nowhere.
+// follow returns the node and the value at a path of keys and indexes; nil if it does
+// not exist.
 func (s *SchemaNode) follow(keys []string, v any) (*SchemaNode, any) {
 	for _, key := range keys {
 		switch at := v.(type) {
@@ -290,7 +289,7 @@ func (s *SchemaNode) follow(keys []string, v any) (*SchemaNode, any) {
 	return s, v
 }
 
-// covered reports whether what the schema finds at a path was said already.
+// covered reports whether the schema's finding at a path was reported already.
 func covered(refused map[string]error, at string, e *jsonschema.ValidationError) bool {
 	if refused[at] != nil {
 		return true
@@ -301,7 +300,7 @@ func covered(refused map[string]error, at string, e *jsonschema.ValidationError)
 // anyBelow reports whether a key of the object at a path is among those found.
 func anyBelow(found map[string]error, at string) bool {
 	for path := range found {
-		if at == "" || strings.HasPrefix(path, at+".") { // a key may have dots of its own
+		if at == "" || strings.HasPrefix(path, at+".") { // a key may contain dots
 			return true
 		}
 	}
@@ -321,9 +320,9 @@ func explain(e *jsonschema.ValidationError, say func(at string, e *jsonschema.Va
 	}
 }
 
-// where returns the place of a setting of the bundle, such as
-// risk.low_threshold, or of the nearest that is written above it. It reads the
-// files again: only an error needs it.
+// where returns the place of a setting of the bundle, such as risk.low_threshold, or
+// of the nearest that is written above it. It reads the files again, because only
+// errors need it.
 func (b *Bundle) where(setting string) position {
 	keys := strings.Split(setting, ".")
 	best, fewest := inFile("settings.yaml"), len(keys)
@@ -366,8 +365,8 @@ func (b *Bundle) settingKeys(name string, keys []string) ([]string, bool) {
 	return keys[len(above):], true
 }
 
-// keyOf follows keys as far as they go, and says how many are left. A key may
-// have dots in it, as the ids of rules do: then several make one.
+// keyOf follows keys as far as they exist, and returns how many are left. A key may
+// contain dots, as the ids of rules do: then several parts are one key.
 func keyOf(n *yaml.Node, keys []string) (at *yaml.Node, left int) {
 	if n.Kind == yaml.SequenceNode && len(keys) > 0 {
 		return itemOf(n, keys)

@@ -82,7 +82,7 @@ func docSection(name string, tree *SchemaNode) string {
 	return fmt.Sprintf("\n## %s\n\n%s| key | default | merge | meaning |\n|---|---|---|---|\n", title, text)
 }
 
-// docMeaning is what a key means, where that is not what its section means.
+// docMeaning returns the description of a key, if it differs from that of its section.
 func docMeaning(s Setting, section *SchemaNode) string {
 	if section != nil && section.Description == s.Description {
 		return ""
@@ -93,7 +93,7 @@ func docMeaning(s Setting, section *SchemaNode) string {
 func docValue(v any) string {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		return "" // not reached: settings were read from JSON
+		return "" // unreachable: settings were read from JSON
 	}
 	text := strings.NewReplacer("|", `\|`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(raw))
 	if strings.Contains(text, "`") {
@@ -102,7 +102,7 @@ func docValue(v any) string {
 	return "`" + text + "`"
 }
 
-// docRefused lists the keys that the schema knows only to refuse them.
+// docRefused lists the keys that the schema only has in order to refuse them.
 func (s *SchemaNode) docRefused() string {
 	var b strings.Builder
 	b.WriteString("\n## Refused\n\nKeys of earlier designs and other versions, with the error message for each.\n\n| key | |\n|---|---|\n")

@@ -20,10 +20,10 @@ import (
 type Setting struct {
 	Key         string   `json:"key"` // such as risk.low_threshold
 	Value       any      `json:"value"`
-	Layer       string   `json:"layer"`   // of its last change; base where nobody changed it
+	Layer       string   `json:"layer"`   // of its last change; base if no layer changed it
 	Layers      []string `json:"layers"`  // all whose values are in it: several where lists are joined
 	Merge       string   `json:"merge"`   // x-merge of the schema; empty: only the base layer has it
-	Default     any      `json:"default"` // what the base layer says; nil: nothing
+	Default     any      `json:"default"` // value of the base layer; nil: none
 	Description string   `json:"description,omitempty"`
 }
 
@@ -51,12 +51,12 @@ func (e *Effective) Explain() ([]Setting, error) {
 	return all, nil
 }
 
-// walk says the settings below a node, with the nearest description above each.
+// walk lists the settings below a node, with the nearest description above each.
 func (s *SchemaNode) walk(at, about string, doc, base map[string]any, say func(Setting)) {
 	for _, key := range slices.Sorted(maps.Keys(doc)) {
 		node := s.Child(key)
 		if node == nil {
-			continue // a policy that another version has kept may hold other keys
+			continue // a policy stored by another version may have other keys
 		}
 		text := about
 		if node.Description != "" {
@@ -72,7 +72,8 @@ func (s *SchemaNode) walk(at, about string, doc, base map[string]any, say func(S
 	}
 }
 
-// merge is how values of a key become one; of an empty section, how its entries do.
+// merge returns how values of a key are merged; for an empty section, how its entries
+// are.
 func (s *SchemaNode) merge() string {
 	if s.Merge == "" && s.Others.SchemaNode != nil {
 		return s.Others.Merge
@@ -85,7 +86,7 @@ type LayerSetting struct {
 	Key   string `json:"key"`
 	Layer string `json:"layer"`
 	Value any    `json:"value"`
-	Holds bool   `json:"holds"` // it is in the effective value; false: it says what holds anyway, or is milder than it may be
+	Holds bool   `json:"holds"` // it contributes to the effective value; false: it is redundant, or milder than allowed
 	Now   any    `json:"now"`   // the effective value; nil: none
 }
 
@@ -146,7 +147,7 @@ func (e *Effective) IneffectiveSettings() []*engine.Problem {
 	return all
 }
 
-// instead reports what applies; of what is long nothing.
+// instead reports the effective value, unless it is long.
 func instead(now any) string {
 	const most = 60
 	text, err := json.Marshal(now)

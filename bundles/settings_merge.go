@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// mergeSettings joins the base layer's settings with those of the others. For
-// each setting that is not the base layer's it says which layers it comes from.
+// mergeSettings joins the base layer's settings with those of the others. For each
+// setting that is not the base layer's, it returns the layers that it comes from.
 func mergeSettings(layers []*Bundle) (map[string]any, map[string][]string, error) {
 	base, _ := layers[0].Data["reviewer"].(map[string]any)
 	if base == nil {
@@ -46,8 +46,8 @@ func mergeSettings(layers []*Bundle) (map[string]any, map[string][]string, error
 	return merged, m.sources, errors.Join(m.errs...)
 }
 
-// mergeFirst is how settings are merged of which no value is stricter than another:
-// the organisation's value holds, or the user's where it has none.
+// mergeFirst is the x-merge of settings without an order of strictness: the
+// organisation's value applies, or the user's if it has none.
 const mergeFirst = "first"
 
 // merger joins one layer's settings into the result of the layers before it.
@@ -111,7 +111,7 @@ func (m *merger) value(path string, s *SchemaNode, into map[string]any, key stri
 	case joined && there:
 		v = s.combine(before, v)
 	case joined && s.Within != "" && s.Rank(v) < s.Rank(s.Strictest()):
-		return // milder than what holds without it
+		return // milder than the value without it
 	}
 	if m.set[path] == "" {
 		m.set[path] = m.layer.Layer
@@ -146,7 +146,7 @@ func (m *merger) joins(path string, s *SchemaNode) bool {
 	return m.layer.Layer == Project || m.set[path] != "" || s.Merge == "union" || s.Merge == "append" || limit != "" && limit != m.layer.Layer
 }
 
-// from lists the layers that a value comes from once the layer has set it.
+// from lists the layers that a value comes from after the layer has set it.
 func (m *merger) from(path string, s *SchemaNode, before any, joined bool) []string {
 	if !joined || s.Merge != "union" && s.Merge != "append" && s.Merge != "extend" && s.Merge != "intersect" {
 		return []string{m.layer.Layer}
@@ -158,7 +158,7 @@ func (m *merger) from(path string, s *SchemaNode, before any, joined bool) []str
 	return append(slices.Clone(so), m.layer.Layer)
 }
 
-// combine joins the value so far with a layer's, towards strictness.
+// combine merges the value so far with a layer's, keeping the stricter.
 func (s *SchemaNode) combine(a, b any) any {
 	switch s.Merge {
 	case "min":
@@ -233,9 +233,9 @@ func (m *merger) ascending(at string, s *SchemaNode, doc map[string]any) {
 	}
 }
 
-// rising checks that no cell of a table is milder than one that stands for less
-// risk or more sense. It holds before the project's layer: what that layer
-// raises beyond it is stricter anyway.
+// rising checks that no cell of a table is milder than one for less risk or more
+// rationality. It is checked before the project's layer, which can only make cells
+// stricter.
 func (m *merger) rising(at string, s *SchemaNode, doc map[string]any) {
 	for key, node := range s.Properties {
 		if sub, ok := doc[key].(map[string]any); ok {
@@ -273,7 +273,7 @@ func (m *merger) notMilder(at string, s *SchemaNode, doc map[string]any, a, b [2
 	}
 }
 
-// place is where the last layer's change to one of several settings is written.
+// place returns the position of the last layer's change to one of several settings.
 func (m *merger) place(paths ...string) position {
 	for _, l := range slices.Backward(m.layers) {
 		for _, path := range paths {
@@ -285,12 +285,12 @@ func (m *merger) place(paths ...string) position {
 	return m.layers[0].where(paths[0])
 }
 
-// mergeNarrow is the x-merge of a list of places in the workspace: of two such
-// lists, what is in both.
+// mergeNarrow is the x-merge of a list of places in the workspace: the intersection of
+// two such lists.
 const mergeNarrow = "narrow"
 
-// CleanPlaces spells the places of a list as effects do: . for the workspace, ./src
-// for a folder in it.
+// CleanPlaces normalises the places of a list to the form in effects: . for the
+// workspace, ./src for a folder in it.
 func CleanPlaces(list []any) []any {
 	out := []any{}
 	for _, v := range list {
@@ -303,7 +303,7 @@ func CleanPlaces(list []any) []any {
 	return out
 }
 
-// narrow keeps of two lists of places those that are in one of the other list.
+// narrow returns the places of two lists that are inside a place of the other list.
 func narrow(a, b []any) []any {
 	within := func(all []any) func(any) bool {
 		return func(v any) bool { return slices.ContainsFunc(all, func(o any) bool { return ContainsPlace(o, v) }) }
@@ -318,7 +318,7 @@ func narrow(a, b []any) []any {
 	return out
 }
 
-// ContainsPlace reports whether a place is another one or holds it.
+// ContainsPlace reports whether a place is or contains another one.
 func ContainsPlace(outer, inner any) bool {
 	o, _ := outer.(string)
 	i, _ := inner.(string)

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// WithSignatures returns the archive with OPA's own signatures in it, in place of
-// those that it may have: another archive of the same policy. It has the same
-// digest as a policy, and another SHA-256.
+// WithSignatures returns the archive with OPA's own signatures in it, replacing any
+// that it has: another archive of the same policy. It has the same digest as a policy,
+// and another SHA-256.
 func WithSignatures(archive, signatures []byte) ([]byte, error) {
 	a, err := OpenArchive(bytes.NewReader(archive))
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Bounds of a folder that is read at once: the policy, its tests and its cases.
+// Limits of a folder that is read at once: the policy, its tests and its cases.
 const (
 	maxSnapshot      = 256 << 20 // bytes
 	maxSnapshotFiles = 50_000
 )
 
-// Snapshot reads a policy's folder once, so that what is checked, what is tested
-// and what is packed are the same, though someone goes on writing there. Of files
-// that neither policy nor its tests are made of, it has the names only.
+// Snapshot reads a policy's folder once, so that what is checked, what is tested and
+// what is packed are the same, even if files change meanwhile. Of files that belong
+// neither to the policy nor to its tests, it has only the names.
 //
 // Links are read where they lead to a file in the folder. A link to anywhere else
 // is an error: for fsys of an os.Root also one that leads out of it.
@@ -31,7 +31,7 @@ func Snapshot(fsys fs.FS) (Memory, error) {
 type snapshot struct {
 	fsys  fs.FS
 	files Memory
-	left  int // bytes that may yet be read
+	left  int // bytes that may still be read
 }
 
 func (s *snapshot) visit(name string, d fs.DirEntry, err error) error {

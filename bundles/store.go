@@ -17,19 +17,18 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// Store keeps effective policies by digest, so that a decision can be
-// recomputed under the policy that made it. A policy is one immutable file. One
-// more file lists which policies were used when, including those that were
-// removed to save space.
+// Store keeps effective policies by digest, so that a decision can be recomputed under
+// the policy that made it. A policy is one immutable file. Another file lists which
+// policies were used and when, including those that were removed to save space.
 type Store struct {
 	Dir    string
-	Budget int64        // bytes of policies above which those go that were not used for longest; 0: none go
-	Now    func() int64 // Unix ms; nil: no times are noted
+	Budget int64        // bytes of policies above which the least recently used are removed; 0: no limit
+	Now    func() int64 // Unix ms; nil: no times are recorded
 }
 
-// stored is the file's form: the layers with the files that their digests
-// cover, and the result of the settings of several layers. A later version may
-// know other settings, and merge them in another way.
+// stored is the file format: the layers with the files that their digests cover, and
+// the result of the settings of several layers. A later version may have other
+// settings, and merge them differently.
 type stored struct {
 	Digest   string         `json:"digest"`
 	Layers   []storedLayer  `json:"layers"`
@@ -81,12 +80,11 @@ func (s Store) at() int64 {
 	return s.Now()
 }
 
-// usedEach is how exactly it is known when a policy was used last.
+// usedEach is the precision of the time of last use.
 const usedEach = time.Hour
 
-// used notes that a policy is used, in the time of its file. Where that cannot be
-// written, say about a file that another user kept, the policy only counts as used
-// earlier: no reason to hold up a call.
+// used records the use of a policy in the time of its file. A failure, for example for
+// another user's file, is ignored: the policy then counts as used earlier.
 func (s Store) used(digest string, before time.Time) {
 	if now := time.UnixMilli(s.at()); now.Sub(before) >= usedEach {
 		_ = os.Chtimes(s.path(digest), now, now)
@@ -111,7 +109,7 @@ func (s Store) Digests() ([]string, error) {
 	return list, nil
 }
 
-// write makes a file appear whole or not at all.
+// write writes a file atomically.
 func (s Store) write(path string, raw []byte) error {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return err
@@ -154,8 +152,8 @@ func (s Store) Get(digest string) (*Effective, error) {
 	return e, nil
 }
 
-// assemble puts a policy together again. Its settings are taken as they are:
-// they were checked before it was kept, perhaps by an older version.
+// assemble assembles a stored policy. Its settings are not checked again: they were
+// checked before it was stored, perhaps by an older version.
 func (s stored) assemble() (*Effective, error) {
 	var layers []*Bundle
 	for _, l := range s.Layers {
@@ -175,9 +173,9 @@ func (s stored) assemble() (*Effective, error) {
 	return assemble(layers, s.Settings, s.sources(layers))
 }
 
-// sources says which layers the settings come from, so that a comparison with a policy
-// that was just assembled does not show origins that do not differ. Where this version
-// merges the layers in another way, that is not known.
+// sources determines which layers the settings come from, for comparisons with a
+// policy that was just assembled. It is unknown if this version merges the layers
+// differently.
 func (s stored) sources(layers []*Bundle) map[string][]string {
 	merged, sources, err := mergeSettings(layers)
 	if err != nil || !reflect.DeepEqual(Normal(merged), Normal(s.Settings)) {
@@ -199,11 +197,11 @@ type StoredPolicy struct {
 // historyName is the file that lists the policies; a line for each.
 const historyName = "history.jsonl"
 
-// maxHistory bounds that file, in bytes: of a larger one the older half goes.
+// maxHistory bounds that file, in bytes: above it, the older half is removed.
 const maxHistory = 1 << 20
 
-// remember adds a policy to the history. A line is short enough to be written in one
-// piece, whatever else writes.
+// remember adds a policy to the history. A line is short enough to be written
+// atomically.
 func (s Store) remember(e *Effective) error {
 	k := StoredPolicy{Digest: e.Digest, First: s.at(), Layers: map[string]string{}}
 	for _, l := range e.Layers {
@@ -237,8 +235,8 @@ func (s Store) halve(name string) error {
 	return s.write(name, half)
 }
 
-// makeRoom removes the policies that were not used for longest, but never the one that
-// is used now. What cannot be removed stays: the next policy tries again.
+// makeRoom removes the least recently used policies, but never the one in use.
+// Failures are ignored: the next call tries again.
 func (s Store) makeRoom(now string) {
 	if s.Budget <= 0 {
 		return
@@ -279,7 +277,7 @@ func (s Store) History() ([]StoredPolicy, error) {
 			continue // removed meanwhile
 		}
 		k, ok := known[d]
-		if !ok { // kept before there was a history
+		if !ok { // stored before there was a history
 			k = StoredPolicy{Digest: d, First: info.ModTime().UnixMilli(), Layers: map[string]string{}}
 		}
 		k.Last, k.Bytes, k.Lost = max(info.ModTime().UnixMilli(), k.First), info.Size(), false
@@ -295,8 +293,8 @@ func (s Store) History() ([]StoredPolicy, error) {
 	return list, nil
 }
 
-// remembered reads the history's file, each policy as it was seen first. A line that
-// was cut short is left out.
+// remembered reads the history's file, with the first entry of each policy. A
+// truncated line is left out.
 func (s Store) remembered() (map[string]StoredPolicy, error) {
 	known := map[string]StoredPolicy{}
 	raw, err := osfile.ReadFile(filepath.Join(s.Dir, historyName))

@@ -14,11 +14,10 @@ import (
 	"github.com/agent-reviewer/reviewer/schemas"
 )
 
-// WithSetting returns the same policy with another value of one setting that is
-// a number, such as risk.high_threshold, whichever layer says it: what the
-// policy would be if the layers came to that. It is checked as settings are,
-// and has a digest of its own. The key may be below settings., reviewer. or
-// data.reviewer.
+// WithSetting returns the same policy with another value of one setting that is a
+// number, such as risk.high_threshold, whichever layer sets it, as if the layers had
+// merged to that value. It is checked like any settings, and has its own digest. The
+// key may be below settings., reviewer. or data.reviewer.
 func (e *Effective) WithSetting(key string, value float64) (*Effective, error) {
 	path := SettingPath(key)
 	settings, _ := Normal(e.Settings).(map[string]any)
@@ -36,22 +35,21 @@ func (e *Effective) WithSetting(key string, value float64) (*Effective, error) {
 	return assemble(e.Layers, settings, e.Sources)
 }
 
-// With returns the policy of layers that were built from those of two
-// policies, with settings that are merged: one between the two. Nothing of it is
-// checked, since both were.
+// With returns a policy with other layers and merged settings, which are a mixture of
+// two checked policies, so nothing is checked again.
 func (e *Effective) With(layers []*Bundle, settings map[string]any) (*Effective, error) {
 	own := make([]*Bundle, len(layers))
 	for i, l := range layers {
 		b := *l
 		was := e.Layer(l.Layer)
 		b.checked, b.shipped = true, was != nil && was.shipped && maps.Equal(was.Modules, l.Modules)
-		b.Digest += " in part" // records of either policy are none of this one
+		b.Digest += " in part" // so that records of either policy are not attributed to this one
 		own[i] = &b
 	}
 	return assemble(own, settings, e.Sources)
 }
 
-// SettingPath is a setting as docs/settings.md spells it.
+// SettingPath returns the path of a setting as in docs/settings.md.
 func SettingPath(key string) string {
 	key = strings.TrimPrefix(key, "data.")
 	return strings.TrimPrefix(strings.TrimPrefix(key, "settings."), "reviewer.")
@@ -59,7 +57,7 @@ func SettingPath(key string) string {
 
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// set changes a value whose path is there.
+// set changes a value at an existing path.
 func set(settings map[string]any, path []string, value float64) {
 	for _, key := range path[:len(path)-1] {
 		settings, _ = settings[key].(map[string]any)
@@ -110,11 +108,10 @@ func (e *Effective) sweepable(path string, settings map[string]any) error {
 	return fmt.Errorf("unknown setting %s", e.meant(path, known))
 }
 
-// shortWord is the length up to which a name resembles too many others: none may be
-// nope with other letters.
+// shortWord is the length up to which a name resembles too many others to suggest one.
 const shortWord = 4
 
-// meant names the setting that was probably meant, or some.
+// meant suggests similar settings, or some examples.
 func (e *Effective) meant(path string, known []string) string {
 	if near := engine.Nearest(path, known); near != "" {
 		return fmt.Sprintf("%q; did you mean %q?", path, near)
@@ -144,7 +141,7 @@ func inSection(path string, known []string) []string {
 	return slices.DeleteFunc(slices.Clone(known), func(k string) bool { return !strings.HasPrefix(k, section) })
 }
 
-// someOf names a setting that everyone knows, if it is there.
+// someOf returns a well-known setting, if it exists.
 func someOf(known []string) string {
 	const usual = "risk.high_threshold"
 	if slices.Contains(known, usual) || len(known) == 0 {
@@ -153,8 +150,8 @@ func someOf(known []string) string {
 	return known[0]
 }
 
-// allows reports what is wrong with settings of which one value was changed:
-// with the value, and with its place among others.
+// allows checks settings of which one value was changed: the value itself, and its
+// order among others.
 func (s *SchemaNode) allows(path string, settings map[string]any, value float64) error {
 	alone := map[string]any{}
 	nest(alone, strings.Split(path, "."), value)
@@ -169,12 +166,12 @@ func (s *SchemaNode) allows(path string, settings map[string]any, value float64)
 	m.ascending("", s, settings)
 	var wrong *positionedError
 	if len(m.errs) > 0 && errors.As(m.errs[0], &wrong) {
-		return errors.New(wrong.what) // where it is written is not where it is wrong
+		return errors.New(wrong.what) // the position does not apply to the changed value
 	}
 	return errors.Join(m.errs...)
 }
 
-// nest puts a value at a path that need not be there.
+// nest sets a value at a path, creating its parents.
 func nest(doc map[string]any, path []string, value float64) {
 	for _, key := range path[:len(path)-1] {
 		next := map[string]any{}
@@ -184,7 +181,7 @@ func nest(doc map[string]any, path []string, value float64) {
 	doc[path[len(path)-1]] = value
 }
 
-// rangeOf reports which numbers the schema takes for a setting.
+// rangeOf describes which numbers the schema accepts for a setting.
 func rangeOf(path string) string {
 	node := schemaOf(path)
 	what := "a number"
@@ -206,7 +203,7 @@ func rangeOf(path string) string {
 	return what + ", " + strings.Join(bounds, " and ")
 }
 
-// numeric is what the schema says about a number.
+// numeric is the schema's limits for a number.
 type numeric struct {
 	Type       string                     `json:"type"`
 	Minimum    *float64                   `json:"minimum"`
@@ -216,8 +213,8 @@ type numeric struct {
 	Others     json.RawMessage            `json:"additionalProperties"`
 }
 
-// schemaOf returns what the schema says about a setting; nothing if it says
-// nothing about it.
+// schemaOf returns the schema's limits for a setting; the zero value if there are
+// none.
 func schemaOf(path string) numeric {
 	raw, err := schemas.FS.ReadFile(settingsSchema)
 	var node numeric
@@ -240,10 +237,9 @@ func schemaOf(path string) numeric {
 // MaxSweep bounds how many values of a setting are tried.
 const MaxSweep = 101
 
-// ParseSweep reads KEY=FROM:TO:STEP, such as risk.high_threshold=0.6:0.9:0.05:
-// a setting, and the values to try, rising. Each is the decimal that a person
-// would write: 0.6, 0.65, 0.7. Whether there is such a setting is for
-// WithSetting to say.
+// ParseSweep reads KEY=FROM:TO:STEP, such as risk.high_threshold=0.6:0.9:0.05: a
+// setting, and the values to try, rising. Each is an exact decimal: 0.6, 0.65, 0.7.
+// WithSetting checks whether the setting exists.
 func ParseSweep(text string) (key string, values []float64, err error) {
 	key, numbers, ok := strings.Cut(text, "=")
 	parts := strings.Split(numbers, ":")
@@ -263,7 +259,7 @@ func ParseSweep(text string) (key string, values []float64, err error) {
 	return SettingPath(key), values, nil
 }
 
-// exactly reads a decimal as what it says, which a float does not hold.
+// exactly reads a decimal exactly, which a float cannot represent.
 func exactly(text string) (*big.Rat, error) {
 	const most = 16 // digits: more do not fit a float
 	digits := strings.Count(text, "") - 1 - strings.Count(text, ".") - strings.Count(text, "-")
@@ -273,7 +269,7 @@ func exactly(text string) (*big.Rat, error) {
 	return nil, fmt.Errorf("expected a number such as 0.05, got %.40q", text)
 }
 
-// onlyDecimal is the text where it is a plain decimal, else nothing: other
+// onlyDecimal returns the text if it is a plain decimal, else an empty text: other
 // forms, such as 1e999999999, are expensive to parse.
 func onlyDecimal(text string) string {
 	if strings.Trim(strings.TrimPrefix(text, "-"), "0123456789") == "" || isFraction(strings.TrimPrefix(text, "-")) {
@@ -307,7 +303,7 @@ func steps(from, to, step *big.Rat) ([]float64, error) {
 		values = append(values, v)
 	}
 	slices.Sort(values)
-	return slices.Compact(values), nil // large numbers are not told apart
+	return slices.Compact(values), nil // large numbers may be equal after rounding
 }
 
 func decimalOf(n *big.Rat) string {

@@ -30,11 +30,11 @@ func Tidy(name string, src []byte) ([]byte, error) {
 	return out, nil
 }
 
-// content is what a YAML file says.
+// content is the meaning of a YAML file.
 type content struct {
 	values   []any
 	comments []string
-	texts    map[int]bool // lines of texts over several lines: what is in them counts
+	texts    map[int]bool // lines of multi-line texts, whose spaces matter
 }
 
 func contents(name string, src []byte) (content, error) {
@@ -52,8 +52,8 @@ func contents(name string, src []byte) (content, error) {
 	}
 }
 
-// add takes a node in: its values with their kinds, the comments around it, and
-// the lines of its texts.
+// add records a node: its values with their kinds, the comments around it, and the
+// lines of its texts.
 func (c *content) add(n *yaml.Node) {
 	c.values = append(c.values, [4]any{n.Kind, n.Tag, n.Value, n.Anchor})
 	for _, comment := range []string{n.HeadComment, n.LineComment, n.FootComment} {

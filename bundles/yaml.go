@@ -11,8 +11,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/yamltext"
 )
 
-// decodeYAML reads a file that is one object, and refuses what would get lost
-// or change on its way into a policy's data, which is JSON.
+// decodeYAML reads a file that is one object, and refuses values that JSON, the form
+// of a policy's data, cannot represent.
 func decodeYAML(name string, content []byte) (map[string]any, error) {
 	root, err := parseYAML(name, content)
 	if err != nil {
@@ -61,9 +61,8 @@ func syntaxError(file string, content []byte, err error) error {
 	return position{"", file, fault.Line, fault.Col, "yaml.syntax"}.wrong("%s", fault.Message)
 }
 
-// notJSON lists what JSON does not have: keys that are not text, keys that
-// occur twice, numbers without end, and aliases, a few of which can stand for
-// more than fits in memory.
+// notJSON lists what JSON does not have: keys that are not text, duplicate keys,
+// infinite numbers, and aliases, a few of which can expand beyond the memory.
 func notJSON(name string, n *yaml.Node) []error {
 	var errs []error
 	if n.Kind == yaml.AliasNode {

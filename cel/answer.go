@@ -82,7 +82,7 @@ func (h *Host) Answers(in *engine.Input) []Answer {
 			a.ask(language, c, &variables{in: in})
 		}
 		f, found := c.find(&variables{in: in})
-		if len(a.Match) == 0 { // else what details says of nothing found is of no interest
+		if len(a.Match) == 0 { // otherwise details has nothing to describe
 			a.Holds, a.Error = found, f.Error
 		}
 		all = append(all, a)
@@ -169,7 +169,7 @@ type explainer struct {
 func (l *language) parts(e *expression, vars *variables) []Question {
 	checked, issues := l.env.Compile(e.text)
 	if issues.Err() != nil {
-		return nil // evaluating it says so
+		return nil // evaluation reports it
 	}
 	q := &explainer{&questions{expression: e, tree: checked.NativeRep()}, l, vars}
 	return q.conjuncts(q.tree.Expr())
@@ -238,7 +238,7 @@ func (q *explainer) inside(written ast.Expr) []Question {
 		text := q.textOf(q.written(part))
 		v, err := q.eval(fmt.Sprintf("%s.exists(%s, %s)", list, item, text))
 		if err != nil {
-			continue // the macro as a whole says so, or it is not one of a truth
+			continue // it is reported with the whole macro, or is not a Boolean macro
 		}
 		at := q.tree.SourceInfo().GetLocationByOffset(q.start(part.ID(), q.written(part)))
 		all = append(all, Question{Text: text, Line: at.Line(), Column: at.Column() + 1, Holds: v == types.True})
@@ -259,7 +259,7 @@ func (q *explainer) questionsIn(e ast.Expr) []ast.Expr {
 	return all
 }
 
-// values are what an expression compares, as far as it is not written out.
+// values returns the operands that an expression compares, except for literals.
 func (q *explainer) values(written ast.Expr) []Value {
 	if written.Kind() != ast.CallKind {
 		return nil
@@ -281,7 +281,7 @@ func (q *explainer) values(written ast.Expr) []Value {
 	return all
 }
 
-// compares reports whether the operands of an expression say more than its
+// compares reports whether the operands of an expression are more informative than its
 // result.
 func compares(e ast.Expr) bool {
 	if e.Kind() != ast.CallKind {
@@ -309,12 +309,12 @@ func (q *explainer) value(written ast.Expr) []Value {
 	text := q.textOf(written)
 	v, err := q.eval(text)
 	if err != nil {
-		return nil // a name of its own inside something else
+		return nil // a local name of an enclosing macro
 	}
 	return []Value{{text, shown(v)}}
 }
 
-// shown is a value in a few words.
+// shown is a short text for a value.
 func shown(v ref.Val) string {
 	const most = 60
 	text := fmt.Sprintf("%v", v.Value())
@@ -343,5 +343,5 @@ func (m Match) specific() bool {
 	return !m.empty()
 }
 
-// moment is a time as people write it.
+// moment formats a time.
 func moment(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }

@@ -124,7 +124,8 @@ func (i *linter) constant(checked *cel.Ast) {
 	}
 }
 
-// alone returns what an expression is without any input; nil: that depends.
+// alone returns the value of an expression that does not depend on the input; nil if
+// it does.
 func (i *linter) alone(checked *cel.Ast) ref.Val {
 	var unknown []*cel.AttributePatternType
 	for _, v := range i.types.variables() {
@@ -166,7 +167,7 @@ func (i *linter) chain(e ast.Expr) {
 
 type demand struct {
 	*engine.Demand
-	first string // how it was asked first
+	first string // the first comparison with it
 }
 
 func conjuncts(e ast.Expr) []ast.Expr {
@@ -180,8 +181,8 @@ func conjuncts(e ast.Expr) []ast.Expr {
 	return all
 }
 
-// ask adds a comparison with a constant to what is asked of the value; nil: it
-// is something else.
+// ask adds a comparison with a constant to the demands on the value; nil if it is
+// something else.
 func (i *linter) ask(e ast.Expr, asked map[string]*demand) (*demand, string) {
 	written := i.written(e)
 	if isCall(e, operators.LogicalNot) || e.Kind() != ast.CallKind || len(e.AsCall().Args()) != 2 {
@@ -253,8 +254,7 @@ func (i *linter) askBool(e ast.Expr, asked map[string]*demand) *demand {
 	return d
 }
 
-// demand returns what is asked of a value so far; nil: it cannot be told from
-// others.
+// demand returns the demands on a value so far; nil if it cannot be identified.
 func (i *linter) demand(e ast.Expr, asked map[string]*demand) *demand {
 	key := i.written(e)
 	if key == "" || e.Kind() == ast.LiteralKind {

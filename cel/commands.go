@@ -51,7 +51,8 @@ func (i *linter) operand(e ast.Expr) (command, word string, ok bool) {
 	return command, word, command != ""
 }
 
-// named is the program that a condition asks of a command; empty: none, or several.
+// named returns the program that a condition requires of a command; empty: none, or
+// several.
 func (i *linter) named(parts []ast.Expr, command string) string {
 	for _, part := range parts {
 		if !isCall(part, operators.Equals) {
@@ -76,8 +77,8 @@ func (i *linter) asksField(parts []ast.Expr, field string) bool {
 	return found
 }
 
-// saidAt reports whether something is wrong with an expression already: && is read
-// from the left, so each part is seen by several of them.
+// saidAt reports whether a problem of an expression was already reported: each part of
+// a chain of && is visited several times.
 func (i *linter) saidAt(e ast.Expr) bool {
 	loc := i.ast.SourceInfo().GetStartLocation(e.ID())
 	place := fmt.Sprint(loc.Line(), loc.Column()+1)

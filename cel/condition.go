@@ -9,9 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Condition is one question about an Input. It gives a finding where Match lets
-// the input through, When is true (or empty), and Measure reaches Threshold (or
-// is empty).
+// Condition is one question about an Input. It gives a finding if Match accepts the
+// input, When is true (or empty), and Measure reaches Threshold (or is empty).
 type Condition struct {
 	ID        string
 	Match     Match
@@ -24,7 +23,7 @@ type Condition struct {
 	Confidence string // CEL, a number from 0 to 1: how sure it is that the finding means what it says
 	Details    string // CEL, a string: what was measured, in words
 	List       string // empty: the condition stands for itself
-	Order      int    // in List, of whose conditions only the first that holds gives a finding
+	Order      int    // position in List, of whose conditions only the first that is true gives a finding
 }
 
 // Level names the step that a measure has reached: the highest whose At it
@@ -34,11 +33,11 @@ type Level struct {
 	Level string
 }
 
-// Match is what an input must have before a condition is examined. In each list
-// one word is enough; an empty list asks for nothing.
+// Match is what an input must have before a condition is evaluated. Each list needs
+// one word in common with the input; an empty list accepts all.
 type Match struct {
 	Phases   []string
-	Tools    []string // exact names; "mcp__*" is every name that begins so
+	Tools    []string // exact names; "mcp__*" matches every name that begins so
 	Types    []string // of the action
 	Signals  []string // of the action
 	Commands []string // names of the action's commands, wrappers not counted
@@ -47,7 +46,7 @@ type Match struct {
 	Actions  []string // the action's dotted name; exact, or ending in * as tools do
 	Weekdays []string // of the event, UTC
 	Hours    []int64  // [start, end) of the event's hour, UTC, over midnight where start > end
-	Before   int64    // the event's time, in Unix ms, is before; 0: asks for nothing
+	Before   int64    // the event's time, in Unix ms, is before; 0: any time
 }
 
 // Error is a problem of a condition.
@@ -57,7 +56,7 @@ type Error struct {
 	Line    int    // in the expression, from 1; 0 if no place can be given
 	Column  int    // in the line, from 1
 	Code    string // what kind of problem it is, one of the codes of docs/codes.md
-	Warning bool   // worth a look only
+	Warning bool   // a warning, not an error
 	Message string
 }
 
@@ -68,8 +67,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("condition %s: %s:%d:%d: %s", e.ID, e.Part, e.Line, e.Column, e.Message)
 }
 
-// join makes one error of several; nil of none. errors.As finds the first,
-// Unwrap() []error all.
+// join combines several errors into one; nil if there are none. errors.As finds the
+// first, Unwrap() []error all.
 func join(problems []*Error) error {
 	errs := make([]error, len(problems))
 	for i, p := range problems {
@@ -78,7 +77,7 @@ func join(problems []*Error) error {
 	return errors.Join(errs...)
 }
 
-// validate reports what is wrong with a condition apart from its expressions.
+// validate checks everything of a condition except its expressions.
 func (c *Condition) validate() []*Error {
 	problems := c.Match.validate(c.ID)
 	add := func(part, format string, args ...any) {

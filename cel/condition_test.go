@@ -41,7 +41,7 @@ func TestCompileErrors(t *testing.T) {
 	}
 }
 
-// Errors of expressions say where, what was expected, and what was meant.
+// Errors of expressions report the place, what was expected, and a suggestion.
 func TestCheckErrors(t *testing.T) {
 	for _, test := range []struct{ when, want string }{
 		{`action.effects.exists(e, e.knd == "x")`, `when:1:27: unknown field "knd"; did you mean "kind"?`},

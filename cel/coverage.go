@@ -25,11 +25,11 @@ type Coverage struct {
 	language *language              // that remembers how macros were written
 }
 
-// NewCoverage returns one that has seen nothing.
+// NewCoverage returns an empty Coverage.
 func NewCoverage() *Coverage { return &Coverage{of: map[[3]string]*watched{}} }
 
 // Cover makes the host record the results of its conditions, each in a second
-// evaluation next to the one that counts. It must be called before the first
+// evaluation in addition to the one that counts. It must be called before the first
 // evaluation.
 func (h *Host) Cover(c *Coverage) {
 	for _, e := range h.expressions() {
@@ -45,8 +45,8 @@ type Branch struct {
 	True, False  bool // was it ever?
 }
 
-// Branches lists those of all conditions of a covered host, by id and place.
-// What does not compile has none.
+// Branches lists the branches of all conditions of a covered host, by id and place.
+// Conditions that do not compile have none.
 func (h *Host) Branches() []Branch {
 	var all []Branch
 	for _, e := range h.expressions() {
@@ -71,7 +71,7 @@ type watched struct {
 	nodes   []*node     // as they are written
 }
 
-// node is a question and what came of it.
+// node is a question and its results.
 type node struct {
 	Branch
 	yes, no atomic.Bool
@@ -99,7 +99,7 @@ func (c *Coverage) watch(h *Host, e *expression) *watched {
 func (h *Host) tracking() *language {
 	l, err := h.language()
 	if err != nil {
-		return nil // each condition says so
+		return nil // each condition reports it
 	}
 	env, err := l.env.Extend(cel.EnableMacroCallTracking())
 	if err != nil {
@@ -122,8 +122,8 @@ func (l *language) watched(e *expression) *watched {
 	return &watched{program, f.list}
 }
 
-// questions finds what is true or false in an expression as it is written: what
-// macros such as exists are made of is not a question of the author's.
+// questions finds the Boolean parts of an expression as it is written, without the
+// parts to which macros such as exists expand.
 type questions struct {
 	*expression
 	tree *ast.AST
@@ -149,7 +149,7 @@ func (q *questions) written(e ast.Expr) ast.Expr {
 	return e
 }
 
-// asks omits constants and negations, whose operand says the same.
+// asks omits constants, and negations, whose operand is equivalent.
 func (q *questions) asks(id int64, written ast.Expr) bool {
 	constant := written.Kind() == ast.LiteralKind
 	negation := written.Kind() == ast.CallKind && written.AsCall().FunctionName() == operators.LogicalNot
@@ -208,7 +208,7 @@ func children(e ast.Expr) []ast.Expr {
 	return nil
 }
 
-// decorate puts an eye on the questions of a program.
+// decorate adds an observer to the questions of a program.
 func (q *questions) decorate(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 	n, asked := q.of[i.ID()]
 	if _, constant := i.(interpreter.InterpretableConst); !asked || constant {

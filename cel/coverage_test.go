@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Every question that the author wrote is a branch, at its place, and nothing
-// that a macro is made of; answers inside a loop count each time.
+// Every question that the author wrote is a branch, at its place, and no part of a
+// macro's expansion is; results inside a loop count each time.
 func TestBranches(t *testing.T) {
 	h := host(t,
 		Condition{ID: "a", When: "action.commands.exists(c, c.name == \"git\" &&\n  (\"-x\" in c.flags || !c.flags.exists(f, f.startsWith(\"--f\"))))"},
@@ -36,8 +36,7 @@ func TestBranches(t *testing.T) {
 	}
 }
 
-// Watching changes nothing of what is found, and several hosts share what they
-// have seen.
+// Observing does not change findings, and several hosts share their coverage.
 func TestCoverChangesNothing(t *testing.T) {
 	conditions := []Condition{
 		{ID: "holds", When: `action.commands.exists(c, c.name.matches("^g.t$"))`},

@@ -2,17 +2,17 @@
 // Input, which answer "does it look like X?" and produce findings.
 //
 // A condition has a match list, which is evaluated in Go first, and up to two
-// expressions. No CEL code runs, and no expression is compiled, before an input
-// passes a match list: a hook process that lives for one call pays only for
-// what could apply to that call.
+// expressions. No CEL code runs, and no expression is compiled, before an input passes
+// a match list: a hook process runs for one call, so it pays only for what could apply
+// to that call.
 //
 // Expressions see the fields of engine.Input under their JSON names, as typed
-// variables: event, action, history, session, time, facts, phase, harness, agent.
-// A field or a word of a closed vocabulary that does not exist is an error when
-// the expression is compiled. Nothing in them reads a clock, a file or chance,
-// and maps are walked in the order of their keys: the same Input gives the same
-// findings. An expression that fails while it runs gives a finding with an
-// error, never a silent 'no'.
+// variables: event, action, history, session, time, facts, phase, harness, agent. A
+// field or a word of a closed vocabulary that does not exist is an error when the
+// expression is compiled. They cannot read a clock, a file or random numbers, and maps
+// are iterated in the order of their keys: the same Input gives the same findings. An
+// expression that fails while it runs gives a finding with an error, never a silent
+// 'no'.
 //
 // Three functions are added to the language:
 //
@@ -28,5 +28,5 @@
 package cel
 
 // Version is the version of cel-go, as engine.Env records it: another one could
-// make the same facts come out differently.
+// evaluate the same facts differently.
 const Version = "v0.33.2"

@@ -60,8 +60,8 @@ func causes(problems []*Error) []*Error {
 	})
 }
 
-// foreign reports operators of other languages instead of what the parser makes
-// of them; nil where the text parses, or nothing of that kind is in it.
+// foreign reports operators of other languages instead of the parser's errors; nil if
+// the text parses or contains none.
 func (l *language) foreign(e *expression, issues *cel.Issues) []*Error {
 	if !slices.ContainsFunc(issues.Errors(), func(i *cel.Error) bool { return strings.HasPrefix(i.Message, "Syntax error: ") }) {
 		return nil
@@ -72,7 +72,7 @@ func (l *language) foreign(e *expression, issues *cel.Issues) []*Error {
 	return nil
 }
 
-// kindOf is the code of what CEL says.
+// kindOf returns the code of a CEL error.
 func kindOf(message string) string {
 	for _, k := range []struct{ begin, code string }{
 		{"Syntax error", "cel.syntax"}, {"undefined field", "cel.name"}, {"undeclared reference", "cel.name"},
@@ -88,8 +88,7 @@ func kindOf(message string) string {
 	return "cel.type"
 }
 
-// unparsed shortens the parser's list of all tokens that could have occurred
-// there.
+// unparsed shortens the parser's list of expected tokens.
 func unparsed(message string) string {
 	rest, found := strings.CutPrefix(message, "Syntax error: ")
 	if !found {
@@ -105,8 +104,7 @@ func unparsed(message string) string {
 	return "syntax error: " + before + ", expected a value or a name"
 }
 
-// applied says in plain words that operands are incompatible, and that
-// comprehensions are nested too deep.
+// applied rewords errors about incompatible operands and deeply nested comprehensions.
 func applied(message string) string {
 	if message == "comprehension exceeds nesting limit" {
 		return fmt.Sprintf("exists, all, filter and map are nested more than %d deep; split the condition into several rules", maxNesting)

@@ -12,8 +12,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
-// functions declares what the package comment adds to the language, each with
-// the model of its cost: the lengths of both strings.
+// functions declares the additional functions of the language (see the package
+// comment), each with its cost model: the lengths of both strings.
 func functions() cel.EnvOption {
 	return func(e *cel.Env) (*cel.Env, error) {
 		for _, f := range []struct {
@@ -62,7 +62,7 @@ func under(p, dir string) (bool, error) {
 	switch dir {
 	case "/":
 		return path.IsAbs(p), nil
-	case ".": // what is short for the workspace; ~ is short for somewhere else
+	case ".": // . is the workspace; ~ is another place
 		return !path.IsAbs(p) && !strings.HasPrefix(p, "~") && p != ".." && !strings.HasPrefix(p, "../"), nil
 	}
 	return p == dir || strings.HasPrefix(p, dir+"/"), nil
@@ -87,8 +87,7 @@ type globError string
 
 func (e globError) Error() string { return string(e) }
 
-// checkGlob looks at all of a pattern: whether it is wrong must not depend on
-// the path.
+// checkGlob checks the whole pattern: whether it is valid must not depend on the path.
 func checkGlob(patterns []string) error {
 	for _, s := range patterns {
 		if s != "**" && strings.Contains(s, "**") {

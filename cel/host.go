@@ -19,7 +19,7 @@ import (
 // Host evaluates the conditions of a policy. It is an engine.Matcher and safe
 // for concurrent use.
 type Host struct {
-	conditions []condition // those of a list after each other, in its order
+	conditions []condition // those of a list are consecutive and in its order
 	index      index
 	language   func() (*language, error) // made on first use: see the package comment
 }
@@ -33,14 +33,14 @@ type condition struct {
 	confidence, details *expression
 }
 
-// place is where a condition stands.
+// place is the position of a condition.
 type place struct {
 	list  string
 	order int
 }
 
-// Compile builds a host. It checks ids, match lists and levels, and leaves the
-// expressions alone: Check compiles them all.
+// Compile builds a host. It checks ids, match lists and levels, but not expressions:
+// Check compiles them all.
 func Compile(conditions []Condition) (*Host, error) {
 	h := &Host{language: sync.OnceValues(newLanguage)}
 	var problems []*Error
@@ -91,7 +91,7 @@ func (h *Host) prepare(c Condition) condition {
 	return p
 }
 
-// Check compiles every expression and returns all that is wrong with them.
+// Check compiles every expression and returns all errors.
 func (h *Host) Check() []*Error {
 	var problems []*Error
 	for _, e := range h.expressions() {
@@ -134,9 +134,9 @@ func (h *Host) expressions() []*expression {
 	return list
 }
 
-// Match returns the findings of an input, by id. It fails only where the
-// context has ended; a condition that fails is a finding. Of a list it finds
-// one at most, and looks at nothing after it.
+// Match returns the findings of an input, by id. It fails only if the context has
+// ended; a condition that fails is a finding. Of a list it returns at most one
+// finding, and does not evaluate the conditions after it.
 func (h *Host) Match(ctx context.Context, in *engine.Input) ([]engine.Finding, error) {
 	var findings []engine.Finding
 	vars := &variables{in: in}
@@ -250,7 +250,7 @@ func (c *condition) level(measure, factor float64) string {
 	return ""
 }
 
-// number rounds a measure. What JSON cannot hold is an error.
+// number rounds a measure. Values that JSON cannot represent are errors.
 func number(v ref.Val) (float64, error) {
 	var f float64
 	switch v := v.(type) {
@@ -280,7 +280,7 @@ func failed(id string, err error) engine.Finding {
 type expression struct {
 	id, part, text string
 	want           []*types.Type
-	open           bool // no list of match keeps anything out
+	open           bool // match accepts every input
 	compile        func() (*program, []*Error)
 	cover          func() *watched // nil: not asked for
 }
@@ -295,7 +295,7 @@ var (
 // program is a compiled expression.
 type program struct {
 	cel.Program
-	checked *cel.Ast // what was planned, for who looks at the text again
+	checked *cel.Ast // the checked expression, for callers that examine it
 	max     uint64
 	limited bool
 }
@@ -319,7 +319,7 @@ func (e *expression) eval(vars *variables) (ref.Val, error) {
 	}
 	if e.cover != nil {
 		if w := e.cover(); w.program != nil { // once more, to observe its questions
-			_, _, _ = w.program.Eval(vars) // the evaluation that counts has had the same error
+			_, _, _ = w.program.Eval(vars) // the evaluation that counts has the same error
 		}
 	}
 	v, _, err := p.Eval(vars)

@@ -157,7 +157,7 @@ func TestMeasure(t *testing.T) {
 		{Condition{Measure: "-1"}, nil},
 		{Condition{Measure: "0.0 / 0.0"}, []engine.Finding{{ID: "m", Error: "measure: NaN cannot be compared (a division by zero?)"}}},
 		{Condition{Measure: "1 / (session.actions - 7)"}, []engine.Finding{{ID: "m", Error: "measure: division by zero"}}},
-		{Condition{When: "session.actions > 7", Measure: "1 / (session.actions - 7)"}, nil}, // the guard is asked first
+		{Condition{When: "session.actions > 7", Measure: "1 / (session.actions - 7)"}, nil}, // the guard is evaluated first
 		{Condition{When: "session.actions == 7", Measure: "session.actions * 2"}, []engine.Finding{{ID: "m", Measure: 14}}},
 		{Condition{Match: Match{Signals: []string{"git_force_push"}}}, []engine.Finding{{ID: "m"}}}, // no CEL at all
 		{Condition{Match: Match{Signals: []string{"disk_write"}}}, nil},
@@ -217,7 +217,7 @@ func TestMatchIsLazy(t *testing.T) {
 	}
 }
 
-// What was never checked is an error in the finding, not a silent 'no'.
+// An expression that was never checked is an error in the finding, not a silent 'no'.
 func TestMatchUnchecked(t *testing.T) {
 	findings := match(t, host(t, Condition{ID: "x", When: "action.kind == 'a'"}), sample())
 	if len(findings) != 1 || !strings.Contains(findings[0].Error, `unknown field "kind"`) {
@@ -376,7 +376,8 @@ func BenchmarkMatch5(b *testing.B) {
 	}
 }
 
-// Five conditions from nothing; the first use in a process costs 3 ms more.
+// Five conditions, without anything compiled; the first use in a process costs 3 ms
+// more.
 func BenchmarkCompile5(b *testing.B) {
 	in := sample()
 	b.ReportAllocs()

@@ -13,7 +13,7 @@ func (m *Match) empty() bool {
 		len(m.Actions)+len(m.Weekdays)+len(m.Hours)+len(m.Detected)+len(m.Facts) == 0 && m.Before == 0
 }
 
-// admits reports whether an input has what the match list asks for.
+// admits reports whether a match list accepts an input.
 func (m *Match) admits(in *engine.Input) bool {
 	a := &in.Action
 	return one(m.Phases, []engine.Phase{in.Phase}) && like(m.Tools, in.Event.Tool) && like(m.Actions, a.Name) &&
@@ -24,7 +24,7 @@ func (m *Match) admits(in *engine.Input) bool {
 		}))
 }
 
-// one reports whether a list is empty or shares a word with what there is.
+// one reports whether a list is empty or has a word in common with the input's words.
 func one[T ~string](list []string, there []T) bool {
 	return len(list) == 0 || slices.ContainsFunc(there, func(w T) bool { return slices.Contains(list, string(w)) })
 }
@@ -39,13 +39,12 @@ func like(patterns []string, word string) bool {
 	})
 }
 
-// timely reports whether a moment is one that the match list asks for.
+// timely reports whether a match list accepts a time.
 func (m *Match) timely(t *engine.TimeFacts) bool {
 	return (m.Before == 0 || t.MS < m.Before) && one(m.Weekdays, []string{t.Weekday}) && within(m.Hours, t.Hour)
 }
 
-// within reports whether an hour is in [start, end), which may go over
-// midnight.
+// within reports whether an hour is in [start, end), which may span midnight.
 func within(hours []int64, hour int64) bool {
 	if len(hours) == 0 {
 		return true
@@ -57,12 +56,12 @@ func within(hours []int64, hour int64) bool {
 	return start <= hour || hour < end
 }
 
-// index finds the conditions that an input could concern. Each condition is
-// filed once, under the words of its most selective list, so that the time for
-// one input does not grow with the conditions that are about something else.
+// index finds the conditions that an input could concern. Each condition is indexed
+// once, by the words of its most selective list, so that the time for one input does
+// not grow with unrelated conditions.
 type index struct {
 	filed  map[key][]int
-	always []int // no list to file under
+	always []int // not indexed by any list
 }
 
 type key struct {
@@ -84,7 +83,8 @@ func newIndex(conditions []condition) index {
 	return x
 }
 
-// keys returns the words to file a match list under; nil: none is selective.
+// keys returns the words by which a match list is indexed; nil if no list is
+// selective.
 func (m *Match) keys() []key {
 	file := func(list byte, words []string) []key {
 		keys := make([]key, len(words))
@@ -116,8 +116,8 @@ func (m *Match) keys() []key {
 	return nil
 }
 
-// actionKeys files names as they are, and patterns under the family that they
-// are of: up to the first dot. nil: one of them is of no one family.
+// actionKeys returns names as they are, and for patterns their family, up to the first
+// dot; nil if a pattern matches several families.
 func actionKeys(patterns []string) []key {
 	var keys []key
 	for _, p := range patterns {

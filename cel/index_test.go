@@ -20,8 +20,8 @@ func pick(r *rand.Rand, words ...string) []string {
 	return list
 }
 
-// The index hides no match: what it lets through is what asking every condition
-// gives, for lists that are empty, full, and asked for together.
+// The index hides no match: it gives the same result as evaluating every condition,
+// for lists that are empty, full, and combined.
 func TestIndexHidesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	tools := []string{"Bash", "Write", "mcp__a__b", "mcp__a__c", "mcp__*", "B*"}

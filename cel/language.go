@@ -18,12 +18,12 @@ const EvalLimit = 50_000
 // of engine.MaxFacts stay below, three do not.
 const refuseCost = 10_000_000
 
-// Limits of an expression's text: far above what a person writes or reads.
+// Limits of an expression's text: far above what people write.
 const (
 	maxText     = 8 << 10 // characters
 	maxNodes    = 2000
 	maxDepth    = 60   // nesting of expressions
-	maxNesting  = 4    // comprehensions inside each other, or walking each other's results
+	maxNesting  = 4    // nested comprehensions, or comprehensions over each other's results
 	maxRecovery = 4    // syntax errors after which the parser gives up
 	maxRegex    = 2000 // instructions of a compiled RE2 pattern
 )
@@ -34,8 +34,8 @@ type language struct {
 	types schema
 }
 
-// newLanguage declares the variables and functions. The versions of the
-// libraries are pinned: a later one could read a shipped policy otherwise.
+// newLanguage declares the variables and functions. The versions of the libraries are
+// pinned: a later one could interpret a shipped policy differently.
 func newLanguage() (*language, error) {
 	l := &language{types: newSchema()}
 	options := []cel.EnvOption{

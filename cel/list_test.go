@@ -12,8 +12,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Of a list the first condition that is true is found, whatever its name; lists
-// do not see each other, nor the conditions that are in none.
+// Of a list the first condition that is true is found, whatever its name; other lists
+// and single conditions do not affect it.
 func TestListFindsItsFirst(t *testing.T) {
 	in := func(list, id string, order int, when string) Condition {
 		return Condition{ID: id, List: list, Order: order, When: when}
@@ -48,7 +48,7 @@ func TestListFindsItsFirst(t *testing.T) {
 	}
 }
 
-// What follows the answer is not even compiled.
+// Conditions after the finding are not even compiled.
 func TestListStopsAtItsAnswer(t *testing.T) {
 	h := host(t, Condition{ID: "a", List: "l", Match: Match{Phases: []string{"pre"}}}, Condition{ID: "b", List: "l", Order: 1, When: "true"})
 	compiled := false
@@ -168,7 +168,7 @@ func TestActionsAreIndexed(t *testing.T) {
 	}
 }
 
-// The answer of a list is that of asking one condition after the other.
+// The result of a list is that of evaluating its conditions one after the other.
 func TestListsAsAsked(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	actions := []string{"code.exec", "code.*", "c*", "filesystem.write", "filesystem.*", "*"}

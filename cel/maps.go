@@ -13,11 +13,11 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// ordered is a map whose keys are walked in order: Go's own order is random,
-// and a finding must not be.
+// ordered is a map whose keys are iterated in order: Go's own order is random, and
+// findings must be deterministic.
 type ordered struct{ traits.Mapper }
 
-// Iterator walks the keys, which are strings, in order.
+// Iterator iterates over the keys, which are strings, in order.
 func (o ordered) Iterator() traits.Iterator {
 	var keys []string
 	for it := o.Mapper.Iterator(); it.HasNext() == types.True; {
@@ -76,7 +76,7 @@ func argument(v any) ref.Val {
 	return recorded(v)
 }
 
-// content returns what stands for a text that is not stored, as a log holds it.
+// content returns the replacement for a text that is not stored, as in a log.
 func content(c engine.ContentFacts) ref.Val {
 	m := map[string]any{"bytes": types.Int(c.Bytes), "lines": types.Int(c.Lines)}
 	if c.MAC != "" {
@@ -118,11 +118,11 @@ func numeral(n json.Number) ref.Val {
 	return decimal(f)
 }
 
-// exact bounds the integers that a JSON number holds exactly.
+// exact bounds the integers that a JSON number represents exactly.
 const exact = 1 << 53
 
-// decimal makes an integer of what has no fraction: a log does not tell 3.0
-// from 3.
+// decimal converts a number without a fraction to an integer: a log does not
+// distinguish 3.0 from 3.
 func decimal(f float64) ref.Val {
 	if f == math.Trunc(f) && math.Abs(f) < exact {
 		return types.Int(f)

@@ -20,7 +20,7 @@ type mistake struct {
 	message      string
 }
 
-// operatorHints says what to write instead of operators of other languages.
+// operatorHints has the replacements for operators of other languages.
 var operatorHints = map[string]string{
 	"=":   `= is not an operator of CEL: write == to compare`,
 	"===": `=== is not an operator of CEL: write ==`,
@@ -35,7 +35,7 @@ var operatorHints = map[string]string{
 	"**":  `** is not an operator of CEL: write the product out`,
 }
 
-// wordHints does so for words.
+// wordHints has the replacements for words.
 var wordHints = map[string]string{
 	"and": `and is not an operator of CEL: write &&`,
 	"or":  `or is not an operator of CEL: write ||`,
@@ -44,7 +44,7 @@ var wordHints = map[string]string{
 	"if":  `CEL has no if: write condition ? one : other`,
 }
 
-// functionHints says what to call instead of functions of other languages.
+// functionHints has the replacements for functions of other languages.
 var functionHints = map[string]string{
 	"len": "size(x)", "length": "size(x)", "count": "size(x)", "contains": "text.contains(part)", "startsWith": "text.startsWith(begin)",
 	"startswith": "text.startsWith(begin)", "endswith": "text.endsWith(end)", "endsWith": "text.endsWith(end)",
@@ -69,7 +69,7 @@ func mistakes(text string) []mistake {
 	return found
 }
 
-// scanner cuts an expression into words, runs of operators and the rest.
+// scanner splits an expression into words, runs of operators and the rest.
 type scanner struct {
 	rest         string
 	line, column int // of what comes next

@@ -6,7 +6,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// What people bring from other languages is named, at its own place.
+// Habits from other languages are reported, each at its place.
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		`phase = "pre"`:                              `when:1:7: = is not an operator of CEL: write == to compare`,
@@ -46,7 +46,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// What is right is left alone: the operators of CEL, and words in texts.
+// Valid code is not reported: the operators of CEL, and words in strings.
 func TestNoMistakes(t *testing.T) {
 	for _, text := range []string{
 		`phase == "pre" && !session.stopped || action.name != "a = b and not c"`,

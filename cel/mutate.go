@@ -14,7 +14,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/mutant"
 )
 
-// Rewordings makes other expressions of one. It is not safe for concurrent use.
+// Rewordings generates variants of an expression. It is not safe for concurrent use.
 type Rewordings struct{ language *language }
 
 // NewRewordings returns one for the language of conditions.
@@ -30,8 +30,8 @@ func NewRewordings() (*Rewordings, error) {
 	return &Rewordings{&language{env, l.types}}, nil
 }
 
-// Of lists other expressions than a text, by place; none of one that does not
-// compile. Each of them compiles.
+// Of lists variants of an expression, by place; none if it does not compile. Each
+// variant compiles.
 func (r *Rewordings) Of(text string) []mutant.Rewording {
 	checked, issues := r.language.env.Compile(text)
 	if issues.Err() != nil {
@@ -47,7 +47,7 @@ func (r *Rewordings) Of(text string) []mutant.Rewording {
 	return w.all
 }
 
-// rewording is one text while others are made from it.
+// rewording is an expression while variants of it are generated.
 type rewording struct {
 	of   *Rewordings
 	text string
@@ -63,7 +63,7 @@ func (w *rewording) count() int {
 	return n
 }
 
-// visit walks an expression as it is written, with what each part hangs from.
+// visit walks an expression as it is written, with the parent of each part.
 func (q *questions) visit(e, above ast.Expr, see func(e, above ast.Expr)) {
 	see(e, above)
 	for _, child := range children(q.written(e)) {
@@ -71,7 +71,7 @@ func (q *questions) visit(e, above ast.Expr, see func(e, above ast.Expr)) {
 	}
 }
 
-// change replaces a node by something else; false if it is not of its kind.
+// change replaces a node; false if it does not apply.
 type change struct {
 	operator string
 	make     func(n *target) bool
@@ -80,13 +80,13 @@ type change struct {
 // target is a node of a copy of the tree that may be changed.
 type target struct {
 	*questions
-	at      ast.Expr // where it hangs
-	above   ast.Expr // what it hangs from, as it is written; nil: nothing
+	at      ast.Expr // the node
+	above   ast.Expr // its parent, as it is written; nil: none
 	written ast.Expr
 	make    ast.ExprFactory
 }
 
-// becomes puts another node in its place.
+// becomes replaces the node.
 func (n *target) becomes(other ast.Expr) {
 	n.tree.SourceInfo().ClearMacroCall(n.at.ID())
 	if call, macro := n.tree.SourceInfo().GetMacroCall(other.ID()); macro {
@@ -95,8 +95,8 @@ func (n *target) becomes(other ast.Expr) {
 	n.at.SetKindCase(other)
 }
 
-// try changes the node with a number in a copy of the tree, and keeps the text
-// that comes out if it compiles.
+// try changes the node with a number in a copy of the tree, and keeps the resulting
+// text if it compiles.
 func (w *rewording) try(number int, c change) {
 	tree := ast.Copy(w.tree)
 	q := &questions{expression: &expression{text: w.text}, tree: tree}
@@ -151,7 +151,8 @@ func changes() []change {
 	return list
 }
 
-// mostElements of a written list are left out, one after another.
+// mostElements is the number of items of a literal list that are left out, one at a
+// time.
 const mostElements = 5
 
 func (n *target) name() string { return nameOf(n.written) }
@@ -173,8 +174,8 @@ func (n *target) call(name string) {
 	n.written.SetKindCase(n.make.NewCall(n.written.ID(), name, c.Args()...))
 }
 
-// swapped are the operators and functions that stand for each other. Of an order
-// the boundary is moved: the other way around is what ! says.
+// swapped are operators and functions that are swapped. For < and the like, only the
+// boundary moves, since negation covers the opposite.
 var swapped = map[string]string{
 	operators.LogicalAnd: operators.LogicalOr, operators.LogicalOr: operators.LogicalAnd,
 	operators.Equals: operators.NotEquals, operators.NotEquals: operators.Equals,
@@ -200,7 +201,7 @@ func (n *target) operand(i int) bool {
 	return true
 }
 
-// negate leaves out what another change says already, and what is joined: its
+// negate skips nodes that another change covers already, and joined expressions, whose
 // parts are negated.
 func (n *target) negate() bool {
 	switch n.name() {
@@ -213,7 +214,7 @@ func (n *target) negate() bool {
 	if nameOf(n.above) == operators.LogicalNot || !n.asks(n.at.ID(), n.written) {
 		return false
 	}
-	inner := n.make.CopyExpr(n.written) // hung one lower
+	inner := n.make.CopyExpr(n.written) // one level lower
 	const free = 1 << 30
 	if n.written != n.at { // a macro is found by its id
 		n.tree.SourceInfo().SetMacroCall(free, n.written)
@@ -250,7 +251,7 @@ func (n *target) present() bool {
 	return true
 }
 
-// literal leaves items of lists alone: each is left out.
+// literal skips items of lists, which another change removes.
 func (n *target) literal() bool {
 	if n.at.Kind() != ast.LiteralKind || n.above != nil && n.above.Kind() == ast.ListKind {
 		return false

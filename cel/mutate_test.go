@@ -57,7 +57,7 @@ func TestRewordings(t *testing.T) {
 	}
 }
 
-// What comes out of a change is an expression like any other, and another one.
+// A changed expression is valid, and differs from the original.
 func FuzzRewordings(f *testing.F) {
 	for _, text := range []string{
 		`action.commands.exists(c, c.name == "x" && (size(c.flags) > 2 || !c.sub.all(s, s == "a")))`,

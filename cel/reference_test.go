@@ -32,12 +32,12 @@ func TestReferenceExamples(t *testing.T) {
 	}
 }
 
-// unlisted are functions that nobody writes by these names.
+// unlisted are functions that are not written by these names.
 func unlisted(name string) bool {
 	switch name {
 	case "dyn": // refused, see plain
 		return true
-	case "math.@max", "math.@min", "@sortByAssociatedKeys", "cel.@block": // what macros become
+	case "math.@max", "math.@min", "@sortByAssociatedKeys", "cel.@block": // expansions of macros
 		return true
 	}
 	return strings.HasPrefix(name, "_") || strings.HasPrefix(name, "@") || strings.HasPrefix(name, "!") || strings.HasPrefix(name, "-") // operators

@@ -21,7 +21,7 @@ const (
 	maxInner = 4   // of a list inside such an item, on average
 )
 
-// maxNumber is the most characters of a number.
+// maxNumber is the maximum number of characters of a number.
 const maxNumber = 24
 
 // EstimateCallCost reports how long a number is as a text, and leaves other

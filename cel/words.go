@@ -14,9 +14,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// plain rejects what a condition does not need and what would make its result
-// random or hide a mistake: map literals (they are walked in random order),
-// constructed objects, and dyn(), which disables type checking.
+// plain rejects features that a condition does not need and that would make its result
+// random or hide a mistake: map literals (their order is random), constructed objects,
+// and dyn(), which disables type checking.
 type plain struct{}
 
 // Name names the check.
@@ -85,10 +85,10 @@ type comparison struct {
 	schema schema
 	ast    *ast.AST
 	issues *cel.Issues
-	items  map[string][]string // variable that walks a list of words -> the words
+	items  map[string][]string // variable of a loop over a list of words -> the words
 }
 
-// bind notes what the variable of a comprehension can be. A name that is used
+// bind records the possible values of a comprehension's variable. A name that is used
 // for two vocabularies is not examined.
 func (c *comparison) bind(e ast.Expr) {
 	if e.Kind() != ast.ComprehensionKind {

@@ -70,16 +70,16 @@ func (h *Host) ask(ctx context.Context, in *engine.Input, findings []engine.Find
 // (the tests on input that OPA looks up before it evaluates) are false is not
 // among them.
 func (h *Host) NotFired(ctx context.Context, in *engine.Input, findings []engine.Finding) ([]NotFired, error) {
-	t := &missTracer{input: h.encode.input(in, findings), data: h.datum(ctx), frames: map[uint64]*frame{}, spoke: map[string]bool{},
+	t := &missTracer{input: h.encode.input(in, findings), data: h.datum(ctx), frames: map[uint64]*frame{}, fired: map[string]bool{},
 		nearest: map[string]*frame{}}
 	var errs []error
-	for _, path := range h.speakers() {
+	for _, path := range h.firingSets() {
 		_, err := h.ask(ctx, in, findings, path, t)
 		errs = append(errs, err)
 	}
 	var all []NotFired
 	for id, f := range t.nearest {
-		if !t.spoke[id] {
+		if !t.fired[id] {
 			all = append(all, t.silent(id, f))
 		}
 	}
@@ -87,7 +87,7 @@ func (h *Host) NotFired(ctx context.Context, in *engine.Input, findings []engine
 	return all, errors.Join(errs...)
 }
 
-// datum reads what data holds at a reference; nil: nothing.
+// datum returns the data at a reference; nil if there is none.
 func (h *Host) datum(ctx context.Context) func(ast.Ref) ast.Value {
 	return func(ref ast.Ref) ast.Value {
 		path, err := storage.NewPathForRef(ref)
@@ -106,9 +106,9 @@ func (h *Host) datum(ctx context.Context) func(ast.Ref) ast.Value {
 	}
 }
 
-// speakers are the documents in which rules fire: those of each layer that has
+// firingSets are the documents in which rules fire: those of each layer that has
 // any.
-func (h *Host) speakers() []string {
+func (h *Host) firingSets() []string {
 	paths := map[string]bool{}
 	for _, m := range h.compiler.Modules {
 		for _, r := range m.Rules {
@@ -129,7 +129,7 @@ func (h *Host) speakers() []string {
 // decides reports whether a rule decides about an action.
 func decides(r *ast.Rule) bool {
 	path := pathOf(r)
-	return path == speaksPath || strings.HasPrefix(path, "data/policies/") && strings.HasSuffix(path, "/"+findingsName)
+	return path == firesPath || strings.HasPrefix(path, "data/policies/") && strings.HasSuffix(path, "/"+findingsName)
 }
 
 // missTracer watches rules while they are evaluated.
@@ -137,7 +137,7 @@ type missTracer struct {
 	input   ast.Value
 	data    func(ast.Ref) ast.Value
 	frames  map[uint64]*frame // by query
-	spoke   map[string]bool
+	fired   map[string]bool
 	nearest map[string]*frame // by the id of the rule: of several bodies the one that came furthest
 }
 
@@ -147,8 +147,8 @@ type frame struct {
 	id    string    // of the rule that fires; empty: it is asked by another
 	depth int       // index of the furthest expression that failed
 	stop  *topdown.Event
-	in    []*frame // what that expression asked
-	asked []*frame // what the expression that is being evaluated asks
+	in    []*frame // the bodies that the expression evaluated
+	asked []*frame // the bodies that the current expression evaluated
 }
 
 // Enabled implements topdown.QueryTracer.
@@ -170,7 +170,7 @@ func (t *missTracer) TraceEvent(e topdown.Event) {
 		t.fail(&e)
 	case topdown.ExitOp:
 		if f := t.frames[e.QueryID]; f != nil && f.id != "" {
-			t.spoke[f.id] = true
+			t.fired[f.id] = true
 		}
 	}
 }
@@ -227,8 +227,8 @@ func (f *frame) held() int {
 	return len(rows)
 }
 
-// asksPhase reports whether an expression looks at the phase, which says little
-// of a call.
+// asksPhase reports whether an expression tests the phase, which is not specific to a
+// call.
 func asksPhase(e *ast.Expr) bool {
 	found := false
 	ast.WalkRefs(e, func(r ast.Ref) bool {
@@ -248,8 +248,8 @@ func (t *missTracer) silent(id string, f *frame) NotFired {
 	return s
 }
 
-// inner is what failed inside what a body asks: of several the one that came
-// furthest.
+// inner returns what failed in the bodies that a body evaluated: of several the one
+// that came furthest.
 func (f *frame) inner() *frame {
 	var best *frame
 	for _, one := range f.in {
@@ -268,8 +268,7 @@ func (t *missTracer) stopOf(f *frame) Stop {
 	}
 }
 
-// values reports what the names in an expression stand for, as far as that is
-// short.
+// values returns the values of the names in an expression, if they are short.
 func (t *missTracer) values(e *topdown.Event) []string {
 	body, err := ast.ParseBodyWithOpts(string(e.Location.Text), ast.ParserOptions{RegoVersion: ast.RegoV1})
 	if err != nil {
@@ -322,7 +321,7 @@ func (t *missTracer) find(ref ast.Ref, e *topdown.Event) ast.Value {
 	return v
 }
 
-// local is the value of a variable as it is written; nil: it has none.
+// local returns the value of a variable as it is written; nil: it has none.
 func local(name ast.Var, e *topdown.Event) ast.Value {
 	for generated, meta := range e.LocalMetadata {
 		if meta.Name == name && e.Locals != nil {
@@ -334,7 +333,7 @@ func local(name ast.Var, e *topdown.Event) ast.Value {
 	return nil
 }
 
-// brief is a value in a few words: of an object without what is empty.
+// brief returns a short text for a value: of an object without what is empty.
 func brief(v ast.Value) string {
 	const most = 70
 	var text string
@@ -353,8 +352,7 @@ func brief(v ast.Value) string {
 	return text
 }
 
-// Places says about each rule that fires where it is written first,
-// layer/path:line.
+// Places returns the first place of each rule that can fire, as layer/path:line.
 func (h *Host) Places() map[string]string {
 	all := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(h.compiler.Modules)) {

@@ -15,9 +15,9 @@ const askedPolicy = `package reviewer
 decision := {"decision": "allow", "enforced": "allow"}
 `
 
-const askedRules = `package reviewer.spoken
+const askedRules = `package reviewer.fired
 
-speaks contains "helper" if {
+fires contains "helper" if {
 	"deletes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -31,20 +31,20 @@ _old(e) if {
 	e.git == "clean"
 }
 
-speaks contains "speaks" if input.phase == "pre"
+fires contains "plain" if input.phase == "pre"
 
-speaks contains "unasked" if {
+fires contains "unasked" if {
 	"privileged" in input.facts
 	input.session.stopped
 }
 
-speaks contains "never" if {
+fires contains "never" if {
 	input.phase == "pre"
 	not _old_session
 	input.session.actions > 3
 }
 
-speaks contains "never" if {
+fires contains "never" if {
 	input.phase == "pre"
 	input.session.actions > 2
 	input.session.stopped
@@ -66,7 +66,7 @@ func asked(t *testing.T) (*Host, *engine.Input) {
 	return host, in
 }
 
-// A rule that did not speak says where it ended, and why.
+// A rule that did not fire reports where it ended, and why.
 func TestSilent(t *testing.T) {
 	host, in := asked(t)
 	got, err := host.NotFired(context.Background(), in, nil)
@@ -89,9 +89,9 @@ func TestSilent(t *testing.T) {
 func TestAsk(t *testing.T) {
 	host, in := asked(t)
 	for path, want := range map[string]any{
-		"data.reviewer.spoken.speaks": []any{"speaks"},
-		"data.reviewer.n":             json.Number("2"),
-		"data.reviewer.nothing":       nil,
+		"data.reviewer.fired.fires": []any{"plain"},
+		"data.reviewer.n":           json.Number("2"),
+		"data.reviewer.nothing":     nil,
 	} {
 		got, ok, err := host.Ask(context.Background(), in, nil, path)
 		if err != nil {

@@ -18,7 +18,7 @@ type Sources struct {
 	Data       map[string]any             // the data document of the policy
 	Words      engine.Vocabulary          // known windows, findings and detectors
 	Broken     []string                   // ids of rules whose rows cannot be read
-	MayContain func(path []string) bool   // data may contain a value there, though this policy's does not
+	MayContain func(path []string) bool   // data may contain a value there, even if this policy's does not
 	schema     map[string]any             // of the input
 	known      map[string]bool            // paths of all rules that are written, also of those that do not compile
 	trees      map[string]*ast.Module     // as written
@@ -27,8 +27,8 @@ type Sources struct {
 
 // RuleSet lists the rules that the modules define.
 type RuleSet struct {
-	IDs  map[string]bool // of `speaks` of the base layer, and of `findings` of the others
-	Open map[string]bool // layers that speak for ids that are not written out
+	IDs  map[string]bool // of `fires` of the base layer, and of `findings` of the others
+	Open map[string]bool // layers whose rules fire ids that are not written out
 
 	Forms map[string]bool // layer/id of rules whose calls may run in another form; layer/ alone: ids that are not written out
 }
@@ -48,8 +48,8 @@ func Check(s Sources) ([]*engine.Problem, RuleSet) {
 	c.walk(c.leniently())
 	c.typed(sound)
 	c.annotated()
-	spoken := c.ruleHeads()
-	return c.sorted(), spoken
+	rules := c.ruleHeads()
+	return c.sorted(), rules
 }
 
 type checker struct {
@@ -72,7 +72,7 @@ func (c *checker) report(p *engine.Problem) *engine.Problem {
 
 func (c *checker) wrong(at *ast.Location, code, format string, args ...any) *engine.Problem {
 	if at == nil {
-		at = &ast.Location{File: "base/"} // of no one file
+		at = &ast.Location{File: "base/"} // not of a particular file
 	}
 	return c.report(&engine.Problem{File: at.File, Line: at.Row, Col: at.Col, Code: code, Message: fmt.Sprintf(format, args...)})
 }
@@ -102,7 +102,7 @@ func (c *checker) parse(name string) {
 	}
 }
 
-// know takes down a rule's path and those of the packages above it.
+// know records a rule's path and those of the packages above it.
 func (c *checker) know(path string) {
 	for ; path != "" && !c.known[path]; path = path[:max(0, strings.LastIndexByte(path, '/'))] {
 		c.known[path] = true
@@ -131,8 +131,8 @@ func (c *checker) parseErrors(name string, err error) {
 	}
 }
 
-// packageOf reads the package of a module that does not parse: its first
-// statement may be all right. Empty: it is not.
+// packageOf reads the package of a module that does not parse: its first statement may
+// be valid. Empty: it is not.
 func packageOf(name, source string) string {
 	lines := strings.SplitAfter(source, "\n")
 	for i := range lines {
@@ -163,7 +163,7 @@ func rootOf(layer string) string {
 	return "data.policies." + layer
 }
 
-// pathOf is the fixed part of what a rule defines, as data/x/y.
+// pathOf returns the fixed part of a rule's path, as data/x/y.
 func pathOf(r *ast.Rule) string {
 	ref := r.Module.Package.Path.Extend(r.Head.Ref())
 	path := []string{"data"}
@@ -180,12 +180,12 @@ func pathOf(r *ast.Rule) string {
 	return strings.Join(path, "/")
 }
 
-// maxRounds bounds how often what is wrong is taken out. A rule that is wrong in
-// as many ways is reported as far as that.
+// maxRounds limits how often invalid rules are removed. Of a rule with more errors,
+// only that many are reported.
 const maxRounds = 12
 
-// compile compiles as a policy is compiled, and returns the modules without what
-// does not. What only the strict mode minds stays.
+// compile compiles as in production, and returns the modules without the rules that do
+// not compile. Rules that only strict mode rejects stay.
 func (c *checker) compile() map[string]*ast.Module {
 	compiler := func() *ast.Compiler {
 		return ast.NewCompiler().WithCapabilities(Capabilities()).WithSkipStages(ast.StageCheckTypes)
@@ -212,8 +212,9 @@ func (c *checker) leniently() *ast.Compiler {
 	return last
 }
 
-// rounds compiles modules, takes out what does not compile, and tries again. In
-// later rounds only what cannot follow from that counts. It returns what is left.
+// rounds compiles modules, removes what does not compile, and tries again. In later
+// rounds, errors that may follow from the removal do not count. It returns the
+// remaining modules.
 func (c *checker) rounds(modules map[string]*ast.Module, compiler func() *ast.Compiler) map[string]*ast.Module {
 	for round := 0; ; round++ {
 		try := compiler().SetErrorLimit(0)
@@ -234,16 +235,15 @@ func (c *checker) rounds(modules map[string]*ast.Module, compiler func() *ast.Co
 	}
 }
 
-// follows reports whether an error may come of a rule that was taken out.
+// follows reports whether an error may be caused by a removed rule.
 func follows(e *ast.Error) bool {
 	return strings.HasSuffix(e.Message, " unused") && strings.HasPrefix(e.Message, "import ")
 }
 
-// takeOut removes the rule or import that an error is in; a module where it is
-// neither.
+// takeOut removes the rule or import with an error, or the module if it is in neither.
 func takeOut(modules map[string]*ast.Module, e *ast.Error) {
 	if e.Location == nil || modules[e.Location.File] == nil {
-		clear(modules) // nobody knows which
+		clear(modules) // it is unknown which
 		return
 	}
 	m := modules[e.Location.File]
@@ -265,8 +265,8 @@ func takeOut(modules map[string]*ast.Module, e *ast.Error) {
 	modules[e.Location.File] = &rest
 }
 
-// missing reports whether a name below data is to be there: it is written
-// somewhere, or in a module that does not parse.
+// missing reports whether a name below data should exist: it is defined somewhere, or
+// possibly in a module that does not parse.
 func (c *checker) missing(path string) bool {
 	if c.known[path] {
 		return false
@@ -277,8 +277,8 @@ func (c *checker) missing(path string) bool {
 	})
 }
 
-// typed runs OPA's own type checker, which knows what built-ins want, on what
-// compiled.
+// typed runs OPA's own type checker, which has the types of built-ins, on the modules
+// that compiled.
 func (c *checker) typed(modules map[string]*ast.Module) {
 	schemas := ast.NewSchemaSet()
 	schemas.Put(ast.SchemaRootRef, c.schema)

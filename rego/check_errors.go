@@ -32,7 +32,7 @@ func (c *checker) compileError(e *ast.Error) {
 	}
 }
 
-// parseText shortens what the parser says.
+// parseText shortens the parser's message.
 func parseText(message string) string {
 	first, _, _ := strings.Cut(message, "\n")
 	if first == "empty module" {
@@ -56,7 +56,7 @@ func parseText(message string) string {
 	return strings.TrimSuffix(strings.TrimSpace(first), ":")
 }
 
-// compileText reports what to do about the checks of the strict mode.
+// compileText rewords the errors of strict mode.
 func compileText(message string) string {
 	switch {
 	case strings.HasPrefix(message, "import ") && strings.HasSuffix(message, " unused"):
@@ -73,7 +73,7 @@ func compileText(message string) string {
 	return dotted(message)
 }
 
-// dotted removes the root of the documents from names, since nobody writes it.
+// dotted removes the root of the documents from names, since authors do not write it.
 func dotted(message string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(message, "data.reviewer.", "reviewer."), "data.policies.", "policies.")
 }
@@ -100,7 +100,7 @@ func (c *checker) inPackage(file, name string) string {
 	return name
 }
 
-// namesIn lists what a module can name without a path.
+// namesIn lists the names that a module can use without a path.
 func (c *checker) namesIn(file string) []string {
 	m := c.trees[file]
 	if m == nil {
@@ -180,7 +180,7 @@ func (c *checker) below(path string) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// instead suggests how to get the same without a clock, chance or the network.
+// instead suggests an alternative to the clock, random numbers and the network.
 func instead(name string) string {
 	family, _, _ := strings.Cut(name, ".")
 	switch {

@@ -29,7 +29,7 @@ func (w *walker) cannotHold(r *ast.Rule) {
 	}
 }
 
-// ruleName is a person's name for a rule: the id that it decides for, else its
+// ruleName returns a rule's name for messages: the id for which it decides, else its
 // name.
 func ruleName(r *ast.Rule) string {
 	if id := memberOf(r); id != "" {
@@ -80,7 +80,7 @@ func scalar(t *ast.Term) bool {
 	return false
 }
 
-// demands is what a body asks of each value.
+// demands are a body's conditions on each value.
 type demands struct {
 	alias map[ast.Var]*ast.Term // a name for a reference
 	of    map[string]*demand    // by how the value is written
@@ -88,11 +88,11 @@ type demands struct {
 
 type demand struct {
 	*engine.Demand
-	first string // how it was asked first, for the message
+	first string // the first condition on it, for the message
 }
 
-// add takes one expression down; what it returns says why it excludes what was
-// asked before.
+// add records one expression; it returns why the expression contradicts an earlier
+// one.
 func (d *demands) add(e *ast.Expr) string {
 	t, ok := e.Terms.([]*ast.Term)
 	if !ok || len(t) != 3 {
@@ -116,13 +116,13 @@ func (d *demands) add(e *ast.Expr) string {
 		return ""
 	}
 	if e.Negated {
-		op = map[string]string{"eq": "neq", "equal": "neq"}[op] // what is not there is neither less nor more
+		op = map[string]string{"eq": "neq", "equal": "neq"}[op] // an undefined value is neither less nor greater
 	}
 	return d.demand(a).ask(op, b, e)
 }
 
-// demand returns what is asked of a value so far; nil: it cannot be told from
-// others, or is several.
+// demand returns the conditions on a value so far; nil if it cannot be identified, or
+// is several values.
 func (d *demands) demand(t *ast.Term) *demand { return d.keyed(d.key(t)) }
 
 func (d *demands) keyed(key string) *demand {
@@ -171,7 +171,7 @@ func (d *demand) ask(op string, with *ast.Term, e *ast.Expr) string {
 	return d.verdict(e)
 }
 
-// verdict reports whether anything is left that the value may be.
+// verdict reports whether any value is still possible.
 func (d *demand) verdict(e *ast.Expr) string {
 	written := string(e.Location.Text)
 	if d.Possible() {
@@ -202,7 +202,7 @@ func (d *demands) member(e *ast.Expr, x, list *ast.Term) string {
 	return asked.verdict(e)
 }
 
-// is asks whether something holds.
+// is records that an expression must be true.
 func (d *demand) is(holds bool, e *ast.Expr) string {
 	d.OneOf(strconv.FormatBool(holds))
 	return d.verdict(e)

@@ -8,9 +8,9 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// apart returns the modules without the rules that read a document that holds
-// themselves: the whole of a root, or of their own package. OPA would call every
-// rule of it recursive.
+// apart returns the modules without the rules that read a document that contains
+// themselves: a whole root, or their own package. OPA would report every rule of it as
+// recursive.
 func (c *checker) apart() map[string]*ast.Module {
 	modules := maps.Clone(c.trees)
 	for _, name := range slices.Sorted(maps.Keys(c.trees)) {

@@ -9,17 +9,17 @@ import (
 type shape struct {
 	kind   string            // a word of kinds
 	fields map[string]*shape // of an object: its keys
-	rest   *shape            // of an object: what any other key holds; nil with open unset: there are no others
+	rest   *shape            // of an object: values of other keys; nil with open unset: there are no others
 	open   bool              // of an object: other keys are possible
 	items  *shape            // of a list or a set
-	words  []string          // of a text: all that it can be; nil: anything
+	words  []string          // of a text: the possible values; nil: anything
 	data   []string          // the path of a part of the policy's data
 	name   string            // what it is of, for messages
 }
 
 // The kinds of shapes.
 const (
-	never  = "never" // nothing has been seen to come here yet
+	never  = "never" // no value seen yet
 	object = "object"
 	array  = "array"
 	text   = "string"
@@ -28,7 +28,7 @@ const (
 
 func nothingYet() *shape { return &shape{kind: never} }
 
-// shapes makes shapes of a JSON Schema. What is defined once is one shape.
+// shapes converts a JSON Schema. Each definition is one shape.
 type shapes struct {
 	defs map[string]any
 	made map[string]*shape
@@ -64,7 +64,7 @@ func (s shapes) of(node any, name string) *shape {
 	return &shape{kind: other, name: name}
 }
 
-// item is the contents of a list; an object in it is called as Rego would call it.
+// item is the shape of a list's items; an object in it is named as Rego would.
 func (s shapes) item(node any, name string) *shape {
 	if m, _ := node.(map[string]any); m["$ref"] != nil {
 		name += "[_]"
@@ -84,8 +84,8 @@ func (s shapes) object(schema map[string]any, name string) *shape {
 	return o
 }
 
-// shapeOfData is what is known about a value of the policy's data: its keys. Its
-// words are values that another policy may have differently.
+// shapeOfData returns the shape of a value of the policy's data: only its keys, since
+// another policy may have other values.
 func shapeOfData(v any, path []string) *shape {
 	switch v := v.(type) {
 	case map[string]any:
@@ -102,7 +102,7 @@ func shapeOfData(v any, path []string) *shape {
 	return &shape{kind: other}
 }
 
-// either is what is known about a value that is one of two.
+// either returns the shape of a value that has one of two shapes.
 func either(a, b *shape) *shape { return eitherDown(a, b, 8) }
 
 func eitherDown(a, b *shape, depth int) *shape {
@@ -154,7 +154,7 @@ func eitherWords(a, b []string) []string {
 	return slices.Compact(all)
 }
 
-// same reports whether two shapes say the same.
+// same reports whether two shapes are equal.
 func same(a, b *shape) bool { return sameDown(a, b, 9) }
 
 func sameDown(a, b *shape, depth int) bool {
@@ -176,7 +176,7 @@ func sameDown(a, b *shape, depth int) bool {
 	return true
 }
 
-// each is what a value of the object or an item of the list is.
+// each returns the shape of an object's value or of a list's item.
 func (s *shape) each() *shape {
 	switch {
 	case s == nil:
@@ -184,7 +184,7 @@ func (s *shape) each() *shape {
 	case s.kind != object:
 		return s.items
 	case s.data != nil:
-		return nil // what the data of another policy hold there is unknown
+		return nil // another policy's data there are unknown
 	}
 	all := nothingYet()
 	if s.open {

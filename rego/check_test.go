@@ -39,12 +39,12 @@ func shippedSources(t *testing.T) Sources {
 
 // Nothing is wrong with the built-in policy.
 func TestCheckShipped(t *testing.T) {
-	found, spoken := Check(shippedSources(t))
+	found, rules := Check(shippedSources(t))
 	for _, p := range found {
 		t.Errorf("%v", p)
 	}
-	if len(spoken.IDs) < 20 || spoken.Open["base"] {
-		t.Errorf("rules that Rego speaks for: %v, open %v", spoken.IDs, spoken.Open)
+	if len(rules.IDs) < 20 || rules.Open["base"] {
+		t.Errorf("rules that Rego fires: %v, open %v", rules.IDs, rules.Open)
 	}
 }
 

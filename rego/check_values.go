@@ -48,7 +48,8 @@ func (c *checker) patterns(m *ast.Module) {
 	})
 }
 
-// conflicts reports complete rules that hold at once and have different values.
+// conflicts reports complete rules that are true at the same time with different
+// values.
 func (c *checker) conflicts(m *ast.Module) {
 	first := map[string]*ast.Rule{}
 	for _, r := range m.Rules {
@@ -71,8 +72,8 @@ func (c *checker) conflicts(m *ast.Module) {
 	}
 }
 
-// Where the forms are defined in which a call may run: by the base layer's rules
-// and by those of the others.
+// Where modified forms are defined: by the base layer's rules and by those of the
+// others.
 const (
 	offersPath     = "data/reviewer/rewriting/offers"
 	operationsName = "operations"
@@ -88,7 +89,7 @@ func (c *checker) operations(r *ast.Rule) {
 	})
 }
 
-// form takes down for which rule a definition offers another form, and reports whether
+// form records for which rule a definition offers a modified form, and reports whether
 // it does.
 func (s RuleSet) form(r *ast.Rule, layer string) bool {
 	prefix := slashedRoot(layer) + "/" + operationsName
@@ -107,14 +108,14 @@ func (s RuleSet) form(r *ast.Rule, layer string) bool {
 	return true
 }
 
-// HasForm reports whether a layer offers another form of the calls for which one of
+// HasForm reports whether a layer offers a modified form of the calls for which one of
 // its rules fires.
 func (s RuleSet) HasForm(layer, id string) bool {
 	return layer != "project" && (s.Forms[layer+"/"] || s.Forms[layer+"/"+id] || s.Open[layer])
 }
 
-// NoForm explains what happens to calls of a rule that says modify but offers
-// no modified form.
+// NoForm explains what happens to calls of a rule with modify but without a modified
+// form.
 func NoForm(layer, id string) string {
 	const asks = "the call is asked about, and blocked where nobody can be asked; "
 	switch layer {

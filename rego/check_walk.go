@@ -19,8 +19,8 @@ type walker struct {
 	data   *shape
 	rules  map[string]*defined // data/x/y -> what is defined there
 	inTree map[string]bool     // every path of a package or rule, and those above
-	report bool                // the last round: what is wrong is said
-	silent bool                // in a test, whose values are what it makes them
+	report bool                // the last round, in which problems are reported
+	silent bool                // in a test, whose values are arbitrary
 	env    map[ast.Var]*shape
 	rows   map[string]row // of all layers
 }
@@ -35,8 +35,8 @@ type defined struct {
 // maxPasses bounds the rounds until nothing new is found. Calls nest less deep.
 const maxPasses = 20
 
-// walk looks at all rules until nothing new is known about any, and then says what
-// is wrong.
+// walk visits all rules until nothing new is learnt about any, and then reports
+// problems.
 func (c *checker) walk(compiled *ast.Compiler) {
 	w := &walker{checker: c, input: shapeOfSchema(c.schema), data: shapeOfData(c.Data, []string{}), rules: map[string]*defined{},
 		rows: c.catalogue()}
@@ -71,7 +71,7 @@ func (w *walker) collect(compiled *ast.Compiler) {
 	}
 }
 
-// pass looks at each rule once, and reports whether anything new was found.
+// pass visits each rule once, and reports whether anything new was found.
 func (w *walker) pass(compiled *ast.Compiler) bool {
 	changed := false
 	for _, name := range slices.Sorted(maps.Keys(compiled.Modules)) {
@@ -167,7 +167,7 @@ func (w *walker) scoped(fn func()) {
 	w.env = outer
 }
 
-// call looks at a call: an operator, a built-in, or a function of the policy.
+// call visits a call: an operator, a built-in, or a function of the policy.
 func (w *walker) call(op *ast.Term, args []*ast.Term) *shape {
 	known := make([]*shape, len(args))
 	for i, a := range args {
@@ -201,7 +201,7 @@ func (w *walker) call(op *ast.Term, args []*ast.Term) *shape {
 	return &shape{kind: other}
 }
 
-// builtin knows the built-ins that return what they are given.
+// builtin returns the shape for built-ins that return their argument.
 func (w *walker) builtin(name string, args []*ast.Term, known []*shape) *shape {
 	var out *shape
 	switch name {
@@ -222,8 +222,8 @@ func (w *walker) builtin(name string, args []*ast.Term, known []*shape) *shape {
 	return out
 }
 
-// function notes what a function of the policy is called with. Tests call with
-// what they like.
+// function records the arguments of a function of the policy. Calls in tests do not
+// count.
 func (w *walker) function(ref ast.Ref, args []*ast.Term, known []*shape) *shape {
 	d := w.rules[slashed(ref)]
 	if d == nil {
@@ -240,7 +240,7 @@ func (w *walker) function(ref ast.Ref, args []*ast.Term, known []*shape) *shape 
 	return d.value
 }
 
-// bind takes down what a variable that nothing is known about is.
+// bind records the shape of a new variable.
 func (w *walker) bind(t *ast.Term, is *shape) {
 	switch v := t.Value.(type) {
 	case ast.Var:
@@ -256,7 +256,7 @@ func (w *walker) bind(t *ast.Term, is *shape) {
 	}
 }
 
-// term returns what is known about a term, and looks at all in it.
+// term returns the shape of a term, and visits all its parts.
 func (w *walker) term(t *ast.Term) *shape {
 	if t == nil {
 		return nil
@@ -323,7 +323,7 @@ func (w *walker) literalList(each func(func(*ast.Term))) *shape {
 	return &shape{kind: array, items: items}
 }
 
-// ref follows a reference as far as anything is known about it.
+// ref follows a reference as far as its shape is known.
 func (w *walker) ref(ref ast.Ref) *shape {
 	head, _ := ref[0].Value.(ast.Var)
 	switch {
@@ -363,7 +363,7 @@ func (w *walker) document(ref ast.Ref) *shape {
 	return at
 }
 
-// named gives the words of a rule its name, for messages.
+// named adds a rule's name to its values, for messages.
 func named(s *shape, path string) *shape {
 	if s == nil || s.words == nil || s.name != "" {
 		return s
@@ -381,7 +381,7 @@ func (s *shape) field(key string) (*shape, bool) {
 	return f, there
 }
 
-// absent reports that nothing is at a path of data, unless there may be.
+// absent reports that a path of data does not exist, unless it may.
 func (w *walker) absent(t *ast.Term, at *shape, path string) {
 	keys := strings.Split(path, "/")[1:]
 	if at == nil && w.inTree[above(path)] && !w.MayContain(keys[:len(keys)-1]) || !w.MayContain(keys) {
@@ -389,7 +389,7 @@ func (w *walker) absent(t *ast.Term, at *shape, path string) {
 	}
 }
 
-// rest looks at the indexes of a reference about which nothing is known.
+// rest visits the indexes of a reference with an unknown shape.
 func (w *walker) rest(terms []*ast.Term) *shape {
 	for _, t := range terms {
 		if _, isVar := t.Value.(ast.Var); !isVar {
@@ -423,7 +423,7 @@ func (w *walker) step(s *shape, t *ast.Term) *shape {
 		w.compare(t, &shape{kind: text, words: []string{string(key)}}, t, s.items) // the member of a set
 		return s.items
 	case s.kind != object:
-		return nil // the type checker says so
+		return nil // the type checker reports it
 	}
 	f, there := s.fields[string(key)]
 	if !there && s.open {
@@ -435,7 +435,7 @@ func (w *walker) step(s *shape, t *ast.Term) *shape {
 	return f
 }
 
-// bindKey takes down what the keys of an object with fixed keys are.
+// bindKey records the keys of an object with fixed keys.
 func (w *walker) bindKey(v ast.Var, s *shape) {
 	if s.kind == object && !s.open && s.data == nil && w.env[v] == nil {
 		w.env[v] = &shape{kind: text, words: slices.Sorted(maps.Keys(s.fields)), name: s.name}
@@ -473,7 +473,7 @@ func (w *walker) noField(s *shape, t *ast.Term, key string) {
 	w.noSuch(t, of, slices.Sorted(maps.Keys(s.fields)))
 }
 
-// noSuch reports that a name is not one of those that there are.
+// noSuch reports an unknown name.
 func (w *walker) noSuch(t *ast.Term, of string, known []string) {
 	if !w.report || w.silent || t.Location == nil {
 		return
@@ -516,7 +516,7 @@ func (w *walker) word(t *ast.Term, of *shape) {
 	p.Found = ""
 }
 
-// member looks at `x in list`.
+// member checks `x in list`.
 func (w *walker) member(x *ast.Term, is *shape, list *ast.Term, of *shape) {
 	if of != nil && of.kind == array {
 		w.word(x, of.items)

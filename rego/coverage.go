@@ -9,27 +9,27 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 )
 
-// Coverage notes which expressions of modules were reached. It is safe for
-// concurrent use, and one may serve several hosts and suites: what counts is
-// where an expression is written.
+// Coverage records which expressions of modules were reached. It is safe for
+// concurrent use, and one may serve several hosts and suites: expressions are
+// identified by their place.
 type Coverage struct {
 	seen sync.Map // *ast.Location
 }
 
 var _ topdown.QueryTracer = (*Coverage)(nil)
 
-// NewCoverage returns one that has seen nothing.
+// NewCoverage returns an empty Coverage.
 func NewCoverage() *Coverage { return &Coverage{} }
 
-// Cover makes the host note what its decisions reach. It is to be called before
-// the first of them.
+// Cover makes the host record what its decisions reach. It must be called before the
+// first of them.
 func (h *Host) Cover(c *Coverage) { h.cover = c }
 
 // Enabled implements topdown.QueryTracer.
 func (c *Coverage) Enabled() bool { return true }
 
-// Config implements topdown.QueryTracer: values of variables are not asked for,
-// since they cost more than all the rest.
+// Config implements topdown.QueryTracer: values of variables are not requested, since
+// they are expensive.
 func (c *Coverage) Config() topdown.TraceConfig { return topdown.TraceConfig{} }
 
 // TraceEvent implements topdown.QueryTracer.
@@ -39,8 +39,8 @@ func (c *Coverage) TraceEvent(e topdown.Event) {
 	}
 }
 
-// reached returns where an event says that something was reached: a rule that
-// came out, or an expression that was looked at.
+// reached returns the place that an event shows to be reached: a rule that was true,
+// or an expression that was evaluated.
 func reached(e *topdown.Event) *ast.Location {
 	switch e.Op {
 	case topdown.ExitOp:

@@ -9,14 +9,13 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 )
 
-// fixedData answers what a host's data hold. OPA reads its store again for each
-// query, and remembers what it read until the end of it; data that never change
-// need neither.
+// fixedData serves a host's data. OPA reads its store for each query and caches the
+// result until the end of the query; data that never change need neither.
 type fixedData struct{ root ast.Object }
 
 var _ topdown.BaseCache = (*fixedData)(nil)
 
-// readData takes all data out of a store that returns them as OPA's own values.
+// readData reads all data of a store that returns OPA's own values.
 func readData(ctx context.Context, store storage.Store, txn storage.Transaction) (*fixedData, error) {
 	found, err := store.Read(ctx, txn, storage.Path{})
 	if err != nil {
@@ -29,8 +28,8 @@ func readData(ctx context.Context, store storage.Store, txn storage.Transaction)
 	return &fixedData{root}, nil
 }
 
-// Get implements topdown.BaseCache. For what is not there OPA asks the store,
-// and for all data as well, of which it leaves out its own.
+// Get implements topdown.BaseCache. For missing paths and for the whole document, OPA
+// reads the store.
 func (d *fixedData) Get(ref ast.Ref) ast.Value {
 	if len(ref) < 2 {
 		return nil
@@ -42,5 +41,5 @@ func (d *fixedData) Get(ref ast.Ref) ast.Value {
 	return v
 }
 
-// Put implements topdown.BaseCache: there is nothing to remember.
+// Put implements topdown.BaseCache: the data are fixed.
 func (*fixedData) Put(ast.Ref, ast.Value) {}

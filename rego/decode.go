@@ -40,7 +40,7 @@ func decode(t *ast.Term) (engine.Decision, error) {
 	return out, d.err
 }
 
-// known refuses fields that nothing reads: what policy says there is lost.
+// known refuses fields that nothing reads, since their values would be lost.
 func (d *document) known(fields ...string) {
 	d.obj.Foreach(func(k, _ *ast.Term) {
 		if s, ok := k.Value.(ast.String); !ok || !slices.Contains(fields, string(s)) {
@@ -134,7 +134,7 @@ func (d *document) sub(field string) *document {
 	return nil
 }
 
-// take keeps the error of a nested object.
+// take records the error of a nested object.
 func (d *document) take(field string, s *document) {
 	if s.err != nil {
 		d.fail(field, s.err.Error())
@@ -201,7 +201,7 @@ func (d *document) sideEffects() *engine.SideEffects {
 	}
 }
 
-// intervention takes the first of the list: policy words at most one.
+// intervention returns the first of the list: policy gives at most one.
 func (d *document) intervention() *engine.Intervention {
 	var out *engine.Intervention
 	d.each("interventions", func(t *ast.Term) {

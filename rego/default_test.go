@@ -81,12 +81,12 @@ func TestDefaultPolicy(t *testing.T) {
 	}
 }
 
-// spokenFor returns the rules of the set speaks whose member is written out.
-func spokenFor(modules map[string]*ast.Module) map[string]*ast.Rule {
+// firedBy returns the rules of the set fires whose member is written out.
+func firedBy(modules map[string]*ast.Module) map[string]*ast.Rule {
 	said := map[string]*ast.Rule{}
 	for _, m := range modules {
 		for _, r := range m.Rules {
-			if key := r.Head.Key; r.Head.Reference.String() == "speaks" && key != nil {
+			if key := r.Head.Key; r.Head.Reference.String() == "fires" && key != nil {
 				if id, ok := key.Value.(ast.String); ok {
 					said[string(id)] = r
 				}
@@ -96,11 +96,11 @@ func spokenFor(modules map[string]*ast.Module) map[string]*ast.Rule {
 	return said
 }
 
-// A row without a condition is judged in Rego, and what speaks in Rego has a
+// A row without a condition is judged in Rego, and what fires in Rego has a
 // row: each says its name once, in its METADATA and in the catalogue.
 func TestRowsAndRego(t *testing.T) {
 	e, modules := shipped(t)
-	said := spokenFor(modules)
+	said := firedBy(modules)
 	for _, row := range e.Rules() {
 		if _, ok := said[row.ID]; ok == row.Conditional() {
 			t.Errorf("%s: the rule %s has a condition: %v; a rule in Rego: %v", row.Place("id", 0), row.ID, row.Conditional(), ok)
@@ -173,7 +173,7 @@ func TestTextsAreFilled(t *testing.T) {
 	}
 }
 
-// The rows that only Rego speaks for name fields that there are.
+// The rows that only Rego fires name fields that there are.
 func TestMessagesNameKnownFields(t *testing.T) {
 	e, _ := shipped(t)
 	for _, row := range e.Rules() {

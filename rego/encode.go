@@ -22,8 +22,8 @@ type field struct {
 	omit  bool // omitempty
 }
 
-// newEncoder makes the plan for everything that Input holds, so that the
-// encoder is only read afterwards.
+// newEncoder computes the plan for all types in Input, so that the encoder is only
+// read afterwards.
 func newEncoder() *encoder {
 	e := &encoder{plan: map[reflect.Type][]field{}}
 	engine.EachStruct(reflect.TypeFor[engine.Input](), e.prepare)

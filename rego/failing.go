@@ -49,7 +49,7 @@ func (h *Host) count(d *engine.Decision, e *topdown.Error) {
 	d.Errors = append(d.Errors, engine.RuleError{Rule: r.ID, Message: message})
 	r.Message = message
 	if r.Decision == engine.Modify {
-		r.Decision = engine.Block // into what, only the rule could have said
+		r.Decision = engine.Block // the modified form is unknown
 	}
 	others := slices.DeleteFunc(d.Rules, func(o engine.RuleResult) bool { return o.ID == r.ID })
 	d.Rules = append([]engine.RuleResult{r}, others...)
@@ -67,7 +67,7 @@ func (h *Host) count(d *engine.Decision, e *topdown.Error) {
 }
 
 // ruleOf names the rule that failed: the outermost frame of the stack that is
-// in a rule of a set whose member is a constant, as `speaks contains "id"` is,
+// in a rule of a set whose member is a constant, as `fires contains "id"` is,
 // or an object with a constant id, as those of other layers are.
 func (h *Host) ruleOf(e *topdown.Error) string {
 	for i := len(e.StackTrace) - 1; i >= 0; i-- {

@@ -10,23 +10,23 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// entry decides by the strictest rule that speaks, as the default policy does.
+// entry decides by the strictest rule that fires, as the default policy does.
 const entry = `package reviewer
 
-import data.reviewer.spoken
+import data.reviewer.fired
 
 order := ["allow", "warn", "modify", "ask", "block"]
 
-decided := order[max(array.concat([0], [i | some r in spoken.rules; some i, v in order; v == r.decision]))]
+decided := order[max(array.concat([0], [i | some r in fired.rules; some i, v in order; v == r.decision]))]
 
-decision := {"decision": decided, "enforced": answered, "rules": spoken.rules, "reason": "a reason", "text": "a text", "alternatives": ["a way"]}
+decision := {"decision": decided, "enforced": answered, "rules": fired.rules, "reason": "a reason", "text": "a text", "alternatives": ["a way"]}
 
 answered := "allow" if data.reviewer.enforcement == "observe" else := decided
 `
 
-const spoken = `package reviewer.spoken
+const firedModule = `package reviewer.fired
 
-rules contains {"id": id, "decision": data.reviewer.catalog[id].decision} if some id in speaks
+rules contains {"id": id, "decision": data.reviewer.catalog[id].decision} if some id in fires
 
 rules contains {"id": object.get(f, "id", ""), "decision": "warn"} if some f in data.policies.user.findings
 `
@@ -44,7 +44,7 @@ func rows(verdicts map[string]string) map[string]any {
 func failing(t *testing.T, rules string, enforcement string) *Host {
 	t.Helper()
 	return compiled(t,
-		map[string]string{"base/a.rego": entry, "base/policy/spoken.rego": spoken, "base/rules/r.rego": "package reviewer.spoken\n" + rules},
+		map[string]string{"base/a.rego": entry, "base/policy/fired.rego": firedModule, "base/rules/r.rego": "package reviewer.fired\n" + rules},
 		map[string]any{"reviewer": map[string]any{
 			"enforcement": enforcement,
 			"catalog":     rows(map[string]string{"warns": "warn", "modifies": "modify", "asks": "ask", "blocks": "block"}),
@@ -63,43 +63,43 @@ func TestFailingRules(t *testing.T) {
 		failed   []string // rules of the errors
 	}{
 		"the rule itself": {
-			rules:    `speaks contains "asks" if ` + number + ` > 1`,
+			rules:    `fires contains "asks" if ` + number + ` > 1`,
 			decision: engine.Ask, enforced: engine.Ask, reason: "rule could not be evaluated", ids: []string{"asks"}, failed: []string{"asks"},
 		},
 		"a function that it calls": {
-			rules:    "speaks contains \"blocks\" if f(input.agent)\nf(x) if g(x) > 1\ng(x) := to_number(x)",
+			rules:    "fires contains \"blocks\" if f(input.agent)\nf(x) if g(x) > 1\ng(x) := to_number(x)",
 			decision: engine.Block, enforced: engine.Block, reason: "rule could not be evaluated", ids: []string{"blocks"}, failed: []string{"blocks"},
 		},
 		"a rule that it looks at": {
-			rules:    "speaks contains \"blocks\" if helper\nhelper if " + pattern,
+			rules:    "fires contains \"blocks\" if helper\nhelper if " + pattern,
 			decision: engine.Block, enforced: engine.Block, reason: "rule could not be evaluated", ids: []string{"blocks"}, failed: []string{"blocks"},
 		},
-		"others speak too": {
-			rules:    "speaks contains \"warns\" if " + pattern + "\nspeaks contains \"asks\"",
+		"others fire too": {
+			rules:    "fires contains \"warns\" if " + pattern + "\nfires contains \"asks\"",
 			decision: engine.Ask, enforced: engine.Ask, reason: "a reason", ids: []string{"warns", "asks"}, failed: []string{"warns"},
 		},
 		"two fail": {
-			rules:    "speaks contains \"warns\" if " + pattern + "\nspeaks contains \"asks\" if " + number + " > 1",
+			rules:    "fires contains \"warns\" if " + pattern + "\nfires contains \"asks\" if " + number + " > 1",
 			decision: engine.Ask, enforced: engine.Ask, ids: []string{"asks", "warns"}, failed: []string{"asks", "warns"},
 		},
 		"it fires by another body": {
-			rules:    "speaks contains \"warns\" if " + pattern + "\nspeaks contains \"warns\" if input.agent",
+			rules:    "fires contains \"warns\" if " + pattern + "\nfires contains \"warns\" if input.agent",
 			decision: engine.Warn, enforced: engine.Warn, reason: "a reason", ids: []string{"warns"}, failed: []string{"warns"},
 		},
 		"into what it modifies is not known": {
-			rules:    `speaks contains "modifies" if ` + pattern,
+			rules:    `fires contains "modifies" if ` + pattern,
 			decision: engine.Block, enforced: engine.Block, ids: []string{"modifies"}, failed: []string{"modifies"},
 		},
 		"no row": {
-			rules:    `speaks contains "unknown" if ` + pattern,
+			rules:    `fires contains "unknown" if ` + pattern,
 			decision: engine.Block, enforced: engine.Block, ids: []string{"unknown"}, failed: []string{"unknown"},
 		},
 		"no name": {
-			rules:    "speaks contains id if { some id in [\"warns\"]; " + pattern + " }",
+			rules:    "fires contains id if { some id in [\"warns\"]; " + pattern + " }",
 			decision: engine.Block, enforced: engine.Block, ids: []string{""}, failed: []string{""},
 		},
 		"a policy that watches": {
-			rules: "speaks contains \"asks\" if " + pattern + "\nspeaks contains \"blocks\"", mode: "observe",
+			rules: "fires contains \"asks\" if " + pattern + "\nfires contains \"blocks\"", mode: "observe",
 			decision: engine.Block, enforced: engine.Ask, reason: "a reason", ids: []string{"asks", "blocks"}, failed: []string{"asks"},
 		},
 	} {
@@ -131,8 +131,8 @@ func TestFailingRules(t *testing.T) {
 // The words for a rule that fails replace those of the policy only where its
 // outcome is what is answered.
 func TestFailingRuleIsTold(t *testing.T) {
-	strict := failing(t, "speaks contains \"blocks\" if to_number(input.agent) > 1\nspeaks contains \"warns\"", "")
-	mild := failing(t, "speaks contains \"warns\" if to_number(input.agent) > 1\nspeaks contains \"asks\"", "")
+	strict := failing(t, "fires contains \"blocks\" if to_number(input.agent) > 1\nfires contains \"warns\"", "")
+	mild := failing(t, "fires contains \"warns\" if to_number(input.agent) > 1\nfires contains \"asks\"", "")
 	for want, h := range map[string]*Host{"A rule of the policy (blocks) could not be evaluated": strict, "a text": mild} {
 		d, err := h.Decide(context.Background(), &engine.Input{Agent: "main"}, nil)
 		if err != nil || !strings.HasPrefix(d.Text, want) {
@@ -153,7 +153,7 @@ func TestFailingRuleOfALayer(t *testing.T) {
 		"without a name": {`{"decision": "warn"}`, engine.Block, ""},
 	} {
 		h := compiled(t,
-			map[string]string{"base/a.rego": entry, "base/b.rego": spoken, "base/c.rego": "package reviewer.spoken\nspeaks contains \"never\" if input.agent == \"nobody\"",
+			map[string]string{"base/a.rego": entry, "base/b.rego": firedModule, "base/c.rego": "package reviewer.fired\nfires contains \"never\" if input.agent == \"nobody\"",
 				"user/u.rego": "package policies.user\nfindings contains " + test.member + " if to_number(input.agent) > 1"},
 			map[string]any{"reviewer": map[string]any{"catalog": map[string]any{}},
 				"policies": map[string]any{"user": map[string]any{"catalog": rows(map[string]string{"ours": "ask"})}}})
@@ -166,7 +166,7 @@ func TestFailingRuleOfALayer(t *testing.T) {
 
 // A conflict is an error of the whole policy: nothing is decided.
 func TestConflictDecidesNothing(t *testing.T) {
-	h := failing(t, "speaks contains \"warns\" if f(1) == 2\nf(x) := 2 if x > 0\nf(x) := 3 if x < 2", "")
+	h := failing(t, "fires contains \"warns\" if f(1) == 2\nf(x) := 2 if x > 0\nf(x) := 3 if x < 2", "")
 	if d, err := h.Decide(context.Background(), &engine.Input{}, nil); err == nil {
 		t.Errorf("decided %s", d.Decision)
 	}

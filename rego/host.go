@@ -144,8 +144,8 @@ func checkPackage(name string, m *ast.Module) error {
 	return nil
 }
 
-// prepare makes the query. Strict: the first built-in that fails ends it.
-// Otherwise failing built-ins are collected, with the stack that names the rule.
+// prepare makes the query. Strict: the first built-in that fails ends it. Otherwise
+// errors of built-ins are collected, with the stack that names the rule.
 func (h *Host) prepare(ctx context.Context, strict bool) (opa.PreparedEvalQuery, error) {
 	q, err := opa.New(
 		opa.Query(Entry), opa.Compiler(h.compiler), opa.Store(h.store), opa.Transaction(h.txn),

@@ -49,7 +49,7 @@ decision := {
 	}
 }
 
-// A condition that could not be evaluated is listed: its rule has spoken already.
+// A condition that could not be evaluated is listed: its rule has fired already.
 func TestDecideListsFailedConditions(t *testing.T) {
 	h := compiled(t, policy(allows), nil)
 	got, err := h.Decide(context.Background(), &engine.Input{}, []engine.Finding{{ID: "a"}, {ID: "b", Error: "no such key"}})
@@ -115,8 +115,8 @@ func TestCompileErrors(t *testing.T) {
 			[]string{"package reviewers is outside reviewer"},
 		},
 		"user in the base's root": {
-			map[string]string{"user/a.rego": "package reviewer.spoken\nx := 1"},
-			[]string{"user/a.rego:1: package reviewer.spoken is outside policies.user, the root of the user layer"},
+			map[string]string{"user/a.rego": "package reviewer.fired\nx := 1"},
+			[]string{"user/a.rego:1: package reviewer.fired is outside policies.user, the root of the user layer"},
 		},
 		"user in the project's root": {
 			map[string]string{"user/a.rego": "package policies.project\nx := 1"},
@@ -185,10 +185,10 @@ decision := {"decision": "allow", "enforced": "allow"} if {
 // Many calls at once, of which some fail, do not disturb each other.
 func TestDecideConcurrently(t *testing.T) {
 	h := compiled(t, policy(`
-decision := {"decision": d, "enforced": d, "text": input.agent, "rules": [{"id": r, "decision": "block"} | some r in speaks]} if {
-	d := {true: "block", false: "allow"}["x" in speaks]
+decision := {"decision": d, "enforced": d, "text": input.agent, "rules": [{"id": r, "decision": "block"} | some r in fires]} if {
+	d := {true: "block", false: "allow"}["x" in fires]
 }
-speaks contains "x" if regex.match(sprintf("^%s$", [input.agent]), "odd")
+fires contains "x" if regex.match(sprintf("^%s$", [input.agent]), "odd")
 `), map[string]any{"reviewer": map[string]any{"catalog": map[string]any{"x": map[string]any{"decision": "block"}}}})
 	var wg sync.WaitGroup
 	for i := range 200 {

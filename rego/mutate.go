@@ -17,15 +17,15 @@ type Change struct {
 	mutant.Mutant
 
 	path      string     // of the rule that is changed
-	reach     []spotKind // what must be reached for the change to count; any of them
-	otherwise []spotKind // the same where none of reach was ever seen: the compiler has rewritten it
-	do, undo  func()     // in the module that it was made of
+	reach     []spotKind // places of which one must be reached for the change to count
+	otherwise []spotKind // the same if none of reach exists, because the compiler rewrote it
+	do, undo  func()     // in the module
 }
 
 // spotKind is something that evaluation reaches.
 type spotKind struct {
 	spot
-	kind byte // 'v' an expression is examined, 'e' a rule is asked, 'x' a rule holds
+	kind byte // 'v' an expression is evaluated, 'e' a rule is entered, 'x' a rule is true
 }
 
 // changes lists the changes of a module that can be made, in the order in which
@@ -39,14 +39,14 @@ func changes(name string, m *ast.Module) []*Change {
 	return g.all
 }
 
-// mutation walks a module. What it is in at the moment says what must be
-// reached for a change to count.
+// mutation walks a module. The current position determines what must be reached for a
+// change to count.
 type mutation struct {
 	file   string
 	module *ast.Module
 	about  string // the rule's id or path
 	path   string
-	facts  bool // the clause asks more than input.facts and the phase
+	facts  bool // the clause tests more than input.facts and the phase
 	entry  []spotKind
 	reach  []spotKind
 	all    []*Change
@@ -77,7 +77,7 @@ func (g *mutation) rule(r *ast.Rule) {
 	}
 }
 
-// clause drops a clause, and what follows its else.
+// clause drops a clause, and its else branches.
 func (g *mutation) clause(r *ast.Rule) {
 	g.reach = []spotKind{{spotOf(r.Head.Location), 'x'}}
 	body := r.Body
@@ -91,7 +91,7 @@ func (g *mutation) clause(r *ast.Rule) {
 	}
 }
 
-// defaultRule changes a default, which counts wherever the rule is asked.
+// defaultRule changes a default, which counts wherever the rule is evaluated.
 func (g *mutation) defaultRule(r *ast.Rule) {
 	g.entry = nil
 	for _, other := range g.module.Rules {
@@ -106,8 +106,8 @@ func (g *mutation) defaultRule(r *ast.Rule) {
 	g.term(r.Head.Value)
 }
 
-// head changes what a rule says. A word for a key is what the rule is about: that
-// it never holds is a change of its own.
+// head changes the value of a rule. A constant key identifies the rule; that the rule
+// is never true is a separate change.
 func (g *mutation) head(r *ast.Rule) {
 	if key := r.Head.Key; key != nil {
 		if _, says := key.Value.(ast.Object); says {
@@ -183,13 +183,12 @@ func (g *mutation) call(e *ast.Expr, terms []*ast.Term) {
 	}
 }
 
-// factsRef is where an input says in a word what its details say again. A rule
-// asks it first, so that the index can leave the rule out.
+// factsRef is the list of facts that summarise an input. Rules test it first, so that
+// the index can skip them.
 var factsRef = ast.Ref{ast.InputRootDocument, ast.StringTerm("facts")}
 
-// saidBefore reports whether an expression asks for one of the facts: what
-// follows it asks the same in detail, and without it nothing changes but the
-// time that is needed.
+// saidBefore reports whether an expression tests one of the facts: later lines test
+// the same in detail, so without it only the time changes.
 func saidBefore(e *ast.Expr) bool {
 	return !e.Negated && e.IsCall() && e.Operator().String() == ast.Member.Name && e.Operand(1).Value.Compare(factsRef) == 0
 }
@@ -208,16 +207,15 @@ func (g *mutation) negate(e *ast.Expr) {
 	g.add(mutant.Negate, e.Location, shownNode(e), shownWith(do, undo, func() string { return shownNode(e) }), do, undo)
 }
 
-// comparisons are those that a comparison is swapped for: the other way around of
-// an equality; of an order the boundary, since not says it the other way around.
+// comparisons are the replacements for comparisons: the opposite of an equality; for
+// an order only the boundary moves, since `not` is its opposite.
 var comparisons = map[string]*ast.Builtin{
 	ast.Equal.Name: ast.NotEqual, ast.NotEqual.Name: ast.Equal,
 	ast.LessThan.Name: ast.LessThanEq, ast.LessThanEq.Name: ast.LessThan,
 	ast.GreaterThan.Name: ast.GreaterThanEq, ast.GreaterThanEq.Name: ast.GreaterThan,
 }
 
-// compare swaps the operator of a call, and reports whether the swap is what
-// not would do too.
+// compare swaps the operator of a call, and reports whether `not` has the same effect.
 func (g *mutation) compare(terms []*ast.Term, at *ast.Location, text func() string) (negates bool) {
 	name := terms[0].Value.String()
 	other := comparisons[name]
@@ -240,8 +238,8 @@ func (g *mutation) term(t *ast.Term) {
 	g.value(t, hold{set: func(v ast.Value) { t.Value = v }, undo: func() { t.Value = was }})
 }
 
-// hold puts a value to where another one stands. What is inside a list is
-// changed by another list, since lists know the hashes of what they hold.
+// hold replaces a value. To change an item of a list, the list is replaced, since
+// lists cache the hashes of their items.
 type hold struct {
 	set  func(ast.Value)
 	undo func()
@@ -350,7 +348,7 @@ func changed(v ast.Value) ast.Value {
 	return v
 }
 
-// otherWord is the word that follows in a vocabulary, else one that nobody uses.
+// otherWord returns the next word of a vocabulary, else an unused one.
 func otherWord(word string) string {
 	for _, list := range [][]string{engine.Verdicts(), engine.Phases(), engine.Types(), engine.Signals()} {
 		if i := slices.Index(list, word); i >= 0 {
@@ -376,7 +374,7 @@ func isVar(t *ast.Term) bool {
 	return is
 }
 
-// shownWith is how something looks while it is changed.
+// shownWith returns the text of a node while it is changed.
 func shownWith(do, undo func(), text func() string) string {
 	do()
 	defer undo()
@@ -392,7 +390,7 @@ func shownNode(n ast.Node) string {
 	return strings.Join(strings.Fields(string(text)), " ")
 }
 
-// headText is a head as it is written; of what follows else with that word.
+// headText returns a head as it is written, with the word else for an else branch.
 func headText(r *ast.Rule) string {
 	return strings.Join(strings.Fields(string(r.Head.Location.Text)), " ")
 }

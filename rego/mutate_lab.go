@@ -28,7 +28,7 @@ type MutationLab struct {
 	changes  []*Change
 	tests    []string                             // their names
 	file     map[string]string                    // of a test
-	above    func() (map[string][]ast.Ref, error) // what depends on a rule, by its path
+	above    func() (map[string][]ast.Ref, error) // the dependents of a rule, by its path
 }
 
 // NewLab parses modules and tests (layer/path -> source). Only the modules that
@@ -60,8 +60,8 @@ func NewLab(modules, tests map[string]string, own func(name string) bool) (*Muta
 	return l, nil
 }
 
-// uniqueNames gives tests that have the name of another one a name of their own:
-// otherwise one that holds would hide one that does not.
+// uniqueNames renames tests with duplicate names: otherwise one that passes would hide
+// one that fails.
 func uniqueNames(tests map[string]*ast.Module) {
 	seen := map[string]int{}
 	for _, name := range slices.Sorted(maps.Keys(tests)) {
@@ -84,14 +84,14 @@ func (l *MutationLab) Changes() []*Change { return l.changes }
 // Tests lists the Rego tests, without those that are marked as todo.
 func (l *MutationLab) Tests() []string { return l.tests }
 
-// leftOut has the stages of the compiler that only find errors. A mutant has none of
-// them, since it has the rules, names and types of the policy that it was made from.
+// leftOut are the stages of the compiler that only find errors. A mutant has no such
+// errors, since it has the same rules, names and types as the original policy.
 var leftOut = []ast.StageID{ast.StageCheckRecursion, ast.StageCheckRuleConflicts, ast.StageCheckTypes, ast.StageCheckUnusedImports}
 
 // Changed is the policy with a change.
 type Changed struct {
 	compiler *ast.Compiler
-	stale    []ast.Ref // the documents that the change can matter to; nil: all
+	stale    []ast.Ref // the documents that the change can affect; nil: all
 }
 
 func (l *MutationLab) dependents() (map[string][]ast.Ref, error) {
@@ -102,9 +102,8 @@ func (l *MutationLab) dependents() (map[string][]ast.Ref, error) {
 	return dependents(whole.compiler), nil
 }
 
-// Compile compiles the policy with a change (nil: as it is), and next to it the
-// files in which tests are. An error means that with the change it is not a
-// policy.
+// Compile compiles the policy with a change (nil: none), together with the files of
+// tests. An error means that the change does not compile.
 func (l *MutationLab) Compile(m *Change, tests ...string) (*Changed, error) {
 	modules := maps.Clone(l.modules)
 	if m != nil {
@@ -129,8 +128,7 @@ func (l *MutationLab) Compile(m *Change, tests ...string) (*Changed, error) {
 	return changed, nil
 }
 
-// addTests adds the files of tests, and those that have no tests but what tests
-// share.
+// addTests adds the files of tests and of their helpers.
 func (l *MutationLab) addTests(modules map[string]*ast.Module, tests []string) {
 	asked, tested := map[string]bool{}, map[string]bool{}
 	for test, file := range l.file {
@@ -169,27 +167,26 @@ type Note struct {
 	test   string
 	answer ast.Value // nil: it could not be evaluated
 
-	known []cachedResult // its result on the way
+	known []cachedResult // intermediate results
 
 	mu    sync.Mutex
-	plain map[Relevance]ast.Value // the answer without what does not matter
+	plain map[Relevance]ast.Value // the answer without irrelevant parts
 }
 
-// reachedAt is a spotKind that costs little to take down.
+// reachedAt is a spotKind that is cheap to record.
 type reachedAt struct {
 	at   *ast.Location
 	kind byte
 }
 
-// Note evaluates a decision again, slowly, and notes on the way what was asked.
-// Nothing is left out because an index says that it cannot hold: a change may
-// make it hold.
+// Note evaluates a decision again, slowly, and records what was evaluated. OPA's index
+// is not used, because a change may make a rule true that the index skips.
 func (h *Host) Note(ctx context.Context, in *engine.Input, findings []engine.Finding) (*Note, error) {
 	n := &Note{seen: map[reachedAt]bool{}, input: func(h *Host) ast.Value { return h.encode.input(in, findings) }}
 	return n, n.take(ctx, Entry, h.compiler, h, n.input(h))
 }
 
-// Test evaluates a Rego test over the data of a host, and notes what was asked.
+// Test evaluates a Rego test over the data of a host, and records what was evaluated.
 func (c *Changed) Test(ctx context.Context, h *Host, test string) (*Note, error) {
 	n := &Note{seen: map[reachedAt]bool{}, test: test}
 	return n, n.take(ctx, test, c.compiler, h, nil)
@@ -213,7 +210,7 @@ func (n *Note) take(ctx context.Context, query string, c *ast.Compiler, h *Host,
 	return err
 }
 
-// evaluate returns the result of a query; nil: to nothing, or to an error.
+// evaluate returns the result of a query; nil: undefined, or an error.
 func evaluate(ctx context.Context, q opa.PreparedEvalQuery, txn storage.Transaction, input ast.Value,
 	more ...opa.EvalOption) (ast.Value, error) {
 	cancel := topdown.NewCancel()
@@ -234,7 +231,7 @@ func evaluate(ctx context.Context, q opa.PreparedEvalQuery, txn storage.Transact
 	return rs[0].Expressions[0].Value.(*ast.Term).Value, nil
 }
 
-// reader notes what is read of a store.
+// reader records the paths that are read from a store.
 type reader struct {
 	storage.Store
 	paths map[string]bool
@@ -269,16 +266,15 @@ func (n *Note) TraceEvent(e topdown.Event) {
 	}
 }
 
-// Relevance describes what of a decision someone looks at, next to what becomes
-// of the call and by which rules.
+// Relevance describes which parts of a decision matter, in addition to the verdict and
+// the rules.
 type Relevance struct {
 	Texts  bool // reasons, messages, what the agent is told
 	Scores bool // risk, rationality, side effects
 }
 
-// Same reports whether a decision is reproduced on another host, as far as
-// it matters. What does not matter may be different, and still must be a
-// decision.
+// Same reports whether the relevant parts of a decision are reproduced on another
+// host. Other parts may differ, but the result must be a decision.
 func (n *Note) Same(ctx context.Context, h *Host, what Relevance) bool {
 	var more []opa.EvalOption
 	if h.stale != nil {
@@ -307,7 +303,7 @@ func (n *Note) as(what Relevance) ast.Value {
 	return n.plain[what]
 }
 
-// of is a decision without what does not matter.
+// of returns a decision without its irrelevant parts.
 func (what Relevance) of(decision ast.Value) ast.Value {
 	var gone []string
 	if !what.Texts {
@@ -319,7 +315,7 @@ func (what Relevance) of(decision ast.Value) ast.Value {
 	return without(decision, gone)
 }
 
-// without leaves keys out of objects, and of those in lists and below "otherwise".
+// without removes keys from objects, also from those in lists and below "otherwise".
 func without(v ast.Value, gone []string) ast.Value {
 	switch v := v.(type) {
 	case *ast.Array:
@@ -349,21 +345,22 @@ func (n *Note) Holds(ctx context.Context, c *Changed, h *Host) (bool, error) {
 		opa.Query(n.test), opa.Compiler(c.compiler), opa.Store(h.store), opa.Transaction(h.txn), opa.StrictBuiltinErrors(true),
 	).PrepareForEval(ctx)
 	if err != nil {
-		return false, nil // with the change it is not a test any more
+		return false, nil // with the change it is no longer a test
 	}
 	v, err := evaluate(ctx, q, h.txn, nil)
 	return v != nil && n.answer != nil && v.Compare(n.answer) == 0, err
 }
 
-// Reach finds out what a change can matter to. It is safe for concurrent use.
+// Reach determines which evaluations a change can affect. It is safe for concurrent
+// use.
 type Reach struct {
 	mu   sync.Mutex
 	of   map[spotKind][]int
 	read map[string][]int // by the path of data
 }
 
-// Add takes down what was reached under a number, such as that of a test. The
-// note forgets it.
+// Add records what was reached under a number, such as that of a test, and removes it
+// from the note.
 func (r *Reach) Add(number int, n *Note) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -380,7 +377,7 @@ func (r *Reach) Add(number int, n *Note) {
 	n.seen, n.reads = nil, nil
 }
 
-// once adds a number that may be the last one already.
+// once adds a number unless it is the last one already.
 func once(list []int, number int) []int {
 	if len(list) > 0 && list[len(list)-1] == number {
 		return list
@@ -403,7 +400,7 @@ func (r *Reach) Reading(path string) []int {
 	return slices.Compact(all)
 }
 
-// Of lists the numbers that a mutant can matter to, in order.
+// Of lists the numbers that a mutant can affect, in order.
 func (r *Reach) Of(m *Change) []int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -422,15 +419,15 @@ func (r *Reach) any(spots []spotKind) []int {
 	return slices.Compact(all)
 }
 
-// Data reports whether a module asks for data at a path such as /reviewer/risk,
-// or below or above it.
+// Data reports whether a module reads data at a path such as /reviewer/risk, or below
+// or above it.
 func (c *Changed) Data() func(path string) bool {
 	asked := map[string]bool{}
 	for name, m := range c.compiler.Modules {
 		if strings.HasSuffix(name, "_test.rego") {
 			continue
 		}
-		for _, rule := range m.Rules { // the package's own name is not a question
+		for _, rule := range m.Rules { // the package's own name is not a reference
 			ast.WalkRefs(rule, func(r ast.Ref) bool {
 				if ground := r.ConstantPrefix(); len(ground) > 1 && r[0].Equal(ast.DefaultRootDocument) {
 					asked[pathOfRef(ground)] = true

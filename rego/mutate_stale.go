@@ -7,18 +7,18 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 )
 
-// Most of a policy does not depend on a change of one rule. What a decision has
-// come to there is kept with its note, and given to the evaluation with the
-// change, which then has only the rest to do.
+// Most of a policy does not depend on a change of one rule. The intermediate results
+// of a decision are kept with its note and reused in the evaluation with the change,
+// which then computes only the rest.
 
-// cachedResult is what a rule, or several of one name, came to.
+// cachedResult is the value of a rule, or of several with one name.
 type cachedResult struct {
 	ref   ast.Ref
 	value *ast.Term
 }
 
-// documents are those that an evaluation has left in its cache, except for what
-// functions came to: their arguments are as large as inputs.
+// documents returns the results in an evaluation's cache, except those of functions,
+// whose arguments can be as large as inputs.
 func documents(cache topdown.VirtualCache) []cachedResult {
 	var all []cachedResult
 	for _, ref := range cache.Keys() {
@@ -37,7 +37,7 @@ func isText(t *ast.Term) bool {
 	return is
 }
 
-// fresh is a cache with what does not depend on some documents.
+// fresh returns a cache with the results that do not depend on some documents.
 func fresh(known []cachedResult, stale []ast.Ref) topdown.VirtualCache {
 	cache := topdown.NewVirtualCache()
 	for _, d := range known {
@@ -64,10 +64,10 @@ func dependents(c *ast.Compiler) map[string][]ast.Ref {
 	return all
 }
 
-// graph describes which rules ask which, by their paths.
+// graph describes which rules refer to which, by their paths.
 type graph struct {
 	of    *ast.Graph
-	rules map[string][]*ast.Rule // what follows else is a rule too
+	rules map[string][]*ast.Rule // an else branch is a rule too
 	paths map[*ast.Rule]string
 	refs  map[string]ast.Ref
 }

@@ -40,15 +40,15 @@ func TestMutants(t *testing.T) {
 		module string
 		want   []string
 	}{
-		"a rule that speaks": {
-			`speaks contains "shop.delete" if {
+		"a rule that fires": {
+			`fires contains "shop.delete" if {
 	"deletes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
 	not e.known
 }`,
 			[]string{
-				`3:1 rule.drop [shop.delete] speaks contains "shop.delete" -> (never)`,
+				`3:1 rule.drop [shop.delete] fires contains "shop.delete" -> (never)`,
 				`4:2 literal [shop.delete] "deletes" -> "deletes~"`,
 				`4:2 expression.not [shop.delete] "deletes" in input.facts -> not "deletes" in input.facts`,
 				`5:2 expression.drop [shop.delete] input.phase == "pre" -> true`,
@@ -59,12 +59,12 @@ func TestMutants(t *testing.T) {
 			},
 		},
 		"the only fact": {
-			`speaks contains "x" if "changes" in input.facts`,
+			`fires contains "x" if "changes" in input.facts`,
 			[]string{
-				`3:1 rule.drop [x] speaks contains "x" -> (never)`,
-				`3:24 expression.drop [x] "changes" in input.facts -> true`,
-				`3:24 literal [x] "changes" -> "changes~"`,
-				`3:24 expression.not [x] "changes" in input.facts -> not "changes" in input.facts`,
+				`3:1 rule.drop [x] fires contains "x" -> (never)`,
+				`3:23 expression.drop [x] "changes" in input.facts -> true`,
+				`3:23 literal [x] "changes" -> "changes~"`,
+				`3:23 expression.not [x] "changes" in input.facts -> not "changes" in input.facts`,
 			},
 		},
 		"else and default": {

@@ -13,11 +13,10 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 )
 
-// Probe changes an input so that one rule comes as near to holding as can be
-// seen from what it compares. Only where a rule holds does it show that something
-// leaves it out.
+// Probe changes an input so that one rule is as close to true as its comparisons show.
+// A rule that is wrongly skipped is only noticed where it would be true.
 type Probe struct {
-	Rule string // the rule as a person calls it
+	Rule string // the rule's name for messages
 	File string // layer/path
 	Line int
 	sets []setting
@@ -28,7 +27,7 @@ type Probe struct {
 const maxValues = 3
 
 // Probes makes probes of the rules of all modules, those of the base layer last.
-// Functions are left out: what they compare is not in the input.
+// Functions are left out, because their arguments are not in the input.
 func (h *Host) Probes() []Probe {
 	var all []Probe
 	files := slices.SortedFunc(maps.Keys(h.compiler.Modules), func(a, b string) int {
@@ -68,7 +67,7 @@ func (h *Host) probesOf(r *ast.Rule, file string) []Probe {
 	return all
 }
 
-// setting is a place in the input, and the values that a rule asks for there.
+// setting is a place in the input, and the values that a rule requires there.
 type setting struct {
 	at     inputPath
 	values []any // constants as encoding/json has them; or the inputPath of another place
@@ -79,15 +78,15 @@ type setting struct {
 // to elements of lists.
 type inputPath []any
 
-// body is a rule's body while it is read.
+// body is the state while a rule's body is read.
 type body struct {
-	alias map[ast.Var]ast.Ref // what the compiler has put into variables
+	alias map[ast.Var]ast.Ref // variables that the compiler introduced
 	data  topdown.BaseCache
 	sets  []setting
 }
 
-// read takes in what one expression asks of the input. What it cannot say is
-// left to chance.
+// read records what one expression requires of the input. Other expressions are
+// ignored.
 func (b *body) read(e *ast.Expr) {
 	if t, ok := e.Terms.(*ast.Term); ok && !e.Negated {
 		b.set(t, ast.InternedTerm(true))
@@ -128,7 +127,7 @@ func moved(t *ast.Term, by int) *ast.Term {
 	return t
 }
 
-// whole puts what a variable stands for in front of a reference.
+// whole replaces the variable at the beginning of a reference by its value.
 func (b *body) whole(ref ast.Ref) ast.Ref {
 	head, ok := ref[0].Value.(ast.Var)
 	if ok && b.alias[head] != nil {
@@ -137,7 +136,7 @@ func (b *body) whole(ref ast.Ref) ast.Ref {
 	return ref
 }
 
-// place is where in the input a term points; nil: nowhere.
+// place returns the place in the input to which a term refers; nil: none.
 func (b *body) place(t *ast.Term) inputPath {
 	var ref ast.Ref
 	switch v := t.Value.(type) {
@@ -155,7 +154,7 @@ func (b *body) place(t *ast.Term) inputPath {
 		case ast.String:
 			p = append(p, string(v))
 		case ast.Var:
-			p = append(p, 0) // of several, the first will do
+			p = append(p, 0) // of several, the first
 		case ast.Number:
 			n, whole := v.Int()
 			if !whole || n < 0 || n > maxIndex {
@@ -172,7 +171,7 @@ func (b *body) place(t *ast.Term) inputPath {
 // maxIndex bounds the lists that a probe makes.
 const maxIndex = 16
 
-// value is what a term stands for: a constant, or the path to a place in the input.
+// value returns the value of a term: a constant, or the path to a place in the input.
 func (b *body) value(t *ast.Term) (any, bool) {
 	if scalar(t) {
 		v, err := ast.JSON(t.Value)
@@ -182,7 +181,7 @@ func (b *body) value(t *ast.Term) (any, bool) {
 	return p, p != nil
 }
 
-// set asks for one value.
+// set requires one value.
 func (b *body) set(at, to *ast.Term) {
 	p := b.place(at)
 	if v, ok := b.value(to); ok && p != nil {
@@ -190,7 +189,7 @@ func (b *body) set(at, to *ast.Term) {
 	}
 }
 
-// isMember asks for one of several values, or for a list that has one.
+// isMember requires one of several values, or a list that has one.
 func (b *body) isMember(x, list *ast.Term) {
 	if p := b.place(list); p != nil {
 		if v, ok := b.value(x); ok {
@@ -235,8 +234,8 @@ func (b *body) each(list *ast.Term, f func(*ast.Term)) {
 	}
 }
 
-// On returns an input with findings, changed by the probe. It is false where
-// what the rule asks for cannot be in an input.
+// On returns an input with findings, changed by the probe. It is false if no input can
+// have what the rule requires.
 func (p *Probe) On(in *engine.Input, findings []engine.Finding) (*engine.Input, []engine.Finding, bool) {
 	raw, err := json.Marshal(in)
 	if err != nil {
@@ -276,7 +275,7 @@ func (s setting) apply(doc any, nth int) any {
 	return doc
 }
 
-// decoded makes an input of a document again.
+// decoded converts a document back to an input.
 func decoded(doc any, findings []engine.Finding) (*engine.Input, []engine.Finding, bool) {
 	raw, err := json.Marshal(doc)
 	if err != nil {
@@ -319,8 +318,8 @@ func get(doc any, at inputPath) any {
 	return doc
 }
 
-// put puts a value into a document, and makes what leads there. Where something
-// else is in the way the document stays as it is.
+// put sets a value in a document, and creates its parents. If something else is in the
+// way, the document stays unchanged.
 func put(doc any, at inputPath, value any) any {
 	if len(at) == 0 {
 		return value

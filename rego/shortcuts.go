@@ -10,9 +10,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// WithoutShortcuts returns a host that decides as h does, but takes none of OPA's
-// shortcuts: every rule is examined, not only those that the rule index picks,
-// and each is evaluated to its end. It is slower, and for checks alone.
+// WithoutShortcuts returns a host that decides as h does, but uses none of OPA's
+// shortcuts: every rule is evaluated completely, not only those that the rule index
+// selects. It is slower, and for checks alone.
 func (h *Host) WithoutShortcuts() *Host {
 	t := *h
 	t.thorough = true
@@ -20,8 +20,8 @@ func (h *Host) WithoutShortcuts() *Host {
 }
 
 // DoubleCheck is a Decider that evaluates everything a second time without OPA's
-// shortcuts. They may save time and must never change a decision: some releases
-// of OPA had an index that silently dropped rules.
+// shortcuts. They must never change a decision, but some releases of OPA had an index
+// that silently dropped rules.
 type DoubleCheck struct {
 	Decider  engine.Decider // its answer counts
 	Thorough engine.Decider // gives the same answer, unless shortcuts matter
@@ -44,7 +44,7 @@ func (t *DoubleCheck) Decide(ctx context.Context, in *engine.Input, findings []e
 // Difference is a decision that OPA's shortcuts change.
 type Difference struct {
 	Rules   []string // ids of the rules that fire on one side only, or differently; empty: none
-	With    string   // what is decided with shortcuts, in a few words
+	With    string   // short text of the decision with shortcuts
 	Without string   // and without them
 }
 
@@ -67,7 +67,7 @@ type answer struct {
 
 func difference(with, without answer) *Difference {
 	if with.err != nil && without.err != nil {
-		return nil // nothing is decided either way, and the call is denied
+		return nil // no decision in either case, so the call is denied
 	}
 	a, errA := engine.CanonicalOf(with.Decision)
 	b, errB := engine.CanonicalOf(without.Decision)

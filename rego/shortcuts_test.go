@@ -21,11 +21,11 @@ func twiceOf(h *Host, thorough engine.Decider) (*DoubleCheck, *[]Difference) {
 // shortcuts: what such a policy decides depends on how far OPA evaluates.
 func TestTwice(t *testing.T) {
 	h := compiled(t, policy(`
-decision := {"decision": d, "enforced": d, "rules": [{"id": r, "decision": "warn"} | some r in speaks]} if {
-	d := {true: "warn", false: "allow"}[count(speaks) > 0]
+decision := {"decision": d, "enforced": d, "rules": [{"id": r, "decision": "warn"} | some r in fires]} if {
+	d := {true: "warn", false: "allow"}[count(fires) > 0]
 }
-speaks contains "odd" if _odd
-speaks contains "plain" if input.agent in {"main", input.harness}
+fires contains "odd" if _odd
+fires contains "plain" if input.agent in {"main", input.harness}
 _odd if {
 	some p in ["^a", "("]
 	regex.match(p, input.agent)
@@ -85,14 +85,14 @@ func TestTwiceFindsDifferences(t *testing.T) {
 // A probe makes an input on which its rule holds, as far as that can be seen.
 func TestProbes(t *testing.T) {
 	h := compiled(t, map[string]string{
-		"base/a.rego": "package reviewer\n" + allows + `speaks contains "last" if input.agent == "main"`,
+		"base/a.rego": "package reviewer\n" + allows + `fires contains "last" if input.agent == "main"`,
 		"user/a.rego": `package policies.user
-speaks contains {"id": "member"} if input.agent in {"main", input.harness}
-speaks contains {"id": "some"} if { some c in input.action.commands; c.name in data.policies.user.names; c.operands[1] == "b" }
-speaks contains {"id": "facts"} if { "auth_error" in input.facts; "x.y" in input.findings; input.session.stopped }
-speaks contains {"id": "number"} if { input.history.similar.failed > 3; startswith(input.action.resource, "/srv"); not input.session.stopped }
-speaks contains {"id": "nowhere"} if { input.time.ms == "noon" }
-speaks contains {"id": "always"}
+fires contains {"id": "member"} if input.agent in {"main", input.harness}
+fires contains {"id": "some"} if { some c in input.action.commands; c.name in data.policies.user.names; c.operands[1] == "b" }
+fires contains {"id": "facts"} if { "auth_error" in input.facts; "x.y" in input.findings; input.session.stopped }
+fires contains {"id": "number"} if { input.history.similar.failed > 3; startswith(input.action.resource, "/srv"); not input.session.stopped }
+fires contains {"id": "nowhere"} if { input.time.ms == "noon" }
+fires contains {"id": "always"}
 helper(x) if x == input.agent
 `}, map[string]any{"policies": map[string]any{"user": map[string]any{"names": []any{"make"}}}})
 	var got []string

@@ -7,12 +7,12 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// commonFields are the facts whose values many unrelated calls share: that one of them
-// is as a rule asks says little about a call.
+// commonFields are the facts whose values many unrelated calls share, so that a match
+// is not specific to a call.
 var commonFields = map[string]bool{"phase": true, "facts": true, "types": true, "kind": true, "verb": true}
 
-// about counts the lines that held before the one that failed and that say something
-// about this very call, in the body and in the helpers that its last line asks.
+// about counts the true lines before the one that failed that are specific to this
+// call, in the body and in the helpers that its last line asks.
 func (f *frame) about() int {
 	n := 0
 	for ; f != nil && f.stop != nil && f.rule != nil; f = f.inner() {

@@ -21,9 +21,9 @@ import (
 // Request asks to activate a bundle.
 type Request struct {
 	File              string // of the archive, for messages
-	Path              string // where a person finds it; empty: it was fetched, or is in the store
+	Path              string // its path, for messages; empty: it was fetched, or is in the store
 	Archive, Envelope []byte // envelope nil: there is none
-	Layer             string // empty: the one that its manifest says
+	Layer             string // empty: the one in its manifest
 	AllowRollback     bool
 	Reason            string
 
@@ -33,7 +33,7 @@ type Request struct {
 // ActiveKinds are the layers in which bundles can be activated.
 func ActiveKinds() []string { return []string{bundles.Base, bundles.Organisation, bundles.User} }
 
-// Read reads an archive, and its envelope where one is next to it.
+// Read reads an archive, and its envelope if there is one next to it.
 func (in *Request) Read(path string) (err error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return fmt.Errorf("%s is a folder; pack it with `reviewer policy build %s -o ARCHIVE`, and activate the archive", path, path)
@@ -64,16 +64,16 @@ type Activated struct {
 // active.
 const lockWait = 15 * time.Second
 
-// Activator makes bundles active on a machine. What it needs to know of policies
-// and of people is handed to it.
+// Activator activates bundles on a machine. Compiling policies and confirming persons
+// are functions of the caller.
 type Activator struct {
 	Machine
 	Log *audit.Store
 	Now func() int64 // Unix ms
 
 	Check         func(context.Context, *bundles.Effective) error                   // compiles all of a policy
-	Try           func(context.Context, *bundles.Effective, map[string]fs.FS) error // decides with the policy last checked, about what its own layers hold
-	RequirePerson func(what string) (who string, err error)                         // an error unless a person is at work
+	Try           func(context.Context, *bundles.Effective, map[string]fs.FS) error // makes decisions with the policy that was checked last, about its own examples and cases
+	RequirePerson func(what string) (who string, err error)                         // an error unless a person runs the command
 	RequireScript func(what string) (who string, err error)                         // an error below an agent
 	Mask          func(string) string                                               // masks secrets for the ledger
 	Line          func(text string, most int) string                                // makes one line of it
@@ -96,7 +96,7 @@ func (a *Activator) Activate(ctx context.Context, in Request) (*Activated, error
 	return s.doc, nil
 }
 
-// activation is one on its way.
+// activation is an activation in progress.
 type activation struct {
 	*Activator
 	in    Request
@@ -108,8 +108,7 @@ type activation struct {
 	recorded bool
 }
 
-// decide looks at everything that can be said against an activation, while nobody
-// else changes what is active.
+// decide performs all checks of an activation, while the store is locked.
 func (s *activation) decide(ctx context.Context, state *releases.State) (*releases.Next, error) {
 	for _, lost := range state.Lost {
 		s.warn("%v; it is reconstructed from the rest", lost)
@@ -145,8 +144,8 @@ func same(a, b releases.Release) bool {
 	return a.Archive == b.Archive && a.Envelope == b.Envelope && a.Unsigned == b.Unsigned && slices.Equal(a.Signers, b.Signers)
 }
 
-// intact is an error where what is active was changed since, and would be taken
-// for what is to be activated.
+// intact returns an error if the active bundle was changed in the store and has the
+// same identity as the one to activate.
 func (s *activation) intact(now releases.Activation) error {
 	if now.None() {
 		return nil
@@ -189,11 +188,11 @@ func (s *activation) verify(ctx context.Context, state *releases.State) (trust.V
 	return v, v.Err()
 }
 
-// compile puts the bundle among the active layers, and compiles the whole.
-// Files nil: the layer goes without a bundle.
+// compile combines the bundle with the other active layers, and compiles the result.
+// Files nil: the layer has no bundle.
 func (s *activation) compile(ctx context.Context, files bundles.Memory) error {
 	holds, err := s.Layers("")
-	if errors.Is(err, releases.ErrDamaged) { // which this repairs
+	if errors.Is(err, releases.ErrDamaged) { // which the activation repairs
 		holds, err = s.layersWith("", &releases.Active{}), nil
 	}
 	if err != nil {
@@ -218,8 +217,8 @@ func (s *activation) compile(ctx context.Context, files bundles.Memory) error {
 	return s.try(ctx, files)
 }
 
-// try has the policy decide before it is active. A rollback is only warned about: the
-// earlier policy is better than the one that it replaces.
+// try makes decisions with the policy before it is active. A rollback is only warned
+// about: the earlier policy is better than the one that it replaces.
 func (s *activation) try(ctx context.Context, files bundles.Memory) error {
 	own := map[string]fs.FS{}
 	if files != nil {
@@ -255,8 +254,8 @@ func (s *activation) load(holds *Layers, files bundles.Memory) (err error) {
 	return err
 }
 
-// overOthers puts a bundle among the other layers, over the base that ships where
-// there is no other one.
+// overOthers combines a bundle with the other layers, over the built-in base if there
+// is no other.
 func overOthers(b *bundles.Bundle, others []*bundles.Bundle) (*bundles.Effective, error) {
 	layers := slices.Clone(others)
 	if b != nil {
@@ -301,8 +300,8 @@ func (s *activation) next(state *releases.State, v trust.Verdict) *releases.Next
 	return n
 }
 
-// may returns who activates, or an error if nobody here may: activating an unsigned
-// policy, and rolling back, is a person's decision.
+// may returns who activates, or an error if nobody may: activating an unsigned policy,
+// and rolling back, is a person's decision.
 func (s *activation) may(v trust.Verdict, state *releases.State) (string, error) {
 	switch {
 	case s.in.back != nil || v.Rollback:
@@ -315,8 +314,7 @@ func (s *activation) may(v trust.Verdict, state *releases.State) (string, error)
 	return s.RequireScript("activating a policy")
 }
 
-// failed notes in the ledger what was not activated. A bundle that is refused is
-// a finding.
+// failed records a failed activation in the ledger. A refused bundle is a finding.
 func (s *activation) failed(ctx context.Context, err error) error {
 	what, code := noteFailed, ""
 	refusal := (*trust.Refusal)(nil)
@@ -333,14 +331,14 @@ func (s *activation) failed(ctx context.Context, err error) error {
 	return err
 }
 
-// What the ledger calls what happened to activated policies.
+// Names of ledger records about activated policies.
 const (
 	noteActivated = "policy_activated"
 	noteRefused   = "policy_refused"
 	noteFailed    = "policy_activation_failed" // after it was recorded
 )
 
-// note tells the ledger all of an activation.
+// note records an activation in the ledger.
 func (a *Activator) note(m releases.Activation) string {
 	text := fmt.Sprintf("generation %d, %s layer: %s", m.Generation, m.Layer, ReleaseText(m.Release))
 	if m.Rollback {
@@ -353,7 +351,7 @@ func (a *Activator) note(m releases.Activation) string {
 	return text
 }
 
-// ReleaseText names a release with its digests and whose it is.
+// ReleaseText names a release with its digests and signers.
 func ReleaseText(r releases.Release) string {
 	if r.None() {
 		return "no bundle"
@@ -365,7 +363,7 @@ func ReleaseText(r releases.Release) string {
 	return fmt.Sprintf("%s, policy %s, archive sha256:%s, %s", text, r.Digest, r.Archive, SignedBy(r))
 }
 
-// SignedBy says whose a release is.
+// SignedBy names the signers of a release.
 func SignedBy(r releases.Release) string {
 	switch {
 	case r.None():

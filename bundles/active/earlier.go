@@ -13,7 +13,7 @@ type PolicyFinder struct {
 	Homes []string // state directories, the machine's own first
 
 	mu    sync.Mutex
-	found map[string]*bundles.Effective // nil: it is not there, or cannot be read
+	found map[string]*bundles.Effective // nil: missing or unreadable
 }
 
 // NewPolicyFinder looks in state directories, in their order.

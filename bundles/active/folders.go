@@ -11,7 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 )
 
-// LayerAt reports which layer a folder is: by its place, else by its manifest.
+// LayerAt returns the layer of a folder: by its place, else by its manifest.
 func LayerAt(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	switch {
@@ -40,11 +40,12 @@ func LayerDir(layer, home, workspace string) string {
 	return ""
 }
 
-// OrganisationDir is not configurable: whoever could move it could empty it.
+// OrganisationDir is not configurable, because a configured folder could be an empty
+// one.
 func OrganisationDir() string { return filepath.FromSlash(organisationDir(runtime.GOOS)) }
 
 // organisationDir is a folder that only administrators can change. On Windows that is
-// not ProgramData, where everyone may make folders.
+// not ProgramData, where everyone can create folders.
 func organisationDir(system string) string {
 	switch system {
 	case "darwin":
@@ -55,8 +56,8 @@ func organisationDir(system string) string {
 	return "/etc/reviewer/policy"
 }
 
-// IsDir reports whether a path is a folder. What is there and none is an error, and so
-// is a link that leads nowhere.
+// IsDir reports whether a path is a folder. Anything else with that name is an error,
+// also a dangling link.
 func IsDir(path string) (bool, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -70,8 +71,8 @@ func IsDir(path string) (bool, error) {
 	return true, nil
 }
 
-// notDangling refuses a link that leads nowhere: someone wanted a policy there, and
-// without it none of its rules would apply.
+// notDangling refuses a dangling link: a policy was meant to be there, and without it
+// none of its rules would apply.
 func notDangling(path string) error {
 	if to, err := os.Readlink(path); err == nil {
 		return fmt.Errorf("%s is a link to %s, which does not exist; restore the folder, or remove the link", path, to)

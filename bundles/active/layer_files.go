@@ -12,12 +12,12 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 )
 
-// ShortSettings is a file in a workspace that holds the project layer's settings,
-// for projects that have nothing more to say. It is read as the settings.yaml of
-// the project's policy folder.
+// ShortSettings is a file in a workspace that holds the project layer's settings, for
+// projects that need no other policy files. It is read as the settings.yaml of the
+// project's policy folder.
 const ShortSettings = ".reviewer.yaml"
 
-// filesOfLayer returns the files of a layer's folder; nil where the layer has none.
+// filesOfLayer returns the files of a layer's folder; nil if the layer has none.
 func filesOfLayer(layer, dir string) (fs.FS, error) {
 	if dir == "" {
 		return nil, nil
@@ -57,12 +57,12 @@ func hasShort(root string) (bool, error) {
 	case err != nil:
 		return false, fmt.Errorf("look for the project's settings: %w", err)
 	case !info.Mode().IsRegular():
-		return false, fmt.Errorf("%s is not a plain file; replace it with a settings file", name)
+		return false, fmt.Errorf("%s is not a regular file; replace it with a settings file", name)
 	}
 	return true, nil
 }
 
-// Exists reports whether a name is taken, be it by a link that leads nowhere.
+// Exists reports whether a name is taken, even by a dangling link.
 func Exists(name string) bool {
 	_, err := os.Lstat(name)
 	return err == nil

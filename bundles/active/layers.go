@@ -1,6 +1,6 @@
 // Package active determines the active policy on this machine: it finds the
 // layers of a workspace, in folders and among the activated bundles, reads the
-// trust file in force, resolves references to policies, and activates or rolls
+// active trust file, resolves references to policies, and activates or rolls
 // back bundles.
 //
 // Out of scope: commands and their output, decisions, and compiling a
@@ -214,7 +214,7 @@ func (h *Layers) entitled(now releases.Activation, raw []byte) error {
 
 // vouched refuses a bundle that nobody signed where a trust file asks for that.
 // The state folder belongs to the person, the organisation's trust file does not:
-// where that file is in force, the state folder is not trusted, and the signatures
+// where that file is active, the state folder is not trusted, and the signatures
 // are checked again, as of the time of the activation: a policy whose signatures
 // have expired since stays active, since no policy would be worse.
 func (h *Layers) vouched(now releases.Activation, raw []byte) (bundles.Memory, error) {
@@ -242,8 +242,8 @@ func (h *Layers) vouched(now releases.Activation, raw []byte) (bundles.Memory, e
 	return v.Files, v.Err()
 }
 
-// ungoverned refuses another base below an organisation's folder: whoever could
-// change what the folder is laid over could make it say nothing.
+// ungoverned refuses a base other than the built-in one below an organisation's
+// folder, since it could make the folder ineffective.
 func (h *Layers) ungoverned(layer string) error {
 	if there, err := IsDir(h.organisation); err != nil || !there || layer != bundles.Base {
 		return err

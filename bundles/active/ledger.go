@@ -9,9 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/audit"
 )
 
-// LaterInLedger compares what is active with the newest activation in the ledger,
-// and returns the latter if they differ: whoever can delete the store cannot delete
-// the ledger.
+// LaterInLedger compares what is active with the newest activation in the ledger, and
+// returns the latter if they differ: the ledger survives a deletion of the store.
 func LaterInLedger(store *audit.Store, active *releases.Active) (string, error) {
 	last := ""
 	for r, err := range store.Ledger() {
@@ -34,8 +33,8 @@ func LaterInLedger(store *audit.Store, active *releases.Active) (string, error) 
 	return last, nil
 }
 
-// NotOlder is an error where the store of bundles is older than the ledger, or is
-// damaged: then a sequence that was seen would be forgotten.
+// NotOlder returns an error if the store of bundles is older than the ledger, or is
+// damaged, since a sequence that was seen would be forgotten.
 func NotOlder(log *audit.Store) error {
 	s, err := Releases(log.Dir).State()
 	if err != nil {

@@ -23,8 +23,8 @@ func LayersFrom(dir string) ([]*bundles.Bundle, error) {
 	return layers, nil
 }
 
-// LayersIn reads a policy wherever its files are: a whole bundle stands alone, a
-// layer is laid over the built-in policy.
+// LayersIn reads a policy from any file system: a base bundle is used alone, any other
+// layer on top of the built-in policy.
 func LayersIn(files fs.FS) ([]*bundles.Bundle, error) {
 	layer, err := bundles.LayerOf(files)
 	if err != nil {

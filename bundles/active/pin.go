@@ -13,13 +13,13 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/audit"
 )
 
-// noteTrust is what the ledger calls a trust file that came into force.
+// noteTrust is the name of the ledger record about a trust file that became active.
 const noteTrust = "trust"
 
-// ledgerTrust is what the ledger tells a check.
+// ledgerTrust is the part of the ledger that checks use.
 type ledgerTrust struct {
 	Pins   map[string]trust.Pin // path of a trust file -> the one that was used last
-	Own    trust.Pin            // the one that was used last of a person's own, wherever the state directory was then
+	Own    trust.Pin            // the user's own trust file that was used last, at any path
 	OwnAt  string               // its path then; empty: there was none
 	Latest int64                // Unix ms of the newest record
 }
@@ -54,18 +54,18 @@ func (w *ledgerTrust) take(r *engine.Record) error {
 	return nil
 }
 
-// trustDetail is how a note begins: the path, the version and the SHA-256.
+// trustDetail is how such a record begins: the path, the version and the SHA-256.
 const trustDetail = "%q version %d sha256 %s"
 
-// NoteOfTrust records in the ledger which trust file is in force from now on, and why.
+// NoteOfTrust records in the ledger which trust file is active from now on, and why.
 func NoteOfTrust(ctx context.Context, log *audit.Store, path string, t *trust.Trust, why string) error {
 	return log.Note(ctx, engine.Note{What: noteTrust, Detail: fmt.Sprintf(trustDetail, path, t.Version, t.SHA256) + " " + why})
 }
 
-// TrustInForce reads the trust file that is active, and refuses one that is older
-// than, or other than, what the ledger says was used; also none where there was
-// one. The organisation's is trusted because nobody here can write it; a person's
-// own only once they have accepted it, in this place.
+// TrustInForce reads the trust file that is active, and refuses one that is older than
+// the one in the ledger or differs from it, or is missing. The organisation's file is
+// trusted because only administrators can write it; a user's own only after they have
+// accepted it, at this path.
 func TrustInForce(log *audit.Store) (Trust, ledgerTrust, error) {
 	word, err := readLedgerTrust(log)
 	if err != nil {
@@ -85,8 +85,8 @@ func TrustInForce(log *audit.Store) (Trust, ledgerTrust, error) {
 	return t, word, t.problem(err, pin)
 }
 
-// trustOf is trustThatHolds. What is wrong with the file is said as TrustInForce
-// says it, which reads the ledger for that.
+// trustOf is trustThatHolds. Its error is that of TrustInForce, which reads the ledger
+// for it.
 func trustOf(home string) (Trust, error) {
 	t, err := activeTrust(home)
 	if err == nil {
@@ -98,8 +98,8 @@ func trustOf(home string) (Trust, error) {
 	return t, err
 }
 
-// pin is what was used last in the place of a trust file. A person's own is pinned
-// wherever it is: moving the state directory forgets nothing.
+// pin returns the trust file that was used last at a path. A user's own is pinned at
+// any path, so that moving the state directory does not reset it.
 func (w *ledgerTrust) pin(t Trust) trust.Pin {
 	if t.Organisation {
 		return w.Pins[t.Path]
@@ -107,9 +107,9 @@ func (w *ledgerTrust) pin(t Trust) trust.Pin {
 	return w.Own
 }
 
-// accepted is an error unless a person put a trust file of their own in force,
-// where it is now. A later version than was used follows from it only by a
-// rotation; of one that was cut short the older file is still there.
+// accepted returns an error unless a person accepted their own trust file at its
+// current path. A later version than the one used must come from a rotation; after an
+// interrupted one, the older file is still there.
 func (t Trust) accepted(word ledgerTrust) error {
 	p := &trust.FileProblem{}
 	switch {
@@ -126,8 +126,8 @@ func (t Trust) accepted(word ledgerTrust) error {
 	return p.Refuse()
 }
 
-// sameFile reports whether two names are of one file, as they are where a link
-// leads to the state directory.
+// sameFile reports whether two paths name the same file, for example through a link to
+// the state directory.
 func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	if err != nil {
@@ -137,12 +137,12 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// ErrMoved says about a trust file that it was put in force in another place.
+// ErrMoved means that a trust file was accepted at another path.
 var ErrMoved = errors.New("the state directory was moved, copied or restored")
 
-// ErrNotAccepted says about a person's own trust file that nobody put it in force:
-// whoever can write it could have made it up.
+// ErrNotAccepted means that nobody has accepted a user's own trust file, which anyone
+// who can write it could have created.
 var ErrNotAccepted = errors.New("was never accepted on this machine")
 
-// OwnTrust is where a person's own trust file lies.
+// OwnTrust returns the path of the user's own trust file.
 func OwnTrust(home string) string { return strings.TrimSuffix(home, "/") + "/" + trust.FileName }

@@ -8,14 +8,14 @@ import (
 	"os"
 )
 
-// ReadBounded reads a plain file of at most a given number of bytes.
+// ReadBounded reads a regular file of at most a given number of bytes.
 func ReadBounded(path string, most int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: no such file: %w", path, fs.ErrNotExist)
 	}
 	if err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a plain file", path)
+		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
 	f, err := os.Open(path)
 	if err != nil {

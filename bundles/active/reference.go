@@ -15,26 +15,25 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// The references that are words. A folder that is called that is ./active.
+// The references that are words. A folder of that name is written ./active.
 const (
-	RefActive   = "active"   // what holds in the working directory
-	RefDefault  = "default"  // what ships
+	RefActive   = "active"   // the active policy in the working directory
+	RefDefault  = "default"  // the built-in policy
 	RefRecorded = "recorded" // what was decided: no policy
 )
 
-// RefForms says what a reference to a policy can be.
+// RefForms describes the forms of a reference to a policy, for messages.
 const RefForms = "a folder, an archive (.tar.gz), git:REV:PATH, active, default, or the first 8 or more digits of a policy's digest"
 
-// References finds the policies that people name. What only one of the forms
-// needs is asked for when that form comes.
+// References resolves references to policies.
 type References struct {
 	Machine func() (Machine, error)
 	Git     func(ctx context.Context, ref string) (fs.FS, error) // a folder of a revision, REV:PATH
 	Signed  func(archive string)                                 // is called with an archive whose signatures are not checked
 }
 
-// Policy returns the policy that a reference names: RefForms, where a layer is
-// laid over the built-in policy. recorded is none.
+// Policy returns the policy that a reference names: RefForms, where a layer is on top
+// of the built-in policy. recorded is not a policy.
 func (r References) Policy(ctx context.Context, ref string) (*bundles.Effective, error) {
 	switch {
 	case ref == "":
@@ -91,10 +90,10 @@ func (r References) pathOrDigest(ref string) (*bundles.Effective, error) {
 	return nil, fmt.Errorf("policy %s: no such folder or archive%s; expected %s", ref, nearestRef(ref), RefForms)
 }
 
-// openArchive reads an archive, and says what of it is not examined.
+// openArchive reads an archive, and reports if its signatures are not checked.
 func (r References) openArchive(name string, info fs.FileInfo) (fs.FS, error) {
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("is not a plain file")
+		return nil, errors.New("is not a regular file")
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -111,7 +110,7 @@ func (r References) openArchive(name string, info fs.FileInfo) (fs.FS, error) {
 	return archive.Memory, nil
 }
 
-// PolicyOfFiles puts a policy together of the files of one bundle.
+// PolicyOfFiles assembles a policy from the files of one bundle.
 func PolicyOfFiles(ref string, open func() (fs.FS, error)) (*bundles.Effective, error) {
 	e, err := func() (*bundles.Effective, error) {
 		files, err := open()
@@ -157,7 +156,7 @@ func (m Machine) EffectiveHere() (*bundles.Effective, error) {
 	return m.Effective(cwd)
 }
 
-// kept returns the policy in the state directory whose digest begins so.
+// kept returns the stored policy whose digest has a prefix.
 func (r References) kept(beginning string) (*bundles.Effective, error) {
 	m, err := r.Machine()
 	if err != nil {
@@ -166,7 +165,7 @@ func (r References) kept(beginning string) (*bundles.Effective, error) {
 	return StoredPolicy(m.Home, beginning)
 }
 
-// StoredPolicy returns the policy that is kept and whose digest begins so.
+// StoredPolicy returns the stored policy whose digest has a prefix.
 func StoredPolicy(home, beginning string) (*bundles.Effective, error) {
 	store := KeptIn(home)
 	all, err := store.Digests()
@@ -192,8 +191,8 @@ func StoredPolicy(home, beginning string) (*bundles.Effective, error) {
 		strings.Join(found[:min(4, len(found))], ", "))
 }
 
-// lost is an error that names a policy which was effective here, and whose files are
-// no longer kept.
+// lost returns an error about a policy that was effective here and whose files are no
+// longer stored.
 func lost(store bundles.Store, beginning string) error {
 	list, err := store.History()
 	if err != nil {
@@ -208,12 +207,12 @@ func lost(store bundles.Store, beginning string) error {
 	return nil
 }
 
-// KeptIn is where policies that decided are kept.
+// KeptIn returns the store of policies that have decided.
 func KeptIn(home string) bundles.Store {
 	return bundles.Store{Dir: filepath.Join(home, "policies")}
 }
 
-// likeDigest names the kept policies that begin alike.
+// likeDigest lists the stored policies whose digests begin with a text.
 func likeDigest(beginning string, all []string) string {
 	for n := len(beginning) - 1; n >= 4; n-- {
 		i := slices.IndexFunc(all, func(d string) bool { return strings.HasPrefix(d, beginning[:n]) })
@@ -224,14 +223,14 @@ func likeDigest(beginning string, all []string) string {
 	return ""
 }
 
-// nearestRef names what was probably meant: a word, or what is next to.
+// nearestRef suggests a reference: a word, or a similar name in the folder.
 func nearestRef(ref string) string {
 	dir, name := filepath.Split(ref)
 	near := []string{}
 	if dir == "" {
 		near = append(near, RefActive, RefDefault, RefRecorded)
 	}
-	entries, _ := os.ReadDir(filepath.Clean(dir)) // what is not there is not near
+	entries, _ := os.ReadDir(filepath.Clean(dir)) // a missing folder has no similar names
 	for _, e := range entries[:min(len(entries), 1000)] {
 		near = append(near, e.Name())
 	}

@@ -15,35 +15,35 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// RestorePlan is what must be done so that an earlier policy is effective again.
+// RestorePlan is the steps that make an earlier policy effective again.
 type RestorePlan struct {
 	Target  *bundles.Effective
 	Bundles []BundleBack // first, in the order of the layers
 	Folder  *FolderBack  // of the user layer; nil: it stays as it is
-	Project bool         // the project layer was or is another one: it belongs to the workspace, and stays
+	Project bool         // the project layer differs: it belongs to the workspace, and stays
 }
 
-// BundleBack is a layer that goes back to a bundle that is kept, or to none.
+// BundleBack is a layer that returns to a stored bundle, or to none.
 type BundleBack struct {
 	Layer string
 	To    releases.Activation
-	Files *bundles.Bundle // of a base layer that was never a bundle here: what it was, to be made one; nil: see To
+	Files *bundles.Bundle // files of a base layer that was never a bundle here and becomes one; nil: see To
 }
 
-// FolderBack is a folder that gets back the files that it had.
+// FolderBack is a folder that gets its previous files back.
 type FolderBack struct {
 	Dir    string
 	Files  map[string][]byte // empty: the layer had none
 	Before string            // digest of what is there; empty: it cannot be read
-	After  string            // digest of what it becomes; empty: there is none
+	After  string            // digest after the restore; empty: there is none
 }
 
-// Nothing reports whether the policy is effective already, as far as it is this
-// machine's.
+// Nothing reports whether the policy is effective already, apart from the project
+// layer.
 func (r *RestorePlan) Nothing() bool { return len(r.Bundles) == 0 && r.Folder == nil }
 
-// PlanRestore finds out what must be done, or why it cannot be done. Nothing is
-// changed.
+// PlanRestore determines the steps, or why the policy cannot be restored. It changes
+// nothing.
 func (h *Layers) PlanRestore(target *bundles.Effective) (*RestorePlan, error) {
 	s, err := h.Releases.State()
 	if err != nil {
@@ -96,8 +96,8 @@ func filesIn(e *bundles.Effective, layer string) map[string][]byte {
 	return nil
 }
 
-// planLayer finds the way of one layer: a bundle that is kept, the built-in policy,
-// or, of the person's own layer, its folder.
+// planLayer plans one layer: a stored bundle, the built-in policy, or, for the user
+// layer, its folder.
 func (h *Layers) planLayer(r *RestorePlan, s *releases.State, layer string) error {
 	want := digestIn(r.Target, layer)
 	now, active := h.digestOf(layer)
@@ -140,8 +140,8 @@ func (h *Layers) hasFolder(layer string) bool {
 	return err != nil || files != nil
 }
 
-// planBase goes back to the built-in policy, where that is the one. What another
-// version shipped is made a bundle, which then is the base in place of this version's.
+// planBase plans the base layer: the built-in policy of this version, or that of
+// another version, which becomes a bundle and replaces it.
 func (h *Layers) planBase(r *RestorePlan, want string, active *releases.Activation) error {
 	_, shipped, err := bundles.BuiltIn()
 	switch {
@@ -153,13 +153,13 @@ func (h *Layers) planBase(r *RestorePlan, want string, active *releases.Activati
 	}
 	was := r.Target.Layer(bundles.Base)
 	if was == nil {
-		return fmt.Errorf("its base layer (%s) was not kept; install the version of reviewer that shipped it", orNone(want))
+		return fmt.Errorf("its built-in layer (%s) was not stored; install the version of reviewer that shipped it", orNone(want))
 	}
 	r.Bundles = append(r.Bundles, BundleBack{Layer: bundles.Base, Files: was})
 	return nil
 }
 
-// keptRelease finds the newest activation of a layer whose policy it was.
+// keptRelease returns the newest activation of a policy in a layer.
 func keptRelease(s *releases.State, layer, digest string) (releases.Activation, bool) {
 	for _, a := range slices.Backward(s.History) {
 		if a.Layer == layer && !a.None() && a.Digest == digest {
@@ -169,16 +169,17 @@ func keptRelease(s *releases.State, layer, digest string) (releases.Activation, 
 	return releases.Activation{}, false
 }
 
-// noteRestored is what the ledger calls a folder that got its files back.
+// noteRestored is the name of the ledger record about a restored folder.
 const noteRestored = "policy_restored"
 
-// cutShort is what a folder's settings say while its files are changed: no policy has
-// such a setting, so calls are denied until all files are there.
+// cutShort is the content of a folder's settings while its files are changed: it is
+// invalid, so calls are denied until all files are there.
 const cutShort = "restoring_was_cut_short_run_policy_history_restore_again: true\n"
 
-// Restore gives a folder its files back, after it has recorded that in the ledger.
+// Restore restores the files of a folder, after it has recorded that in the ledger.
 // Files that no digest covers, such as cases, stay. Files that cannot be read as a
-// policy are copied first, since no history has them; it returns the copy's name.
+// policy are copied first, since they are not in the history; it returns the copy's
+// name.
 func (f *FolderBack) Restore(ctx context.Context, log *audit.Store, now int64, text string) (aside string, err error) {
 	there, _ := bundles.FilesThatCount(os.DirFS(f.Dir))
 	if f.Before == "" && len(there) > 0 {
@@ -194,8 +195,8 @@ func (f *FolderBack) Restore(ctx context.Context, log *audit.Store, now int64, t
 	return aside, f.write(there)
 }
 
-// write changes the folder. The settings come last: until then they are such that
-// every call is denied.
+// write changes the folder. The settings are written last: until then they are
+// invalid, so that every call is denied.
 func (f *FolderBack) write(there map[string][]byte) error {
 	if err := os.MkdirAll(f.Dir, 0o700); err != nil {
 		return fmt.Errorf("create the folder of the policy: %w", err)
@@ -225,7 +226,7 @@ func (f *FolderBack) write(there map[string][]byte) error {
 	return os.Remove(filepath.Join(f.Dir, settingsFile))
 }
 
-// put makes a file appear whole.
+// put writes a file atomically.
 func (f *FolderBack) put(name string, content []byte) error {
 	path := filepath.Join(f.Dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

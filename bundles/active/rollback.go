@@ -15,7 +15,7 @@ func RollbackRequest(d *releases.Store, b BundleBack, reason string, allowRollba
 	return in, in.TakeKept(d, b.To)
 }
 
-// TakeKept takes the bytes of a bundle that is kept.
+// TakeKept adds the bytes of a stored bundle.
 func (in *Request) TakeKept(d *releases.Store, target releases.Activation) (err error) {
 	in.back = &target
 	if target.None() {
@@ -31,7 +31,7 @@ func (in *Request) TakeKept(d *releases.Store, target releases.Activation) (err 
 	return err
 }
 
-// RollbackLayer finds the layer whose bundle is meant.
+// RollbackLayer returns the layer to roll back.
 func RollbackLayer(s *releases.State, layer string) (string, error) {
 	if layer != "" {
 		return layer, nil

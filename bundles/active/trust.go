@@ -10,12 +10,12 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/trust"
 )
 
-// Trust is the trust file that holds on this machine.
+// Trust is the active trust file of this machine.
 type Trust struct {
 	*trust.Trust        // nil: there is none
 	Path         string // of the file
 	Organisation bool   // it is the organisation's, which no person here may change
-	document     string // SHA-256 of the file next to the signatures, which after a rotation that was cut short is the older one
+	document     string // SHA-256 of the file next to the signatures, which is the older one after an interrupted rotation
 }
 
 // None reports whether there is no trust file.
@@ -39,9 +39,8 @@ func activeTrust(home string) (Trust, error) {
 	return Trust{}, nil
 }
 
-// problem completes what is wrong with the trust file: where it is, and whether the
-// signatures next to it hold all that is needed to put it back. Whose it is decides
-// who can.
+// problem adds to a problem of the trust file: its path, and whether the signatures
+// next to it suffice to restore it. The owner of the file determines who can.
 func (t Trust) problem(err error, pin trust.Pin) error {
 	p := (*trust.FileProblem)(nil)
 	if !errors.As(err, &p) {
@@ -50,7 +49,7 @@ func (t Trust) problem(err error, pin trust.Pin) error {
 	p.Path = t.Path
 	switch p.State {
 	case trust.StateExpired, trust.StateUnaccepted, trust.StateMoved:
-		return err // which no file that is put back ends
+		return err // which restoring a file does not fix
 	}
 	switch p.Remedy = trust.RestoreText(pin); {
 	case t.Organisation:
@@ -61,7 +60,7 @@ func (t Trust) problem(err error, pin trust.Pin) error {
 	return err
 }
 
-// Current is an error where the trust file has expired.
+// Current returns an error if the trust file has expired.
 func (t Trust) Current(now int64) error { return t.problem(t.Trust.Current(now), trust.Pin{}) }
 
 // trustFiles reads a trust file and its envelope, as far as they are there.
@@ -75,7 +74,8 @@ func trustFiles(path string) (files trust.Files, err error) {
 // maxEnvelope bounds a file of signatures, in bytes.
 const maxEnvelope = 1 << 20
 
-// readThere reads a plain file of at most a given number of bytes; nil if there is none.
+// readThere reads a regular file of at most a given number of bytes; nil if there is
+// none.
 func readThere(name string, most int64) ([]byte, error) {
 	b, err := ReadBounded(name, most)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -84,7 +84,7 @@ func readThere(name string, most int64) ([]byte, error) {
 	return b, err
 }
 
-// shellWord writes a path as a shell reads it as one word.
+// shellWord quotes a path as one word of a shell.
 func shellWord(path string) string {
 	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+=,-") == "" {
 		return path

@@ -12,9 +12,9 @@ type accessRow struct {
 	effect string // of a rule
 }
 
-// access compares access lists. The first rule that holds is a list's answer, so
-// one that denies makes no call's answer milder wherever it stands, and one that
-// allows makes none stricter. Of several lists the strictest answer counts.
+// access compares access lists. The first rule that applies is a list's answer, so a
+// rule that denies never makes an answer milder, and one that allows never makes one
+// stricter. Of several lists the strictest answer counts.
 func (d *differ) access(a, b *bundles.Effective) error {
 	before, after := accessLists(a), accessLists(b)
 	for _, id := range bothKeys(before, after) {
@@ -115,7 +115,7 @@ func (r *accessRow) base() *row {
 	return &r.row
 }
 
-// came is the direction of a rule that came into a list.
+// came returns the direction of a rule that was added to a list.
 func came(was, is *accessRow) Direction {
 	one := is
 	if one == nil {
@@ -124,7 +124,7 @@ func came(was, is *accessRow) Direction {
 	return wider(one.effect)
 }
 
-// wider is the direction of a rule of this effect that holds more often.
+// wider returns the direction of a rule with this effect that applies more often.
 func wider(effect string) Direction {
 	switch effect {
 	case bundles.EffectDeny:
@@ -156,8 +156,8 @@ func accessJudge(was, is *accessRow) judge {
 	}
 }
 
-// as turns the direction that something has in a rule that denies into that of
-// a rule of another effect.
+// as converts a direction in a rule that denies to the direction in a rule with
+// another effect.
 func as(d Direction, effect string) Direction {
 	switch {
 	case d == Unaffected || wider(effect) == Tightened:

@@ -2,8 +2,8 @@
 // difference whether it tightens or loosens by itself. Comments, formatting and
 // file names are ignored.
 //
-// Out of scope: reading and joining layers (bundles), what Rego states
-// (rego, which the caller hands over), and showing differences to people.
+// Out of scope: reading and joining layers (bundles), what Rego states (rego, a
+// function of the caller), and showing differences to people.
 package diff
 
 import (
@@ -15,10 +15,10 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 )
 
-// Direction describes what a change does to strictness, taken by itself and
-// with everything else as it was. It is read off the order that the schema of
-// the settings, the verdicts and the effects have; where none of them knows, it
-// is Undecided, and only a simulation tells.
+// Direction describes what a change does to strictness, taken by itself and with
+// everything else as it was. It is read off the order that the schema of the settings,
+// the verdicts and the effects have; if none of them determines it, it is Undecided,
+// and only a simulation shows it.
 type Direction string
 
 // The directions of a change.
@@ -40,8 +40,8 @@ const (
 	KindLayer    = "layer"    // a whole layer, by its name
 	KindManifest = "manifest" // a field of a layer's manifest, such as base.version
 	KindSetting  = "setting"  // an effective setting, by its path
-	KindSaid     = "said"     // what a layer says about a setting, where what holds stayed the same
-	KindData     = "data"     // data of a layer above the base, by their path
+	KindSaid     = "said"     // a value in a layer's settings, where the effective value stayed the same
+	KindData     = "data"     // data of a layer above the base, by path
 	KindRule     = "rule"
 	KindPattern  = "pattern"
 	KindAccess   = "access" // a list or a rule of one, by the id under which it is reported
@@ -56,16 +56,16 @@ func Kinds() []string {
 		KindRego}
 }
 
-// What happened to a thing.
+// The kinds of changes of an entry.
 const (
 	Added     = "added"
 	Removed   = "removed"
 	Altered   = "changed"
-	Reordered = "reordered" // nothing but the order of what it holds
+	Reordered = "reordered" // only the order of its items changed
 )
 
-// Changes are the differences between two policies in what they mean: comments,
-// form and the names of files are none.
+// Changes are the differences in meaning between two policies: comments, formatting
+// and file names do not count.
 type Changes struct {
 	Before Snapshot        `json:"before"`
 	After  Snapshot        `json:"after"`
@@ -103,24 +103,24 @@ type Change struct {
 	Name      string    `json:"name"`
 	Did       string    `json:"did"` // added, removed, changed, reordered
 	Direction Direction `json:"direction"`
-	Why       string    `json:"why,omitempty"`    // of one that is undecided: why it cannot be told
-	Before    *Version  `json:"before,omitempty"` // absent: it was not there
-	After     *Version  `json:"after,omitempty"`  // absent: it is not there
-	Parts     []Part    `json:"parts,omitempty"`  // of a row: all its parts where it came or went, else those that differ; of a list: its items that came or went
+	Why       string    `json:"why,omitempty"`    // of an undecided one: why the direction is unknown
+	Before    *Version  `json:"before,omitempty"` // absent: it did not exist
+	After     *Version  `json:"after,omitempty"`  // absent: it no longer exists
+	Parts     []Part    `json:"parts,omitempty"`  // of a row: all its parts if it was added or removed, else those that differ; of a list: added and removed items
 }
 
-// Version is how a thing is in one of the two policies.
+// Version is an entry in one of the two policies.
 type Version struct {
-	Value  any      `json:"value,omitempty"`  // of a row nothing: it is in the parts
-	Layers []string `json:"layers,omitempty"` // which say so
-	Place  string   `json:"place,omitempty"`  // file:line in the last of them; of a setting nothing
+	Value  any      `json:"value,omitempty"`  // absent for a row, whose values are in the parts
+	Layers []string `json:"layers,omitempty"` // layers with this value
+	Place  string   `json:"place,omitempty"`  // file:line in the last of them; absent for a setting
 }
 
 // Part is a difference of one part of a row, such as when or match.signals.
 type Part struct {
 	Name      string    `json:"name"`
-	Before    any       `json:"before,omitempty"` // absent: it was not there
-	After     any       `json:"after,omitempty"`  // absent: it is not there
+	Before    any       `json:"before,omitempty"` // absent: it did not exist
+	After     any       `json:"after,omitempty"`  // absent: it no longer exists
 	Direction Direction `json:"direction"`
 }
 
@@ -154,7 +154,7 @@ type CompareRego func(before, after map[string]string) (map[string][2][]string, 
 // Empty reports whether the policies mean the same, whatever their digests.
 func (c Changes) Empty() bool { return len(c.List) == 0 }
 
-// Loosens reports whether some change, or a part of one, loosens for certain.
+// Loosens reports whether some change, or a part of one, certainly loosens.
 func (c Changes) Loosens() bool {
 	return slices.ContainsFunc(c.List, func(d Change) bool {
 		return d.Direction == Loosened || d.Direction == Mixed ||
@@ -179,7 +179,7 @@ func Policies(before, after *bundles.Effective, compare CompareRego) (Changes, e
 	return Changes{standOf(before), standOf(after), countDirections(d.all), append([]Change{}, d.all...)}, nil
 }
 
-// differ gathers the differences of two policies.
+// differ collects the differences between two policies.
 type differ struct {
 	compare CompareRego
 	all     []Change
@@ -228,8 +228,8 @@ func countDirections(all []Change) DirectionCounts {
 	return n
 }
 
-// together is the direction of a change whose parts have these: what is not
-// decided of one is not decided of the whole.
+// together returns the direction of a change from those of its parts: if one part is
+// undecided, the change is.
 func together(all []Direction) Direction {
 	switch has := func(d Direction) bool { return slices.Contains(all, d) }; {
 	case has(Undecided):
@@ -244,7 +244,7 @@ func together(all []Direction) Direction {
 	return Unaffected
 }
 
-// reversed is the direction of the way back.
+// reversed returns the direction of the opposite change.
 func (d Direction) reversed() Direction {
 	switch d {
 	case Tightened:
@@ -255,8 +255,7 @@ func (d Direction) reversed() Direction {
 	return d
 }
 
-// stricter is the direction of a change to something that ranks higher or
-// lower; strictness rises with the rank.
+// stricter returns the direction of a change of rank; a higher rank is stricter.
 func stricter(before, after float64) Direction {
 	switch {
 	case after > before:
@@ -267,7 +266,7 @@ func stricter(before, after float64) Direction {
 	return Unaffected
 }
 
-// grown is the direction of a change of a set, where more items are stricter.
+// grown returns the direction of a change of a set in which more items are stricter.
 func grown(before, after []any) Direction {
 	more := slices.ContainsFunc(after, func(v any) bool { return !slices.ContainsFunc(before, same(v)) })
 	less := slices.ContainsFunc(before, func(v any) bool { return !slices.ContainsFunc(after, same(v)) })
@@ -282,7 +281,7 @@ func grown(before, after []any) Direction {
 	return Unaffected
 }
 
-// did reports what happened to a thing that is there or not.
+// did returns the kind of change from the presence of the entry before and after.
 func did(before, after bool) string {
 	switch {
 	case !before:
@@ -303,7 +302,7 @@ func bothKeys[V any](a, b map[string]V) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// asList is a value that is a list; nil if it is not one.
+// asList returns a value as a list; nil if it is not one.
 func asList(v any) []any {
 	l, _ := v.([]any)
 	return l

@@ -14,9 +14,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// knowledge compares the rows by which calls are read: what programs do, what
-// paths are. Rows that are the same texts are not examined any further, since
-// there are thousands.
+// knowledge compares the rows about programs, paths and words. Rows with identical
+// texts are skipped, since there are thousands.
 func (d *differ) knowledge(a, b *bundles.Effective) error {
 	before, after := rowTexts(a), rowTexts(b)
 	keys := slices.SortedFunc(maps.Keys(joinedKeys(before, after)), func(a, b rowKey) int {
@@ -53,7 +52,7 @@ type rowText struct {
 	key        rowKey
 	place      string
 	text       string
-	adds, ours bool // its layer only adds; it is not a row of facts of others
+	adds, ours bool // its layer can only add; it is not a converted row
 }
 
 func rowTexts(e *bundles.Effective) map[rowKey]rowText {
@@ -87,7 +86,7 @@ func joinedKeys(a, b map[rowKey]rowText) map[rowKey]bool {
 	return all
 }
 
-// row reads what a text says.
+// row parses the text of a row.
 func (t rowText) row() (*row, error) {
 	if t.text == "" {
 		return nil, nil
@@ -105,9 +104,9 @@ func (t rowText) row() (*row, error) {
 	return &row{KindRow, t.key.layer, t.place, inner}, nil
 }
 
-// wholeRow is what it does to have a row more. One of a layer that only adds
-// tightens. One of a program or a tool makes known what was unknown, which loosens,
-// and says what is done, which tightens. One of words or names is as many more.
+// wholeRow returns the direction of an added row. One of a layer that can only add
+// tightens. One of a program or a tool makes it known, which loosens, and describes
+// effects, which tightens. One of words or names is judged by its words.
 func wholeRow(was, is rowText, more func() Direction) Direction {
 	switch one := is; {
 	case is.text == "":
@@ -122,9 +121,9 @@ func wholeRow(was, is rowText, more func() Direction) Direction {
 	return more()
 }
 
-// moreWords is what a name more does in a class of paths, or a word in a list. Of a
-// path that is of a class more is known to hold it up, unless that is one of what is
-// made again or of tests only; of a word its list reports whether one can loosen.
+// moreWords returns the direction of an added name in a class of paths, or of an added
+// word in a list. A class tightens, except generated and test; for words, the list
+// determines whether they can loosen.
 func moreWords(key rowKey, a, b *bundles.Effective) Direction {
 	switch key.folder {
 	case rows.PlacesFolder:
@@ -134,14 +133,14 @@ func moreWords(key rowKey, a, b *bundles.Effective) Direction {
 		return Tightened
 	case rows.WordsFolder:
 		if rows.New(a.RowLayers()).Loosens(key.name) || rows.New(b.RowLayers()).Loosens(key.name) {
-			return Mixed // it takes a word from another list, or makes a call known
+			return Mixed // it moves a word from another list, or makes a call known
 		}
 		return Tightened
 	}
 	return Undecided
 }
 
-// knowledgeJudge is what it does to change a part of a row.
+// knowledgeJudge returns the direction of a change of a part of a row.
 func knowledgeJudge(folder string, more func() Direction) judge {
 	return func(part string, x, y any) Direction {
 		switch part {
@@ -162,10 +161,10 @@ func knowledgeJudge(folder string, more func() Direction) judge {
 	}
 }
 
-// wordsOfRow is what it does to change the words of a class of paths, or of a list.
+// wordsOfRow returns the direction of a change of words in a class of paths or a list.
 func wordsOfRow(part string, x, y any, more func() Direction) Direction {
 	a, b := wordList(x), wordList(y)
-	var wide Direction // whether it means more than before, as more words would
+	var wide Direction // direction of a wider meaning
 	switch part {
 	case "words", "phrases", "names", "extensions", "ends", "home", "system", "folders", "inside", "parts", "packages":
 		wide = grown(a, b)
@@ -185,7 +184,7 @@ func wordsOfRow(part string, x, y any, more func() Direction) Direction {
 	return more().reversed()
 }
 
-// wordList is a part of a row as words; anything but a text is one.
+// wordList returns a part of a row as words; anything but a text is one word.
 func wordList(v any) []any {
 	text, isText := v.(string)
 	switch {

@@ -8,8 +8,8 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 )
 
-// rego compares what the modules of each layer state. What Rego decides can be
-// told by evaluating it only.
+// rego compares what the modules of each layer state. The effect of Rego is only known
+// by evaluating it.
 func (d *differ) rego(a, b *bundles.Effective) error {
 	for _, layer := range bundles.Layers() {
 		differ, err := d.compare(modules(a.Layer(layer)), modules(b.Layer(layer)))
@@ -31,8 +31,8 @@ func modules(b *bundles.Bundle) map[string]string {
 	return b.Modules
 }
 
-// regoVersion is what of a rule's definitions the other policy has not; nil
-// where the rule itself is not there.
+// regoVersion returns the definitions of a rule that the other policy lacks; nil if
+// the rule does not exist.
 func regoVersion(layer string, texts []string) *Version {
 	if texts == nil {
 		return nil
@@ -44,7 +44,7 @@ func regoVersion(layer string, texts []string) *Version {
 	return v
 }
 
-// layers compares which layers there are and what their manifests say.
+// layers compares the layers and their manifests.
 func (d *differ) layers(a, b *bundles.Effective) error {
 	for _, layer := range bundles.Layers() {
 		was, is := a.Layer(layer), b.Layer(layer)
@@ -60,7 +60,7 @@ func (d *differ) layers(a, b *bundles.Effective) error {
 	return nil
 }
 
-// release names what a layer holds; nil if there is none.
+// release names the release in a layer; nil if there is none.
 func release(l *bundles.Bundle) *Version {
 	if l == nil {
 		return nil
@@ -88,8 +88,8 @@ func (d *differ) manifest(layer string, was, is *bundles.Bundle) {
 	}
 }
 
-// manifestFields lists the fields of a manifest; those that say nothing are not
-// there, nor what building adds for whoever verifies an archive.
+// manifestFields lists the fields of a manifest; without empty ones and those that
+// building adds.
 func manifestFields(l *bundles.Bundle) map[string]leaf {
 	doc, _ := bundles.Normal(l.Manifest).(map[string]any)
 	if more, ok := doc["metadata"].(map[string]any); ok {

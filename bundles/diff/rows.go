@@ -25,12 +25,12 @@ func (r *row) version() *Version {
 	return &Version{Layers: []string{r.layer}, Place: r.place}
 }
 
-// judge describes what the change of one part of a row does. A nil value is a
-// part that is not there.
+// judge returns the direction of a change of one part of a row. A nil value is an
+// absent part.
 type judge func(part string, was, is any) Direction
 
-// rowChange compares a row of two policies, one of which may not have it; nil:
-// they are the same. whole is the direction of a row that came.
+// rowChange compares a row of two policies, one of which may not have it; nil: they
+// are the same. whole is the direction of an added row.
 func rowChange(name string, was, is *row, whole Direction, by judge) *Change {
 	c := &Change{Name: name, Did: did(was != nil, is != nil), Before: was.version(), After: is.version()}
 	var before, after map[string]any
@@ -74,8 +74,7 @@ func onlyOrder(parts []Part) bool {
 	})
 }
 
-// partsOf lists the parts of a row. What match or schedule hold are parts by
-// themselves.
+// partsOf lists the parts of a row. The keys of match and schedule are separate parts.
 func partsOf(v any, but ...string) map[string]any {
 	doc, _ := bundles.Normal(v).(map[string]any)
 	parts := map[string]any{}
@@ -142,10 +141,10 @@ func (d *differ) rules(a, b *bundles.Effective) error {
 	return nil
 }
 
-// restrains reports whether the rule can only make answers stricter: patterns
-// add to the risk, and a warning, a question or a block is one more that
-// speaks. A rule that modifies may offer the form in which a call passes, and
-// what others make of a finding alone is unknown.
+// restrains reports whether the rule can only make answers stricter: patterns add to
+// the risk, and a warning, a question or a block is one more that fires. A rule that
+// modifies may offer the form in which a call passes, and how others use a finding is
+// unknown.
 func (r *ruleRow) restrains() bool {
 	switch engine.Verdict(r.Decision) {
 	case engine.Warn, engine.Ask, engine.Block:
@@ -159,7 +158,7 @@ const defaultHarm = "policy"
 
 func (r *ruleRow) blocks() bool { return r.Decision == string(engine.Block) }
 
-// ruleJudge reports what parts of a rule do that is in both policies.
+// ruleJudge returns the judge for parts of a rule that is in both policies.
 func ruleJudge(was, is *ruleRow) judge {
 	return func(part string, x, y any) Direction {
 		switch part {
@@ -167,7 +166,7 @@ func ruleJudge(was, is *ruleRow) judge {
 			return Unaffected
 		case "harm":
 			if orWord(x, defaultHarm) == orWord(y, defaultHarm) || !was.blocks() || !is.blocks() {
-				return Unaffected // by it, what comes after a denial is recognised
+				return Unaffected // it is used to recognise workarounds of a denial
 			}
 			return Undecided
 		case "decision":
@@ -198,8 +197,8 @@ func ruleJudge(was, is *ruleRow) judge {
 	}
 }
 
-// partOfUnknown is the direction of a part of a rule of which nobody knows what
-// it does: another order of its words does nothing.
+// partOfUnknown returns the direction of a part with an unknown effect: reordering
+// words has none.
 func partOfUnknown(x, y any) Direction {
 	a, b := asList(x), asList(y)
 	if a != nil && b != nil && grown(a, b) == Unaffected {
@@ -208,8 +207,8 @@ func partOfUnknown(x, y any) Direction {
 	return Undecided
 }
 
-// decisionDirection compares verdicts. Next to a finding alone, which others
-// judge, one that restrains is stricter.
+// decisionDirection compares verdicts. Compared with a mere finding, a verdict that
+// restrains is stricter.
 func decisionDirection(x, y any) Direction {
 	was, is := orWord(x, string(engine.Allow)), orWord(y, string(engine.Allow))
 	if (x == nil || y == nil) && (was == is || was == string(engine.Modify) || is == string(engine.Modify)) {
@@ -250,8 +249,8 @@ func lowerIsStricter(x, y any) Direction {
 	return stricter(b, a)
 }
 
-// condition is the direction of an expression of a rule that restrains: without
-// it the rule holds more often.
+// condition returns the direction of an expression of a rule that restrains: without
+// it the rule applies more often.
 func condition(x, y any) Direction {
 	switch {
 	case y == nil:
@@ -262,8 +261,8 @@ func condition(x, y any) Direction {
 	return Undecided
 }
 
-// wordsDirection compares what a rule that restrains looks at. One word is
-// enough, and a list that is not there asks for nothing.
+// wordsDirection compares the match lists of a rule that restrains. One word in common
+// is enough, and an absent list accepts everything.
 func wordsDirection(a, b []any) Direction {
 	switch {
 	case len(a) == 0 && len(b) == 0:
@@ -276,10 +275,10 @@ func wordsDirection(a, b []any) Direction {
 	if d := grown(a, b); d != Mixed {
 		return d
 	}
-	return Undecided // a word may stand for what several others do
+	return Undecided // a pattern may match what several words match
 }
 
-// levelsDirection compares what measures are worth, at every step of either.
+// levelsDirection compares the levels of measures, at every step of either.
 func levelsDirection(a, b []bundles.RuleLevel) Direction {
 	var all []Direction
 	for _, l := range slices.Concat(a, b) {
@@ -318,7 +317,7 @@ func (d *differ) detectors(a, b *bundles.Effective) error {
 		return all
 	}
 	if moved(ids(a), ids(b)) {
-		// Where more are found than are reported, the first are.
+		// If too many detectors find something, the first ones are reported.
 		d.add(Change{Kind: KindDetector, Name: "(order of all)", Did: Reordered, Direction: Undecided})
 	}
 	return nil
@@ -348,7 +347,7 @@ func detectorRows(e *bundles.Effective) map[string]*row {
 	return all
 }
 
-// moved reports whether what two lists have in common is in another order.
+// moved reports whether the common items of two lists are in a different order.
 func moved(a, b []string) bool {
 	in := func(list []string) func(string) bool {
 		return func(s string) bool { return !slices.Contains(list, s) }

@@ -15,8 +15,8 @@ type leaf struct {
 	node  *bundles.SchemaNode // nil: this version's schema does not have it
 }
 
-// leavesBelow lists the settings below a node by their paths: everything that holds
-// no keys itself. It leaves out nothing, known or not.
+// leavesBelow lists the settings below a node by their paths: everything without keys
+// of its own, known or not.
 func leavesBelow(s *bundles.SchemaNode, at string, doc map[string]any, into map[string]leaf) {
 	for key, v := range doc {
 		path := strings.TrimPrefix(at+"."+key, ".")
@@ -37,14 +37,13 @@ func leavesOf(e *bundles.Effective, tree *bundles.SchemaNode) map[string]leaf {
 	all := map[string]leaf{}
 	doc, _ := bundles.Normal(e.Settings).(map[string]any)
 	for _, made := range []string{bundles.CatalogueKey, bundles.AccessKey, bundles.DetectorsKey} {
-		delete(doc, made) // rows, which are compared as such
+		delete(doc, made) // rows, which are compared separately
 	}
 	leavesBelow(tree, "", doc, all)
 	return all
 }
 
-// saidBy lists the layers whose values are in a setting, which may be a part of
-// what they have set.
+// saidBy lists the layers that contribute to a setting.
 func saidBy(e *bundles.Effective, path string) []string {
 	for at := path; at != ""; at = at[:max(0, strings.LastIndexByte(at, '.'))] {
 		if from := e.Sources[at]; len(from) > 0 {
@@ -54,7 +53,7 @@ func saidBy(e *bundles.Effective, path string) []string {
 	return []string{bundles.Base}
 }
 
-// Settings compares only what two policies set, what loosens first.
+// Settings compares only the settings of two policies; changes that loosen come first.
 func Settings(before, after *bundles.Effective) ([]Change, error) {
 	d := differ{}
 	if err := d.settings(before, after); err != nil {
@@ -83,7 +82,7 @@ func (d *differ) settings(a, b *bundles.Effective) error {
 		is, isThere := after[path]
 		fromA, fromB := saidBy(a, path), saidBy(b, path)
 		if emptied(was.value, path, after) || emptied(is.value, path, before) {
-			continue // what came into the empty object is a change, the object is not
+			continue // the added keys are the change, not the object
 		}
 		if reflect.DeepEqual(was.value, is.value) && wasThere == isThere && slices.Equal(fromA, fromB) {
 			continue
@@ -115,7 +114,7 @@ func emptied(v any, path string, other map[string]leaf) bool {
 	return false
 }
 
-// unsaid finds what holds in two policies where a setting is not there.
+// unsaid returns the values that apply in two policies if a setting is absent.
 type unsaid struct{ before, after *bundles.Effective }
 
 // setting adds a changed setting with its direction, and the items of a list.
@@ -137,7 +136,7 @@ func (d *differ) setting(c *Change, was, is leaf, without unsaid) {
 	d.add(*c)
 }
 
-// direction reads off the schema whether one value is stricter than another.
+// direction determines from the schema whether one value is stricter than another.
 func direction(s *bundles.SchemaNode, c *Change, was, is any, without unsaid) Direction {
 	a, isNumber := was.(float64)
 	b, isNumberToo := is.(float64)
@@ -158,9 +157,8 @@ func direction(s *bundles.SchemaNode, c *Change, was, is any, without unsaid) Di
 	return unranked(s, was, is)
 }
 
-// unranked is the direction of a setting whose values have no order: free text
-// that a layer may replace is told to people, and the same value from another
-// layer is the same.
+// unranked returns the direction of a setting whose values have no order: free text is
+// only for people, and the same value from another layer does not count.
 func unranked(s *bundles.SchemaNode, was, is any) Direction {
 	_, text := was.(string)
 	_, textToo := is.(string)
@@ -191,8 +189,8 @@ func listDirection(s *bundles.SchemaNode, was, is any) Direction {
 	return placesDirection(bundles.CleanPlaces(a), bundles.CleanPlaces(b))
 }
 
-// placesDirection compares lists of places of which fewer are stricter: a folder
-// stands for all that it holds.
+// placesDirection compares lists of places, of which fewer are stricter: a folder
+// includes everything below it.
 func placesDirection(a, b []any) Direction {
 	within := func(inner, outer []any) bool {
 		return !slices.ContainsFunc(inner, func(v any) bool {
@@ -210,7 +208,7 @@ func placesDirection(a, b []any) Direction {
 	return Mixed
 }
 
-// ofItem is the direction of one item that came into a list.
+// ofItem returns the direction of an item that was added to a list.
 func ofItem(s *bundles.SchemaNode) Direction {
 	switch s.Merge {
 	case "union":
@@ -221,8 +219,8 @@ func ofItem(s *bundles.SchemaNode) Direction {
 	return Undecided
 }
 
-// value is that of a setting, or what holds where a rule's mode is not set: what
-// its row says, else the strictest, as policy reads it.
+// value returns a setting, or the default for a rule's mode: that of its row, else the
+// strictest.
 func (unsaid) value(path string, s *bundles.SchemaNode, v any, e *bundles.Effective) any {
 	if v != nil || s.Within == "" {
 		return v
@@ -235,8 +233,8 @@ func (unsaid) value(path string, s *bundles.SchemaNode, v any, e *bundles.Effect
 	return s.Strictest()
 }
 
-// items lists what came into a list and what left it. came is the direction of
-// an item that came.
+// items lists the added and removed items of a list. came is the direction of an added
+// item.
 func items(a, b []any, came Direction) []Part {
 	var parts []Part
 	for _, v := range missing(b, a) {
@@ -248,11 +246,11 @@ func items(a, b []any, came Direction) []Part {
 	return parts
 }
 
-// ListChanges lists what left a list and what came into it, each as a part named
-// item whose direction is not decided.
+// ListChanges lists the removed and added items of a list, each as a part named item
+// with an undecided direction.
 func ListChanges(before, after []any) []Part { return items(before, after, Undecided) }
 
-// missing lists what of others a list does not have, as often as it lacks it.
+// missing lists the items of others that a list lacks, as often as it lacks them.
 func missing(have, others []any) []any {
 	rest := slices.Clone(have)
 	var lacks []any
@@ -271,8 +269,9 @@ func same(v any) func(any) bool {
 	return func(o any) bool { return reflect.DeepEqual(o, v) }
 }
 
-// said compares what the layers above the base say themselves of settings that
-// hold unchanged: a value that another layer overrules today may hold tomorrow.
+// said compares the own settings of the layers above the base where the effective
+// value is unchanged: a value that another layer overrides now may become effective
+// later.
 func (d *differ) said(a, b *bundles.Effective) error {
 	shown := map[string]bool{}
 	for _, c := range d.all {
@@ -299,7 +298,7 @@ func (d *differ) said(a, b *bundles.Effective) error {
 	return nil
 }
 
-// ownLeaves lists what a layer above the base says in its own settings.
+// ownLeaves lists the settings of a layer above the base.
 func ownLeaves(l *bundles.Bundle) map[string]leaf {
 	all := map[string]leaf{}
 	if l != nil {
@@ -309,7 +308,7 @@ func ownLeaves(l *bundles.Bundle) map[string]leaf {
 	return all
 }
 
-// data compares what layers above the base give their own Rego to read.
+// data compares the data of layers above the base.
 func (d *differ) data(a, b *bundles.Effective) error {
 	for _, layer := range bundles.Layers()[1:] {
 		before, after := ownData(a.Layer(layer)), ownData(b.Layer(layer))

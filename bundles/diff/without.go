@@ -11,8 +11,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// Deciding lists the changes that may change an answer: not those of names, of
-// words for people, or of what a layer says without effect.
+// Deciding lists the changes that may change an answer: not those of names, of texts
+// for people, or of settings without effect.
 func (c Changes) Deciding() []Change {
 	return slices.DeleteFunc(slices.Clone(c.List), func(d Change) bool {
 		ofSetting := d.Kind == KindRow && !slices.ContainsFunc(layersOf(d), func(l string) bool { return slices.Contains(bundles.Layers(), l) })
@@ -40,7 +40,7 @@ func Without(before, after *bundles.Effective, changes []Change) (*bundles.Effec
 	return after.With(layers, u.settings)
 }
 
-// undoing is a policy of which changes are undone.
+// undoing is a policy of which some changes are undone.
 type undoing struct {
 	before, after  *bundles.Effective
 	settings, then map[string]any
@@ -67,8 +67,8 @@ func (u *undoing) change(c Change) error {
 	return nil
 }
 
-// layer is one to change: a copy of the later policy's, or an empty one where only
-// the earlier one has it.
+// layer returns a layer to change: a copy of the later policy's, or an empty one if
+// only the earlier policy has it.
 func (u *undoing) layer(name string) *bundles.Bundle {
 	if l := u.layers[name]; l != nil {
 		return l
@@ -83,7 +83,7 @@ func (u *undoing) layer(name string) *bundles.Bundle {
 	return &own
 }
 
-// setting gives a setting the value back that it had.
+// setting restores the earlier value of a setting.
 func (u *undoing) setting(path string) {
 	keys, value, there := lookUp(u.then, path)
 	if !there {
@@ -104,7 +104,7 @@ func (u *undoing) setting(path string) {
 	doc[keys[len(keys)-1]] = value
 }
 
-// lookUp finds a value by its path. A key may hold dots itself, as ids of rules do.
+// lookUp finds a value by its path. A key may contain dots, as ids of rules do.
 func lookUp(doc map[string]any, path string) (keys []string, value any, there bool) {
 	if v, ok := doc[path]; ok {
 		return []string{path}, v, true
@@ -129,7 +129,7 @@ func remove(doc map[string]any, keys []string) {
 	delete(doc, keys[len(keys)-1])
 }
 
-// rule puts the rule of before in the place of the one of after.
+// rule replaces the later version of a rule by the earlier one.
 func (u *undoing) rule(c Change) {
 	for _, name := range layersOf(c) {
 		l := u.layer(name)
@@ -193,7 +193,7 @@ func (u *undoing) accessLayers(c Change) []string {
 	return all
 }
 
-// row puts the texts of a row back, file by file.
+// row restores the texts of a row, file by file.
 func (u *undoing) row(c Change) error {
 	folder, name, ok := strings.Cut(c.Name, "/")
 	if rest, converted := strings.CutPrefix(c.Name, rows.ConvertedFolder); converted {
@@ -218,14 +218,15 @@ func (u *undoing) row(c Change) error {
 	return nil
 }
 
-// within says that a file is one of a folder of rows. What was converted is a
-// folder of its own.
+// within reports whether a file is in a folder of rows. Converted rows are a folder of
+// their own.
 func within(file, folder string) bool {
 	converted := strings.HasPrefix(file, rows.ConvertedFolder)
 	return strings.HasPrefix(file, folder) && converted == (folder == rows.ConvertedFolder)
 }
 
-// rowBack is a file of rows with those of one name as they are in another file.
+// rowBack returns a file of rows in which those with a name are replaced by those of
+// another file.
 func rowBack(now, then []byte, name string) []byte {
 	var b strings.Builder
 	for _, block := range rows.Split(string(now)) {
@@ -253,7 +254,7 @@ func writeRow(b *strings.Builder, block rows.Block, names []string) {
 	fmt.Fprintf(b, "%q:%s\n", strings.Join(names, " "), strings.TrimRight(text, "\n"))
 }
 
-// rego gives every layer the modules back that it had, and the data of its own.
+// rego restores the modules and data of every layer.
 func (u *undoing) rego() {
 	for _, name := range bundles.Layers() {
 		if u.after.Layer(name) == nil && u.before.Layer(name) == nil {
@@ -267,7 +268,7 @@ func (u *undoing) rego() {
 	}
 }
 
-// layersOf are the layers that a change names.
+// layersOf returns the layers that a change names.
 func layersOf(c Change) []string {
 	var names []string
 	for _, v := range []*Version{c.Before, c.After} {
@@ -284,8 +285,8 @@ func ofLayer(e *bundles.Effective, name string) *bundles.Bundle {
 	return cmp.Or(e.Layer(name), &bundles.Bundle{Layer: name})
 }
 
-// back is a list in which what is meant is as it was in another one: in its place,
-// at the place that it had, or nowhere.
+// back returns a list in which one item is restored to its earlier value and position,
+// or removed.
 func back[T any](now, then []T, meant func(T) bool) []T {
 	at, was := slices.IndexFunc(now, meant), slices.IndexFunc(then, meant)
 	now = slices.Clone(now)

@@ -14,7 +14,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 )
 
-// Policy is an access list on its way, and what there is to say about it.
+// Policy is an access list under construction, with remarks.
 type Policy struct {
 	List    bundles.AccessList
 	Remarks []Remark
@@ -23,16 +23,16 @@ type Policy struct {
 	notes map[string][]string // id of a rule -> lines above it; "": below the last
 }
 
-// Remark is something that whoever imports a policy should know.
+// Remark is a message to the person who imports a policy.
 type Remark struct {
 	Rule string // id of a rule of the list; empty: about all of it
 	Line int    // of the document
 	Text string // what is different, and what to do
-	Lost bool   // something that decides was not converted exactly
+	Lost bool   // something that affects decisions was not converted exactly
 }
 
-// Reader reports whether a condition in CEL can be used, and if not why. A
-// format asks it, since the language is not this package's business.
+// Reader reports whether a condition in CEL can be used, and if not why. It is a
+// function of the caller, because this package does not import the language.
 type Reader func(when string) error
 
 // Note adds a remark.
@@ -40,7 +40,7 @@ func (p *Policy) Note(rule string, line int, format string, args ...any) {
 	p.Remarks = append(p.Remarks, Remark{Rule: rule, Line: line, Text: fmt.Sprintf(format, args...)})
 }
 
-// Drop adds a remark about something that decides and was not converted
+// Drop adds a remark about something that affects decisions and was not converted
 // exactly. The original is kept as a comment at the rule's place.
 func (p *Policy) Drop(rule string, line int, original, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
@@ -72,7 +72,7 @@ func (p *Policy) Comment(rule string, lines ...string) {
 	}
 }
 
-// oneLine keeps a comment a comment.
+// oneLine returns a text on one line, for use in a comment.
 func oneLine(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if strconv.IsPrint(r) {
@@ -86,7 +86,7 @@ func oneLine(s string) string {
 // form of ids allows.
 func (p *Policy) ID(name string) string {
 	if p.used == nil {
-		p.used = map[string]bool{"default": true} // the list's own
+		p.used = map[string]bool{"default": true} // the id of the list's default
 	}
 	base := Word(name)
 	id := base
@@ -104,8 +104,8 @@ var (
 	joints = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[_.-]{2,}`) })
 )
 
-// Word makes an id from any name: lower-case words joined by . _ or -; empty where
-// nothing of the name is left.
+// Word makes an id from any name: lower-case words joined by . _ or -; empty if
+// nothing of the name remains.
 func Word(name string) string {
 	w := others().ReplaceAllString(strings.ToLower(name), "_")
 	w = joints().ReplaceAllStringFunc(w, func(s string) string { return s[:1] })
@@ -141,8 +141,8 @@ func (p *Policy) YAML(header ...string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// plain is the list with texts of one line each: others are written in blocks,
-// which the encoder does not always read again.
+// plain returns the list with single-line texts: others are written as blocks, which
+// the encoder does not always read back.
 func (p *Policy) plain() bundles.AccessList {
 	l := p.List
 	l.Title = oneLine(l.Title)
@@ -153,7 +153,7 @@ func (p *Policy) plain() bundles.AccessList {
 	return l
 }
 
-// rest is the comments about what has no rule in the list.
+// rest returns the comments that are not about a rule of the list.
 func (p *Policy) rest(written map[string]bool) string {
 	var b strings.Builder
 	seen := map[string]bool{}

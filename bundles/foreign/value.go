@@ -45,7 +45,7 @@ func (o Object) Keys() []string {
 	return keys
 }
 
-// There reports whether the value was given, be it as null.
+// There reports whether the value was given, even as null.
 func (v Value) There() bool { return v.Line > 0 }
 
 // Text returns the value where it is a text.
@@ -165,7 +165,7 @@ type reader struct {
 	line int
 }
 
-// place is the line of an error: of the first thing that was not read.
+// place returns the line of an error: that of the first unread token.
 func (r *reader) place() int {
 	at := int(r.json.InputOffset())
 	rest := bytes.TrimLeft(r.raw[at:], " \t\r\n")
@@ -175,7 +175,7 @@ func (r *reader) place() int {
 	return lineOf(r.raw, len(r.raw)-len(rest))
 }
 
-// here is the line where what was just read ends.
+// here returns the line at which the last token ends.
 func (r *reader) here() int {
 	next := int(r.json.InputOffset())
 	r.line += bytes.Count(r.raw[r.at:next], []byte("\n"))

@@ -25,25 +25,25 @@ import (
 type Change struct {
 	mutant.Mutant
 	Path    string // where the change is in the document that policy reads, as /reviewer/risk
-	Dropped string // id of the row that is gone, with its examples
+	Dropped string // id of the removed row, whose examples are removed too
 
 	doc      *document
 	do, undo func()
 }
 
-// Reword lists other forms of an expression.
+// Reword lists variants of an expression.
 type Reword func(text string) []mutant.Rewording
 
-// document is a file that is changed and put back, by one at a time.
+// document is a file that is changed and restored, one change at a time.
 type document struct {
 	mu   sync.Mutex
 	name string
 	docs []*yaml.Node
 }
 
-// Changes lists the changes of a bundle's rows and data that can be made, by
-// file and place. What is data to no module is left out by reads, which says so
-// of a path such as /reviewer/risk.
+// Changes lists the changes of a bundle's rows and data that can be made, by file and
+// place. reads reports whether a module reads a path such as /reviewer/risk; other
+// data are left out.
 func Changes(b *bundles.Bundle, reads func(path string) bool, reword Reword) []*Change {
 	var all []*Change
 	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
@@ -58,7 +58,8 @@ func Changes(b *bundles.Bundle, reads func(path string) bool, reword Reword) []*
 	return all
 }
 
-// Apply returns the bundle with the change. An error means that it is not one.
+// Apply returns the bundle with the change. An error means that the result is not a
+// valid bundle.
 func (m *Change) Apply(b *bundles.Bundle) (*bundles.Bundle, error) {
 	content, err := m.content()
 	if err != nil {
@@ -110,7 +111,7 @@ func (g *mutation) read() bool {
 			return true
 		}
 		if err != nil {
-			return false // not reached: the bundle has been read
+			return false // unreachable: the bundle has been read
 		}
 		g.doc.docs = append(g.doc.docs, &n)
 	}
@@ -171,7 +172,7 @@ func (g *mutation) dropRow(list, row *yaml.Node) {
 	g.dropped = ""
 }
 
-// remove takes a node out of a list.
+// remove removes a node from a list.
 func (g *mutation) remove(operator string, list, item *yaml.Node, after string) {
 	was := list.Content
 	without := slices.DeleteFunc(slices.Clone(was), func(n *yaml.Node) bool { return n == item })
@@ -182,8 +183,8 @@ func (g *mutation) remove(operator string, list, item *yaml.Node, after string) 
 	g.add(operator, item, before, after, func() { list.Content = without }, func() { list.Content = was })
 }
 
-// rule changes what a rule's row decides by. Its texts, tags and severity are
-// told to people; they decide nothing.
+// rule changes the parts of a rule's row that affect decisions. Its texts, tags and
+// severity do not.
 func (g *mutation) rule(row *yaml.Node) {
 	g.about = bundles.RowID(row)
 	g.path = g.root() + "/" + bundles.CatalogueKey + "/" + g.about
@@ -206,9 +207,8 @@ func (g *mutation) rule(row *yaml.Node) {
 	}
 }
 
-// match changes what a row looks at. A fact in front of an expression keeps it
-// from running where it cannot hold, and without it the same is found: it
-// becomes another fact, and is not left out.
+// match changes the match of a row. A fact in front of an expression only saves time,
+// so it is replaced by another fact instead of being removed.
 func (g *mutation) match(n *yaml.Node, expression bool) {
 	if n == nil {
 		return
@@ -286,12 +286,12 @@ func (g *mutation) schedule(n *yaml.Node) {
 	}
 }
 
-// most is how many items of a list are left out, one after another. Of a
-// longer list it is the first, the middle and the last: its items are there for
-// one reason, and who tests them tests them as a list.
+// most is how many items of a list are left out, one after another. Of a longer list
+// it is the first, the middle and the last: its items usually have one purpose and are
+// tested together.
 const most = 5
 
-// items leaves out the items of a list; with the only one its key goes.
+// items removes the items of a list; a single item is removed with its key.
 func (g *mutation) items(in, key, list *yaml.Node) {
 	if list.Kind != yaml.SequenceNode {
 		return
@@ -318,7 +318,7 @@ func (g *mutation) removeKey(in, key, list *yaml.Node) {
 		func() { in.Content = was })
 }
 
-// textAt is a place in a text as a place in the file.
+// textAt converts a place in a text to a place in the file.
 func (g *mutation) textAt(n *yaml.Node, line, col int) (int, int) {
 	row := bundles.TextLine(n) + line - 1
 	lines := bytes.Split(g.bundle.Files[g.doc.name], []byte("\n"))
@@ -332,7 +332,7 @@ func (g *mutation) textAt(n *yaml.Node, line, col int) (int, int) {
 	return row, n.Column + col - 1
 }
 
-// expression puts other forms of an expression in its place.
+// expression replaces an expression by its variants.
 func (g *mutation) expression(n *yaml.Node) {
 	if n == nil || g.reword == nil {
 		return

@@ -15,7 +15,7 @@ import (
 func (g *mutation) settings(n *yaml.Node, at string) {
 	tree, err := bundles.SettingsSchema()
 	if err != nil {
-		return // not reached: the bundle's settings were checked by it
+		return // unreachable: the bundle's settings were checked against the schema
 	}
 	if rest, below := strings.CutPrefix(at+"/", "/reviewer/"); below {
 		for key := range strings.SplitSeq(strings.Trim(rest, "/"), "/") {
@@ -35,8 +35,8 @@ func (g *mutation) settings(n *yaml.Node, at string) {
 	}
 }
 
-// section changes what is below a key. The schema knows about words that are given
-// which others there are; nil: it says nothing.
+// section changes what is below a key. The schema has the alternatives for words; nil:
+// unknown.
 func (g *mutation) section(n *yaml.Node, at string, s *bundles.SchemaNode) {
 	if n.Kind != yaml.MappingNode {
 		return
@@ -68,8 +68,7 @@ func (g *mutation) section(n *yaml.Node, at string, s *bundles.SchemaNode) {
 	}
 }
 
-// word changes a word of which it is known what others could be there. Texts
-// are for people.
+// word changes a word with known alternatives. Other texts are for people.
 func (g *mutation) word(n *yaml.Node, s *bundles.SchemaNode) {
 	words := words(s)
 	switch {
@@ -81,7 +80,7 @@ func (g *mutation) word(n *yaml.Node, s *bundles.SchemaNode) {
 	}
 }
 
-// words are those that a setting may be; nil: the schema names none.
+// words returns the values that a setting may have; nil: the schema has none.
 func words(s *bundles.SchemaNode) []string {
 	if s == nil {
 		return nil
@@ -95,9 +94,8 @@ func words(s *bundles.SchemaNode) []string {
 	return words
 }
 
-// verdict puts the milder and the stricter verdict in a node's place. A rule
-// that would modify and offers no form asks: one that asks is not milder for
-// it.
+// verdict replaces a verdict by the next milder and the next stricter one. A rule with
+// modify but without a form asks, so modify is not milder than ask for it.
 func (g *mutation) verdict(n *yaml.Node) {
 	words := engine.Verdicts()
 	if n != nil && n.Value != string(engine.Modify) {
@@ -106,7 +104,7 @@ func (g *mutation) verdict(n *yaml.Node) {
 	g.oneOf(n, mutant.SwapVerdict, words)
 }
 
-// oneOf puts the words before and after it in a node's place.
+// oneOf replaces a word by the ones before and after it in a list.
 func (g *mutation) oneOf(n *yaml.Node, operator string, words []string) {
 	if n == nil {
 		return

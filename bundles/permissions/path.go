@@ -20,7 +20,7 @@ const (
 	rootDir  = "//" // of the disk
 	homeDir  = "~"
 	ownDir   = "/" // of the settings: a project's folder, or a person's
-	whereCWD = "." // where the agent stands
+	whereCWD = "." // the agent's directory
 )
 
 func placeOf(spec string) place {
@@ -64,7 +64,7 @@ func (r rule) path() (match, string) {
 	return match{}, "Claude Code ignores a rule for " + r.tool + " with a path; write one for " + r.kin()
 }
 
-// kin is the tool whose rules are examined for the rule's tool.
+// kin returns the tool whose rules also apply to the rule's tool.
 func (r rule) kin() string {
 	if slices.Contains(editing, r.tool) {
 		return "Edit"
@@ -72,8 +72,8 @@ func (r rule) kin() string {
 	return "Read"
 }
 
-// kinds are the effects that a rule is about: what must not be read must not be
-// changed either.
+// kinds are the effects to which a rule applies: a file that must not be read must not
+// be changed either.
 func (r rule) kinds() []string {
 	if r.kin() == "Edit" {
 		return []string{"file_write", "file_delete"}
@@ -81,8 +81,8 @@ func (r rule) kinds() []string {
 	return []string{"file_read", "file_write", "file_delete"}
 }
 
-// touched holds where any tool has such an effect on the place, as it is written
-// or behind links.
+// touched returns a condition that any tool has such an effect on the place, as
+// written or through links.
 func (p place) touched(kinds []string) string {
 	test := "p.matches(" + foreign.Quote("(?i)^"+p.anywhere()+p.body(true)+"$") + ")"
 	switch p.base {
@@ -98,12 +98,12 @@ func (p place) touched(kinds []string) string {
 	return effects(test) + " || action.effects.exists(e, " + kind + ") && [action.resource].exists(p, " + test + ")"
 }
 
-// below tests the part of a path after a folder.
+// below returns a condition on the part of a path after a folder.
 func below(dir, re string) string {
 	return "p.startsWith(" + dir + ` + "/") && p.substring(size(` + dir + ")).matches(" + foreign.Quote("(?i)^"+re+"$") + ")"
 }
 
-// anywhere is what the folder can be, in full or in short.
+// anywhere returns the forms of the folder, in full or shortened.
 func (p place) anywhere() string {
 	switch p.base {
 	case rootDir:
@@ -116,10 +116,10 @@ func (p place) anywhere() string {
 	return `\.` + p.depth(true)
 }
 
-// homes are home directories: which of them is the person's is unknown here.
+// homes matches home directories: which of them is the user's is unknown here.
 const homes = `(?:~|/root|/home/[^/]+|/Users/[^/]+)`
 
-// depth is the folders between the folder and the place.
+// depth matches the folders between the folder and the place.
 func (p place) depth(strict bool) string {
 	if p.deep || strict {
 		return "(?:/.*)?"
@@ -127,7 +127,7 @@ func (p place) depth(strict bool) string {
 	return ""
 }
 
-// only holds where all that the call touches is the place, without links.
+// only returns a condition that the call touches only the place, without links.
 func (p place) only(spec string) string {
 	re := func(lead string) string { return foreign.Quote("^" + lead + p.body(false) + "$") }
 	var test string
@@ -146,8 +146,8 @@ func (p place) only(spec string) string {
 	return `size(action.effects) > 0 && action.effects.all(e, e.certainty == "exact" && e.target == action.resource && ` + test + ")"
 }
 
-// body makes a regular expression from the pattern, from its first slash on. What
-// is below a match belongs to it.
+// body makes a regular expression from the pattern, from its first slash on. Paths
+// below a match belong to it.
 func (p place) body(wide bool) string {
 	var b strings.Builder
 	for i, part := range p.parts {

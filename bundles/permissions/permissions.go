@@ -98,7 +98,7 @@ func (m *importer) list(file, key string, v foreign.Value) error {
 	return nil
 }
 
-// rule is a permission rule, taken apart.
+// rule is a parsed permission rule.
 type rule struct {
 	text  string // as written
 	tool  string
@@ -108,7 +108,7 @@ type rule struct {
 
 var form = engine.Regexp(`(?s)^([^()\s]+)(?:\((.*)\))?$`)
 
-// match is what an access rule asks for.
+// match is the conditions of an access rule.
 type match struct {
 	tools []string
 	when  string
@@ -116,7 +116,7 @@ type match struct {
 
 func (m *importer) rule(key, text string, line int) {
 	if m.seen[key+text] {
-		return // says nothing new
+		return // a duplicate
 	}
 	m.seen[key+text] = true
 	id := m.policy.ID(key + "_" + foreign.Word(text))
@@ -165,7 +165,8 @@ func (m *importer) drop(id, key string, r rule, line int, why string) {
 	m.policy.Comment(id, "left out: "+why, key+" "+r.text)
 }
 
-// match finds what a rule asks for; why says that it cannot be said.
+// match returns the conditions for a rule; why is the reason if it cannot be
+// converted.
 func (r rule) match() (got match, why string) {
 	whole := r.spec == "" || r.spec == "*" || r.spec == ":*"
 	switch {
@@ -205,7 +206,7 @@ func (r rule) note() string {
 	return ""
 }
 
-// others notes what is not a rule.
+// others notes settings that are not rules.
 func (m *importer) others(o foreign.Object) {
 	for _, member := range o {
 		switch member.Key {

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// command is the pattern of a rule for Bash: * stands for anything, and a space
-// before a * at the end asks for the end of a word.
+// command is the pattern of a rule for Bash: * matches anything, and a space before a
+// final * requires the end of a word.
 type command struct {
 	text string // without a final " *" or ":*"
 	open bool   // anything may follow, as further words
@@ -36,11 +36,11 @@ func (r rule) shell() (match, string) {
 	return match{[]string{"Bash", "Monitor"}, c.found() + " || " + c.written()}, ""
 }
 
-// joints are what can be between commands or around them, and what sends output
-// elsewhere. Within quotes they are harmless, and refused anyway.
+// joints are the operators between and around commands, and redirections. Within
+// quotes they are harmless, but refused anyway.
 const joints = "[;&|<>`\\n\\r]|\\$\\(|…$"
 
-// alone holds for a call that is this one command and nothing else.
+// alone returns a condition for a call that is only this one command.
 func (c command) alone() string {
 	re := "^" + stars(c.text)
 	if c.open {
@@ -52,8 +52,9 @@ func (c command) alone() string {
 		" && action.resource.matches(" + foreign.Quote(re+"$") + ")"
 }
 
-// written looks for the text where a command can begin. It finds what is not a
-// command of its own to the parser, such as a script by its path.
+// written returns a condition on the text at places where a command can begin. It
+// finds text that the parser does not report as a command, such as a script by its
+// path.
 func (c command) written() string {
 	re := "(?:^|[;&|({!`\\n]|\\$\\()\\s*(?:[A-Za-z_]\\w*=\\S*\\s+)*" + stars(c.text)
 	if c.open {
@@ -64,8 +65,8 @@ func (c command) written() string {
 	return "action.resource.matches(" + foreign.Quote(re) + ")"
 }
 
-// found looks at each command of the call, under sudo and sh -c too: the program
-// and all words of the pattern, in whatever order they were given.
+// found returns a condition on each command of the call, also under sudo and sh -c:
+// the program and all words of the pattern, in any order.
 func (c command) found() string {
 	words := strings.Fields(c.text)
 	tests := []string{}
@@ -95,14 +96,14 @@ func (c command) found() string {
 	return "action.commands.exists(c, " + strings.Join(tests, " && ") + ")"
 }
 
-// odd words are not what the shell makes of them, or stand for several.
+// odd matches words that the shell expands or unquotes.
 var odd = engine.Regexp("[*'\"\\\\$`{}<>;&|()]")
 
-// plainWord is the name of a program or a subcommand, and no flag.
+// plainWord matches the name of a program or a subcommand, but not a flag.
 var plainWord = engine.Regexp(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
-// program is the test of a command's name; empty if it can be any, or is
-// found by its text only.
+// program returns a condition on a command's name; empty if any name matches, or only
+// the text is tested.
 func program(word string) string {
 	before, _, open := strings.Cut(word, "*")
 	name := path.Base(before)

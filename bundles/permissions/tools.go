@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// editing are the tools that a rule for Edit is about.
+// editing are the tools to which a rule for Edit applies.
 var editing = []string{"Edit", "MultiEdit", "Write", "NotebookEdit"}
 
 // tools lists the tools of a rule without a specifier.
@@ -27,12 +27,13 @@ func (r rule) tools() []string {
 	case "Edit":
 		return editing
 	case "Agent", "Task":
-		return []string{"Agent", "Task"} // one tool, whose name has changed
+		return []string{"Agent", "Task"} // one tool that was renamed
 	}
 	return []string{r.tool}
 }
 
-// server reads mcp__server, which is all tools of a server, and mcp__server__tool.
+// server reads mcp__server, which matches all tools of a server, and
+// mcp__server__tool.
 func (r rule) server() []string {
 	if name := strings.TrimPrefix(r.tool, "mcp__"); name != "" && !strings.Contains(name, "__") {
 		return []string{r.tool, r.tool + "__*"}
@@ -55,7 +56,7 @@ func (r rule) pattern(whole bool) (match, string) {
 	return match{when: "event.tool.matches(" + foreign.Quote("^"+stars(r.tool)+"$") + ")"}, ""
 }
 
-// stars makes a regular expression from a text whose * stands for anything.
+// stars makes a regular expression from a text in which * matches anything.
 func stars(text string) string {
 	parts := strings.Split(text, "*")
 	for i, p := range parts {
@@ -86,11 +87,11 @@ func (r rule) host() (match, string) {
 	return match{[]string{"WebFetch"}, "action.hosts.exists(h, " + test + ")"}, ""
 }
 
-// agent reads the kind of a sub-agent.
+// agent reads the type of a sub-agent.
 func (r rule) agent() (match, string) {
 	test := argument("subagent_type", r.spec)
 	if r.spec == "general-purpose" && !r.allow {
-		test = `!("subagent_type" in event.args) || ` + test // what it is silently
+		test = `!("subagent_type" in event.args) || ` + test // the default type
 	}
 	return match{[]string{"Agent", "Task"}, test}, ""
 }
@@ -106,7 +107,7 @@ func (r rule) skill() (match, string) {
 
 var parameter = engine.Regexp(`(?s)^([A-Za-z_]\w*):\s?(.+)$`)
 
-// argument reads Tool(argument:value), which can deny and ask only.
+// argument reads Tool(argument:value), which can only deny and ask.
 func (r rule) argument() (match, string) {
 	p := parameter().FindStringSubmatch(r.spec)
 	switch {

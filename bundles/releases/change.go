@@ -10,36 +10,36 @@ import (
 	"strings"
 )
 
-// State is what a store holds while nobody else changes it.
+// State is the contents of a locked store.
 type State struct {
 	Active  *Active
 	History []Activation // what can be rolled back to, the oldest first
 	Seen    Seen
-	Lost    []error // what was damaged and is reconstructed from the rest; the change writes it again
-	// SeenLost reports whether Seen is among that: it is reconstructed from the
-	// history, and an older policy may pass for a new one.
+	Lost    []error // damaged files, reconstructed from the rest; the change rewrites them
+	// SeenLost reports whether Seen was lost: it is reconstructed from the history, so
+	// an older policy may be accepted as new.
 	SeenLost bool
 }
 
-// Next is a change that is to be made.
+// Next is a change to make.
 type Next struct {
 	Layer    string
 	Release  Release
-	Archive  []byte // nil: the archive is kept already
-	Envelope []byte // nil: it is kept already, or there is none
+	Archive  []byte // nil: the archive is stored already
+	Envelope []byte // nil: stored already, or there is none
 	At       int64  // Unix ms
 	By       string
 	Reason   string
 	Rollback bool
-	Before   int64 // where a later rollback goes: the generation that was active, or its own Before when it is a rollback
+	Before   int64 // target of a later rollback: the generation that was active, or its Before for a rollback
 
 	// Record is called before the change is made, which is not made if it fails.
 	Record func(Activation) error
 }
 
-// Change makes what decide says active; nil is nothing. Nobody else changes the
-// store meanwhile. On an error what was active still is, except for one that says
-// that a folder could not be written: then it is one of the two.
+// Change activates the result of decide; nil changes nothing. The store is locked
+// meanwhile. After an error the previous activation stays active, unless a folder
+// could not be written: then it is one of the two.
 func (d *Store) Change(ctx context.Context, decide func(*State) (*Next, error)) (*Activation, error) {
 	release, err := d.lock(ctx)
 	if err != nil {
@@ -70,7 +70,7 @@ func (d *Store) change(decide func(*State) (*Next, error)) (*Activation, error) 
 	return d.carryOut(s, next)
 }
 
-// check refuses what could not be rolled back or found again.
+// check refuses changes that could not be rolled back or found later.
 func (n *Next) check(s *State) error {
 	r := n.Release
 	switch {
@@ -81,7 +81,7 @@ func (n *Next) check(s *State) error {
 	case len(n.Archive) > maxObject || len(n.Envelope) > maxEnvelope:
 		return fmt.Errorf("activate: an archive has at most %d bytes, an envelope %d", maxObject, maxEnvelope)
 	case len(s.Seen) >= maxSeen && s.Seen.Of(r.Name, r.Channel) == (Highest{}):
-		return fmt.Errorf("activate: %d releases of other names were seen already, which is the most", maxSeen)
+		return fmt.Errorf("activate: %d releases of other names were seen already, which is the maximum", maxSeen)
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (d *Store) State() (*State, error) {
 	return s, nil
 }
 
-// lost takes an error that the rest of the store makes up for.
+// lost records an error from which the rest of the store allows recovery.
 func (s *State) lost(err error) error {
 	if !errors.Is(err, ErrDamaged) {
 		return err
@@ -126,7 +126,7 @@ func (s *State) lost(err error) error {
 	return nil
 }
 
-// remember puts into the history what is active, should it have been lost.
+// remember adds the active activations to the history, in case they were lost.
 func (s *State) remember() {
 	for layer, a := range s.Active.Layers {
 		if !slices.ContainsFunc(s.History, func(h Activation) bool { return h.Generation == a.Generation }) {
@@ -157,7 +157,7 @@ func (s *State) Find(layer, what string) (Activation, error) {
 	return Activation{}, fmt.Errorf("%s may mean %s or %s; give more digits of the archive's digest", what, found[0].Release, found[1].Release)
 }
 
-// names reports whether a person means this activation's release.
+// names reports whether a text identifies this activation's release.
 func (a Activation) names(what string) bool {
 	const least = 6 // digits of a digest
 	switch {
@@ -170,7 +170,7 @@ func (a Activation) names(what string) bool {
 		strings.HasPrefix(strings.TrimPrefix(a.Digest, "h1:"), strings.TrimPrefix(what, "h1:")))
 }
 
-// Previous returns what a layer goes back to: the zero value is not a bundle.
+// Previous returns the release to which a layer rolls back; the zero value means none.
 // It returns an error if the layer has no bundle.
 func (s *State) Previous(layer string) (Activation, error) {
 	now, ok := s.Active.Layers[layer]
@@ -189,8 +189,8 @@ func (s *State) Previous(layer string) (Activation, error) {
 		now.Release)
 }
 
-// begin makes the folders, and the files that are there from the start: without
-// them a store that lost them would look like a new one.
+// begin creates the folders and the initial files, so that a store that lost them does
+// not look new.
 func (d *Store) begin(s *State) error {
 	if err := d.disk.Mkdir(objectsName); err != nil {
 		return fmt.Errorf("create the folder of activated policies: %w", err)
@@ -209,7 +209,7 @@ func (d *Store) begin(s *State) error {
 	return d.write(activeName, s.Active)
 }
 
-// keep puts the bytes of a release into the store, or looks whether they are there.
+// keep stores the bytes of a release, or checks that they are stored.
 func (d *Store) keep(n *Next) error {
 	if n.Release.None() {
 		return nil
@@ -228,8 +228,8 @@ func (d *Store) keep(n *Next) error {
 	return d.put(n.Envelope)
 }
 
-// carryOut makes the change: what was seen first, so that no crash lets an older
-// policy pass for a new one, then what can be rolled back to, what is active last.
+// carryOut writes the change: first the highest sequences, so that after a crash no
+// older policy is accepted as new, then the history, and last the active releases.
 func (d *Store) carryOut(s *State, n *Next) (*Activation, error) {
 	made := Activation{
 		Generation: s.Active.Generation + 1, Layer: n.Layer, Release: n.Release,
@@ -252,14 +252,14 @@ func (d *Store) carryOut(s *State, n *Next) (*Activation, error) {
 	if err := d.write(activeName, s.Active); err != nil {
 		return nil, err
 	}
-	if len(s.Lost) == 0 { // else bytes that seem to be nobody's may be all that is left
+	if len(s.Lost) == 0 { // else bytes that seem unreferenced may be all that is left
 		d.tidy(s)
 	}
 	return &made, nil
 }
 
-// trimmed forgets activations that are too many, the oldest first: those that no
-// layer can go back to step by step before the others, and never an active one.
+// trimmed drops the oldest activations above the limit: first those that no layer can
+// reach by rollbacks, and never an active one.
 func (s *State) trimmed(list []Activation) []Activation {
 	within := s.reachable(list)
 	for _, keep := range []func(Activation) bool{
@@ -278,8 +278,8 @@ func (s *State) trimmed(list []Activation) []Activation {
 	return list
 }
 
-// reachable has the generations that layers can go back to step by step, and
-// those that are active.
+// reachable returns the generations that layers can reach by rollbacks, and the active
+// ones.
 func (s *State) reachable(list []Activation) map[int64]bool {
 	before, found := map[int64]int64{}, map[int64]bool{}
 	for _, a := range list {
@@ -293,8 +293,8 @@ func (s *State) reachable(list []Activation) map[int64]bool {
 	return found
 }
 
-// tidy removes bytes that nothing names any more. What cannot be removed stays:
-// the activation has happened, and the next one tries again.
+// tidy removes unreferenced bytes. Failures are ignored: the next activation tries
+// again.
 func (d *Store) tidy(s *State) {
 	used := map[string]bool{}
 	for _, a := range s.History {

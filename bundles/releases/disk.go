@@ -11,17 +11,17 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// disk is what a store asks of a file system. Names are below the store's folder,
+// disk is the file system operations of a store. Names are below the store's folder,
 // with slashes. Tests have one that fails and crashes at every step.
 type disk interface {
 	Read(name string, max int64) ([]byte, error)
 	Size(name string) (int64, error)
 	List(dir string) ([]string, error)
-	Mkdir(dir string) error                  // with all above it; one that is there is fine
-	Write(name string, content []byte) error // a new file, whose contents then survive a loss of power
+	Mkdir(dir string) error                  // with its parents; it may exist
+	Write(name string, content []byte) error // a new file, synced to disk
 	Rename(from, to string) error            // replaces what is there
-	SyncDir(dir string) error                // its names then survive a loss of power
-	Remove(name string) error                // what is not there is fine
+	SyncDir(dir string) error                // syncs its names to disk
+	Remove(name string) error                // the file need not exist
 }
 
 // realDisk is a folder.
@@ -29,7 +29,7 @@ type realDisk struct{ dir string }
 
 func (r realDisk) path(name string) string { return filepath.Join(r.dir, filepath.FromSlash(name)) }
 
-// Read refuses links, and whatever would keep a hook waiting.
+// Read refuses links, and files that would block a hook.
 func (r realDisk) Read(name string, max int64) ([]byte, error) {
 	f, err := osfile.OpenItself(r.path(name), os.O_RDONLY, 0)
 	if err != nil {

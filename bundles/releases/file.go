@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// file is the form of the store's own files: what they say, and its digest, so
-// that a bit that flipped is noticed.
+// file is the format of the store's own files: contents with a digest, so that a
+// flipped bit is detected.
 type file struct {
 	Version int             `json:"v"`
 	Sum     string          `json:"sha256"` // of what says
@@ -22,7 +22,7 @@ type file struct {
 
 const fileVersion = 1
 
-// Sum is the digest under which bytes are kept: SHA-256, hex.
+// Sum returns the digest under which bytes are stored: SHA-256, hex.
 func Sum(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
@@ -70,11 +70,11 @@ func (d *Store) write(name string, says any) error {
 	return d.replace(name, append(raw, '\n'))
 }
 
-// newPrefix begins the names of files that are not whole yet.
+// newPrefix begins the names of incomplete files.
 const newPrefix = ".new-"
 
-// replace makes a file appear whole, so that it survives a loss of power, or
-// leaves what is there. One that stayed behind half-written is removed.
+// replace replaces a file atomically and durably, or leaves it unchanged. An
+// incomplete file is removed.
 func (d *Store) replace(name string, content []byte) error {
 	dir, base := path.Split(name)
 	dir = path.Clean(dir)
@@ -104,16 +104,15 @@ func (d *Store) object(sum string, max int64) ([]byte, error) {
 	}
 	b, err := d.disk.Read(objectName(sum), max)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the bytes kept as %.12s… cannot be read: %w", ErrDamaged, sum, pathless(err))
+		return nil, fmt.Errorf("%w: the bytes stored as %.12s… cannot be read: %w", ErrDamaged, sum, pathless(err))
 	}
 	if got := Sum(b); got != sum {
-		return nil, fmt.Errorf("%w: the bytes kept as %.12s… were changed, and are now %.12s…", ErrDamaged, sum, got)
+		return nil, fmt.Errorf("%w: the bytes stored as %.12s… were changed, and are now %.12s…", ErrDamaged, sum, got)
 	}
 	return b, nil
 }
 
-// pathless is an error without the path, which the denial of a hook has no room
-// for.
+// pathless removes the path from an error, to keep the denial of a hook short.
 func pathless(err error) error {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
 		return e.Err
@@ -121,7 +120,7 @@ func pathless(err error) error {
 	return err
 }
 
-// put keeps bytes by their digest. What is there and right is left alone.
+// put stores bytes by their digest, unless they are stored already.
 func (d *Store) put(b []byte) error {
 	sum := Sum(b)
 	if kept, err := d.disk.Read(objectName(sum), int64(len(b))); err == nil && Sum(kept) == sum {

@@ -11,8 +11,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// lock keeps other processes from changing the store until release is called.
-// The system frees it when the process ends, however it does.
+// lock keeps other processes from changing the store until release is called. The
+// system releases it when the process ends.
 func (d *Store) lock(ctx context.Context) (release func() error, err error) {
 	if err := os.MkdirAll(d.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create the folder of activated policies: %w", err)
@@ -27,7 +27,7 @@ func (d *Store) lock(ctx context.Context) (release func() error, err error) {
 	return f.Close, nil
 }
 
-// waitFor tries until it has the lock: changes are rare, and take milliseconds.
+// waitFor waits for the lock: changes are rare, and take milliseconds.
 func waitFor(ctx context.Context, f *os.File) error {
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()

@@ -2,15 +2,15 @@
 // digest, which of them is active in each layer, what was active before, and the
 // highest sequence that was seen of each release.
 //
-// An activation is atomic: files appear whole, the one that says what is active is
-// replaced last, and every file contains its own digest. If something in the store is
-// missing or changed, that is an error that says what to do; it is never treated as an
-// empty store.
+// An activation is atomic: files are written atomically, the file with the active
+// releases is replaced last, and every file contains its own digest. If something in
+// the store is missing or changed, the error says what to do; it is never treated as
+// an empty store.
 //
-// Out of scope: whether a bundle may be activated (bundles/trust, and who
-// calls Change), what is in it, the clock, the log, and the location of layers that
-// are folders. Whoever may write the folder may write its files: against them
-// only signatures help.
+// Out of scope: whether a bundle may be activated (bundles/trust, and who calls
+// Change), what is in it, the clock, the log, and the location of layers that are
+// folders. Anyone who can write the folder can write its files: only signatures
+// protect against that.
 package releases
 
 import (
@@ -21,28 +21,28 @@ import (
 	"strings"
 )
 
-// Release is a bundle as it was when it was activated. One without an archive is
-// none: the layer is as it is without bundles.
+// Release is a bundle as it was activated. Without an archive it means that the layer
+// has no bundle.
 type Release struct {
 	Archive  string `json:"archive,omitempty"`  // SHA-256 of the archive's bytes, hex
-	Envelope string `json:"envelope,omitempty"` // SHA-256 of the envelope's bytes, hex; empty: it came without
+	Envelope string `json:"envelope,omitempty"` // SHA-256 of the envelope's bytes, hex; empty: none
 	Digest   string `json:"digest,omitempty"`   // of the policy's files, as bundles has it
 
 	Name     string `json:"name,omitempty"`
 	Version  string `json:"version,omitempty"`
-	Channel  string `json:"channel,omitempty"` // empty: no statement says one
+	Channel  string `json:"channel,omitempty"` // empty: not in a statement
 	Sequence int64  `json:"sequence,omitempty"`
 
 	Signers  []string `json:"signers,omitempty"`  // ids of the keys that counted
-	Unsigned bool     `json:"unsigned,omitempty"` // no trust file was there to check it by
+	Unsigned bool     `json:"unsigned,omitempty"` // there was no trust file to check it
 	Expires  int64    `json:"expires,omitempty"`  // Unix ms; 0: never
-	Checked  string   `json:"checked,omitempty"`  // digest of the environment that found its settings right
+	Checked  string   `json:"checked,omitempty"`  // digest of the environment that checked its settings
 }
 
 // None reports whether a release is not a bundle.
 func (r Release) None() bool { return r.Archive == "" }
 
-// String names a release as people do.
+// String returns the name of a release for messages.
 func (r Release) String() string {
 	if r.None() {
 		return "no bundle"
@@ -60,24 +60,23 @@ type Activation struct {
 	By         string `json:"by,omitempty"`
 	Reason     string `json:"reason,omitempty"`
 	Rollback   bool   `json:"rollback,omitempty"`
-	Before     int64  `json:"before,omitempty"` // generation that a rollback goes back to; 0: none
+	Before     int64  `json:"before,omitempty"` // generation to which a rollback returns; 0: none
 }
 
-// Highest is the newest of a release that was seen.
+// Highest is the highest sequence of a release that was seen.
 type Highest struct {
 	Sequence int64  `json:"sequence"`
 	Archive  string `json:"archive"` // its SHA-256, hex
 	At       int64  `json:"at"`      // Unix ms of when it was seen first
 }
 
-// Active describes what is active: by layer the activation that holds. A layer
-// that is missing never had one.
+// Active is the active activation of each layer. A missing layer never had one.
 type Active struct {
 	Generation int64                 `json:"generation"`
 	Layers     map[string]Activation `json:"layers"`
 }
 
-// Bounds of what is read and kept.
+// Limits of what is read and stored.
 const (
 	maxActive   = 64 << 10  // bytes of the file that every hook reads
 	maxFile     = 4 << 20   // bytes of the other files
@@ -96,8 +95,7 @@ const (
 	objectsName = "objects"
 )
 
-// ErrDamaged is behind every error that says that a file of the store is missing
-// or is not what was written.
+// ErrDamaged is wrapped by every error about a missing or changed file of the store.
 var ErrDamaged = errors.New("the store of bundles is damaged")
 
 // Store is a folder of activated bundles.
@@ -106,11 +104,11 @@ type Store struct {
 	disk disk
 }
 
-// Open returns the store of a folder, which need not be there yet.
+// Open returns the store in a folder, which need not exist yet.
 func Open(dir string) *Store { return &Store{Dir: dir, disk: realDisk{dir}} }
 
-// Active reads what is active, which is one small file. A store that nobody ever
-// used has nothing; one that has lost the file is an error.
+// Active reads what is active, which is one small file. An unused store has none; a
+// lost file is an error.
 func (d *Store) Active() (*Active, error) {
 	a := &Active{Layers: map[string]Activation{}}
 	err := d.read(activeName, maxActive, a)
@@ -125,8 +123,8 @@ func (d *Store) Active() (*Active, error) {
 	return a, nil
 }
 
-// unused is an error where something was activated once: the file is there from
-// before the first activation on.
+// unused returns an error if something was ever activated: the file exists since
+// before the first activation.
 func (d *Store) unused() error {
 	_, err := d.disk.Size(historyName)
 	switch {
@@ -138,8 +136,8 @@ func (d *Store) unused() error {
 	return d.withLast(fmt.Errorf("%w: %s is missing", ErrDamaged, activeName))
 }
 
-// withLast says about an error about active.json what is known to have been
-// active, and what repairs it.
+// withLast adds to an error about active.json the last known activations, and how to
+// repair it.
 func (d *Store) withLast(err error) error {
 	h, other := d.history()
 	if other != nil || len(h.Activations) == 0 {
@@ -150,7 +148,7 @@ func (d *Store) withLast(err error) error {
 		"`reviewer policy rollback --to %.12s --layer %s --reason TEXT` restores it", err, last.Release, last.Layer, last.target(), last.Layer)
 }
 
-// target is how a rollback names an activation's release.
+// target returns the name of an activation's release for a rollback.
 func (a Activation) target() string {
 	if a.None() {
 		return NoBundle
@@ -158,15 +156,15 @@ func (a Activation) target() string {
 	return a.Archive
 }
 
-// NoBundle stands for a layer without a bundle where one is named.
+// NoBundle names the absence of a bundle.
 const NoBundle = "none"
 
 // Archive returns the bytes of an activated archive, if they are still those
 // that were activated.
 func (d *Store) Archive(r Release) ([]byte, error) { return d.object(r.Archive, maxObject) }
 
-// Envelope returns the bytes of the envelope that an archive came with; nil
-// where it came without.
+// Envelope returns the bytes of the envelope that an archive came with; nil if there
+// was none.
 func (d *Store) Envelope(r Release) ([]byte, error) {
 	if r.Envelope == "" {
 		return nil, nil
@@ -174,11 +172,11 @@ func (d *Store) Envelope(r Release) ([]byte, error) {
 	return d.object(r.Envelope, maxEnvelope)
 }
 
-// Path is where the archive of a release lies.
+// Path returns the path of the archive of a release.
 func (d *Store) Path(r Release) string { return d.path(objectName(r.Archive)) }
 
-// History lists the activations that can be rolled back to, the oldest first, of
-// all layers. Those whose switch never happened are left out.
+// History lists the activations that can be rolled back to, the oldest first, of all
+// layers. Activations that were not completed are left out.
 func (d *Store) History() ([]Activation, error) {
 	a, err := d.Active()
 	if err != nil {
@@ -201,8 +199,8 @@ func (d *Store) Seen() (Seen, error) {
 	return s, err
 }
 
-// neverSeen is an error where a bundle was activated once: without what was
-// seen, an older policy would pass for a new one.
+// neverSeen returns an error if a bundle was ever activated: without the sequences
+// seen, an older policy would be accepted as new.
 func (d *Store) neverSeen() error {
 	if _, err := d.disk.Size(activeName); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -217,10 +215,10 @@ type Seen map[string]Highest
 // Of returns the highest of a release; the zero value if none was seen.
 func (s Seen) Of(name, channel string) Highest { return s[seenKey(name, channel)] }
 
-// seenKey tells releases apart: neither part has a line break.
+// seenKey identifies a release: neither part has a line break.
 func seenKey(name, channel string) string { return name + "\n" + channel }
 
-// raise notes a release that was seen.
+// raise records a release that was seen.
 func (s Seen) raise(r Release, at int64) {
 	key := seenKey(r.Name, r.Channel)
 	if !r.None() && r.Sequence > s[key].Sequence {
@@ -228,18 +226,17 @@ func (s Seen) raise(r Release, at int64) {
 	}
 }
 
-// history is what was activated, by generation; the last may be one whose
-// switch never happened.
+// history is the activations by generation; the last one may be incomplete.
 type history struct {
 	Activations []Activation `json:"activations"`
 }
 
-// upTo returns the activations that happened.
+// upTo returns the completed activations.
 func (h history) upTo(generation int64) []Activation {
 	return slices.DeleteFunc(slices.Clone(h.Activations), func(a Activation) bool { return a.Generation > generation })
 }
 
-// last makes up what was active of what was activated.
+// last derives the active activations from the history.
 func (h history) last() *Active {
 	a := &Active{Layers: map[string]Activation{}}
 	for _, one := range h.Activations {

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// condition reads {any: …}, {all: …} or a predicate, as JavaScript would: null,
-// false, 0 and the empty text are as good as nothing.
+// condition reads {any: …}, {all: …} or a predicate, as JavaScript would: null, false,
+// 0 and the empty text count as absent.
 func (m *importer) condition(rule string, v foreign.Value) reading {
 	o, ok := v.Object()
 	if !ok {
@@ -80,7 +80,7 @@ func (m *importer) item(rule string, v foreign.Value) reading {
 	return exactly(never)
 }
 
-// fields are what predicates may look at, and what it is called here.
+// fields maps the fields of predicates to their names here.
 var fields = map[string]string{"action.type": "action.name", "action.resource": "action.resource"}
 
 // operators are those of SafeClaw's predicates.
@@ -153,7 +153,7 @@ func (p predicate) is(text string) expr {
 	return expr{cel: p.field + " == " + foreign.Quote(text)}
 }
 
-// eq never holds for what is not text: JavaScript compares types too.
+// eq is never true for a value that is not text: JavaScript compares types too.
 func (p predicate) eq() reading {
 	text, ok := p.value.Text()
 	if !ok {
@@ -179,8 +179,8 @@ func (p predicate) contains(text string) expr {
 	return expr{cel: p.field + ".contains(" + foreign.Quote(text) + ")"}
 }
 
-// in holds for each text of a list, or of a text with commas. Whether white
-// space around the commas counts there is unknown.
+// in is true for each text of a list, or of a text with commas. Whether white space
+// around the commas counts there is unknown.
 func (p predicate) in() reading {
 	if text, ok := p.value.Text(); ok {
 		return p.commas(strings.Split(text, ","))
@@ -227,7 +227,7 @@ func (p predicate) oneOf(texts []string) expr {
 	return expr{cel: p.field + " in " + foreign.Quotes(texts)}
 }
 
-// matches carries a regular expression over.
+// matches converts a regular expression.
 func (m *importer) matches(rule string, p predicate, source string) reading {
 	if guarded().MatchString(source) {
 		m.policy.Note(rule, p.value.Line, "the guard of SafeClaw refuses the pattern %s, so it never matched there, and does not here: "+
@@ -250,10 +250,10 @@ func (m *importer) matches(rule string, p predicate, source string) reading {
 	return exactly(e)
 }
 
-// counts finds classes that can hold characters beyond U+FFFF.
+// counts finds classes that can match characters beyond U+FFFF.
 var counts = engine.Regexp(`\[\^|\\[DW]`)
 
-// hint is the condition that a refused pattern would be.
+// hint returns the condition for a refused pattern.
 func (m *importer) hint(p predicate, source string) string {
 	pattern, err := translate(source)
 	if err != nil {

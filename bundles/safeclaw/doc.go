@@ -8,10 +8,10 @@
 //	    "schedule": { "hoursUtc": [9, 17], "daysOfWeek": [1, 2, 3, 4, 5] },
 //	    "expiresAt": "2027-01-31T00:00:00Z" } ] }
 //
-// The first rule that holds is the answer, else defaultEffect. A condition is
-// {any: […]}, {all: […]} or one predicate, and any is examined first. What a
-// list made of such a policy says is what SafeClaw's own simulator says for
-// every action type, resource and time:
+// The first rule that applies is the answer, else defaultEffect. A condition is {any:
+// […]}, {all: […]} or one predicate, and any is examined first. The converted list
+// gives the same answer as SafeClaw's own simulator for every action type, resource
+// and time:
 //
 //   - eq, startsWith, contains, in (a list, or a text with commas) and matches
 //     compare texts; an operator or a field that SafeClaw does not have is false.
@@ -21,14 +21,14 @@
 //     matches nothing.
 //   - hoursUtc is [start, end), over midnight where start > end; where they are
 //     equal it contains no hour, and the rule never fires. Weekday 0 is Sunday.
-//   - From the instant of expiresAt on the rule is as if it were not there. What
+//   - From the instant of expiresAt on the rule does not apply. What
 //     is not a date to some machines, or to none, is refused.
 //   - An effect other than allow, deny and require_approval denies.
 //
-// Where the policy does not say what SafeClaw makes of it (a value that is not
-// text, a date without a zone) or where RE2 cannot say the same, there are two
-// readings, and the stricter counts: a rule that allows applies only where it
-// certainly does, one that denies or asks wherever it may.
+// If SafeClaw's reading is unclear (a value that is not text, a date without a zone)
+// or RE2 has no equivalent, there are two readings, and the stricter counts: a rule
+// that allows applies only where it certainly does, one that denies or asks wherever
+// it may.
 //
 // Names and resources come from the classifiers, and those are not the same:
 // remarks say where.

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/foreign"
 )
 
-// Renamed lists the tools that SafeClaw does not know, and so calls unknown.X,
-// with the names that their calls have here.
+// Renamed maps tools that are unknown to SafeClaw, and so named unknown.X there, to
+// the names of their actions here.
 func Renamed() map[string]string {
 	return map[string]string{
 		"PowerShell": "code.exec", "Monitor": "code.exec", "KillShell": "code.exec.kill", "KillBash": "code.exec.kill",
@@ -24,8 +24,7 @@ func Renamed() map[string]string {
 	}
 }
 
-// names notes where a predicate on action.type names what is called differently
-// here.
+// names notes predicates on action.type with a name that is different here.
 func (m *importer) names(rule string, v foreign.Value) {
 	for _, word := range words(v) {
 		if strings.HasPrefix(word, "mcp.") && strings.Count(word, ".") > 2 {

@@ -18,8 +18,8 @@ const (
 )
 
 // translate returns the pattern of RE2 that matches the texts which a pattern of
-// JavaScript (without flags) matches. It takes what means the same in both, and
-// the dot, \s, \S and \uXXXX; everything else is refused. Characters beyond U+FFFF
+// JavaScript (without flags) matches. It accepts syntax with the same meaning in both,
+// and the dot, \s, \S and \uXXXX; everything else is refused. Characters beyond U+FFFF
 // are one character for RE2 and two for JavaScript.
 func translate(source string) (string, error) {
 	p := pattern{rest: source}
@@ -49,7 +49,7 @@ var (
 	unicodes  = engine.Regexp(`^\\u[0-9A-Fa-f]{4}`)
 )
 
-// next takes the next character, or what begins with it.
+// next reads the next character, or the construct that begins with it.
 func (p *pattern) next() error {
 	r, width := utf8.DecodeRuneInString(p.rest)
 	switch {
@@ -115,5 +115,5 @@ func (p *pattern) put(n int, text string) {
 // as in (a+)+, and accepts ((a)+)+ and (\w+\s?)*.
 var guarded = engine.Regexp(`\([^)]*[+*]\)[+*{]`)
 
-// maybeGuarded is what the guard could refuse besides.
+// maybeGuarded matches further patterns that the guard may refuse.
 var maybeGuarded = engine.Regexp(`\([^)]*[+*][^)]*\)[+*{]`)

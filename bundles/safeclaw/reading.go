@@ -23,7 +23,7 @@ var (
 	never  = expr{fixed: true}
 )
 
-// text writes all of the condition in CEL.
+// text returns the whole condition in CEL.
 func (e expr) text() string {
 	switch {
 	case e.fixed && e.value:
@@ -58,7 +58,7 @@ func named(actions []string) string {
 	return strings.Join(parts, " || ")
 }
 
-// anyOf holds where one of the conditions does.
+// anyOf is true if one of the conditions is.
 func anyOf(list []expr) expr {
 	list = slices.DeleteFunc(slices.Clone(list), func(e expr) bool { return e.fixed && !e.value })
 	switch {
@@ -90,8 +90,8 @@ func union(list []expr) []string {
 	return all
 }
 
-// allOf holds where all of the conditions do. The first that asks for names
-// only becomes patterns, which are looked up before any expression is read.
+// allOf is true if all of the conditions are. The first one that only tests names
+// becomes patterns, which are evaluated before any expression.
 func allOf(list []expr) expr {
 	list = slices.DeleteFunc(slices.Clone(list), func(e expr) bool { return e.fixed && e.value })
 	if len(list) == 0 {
@@ -133,9 +133,9 @@ func (e expr) fill(r *bundles.AccessRule) {
 	}
 }
 
-// reading is what a part of a policy may mean: it holds at least where least
-// does, and at most where most does. They are the same where the meaning is
-// known and can be said.
+// reading is the possible meaning of a part of a policy: true at least where least is,
+// and at most where most is. They are equal if the meaning is known and can be
+// expressed.
 type reading struct {
 	least, most expr
 	why         []string // they differ
@@ -143,13 +143,13 @@ type reading struct {
 
 func exactly(e expr) reading { return reading{least: e, most: e} }
 
-// unsure reports whether the meaning is unknown or cannot be said.
+// unsure reports whether the meaning is unknown or cannot be expressed.
 func (r reading) unsure() bool { return len(r.why) > 0 }
 
-// between is a reading whose meaning is between two conditions.
+// between returns a reading between two conditions.
 func between(least, most expr, why string) reading { return reading{least, most, []string{why}} }
 
-// doubtful is a reading about which nothing is known.
+// doubtful returns a reading with an unknown meaning.
 func doubtful(why string) reading { return between(never, always, why) }
 
 func (r reading) and(o reading) reading { return join(allOf, []reading{r, o}) }

@@ -41,7 +41,7 @@ func Import(file string, raw []byte, read foreign.Reader) (*foreign.Policy, erro
 	return m.policy, nil
 }
 
-// suggestion names the key that was meant, where one comes near.
+// suggestion returns the most similar key, if there is one.
 func suggestion(want string, keys []string) string {
 	if near := engine.Nearest(want, keys); near != "" && near != want {
 		return fmt.Sprintf("; is it %q?", near)
@@ -56,8 +56,8 @@ type importer struct {
 	strict    bool   // that rule always applies only because it is read strictly
 	unsure    []int  // rules that ask and are read strictly
 	lines     []int  // of the rules of the list
-	resources bool   // some rule looks at resources
-	unknown   bool   // some rule looks at names that begin with unknown.
+	resources bool   // some rule tests resources
+	unknown   bool   // some rule tests names that begin with unknown.
 	deepMCP   bool   // some rule names a tool of a server in parts
 	wide      bool   // some pattern counts characters
 }
@@ -78,7 +78,7 @@ func (m *importer) head(top foreign.Object) {
 	l.Default = m.effect("", "defaultEffect", v)
 }
 
-// effect reads one of SafeClaw's three words, or what its gateway takes for them.
+// effect reads one of SafeClaw's three effects, or a synonym of its gateway.
 func (m *importer) effect(rule, key string, v foreign.Value) string {
 	switch word, _ := v.Text(); word {
 	case "allow", "allowed":
@@ -105,7 +105,7 @@ func given(v foreign.Value) string {
 	return v.JSON()
 }
 
-// ignored notes keys that SafeClaw does not read: someone meant something by them.
+// ignored notes keys that SafeClaw does not read.
 func (m *importer) ignored(rule string, o foreign.Object, known ...string) {
 	for _, member := range o {
 		if slices.Contains(known, member.Key) {
@@ -190,8 +190,7 @@ func (m *importer) name(n int, v foreign.Value, o foreign.Object) string {
 	return id
 }
 
-// finish settles what depends on the whole list, and adds the remarks about all
-// of it.
+// finish completes what depends on the whole list, and adds remarks about it.
 func (m *importer) finish() {
 	m.settle()
 	if m.resources {
@@ -209,8 +208,8 @@ func (m *importer) finish() {
 	}
 }
 
-// settle makes rules that ask and are read strictly deny, where a rule after them may
-// deny what they now catch.
+// settle makes rules that ask and are read strictly deny, if a later rule may deny
+// calls that they now match.
 func (m *importer) settle() {
 	list := &m.policy.List
 	for _, i := range m.unsure {

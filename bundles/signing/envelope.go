@@ -31,15 +31,15 @@ const (
 // ErrUnsigned means that there is no signature at all.
 var ErrUnsigned = errors.New("the envelope has no signature; sign the archive with reviewer policy sign")
 
-// Envelope is a payload with signatures, as DSSE has them. That it was decoded
-// says nothing about who signed it: Signers does.
+// Envelope is a payload with signatures, as DSSE has them. Decoding does not verify
+// signatures: see Signers.
 type Envelope struct {
 	Payload    []byte // the statement, byte for byte as it is signed
 	Signatures []Signature
 }
 
-// Signature is one signature over an envelope's payload. Nobody has signed the
-// key's id: it tells which key to try first, and nothing more.
+// Signature is one signature over an envelope's payload. The key id is not signed: it
+// only tells which key to try first.
 type Signature struct {
 	KeyID string
 	Sig   []byte
@@ -58,18 +58,18 @@ type signatureJSON struct {
 	Sig   string `json:"sig"`
 }
 
-// PAE is what is signed of a payload: DSSE's pre-authentication encoding, in
-// which no payload of one type can be taken for one of another.
+// PAE returns the signed bytes of a payload: DSSE's pre-authentication encoding, which
+// prevents confusion of payload types.
 func PAE(payloadType string, payload []byte) []byte {
 	return fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(payloadType), payloadType, len(payload), payload)
 }
 
-// PAE is what the signatures of the envelope are made over.
+// PAE returns the bytes that the envelope's signatures cover.
 func (e *Envelope) PAE() []byte { return PAE(PayloadType, e.Payload) }
 
-// DecodeEnvelope reads one envelope and nothing after it. It is stricter than
-// DSSE, which lets unknown fields pass: an envelope of this program has none.
-// Base64 may use the standard or the URL alphabet, with padding, as DSSE wants.
+// DecodeEnvelope reads one envelope and nothing after it. It is stricter than DSSE,
+// which allows unknown fields: an envelope of this program has none. Base64 may use
+// the standard or the URL alphabet, with padding, as DSSE requires.
 func DecodeEnvelope(doc []byte) (*Envelope, error) {
 	if len(doc) > MaxEnvelope {
 		return nil, fmt.Errorf("the envelope has %d bytes, at most %d", len(doc), MaxEnvelope)
@@ -107,8 +107,8 @@ func (raw *envelopeJSON) decode() (*Envelope, error) {
 	return e, nil
 }
 
-// decodeBase64 takes either alphabet, but nothing that encoding the result again
-// would not give: no line breaks, no missing padding, no stray bits at the end.
+// decodeBase64 accepts either alphabet, but only canonical encodings: no line breaks,
+// no missing padding, no stray bits at the end.
 func decodeBase64(text string) ([]byte, error) {
 	encoding := base64.StdEncoding
 	if strings.ContainsAny(text, "-_") {
@@ -144,9 +144,8 @@ func (e *Envelope) Encode() ([]byte, error) {
 // it bounds the time.
 const maxKeys = 128
 
-// Signers returns the keys that signed the envelope, each once and in the order
-// of keys, whatever they are called and however often they are listed. That a
-// signature is of none of them is not an error: others may have signed, too.
+// Signers returns the keys that signed the envelope, each once and in the order of
+// keys. A signature by another key is not an error: others may have signed too.
 func (e *Envelope) Signers(keys []PublicKey) ([]PublicKey, error) {
 	switch {
 	case len(e.Signatures) == 0:
@@ -172,8 +171,8 @@ func (e *Envelope) Signers(keys []PublicKey) ([]PublicKey, error) {
 	return valid, nil
 }
 
-// signer returns the key that a signature is of. Its key id is tried first; since
-// it may lie, the other keys follow.
+// signer returns the key that made a signature. The key with its key id is tried
+// first, then the others, because the id is not trusted.
 func (s Signature) signer(message []byte, keys []PublicKey) (PublicKey, bool) {
 	named := func(k PublicKey) bool { return k.ID() == s.KeyID }
 	if i := slices.IndexFunc(keys, named); i >= 0 && keys[i].Verify(message, s.Sig) {
@@ -186,7 +185,7 @@ func (s Signature) signer(message []byte, keys []PublicKey) (PublicKey, bool) {
 	return keys[i], true
 }
 
-// Add puts further signatures to an envelope: those that are not there yet.
+// Add adds the signatures to an envelope that it does not have yet.
 func (e *Envelope) Add(signatures ...Signature) error {
 	for _, s := range signatures {
 		if !slices.ContainsFunc(e.Signatures, func(o Signature) bool { return o.KeyID == s.KeyID && bytes.Equal(o.Sig, s.Sig) }) {

@@ -17,8 +17,7 @@ func SealAll(files []Subject, p Predicate) (*Envelope, error) {
 	return seal(files, p)
 }
 
-// OpenAll reads a statement about several files: what it says, not whether anyone has
-// signed it.
+// OpenAll reads a statement about several files, without verifying signatures.
 func OpenAll[P Predicate](e *Envelope) ([]Subject, P, error) {
 	files, p, err := open[P](e)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"math/big"
 )
 
-// JWT signs claims as a compact JSON web token, which is what OPA's own
-// signature of a bundle is. Nothing here reads one: what this program trusts is
-// an Envelope. OPA's configuration takes no ed25519, so the key is ECDSA.
+// JWT signs claims as a compact JSON web token, which is what OPA's own signature of a
+// bundle is. Nothing here reads one: this program trusts Envelopes. OPA does not
+// support ed25519, so the key is ECDSA.
 func JWT(ctx context.Context, s Signer, claims any) (string, error) {
 	key := s.PublicKey()
 	if key.Type() != ECDSAP256 {

@@ -16,8 +16,8 @@ import (
 	"strings"
 )
 
-// Type is a kind of key. There are few, so that none has to be negotiated: a key
-// says how its signatures are checked, and a signature says nothing about it.
+// Type is a kind of key. The key alone determines how its signatures are checked;
+// nothing is negotiated.
 type Type string
 
 // The types of keys.
@@ -41,7 +41,7 @@ type PublicKey struct {
 	id   string
 }
 
-// NewPublicKey takes a key of the standard library: an ed25519.PublicKey, or an
+// NewPublicKey converts a key of the standard library: an ed25519.PublicKey, or an
 // *ecdsa.PublicKey on P-256.
 func NewPublicKey(key crypto.PublicKey) (PublicKey, error) {
 	typ, err := typeOf(key)
@@ -56,7 +56,7 @@ func NewPublicKey(key crypto.PublicKey) (PublicKey, error) {
 	return PublicKey{key, typ, string(der), hex.EncodeToString(sum[:])}, nil
 }
 
-// typeOf reports what a key is, or why it is not taken.
+// typeOf returns the type of a key, or why it is not accepted.
 func typeOf(key any) (Type, error) {
 	switch k := key.(type) {
 	case ed25519.PublicKey:
@@ -73,8 +73,8 @@ func typeOf(key any) (Type, error) {
 	return "", fmt.Errorf("the key is a %T; expected ed25519 or ECDSA on P-256", key)
 }
 
-// weakEd25519 refuses the points of small order: a signature that anyone can
-// make holds for every message under them.
+// weakEd25519 refuses the points of small order, under which anyone can make a
+// signature that is valid for every message.
 func weakEd25519(k ed25519.PublicKey) error {
 	if len(k) != ed25519.PublicKeySize {
 		return fmt.Errorf("the ed25519 key has %d bytes; expected %d", len(k), ed25519.PublicKeySize)
@@ -104,14 +104,14 @@ var smallOrder = []string{
 // Type returns the type of the key.
 func (k PublicKey) Type() Type { return k.typ }
 
-// ID names the key: the SHA-256 of its SubjectPublicKeyInfo, 64 hex digits. The
-// same key has one id in whatever form it was given.
+// ID names the key: the SHA-256 of its SubjectPublicKeyInfo, 64 hex digits. A key has
+// the same id in every form.
 func (k PublicKey) ID() string { return k.id }
 
 // ShortID is the beginning of ID, enough for people.
 func (k PublicKey) ShortID() string { return k.id[:min(16, len(k.id))] }
 
-// Verify reports whether a signature of the message is this key's.
+// Verify reports whether a signature of the message was made with this key.
 func (k PublicKey) Verify(message, sig []byte) bool {
 	switch key := k.key.(type) {
 	case ed25519.PublicKey:
@@ -128,8 +128,8 @@ func (k PublicKey) PEM() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: []byte(k.spki)}))
 }
 
-// ParsePublicKey reads one public key: PEM (PUBLIC KEY), or a line as OpenSSH has
-// in NAME.pub.
+// ParsePublicKey reads one public key: PEM (PUBLIC KEY), or an OpenSSH line, as in
+// NAME.pub.
 func ParsePublicKey(text []byte) (PublicKey, error) {
 	if len(text) > MaxKey {
 		return PublicKey{}, fmt.Errorf("the key has %d bytes, at most %d", len(text), MaxKey)
@@ -154,8 +154,8 @@ func ParsePublicKey(text []byte) (PublicKey, error) {
 	return NewPublicKey(key)
 }
 
-// onlyBlock returns the one PEM block of a text. EC PARAMETERS, which openssl
-// puts in front of a key, is passed over.
+// onlyBlock returns the one PEM block of a text. EC PARAMETERS, which openssl writes
+// before a key, is skipped.
 func onlyBlock(text []byte) (*pem.Block, error) {
 	block, rest := pem.Decode(text)
 	if block != nil && block.Type == "EC PARAMETERS" {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Form is how a key is written.
+// Form is the file format of a key.
 type Form string
 
 // The forms of keys.
@@ -22,8 +22,8 @@ const (
 // Forms lists the forms of keys, the usual one first.
 func Forms() []string { return []string{string(FormPEM), string(FormOpenSSH)} }
 
-// errEncrypted says what to do with a key that needs a passphrase: asking for one
-// would need a terminal, which a build has not.
+// errEncrypted explains what to do with a key that needs a passphrase: asking for it
+// would need a terminal, which a build does not have.
 var errEncrypted = errors.New("the key is encrypted; sign with a copy without a passphrase (ssh-keygen -p -f COPY, " +
 	"or openssl pkey -in KEY -out COPY), or let a program that asks for it sign: --signing-key 'exec:PROGRAM ARG…'")
 
@@ -51,7 +51,7 @@ func ParsePrivateKey(text []byte) (*PrivateKey, error) {
 	return NewPrivateKey(signer)
 }
 
-// notPrivate reports what a text is that is not a private key.
+// notPrivate explains why a text is not a private key.
 func notPrivate(text []byte) error {
 	if _, err := parseSSHPublic(text); err == nil {
 		return errors.New("this is a public key; signing needs the private one, the file without .pub")
@@ -78,7 +78,7 @@ func privateOf(block *pem.Block) (any, error) {
 		return nil, errEncrypted
 	case "PUBLIC KEY":
 		return nil, errors.New("this is a public key; signing needs the private one, the file without .pub")
-	default: // RSA, DSA and whatever else
+	default: // RSA, DSA and others
 		return nil, fmt.Errorf("the PEM block is %.60q; expected PRIVATE KEY, EC PRIVATE KEY or OPENSSH PRIVATE KEY, "+
 			"of ed25519 or ECDSA on P-256", block.Type)
 	}
@@ -88,8 +88,8 @@ func privateOf(block *pem.Block) (any, error) {
 	return key, nil
 }
 
-// Marshal writes both halves of a key as files have them. The comment says whose
-// it is; OpenSSH alone has a place for it.
+// Marshal returns the contents of both key files. The comment names the owner; only
+// OpenSSH has a field for it.
 func (k *PrivateKey) Marshal(form Form, comment string) (private, public []byte, err error) {
 	switch form {
 	case FormPEM:

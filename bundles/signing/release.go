@@ -12,9 +12,9 @@ import (
 // ReleaseType is the predicate type of a Release.
 const ReleaseType = "https://github.com/agent-reviewer/reviewer/policy-release/v1"
 
-// Release describes what an archive is: which policy, in which place of the
-// order of its versions, and what was found out about it before it was signed.
-// Unknown fields are refused: a further one makes version 2 of the predicate.
+// Release describes an archive: the policy, its place in the order of versions, and
+// the results of its checks. Unknown fields are refused: a new field requires version
+// 2 of the predicate.
 type Release struct {
 	Name         string         `json:"name"`
 	Version      string         `json:"version"`               // semver, without a v
@@ -26,19 +26,19 @@ type Release struct {
 	Expires      Moment         `json:"expires,omitempty"`     // 0: never
 	RollbackOf   int64          `json:"rollback_of,omitempty"` // the sequence whose contents this brings back; 0: none
 	Requires     map[string]int `json:"requires"`              // as in the manifest, such as engine: 3
-	Capabilities string         `json:"capabilities"`          // SHA-256 of the Rego that it was checked against
+	Capabilities string         `json:"capabilities"`          // SHA-256 of the Rego capabilities that it was checked against
 	SkippedTests bool           `json:"skipped_tests,omitempty"`
 	Ignored      map[string]int `json:"ignored,omitempty"`    // code -> findings of policy check that were accepted; nil: none
-	Tests        *Tests         `json:"tests,omitempty"`      // nil if they were skipped, and only there
+	Tests        *Tests         `json:"tests,omitempty"`      // nil only if they were skipped
 	Simulation   *Simulation    `json:"simulation,omitempty"` // nil: none is attested
 }
 
-// Tests is what the tests of a policy said when its archive was built.
+// Tests is the results of a policy's tests when its archive was built.
 type Tests struct {
 	Passed   int                 `json:"passed"`
-	Failed   int                 `json:"failed"` // always 0: what fails is not signed
+	Failed   int                 `json:"failed"` // always 0: a policy that fails is not signed
 	Todo     int                 `json:"todo"`
-	Left     int                 `json:"left"`          // that could not run where it was built
+	Left     int                 `json:"left"`          // could not run where it was built
 	Coverage map[string]Coverage `json:"coverage"`      // by kind, such as rego lines
 	Report   string              `json:"report_sha256"` // of ARCHIVE.results.json
 }
@@ -49,8 +49,8 @@ type Coverage struct {
 	Total   int `json:"total"`
 }
 
-// Simulation is what replaying recorded sessions under the policy said, in
-// numbers of decisions.
+// Simulation is the result of replaying recorded sessions under the policy, in numbers
+// of decisions.
 type Simulation struct {
 	Baseline  string `json:"baseline"` // digest of the policy compared with, or recorded
 	Decisions int64  `json:"decisions"`
@@ -65,7 +65,7 @@ type Simulation struct {
 // PredicateType implements Predicate.
 func (Release) PredicateType() string { return ReleaseType }
 
-// Check implements Predicate. It names every field that is wrong.
+// Check implements Predicate. It reports every invalid field.
 func (r Release) Check() error {
 	return errors.Join(
 		plainWord("name", r.Name, true), plainWord("channel", r.Channel, true), plainWord("revision", r.Revision, false),

@@ -14,16 +14,15 @@ import (
 	"strings"
 )
 
-// Signer makes signatures of one key: one in memory, or one that is where no
-// program can read it.
+// Signer makes signatures with one key: one in memory, or one in hardware or another
+// program.
 type Signer interface {
 	Sign(ctx context.Context, message []byte) ([]byte, error)
 	PublicKey() PublicKey
 }
 
-// Sign adds a signature to the envelope. What a signer returns is checked before
-// it counts. A key that has signed already signs again only if its signature
-// does not hold.
+// Sign adds a signature to the envelope. The signature is verified before it is added.
+// A key that has signed already signs again only if its signature is invalid.
 func (e *Envelope) Sign(ctx context.Context, s Signer) error {
 	key, message := s.PublicKey(), e.PAE()
 	for _, o := range e.Signatures {
@@ -47,7 +46,7 @@ type PrivateKey struct {
 	public PublicKey
 }
 
-// NewPrivateKey takes a key of the standard library: an ed25519.PrivateKey, or an
+// NewPrivateKey converts a key of the standard library: an ed25519.PrivateKey, or an
 // *ecdsa.PrivateKey on P-256.
 func NewPrivateKey(key crypto.Signer) (*PrivateKey, error) {
 	if k, ok := key.(ed25519.PrivateKey); ok && !halvesMatch(k) {
@@ -79,18 +78,17 @@ func Generate(t Type) (*PrivateKey, error) {
 	return nil, fmt.Errorf("unknown type of key %.60q; expected one of %s", t, strings.Join(Types(), ", "))
 }
 
-// halvesMatch reports whether an ed25519 key's public half is that of its seed.
-// OpenSSH's files hold both, and a signature with another's half gives the seed
-// away.
+// halvesMatch reports whether an ed25519 key's public half belongs to its seed.
+// OpenSSH's files contain both, and signing with a wrong half reveals the seed.
 func halvesMatch(k ed25519.PrivateKey) bool {
 	return len(k) == ed25519.PrivateKeySize && k.Equal(ed25519.NewKeyFromSeed(k.Seed()))
 }
 
-// PublicKey returns the key that its signatures are checked with.
+// PublicKey returns the key that verifies its signatures.
 func (k *PrivateKey) PublicKey() PublicKey { return k.public }
 
-// Sign implements Signer. The same message gives the same signature, with
-// ECDSA, too (RFC 6979), so that signing again changes no file.
+// Sign implements Signer. The same message gives the same signature, also with ECDSA
+// (RFC 6979), so that signing again does not change the file.
 func (k *PrivateKey) Sign(_ context.Context, message []byte) ([]byte, error) {
 	switch k.public.typ {
 	case Ed25519:
@@ -102,9 +100,8 @@ func (k *PrivateKey) Sign(_ context.Context, message []byte) ([]byte, error) {
 	return nil, errors.New("there is no key")
 }
 
-// ReadSignature finds the signature of the message in what another program
-// printed: its raw bytes, or base64 of them. Which of the two it is, the key
-// tells.
+// ReadSignature finds the signature of the message in what another program printed:
+// its raw bytes, or base64 of them. The key determines which of the two it is.
 func ReadSignature(key PublicKey, message, printed []byte) ([]byte, error) {
 	if key.Verify(message, printed) {
 		return printed, nil

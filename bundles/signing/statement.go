@@ -22,21 +22,21 @@ type Subject struct {
 	SHA256 string // of its bytes, hex
 }
 
-// SubjectOf names a file by its base name and contents.
+// SubjectOf returns the subject for a file: base name and digest.
 func SubjectOf(name string, content []byte) Subject {
 	return Subject{name, SHA256(content)}
 }
 
-// SHA256 returns the digest of bytes as statements have it: hex, in lower case.
+// SHA256 returns the digest of bytes in lower-case hex, as in statements.
 func SHA256(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:])
 }
 
-// Predicate is what a statement says about its subject, such as Release. Its JSON
-// form may change under another type only.
+// Predicate is the content of a statement about its subject, such as Release. A change
+// of its JSON form requires another type.
 type Predicate interface {
-	PredicateType() string // a URI that no other predicate has
+	PredicateType() string // a unique URI
 	Check() error          // what is wrong with it
 }
 
@@ -54,8 +54,8 @@ type subjectJSON struct {
 	} `json:"digest"`
 }
 
-// Seal puts a statement into an envelope that nobody has signed yet. The same
-// statement gives the same bytes.
+// Seal returns a statement in an unsigned envelope. The same statement gives the same
+// bytes.
 func Seal(s Subject, p Predicate) (*Envelope, error) {
 	if err := errors.Join(s.check(), p.Check()); err != nil {
 		return nil, fmt.Errorf("statement: %w", err)
@@ -72,8 +72,8 @@ func seal(subjects []Subject, p Predicate) (*Envelope, error) {
 	return &Envelope{Payload: payload}, err
 }
 
-// Open reads the statement of an envelope: what it says, not whether anyone
-// has signed it. P is a struct, and the statement's predicate must be one.
+// Open reads the statement of an envelope, without verifying signatures. P is a
+// struct, the type of the statement's predicate.
 func Open[P Predicate](e *Envelope) (Subject, P, error) {
 	subjects, p, err := open[P](e)
 	switch {
@@ -101,7 +101,8 @@ func newerType(got, known string) bool {
 func open[P Predicate](e *Envelope) ([]Subject, P, error) {
 	var p P
 	doc := statementJSON{Predicate: &p}
-	// A later version may have other fields: its sentence comes before what is wrong with them.
+	// A later version may have other fields, so this is reported before errors about
+	// fields.
 	var later struct{ PredicateType string }
 	if json.Unmarshal(e.Payload, &later) == nil && newerType(later.PredicateType, p.PredicateType()) {
 		return nil, p, fmt.Errorf("the statement was written by a newer reviewer (%.200s, this one knows %s); install that version",
@@ -147,7 +148,7 @@ func (m Moment) String() string { return time.UnixMilli(int64(m)).UTC().Format(m
 // MarshalText implements encoding.TextMarshaler.
 func (m Moment) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
-// UnmarshalText implements encoding.TextUnmarshaler. It takes one form only.
+// UnmarshalText implements encoding.TextUnmarshaler. It accepts only one format.
 func (m *Moment) UnmarshalText(text []byte) error {
 	t, err := time.Parse(momentForm, string(text))
 	if err != nil {
@@ -160,8 +161,7 @@ func (m *Moment) UnmarshalText(text []byte) error {
 // maxWord bounds a name in a statement, in bytes: they are printed.
 const maxWord = 256
 
-// plainWord refuses what does not fit on a line, or would move a terminal's
-// cursor.
+// plainWord refuses line breaks and control characters.
 func plainWord(field, text string, required bool) error {
 	switch {
 	case text == "" && required:

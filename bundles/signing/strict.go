@@ -9,10 +9,10 @@ import (
 	"reflect"
 )
 
-// decodeStrict reads one JSON document into a pointer to a struct: no unknown
-// field, none twice, none in other letters, nothing left out that would be
-// written, and nothing after it. Two readers who take a document differently
-// would take a signature for two things.
+// decodeStrict reads one JSON document into a pointer to a struct: no unknown or
+// duplicate field, none in a different case, no missing field, and nothing after the
+// document. If readers could interpret a document differently, a signature could be
+// valid for two meanings.
 func decodeStrict(doc []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.DisallowUnknownFields()
@@ -74,9 +74,9 @@ func keysOnce(doc []byte) error {
 	}
 }
 
-// sameAgain refuses a document that writing what was read of it does not give
-// again, except for spaces and the order of keys: encoding/json takes KEY for key,
-// and null for nothing.
+// sameAgain refuses a document that is not reproduced by encoding what was decoded,
+// except for spaces and the order of keys: encoding/json accepts KEY for key, and
+// ignores null.
 func sameAgain(doc []byte, v any) error {
 	again, err := json.Marshal(v)
 	if err != nil {

@@ -2,12 +2,12 @@
 // archive, as shown by the certificate, transparency log entry and timestamps in the
 // bundle. It needs no network: whom to trust is in the trusted root.
 //
-// The library that does this makes the program one seventh larger and nearly doubles
-// its startup time: each call of the hook would pay for what few need. So it is only
-// included with the build tag sigstore; without it, Verify returns ErrNotBuilt.
+// The library makes the program one seventh larger and nearly doubles its startup
+// time, for every call of the hook. So it is only included with the build tag
+// sigstore; without it, Verify returns ErrNotBuilt.
 //
-// Out of scope: what the signature counts for (bundles/trust), what the
-// statement in it says, where files are, and signing.
+// Out of scope: what a signature permits (bundles/trust), the contents of the
+// statement, the places of files, and signing.
 package sigstore
 
 import "errors"
@@ -18,19 +18,19 @@ const (
 	MaxRoot   = 1 << 20
 )
 
-// What may be wrong with a bundle; any other error says that its signature does
-// not hold, or is not of whom it should be.
+// Errors about a bundle; any other error means that its signature is invalid, or is
+// not by the expected signer.
 var (
 	ErrMalformed = errors.New("not a Sigstore bundle")
 	ErrOther     = errors.New("the bundle signs another archive")
-	ErrRoot      = errors.New("no trusted root") // what is given to believe cannot be used: nothing is wrong with the bundle
+	ErrRoot      = errors.New("no trusted root") // the trusted root or key cannot be used; the bundle may be valid
 )
 
 // ErrNotBuilt is what Verify returns in a program without the library.
 var ErrNotBuilt = errors.New("this reviewer was built without Sigstore; build one that has it with `go build " +
 	"-tags sigstore ./cmd/reviewer`, or `go install -tags sigstore github.com/agent-reviewer/reviewer/cmd/reviewer@VERSION`")
 
-// TrustRoot is whose signature counts: that of an identity, or of a key.
+// TrustRoot is the trusted signer: an identity or a key.
 type TrustRoot struct {
 	Root []byte // trusted_root.json: authorities and logs; with Key it may be nil, and then no log is asked for
 
@@ -40,7 +40,7 @@ type TrustRoot struct {
 	Key string // PEM; empty: Identity and Issuer count
 }
 
-// Signed is what a bundle showed.
+// Signed is the verified contents of a bundle.
 type Signed struct {
 	By        string // identity and issuer; empty for a key
 	KeyID     string // SHA-256 of the SubjectPublicKeyInfo, hex

@@ -24,17 +24,17 @@ import (
 // Built reports whether Verify can do anything.
 const Built = true
 
-// version is the one of bundles that is taken: older ones prove less.
+// version is the accepted version of bundles: older ones prove less.
 const version = "v0.3"
 
 // inToto is the one type of payload that a bundle may have.
 const inToto = "application/vnd.in-toto+json"
 
-// Verify says who signed an archive, as a bundle shows: a signature of its bytes,
-// or of an in-toto statement about it. A certificate must be of the identity
-// and the issuer, valid at a time that a log or a timestamp authority of the
-// trusted root confirms, and in its transparency log; it must be in a
-// certificate log if the root has any. It reads neither the clock nor the network.
+// Verify returns who signed an archive, as shown by a bundle: a signature of its
+// bytes, or of an in-toto statement about it. A certificate must be of the identity
+// and the issuer, valid at a time that a log or a timestamp authority of the trusted
+// root confirms, and in its transparency log; it must be in a certificate log if the
+// root has any. It reads neither the clock nor the network.
 func Verify(archive, doc []byte, b TrustRoot) (Signed, error) {
 	signed, err := parse(doc)
 	if err != nil {
@@ -67,15 +67,14 @@ func parse(doc []byte) (*bundle.Bundle, error) {
 	if err := b.UnmarshalJSON(doc); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
-	if v, _ := b.Version(); v != version { // was read above
+	if v, _ := b.Version(); v != version { // checked above
 		return nil, fmt.Errorf("%w of version %s: it is of %s; sign the archive again with a newer program", ErrMalformed, version, v)
 	}
 	return b, nil
 }
 
-// about refuses a bundle that says itself that it is of something else, which
-// is a better answer than that its signature does not hold. Whether it is true
-// Verify looks at.
+// about refuses a bundle for another archive, which is a better error than an invalid
+// signature. Verify checks whether the bundle's own digest is right.
 func about(b *bundle.Bundle, archive []byte) error {
 	sum := sha256.Sum256(archive)
 	said := b.GetMessageSignature().GetMessageDigest().GetDigest()
@@ -94,8 +93,8 @@ func about(b *bundle.Bundle, archive []byte) error {
 	return nil
 }
 
-// subject is the SHA-256 of the one file that a statement is about. A statement
-// about several things would say about each what holds for all.
+// subject is the SHA-256 of the one file that a statement is about. A statement must
+// have only one subject.
 func subject(statement []byte) ([]byte, error) {
 	var doc struct {
 		Subject []struct {
@@ -115,7 +114,7 @@ func subject(statement []byte) ([]byte, error) {
 	return sum, nil
 }
 
-// how is what the library is asked for.
+// how returns the options for the library.
 type how struct {
 	material root.TrustedMaterialCollection
 	demands  []verify.VerifierOption
@@ -146,7 +145,7 @@ func (b TrustRoot) how() (how, error) {
 	return h, nil
 }
 
-// signer asks for the identity, or for the key.
+// signer returns the option for the identity, or for the key.
 func (b TrustRoot) signer(h *how) error {
 	if b.Key == "" {
 		if b.Root == nil {
@@ -179,7 +178,7 @@ func publicKey(text string) (crypto.PublicKey, error) {
 	return x509.ParsePKIXPublicKey(block.Bytes)
 }
 
-// shown is what a bundle says that was verified.
+// shown returns the verified contents of a bundle.
 func (b TrustRoot) shown(signed *bundle.Bundle, result *verify.VerificationResult) (Signed, error) {
 	s := Signed{Statement: signed.GetDsseEnvelope().GetPayload()}
 	for _, t := range result.VerifiedTimestamps {

@@ -19,26 +19,26 @@ import (
 // MaxArchive bounds an archive as it is shipped, in bytes.
 const MaxArchive = 16 << 20
 
-// skew is how far clocks may be apart: what was made later than that in the
-// future shows that this machine's clock was set back.
+// skew is the accepted difference between clocks: a release from further in the future
+// shows that this machine's clock was set back.
 const skew = 10 * time.Minute
 
-// Candidate is a bundle that someone wants to use, and what is known next to it.
+// Candidate is a bundle to check, with its context.
 type Candidate struct {
 	File     string // base name, for messages; the signature counts under any
 	Path     string // where a person finds the archive, for messages; empty: it was fetched, or is in the store
 	Archive  []byte
 	Envelope []byte // of the archive, as it is encoded; nil: there is none
 
-	Name, Channel string // what is asked for, such as the release that is active; empty: whatever is trusted
+	Name, Channel string // what is requested, such as the active release; empty: anything trusted
 
 	Now    int64 // Unix ms
-	Latest int64 // Unix ms of the latest time that the log has seen; 0: none
+	Latest int64 // Unix ms of the latest time in the log; 0: none
 
-	// Highest returns what was seen of a release so far; the zero value where
-	// nothing was. Nil: nothing is asked. An error refuses the bundle.
+	// Highest returns the highest sequence of a release seen so far; the zero value if
+	// none. Nil: not checked. An error refuses the bundle.
 	Highest func(name, channel string) (Highest, error)
-	// AllowRollback lets an older sequence pass, which the verdict then says.
+	// AllowRollback accepts an older sequence, which the verdict then reports.
 	AllowRollback bool
 
 	// Compile makes a policy from the files, and returns the digest of those that
@@ -52,10 +52,10 @@ type Highest struct {
 	SHA256   string `json:"sha256"` // of the archive
 }
 
-// Verdict is what a check found. The zero value is a refusal.
+// Verdict is the result of a check. The zero value is a refusal.
 type Verdict struct {
-	Verified bool   `json:"verified"`           // the signatures are those that the trust file asks for
-	Unsigned bool   `json:"unsigned,omitempty"` // there is no trust file: nothing is known about who made it
+	Verified bool   `json:"verified"`           // the signatures satisfy the trust file
+	Unsigned bool   `json:"unsigned,omitempty"` // there is no trust file: its author is unknown
 	Code     Code   `json:"code,omitempty"`     // why it is refused; empty: it is not
 	Reason   string `json:"reason,omitempty"`   // the same as a sentence that says what to do
 
@@ -64,13 +64,13 @@ type Verdict struct {
 	Policy   string           `json:"policy,omitempty"`  // digest of the policy, where it was compiled
 	Release  *signing.Release `json:"release,omitempty"` // what was signed; of an unsigned one what the manifest says
 	Signers  []Signer         `json:"signers"`           // keys of the trust file that signed, by name
-	Asked    []RequiredRole   `json:"asked"`             // of which roles how many had to
+	Asked    []RequiredRole   `json:"asked"`             // required roles and thresholds
 	Rollback bool             `json:"rollback,omitempty"`
 	Compiled bool             `json:"compiled"`
 	Trust    int64            `json:"trust,omitempty"` // version of the trust file; 0: there is none, or keys were given by hand
 	Warnings []string         `json:"warnings"`
 
-	// What the caller knows next to it.
+	// Set by the caller.
 	TrustFile string        `json:"trust_file,omitempty"` // where it is
 	Changes   *diff.Changes `json:"changes,omitempty"`    // against another policy
 
@@ -83,12 +83,12 @@ type Signer struct {
 	ID  string `json:"id"`  // SHA-256 of the key
 }
 
-// RequiredRole is a role whose signatures were asked for.
+// RequiredRole is a role whose signatures were required.
 type RequiredRole struct {
 	Role      string `json:"role"`
 	Threshold int64  `json:"threshold"`
 	Signed    int64  `json:"signed"`
-	Why       string `json:"why,omitempty"` // of a role that is asked next to the channel's own
+	Why       string `json:"why,omitempty"` // of a role that is required in addition to the channel's own
 }
 
 // Refused reports whether the bundle must not be used.
@@ -134,11 +134,10 @@ func (t *Trust) Check(in Candidate) Verdict {
 	return c.run(append(append([]step{c.size}, c.vouched()...), c.unpack, c.manifest, c.kinds, c.compile)...)
 }
 
-// Offered checks an archive that is not here yet, by the SHA-256 that it is said
-// to have (empty: that is unknown): all that Check looks at before it unpacks.
-// What is not refused may be fetched; whether it is what was signed, Check says
-// then. The verdict's SHA256 is the one that has to come; without a trust file
-// everything may be fetched.
+// Offered checks an archive that has not been fetched, by its claimed SHA-256 (empty:
+// unknown), as Check does before it unpacks. If it is not refused, it may be fetched;
+// Check then verifies its contents. The verdict's SHA256 is the expected one; without
+// a trust file everything may be fetched.
 func (t *Trust) Offered(in Candidate, sha256 string) Verdict {
 	c := newCheck(t, in)
 	c.v.SHA256 = sha256
@@ -159,7 +158,7 @@ func newCheck(t *Trust, in Candidate) *check {
 	return &check{in: in, trust: t, v: Verdict{File: in.File, Signers: []Signer{}, Asked: []RequiredRole{}, Warnings: []string{}}}
 }
 
-// run ends at the first step that refuses.
+// run stops at the first step that refuses.
 func (c *check) run(steps ...step) Verdict {
 	for _, s := range steps {
 		if err := s(); err != nil {
@@ -171,7 +170,7 @@ func (c *check) run(steps ...step) Verdict {
 	return c.v
 }
 
-// check is a bundle of which some things are known.
+// check is the state of a check.
 type check struct {
 	in    Candidate
 	trust *Trust
@@ -204,16 +203,16 @@ func (c *check) clock() error {
 	return nil
 }
 
-// current checks the trust file: after it has expired it trusts nobody.
+// current checks that the trust file has not expired.
 func (c *check) current() error {
 	c.v.Trust = c.trust.Version
 	return c.trust.Current(c.now())
 }
 
-// now is the later of the clock and what the log has seen.
+// now returns the later of the clock and the latest time in the log.
 func (c *check) now() int64 { return max(c.in.Now, c.in.Latest) }
 
-// Current is an error from the time on at which the trust file expires.
+// Current returns an error if the trust file has expired.
 func (t *Trust) Current(now int64) error {
 	if t.until > 0 && now >= t.until {
 		return problem(StateExpired, fmt.Sprintf("expired at %s (version %d)", t.Expires, t.Version),
@@ -223,8 +222,8 @@ func (t *Trust) Current(now int64) error {
 	return nil
 }
 
-// signatures finds the keys of the trust file that signed the envelope. What it
-// says is examined only if someone did.
+// signatures finds the keys of the trust file that signed the envelope. Its contents
+// are examined only if there are some.
 func (c *check) signatures() error {
 	if c.in.Envelope == nil {
 		return refuse(Unsigned, "%s has no signatures: there is no %s%s next to it; get that file, or %s",
@@ -252,8 +251,8 @@ func (c *check) signatures() error {
 	return nil
 }
 
-// subject compares the archive with what was signed; of one whose digest is not
-// known it notes which has to come.
+// subject compares the archive with the signed digest; for an unknown digest it
+// records the expected one.
 func (c *check) subject() error {
 	if c.v.SHA256 == "" {
 		c.v.SHA256 = c.said.SHA256
@@ -265,8 +264,7 @@ func (c *check) subject() error {
 	return nil
 }
 
-// scope finds the channel of the release, and whether it is one that is trusted
-// and asked for.
+// scope finds the channel of the release, and checks that it is trusted and requested.
 func (c *check) scope() error {
 	r, ok := &c.release, false
 	switch c.channel, ok = c.trust.Channels[r.Channel]; {
@@ -310,8 +308,7 @@ func (c *check) ask(role, why string) error {
 		c.in.File, a.Signed, role, strings.Join(r.Keys, ", "), a.Threshold, why, c.sign(" --add"))
 }
 
-// sign reports how the archive gets a signature: by a command that can be run
-// where its file is known.
+// sign explains how to sign the archive, with a command if its path is known.
 func (c *check) sign(flags string) string {
 	if c.in.Path != "" {
 		return fmt.Sprintf("add a signature: `reviewer policy sign %s%s --signing-key KEY`", c.in.Path, flags)
@@ -324,7 +321,7 @@ func (c *check) hasSigned(k signing.PublicKey) bool {
 	return slices.ContainsFunc(c.signed, func(s signing.PublicKey) bool { return s.ID() == k.ID() })
 }
 
-// impact asks for a further role where the release may allow more than before.
+// impact requires a further role if the release may allow more than before.
 func (c *check) impact() error {
 	gate := c.channel.Impact
 	if gate == nil {
@@ -357,8 +354,8 @@ func loosens(s *signing.Simulation) string {
 	return ""
 }
 
-// sequence refuses what is older than what was seen, and another archive under
-// the same number. A bundle that nobody signed may have no number.
+// sequence refuses an older sequence than the highest seen, and another archive with
+// the same sequence. An unsigned bundle may have none.
 func (c *check) sequence() error {
 	r := &c.release
 	if c.in.Highest == nil || r.Sequence == 0 {
@@ -385,10 +382,10 @@ func (c *check) sequence() error {
 	return err
 }
 
-// fresh looks at the times that the release and its channel give.
+// fresh checks the times of the release and its channel.
 func (c *check) fresh() error {
 	r, now := &c.release, c.now()
-	maxAge, _ := ageOf(c.channel.MaxAge) // was checked when the file was read
+	maxAge, _ := ageOf(c.channel.MaxAge) // checked when the file was read
 	switch {
 	case int64(r.Created) > now+skew.Milliseconds():
 		return refuse(Expired, "%s was made at %s, but this machine's clock says %s; set the clock", c.in.File, r.Created, signing.Moment(now))
@@ -417,8 +414,8 @@ func (c *check) engine() error {
 	return nil
 }
 
-// unpack reads the archive within bounds, and refuses what other readers of
-// bundles would take for something else than this one.
+// unpack reads the archive within limits, and refuses contents that other readers of
+// bundles would interpret differently.
 func (c *check) unpack() error {
 	archive, err := bundles.OpenArchive(bytes.NewReader(c.in.Archive))
 	if err != nil {
@@ -431,10 +428,9 @@ func (c *check) unpack() error {
 	return nil
 }
 
-// plainNames refuses names that are one on some disks and two on others, and
-// files that OPA gives a meaning wherever they lie: it takes every file whose
-// name ends so for the manifest or the signatures, and one with a patch for a
-// change of another bundle.
+// plainNames refuses names that differ only in case, and files with a special meaning
+// for OPA in any folder: it reads every file with such a name as a manifest,
+// signatures or a patch.
 func plainNames(files bundles.Memory) error {
 	folded := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -454,8 +450,8 @@ func plainNames(files bundles.Memory) error {
 	return nil
 }
 
-// manifest compares what the bundle says about itself with what was signed: the
-// one is what decisions name, the other what sequences are counted by.
+// manifest compares the bundle's manifest with the signed release: decisions name the
+// former, sequences are counted by the latter.
 func (c *check) manifest() error {
 	m, err := c.readManifest()
 	if err != nil {
@@ -490,7 +486,7 @@ func (c *check) readManifest() (bundles.Manifest, error) {
 	return m, nil
 }
 
-// unsigned begins the check of a bundle that nobody has to sign.
+// unsigned begins the check of a bundle that need not be signed.
 func (c *check) unsigned() error {
 	if c.in.Envelope != nil {
 		c.warn("it has signatures, but there is no trust file that says which to trust: " +
@@ -499,9 +495,9 @@ func (c *check) unsigned() error {
 	return nil
 }
 
-// claims takes from the manifest what no statement says: enough not to roll back by
-// mistake. Its channel is none, so what is claimed never raises the sequence of
-// a release that is signed.
+// claims reads the release from the manifest if there is no statement, to prevent
+// accidental rollbacks. It has no channel, so it never raises the sequence of a signed
+// release.
 func (c *check) claims() error {
 	m, err := c.readManifest()
 	if err != nil {

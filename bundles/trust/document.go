@@ -14,8 +14,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// FileName is what the trust file is called; next to it lies its envelope,
-// FileName + EnvelopeSuffix.
+// FileName is the name of the trust file; its envelope, FileName + EnvelopeSuffix, is
+// in the same folder.
 const (
 	FileName       = "trust.yaml"
 	EnvelopeSuffix = ".dsse.json"
@@ -97,7 +97,7 @@ type Impact struct {
 	Role string `json:"role" yaml:"role"`
 }
 
-// When an Impact asks.
+// When an Impact applies.
 const (
 	WhenLoosened = "loosened" // the attested simulation loosened a decision or may have, looked at none, or there is no simulation
 	WhenAlways   = "always"
@@ -119,19 +119,17 @@ func (Impact) Vocabulary(key string) []string {
 	return nil
 }
 
-// Trust is a trust file that was read. Whether anyone signed it is another
-// matter: see Open.
+// Trust is a parsed trust file. Its signatures are checked by Open.
 type Trust struct {
 	Document
 	SHA256 string // of the file
 	raw    []byte
 	keys   map[string]signing.PublicKey // by their names in the file
 	until  int64                        // Expires in Unix ms; 0: never
-	given  *Channel                     // stands for every channel, where keys were given by hand
+	given  *Channel                     // used for every channel if keys were given by hand
 }
 
-// Parse reads a trust file. It is strict, and says all that is wrong with its
-// meaning at once.
+// Parse reads a trust file. It is strict, and reports all semantic errors at once.
 func Parse(raw []byte) (*Trust, error) {
 	if len(raw) > MaxFile {
 		return nil, fmt.Errorf("%s has %d bytes, at most %d", FileName, len(raw), MaxFile)
@@ -166,7 +164,7 @@ func (t *Trust) readTimes() error {
 	return nil
 }
 
-// nameForm is how keys, roles and channels are named.
+// nameForm is the form of names of keys, roles and channels.
 var nameForm = engine.Regexp(`^[a-z0-9]+([_.@-][a-z0-9]+)*$`)
 
 func misnamed[T any](what string, entries map[string]T) []error {
@@ -266,7 +264,7 @@ func (c Channel) roles() []string {
 	return []string{c.Role, c.Impact.Role}
 }
 
-// carries reports whether releases of a policy come on the channel.
+// carries reports whether the channel has releases of a policy.
 func (c Channel) carries(name string) bool {
 	return slices.ContainsFunc(c.Names, func(n string) bool {
 		prefix, open := strings.CutSuffix(n, "*")
@@ -274,7 +272,7 @@ func (c Channel) carries(name string) bool {
 	})
 }
 
-// ageOf reads a stretch of time, which may be told in days. Empty: 0, none.
+// ageOf reads a duration, which may be in days. Empty: 0, none.
 func ageOf(text string) (time.Duration, bool) {
 	if text == "" {
 		return 0, true
@@ -305,7 +303,7 @@ func (t *Trust) allKeys() []signing.PublicKey {
 	return keys
 }
 
-// KeyName is what the file calls a key; empty: it does not have it.
+// KeyName returns the name of a key in the file; empty: unknown key.
 func (t *Trust) KeyName(k signing.PublicKey) string {
 	for _, name := range slices.Sorted(maps.Keys(t.keys)) {
 		if t.keys[name].ID() == k.ID() {

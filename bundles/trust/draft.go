@@ -12,29 +12,29 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/signing"
 )
 
-// Addition is a key that a trust file is to have, and what it may do.
+// Addition is a key to add to a trust file, with its rights.
 type Addition struct {
 	Name      string // of the key
 	Public    string // its text: PEM, or OpenSSH's line
 	Roles     []string
-	Threshold int64             // of these roles; 0: as it is, and 1 of a new one
+	Threshold int64             // of these roles; 0: unchanged, or 1 for a new one
 	Channels  map[string]string // name of a channel -> a policy that comes on it; of a new channel the first role that is not root signs
 	Expires   string            // of the file; empty: as it is
 }
 
-// Begin returns what the first trust file is made of.
+// Begin returns an empty document for the first trust file.
 func Begin() *Document {
 	return &Document{Keys: map[string]Key{}, Roles: map[string]Role{}, Channels: map[string]Channel{}}
 }
 
-// Next returns what the next version is made of: a copy.
+// Next returns a copy for the next version.
 func (t *Trust) Next() *Document {
 	d := t.Document
 	d.Keys, d.Roles, d.Channels = maps.Clone(d.Keys), maps.Clone(d.Roles), maps.Clone(d.Channels)
 	return &d
 }
 
-// Add puts a key into the document. The version stays as it is.
+// Add adds a key to the document. The version stays unchanged.
 func (d *Document) Add(a Addition) error {
 	k, err := signing.ParsePublicKey([]byte(a.Public))
 	if err != nil {
@@ -88,7 +88,7 @@ func (d *Document) addChannels(a Addition) error {
 	return nil
 }
 
-// Encode writes the document as a file of this version, which Parse reads.
+// Encode returns the document as a file that Parse reads.
 func (d *Document) Encode(version int64) ([]byte, error) {
 	next := *d
 	next.Version = version

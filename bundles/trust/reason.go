@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Code is the reason, in one word, why a bundle or a trust file is refused.
+// Code is the reason why a bundle or a trust file is refused, as one word.
 type Code string
 
 // The codes, in the order in which things are checked.
@@ -14,12 +14,12 @@ const (
 	Unsigned  Code = "unsigned"  // there is no signature
 	Threshold Code = "threshold" // not enough keys of the role signed
 	Digest    Code = "digest"    // the signatures are for another archive
-	Scope     Code = "scope"     // another policy or channel than is trusted, asked for, or named in its manifest
-	Rollback  Code = "rollback"  // older than what was seen
-	Expired   Code = "expired"   // past its time, or not made yet
-	Engine    Code = "engine"    // needs another reviewer
+	Scope     Code = "scope"     // a policy or channel that is not trusted, not requested, or not the one in its manifest
+	Rollback  Code = "rollback"  // an older sequence than was seen
+	Expired   Code = "expired"   // expired, or created in the future
+	Engine    Code = "engine"    // needs a newer reviewer
 	Unpack    Code = "unpack"    // the archive is not a plain, bounded bundle
-	Compile   Code = "compile"   // it is not a policy that works
+	Compile   Code = "compile"   // the policy does not work
 )
 
 // Codes lists every Code.

@@ -34,13 +34,13 @@ func (s Statement) Check() error {
 	return nil
 }
 
-// Seal puts a trust file into an envelope that nobody has signed yet.
+// Seal returns a trust file in an unsigned envelope.
 func (t *Trust) Seal() (*signing.Envelope, error) {
 	return signing.Seal(signing.SubjectOf(FileName, t.raw), Statement{t.Version, string(t.raw)})
 }
 
-// Files is a trust file and its envelope, as they are encoded. Both nil: there
-// is not a trust file.
+// Files is a trust file and its envelope, as they are encoded. Both nil: there is no
+// trust file.
 type Files struct{ Document, Envelope []byte }
 
 // None reports whether there is no trust file.
@@ -52,18 +52,18 @@ type Pin struct {
 	SHA256  string // of the file
 }
 
-// Sum is the digest under which a trust file is remembered.
+// Sum returns the digest that identifies a trust file in the ledger.
 func Sum(document []byte) string { return signing.SHA256(document) }
 
-// Pin is how a trust file is remembered.
+// Pin returns the entry of a trust file in the ledger.
 func (t *Trust) Pin() Pin { return Pin{t.Version, t.SHA256} }
 
-// Open reads the trust file that holds, and checks that it is signed by its own
-// root, and no other or older one than was used last. A nil Trust without an
-// error: there never was one.
+// Open reads the active trust file, and checks that it is signed by its own root, and
+// is neither older than the one used last nor a different one of the same version. A
+// nil Trust without an error: there never was one.
 //
-// Of a rotation that was cut short the envelope is new and the file old. Then
-// the new one holds, if it is one that may follow the old one.
+// After an interrupted rotation the envelope is new and the file old. Then the new one
+// is active, if it may follow the old one.
 func Open(f Files, pin Pin) (*Trust, error) {
 	switch {
 	case f.None():
@@ -95,8 +95,7 @@ func incomplete(f Files, pin Pin) *FileProblem {
 	return p
 }
 
-// SignedIn returns the trust file that an envelope holds, where its own keys
-// signed it.
+// SignedIn returns the trust file in an envelope, if its own keys signed it.
 func SignedIn(envelope []byte) (*Trust, error) {
 	sealed, e, err := unseal(envelope)
 	if err != nil {
@@ -128,8 +127,8 @@ func opened(f Files) (*Trust, error) {
 	return sealed, nil
 }
 
-// unseal reads the trust file in an envelope. Whether anyone signed it stays
-// open: its keys are in it.
+// unseal reads the trust file in an envelope, without verifying signatures, since its
+// keys are in it.
 func unseal(envelope []byte) (*Trust, *signing.Envelope, error) {
 	e, err := signing.DecodeEnvelope(envelope)
 	if err != nil {
@@ -149,7 +148,7 @@ func unseal(envelope []byte) (*Trust, *signing.Envelope, error) {
 	return t, e, nil
 }
 
-// signedBy is an error unless enough keys of t's root signed the envelope of
+// signedBy returns an error unless enough keys of t's root signed the envelope of
 // another trust file, or of t itself.
 func (t *Trust) signedBy(what *Trust, e *signing.Envelope) error {
 	signed, err := e.Signers(t.keysOf(Root))
@@ -165,11 +164,11 @@ func (t *Trust) signedBy(what *Trust, e *signing.Envelope) error {
 		FileName, what.Version, len(signed), t.Version, strings.Join(root.Keys, ", "), root.Threshold)
 }
 
-// precedes is an error unless another trust file may follow this one: the next
+// precedes returns an error unless another trust file may follow this one: the next
 // version, signed by enough root keys of both.
 func (t *Trust) precedes(next *Trust, e *signing.Envelope) error {
 	if next.Version != t.Version+1 {
-		return fmt.Errorf("%s has version %d, but version %d is in force; set the version to %d, and have it signed", FileName, next.Version,
+		return fmt.Errorf("%s has version %d, but version %d is active; set the version to %d, and have it signed", FileName, next.Version,
 			t.Version, t.Version+1)
 	}
 	if err := t.signedBy(next, e); err != nil {
@@ -178,8 +177,8 @@ func (t *Trust) precedes(next *Trust, e *signing.Envelope) error {
 	return next.signedBy(next, e)
 }
 
-// Follows is an error where the trust file, nil for none, is older than the one
-// that was used last, or another one of the same version.
+// Follows returns an error if the trust file, nil for none, is older than the one used
+// last, or a different one of the same version.
 func (t *Trust) Follows(pin Pin) error {
 	switch {
 	case pin == Pin{}:
@@ -214,9 +213,8 @@ func First(f Files) (*Trust, error) {
 var errAnother = errors.New("the signatures are for a different text; " +
 	"sign the file again: `reviewer policy trust sign FILE --signing-key KEY`")
 
-// Rotate checks that the trust file that holds may be replaced by another one,
-// which has not ended. A file that has ended itself can still be replaced: its
-// keys say who may.
+// Rotate checks that the active trust file may be replaced by another one, which has
+// not expired. An expired file can still be replaced, with its own keys.
 func Rotate(holds *Trust, next Files, now int64) (*Trust, error) {
 	t, e, err := unseal(next.Envelope)
 	switch {
@@ -231,9 +229,9 @@ func Rotate(holds *Trust, next Files, now int64) (*Trust, error) {
 	return t, t.Current(now)
 }
 
-// Missing lists the names of root keys that have not signed a trust file yet,
-// and how many of them still have to: of the file that holds, and of the next.
-// An envelope that is nil has no signatures.
+// Missing lists the names of root keys that have not signed a trust file yet, and how
+// many of them still have to: of the active file, and of the next. An envelope that is
+// nil has no signatures.
 func (t *Trust) Missing(e *signing.Envelope) (keys []string, more int64) {
 	role := t.Roles[Root]
 	more = role.Threshold
@@ -255,9 +253,8 @@ func signedWith(e *signing.Envelope, k signing.PublicKey) bool {
 	return slices.ContainsFunc(e.Signatures, func(s signing.Signature) bool { return k.Verify(message, s.Sig) })
 }
 
-// OfKeys is a trust file's place where a person names the keys themselves:
-// threshold of them have to sign, and everything else about a release is as it
-// says.
+// OfKeys returns a Trust for keys that a person names: threshold of them have to sign,
+// and everything else is taken from the release.
 func OfKeys(keys []signing.PublicKey, threshold int) (*Trust, error) {
 	const role = "given"
 	t := &Trust{keys: map[string]signing.PublicKey{}, given: &Channel{Role: role}}

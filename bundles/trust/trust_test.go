@@ -297,7 +297,7 @@ func TestRotate(t *testing.T) {
 		{"old and new threshold", signedFile(t, two, "alice", "carol", "sec"), ""},
 		{"without the old threshold", signedFile(t, two, "carol", "sec"), "1 of the root keys of version 1 (alice, bob, carol), and 2 have to"},
 		{"without the new threshold", signedFile(t, two, "alice", "bob"), "0 of the root keys of version 2 (carol, sec), and 2 have to"},
-		{"one version too far", signedFile(t, trustFile(t, "version: 1", "version: 3"), "alice", "bob"), "version 3, but version 1 is in force; set the version to 2"},
+		{"one version too far", signedFile(t, trustFile(t, "version: 1", "version: 3"), "alice", "bob"), "version 3, but version 1 is active; set the version to 2"},
 		{"the same version", signedFile(t, trustFile(t, "2028", "2029"), "alice", "bob"), "set the version to 2"},
 		{"ended", signedFile(t, trustFile(t, "version: 1", "version: 2", "2028", "2025"), "alice", "bob"), "expired at 2025"},
 		{"another file", Files{trustFile(t, "version: 1", "version: 2"), signedFile(t, two, "alice", "carol", "sec").Envelope}, "the signatures are for a different text"},

@@ -14,13 +14,13 @@ type ExternalSignature struct {
 	Statement []byte // in-toto statement about the archive; nil: its bytes were signed
 }
 
-// provenanceType is the predicate of a statement that says where an archive was
-// built, which is as good as having signed it. Others may say that it is bad.
+// provenanceType is the predicate of a statement about where an archive was built,
+// which counts as a signature of it. Other predicates may say that the archive is bad.
 const provenanceType = "https://slsa.dev/provenance/v1"
 
-// CheckExternal checks a bundle as Check does, with one signature in place of
-// those that a trust file asks for: vouch returns it, or a Refusal that gives the
-// reason why there is none. What was not signed as a release has neither channel nor
+// CheckExternal checks a bundle as Check does, with one signature instead of those
+// that a trust file requires: vouch returns it, or a Refusal that gives the reason why
+// there is none. An archive that was not signed as a release has neither channel nor
 // expiry; its name and sequence are those of its manifest.
 func CheckExternal(in Candidate, vouch func() (ExternalSignature, error)) Verdict {
 	c := newCheck(&Trust{given: &Channel{}}, in)
@@ -54,7 +54,7 @@ func (c *check) accept(vouch func() (ExternalSignature, error)) error {
 	}
 }
 
-// predicateOf returns the type of what a statement says; empty: it has none.
+// predicateOf returns the predicate type of a statement; empty: it has none.
 func predicateOf(statement []byte) string {
 	var doc struct {
 		PredicateType string `json:"predicateType"`
@@ -65,7 +65,7 @@ func predicateOf(statement []byte) string {
 	return doc.PredicateType
 }
 
-// follow is what follows from what was signed.
+// follow returns the checks that follow, depending on what was signed.
 func (c *check) follow() error {
 	rest := []step{c.unnamed, c.fresh, c.unpack, c.claims, c.kinds, c.sequence, c.engine, c.compile}
 	if c.v.Release != nil {
@@ -79,8 +79,7 @@ func (c *check) follow() error {
 	return nil
 }
 
-// unnamed refuses to take a signature that names no channel for one of the
-// channel that is asked for.
+// unnamed refuses a signature without a channel if a channel is requested.
 func (c *check) unnamed() error {
 	if c.in.Channel != "" {
 		return refuse(Scope, "the signed statement about %s names no channel; expected %s: sign a statement of type %s, or omit the channel",

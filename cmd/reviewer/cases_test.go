@@ -101,7 +101,7 @@ func TestCases(t *testing.T) {
 // condition is true, and two that it is false.
 func checkRuleCoverage(t *testing.T, rules []bundles.Rule, list []cases.Case) {
 	t.Helper()
-	speaks, silent := map[string]int{}, map[string]int{}
+	fires, silent := map[string]int{}, map[string]int{}
 	counted := map[*cases.Expect]bool{nil: true} // what is written above a table is in each of its rows
 	for _, c := range list {
 		for _, e := range c.Events {
@@ -114,7 +114,7 @@ func checkRuleCoverage(t *testing.T, rules []bundles.Rule, list []cases.Case) {
 				said[id] = true
 			}
 			for id := range said {
-				speaks[id]++
+				fires[id]++
 			}
 			for _, id := range slices.Concat(e.Expect.NotRules, e.Expect.NotFindings) {
 				silent[id]++
@@ -122,8 +122,8 @@ func checkRuleCoverage(t *testing.T, rules []bundles.Rule, list []cases.Case) {
 		}
 	}
 	for _, r := range rules {
-		if speaks[r.ID] < 2 || silent[r.ID] < 2 {
-			t.Errorf("rule %s: %d cases expect it to speak and %d that it does not; two of each are needed", r.ID, speaks[r.ID], silent[r.ID])
+		if fires[r.ID] < 2 || silent[r.ID] < 2 {
+			t.Errorf("rule %s: %d cases expect it to fire and %d that it does not; two of each are needed", r.ID, fires[r.ID], silent[r.ID])
 		}
 	}
 }

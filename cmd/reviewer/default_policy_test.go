@@ -306,7 +306,7 @@ exceptions contains {"rule": id} if {
 	}
 	for i, want := range map[int]string{0: "our.ls", len(events) - 4: "our.make"} {
 		if ids := with[i].RuleIDs(); len(ids) == 0 || ids[0] != want {
-			t.Errorf("%s: the rules %v spoke, want %s first", events[i].Call, ids, want)
+			t.Errorf("%s: the rules %v fired, want %s first", events[i].Call, ids, want)
 		}
 	}
 }
@@ -326,7 +326,7 @@ func TestBrokenLayers(t *testing.T) {
 		files []string
 		want  []string
 	}{
-		"outside its root": {[]string{"a.rego", "package reviewer.spoken\nspeaks contains \"x\""}, []string{"user/a.rego:1", "policies.user"}},
+		"outside its root": {[]string{"a.rego", "package reviewer.fired\nfires contains \"x\""}, []string{"user/a.rego:1", "policies.user"}},
 		"uses the clock":   {[]string{"a.rego", "package policies.user\nfindings contains {\"id\": \"x\"} if time.now_ns() > 0"}, []string{"user/a.rego:2", "time.now_ns"}},
 		"two errors":       {[]string{"a.rego", "package policies.user\nx if y\n\nz if w"}, []string{"user/a.rego:2", "user/a.rego:4"}},
 	} {
@@ -351,7 +351,7 @@ func TestBrokenLayers(t *testing.T) {
 	}
 }
 
-// A rule of a layer that fails while it is evaluated speaks, with its worst.
+// A rule of a layer that fails while it is evaluated fires, with its strictest decision.
 func TestFailingLayer(t *testing.T) {
 	p := policyOf(t, layerOf(bundles.User, "a.rego", `package policies.user
 

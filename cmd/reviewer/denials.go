@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// denialsCommand lists what was held up. An agent is told neither the id of a
-// call nor the command that lets it through, so this is where people find both.
+// denialsCommand lists calls that were held up. It shows their ids and the command
+// that allows them, which the agent is not told.
 func denialsCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	var since cli.SinceFlag
@@ -100,8 +100,8 @@ type heldUpDocument struct {
 	Answer    string `json:"answer"` // modify, ask or block
 	What      string `json:"what"`
 	Why       string `json:"why,omitempty"`
-	Allowable bool   `json:"allowable"`         // reviewer allow would let it through
-	Problem   string `json:"problem,omitempty"` // why it would not
+	Allowable bool   `json:"allowable"`         // reviewer allow can allow it
+	Problem   string `json:"problem,omitempty"` // why it cannot
 }
 
 func writeDenials(w io.Writer, store *audit.Store, sessions []audit.Session, from int64) error {

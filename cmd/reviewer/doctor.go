@@ -87,7 +87,7 @@ func knownChecks(_ *cobra.Command, names []string) error {
 	return nil
 }
 
-// examined is what the examination found.
+// examined is the result of the examination.
 type examined struct {
 	OK     bool          `json:"ok"` // nothing failed
 	Checks []checkResult `json:"checks"`
@@ -103,7 +103,7 @@ type checkResult struct {
 // once.
 func (e *examination) run(ctx context.Context, names []string) error {
 	if store, err := e.a.OpenStore(); err == nil {
-		e.home = store.Dir // what is wrong with it is said by its own check
+		e.home = store.Dir // problems are reported by its own check
 	}
 	e.version = clientVersion(ctx)
 	for _, c := range healthChecks() {
@@ -192,13 +192,13 @@ func (e *examination) sessions(sessions []audit.Session) {
 		}
 	}
 	log := audit.Store{BudgetBytes: audit.DefaultBudgetBytes}
-	if eff, err := cli.MachineAt(e.home).Effective(""); err == nil { // what is wrong with it is said elsewhere
+	if eff, err := cli.MachineAt(e.home).Effective(""); err == nil { // problems are reported elsewhere
 		applyAudit(&log, eff.Settings)
 	}
 	e.say("ok", "%s, %s of %s", term.Counted(len(sessions), "session", "sessions"), mebibytes(bytes), mebibytes(log.BudgetBytes))
 }
 
-// mebibytes writes a size; what is less than one is not none.
+// mebibytes writes a size, rounded up.
 func mebibytes(n int64) string {
 	if n > 0 && n < 1<<20 {
 		return "less than 1 MiB"
@@ -259,7 +259,7 @@ func (e *examination) shortcuts(ctx context.Context, eff *bundles.Effective, dec
 		e.say("fail", "%v", err)
 		return
 	}
-	own := map[string]fs.FS{} // what does not ship with the program
+	own := map[string]fs.FS{} // layers other than the built-in one
 	for _, s := range sources {
 		if s.At != active.ShippedPlace {
 			own[s.Layer] = s.Files
@@ -324,7 +324,7 @@ func (e *examination) entries() (own []harness.OwnHook, managed bool, silenced [
 	return own, managed, silenced, true
 }
 
-// layerFindings is what one settings file says.
+// layerFindings is the findings of one settings file.
 type layerFindings struct {
 	layer, path string
 	harness.Findings
@@ -441,9 +441,9 @@ func missing(own []harness.OwnHook) []string {
 	return slices.DeleteFunc(harness.ClaudeCodeEvents(), harness.Findings{Own: own}.Installed)
 }
 
-// proveDenial starts the hook as the client does, with input that nobody can
-// read, and applies the client's rules to what comes back: a denial is exit
-// status 2, or the JSON that says so on a line of its own.
+// proveDenial starts the hook as the client does, with unreadable input, and applies
+// the client's rules to the answer: a denial is exit status 2, or the JSON that says
+// so on a line of its own.
 func proveDenial(ctx context.Context, h harness.OwnHook) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()

@@ -85,7 +85,7 @@ func flowStoppedBy(t *testing.T, runner *caseRunner, c cases.Case) string {
 	t.Helper()
 	for _, d := range decided(t, runner, c) {
 		if d.Decision == engine.Block || d.Decision == engine.Ask {
-			return speaker(d)
+			return decidingRule(d)
 		}
 	}
 	return ""
@@ -184,8 +184,8 @@ func about(e cases.Event, secret string) cases.Event {
 	return e
 }
 
-// TestFlowsAcross: secrets chosen at random, from each source, in each code, to each
-// sink, are stopped; other tokens chosen at random are not.
+// TestFlowsAcross: random secrets, from each source, in each code, to each
+// sink, are stopped; other random tokens are not.
 func TestFlowsAcross(t *testing.T) {
 	runner, _ := shippedCases(t)
 	rng := rand.New(rand.NewPCG(11, 12))

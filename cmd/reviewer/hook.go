@@ -21,8 +21,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// margin is what a hook keeps of the time that the agent gives it: enough to
-// deny, since the call runs once the agent's own time-out has passed.
+// margin is the part of the agent's timeout that is reserved for a denial, since the
+// call runs when the timeout has passed.
 const margin = 2 * time.Second
 
 func hookCommand(a *cli.App) *cobra.Command {
@@ -92,9 +92,9 @@ func send(a *cli.App, r reply) error {
 	return nil
 }
 
-// forHook reports whether a command line is that of a hook. One that names no
-// command that exists counts as a hook's if it has the word or the name of an event:
-// its author wanted a review, and the call must not run without one.
+// forHook reports whether a command line is that of a hook. One with an unknown
+// command counts as a hook's if it contains the word hook or the name of an event: a
+// review was intended, and the call must not run without one.
 func forHook(root *cobra.Command, args []string) bool {
 	cmd, _, _ := root.Find(args)
 	if cmd != nil && cmd.HasParent() {
@@ -103,8 +103,8 @@ func forHook(root *cobra.Command, args []string) bool {
 	return slices.Contains(args, "hook") || slices.ContainsFunc(args, isEvent)
 }
 
-// hookFailed ends a hook: with the exit code of the answer that was given, or with a
-// denial if there was none, since the command line is wrong.
+// hookFailed returns the exit code of a hook: that of its answer, or a denial if there
+// was none because the command line is wrong.
 func hookFailed(a *cli.App, args []string, err error) int {
 	var answered *cli.ExitError
 	switch {
@@ -115,8 +115,8 @@ func hookFailed(a *cli.App, args []string, err error) int {
 	case err == nil:
 		err = errors.New("--help was given, so nothing was reviewed")
 	}
-	// Only an event that is known by name may fail silently: whatever else
-	// is there, the agent may be about to run something.
+	// Only an event with a known name may fail silently: otherwise the agent may be
+	// about to run something.
 	event := ""
 	if i := slices.IndexFunc(args, isEvent); i >= 0 {
 		event = args[i]
@@ -129,7 +129,7 @@ func hookFailed(a *cli.App, args []string, err error) int {
 }
 
 // helpInstead reports whether a hook's command line names an agent or an event, and
-// asks for help: help exits with 0, which the client would take for permission.
+// asks for help: help exits with 0, which the client would treat as permission.
 func helpInstead(args []string) bool {
 	help := slices.Contains(args, "--help") || slices.Contains(args, "-h") || slices.Contains(args, "help")
 	named := func(arg string) bool { return isEvent(arg) || slices.Contains(harness.Names(), arg) }
@@ -187,15 +187,14 @@ func answer(ctx context.Context, a *cli.App, from source, h harness.Harness, eve
 	})
 }
 
-// respond answers an event's input. The reviewer is asked for once the input
-// can be read.
+// respond answers an event's input. The reviewer is created once the input was read.
 func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, raw []byte, store *audit.Store,
 	reviewer func() (*review.Reviewer, error)) reply {
 	e, err := h.Decode(event, raw, a.Env(h.Project))
 	if err != nil {
 		text := masked(store, err)
 		noteUndecodable(ctx, a, store, raw, text)
-		return failure(h, e.Name, text) // the stricter of the two names, where they differ
+		return failure(h, e.Name, text) // the stricter of the two names, if they differ
 	}
 	if e.Phase == engine.PhasePrompt && !a.CalledBy(h) {
 		e = unverifiedPrompt(e)
@@ -205,15 +204,15 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 	if err != nil {
 		return failure(h, e.Name, err.Error())
 	}
-	answer, _ := r.Handle(ctx, e) // the answer says what failed
+	answer, _ := r.Handle(ctx, e) // the answer reports the failure
 	notifycmd.Start(a, store, engine.SessionKey{Harness: e.Harness, Session: r.Mask(e.Session)}, answer)
 	var out reply
 	out.stdout, out.stderr, out.exit = h.Encode(e.Name, answer)
 	return out
 }
 
-// unverifiedPrompt treats a prompt as text that some program may have passed on. It is
-// recorded, but orders, allows and forbids nothing.
+// unverifiedPrompt treats a prompt as text from an unknown program. It is recorded,
+// but has no effect.
 func unverifiedPrompt(e engine.Event) engine.Event {
 	e.Phase, e.Prompt = engine.PhaseOther, ""
 	e.Unverified = "the client did not pass on this prompt itself, so it is not a person's input"
@@ -233,9 +232,9 @@ func masked(store *audit.Store, err error) string {
 func noteUndecodable(ctx context.Context, a *cli.App, store *audit.Store, raw []byte, cause string) {
 	mac, err := store.MAC()
 	if err != nil {
-		return // the denial says so
+		return // the denial reports it
 	}
-	// The denial is given whether or not this can be written.
+	// The call is denied even if this cannot be written.
 	_ = store.Note(ctx, engine.Note{What: "undecodable", Detail: fmt.Sprintf("%d bytes, mac %.16s: %.200s", len(raw), mac(raw), cause)})
 }
 
@@ -269,7 +268,7 @@ func reviewer(ctx context.Context, a *cli.App, from source, store *audit.Store) 
 		Mask:       c.Mask,
 		Stops:      stops{store},
 		Request: func(e engine.Event) string {
-			words, _ := harness.Request(e) // without them, the reminder says so
+			words, _ := harness.Request(e) // without them, the reminder has a placeholder text
 			return words
 		},
 		Usage: harness.Usage,

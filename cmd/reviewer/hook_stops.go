@@ -26,8 +26,9 @@ func (s stops) Stopped() ([]review.Stopped, error) {
 	return list, nil
 }
 
-// maxCopiedCalls is how many calls of a session are looked for in a transcript: the
-// latest ones. Shorter ids than minCallID are numbers that any session may have.
+// maxCopiedCalls limits the calls of a session that are looked for in a transcript:
+// the latest ones. Ids shorter than minCallID are numbers that may occur in any
+// session.
 const (
 	maxCopiedCalls = 64
 	minCallID      = 16

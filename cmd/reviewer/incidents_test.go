@@ -147,7 +147,7 @@ func stoppedBy(t *testing.T, runner *caseRunner, c cases.Case) string {
 	for _, d := range decided(t, runner, c) {
 		calls++
 		if by == "" && trial.Stopped(d.Decision) {
-			by = fmt.Sprintf("call %d: %s by %s", calls, d.Decision, speaker(d))
+			by = fmt.Sprintf("call %d: %s by %s", calls, d.Decision, decidingRule(d))
 		}
 	}
 	if by == "" {
@@ -172,8 +172,8 @@ func decided(t *testing.T, runner *caseRunner, c cases.Case) []*engine.Decision 
 	return all
 }
 
-// speaker names the rule that decided; where none spoke the scores did.
-func speaker(d *engine.Decision) string {
+// decidingRule names the rule that decided; if none fired, the scores.
+func decidingRule(d *engine.Decision) string {
 	if ids := d.RuleIDs(); len(ids) > 0 {
 		return "`" + ids[0] + "`"
 	}
@@ -184,7 +184,7 @@ func passes(t *testing.T, runner *caseRunner, c cases.Case) {
 	t.Helper()
 	for i, d := range decided(t, runner, c) {
 		if c.Todo == "" && (d.Decision == engine.Block || d.Decision == engine.Ask) {
-			t.Errorf("%s: call %d of the twin %q: %s by %s", c.Incident, i+1, c.Name, d.Decision, speaker(d))
+			t.Errorf("%s: call %d of the twin %q: %s by %s", c.Incident, i+1, c.Name, d.Decision, decidingRule(d))
 		}
 	}
 }

@@ -84,7 +84,7 @@ func knownAgent(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// installation is what `reviewer install` did.
+// installation is the result of `reviewer install`.
 type installation struct {
 	Agent       string `json:"agent"`
 	Settings    string `json:"settings"` // the file
@@ -92,7 +92,7 @@ type installation struct {
 	Backup      string `json:"backup,omitempty"`
 	State       string `json:"state"`
 	Enforcement string `json:"enforcement"` // that is active now
-	Managed     bool   `json:"managed"`     // no repository can switch it off
+	Managed     bool   `json:"managed"`     // no repository can turn it off
 	Client      string `json:"client,omitempty"`
 
 	layer string
@@ -145,7 +145,7 @@ func install(ctx context.Context, a *cli.App, out *term.Output, d installation) 
 	return out.Result(a.Stdout, d, d.text)
 }
 
-// prepareState makes the state home, its key, and a policy that compiles,
+// prepareState makes the state directory, its key, and a policy that compiles,
 // before any hook depends on them. It returns the enforcement that is active.
 func prepareState(ctx context.Context, a *cli.App, home, enforcement string) (string, error) {
 	a.Home = home
@@ -224,7 +224,7 @@ func effectOf(enforcement string) string {
 	return "calls are blocked as the policy says"
 }
 
-// commandOfHook is what the client is to start: this program, at an absolute path.
+// commandOfHook returns the command for the client: this program, at an absolute path.
 func commandOfHook(ctx context.Context, home string) (harness.HookCommand, error) {
 	program, err := os.Executable()
 	if err == nil {

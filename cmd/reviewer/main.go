@@ -23,17 +23,17 @@ import (
 )
 
 func main() {
-	// A hook lives for one call and a few megabytes: collecting four times
-	// later saves a tenth of its time (reference: GOGC=400 against 100).
+	// A hook runs for one call and uses a few megabytes: collecting garbage later
+	// saves a tenth of its time (reference: GOGC=400 against 100).
 	debug.SetGCPercent(400)
 	streams := term.Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv}
 	a := &cli.App{Streams: streams, Detach: cli.Detach}
 	os.Exit(run(context.Background(), a, os.Args[1:]))
 }
 
-// run executes a command line and returns its exit code. A panic ends it as the
-// runtime would, with 2, which is a denial for the hook; but what the runtime
-// prints can hold secrets.
+// run executes a command line and returns its exit code. A panic exits with 2, like
+// the runtime, which is a denial for the hook; but without the runtime's output, which
+// can contain secrets.
 func run(ctx context.Context, a *cli.App, args []string) (code int) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// releaseCommands adds the command that writes man pages. It is there only for the build
-// of a release, so that the library that it needs is in no program that is shipped.
+// releaseCommands adds the command that writes man pages. It exists only in the build
+// of a release, so that released programs do not contain its library.
 func releaseCommands(root *cobra.Command) {
 	root.AddCommand(&cobra.Command{
 		Use:    "man FOLDER",

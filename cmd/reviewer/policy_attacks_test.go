@@ -30,7 +30,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// attacked is a machine with a trust file in force and sequence 42 of a policy
+// attacked is a machine with an active trust file and sequence 42 of a policy
 // active, on which attacks are tried.
 type attacked struct {
 	*testing.T
@@ -77,7 +77,7 @@ func freshKey(t *testing.T) *signing.PrivateKey {
 	return k
 }
 
-// believe puts a trust file in force as a person at a terminal would.
+// believe activates a trust file as a person at a terminal would.
 func (a *attacked) believe() {
 	a.Helper()
 	doc := trust.Begin()
@@ -361,7 +361,7 @@ func (a *attacked) trustChanged(newer []byte, before map[string]string) {
 		a.Fatal(err)
 	}
 	if code, said := a.activate(newer, nil); code != cli.ExitFindings || !strings.Contains(said, "[trust]") {
-		a.Errorf("without the trust file that was in force: %d %s", code, said)
+		a.Errorf("without the trust file that was active: %d %s", code, said)
 	}
 	a.put(path, bytes.Replace(doc, []byte("acme/agents"), []byte("acme/*"), 1))
 	a.put(path+trust.EnvelopeSuffix, envelope)

@@ -84,7 +84,7 @@ type beside struct {
 	inside engine.Decider
 	stock  opa.PreparedEvalQuery
 	asked  int
-	spoke  map[engine.Verdict]int
+	fired  map[engine.Verdict]int
 }
 
 // Decide implements engine.Decider.
@@ -99,7 +99,7 @@ func (b *beside) Decide(ctx context.Context, in *engine.Input, findings []engine
 	}
 	got, _ := result[0].Expressions[0].Value.(map[string]any)
 	b.asked++
-	b.spoke[want.Decision]++
+	b.fired[want.Decision]++
 	if ids := rulesOf(want); got["decision"] != string(want.Decision) || !slices.Equal(idsOf(got["rules"]), ids) {
 		b.t.Errorf("%s: OPA decides %v by %v, reviewer %s by %v", in.Event.Tool, got["decision"], idsOf(got["rules"]), want.Decision, ids)
 	}
@@ -130,7 +130,7 @@ func idsOf(v any) []string {
 func TestStockOPADecidesAlike(t *testing.T) {
 	archive := shippedArchive(t)
 	p := policyOf(t)
-	b := &beside{t: t, inside: p.Decider, stock: stockOPA(t, archive), spoke: map[engine.Verdict]int{}}
+	b := &beside{t: t, inside: p.Decider, stock: stockOPA(t, archive), fired: map[engine.Verdict]int{}}
 	p.Decider = b
 	all, err := cases.LoadBelow(bundles.DefaultFS(), "cases", "")
 	if err != nil {
@@ -151,8 +151,8 @@ func TestStockOPADecidesAlike(t *testing.T) {
 			}
 		}
 	}
-	if b.asked < 50 || b.spoke[engine.Block] < 5 || b.spoke[engine.Allow] < 5 || b.spoke[engine.Ask] < 5 {
-		t.Errorf("OPA was asked %d times: %v", b.asked, b.spoke)
+	if b.asked < 50 || b.fired[engine.Block] < 5 || b.fired[engine.Allow] < 5 || b.fired[engine.Ask] < 5 {
+		t.Errorf("OPA was asked %d times: %v", b.asked, b.fired)
 	}
 }
 
@@ -171,12 +171,12 @@ func TestStockOPAReadsLayers(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := policyOf(t, layerFiles{name: bundles.Organisation, files: layer})
-	b := &beside{t: t, inside: p.Decider, stock: stockOPA(t, shippedArchive(t), packed.Bytes), spoke: map[engine.Verdict]int{}}
+	b := &beside{t: t, inside: p.Decider, stock: stockOPA(t, shippedArchive(t), packed.Bytes), fired: map[engine.Verdict]int{}}
 	p.Decider = b
 	r := simulate.Start("s", someClassifier(t), p, cli.Environment())
 	a, _ := r.Next(context.Background(), engine.Event{Phase: engine.PhasePre, Tool: "Bash", Call: "c", CWD: "/srv/shop", Args: json.RawMessage(`{"command": "git status"}`)})
-	if b.spoke[engine.Block] != 1 || !slices.Contains(rulesOf(*a.Record.Decision), "org.git") {
-		t.Errorf("decided %v by %v", b.spoke, rulesOf(*a.Record.Decision))
+	if b.fired[engine.Block] != 1 || !slices.Contains(rulesOf(*a.Record.Decision), "org.git") {
+		t.Errorf("decided %v by %v", b.fired, rulesOf(*a.Record.Decision))
 	}
 }
 

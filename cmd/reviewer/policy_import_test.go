@@ -289,16 +289,16 @@ func recordAnswers(t *testing.T, p *review.Policy, r *engine.Record, workspace s
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := p.Decider.Decide(context.Background(), &in, found) // a Review cuts the list of rules that spoke
+	d, err := p.Decider.Decide(context.Background(), &in, found) // a Review cuts the list of rules that fired
 	if err != nil || len(d.Errors) > 0 {
 		t.Fatalf("%s %q: %v, %v", r.Action.Name, r.Action.Resource, err, d.Errors)
 	}
 	words := map[engine.Verdict]string{engine.Block: "deny", engine.Ask: "require_approval"}
 	said := map[string]string{}
-	for _, spoke := range d.Rules {
-		if rest, ok := strings.CutPrefix(spoke.ID, "access."); ok {
+	for _, r := range d.Rules {
+		if rest, ok := strings.CutPrefix(r.ID, "access."); ok {
 			list, _, _ := strings.Cut(rest, ".")
-			said[list] = words[spoke.Decision]
+			said[list] = words[r.Decision]
 		}
 	}
 	return said

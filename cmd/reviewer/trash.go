@@ -117,7 +117,7 @@ func printable(path string) string {
 	return path
 }
 
-// bin is the trash of this state home, with what must never go there.
+// bin is the trash of this state directory, with what must never go there.
 func bin(a *cli.App) (*trash.Bin, error) {
 	home, err := a.StateHome()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 const keyLength = 32 // bytes of the MAC key
 
-// MAC returns the keyed digest of this state home: HMAC-SHA-256, as 64 hex
+// MAC returns the keyed digest of this state directory: HMAC-SHA-256, as 64 hex
 // digits. The key is created on first use.
 func (s *Store) MAC() (func([]byte) string, error) {
 	if err := s.prepare(); err != nil {
@@ -108,17 +108,17 @@ func writeTemp(dir, name string, b []byte) (string, error) {
 	return f.Name(), nil
 }
 
-// prepare creates the state home, and rejects one that others could write to.
+// prepare creates the state directory, and rejects one that others could write to.
 func (s *Store) prepare() error {
 	if !filepath.IsAbs(s.Dir) {
-		return fmt.Errorf("state home %q is not an absolute path", s.Dir)
+		return fmt.Errorf("state directory %q is not an absolute path", s.Dir)
 	}
 	if err := osfile.MkdirPrivate(s.Dir); err != nil {
-		return fmt.Errorf("create state home: %w", err)
+		return fmt.Errorf("create state directory: %w", err)
 	}
 	f, err := os.Open(s.Dir)
 	if err != nil {
-		return fmt.Errorf("open state home: %w", err)
+		return fmt.Errorf("open state directory: %w", err)
 	}
 	defer f.Close()
 	return osfile.Private(f, 0o022)

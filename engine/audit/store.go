@@ -35,10 +35,10 @@ const (
 	syncEvery     = time.Second
 )
 
-// Store is the log below one state home. Zero limits mean the defaults. It is
+// Store is the log below one state directory. Zero limits mean the defaults. It is
 // safe for concurrent use by goroutines and by processes.
 type Store struct {
-	Dir           string       // state home; created with mode 0700
+	Dir           string       // state directory; created with mode 0700
 	Env           engine.Env   // spelled out in the ledger's open record
 	KeyframeEvery int64        // records from one keyframe to the next; 0: DefaultKeyframeEvery
 	RotateBytes   int64        // size at which a file is followed by another; 0: DefaultRotateBytes

@@ -210,7 +210,7 @@ func TestUnsafeHomesAreRefused(t *testing.T) {
 		"has mode 0777":           func(s *Store) error { return os.Chmod(s.Dir, 0o777) },
 		"key has mode 0644":       func(s *Store) error { s.key = nil; return os.Chmod(filepath.Join(s.Dir, "key"), 0o644) },
 		"is not 32 bytes long":    func(s *Store) error { s.key = nil; return os.Truncate(filepath.Join(s.Dir, "key"), 5) },
-		"create state home":       func(s *Store) error { s.Dir = filepath.Join(s.Dir, "key", "below"); return nil },
+		"create state directory":  func(s *Store) error { s.Dir = filepath.Join(s.Dir, "key", "below"); return nil },
 	} {
 		if runtime.GOOS == "windows" && strings.Contains(name, "mode") {
 			continue // Windows does not enforce modes

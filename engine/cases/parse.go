@@ -66,7 +66,7 @@ func readFile(fsys fs.FS, name, file string) ([]byte, error) {
 	case err != nil:
 		return nil, unreadable(file, err)
 	case !info.Mode().IsRegular():
-		return nil, &Problem{file, 0, 0, "is not a plain file; replace it with a text file"}
+		return nil, &Problem{file, 0, 0, "is not a regular file; replace it with a text file"}
 	case info.Size() > maxFile:
 		return nil, &Problem{file, 0, 0, fmt.Sprintf("is larger than %d bytes; split it", maxFile)}
 	}

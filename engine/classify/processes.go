@@ -161,8 +161,8 @@ func maskStarts(list []engine.Started, m *mask.Masker) {
 	}
 }
 
-// startup looks into what a tool puts into a start-up file, and what it takes
-// out of one.
+// startup examines what a tool writes to a start-up file, and what it takes out of
+// one.
 func (r *toolReader) startup() {
 	for _, e := range r.script.Effects {
 		if e.Command >= 0 || e.Kind != engine.EffectFileWrite || !shell.StartsShells(e.Target.Text) {

@@ -186,7 +186,7 @@ func (r *toolReader) scanText(m map[string]any, key, text, verb string) {
 	}
 }
 
-// scanJSON looks into the JSON that an argument's text holds.
+// scanJSON examines the JSON in an argument's text.
 func (r *toolReader) scanJSON(key, text, verb string) bool {
 	v, ok := decodedJSON(text)
 	if ok && r.jsons < maxScan {

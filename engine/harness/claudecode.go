@@ -33,7 +33,8 @@ const (
 	subagentStop       = "SubagentStop"
 )
 
-// ClaudeCodePhase maps an event's name. Names of newer clients are PhaseOther.
+// ClaudeCodePhase returns the phase of an event. Names of newer clients are
+// PhaseOther.
 func ClaudeCodePhase(event string) engine.Phase {
 	switch event {
 	case preToolUse:

@@ -193,7 +193,8 @@ func wantDenial(t *testing.T, event, text string) {
 	}
 }
 
-// On other events an unreadable input says nothing: exit 2 would erase a prompt.
+// On other events an unreadable input is answered with silence: exit 2 would erase a
+// prompt.
 func TestDecodeRefusesSilentlyElsewhere(t *testing.T) {
 	for _, event := range append(ClaudeCodeEvents(), "Notification", "SomethingNew") {
 		if event == preToolUse {
@@ -238,8 +239,8 @@ func TestDecodeAccepts(t *testing.T) {
 	}
 }
 
-// Each answer on each event, as the client gets it.
-// leased is an input with what reading and writing it again would change.
+// Each answer on each event, as the client gets it. leased is an input that decoding
+// and encoding would change.
 const leased = `{"command":"git push --force-with-lease origin topic && echo '<ok> & \u00e9 \ud800'","timeout":1e400,"n":12345678901234567890}`
 
 func TestEncode(t *testing.T) {
@@ -373,8 +374,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// An event that is not known may come before a tool call: then it is denied. What
-// is over, or what the client only tells, is left alone.
+// An event that is not known may come before a tool call: then it is denied. Events
+// after a call and notifications are ignored.
 func TestUnknownEvents(t *testing.T) {
 	const call = `"session_id":"s1","cwd":"/srv/shop","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"t1"`
 	for _, c := range []struct {

@@ -71,7 +71,7 @@ func (f *Findings) switches(top object) error {
 		return fmt.Errorf("settings: disableAllHooks is %s, expected true or false", v)
 	}
 	v := top.value("allowManagedHooksOnly")
-	f.AllowManagedHooksOnly = v != nil && string(v) != "false" // the client takes an invalid value for true
+	f.AllowManagedHooksOnly = v != nil && string(v) != "false" // the client treats an invalid value as true
 	return nil
 }
 
@@ -227,7 +227,7 @@ func (f *Findings) inspectEnv(top object) {
 }
 
 func envReason(name string) string {
-	switch name = strings.ToUpper(name); name { // Windows does not tell Path from PATH
+	switch name = strings.ToUpper(name); name { // variables of Windows ignore case
 	case "PATHEXT", "COMSPEC", "SYSTEMROOT", "CLAUDE_CODE_GIT_BASH_PATH":
 		return "decides what is started, on Windows"
 	case "USERPROFILE", "LOCALAPPDATA", "APPDATA", "PROGRAMDATA", "TEMP", "TMP":

@@ -7,8 +7,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// The older fixture: t5 was turned down by the client, t6 by a person, t4
-// failed, t7 has no result.
+// The older fixture: t5 was rejected by the client, t6 by a person, t4 failed, t7 has
+// no result.
 func TestReconcile(t *testing.T) {
 	tr := readTranscript(t, "testdata/transcripts/older.jsonl")
 	for _, c := range []struct {
@@ -50,7 +50,7 @@ func doubts(list []Mismatch) string {
 	return strings.Join(s, " ")
 }
 
-// A denial whose reason is all that the transcript has did not run.
+// A denied call did not run if the transcript contains only the denial's reason.
 func TestReconcileUnmarkedDenial(t *testing.T) {
 	raw := `{"type":"assistant","sessionId":"s","message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{}}]}}
 {"type":"user","sessionId":"s","message":{"content":[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":"Not here."}]}}

@@ -9,8 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// The words come from the end of the transcript, whatever is before it, and only
-// from a person.
+// The words come from the end of the transcript, and only from a person.
 func TestRequest(t *testing.T) {
 	const first = `{"type":"user","uuid":"u1","message":{"role":"user","content":"Start the shop."}}`
 	const second = `{"type":"user","uuid":"u2","message":{"role":"user","content":"Then test the cart."}}`

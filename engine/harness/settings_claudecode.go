@@ -16,7 +16,7 @@ type HookCommand struct {
 	Program string // absolute path of the program
 	Home    string // absolute path of reviewer's state; in the arguments, since a repository's settings reach the environment
 	Client  string // the client's version, as it prints it; empty: unknown
-	System  string // windows, or another name of runtime.GOOS
+	System  string // windows, or another value of runtime.GOOS
 }
 
 // ClaudeCodeEvents are the events to install: every one that is reviewed or
@@ -100,7 +100,7 @@ func (c HookCommand) handler(event string) handler {
 	h.Args = nil
 	h.Command = fmt.Sprintf("%s hook %s %s --home %s", c.word(c.Program), ClaudeCode, event, c.word(c.Home))
 	if c.System == "windows" {
-		h.Shell = "bash" // PowerShell 5 knows no ||, and would let the call run
+		h.Shell = "bash" // PowerShell 5 does not support ||, and would let the call run
 	}
 	if event == preToolUse {
 		// Nowhere else: exit 2 erases prompts, ends loops and forces the agent to continue.
@@ -154,9 +154,9 @@ func (c HookCommand) check() error {
 	return nil
 }
 
-// Install returns settings in which each event calls the command, once. What
-// else is there stays as it is and in its order; older entries of reviewer are
-// replaced in their place. Installing again changes nothing.
+// Install returns settings in which each event calls the command, once. Everything
+// else stays unchanged and in its order; older entries of reviewer are replaced in
+// their place. Installing again changes nothing.
 func Install(settings []byte, c HookCommand, events []string) ([]byte, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -218,9 +218,9 @@ func (o object) hooks() (object, error) {
 	return hooks, nil
 }
 
-// without takes reviewer's entries out, and says for each event at which place
-// among its groups the first one was. Lists that become empty are taken out
-// too, except those of the events to keep.
+// without removes reviewer's entries, and returns for each event the position of the
+// first one among its groups. Lists that become empty are removed too, except those of
+// the events to keep.
 func (o object) without(keep []string) (object, map[string]int, error) {
 	places := map[string]int{}
 	var rest object
@@ -300,8 +300,8 @@ func quoteShell(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''
 
 var errUnclosedQuote = errors.New("unclosed quote")
 
-// splitShell splits a command line at white space, quotes removed: enough to
-// know a line of our own again, whoever edited it.
+// splitShell splits a command line at white space, quotes removed: enough to recognise
+// a line of reviewer, whoever edited it.
 func splitShell(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder

@@ -65,11 +65,11 @@ func SettingsLayers(p Places) []Layer {
 // ErrSettingsChanged means that a file was changed after it was read.
 var ErrSettingsChanged = errors.New("the file was changed in the meantime; run the command again")
 
-// WriteSettings atomically replaces a settings file. old is what the caller
-// read (nil: there was no file); if the file differs from it by now, it is left
-// alone and the error is ErrSettingsChanged. The old bytes are kept in a backup
-// next to the file, whose name is returned. Links are followed, mode and owner
-// kept. Nothing is written if new equals old.
+// WriteSettings atomically replaces a settings file. old is what the caller read (nil:
+// there was no file); if the file differs from it by now, it is not changed and the
+// error is ErrSettingsChanged. The old bytes are kept in a backup next to the file,
+// whose name is returned. Links are followed, mode and owner kept. Nothing is written
+// if new equals old.
 func WriteSettings(path string, old, new []byte) (backup string, err error) {
 	if path, err = followLinks(path); err != nil {
 		return "", fmt.Errorf("write settings: %w", err)
@@ -167,7 +167,7 @@ func replaceFile(path string, old, new []byte) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name()) // gone after the rename
+	defer os.Remove(tmp.Name()) // no longer there after the rename
 	if err := fillFile(tmp, new, info); err != nil {
 		return err
 	}

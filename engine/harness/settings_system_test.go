@@ -32,7 +32,7 @@ func TestWindowsHook(t *testing.T) {
 	}
 }
 
-// TestWindowsSettings: what is installed is known again, and goes without a trace.
+// TestWindowsSettings: an installed hook is recognised, and removed completely.
 func TestWindowsSettings(t *testing.T) {
 	for _, client := range []string{"2.1.329", ""} {
 		c := windowsHook(`C:\Program Files\reviewer\reviewer.exe`, client)
@@ -62,7 +62,7 @@ func TestWindowsSettings(t *testing.T) {
 	}
 }
 
-// TestWindowsByHand: a line that someone wrote for PowerShell is known, too.
+// TestWindowsByHand: a line that someone wrote for PowerShell is recognised too.
 func TestWindowsByHand(t *testing.T) {
 	const settings = `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","shell":"powershell",` +
 		`"command":"& 'C:\\Program Files\\reviewer\\reviewer.exe' hook claude-code PreToolUse --home C:/state"}]}]}}`

@@ -82,7 +82,7 @@ func parsed(t *testing.T, raw []byte) any {
 	return v
 }
 
-// withoutReviewer removes by hand what a case's settings held of reviewer.
+// withoutReviewer removes reviewer's entries from a case's settings by hand.
 func withoutReviewer(t *testing.T, raw []byte) any {
 	t.Helper()
 	v := parsed(t, raw)
@@ -233,7 +233,7 @@ func put(t *testing.T, path, text string, mode os.FileMode) {
 func wantFile(t *testing.T, path, text string, mode os.FileMode) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
-		mode = 0o666 // there files have rights, and no modes
+		mode = 0o666 // files there have ACLs instead of modes
 	}
 	got, err := os.ReadFile(path)
 	if err != nil {

@@ -118,7 +118,7 @@ func (s *translator) atifStep(raw []byte) {
 	if step.Source == "user" {
 		s.prompt(contentText(step.Message))
 	}
-	ids := map[string]string{} // the step's id of a call -> the transcript's
+	ids := map[string]string{} // id of a call in the step -> its id in the transcript
 	for _, c := range step.Calls {
 		ids[c.ID] = s.atifCall(c)
 		ids[""] = ids[c.ID] // a result of the step as a whole came after the last call

@@ -290,8 +290,8 @@ func inBatches(events []engine.Event, batch map[string]string) []engine.Event {
 	return out
 }
 
-// result pairs a result with its call. only: the line holds no other result,
-// so that what the client notes next to the message is about this one.
+// result pairs a result with its call. only: the line has no other result, so the
+// client's notes next to the message are about this one.
 func (t *claudeReader) result(l claudeLine, b claudeBlock, only bool) error {
 	i, known := t.calls[b.Call]
 	if !known {
@@ -341,9 +341,9 @@ func claudeResult(l claudeLine, b claudeBlock) *engine.Result {
 	return r
 }
 
-// isRefusal knows a call that did not run by the client's own words. Newer
-// clients say so next to the text as well. What is not known as a refusal counts
-// as a call that ran and failed.
+// isRefusal recognises a call that did not run by the client's own words. Newer
+// clients also mark it outside the text. Anything else counts as a call that ran and
+// failed.
 func isRefusal(text string) bool {
 	for _, start := range []string{
 		"PreToolUse:", "Hook PreToolUse:",
@@ -382,7 +382,7 @@ func (t *claudeReader) progress(l claudeLine) error {
 		Message claudeLine `json:"message"`
 	}
 	if err := json.Unmarshal(orNull(l.Data), &data); err != nil || data.Type != "agent_progress" {
-		return nil // other progress has other shapes and holds no call
+		return nil // other progress has other shapes and contains no call
 	}
 	inner := data.Message
 	inner.Session, inner.CWD, inner.Sidechain = l.Session, l.CWD, true
@@ -408,8 +408,7 @@ func (t *claudeReader) attachment(l claudeLine) error {
 	return nil
 }
 
-// end notes what is only known from the whole transcript: it applies what was next to
-// the results, before or after them.
+// end applies notes that appear before or after the results that they are about.
 func (t *claudeReader) end() Transcript {
 	t.markRefused()
 	t.out.Events = inBatches(t.out.Events, t.batch)
@@ -475,7 +474,7 @@ func orNull(raw json.RawMessage) json.RawMessage {
 // written by Claude Code. The last line of head may be cut off.
 func IsClaudeCodeTranscript(head []byte) bool {
 	if bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("[")) {
-		return false // an array of what its lines hold
+		return false // an array of the lines' documents
 	}
 	for i, line := range bytes.Split(head, []byte("\n")) {
 		if i < 50 && isClaudeLine(topLevel(line)) {

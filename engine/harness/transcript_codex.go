@@ -21,7 +21,7 @@ type codexLine struct {
 }
 
 // codexItem is the contents of a line: what the model and its tools said
-// (response_item), what was shown of it (event_msg), and the state of a turn.
+// (response_item), what was displayed (event_msg), and the state of a turn.
 type codexItem struct {
 	Type      string          `json:"type"`
 	ID        string          `json:"id"`
@@ -30,7 +30,7 @@ type codexItem struct {
 	Call      string          `json:"call_id"`
 	Arguments json.RawMessage `json:"arguments"` // JSON in a string
 	Input     json.RawMessage `json:"input"`     // of a tool that takes a text
-	Action    json.RawMessage `json:"action"`    // of the tools that the model's maker runs
+	Action    json.RawMessage `json:"action"`    // of the tools that run on the model's servers
 	Output    json.RawMessage `json:"output"`
 	Role      string          `json:"role"`
 	Content   json.RawMessage `json:"content"`
@@ -75,7 +75,7 @@ type codexReader struct {
 	*translator
 	open         []string     // ids of calls of this turn
 	marksPrompts bool         // a person's messages are marked as such
-	guessed      map[int]bool // events of messages in a person's name, which Codex writes, too
+	guessed      map[int]bool // events of messages in a person's name, some of which Codex itself writes
 }
 
 // readCodexRollout reads the JSON Lines that Codex keeps of a session. History
@@ -229,19 +229,19 @@ func (c *codexReader) called(i codexItem) {
 		c.call(cmp.Or(i.Call, i.ID), "local_shell", i.Action)
 	case "web_search_call":
 		c.searched(i)
-	default: // a tool that came later
+	default: // a newer tool
 		c.call(cmp.Or(i.Call, i.ID), i.Type, i.Action)
 	}
 }
 
-// cellOf is the script that a call waits for.
+// cellOf returns the id of the script that a call waits for.
 func cellOf(raw json.RawMessage) any {
-	args, _ := arguments(raw) // what cannot be read names none
+	args, _ := arguments(raw) // unreadable arguments name none
 	return args["cell_id"]
 }
 
-// codexTool is the name of a function in Claude Code's notation. That of a
-// server follows the server's, and maybe the beginning of its own.
+// codexTool returns the name of a function in Claude Code's notation. The name of a
+// server's tool follows the server's name.
 func codexTool(i codexItem) string {
 	space := strings.TrimRight(i.Namespace, "_")
 	_, named, _ := strings.Cut(strings.TrimPrefix(space, "mcp__"), "__")
@@ -256,8 +256,7 @@ func codexTool(i codexItem) string {
 	return space + "__" + strings.TrimLeft(i.Name, "_")
 }
 
-// searched is a search, or a page that is opened, on the side of the model's
-// maker.
+// searched reads a search or a fetch that runs on the model's servers.
 func (c *codexReader) searched(i codexItem) {
 	var action struct {
 		Query string `json:"query"`
@@ -272,12 +271,12 @@ func (c *codexReader) searched(i codexItem) {
 	}
 	id := c.note(cmp.Or(i.Call, i.ID), []toolCall{call})
 	if i.Status == "completed" {
-		_ = c.result(id, ended("", "")) // what was found goes to the model only
+		_ = c.result(id, ended("", "")) // only the model gets the results
 	}
 }
 
-// shown reads an event for the screen: what a person says, the ends of calls, and of
-// turns. Commands that a person ran are among them, too: those are not calls.
+// shown reads an event for display: prompts, and the ends of calls and turns. Commands
+// that a person ran are included, but are not calls.
 func (c *codexReader) shown(i codexItem) {
 	switch i.Type {
 	case "user_message":
@@ -285,7 +284,7 @@ func (c *codexReader) shown(i codexItem) {
 		c.prompt(contentText(i.Message))
 	case "exec_command_end", "patch_apply_end", "mcp_tool_call_end":
 		if _, known := c.calls[i.Call]; known {
-			_ = c.result(i.Call, codexEnd(i)) // it is known
+			_ = c.result(i.Call, codexEnd(i)) // the call is known
 		}
 	case "task_complete":
 		c.open = nil
@@ -299,7 +298,7 @@ func (c *codexReader) aborted(reason string) {
 	for _, id := range c.open {
 		r := ended("", "turn aborted: "+cmp.Or(reason, "interrupted"))
 		r.Interrupted = true
-		_ = c.result(id, r) // it is known
+		_ = c.result(id, r) // the call is known
 	}
 	c.open = nil
 }

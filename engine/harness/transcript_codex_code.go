@@ -13,9 +13,9 @@ import (
 //
 //	const r = await tools.exec_command({cmd: "ls", workdir: "/src"});
 //
-// Calls are found as far as their values are literals; nothing is run. Where
-// arguments come from other values, or a tool is reached in another way, the script
-// itself is a call, too, so that nothing is hidden.
+// Calls are found as far as their values are literals; nothing is run. Where arguments
+// come from other values, or a tool is called in another way, the script itself counts
+// as a call too, so that nothing is hidden.
 func scriptCalls(code string) []toolCall {
 	s := script{text: code, known: map[string]any{}}
 	s.shadowed = strings.Contains(code, "=>") || strings.Contains(code, "function")
@@ -61,7 +61,7 @@ func webCalls(args map[string]any) []toolCall {
 			calls = append(calls, encoded("WebFetch", map[string]any{"url": page}))
 		}
 	}
-	if len(calls) == 0 { // it goes on in what it found
+	if len(calls) == 0 { // the page is one of its results
 		return []toolCall{encoded("web__run", args)}
 	}
 	return calls
@@ -79,7 +79,7 @@ func parts(v any, key string) []string {
 	return out
 }
 
-// script reads JavaScript as far as calls with plain values need it.
+// script parses JavaScript as far as calls with plain values require.
 type script struct {
 	text   string
 	at     int
@@ -93,10 +93,10 @@ type script struct {
 // errNotPlain means that a value is known only when the script runs.
 var errNotPlain = errors.New("not a plain value")
 
-// maxNested bounds values that are in each other.
+// maxNested limits the nesting of values.
 const maxNested = 32
 
-// next goes after the name that comes next, past texts and comments.
+// next moves after the next name, skipping strings and comments.
 func (s *script) next() bool {
 	for s.at < len(s.text) {
 		s.blanks()
@@ -117,8 +117,8 @@ func (s *script) next() bool {
 	return false
 }
 
-// pass goes after a text. One with the tools' name may be none, but code
-// between two quotes of a regular expression, or in a template.
+// pass skips a string. One that contains the name of the tools may be code between
+// quotes of regular expressions, or in a template.
 func (s *script) pass(quote byte) {
 	begin := s.at
 	if _, err := s.value(0); err != nil {
@@ -132,8 +132,8 @@ func (s *script) pass(quote byte) {
 	s.partly = s.partly || strings.Contains(s.text[begin:s.at], "tools")
 }
 
-// called reads on after a name: a constant is remembered, and of a tool the
-// call is returned.
+// called reads what follows a name: a constant is remembered, and a call of a tool is
+// returned.
 func (s *script) called() (tool string, arg any, err error) {
 	switch s.word {
 	case "const":
@@ -168,7 +168,7 @@ func (s *script) called() (tool string, arg any, err error) {
 	return tool, arg, nil
 }
 
-// member is the name after a dot, or in brackets.
+// member returns the name after a dot, or in brackets.
 func (s *script) member() (string, error) {
 	s.blanks()
 	if s.take("?."); s.take(".") || isNameStart(s.peek()) {
@@ -207,7 +207,7 @@ func (s *script) constant() {
 		}
 		return
 	}
-	s.at = begin // a call may be in it
+	s.at = begin // it may contain a call
 }
 
 // lineBefore reports whether what comes next begins a line.
@@ -216,7 +216,7 @@ func (s *script) lineBefore() bool {
 	return strings.HasSuffix(before, "\n") && !strings.ContainsAny(s.text[s.at:s.at+1], ".+-*/%?&|=<>([`")
 }
 
-// value is the plain value that comes next; texts may be joined by plus signs.
+// value returns the next plain value; strings may be joined by plus signs.
 func (s *script) value(depth int) (any, error) {
 	v, err := s.single(depth)
 	for err == nil {
@@ -261,7 +261,7 @@ func (s *script) single(depth int) (any, error) {
 	return nil, errNotPlain
 }
 
-// named is a word that is a value, or a constant's name.
+// named returns a literal word, or the value of a constant.
 func (s *script) named() (any, error) {
 	begin := s.at
 	if s.take("String.raw`") {
@@ -379,7 +379,7 @@ func (s *script) quoted(quote byte) (any, error) {
 	return nil, errNotPlain
 }
 
-// template is a text in back quotes; what stands for a constant is put in.
+// template is a template string; constants in it are replaced.
 func (s *script) template(raw bool) (any, error) {
 	begin := s.at
 	var b strings.Builder
@@ -409,7 +409,7 @@ func (s *script) template(raw bool) (any, error) {
 	return nil, errNotPlain
 }
 
-// escape is what stands for the escape after a backslash.
+// escape returns the character for the escape after a backslash.
 func (s *script) escape() string {
 	if s.at >= len(s.text) {
 		return ""
@@ -436,7 +436,7 @@ func (s *script) escape() string {
 	return s.text[s.at-1 : s.at]
 }
 
-// code is the character whose number has so many digits.
+// code returns the character whose code has n digits.
 func (s *script) code(digits int) string {
 	end := min(s.at+digits, len(s.text))
 	n, err := strconv.ParseUint(s.text[s.at:end], 16, 32)
@@ -447,7 +447,7 @@ func (s *script) code(digits int) string {
 	return string(rune(n))
 }
 
-// blanks goes past spaces and comments.
+// blanks skips spaces and comments.
 func (s *script) blanks() {
 	for s.at < len(s.text) {
 		rest := s.text[s.at:]

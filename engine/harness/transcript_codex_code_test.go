@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A script's calls are told where it spells them out; what it does not, the
-// script itself stands for.
+// A script's calls are listed if their values are literals; otherwise the script
+// itself is listed.
 func TestScriptCalls(t *testing.T) {
 	for _, c := range []struct{ code, want string }{
 		{`await tools.exec_command({cmd: "ls"})`, `Bash {"command":"ls"}`},

@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// codexEnd is what an event says about a call that ended.
+// codexEnd returns the result of a call that ended.
 func codexEnd(i codexItem) engine.Result {
 	output := cmp.Or(i.Shown, strings.TrimSpace(i.Stdout+"\n"+i.Stderr))
 	r := ended(output, "")
@@ -90,15 +90,15 @@ func codexResult(i codexItem) engine.Result {
 			return codexText(*structured.Content, "0")
 		}
 	}
-	head, body, cut := strings.Cut(text, "\nOutput:\n") // times and ids, which differ each time
+	head, body, cut := strings.Cut(text, "\nOutput:\n") // times and ids, which differ every time
 	if !cut {
 		return codexText(text, "0")
 	}
 	return codexText(body, codexExit(head))
 }
 
-// codexExit is the exit code that the head of a result names. Of a command that
-// still runs no more is known than that it ran.
+// codexExit returns the exit code in the head of a result. A command that is still
+// running has none.
 func codexExit(head string) string {
 	if strings.HasPrefix(head, "Script failed") || strings.HasPrefix(head, "Script terminated") {
 		return "1"

@@ -44,8 +44,8 @@ type contentsReader struct {
 	open []string // calls without a result
 }
 
-// readContents reads the contents that Gemini CLI saves on demand: no session,
-// no times and no place.
+// readContents reads the contents that Gemini CLI saves on demand: without session,
+// times and directory.
 func readContents(r io.Reader) (Transcript, error) {
 	c := contentsReader{translator: newScribe(Gemini)}
 	c.out.LocalIDs = true
@@ -86,8 +86,8 @@ func (c *contentsReader) content(raw []byte) {
 	}
 }
 
-// response notes a result: of the call of its id, else of the first that has
-// none.
+// response notes a result: for the call with its id, else for the first call without a
+// result.
 func (c *contentsReader) response(id string, raw json.RawMessage) {
 	at := 0
 	for i, open := range c.open {

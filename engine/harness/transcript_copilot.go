@@ -20,7 +20,7 @@ type copilotLine struct {
 	Data      json.RawMessage `json:"data"`
 }
 
-// copilotData is what the events that are read hold.
+// copilotData is the fields of the events that are read.
 type copilotData struct {
 	Session string `json:"sessionId"`
 	Version string `json:"copilotVersion"`
@@ -66,8 +66,8 @@ func isCopilotEvents(head []byte) bool {
 	return false
 }
 
-// readCopilotEvents reads the JSON Lines that Copilot CLI keeps of a session. Of
-// the calls that the model asks for, those count that the client began with.
+// readCopilotEvents reads the JSON Lines that Copilot CLI keeps of a session. Of the
+// calls that the model requests, only those that the client started count.
 func readCopilotEvents(r io.Reader) (Transcript, error) {
 	s := newScribe(Copilot)
 	err := eachLine(r, maxTranscriptLine, s.copilotLine)
@@ -132,7 +132,7 @@ func (s *translator) copilotCall(d copilotData) {
 		tool = "mcp__" + d.Server + "__" + d.Remote
 	}
 	if tool == "sql" {
-		tool = "update_plan" // a database of the session, in which it keeps what is to be done
+		tool = "update_plan" // a database of the session with its to-do list
 	}
 	var text string
 	if json.Unmarshal(orNull(d.Arguments), &text) == nil && text != "" && !strings.HasPrefix(strings.TrimSpace(text), "{") {
@@ -142,7 +142,7 @@ func (s *translator) copilotCall(d copilotData) {
 	s.call(d.Call, tool, d.Arguments)
 }
 
-// copilotResult is the result of a call. A command that failed is a success of
+// copilotResult is the result of a call. A failed command is reported as a success of
 // its tool.
 func copilotResult(d copilotData) engine.Result {
 	text := contentText(d.Result.Content)
@@ -162,8 +162,8 @@ func copilotResult(d copilotData) engine.Result {
 	return ended(text, "")
 }
 
-// copilotExit is the exit code in the last line of a command's output, where
-// older clients say it.
+// copilotExit returns the exit code in the last line of a command's output, where
+// older clients write it.
 func copilotExit(text string) int {
 	_, last, said := lastCut(strings.TrimSpace(text), " with exit code ")
 	number, closed := strings.CutSuffix(last, ">")

@@ -8,13 +8,13 @@ import (
 	"io"
 )
 
-// maxDepth bounds how deep the documents of sub-agents are in each other.
+// maxDepth limits the nesting of sub-agents' documents.
 const maxDepth = 16
 
 var errTooDeep = fmt.Errorf("trajectories are nested more than %d deep", maxDepth)
 
-// docReader reads a file that is one JSON document, a part at a time: of one that
-// is cut, what came before is read.
+// docReader reads a file that is one JSON document, a part at a time: of a truncated
+// one, the part before the cut is read.
 type docReader struct {
 	in *readBudget
 	d  *json.Decoder
@@ -36,8 +36,8 @@ func (d *docReader) whole(field func(key string) error) error {
 	return nil
 }
 
-// object calls field with each key of the object that comes next; field reads
-// the value.
+// object calls field with each key of the object that comes next; field reads its
+// value.
 func (d *docReader) object(field func(key string) error) error {
 	return d.within('{', func() error {
 		key, err := d.d.Token()
@@ -70,7 +70,7 @@ func (d *docReader) within(open json.Delim, part func() error) error {
 	return err
 }
 
-// value is the value that comes next.
+// value reads the next value.
 func (d *docReader) value() (json.RawMessage, error) {
 	var raw json.RawMessage
 	err := d.d.Decode(&raw)
@@ -97,7 +97,7 @@ func (d *docReader) skip() error {
 	}
 }
 
-// text is the string that comes next; any other value is not one.
+// text returns the next value if it is a string.
 func (d *docReader) text() (string, error) {
 	raw, err := d.value()
 	var text string
@@ -107,7 +107,7 @@ func (d *docReader) text() (string, error) {
 	return text, err
 }
 
-// end reports why a document could not be read to its end; nil where it was.
+// end reports why a document could not be read to its end; nil if it could.
 func (d *docReader) end(what, part string, read int, err error) error {
 	switch {
 	case err == nil:

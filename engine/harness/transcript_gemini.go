@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// geminiRecord is a message of a session of Gemini CLI, or in a session of one
-// record a line, what is said about the session itself.
+// geminiRecord is a message of a session of Gemini CLI, or in a session with one
+// record per line, a record about the session itself.
 type geminiRecord struct {
 	Session   string          `json:"sessionId"`
 	Timestamp string          `json:"timestamp"`
@@ -23,12 +23,12 @@ type geminiRecord struct {
 	} `json:"$set"`
 }
 
-// geminiCall is a call with what came of it, as far as it has.
+// geminiCall is a call with its result so far.
 type geminiCall struct {
 	ID        string          `json:"id"`
 	Name      string          `json:"name"`
 	Args      json.RawMessage `json:"args"`
-	Status    string          `json:"status"` // success, error, cancelled; any other is on its way
+	Status    string          `json:"status"` // success, error, cancelled; any other is pending
 	Result    json.RawMessage `json:"result"`
 	Timestamp string          `json:"timestamp"`
 	Agent     string          `json:"agentId"`
@@ -61,7 +61,7 @@ func readGeminiSession(r io.Reader) (Transcript, error) {
 	return s.close(), err
 }
 
-// firstLine looks at the first line; many says that another follows.
+// firstLine reads the first line; many reports whether another follows.
 func firstLine(in *bufio.Reader) (line []byte, many bool) {
 	head, _ := in.Peek(in.Size())
 	line, rest, _ := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), []byte("\n"))
@@ -119,8 +119,8 @@ func (s *translator) geminiCall(c geminiCall) {
 	s.agent = ""
 }
 
-// geminiTool gives a tool of a server its name in Claude Code's notation. Where
-// the server's name ends is not said; the first word is taken for it.
+// geminiTool gives a tool of a server its name in Claude Code's notation. The end of
+// the server's name is not marked; the first word is assumed.
 func geminiTool(name string) string {
 	rest, remote := strings.CutPrefix(name, "mcp_")
 	if server, tool, ok := strings.Cut(rest, "_"); remote && ok && server != "" {
@@ -129,7 +129,7 @@ func geminiTool(name string) string {
 	return name
 }
 
-// geminiResult notes what became of a call.
+// geminiResult records the result of a call.
 func (s *translator) geminiResult(c geminiCall) {
 	output, failure := geminiOutput(c.Result)
 	r := ended(output, "")

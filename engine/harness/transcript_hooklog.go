@@ -17,8 +17,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// isHookLog reports whether a file begins as a log of what Claude Code's hooks
-// were given: an array, or one document a line. One alone is not a log.
+// isHookLog reports whether a file begins like a log of the inputs of Claude Code's
+// hooks: an array, or one document per line. A single document is not a log.
 func isHookLog(head []byte) bool {
 	first := elements(head, 1)
 	if len(first) == 0 {
@@ -33,8 +33,8 @@ func isHookLog(head []byte) bool {
 	return first[0]["session_id"] != "" && (event || tool)
 }
 
-// hookInput is what a hook was given, as far as it is read. It is a log that
-// others wrote: what DecodeClaudeCode refuses is read here as far as it goes.
+// hookInput is the part of a hook's input that is read. Others wrote the log, so input
+// that DecodeClaudeCode refuses is read as far as possible.
 type hookInput struct {
 	Session   string          `json:"session_id"`
 	Event     string          `json:"hook_event_name"`
@@ -47,29 +47,28 @@ type hookInput struct {
 	Source    string          `json:"source"`
 	Tool      string          `json:"tool_name"`
 	Args      json.RawMessage `json:"tool_input"`
-	Call      string          `json:"tool_use_id"` // older clients give none
+	Call      string          `json:"tool_use_id"` // absent in older clients
 	Response  json.RawMessage `json:"tool_response"`
 	Error     string          `json:"error"`
 	Interrupt bool            `json:"is_interrupt"`
 	Duration  float64         `json:"duration_ms"`
 }
 
-// hookLogReader reads a log of hook inputs. Its sessions follow one another in
-// the Transcript, whichever way their inputs alternate in the log.
+// hookLogReader reads a log of hook inputs. Its sessions follow one another in the
+// Transcript, however their inputs alternate in the log.
 type hookLogReader struct {
 	out    Transcript
 	at     int
 	order  []string                  // sessions as they come up
 	events map[string][]engine.Event // by session
-	called map[string]string         // calls that are there -> their session
+	called map[string]string         // calls in the log -> their session
 	done   map[string]bool           // and those that have a result
 	counts map[string]int            // of calls without an id: event and content -> how many there were
 }
 
-// readHookLog reads what a hook kept of its inputs. A log of the hook before
-// calls has no results, one of the hook after them no call that failed or was
-// refused, and one that was set up for some tools has no other: it is part of a
-// session only.
+// readHookLog reads a log of hook inputs. It covers only part of a session: a log of
+// the hook before calls has no results, one of the hook after calls has no call that
+// failed or was refused, and a hook may be installed for some tools only.
 func readHookLog(r io.Reader) (Transcript, error) {
 	h := hookLogReader{
 		out:    Transcript{Harness: ClaudeCode, Unasked: map[string]bool{}, Partial: true},
@@ -141,8 +140,8 @@ func (h *hookLogReader) event(i hookInput) {
 	}
 }
 
-// name is the event's; where it is not said, a response shows that the call was
-// over.
+// name returns the event's name; if it is missing, a response shows that the call had
+// ended.
 func (i hookInput) name() string {
 	switch {
 	case i.Event != "":
@@ -169,14 +168,14 @@ func (h *hookLogReader) add(e engine.Event) {
 	h.events[e.Session] = append(h.events[e.Session], e)
 }
 
-// call notes a call, and what became of it where the input says that.
+// call records a call, and its result if the input has one.
 func (h *hookLogReader) call(i hookInput, name string) {
 	id := i.Call
 	if id == "" {
 		id, h.out.DerivedIDs = h.idOf(i, name), true
 	}
 	if session, known := h.called[id]; known {
-		i.Session = session // an id is of one call
+		i.Session = session // an id belongs to one call
 	} else {
 		h.called[id] = i.Session
 		h.note(i, preToolUse, id, nil)
@@ -193,8 +192,8 @@ func (h *hookLogReader) note(i hookInput, name, id string, r *engine.Result) {
 	h.add(e)
 }
 
-// idOf makes an id from what a call is and how often it was made before, so that
-// the log before calls and the one after them give the same one.
+// idOf derives an id from the content of a call and its number of repetitions, so that
+// the logs of the hooks before and after calls give the same id.
 func (h *hookLogReader) idOf(i hookInput, name string) string {
 	args, err := engine.Canonical(i.Args)
 	if err != nil {
@@ -230,8 +229,8 @@ func (h *hookLogReader) close() Transcript {
 	return h.out
 }
 
-// withoutParts leaves out transcripts of part of a session where another file has all
-// of it.
+// withoutParts leaves out partial transcripts of a session of which another file has
+// all.
 func withoutParts(list []Transcript) []Transcript {
 	whole := map[string]bool{}
 	for _, t := range list {
@@ -240,8 +239,8 @@ func withoutParts(list []Transcript) []Transcript {
 	return slices.DeleteFunc(slices.Clone(list), func(t Transcript) bool { return t.Partial && t.Session != "" && whole[t.Session] })
 }
 
-// ResultsAfterCalls puts results that have no time right after their calls:
-// what one log says about calls, and another about results.
+// ResultsAfterCalls moves results without a time right after their calls, which may be
+// from another log.
 func ResultsAfterCalls(events []engine.Event) []engine.Event {
 	results := map[string]engine.Event{}
 	for _, e := range events {

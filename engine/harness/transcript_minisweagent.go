@@ -41,9 +41,8 @@ func isMiniTrajectory(head []byte) bool {
 	return format || info && messages && bytes.Contains(head, []byte(`"mini_version"`)) || isMiniMessages(head)
 }
 
-// isMiniMessages reports whether a file begins as the messages alone do, which
-// the first versions kept: the system's asks for a block of code of their own
-// kind.
+// isMiniMessages reports whether a file begins as the messages alone do, which the
+// first versions kept: the system message asks for a block of code of a special kind.
 func isMiniMessages(head []byte) bool {
 	first := elements(head, 1)
 	if len(first) == 0 || first[0]["role"] != "system" {
@@ -142,7 +141,7 @@ func (m *miniReader) calls(v miniMessage, text string) {
 	}
 }
 
-// miniCommand is the one block of code that a step holds.
+// miniCommand returns the single block of code in a step.
 func miniCommand(text string) (string, bool) {
 	for _, mark := range []string{"```bash\n", "```mswea_bash_command\n"} {
 		_, rest, found := strings.Cut(text, mark)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A patch in the notation of apply_patch: marks of files, and within a file that
-// is updated, lines that stay, go and come.
+// A patch in the notation of apply_patch: marks of files, and, within an updated file,
+// context, removed and added lines.
 const (
 	patchBegin  = "*** Begin Patch"
 	patchEnd    = "*** End Patch"
@@ -17,8 +17,8 @@ const (
 	patchEOF    = "*** End of File"
 )
 
-// patchCalls are the changes of a patch, a call for each file. A patch that is
-// not understood stays what it is.
+// patchCalls returns the changes of a patch, one call for each file. A patch that is
+// not understood stays one call.
 func patchCalls(args map[string]any) []toolCall {
 	text := ""
 	for _, name := range []string{"input", "patch", "command", "patch_text", "patchText"} {
@@ -46,7 +46,7 @@ type patchedFile struct {
 
 type hunk struct{ before, after []string }
 
-// patched reads a patch; ok says that all of it is understood.
+// patched reads a patch; ok reports whether all of it was understood.
 func patched(text string) (files []patchedFile, ok bool) {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if len(lines) < 3 || strings.TrimSpace(lines[0]) != patchBegin || strings.TrimSpace(lines[len(lines)-1]) != patchEnd {
@@ -74,7 +74,7 @@ func patchMark(line string) (mark, name string) {
 	return "", ""
 }
 
-// line takes a line of the file in.
+// line adds a line of the file.
 func (f *patchedFile) line(line string) bool {
 	to, moves := strings.CutPrefix(line, patchMove)
 	switch {
@@ -98,7 +98,7 @@ func (f *patchedFile) line(line string) bool {
 
 func (h *hunk) line(line string) bool {
 	if line == "" {
-		line = " " // models leave the blank of an empty line out
+		line = " " // models omit the blank of an empty line
 	}
 	switch line[0] {
 	case ' ':
@@ -145,7 +145,7 @@ func (f patchedFile) edits() []toolCall {
 	return []toolCall{encoded("MultiEdit", map[string]any{"file_path": f.name, "edits": slices.Clip(edits)})}
 }
 
-// patchOfWords is the patch that a list of words hands to apply_patch.
+// patchOfWords returns the patch in the arguments of apply_patch.
 func patchOfWords(words []string) (string, bool) {
 	switch {
 	case len(words) == 2 && isApplyPatch(words[0]):
@@ -156,7 +156,7 @@ func patchOfWords(words []string) (string, bool) {
 	return "", false
 }
 
-// patchOfScript is the patch of a script that does nothing but apply it.
+// patchOfScript returns the patch of a script that only applies it.
 func patchOfScript(script string) (string, bool) {
 	head, body, more := strings.Cut(strings.TrimSpace(script), "\n")
 	program, mark, here := strings.Cut(head, "<<")

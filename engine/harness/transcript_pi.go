@@ -10,7 +10,7 @@ import (
 
 // piLine is a line of a session of Pi.
 type piLine struct {
-	Type      string `json:"type"` // session, message; others say nothing about calls
+	Type      string `json:"type"` // session, message; others are not about calls
 	ID        string `json:"id"`
 	Timestamp string `json:"timestamp"`
 	CWD       string `json:"cwd"`
@@ -36,8 +36,8 @@ func isPiSession(head []byte) bool {
 	return keys["type"] == "session" && keys["id"] != "" && keys["timestamp"] != "" && keys["cwd"] != ""
 }
 
-// readPiSession reads the JSON Lines that Pi keeps of a session. What a person
-// runs from its prompt is not a call.
+// readPiSession reads the JSON Lines that Pi keeps of a session. Commands that a
+// person runs are not calls.
 func readPiSession(r io.Reader) (Transcript, error) {
 	s := newScribe(Pi)
 	err := eachLine(r, maxTranscriptLine, s.piLine)
@@ -66,7 +66,7 @@ func (s *translator) piLine(n int, line []byte) {
 
 func (s *translator) piCalls(content json.RawMessage) {
 	var blocks []piBlock
-	_ = json.Unmarshal(orNull(content), &blocks) // a text holds no call
+	_ = json.Unmarshal(orNull(content), &blocks) // a text contains no call
 	for _, b := range blocks {
 		switch {
 		case b.Type != "toolCall":

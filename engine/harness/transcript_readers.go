@@ -30,8 +30,8 @@ type Reader struct {
 	// Transcript then contains what came before.
 	Read func(r io.Reader) (Transcript, error)
 
-	// Several reports whether a file may hold several sessions, in any order:
-	// which ones, its beginning does not say.
+	// Several reports whether a file may contain several sessions in any order, so
+	// that its beginning does not name them all.
 	Several bool
 }
 
@@ -57,10 +57,9 @@ func Readers() []Reader {
 // several of them share.
 //
 // Event.Harness names the agent that acted, so that policy can tell them apart.
-// Everything else of an event uses Claude Code's terms: its names of events
-// and, where a tool does what one of its own does, of tools and arguments. So
-// one rule holds for all agents, and nothing that decides looks at who it was
-// unless a rule asks.
+// Everything else of an event uses Claude Code's terms: its names of events and, where
+// a tool does what one of its own does, of tools and arguments. So one rule holds for
+// all agents, and decisions do not depend on the agent unless a rule tests it.
 const (
 	Codex    = "codex"
 	Gemini   = "gemini"

@@ -16,8 +16,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// holds checks what is true of every transcript: each call is there once, and
-// a result comes once, behind its call.
+// holds checks the invariants of a transcript: each call occurs once, and each result
+// once, after its call.
 func holds(t testing.TB, tr Transcript) {
 	t.Helper()
 	seen := map[string]int{}
@@ -58,7 +58,7 @@ func TestTranscriptsHold(t *testing.T) {
 	}
 }
 
-// What is cut off gives the beginning of what the whole gives, and nothing else.
+// A truncated file gives the beginning of what the whole file gives, and nothing else.
 func TestCutTranscripts(t *testing.T) {
 	for _, path := range fixtures(t) {
 		raw, err := os.ReadFile(path)
@@ -77,8 +77,8 @@ func TestCutTranscripts(t *testing.T) {
 	}
 }
 
-// Files of a session are joined: copies are one call, unless the ids of calls
-// mean nothing outside their file.
+// Files of a session are joined: copies are one call, unless the ids of calls are
+// valid only within their file.
 func TestMergeForeign(t *testing.T) {
 	fork, agent := readTranscript(t, "testdata/transcripts/codex-fork.jsonl"), readTranscript(t, "testdata/transcripts/codex-agent.jsonl")
 	merged := Merge([]Transcript{fork, agent, fork})
@@ -156,8 +156,7 @@ func TestTranslate(t *testing.T) {
 	}
 }
 
-// A patch that touches more files than are told one by one stays whole: it must
-// not be judged by a part.
+// A patch of too many files stays one call: it must not be judged by a part.
 func TestPatchOfManyFiles(t *testing.T) {
 	patch := func(n int) string {
 		var b strings.Builder
@@ -185,8 +184,7 @@ func TestIdsOfParts(t *testing.T) {
 	}
 }
 
-// A document without end is refused where it passes the bound, not where memory
-// ends.
+// An endless document is refused at the limit, before it exhausts memory.
 func TestEndlessPart(t *testing.T) {
 	d := newDocReader(io.MultiReader(strings.NewReader(`{"a":"b","messages":["`), endless{}))
 	d.in.left, d.in.each = 1<<20, 1<<20
@@ -202,7 +200,7 @@ func TestEndlessPart(t *testing.T) {
 	}
 }
 
-// What a reader has no use for may be longer than a part.
+// Parts that a reader skips may exceed the limit of a part.
 func TestSkipLong(t *testing.T) {
 	long := `{"history":[` + strings.Repeat(`{"content":"`+strings.Repeat("x", 1000)+`"},`, 500) + `0],"trajectory":[]}`
 	d := newDocReader(strings.NewReader(long))
@@ -256,7 +254,7 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// Sub-agents that lie too deep are refused.
+// Sub-agents that are nested too deeply are refused.
 func TestDeepTrajectory(t *testing.T) {
 	deep := strings.Repeat(`{"schema_version":"ATIF-v1.7","subagent_trajectories":[`, 100)
 	if _, err := readATIF(strings.NewReader(deep)); !errors.Is(err, errTooDeep) {
@@ -306,8 +304,8 @@ func FuzzMiniTrajectory(f *testing.F)   { fuzzReader(f, "mini-swe-agent-traj") }
 func FuzzClaudeChat(f *testing.F)       { fuzzReader(f, "claude-chat-json") }
 func FuzzSpecStory(f *testing.F)        { fuzzReader(f, "specstory-md") }
 
-// A hook's log is split in its sessions, whichever way they alternate, and counts
-// where no other file has the session.
+// A hook's log is split into its sessions, however they alternate, and counts if no
+// other file has the session.
 func TestPartsOfSessions(t *testing.T) {
 	logs := Split(readTranscript(t, "testdata/transcripts/hooklog-several.json"), "")
 	if len(logs) != 2 || logs[0].Session != "one" || logs[1].Session != "two" || len(logs[0].Calls()) != 3 || len(logs[1].Calls()) != 2 {

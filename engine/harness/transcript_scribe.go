@@ -47,7 +47,7 @@ func (s *translator) event(name string) engine.Event {
 	return engine.Event{Name: name, Phase: ClaudeCodePhase(name), Agent: s.agent, CWD: s.cwd, Mode: s.mode, Time: s.now}
 }
 
-// prompt notes what a person said to the main agent.
+// prompt records a person's prompt to the main agent.
 func (s *translator) prompt(text string) {
 	if text == "" || s.agent != "" {
 		return
@@ -57,8 +57,8 @@ func (s *translator) prompt(text string) {
 	s.out.Events = append(s.out.Events, e)
 }
 
-// call notes a call in the agent's own words. Arguments that cannot be read are
-// kept as a text: the call did run.
+// call records a call in the agent's own terms. Unreadable arguments are kept as a
+// text, because the call did run.
 func (s *translator) call(id, tool string, raw json.RawMessage) {
 	args, err := arguments(raw)
 	if err != nil {
@@ -67,9 +67,9 @@ func (s *translator) call(id, tool string, raw json.RawMessage) {
 	s.note(id, translate(tool, args))
 }
 
-// note notes the calls that one call of the agent comes to. The first has its
-// id, the others a number after it. A call without an id gets one that it has
-// in a copy, too; note returns it.
+// note records the calls that are equivalent to one call of the agent. The first has
+// its id, the others a number after it. A call without an id gets a derived one, which
+// is the same in a copy; note returns it.
 func (s *translator) note(id string, calls []toolCall) string {
 	if id == "" {
 		id = fmt.Sprintf("at-%d-%d", s.now, s.at)
@@ -112,8 +112,8 @@ func isAbsolute(name string) bool {
 	return path.IsAbs(name) || drive || strings.HasPrefix(name, `\\`)
 }
 
-// result notes what became of a call. Only the first one counts: agents say it
-// twice.
+// result records the result of a call. Only the first one counts: some agents report
+// it twice.
 func (s *translator) result(id string, r engine.Result) error {
 	calls, known := s.calls[id]
 	if !known {
@@ -133,7 +133,7 @@ func (s *translator) result(id string, r engine.Result) error {
 		e.Agent, e.Call, e.Tool, e.Args, e.CWD, e.Mode = pre.Agent, pre.Call, pre.Tool, pre.Args, pre.CWD, pre.Mode
 		own := r
 		if i > 0 {
-			own.Output = json.RawMessage(`""`) // it has been said with the first
+			own.Output = json.RawMessage(`""`) // it was recorded with the first
 		}
 		e.Result = &own
 		s.out.Events = append(s.out.Events, e)
@@ -148,7 +148,7 @@ func (s *translator) unasked(id string) {
 	}
 }
 
-// close fills in what is only known at the end.
+// close completes what is only known at the end.
 func (s *translator) close() Transcript {
 	for i := range s.out.Events {
 		s.out.Events[i].Harness, s.out.Events[i].Session = s.out.Harness, s.out.Session

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// shellCalls is a command of a shell, given as a text or as a list of words.
+// shellCalls translates a shell command, given as a text or as a list of words.
 func shellCalls(tool string, args map[string]any) []toolCall {
 	args = aliasBash.renamed(args)
 	if words, ok := argv(args["command"]); ok {
@@ -33,7 +33,7 @@ func inDir(calls []toolCall, dir string) []toolCall {
 	return calls
 }
 
-// inItsDir is a command with the directory that its arguments name.
+// inItsDir returns a command with the directory that its arguments name.
 func inItsDir(args map[string]any) toolCall {
 	dir := ""
 	for _, name := range []string{"workdir", "working_directory", "dir_path", "directory", "cwd"} {
@@ -46,8 +46,8 @@ func inItsDir(args map[string]any) toolCall {
 	return c
 }
 
-// commandLine is the command of a list of words. A shell that is given a script
-// is taken off: the script is what runs.
+// commandLine returns the command of a list of words. Of a shell with a script, only
+// the script is returned.
 func commandLine(words []string, env any) string {
 	set, _ := env.(map[string]any)
 	if len(set) == 0 && len(words) == 3 && isShell(words[0]) && slices.Contains([]string{"-c", "-lc", "-ic", "-lic"}, words[1]) {

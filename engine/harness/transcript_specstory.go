@@ -25,12 +25,12 @@ func isSpecStory(head []byte) bool {
 // the time, what a person wrote, and calls between two tags.
 type specReader struct {
 	*translator
-	person bool           // the lines are what a person says
-	words  []string       // of it
+	person bool           // the lines are a person's prompt
+	words  []string       // of the prompt
 	tool   string         // of the call that is open; empty: none
 	begin  int            // the line in which it began
 	body   []string       // its lines
-	counts map[string]int // content of a call -> how many there were
+	counts map[string]int // content of a call -> number of occurrences
 	paths  specPaths
 }
 
@@ -39,9 +39,9 @@ const (
 	specLayout  = "2006-01-02 15:04:05Z07:00"
 )
 
-// readSpecStory reads an export. It leaves out inputs, or cuts them: what an edit
-// changes, long scripts and questions. A call of which the input is not known is
-// listed as one that could not be read; the export is part of a session only.
+// readSpecStory reads an export. SpecStory omits or truncates some inputs: the texts
+// of edits, long scripts and questions. A call with an unknown input is listed as
+// unreadable; the export is part of a session only.
 func readSpecStory(r io.Reader) (Transcript, error) {
 	s := specReader{translator: newScribe(ClaudeCode), counts: map[string]int{}, paths: newSpecPaths()}
 	s.out.Partial, s.out.DerivedIDs = true, true
@@ -113,7 +113,8 @@ func (s *specReader) session(text string) {
 	s.out.Harness = cmp.Or(names[agent], strings.ToLower(strings.ReplaceAll(agent, " ", "-")), s.out.Harness)
 }
 
-// speaker reads a head: who speaks, in the main session or next to it, and when.
+// speaker reads a heading: the speaker, in the main session or a side chain, and the
+// time.
 func (s *specReader) speaker(text string) bool {
 	inner := strings.TrimSuffix(strings.TrimPrefix(text, "_**"), "**_")
 	who, what, _ := strings.Cut(inner, " (")
@@ -138,7 +139,7 @@ func (s *specReader) speaker(text string) bool {
 	return true
 }
 
-// addPrompt adds what a person said.
+// addPrompt adds a person's prompt.
 func (s *specReader) addPrompt() {
 	s.prompt(typed(strings.Join(s.words, "\n")))
 	s.person, s.words = false, nil
@@ -170,7 +171,7 @@ func (s *specReader) finish() {
 	}
 }
 
-// idOf makes an id that the same call has in another export of the session.
+// idOf derives an id that is the same in other exports of the session.
 func (s *specReader) idOf(calls []toolCall) string {
 	text := s.agent
 	for _, c := range calls {
@@ -181,7 +182,7 @@ func (s *specReader) idOf(calls []toolCall) string {
 	return fmt.Sprintf("export-%s-%d", content, s.counts[content])
 }
 
-// result is what came of the call, as far as the export tells it apart.
+// result returns the result of the call, as far as the export separates it.
 func (c *specCall) result(agent string) engine.Result {
 	text := strings.Join(c.output, "\n")
 	if agent == Codex {

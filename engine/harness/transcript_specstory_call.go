@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// specCall is what an export shows of a call.
+// specCall is the parts of a call in an export.
 type specCall struct {
 	tool   string
 	inline string   // code in the line that names the tool
-	lines  []string // what follows: a description, the input, the output
+	lines  []string // the lines after it: a description, the input, the output
 	output []string // the output, once the input was read
 	ran    string   // the command
 }
@@ -24,7 +24,7 @@ var (
 	errCutInput = errors.New("the export contains only part of the call's input")
 )
 
-// head takes off the lines that name the tool.
+// head removes the lines that name the tool.
 func (c *specCall) head() {
 	end := slices.IndexFunc(c.lines, func(l string) bool { return strings.Contains(l, "</summary>") })
 	if end < 0 {
@@ -48,8 +48,7 @@ func unquoteCode(text string) string {
 	return text[1 : len(text)-1]
 }
 
-// code is the line, or the lines, between back quotes; what follows is the
-// output.
+// code returns the line or lines between back quotes; the rest is the output.
 func (c *specCall) code() string {
 	for i, line := range c.lines {
 		switch {
@@ -69,8 +68,8 @@ func (c *specCall) code() string {
 	return ""
 }
 
-// block is the first block of code, if its first line is one of the given; what
-// follows is the output.
+// block returns the first block of code, if its first line is one of the given; the
+// rest is the output.
 func (c *specCall) block(starts ...string) (string, bool) {
 	begin := slices.IndexFunc(c.lines, func(l string) bool { return strings.Contains(l, "```") })
 	if begin < 0 || !slices.Contains(starts, c.lines[begin]) {
@@ -86,8 +85,8 @@ func (c *specCall) block(starts ...string) (string, bool) {
 	return "", false
 }
 
-// blockEnds reports whether what follows a mark of code cannot be in the code:
-// the next line that is not blank begins another block, or there is none.
+// blockEnds reports whether a code fence ends a block: the next non-blank line begins
+// another block, or there is none.
 func blockEnds(after []string) bool {
 	for _, line := range after {
 		if strings.TrimSpace(line) != "" {
@@ -97,7 +96,7 @@ func blockEnds(after []string) bool {
 	return true
 }
 
-// rest takes what begins at a line for the output.
+// rest sets the output to the lines from a line on.
 func (c *specCall) rest(at int) {
 	c.output = c.lines[at:]
 	c.lines = c.lines[:at]
@@ -116,7 +115,7 @@ func (c *specCall) rest(at int) {
 	}
 }
 
-// last takes the last block for the output: of a call whose input is a file.
+// last sets the output to the last block, for a call whose input is a file.
 func (c *specCall) last() {
 	end := len(c.lines) - 1
 	for end >= 0 && c.lines[end] != "```" {
@@ -130,7 +129,7 @@ func (c *specCall) last() {
 	}
 }
 
-// first takes what the first block holds for the output.
+// first sets the output to the first block.
 func (c *specCall) first() {
 	begin := slices.IndexFunc(c.lines, func(l string) bool { return strings.HasPrefix(l, "```") })
 	if begin >= 0 {
@@ -138,7 +137,7 @@ func (c *specCall) first() {
 	}
 }
 
-// text is the input in words.
+// text returns the input as text.
 func (c *specCall) text() string { return strings.TrimSpace(strings.Join(c.lines, "\n")) }
 
 // named are the values of a line such as "path `a` pattern `b`".
@@ -166,16 +165,16 @@ func shortSum(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// specPaths are the paths that an export names: those below the session's
-// directory from there, others in full, and results name all in full. So the
-// directory is known where a file is named both ways.
+// specPaths are the paths in an export. Calls name files below the session's directory
+// relative to it, and results name all files in full, so the directory is known if a
+// file is named in both ways.
 type specPaths struct {
 	short, full map[string]bool
 	entered     map[string]int // directories that commands go to
-	changes     map[string]int // file -> changes so far: they are not the same, though the export shows none of them
+	changes     map[string]int // file -> number of changes: they differ, although the export shows none of them
 }
 
-// maxSpecPaths bounds what is compared.
+// maxSpecPaths limits the paths that are compared.
 const maxSpecPaths = 2000
 
 func (p *specPaths) note(name string) {
@@ -201,8 +200,8 @@ func (p *specPaths) enter(command string) {
 	}
 }
 
-// root is the directory that most of the files speak for; where none does, the
-// one that most commands go to, else the one in which all files lie.
+// root returns the directory that most files indicate; if none does, the one to which
+// most commands change, else the common directory of all files.
 func (p *specPaths) root() string {
 	if best := p.byFiles(); best != "" {
 		return best
@@ -216,12 +215,12 @@ func (p *specPaths) root() string {
 	return cmp.Or(best, p.common())
 }
 
-// homeDepth is how many names a path has at least that is in a folder of a home
-// directory, such as /home/kim/shop.
+// homeDepth is the least number of names of a path in a folder of a home directory,
+// such as /home/kim/shop.
 const homeDepth = 3
 
-// common is the directory in which all files lie that are named in full. Hidden
-// folders do not count: agents keep notes of their own there.
+// common returns the common directory of all files that are named in full. Hidden
+// folders do not count: agents keep their own notes there.
 func (p *specPaths) common() string {
 	var shared []string
 	for full := range p.full {
@@ -240,7 +239,7 @@ func (p *specPaths) common() string {
 		shared = shared[:n]
 	}
 	if len(shared) <= homeDepth {
-		return "" // a home directory or less is not a session's own
+		return "" // a home directory or its parent is not a session's directory
 	}
 	return strings.Join(shared, "/")
 }
@@ -263,7 +262,7 @@ func (p *specPaths) byFiles() string {
 	return best
 }
 
-// calls are the calls of which an export tells.
+// calls returns the calls of an export.
 func (p *specPaths) calls(c *specCall) ([]toolCall, error) {
 	switch c.tool {
 	case "exec":
@@ -293,7 +292,7 @@ func (p *specPaths) calls(c *specCall) ([]toolCall, error) {
 	}
 	if text := c.text(); len(args) == 0 && text != "" {
 		if args["description"] = text; c.tool == "Task" || c.tool == "Agent" {
-			args["prompt"] = text // what it was told is left out; this is its head
+			args["prompt"] = text // the prompt is omitted; this is its title
 		}
 	}
 	return translate(c.tool, args), nil
@@ -335,8 +334,7 @@ func (c *specCall) script() ([]toolCall, error) {
 	return scriptCalls(strings.TrimSpace(code)), nil
 }
 
-// patch is a patch, put together again of what is shown of it: marks of files,
-// and differences.
+// patch rebuilds a patch from its parts in the export: file marks and differences.
 func (c *specCall) patch() ([]toolCall, error) {
 	text, inDiff := "", false
 	for i, line := range c.lines {
@@ -365,7 +363,7 @@ func patchOf(text string) ([]toolCall, error) {
 	return translate("apply_patch", map[string]any{"input": patchBegin + "\n" + text + patchEnd}), nil
 }
 
-// specMark is a line that says what is done with which file.
+// specMark is a line that names a file and its operation.
 func specMark(line string) (mark, name string) {
 	for start, mark := range map[string]string{"**Add: `": patchAdd, "**Update: `": patchUpdate, "**Delete: `": patchDelete} {
 		if name, ok := strings.CutPrefix(line, start); ok {
@@ -384,8 +382,8 @@ func (p *specPaths) read(c *specCall) ([]toolCall, error) {
 	return []toolCall{encoded("Read", map[string]any{"file_path": name})}, nil
 }
 
-// change is a change of a file. Its name is in the result alone, and what
-// replaces what nowhere.
+// change is a change of a file. Its name is only in the result, and the replaced text
+// is missing.
 func (p *specPaths) change(c *specCall) ([]toolCall, error) {
 	c.last()
 	name := changedFile(strings.Join(c.output, "\n"))

@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// sweStep is an action of a run of SWE-agent and what it returned. That it
-// failed is not said.
+// sweStep is an action of a run of SWE-agent and its output. Whether it failed is not
+// recorded.
 type sweStep struct {
 	Action string          `json:"action"`
 	Output string          `json:"observation"`
 	State  json.RawMessage `json:"state"` // an object, of old versions JSON in a string
 }
 
-// sweState is where a step runs, and the file that is open then.
+// sweState is the directory of a step and the file that is open.
 type sweState struct {
 	Dir  string `json:"working_dir"`
 	File string `json:"open_file"`
@@ -81,7 +81,7 @@ func (s *translator) sweStep(raw []byte) {
 		s.bad(err)
 	}
 	if before || s.cwd == "" {
-		s.cwd = cmp.Or(state.Dir, s.cwd) // a session begins where its first step ends
+		s.cwd = cmp.Or(state.Dir, s.cwd) // the first step's directory is only known at its end
 	}
 	if calls := sweCalls(step.Action, sweState{Dir: s.cwd, File: state.File}); calls != nil {
 		id := "step-" + strconv.Itoa(s.at)
@@ -106,9 +106,9 @@ func readSWEState(raw json.RawMessage) (state sweState, before bool, err error) 
 	return state, before, json.Unmarshal(raw, &state)
 }
 
-// sweCalls are the calls that an action comes to; none for what ends the run or
-// only moves through a file that is open. All of it goes through a shell: an
-// action that is more than a tool and its words is a command.
+// sweCalls returns the calls that are equivalent to an action; none for actions that
+// end the run or only scroll an open file. Actions run in a shell: one that is more
+// than a tool with its arguments is a command.
 func sweCalls(action string, state sweState) []toolCall {
 	words := strings.Fields(action)
 	if len(words) == 0 {
@@ -141,8 +141,8 @@ func sweCalls(action string, state sweState) []toolCall {
 	return command
 }
 
-// sweEdit is the text of an edit, which is between its first line and a mark at
-// the end.
+// sweEdit returns the text of an edit, which is between its first line and an end
+// mark.
 func sweEdit(action string) (string, bool) {
 	head, text, more := strings.Cut(action, "\n")
 	words := strings.Fields(head)
@@ -153,8 +153,8 @@ func sweEdit(action string) (string, bool) {
 	return text, !marked || strings.TrimSpace(after) == ""
 }
 
-// isSingleCommand reports whether a line of shell is one program and its words: nothing
-// in it starts another, or writes to a file.
+// isSingleCommand reports whether a line of shell is one program and its arguments:
+// nothing in it starts another, or writes to a file.
 func isSingleCommand(line string) bool {
 	quote := byte(0)
 	for i := 0; i < len(line); i++ {

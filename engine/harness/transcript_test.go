@@ -42,8 +42,8 @@ func formatOf(path string) string {
 	return ClaudeCode
 }
 
-// read reads a fixture with the reader that knows it, and whether it came to
-// its end.
+// read reads a fixture with the reader for its format, and reports whether it reached
+// the end.
 func read(t testing.TB, path string) (Transcript, error) {
 	t.Helper()
 	raw, err := os.ReadFile(path)
@@ -185,7 +185,7 @@ func TestReadTranscriptLongLine(t *testing.T) {
 	}
 }
 
-// A line without end is left out, and said so; what follows is read.
+// An endless line is left out and reported; later lines are read.
 func TestEachLineEndless(t *testing.T) {
 	var got []string
 	long := strings.Repeat("x", 200<<10)
@@ -205,7 +205,7 @@ func TestReadTranscriptFailingReader(t *testing.T) {
 	}
 }
 
-// A file is known by its beginning, by one reader and no other.
+// Exactly one reader recognises the beginning of a file.
 func TestRecognise(t *testing.T) {
 	for _, path := range fixtures(t) {
 		raw, err := os.ReadFile(path)

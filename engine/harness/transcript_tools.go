@@ -14,13 +14,13 @@ import (
 type toolCall struct {
 	tool string
 	args json.RawMessage // an object
-	dir  string          // where it runs; empty: where the agent stands
+	dir  string          // where it runs; empty: in the agent's directory
 }
 
 // alias is the tool of Claude Code that does what another agent's tool does.
 type alias struct {
 	tool  string
-	names map[string][]string // argument of that tool -> what other agents call it, the likeliest first
+	names map[string][]string // argument of that tool -> its names in other agents, the most likely first
 }
 
 var (
@@ -43,9 +43,9 @@ var (
 	aliasAsk    = alias{"AskUserQuestion", nil}
 )
 
-// aliases are the tools of other agents by name. A name that two agents use for
-// the same thing is one row; what is not here keeps its name, and policy sees a
-// tool that it does not know.
+// aliases are the tools of other agents by name. A name that two agents use for the
+// same tool is one row. A tool without a row keeps its name and is unknown to the
+// policy.
 var aliases = map[string]alias{
 	"shell": aliasBash, "shell_command": aliasBash, "exec_command": aliasBash, "local_shell": aliasBash, "container.exec": aliasBash,
 	"run_shell_command": aliasBash, "run_terminal_cmd": aliasBash, "execute_bash": aliasBash, "execute_command": aliasBash,
@@ -110,8 +110,7 @@ const maxTouched = 256
 
 var webAddress = engine.Regexp(`https?://[^\s"'<>()\x60]+`)
 
-// addresses are those that a text asks to fetch, without the marks of its
-// sentences.
+// addresses returns the URLs in a text, without its punctuation.
 func addresses(text string) []string {
 	found := webAddress().FindAllString(text, maxTouched+1)
 	for i := range found {
@@ -120,8 +119,8 @@ func addresses(text string) []string {
 	return found
 }
 
-// each is one call for each of the values. Without any, and with too many, the
-// call stays what it was.
+// each returns one call for each of the values. Without values, or with too many, the
+// call stays unchanged.
 func each(as, name string, values []string, tool string, args map[string]any) []toolCall {
 	if len(values) == 0 || len(values) > maxTouched {
 		return []toolCall{encoded(tool, args)}
@@ -149,8 +148,8 @@ func searches(args map[string]any) []toolCall {
 	return calls
 }
 
-// editorCall is the editor that several agents share: one tool, told by its
-// command what to do.
+// editorCall translates the editor that several agents share: one tool with several
+// commands.
 func editorCall(tool string, args map[string]any) toolCall {
 	aliases := map[string]alias{"view": aliasRead, "create": aliasWrite, "str_replace": aliasEdit, "insert": aliasEdit}
 	to, known := aliases[word(args, "command")]
@@ -197,7 +196,7 @@ func encoded(tool string, args map[string]any) toolCall {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if args == nil || e.Encode(args) != nil { // what was decoded can be encoded
+	if args == nil || e.Encode(args) != nil { // decoded values can be encoded
 		return toolCall{tool: tool, args: json.RawMessage("{}")}
 	}
 	return toolCall{tool: tool, args: bytes.TrimSpace(b.Bytes())}

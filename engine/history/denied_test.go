@@ -123,10 +123,10 @@ func TestDeniedHarms(t *testing.T) {
 	}{
 		"by its scores":               {nil, map[string]int64{}},
 		"a question nobody answers":   {[]engine.RuleResult{{ID: "r", Decision: engine.Ask}}, map[string]int64{}},
-		"a rule that is not in force": {[]engine.RuleResult{watched}, map[string]int64{}},
+		"a rule that is not enforced": {[]engine.RuleResult{watched}, map[string]int64{}},
 		"a rule that names one":       {[]engine.RuleResult{block(engine.HarmLoss)}, map[string]int64{engine.HarmLoss: 1}},
 		"a rule that names none":      {[]engine.RuleResult{block("")}, map[string]int64{engine.HarmPolicy: 1}},
-		"the first that is in force":  {[]engine.RuleResult{watched, block(engine.HarmCode), block(engine.HarmLoss)}, map[string]int64{engine.HarmCode: 1}},
+		"the first that is enforced":  {[]engine.RuleResult{watched, block(engine.HarmCode), block(engine.HarmLoss)}, map[string]int64{engine.HarmCode: 1}},
 	} {
 		got := newTale().blocked(deletes("./a"), test.rules...).next(python(engine.EffectFileDelete, "./a")).History.Denials
 		if d := cmp.Diff(test.want, got.Harms); d != "" || got.Effect != 1 {

@@ -52,7 +52,7 @@ func loses(e *engine.Effect) bool {
 	return e.Kind == engine.EffectFileDelete || e.Kind == engine.EffectSystemCall
 }
 
-// mayLose is loses, where nobody knows what was there.
+// mayLose is loses for unknown earlier contents.
 func mayLose(e *engine.Effect) bool { return e.Kind == engine.EffectFileWrite }
 
 // spares reports whether an effect is not a way around the denial of a loss:

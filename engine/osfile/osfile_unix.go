@@ -87,7 +87,8 @@ func Private(f *os.File, bits fs.FileMode) error {
 		return err
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
-		return fmt.Errorf("%s belongs to user %d, not to user %d: use another state home (--home), or `chown` it", f.Name(), st.Uid, os.Geteuid())
+		return fmt.Errorf("%s belongs to user %d, not to user %d: use another state directory (--home), or `chown` it",
+			f.Name(), st.Uid, os.Geteuid())
 	}
 	if mode := info.Mode().Perm(); mode&bits != 0 {
 		return fmt.Errorf("%s has mode %#o: other users could reach the audit log; run `chmod go-rwx %s`", f.Name(), mode, f.Name())

@@ -87,7 +87,7 @@ func Private(f *os.File, bits fs.FileMode) error {
 		return err
 	}
 	if owner, _, err := rights.Owner(); err != nil || !trusted.holds(owner) {
-		return fmt.Errorf("%s belongs to %s: use another state home (--home), or take ownership with `takeown /F \"%s\"`",
+		return fmt.Errorf("%s belongs to %s: use another state directory (--home), or take ownership with `takeown /F \"%s\"`",
 			f.Name(), name(owner), f.Name())
 	}
 	list, _, err := rights.DACL()
@@ -356,7 +356,7 @@ func MkdirPrivate(path string) error {
 func ownersOnly() (*windows.SECURITY_DESCRIPTOR, error) {
 	user, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {
-		return nil, fmt.Errorf("ask who runs this: %w", err)
+		return nil, fmt.Errorf("look up the current user: %w", err)
 	}
 	const all = "(A;OICI;FA;;;%s)"
 	return windows.SecurityDescriptorFromString("D:P" + fmt.Sprintf(all+all+all, user.User.Sid, "SY", "BA"))

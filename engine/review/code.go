@@ -14,7 +14,7 @@ const maxCodeRules = 3
 
 // judgeCode reports what policy would decide if the code that a call writes
 // were run, and keeps the verdict where a person would be asked. So policy
-// decides what counts as harm, by the rules in force now, and a later call that
+// decides what counts as harm, by the rules that are active now, and a later call that
 // runs the file need not be analysed again.
 func (p *Policy) judgeCode(ctx context.Context, v *Result, r *engine.Record, h *history.State) error {
 	if r.Action == nil || r.Phase != engine.PhasePre {

@@ -11,7 +11,7 @@ import (
 // What another answer is due to: a rule that is strict enough, one that asks
 // where nobody could be asked, how it is enforced, the scores, or someone else.
 func TestCause(t *testing.T) {
-	spoke := func(decision, enforced engine.Verdict, rules ...engine.RuleResult) sideAnswer {
+	side := func(decision, enforced engine.Verdict, rules ...engine.RuleResult) sideAnswer {
 		return sideAnswer{verdict: enforced, decision: &engine.Decision{Decision: decision, Enforced: enforced, Rules: rules}}
 	}
 	deletes := engine.RuleResult{ID: "deletes", Decision: engine.Block}
@@ -23,14 +23,14 @@ func TestCause(t *testing.T) {
 		rule      string
 		unasked   bool
 	}{
-		{"a rule more", spoke("allow", "allow"), spoke("block", "block", late, deletes), "deletes", false},
-		{"a rule fewer", spoke("block", "block", deletes), spoke("allow", "allow"), "deletes", false},
-		{"a rule that is only watched", spoke("block", "block", deletes), spoke("allow", "allow", watched), "deletes", false},
-		{"nothing is enforced any more", spoke("block", "block", deletes), spoke("block", "allow", deletes), ByEnforcement, false},
-		{"nobody could be asked", spoke("allow", "allow"), spoke("block", "block", late), "late", true},
-		{"both ask, and the scores block", spoke("ask", "ask", late), spoke("block", "block", late), ByScores, false},
-		{"the scores", spoke("allow", "allow"), spoke("ask", "ask"), ByScores, false},
-		{"somebody refused", sideAnswer{verdict: engine.Block}, spoke("allow", "allow"), ByOthers, false},
+		{"a rule more", side("allow", "allow"), side("block", "block", late, deletes), "deletes", false},
+		{"a rule fewer", side("block", "block", deletes), side("allow", "allow"), "deletes", false},
+		{"a rule that is only watched", side("block", "block", deletes), side("allow", "allow", watched), "deletes", false},
+		{"nothing is enforced any more", side("block", "block", deletes), side("block", "allow", deletes), ByEnforcement, false},
+		{"nobody could be asked", side("allow", "allow"), side("block", "block", late), "late", true},
+		{"both ask, and the scores block", side("ask", "ask", late), side("block", "block", late), ByScores, false},
+		{"the scores", side("allow", "allow"), side("ask", "ask"), ByScores, false},
+		{"somebody refused", sideAnswer{verdict: engine.Block}, side("allow", "allow"), ByOthers, false},
 	} {
 		if rule, unasked := cause(c.base, c.now); rule != c.rule || unasked != c.unasked {
 			t.Errorf("%s: due to %s (%v), want %s (%v)", c.name, rule, unasked, c.rule, c.unasked)

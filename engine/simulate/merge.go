@@ -231,13 +231,13 @@ func (e StepError) compare(o StepError) int {
 
 // settle computes what follows from the sums.
 func (m *Impact) settle() {
-	spoke := map[string]bool{}
+	fired := map[string]bool{}
 	for _, r := range m.Rules {
-		spoke[r.ID] = r.Candidate > 0
+		fired[r.ID] = r.Candidate > 0
 	}
 	m.NeverFired = []string{}
 	for _, id := range slices.Concat(m.Candidate.Rules, m.Candidate.Patterns) {
-		if !spoke[id] {
+		if !fired[id] {
 			m.NeverFired = append(m.NeverFired, id)
 		}
 	}

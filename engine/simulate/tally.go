@@ -128,7 +128,7 @@ func (t *sessionTally) add(s Step, base, now sideAnswer) {
 	}
 	t.cell(tally, s)
 	t.unclear(s)
-	t.spoken(s, base, now)
+	t.firedRules(s, base, now)
 	t.intervention(s, base, now)
 	t.errors(tally, s, base, now)
 	if s.State.changes() {
@@ -172,9 +172,9 @@ func (t *sessionTally) cell(tally *Tally, s Step) {
 	}
 }
 
-// spoken counts the rules of both sides. If nothing is known about the
+// firedRules counts the rules of both sides. If nothing is known about the
 // baseline's, nothing is gained.
-func (t *sessionTally) spoken(s Step, base, now sideAnswer) {
+func (t *sessionTally) firedRules(s Step, base, now sideAnswer) {
 	had, has := t.ids(base), t.ids(now)
 	for id := range had {
 		r := t.rule(id)
@@ -242,18 +242,18 @@ func cause(base, now sideAnswer) (rule string, unasked bool) {
 	case other.decision != nil && strict.decision.Decision == other.decision.Decision:
 		return ByEnforcement, false
 	}
-	if own, both := speakers(strict, other, strict.verdict); own+both != "" {
+	if own, both := leadingRules(strict, other, strict.verdict); own+both != "" {
 		return cmp.Or(own, both), false
 	}
-	if own, _ := speakers(strict, other, engine.Modify); own != "" && strict.verdict == engine.Block {
+	if own, _ := leadingRules(strict, other, engine.Modify); own != "" && strict.verdict == engine.Block {
 		return own, true
 	}
 	return ByScores, false
 }
 
-// speakers are the first rules that say at least so much on one side: one that the
+// leadingRules are the first rules whose verdict on one side is at least this strict: one that the
 // other side does not have, and one that both have; empty: there is none.
-func speakers(on, other sideAnswer, least engine.Verdict) (own, both string) {
+func leadingRules(on, other sideAnswer, least engine.Verdict) (own, both string) {
 	for _, r := range on.decision.Rules {
 		switch {
 		case r.Enforcement != "" || r.Decision.Strictness() < least.Strictness():

@@ -145,7 +145,7 @@ func (c *Collector) answered(r *engine.Record) {
 		c.fail(ErrorRewrite, "")
 	}
 	c.findings(r)
-	c.spoken(r)
+	c.firedRules(r)
 }
 
 func (c *Collector) decision(r *engine.Record) {
@@ -202,8 +202,8 @@ func (c *Collector) findings(r *engine.Record) {
 	}
 }
 
-// spoken counts the rules that fired, and those that failed.
-func (c *Collector) spoken(r *engine.Record) {
+// firedRules counts the rules that fired, and those that failed.
+func (c *Collector) firedRules(r *engine.Record) {
 	if r.Decision == nil {
 		return
 	}

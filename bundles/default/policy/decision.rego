@@ -6,12 +6,12 @@
 # scope: package
 package reviewer
 
+import data.reviewer.fired
 import data.reviewer.outcome
 import data.reviewer.prefilter
 import data.reviewer.reasons
 import data.reviewer.rewriting
 import data.reviewer.scores
-import data.reviewer.spoken
 
 # METADATA
 # title: What is done with the action, and why
@@ -68,7 +68,7 @@ decision := {
 # nothing to report unless a rule fires.
 _nothing_to_weigh if {
 	input.phase != "pre"
-	spoken.rules == []
+	fired.rules == []
 }
 
 default _grant := false

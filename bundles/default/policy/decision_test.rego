@@ -33,11 +33,11 @@ test_both_ways_have_the_same_fields if {
 test_no_scores_of_events[phase] if {
 	some phase in ["post", "prompt", "stop", "batch"]
 	quiet := reviewer.decision with input as given.call({"phase": phase}) with data.reviewer.catalog as given.catalog
-	spoken := reviewer.decision with input as given.call({"phase": phase, "findings": ["says_warn"]})
+	answer := reviewer.decision with input as given.call({"phase": phase, "findings": ["says_warn"]})
 		with data.reviewer.catalog as given.catalog
 	quiet == {"decision": "allow", "enforced": "allow", "reason": data.reviewer.messages.allowed}
-	spoken.decision == "warn"
-	spoken.risk.level != ""
+	answer.decision == "warn"
+	answer.risk.level != ""
 }
 
 # There is a decision for everything that may come: without one the call is

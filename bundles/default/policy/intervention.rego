@@ -7,9 +7,9 @@
 # scope: package
 package reviewer.intervention
 
+import data.reviewer.fired
 import data.reviewer.outcome
 import data.reviewer.scores
-import data.reviewer.spoken
 
 _settings := data.reviewer.interventions
 
@@ -33,7 +33,7 @@ chosen := {"kind": "emergency_stop", "reason": object.get(input.session, "stop_r
 stops if chosen.kind == "emergency_stop"
 
 _acts if {
-	spoken.rules != []
+	fired.rules != []
 	_settings.enabled
 	data.reviewer.enabled
 	data.reviewer.enforcement != "observe"
@@ -71,7 +71,7 @@ _stoppable if {
 
 # A rule that denies the call, and did so a short while ago.
 _again := [r.id |
-	some r in spoken.rules
+	some r in fired.rules
 	r.decision == "block"
 	r.mode == "enforce"
 	r.id in _settings.stops.repeated
@@ -83,10 +83,10 @@ _again := [r.id |
 }
 
 # The rule that denies the call, whatever else is said about it.
-_denying := spoken.rules[0] if {
+_denying := fired.rules[0] if {
 	input.phase == "pre"
-	spoken.rules[0].decision == "block"
-	spoken.rules[0].mode == "enforce"
+	fired.rules[0].decision == "block"
+	fired.rules[0].mode == "enforce"
 }
 
 # The denials in a row that name such a harm, this one included.
@@ -97,7 +97,7 @@ _harms := object.get(input.session, "denied_harms", [])
 # Ladders
 
 # The first rule that fires and has a ladder.
-_issue := [r | some r in spoken.rules; r.mode != "observe"; _laddered(r)][0] if _acts
+_issue := [r | some r in fired.rules; r.mode != "observe"; _laddered(r)][0] if _acts
 
 _laddered(r) if _settings.ladders[r.id]
 

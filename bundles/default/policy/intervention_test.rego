@@ -142,12 +142,12 @@ test_limits[name] if {
 
 test_exceeded[name] if {
 	some name, case in {
-		"within": {"limits": {"calls": 16, "requests": 20}, "said": []},
-		"calls": {"limits": {"calls": 14, "requests": 20}, "said": ["7 calls in 60 seconds"]},
-		"requests": {"limits": {"calls": 16, "requests": 8}, "said": ["4 network requests in 60 seconds"]},
+		"within": {"limits": {"calls": 16, "requests": 20}, "want": []},
+		"calls": {"limits": {"calls": 14, "requests": 20}, "want": ["7 calls in 60 seconds"]},
+		"requests": {"limits": {"calls": 16, "requests": 8}, "want": ["4 network requests in 60 seconds"]},
 	}
 	doc := object.union(_found("one", {"interventions": _throttled(1)}), {"action": {"types": ["network_request"]}})
-	case.said == intervention.exceeded with input as doc
+	case.want == intervention.exceeded with input as doc
 		with data.reviewer.interventions.limits as case.limits
 		with data.reviewer.interventions.enabled as true
 }
@@ -174,8 +174,8 @@ test_factor[name] if {
 
 test_texts[name] if {
 	some name, case in {
-		"medium": {"strength": "medium", "said": "They also said: leave billing/ alone, change nothing.\n"},
-		"light": {"strength": "light", "said": ""},
+		"medium": {"strength": "medium", "want": "They also said: leave billing/ alone, change nothing.\n"},
+		"light": {"strength": "light", "want": ""},
 	}
 	doc := object.union(_found("one", {}), {"goal": {"constraints": [
 		{"kind": "read_only", "touched": false, "later": []},
@@ -184,7 +184,7 @@ test_texts[name] if {
 	facts := intervention.facts with input as doc
 		with data.reviewer.catalog as _rows
 		with data.reviewer.interventions as object.union(_settings, {"reinforcement_strength": case.strength})
-	facts["{constraints}"] == case.said
+	facts["{constraints}"] == case.want
 }
 
 _paging := object.union(_settings, {

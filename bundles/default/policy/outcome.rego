@@ -6,10 +6,10 @@
 # scope: package
 package reviewer.outcome
 
+import data.reviewer.fired
 import data.reviewer.intervention
 import data.reviewer.rewriting
 import data.reviewer.scores
-import data.reviewer.spoken
 
 _verdicts := ["allow", "warn", "modify", "ask", "block"]
 
@@ -21,7 +21,7 @@ decision := "allow" if {
 	quiet
 } else := "allow" if {
 	allowed_by_person
-} else := _verdicts[max(array.concat([_own, _stop], [_demand(r) | some r in spoken.rules]))]
+} else := _verdicts[max(array.concat([_own, _stop], [_demand(r) | some r in fired.rules]))]
 
 # METADATA
 # title: The answer to give
@@ -39,14 +39,14 @@ answered := "allow" if {
 	allowed_by_person
 } else := _verdicts[max(array.concat(
 	[_soften(_own, data.reviewer.enforcement)],
-	[_enforced(r) | some r in spoken.rules],
+	[_enforced(r) | some r in fired.rules],
 ))]
 
 # METADATA
 # title: No rule fired and the scores do not object
 quiet if {
 	own == "allow"
-	spoken.rules == []
+	fired.rules == []
 }
 
 # METADATA
@@ -60,7 +60,7 @@ allowed_by_person if {
 }
 
 _adamant if {
-	some r in spoken.rules
+	some r in fired.rules
 	r.firm
 }
 

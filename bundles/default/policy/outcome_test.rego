@@ -122,7 +122,7 @@ test_decision_and_answer[name] if {
 	rules := [_rule(r[0], r[1]) | some r in case.rules]
 	got := {"decision": outcome.decision, "enforced": outcome.enforced} with input as given.call({})
 		with data.reviewer.outcome.own as case.own
-		with data.reviewer.spoken.rules as rules
+		with data.reviewer.fired.rules as rules
 		with data.reviewer.enforcement as case.mode
 	got == {"decision": case.decision, "enforced": case.enforced}
 }
@@ -139,7 +139,7 @@ test_nobody_to_ask[name] if {
 	case.decision == outcome.decision with input as given.call({"event": {"mode": "alone"}})
 		with data.reviewer.unattended_modes as ["unused", "alone"]
 		with data.reviewer.outcome.own as case.own
-		with data.reviewer.spoken.rules as case.rules
+		with data.reviewer.fired.rules as case.rules
 }
 
 # A rule may let what only has to be seen by somebody run where nobody is there:
@@ -161,7 +161,7 @@ test_unattended_allow[name] if {
 	got := outcome.decision with input as given.call({"event": {"mode": object.get(case, "mode", "alone")}, "action": object.union({"types": ["file_modification"]}, action)})
 		with data.reviewer.unattended_modes as ["alone"]
 		with data.reviewer.outcome.own as "allow"
-		with data.reviewer.spoken.rules as [rule]
+		with data.reviewer.fired.rules as [rule]
 	got == case.decision
 }
 
@@ -184,7 +184,7 @@ test_another_form[name] if {
 	got := {"decision": outcome.decision, "enforced": outcome.enforced} with input as given.call({"event": {"mode": case.mode}})
 		with data.reviewer.unattended_modes as ["alone"]
 		with data.reviewer.outcome.own as case.own
-		with data.reviewer.spoken.rules as array.concat(plain, rules)
+		with data.reviewer.fired.rules as array.concat(plain, rules)
 		with data.reviewer.rewriting.offers as offers
 	got == {"decision": case.decision, "enforced": case.decision}
 }
@@ -223,7 +223,7 @@ test_a_persons_word[name] if {
 	}
 	got := {"decision": outcome.decision, "enforced": outcome.enforced} with input as given.call({"session": case.session})
 		with data.reviewer.outcome.own as case.own
-		with data.reviewer.spoken.rules as case.rules
+		with data.reviewer.fired.rules as case.rules
 	got == {"decision": case.decision, "enforced": case.decision}
 }
 
@@ -245,11 +245,11 @@ test_rules_only_tighten[name] if {
 	alone := outcome.decision with input as doc
 		with data.reviewer.unattended_modes as ["alone"]
 		with data.reviewer.outcome.own as own
-		with data.reviewer.spoken.rules as []
+		with data.reviewer.fired.rules as []
 	both := outcome.decision with input as doc
 		with data.reviewer.unattended_modes as ["alone"]
 		with data.reviewer.outcome.own as own
-		with data.reviewer.spoken.rules as [_rule(rule, "enforce")]
+		with data.reviewer.fired.rules as [_rule(rule, "enforce")]
 	_at_least(both, alone)
 }
 

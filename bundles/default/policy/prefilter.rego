@@ -7,8 +7,8 @@
 # scope: package
 package reviewer.prefilter
 
+import data.reviewer.fired
 import data.reviewer.scores
-import data.reviewer.spoken
 
 # METADATA
 # title: The call passes
@@ -22,7 +22,7 @@ passes if {
 	not "stopped" in input.facts
 	_known_types
 	_known_places
-	spoken.rules == []
+	fired.rules == []
 }
 
 _known_types if {

@@ -18,7 +18,7 @@ test_rationality_score[name] if {
 			"history": {"presupposes": [{"what": "a", "met": true}, {"what": "b", "met": true}, {"what": "c", "met": false}]},
 			"score": 0.76, "level": "medium",
 		},
-		"nothing speaks for it": {
+		"nothing is in its favour": {
 			"history": {"follows": ["contradicts"], "presupposes": [{"what": "a", "met": false}]},
 			"score": 0.45, "level": "low",
 		},

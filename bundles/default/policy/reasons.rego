@@ -6,10 +6,10 @@
 # scope: package
 package reviewer.reasons
 
+import data.reviewer.fired
 import data.reviewer.intervention
 import data.reviewer.outcome
 import data.reviewer.scores
-import data.reviewer.spoken
 
 _texts := data.reviewer.messages
 
@@ -17,7 +17,7 @@ _texts := data.reviewer.messages
 # title: The primary reason
 primary := _texts.disabled if {
 	not data.reviewer.enabled
-	spoken.rules == []
+	fired.rules == []
 } else := _fill(_texts.allowed_by_person, {"{by}": object.get(input.session, "allowed_by", "a person")}) if {
 	outcome.allowed_by_person
 } else := all[0] if {
@@ -43,9 +43,9 @@ silent if {
 
 # The objections of the scores. If neither is bad enough by itself, their cell in the
 # matrix is the reason, also for a warning that was waived.
-_scores := said if {
-	said := array.concat(_risk, _rationality)
-	said != []
+_scores := objections if {
+	objections := array.concat(_risk, _rationality)
+	objections != []
 } else := [_matrix] if {
 	outcome.objected
 } else := []
@@ -79,7 +79,7 @@ _effects := [_fill(_texts.side_effects, {
 	scores.worst >= min([data.reviewer.side_effects.reason_from, data.reviewer.side_effects.critical])
 } else := []
 
-_rules := [_message(r) | some r in spoken.rules]
+_rules := [_message(r) | some r in fired.rules]
 
 _message(r) := _fill(r.message, _facts_of(r))
 
@@ -118,13 +118,13 @@ _instead := _safer if {
 	_safer != []
 } else := scores.mitigations
 
-_safer := [_remediation(r) | some r in spoken.rules; r.remediation != ""]
+_safer := [_remediation(r) | some r in fired.rules; r.remediation != ""]
 
 _remediation(r) := _fill(r.remediation, object.union(_facts, {"{rule}": r.id}))
 
 # METADATA
 # title: The rules that fired, as they are recorded
-results := [_recorded(r) | some r in spoken.rules]
+results := [_recorded(r) | some r in fired.rules]
 
 _recorded(r) := object.union_n([
 	{"id": r.id, "decision": r.decision, "severity": r.severity, "message": _message(r)},
@@ -223,7 +223,7 @@ _way := _remediation(_leading[0]) if {
 	_leading[0].remediation != ""
 } else := alternatives[0]
 
-_leading := [r | some r in spoken.rules; outcome.leads(r)]
+_leading := [r | some r in fired.rules; outcome.leads(r)]
 
 # METADATA
 # title: Interventions in the session
@@ -248,7 +248,7 @@ _facts := {
 	"{seconds}": sprintf("%d", [floor(object.get(input.session, "busy", 0) / 1000)]),
 	"{deletions}": sprintf("%d", [input.session.deleted]),
 	"{place}": _place,
-	"{written}": concat("; ", [sprintf("%s (%s)", [w.path, _objections(w)]) | some w in spoken.objectionable_code]),
+	"{written}": concat("; ", [sprintf("%s (%s)", [w.path, _objections(w)]) | some w in fired.objectionable_code]),
 }
 
 # The titles of the rules that objected to code when it was written.
@@ -266,11 +266,11 @@ _places := array.concat(
 	[c.what | some c in input.goal.constraints; c.kind == "leave"; c.touched],
 )
 
-_kept_out(e) if spoken.outside_place(e)
+_kept_out(e) if fired.outside_place(e)
 
-_kept_out(e) if spoken.denied_place(e)
+_kept_out(e) if fired.denied_place(e)
 
-_kept_out(e) if spoken.left_out(e)
+_kept_out(e) if fired.left_out(e)
 
 default _target := "an unknown target"
 

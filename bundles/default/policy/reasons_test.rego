@@ -206,7 +206,7 @@ test_text[name] if {
 		"warn": {"findings": ["says_warn"], "mode": "enforce", "text": "WARNED says_warn on ./a.txt|says_warn|instead of says_warn|{id}"},
 		"watched": {"findings": ["says_block"], "mode": "observe", "text": ""},
 		"only warned": {"findings": ["says_block"], "mode": "warn", "text": "WARNED says_block on ./a.txt|says_block|instead of says_block|{id}"},
-		"a watched rule does not speak first": {
+		"a rule that only observes does not come first": {
 			"findings": ["watched", "says_warn"], "mode": "enforce",
 			"text": "WARNED says_warn on ./a.txt|says_warn|instead of says_warn|{id}",
 		},
@@ -310,10 +310,10 @@ test_fields[field] if {
 	template := concat("", ["<{", field, "}>"])
 	row := {"id": "says", "decision": "warn", "tags": [], "overridable": [], "always": false, "message": template, "remediation": template}
 	got := {"all": reasons.all, "recorded": reasons.results[0].message, "safer": reasons.alternatives[0]} with input as doc with data.reviewer.catalog as {"says": row}
-	said := concat("", ["<", want, ">"])
-	got.recorded == said
-	got.safer == said
-	said in got.all
+	text := concat("", ["<", want, ">"])
+	got.recorded == text
+	got.safer == text
+	text in got.all
 }
 
 # The place that the workspace's rules are about, and no other that the call touches.
@@ -357,9 +357,9 @@ test_text_of_another_form[name] if {
 
 # What is left for a person, by the rule that leads.
 test_what_a_person_may_do[rule] if {
-	some rule, said in {"says_block": "a person may", "says_always": "nobody may"}
+	some rule, text in {"says_block": "a person may", "says_always": "nobody may"}
 	texts := object.union(_messages, {"denial": "{person}"})
-	said == reasons.text with input as given.call({"findings": [rule]}) with data.reviewer.catalog as given.catalog with data.reviewer.messages as texts
+	text == reasons.text with input as given.call({"findings": [rule]}) with data.reviewer.catalog as given.catalog with data.reviewer.messages as texts
 }
 
 test_reason_of_an_allowance[by] if {

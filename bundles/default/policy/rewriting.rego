@@ -11,12 +11,12 @@
 # scope: package
 package reviewer.rewriting
 
-import data.reviewer.spoken
+import data.reviewer.fired
 
 # METADATA
 # title: The operations of all rules that fired with modify and are enforced, in order
 operations := [op |
-	some r in spoken.rules
+	some r in fired.rules
 	r.decision == "modify"
 	r.mode == "enforce"
 	some op in form(r.id)

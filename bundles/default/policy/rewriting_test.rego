@@ -96,7 +96,7 @@ test_watched_rules_change_nothing if {
 	offers := {"a": [{"op": "drop_flag", "command": 0, "flag": "-a"}], "b": [{"op": "drop_flag", "command": 0, "flag": "-b"}]}
 	got := rewriting.operations with input as given.call({})
 		with data.reviewer.rewriting.offers as offers
-		with data.reviewer.spoken.rules as [{"id": "a", "decision": "modify", "mode": "observe"}, {"id": "b", "decision": "modify", "mode": "enforce"}]
+		with data.reviewer.fired.rules as [{"id": "a", "decision": "modify", "mode": "observe"}, {"id": "b", "decision": "modify", "mode": "enforce"}]
 	got == offers.b
 }
 

@@ -7,8 +7,8 @@
 # scope: package
 package reviewer.scores
 
+import data.reviewer.fired
 import data.reviewer.run
-import data.reviewer.spoken
 
 _cfg := data.reviewer.risk
 
@@ -300,7 +300,7 @@ step(e) := "R0" if {
 } else := _cfg.class.generated if {
 	e.kind == "system_call"
 	e.object
-	spoken.rehearsal(e)
+	fired.rehearsal(e)
 } else := _cfg.ledger.created if {
 	made_by_call(e)
 } else := _cfg.service if {

@@ -2,10 +2,10 @@
 # title: Review rules
 # description: >-
 #   Which rules fired. A rule is a row of the catalogue (rules/**/*.yaml). It fires if
-#   Rego adds it to `speaks` (rules/**/*.rego), or if its condition is among the
+#   Rego adds it to `fires` (rules/**/*.rego), or if its condition is among the
 #   findings. Other layers add findings and exceptions of their own.
 # scope: package
-package reviewer.spoken
+package reviewer.fired
 
 import data.reviewer.access
 import data.reviewer.run
@@ -76,7 +76,7 @@ _row(layer, id) := data.policies[layer].catalog[id] if {
 } else := {}
 
 _ids contains id if {
-	some id in speaks
+	some id in fires
 	_enabled(id)
 }
 

@@ -1,24 +1,24 @@
 package reviewer.spoken_test
 
+import data.reviewer.fired
 import data.reviewer.given_test as given
-import data.reviewer.spoken
 
 _ids(rules) := [r.id | some r in rules]
 
 # Strictest first, then the severest, then by name.
 test_order if {
-	got := spoken.rules with input as given.call({})
+	got := fired.rules with input as given.call({})
 		with data.reviewer.catalog as given.catalog
-		with data.reviewer.spoken.speaks as {"says_warn", "says_modify", "says_ask", "says_block", "says_more", "says_always"}
+		with data.reviewer.fired.fires as {"says_warn", "says_modify", "says_ask", "says_block", "says_more", "says_always"}
 	_ids(got) == ["says_more", "says_block", "says_always", "says_ask", "says_modify", "says_warn"]
 }
 
 _row(id, decision, severity) := {"id": id, "decision": decision, "severity": severity, "tags": [], "overridable": [], "always": false}
 
 _order(rows) := _ids(got) if {
-	got := spoken.rules with input as given.call({})
+	got := fired.rules with input as given.call({})
 		with data.reviewer.catalog as {row.id: row | some row in rows}
-		with data.reviewer.spoken.speaks as {row.id | some row in rows}
+		with data.reviewer.fired.fires as {row.id | some row in rows}
 }
 
 # No severity makes up for a stricter verdict, and no name for a severity. What
@@ -44,7 +44,7 @@ test_what_was_denied_already_comes_last if {
 }
 
 test_what_a_rule_says if {
-	got := spoken.rules with input as given.call({}) with data.reviewer.catalog as given.catalog with data.reviewer.spoken.speaks as {"says_warn"}
+	got := fired.rules with input as given.call({}) with data.reviewer.catalog as given.catalog with data.reviewer.fired.fires as {"says_warn"}
 	got == [{
 		"id": "says_warn", "decision": "warn", "severity": "low", "message": "says_warn on {target}", "mode": "enforce",
 		"remediation": "instead of says_warn", "firm": false, "harm": "policy", "unattended": "",
@@ -53,7 +53,7 @@ test_what_a_rule_says if {
 
 # A condition that is true makes its row fire, if that has a decision.
 test_findings_speak if {
-	got := spoken.rules with input as given.call({"findings": ["says_ask", "says_nothing", "no_rule_at_all"]})
+	got := fired.rules with input as given.call({"findings": ["says_ask", "says_nothing", "no_rule_at_all"]})
 		with data.reviewer.catalog as given.catalog
 	_ids(got) == ["says_ask"]
 }
@@ -64,34 +64,34 @@ test_sets[name] if {
 		"essential": ["says_always", "says_ask"],
 		"none": ["says_always"],
 	}
-	got := spoken.rules with input as given.call({"findings": ["says_ask"]})
+	got := fired.rules with input as given.call({"findings": ["says_ask"]})
 		with data.reviewer.catalog as given.catalog
-		with data.reviewer.spoken.speaks as {"says_block", "says_always"}
+		with data.reviewer.fired.fires as {"says_block", "says_always"}
 		with data.reviewer.rules.builtin as name
 	want == _ids(got)
 }
 
 test_disabled if {
-	got := spoken.rules with input as given.call({"findings": ["says_ask", "says_block"]})
+	got := fired.rules with input as given.call({"findings": ["says_ask", "says_block"]})
 		with data.reviewer.catalog as given.catalog
-		with data.reviewer.spoken.speaks as {"says_warn", "says_always"}
+		with data.reviewer.fired.fires as {"says_warn", "says_always"}
 		with data.reviewer.rules.disabled as ["says_ask", "says_warn", "says_always", "unknown"]
 	_ids(got) == ["says_block", "says_always"]
 }
 
 # Switched off, what always holds still does.
 test_switched_off if {
-	got := spoken.rules with input as given.call({"findings": ["says_ask", "ours"]})
+	got := fired.rules with input as given.call({"findings": ["says_ask", "ours"]})
 		with data.reviewer.catalog as given.catalog
 		with data.reviewer.enabled as false
-		with data.reviewer.spoken.speaks as {"says_block", "says_always"}
+		with data.reviewer.fired.fires as {"says_block", "says_always"}
 		with data.policies as {"user": {"catalog": {"ours": {"id": "ours", "decision": "block", "message": "m"}}}}
 	_ids(got) == ["says_always"]
 }
 
 # In another layer too; its access lists are as quiet as its rules.
 test_switched_off_in_layers if {
-	got := spoken.rules with input as given.call({"findings": ["theirs", "held"]})
+	got := fired.rules with input as given.call({"findings": ["theirs", "held"]})
 		with data.reviewer.catalog as {}
 		with data.reviewer.enabled as false
 		with data.policies as {"organisation": {
@@ -103,7 +103,7 @@ test_switched_off_in_layers if {
 
 # A row without a decision is a name for a condition, and says nothing itself.
 test_a_condition_of_a_layer_says_nothing if {
-	got := spoken.rules with input as given.call({"findings": ["condition"]})
+	got := fired.rules with input as given.call({"findings": ["condition"]})
 		with data.reviewer.catalog as {}
 		with data.policies as {"user": {"catalog": {"condition": {"id": "condition"}}}}
 	got == []
@@ -116,11 +116,11 @@ test_mode_by_settings[name] if {
 		"another": {"bundle": "enforce", "settings": {"says_ask": "observe"}, "mode": "enforce"},
 		"not stricter than the bundle": {"bundle": "warn", "settings": {"says_block": "enforce"}, "mode": "warn"},
 	}
-	got := spoken.rules with input as given.call({})
+	got := fired.rules with input as given.call({})
 		with data.reviewer.catalog as given.catalog
 		with data.reviewer.enforcement as case.bundle
 		with data.reviewer.rules.enforcement as case.settings
-		with data.reviewer.spoken.speaks as {"says_block"}
+		with data.reviewer.fired.fires as {"says_block"}
 	[case.mode] == [r.mode | some r in got]
 }
 
@@ -132,7 +132,7 @@ test_firm[name] if {
 		"user": {"layer": "user", "overridable": [], "firm": false, "harm": "policy", "unattended": ""},
 	}
 	row := {"id": "ours", "decision": "block", "message": "m", "overridable": case.overridable}
-	got := spoken.rules with input as given.call({"findings": ["ours"]})
+	got := fired.rules with input as given.call({"findings": ["ours"]})
 		with data.reviewer.catalog as {}
 		with data.policies as {case.layer: {"catalog": {"ours": row}}}
 	[case.firm] == [r.firm | some r in got]
@@ -152,7 +152,7 @@ test_modes[name] if {
 		"no word of the rule's": {"bundle": "warn", "rule": null, "mode": "warn"},
 	}
 	row := object.union(given.catalog.says_block, {"enforcement": mode | mode := case.rule; mode != null})
-	got := spoken.rules with input as given.call({"findings": ["says_block"]})
+	got := fired.rules with input as given.call({"findings": ["says_block"]})
 		with data.reviewer.catalog as {"says_block": row}
 		with data.reviewer.enforcement as case.bundle
 	case.mode == got[0].mode
@@ -161,9 +161,9 @@ test_modes[name] if {
 test_always_is_not_softened[mode] if {
 	some mode in ["observe", "warn", "enforce"]
 	row := object.union(given.catalog.says_always, {"enforcement": "observe"})
-	got := spoken.rules with input as given.call({})
+	got := fired.rules with input as given.call({})
 		with data.reviewer.catalog as {"says_always": row}
-		with data.reviewer.spoken.speaks as {"says_always"}
+		with data.reviewer.fired.fires as {"says_always"}
 		with data.reviewer.rules as {"builtin": "none", "disabled": ["says_always"]}
 		with data.reviewer.enforcement as mode
 	["enforce"] == [r.mode | some r in got]
@@ -183,22 +183,22 @@ test_exceptions[name] if {
 		"none": {"policies": {"user": {"exceptions": []}}, "left": ["says_more", "says_block", "says_ask"]},
 		"unreadable": {"policies": {"user": {"exceptions": ["says_block", {"id": "says_block"}]}}, "left": ["says_more", "says_block", "says_ask"]},
 	}
-	got := spoken.rules with input as given.call({"findings": ["says_ask"]})
+	got := fired.rules with input as given.call({"findings": ["says_ask"]})
 		with data.reviewer.catalog as given.catalog
-		with data.reviewer.spoken.speaks as {"says_block", "says_more"}
+		with data.reviewer.fired.fires as {"says_block", "says_more"}
 		with data.policies as case.policies
 	case.left == _ids(got)
 }
 
 test_always_has_no_exceptions if {
 	row := object.union(given.catalog.says_always, {"overridable": ["user"]})
-	got := spoken.rules with input as given.call({"findings": ["says_always"]})
+	got := fired.rules with input as given.call({"findings": ["says_always"]})
 		with data.reviewer.catalog as {"says_always": row}
 		with data.policies as {"user": {"exceptions": [{"rule": "says_always"}]}}
 	_ids(got) == ["says_always"]
 }
 
-# Other layers: rows with a condition, rows that Rego speaks for, findings that
+# Other layers: rows with a condition, rows that only Rego fires, findings that
 # bring all with them.
 test_layers[name] if {
 	some name, case in {
@@ -223,7 +223,7 @@ test_layers[name] if {
 			"rule": {"id": "ours", "decision": "warn", "message": "n", "severity": "medium", "mode": "enforce", "remediation": "", "firm": false, "harm": "policy", "unattended": ""},
 		},
 	}
-	got := spoken.rules with input as given.call({"findings": case.findings}) with data.policies as case.policies with data.reviewer.catalog as {}
+	got := fired.rules with input as given.call({"findings": case.findings}) with data.policies as case.policies with data.reviewer.catalog as {}
 	[case.rule] == got
 }
 
@@ -235,12 +235,12 @@ test_layers_fail_closed[name] if {
 		"unknown severity": {"id": "ours", "decision": "block", "severity": "enormous"},
 		"unknown mode": {"id": "ours", "decision": "block", "enforcement": "sometimes"},
 	}
-	got := spoken.rules with input as given.call({}) with data.policies as {"user": {"findings": [finding]}} with data.reviewer.catalog as {}
+	got := fired.rules with input as given.call({}) with data.policies as {"user": {"findings": [finding]}} with data.reviewer.catalog as {}
 	[["ours", "block", "enforce"]] == [[r.id, r.decision, r.mode] | some r in got]
 }
 
 test_a_finding_without_a_name if {
-	got := spoken.rules with input as given.call({}) with data.policies as {"user": {"findings": [{"decision": "ask"}]}} with data.reviewer.catalog as {}
+	got := fired.rules with input as given.call({}) with data.policies as {"user": {"findings": [{"decision": "ask"}]}} with data.reviewer.catalog as {}
 	[["user.unnamed", "ask"]] == [[r.id, r.decision] | some r in got]
 }
 
@@ -252,7 +252,7 @@ test_layers_rules_have_exceptions[name] if {
 		"always": {"overridable": ["user"], "always": true, "left": ["by_condition", "by_rego"]},
 	}
 	row := {"decision": "ask", "message": "m", "overridable": case.overridable, "always": object.get(case, "always", false)}
-	got := spoken.rules with input as given.call({"findings": ["by_condition"]})
+	got := fired.rules with input as given.call({"findings": ["by_condition"]})
 		with data.reviewer.catalog as {}
 		with data.policies as {
 			"organisation": {
@@ -273,7 +273,7 @@ test_disabled_in[name] if {
 		"elsewhere": {"place": "/srv/other", "left": ["says_more", "says_block", "says_ask"]},
 		"no exceptions": {"place": "/srv/shop", "ids": ["says_more"], "left": ["says_more", "says_block", "says_ask"]},
 	}
-	got := spoken.rules with input as given.call({"findings": ["says_ask", "says_block", "says_more"]})
+	got := fired.rules with input as given.call({"findings": ["says_ask", "says_block", "says_more"]})
 		with data.reviewer.catalog as given.catalog
 		with data.reviewer.rules.disabled_in as {case.place: object.get(case, "ids", ["says_block"])}
 	_ids(got) == case.left

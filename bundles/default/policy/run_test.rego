@@ -3,10 +3,10 @@
 # scope: package
 package reviewer.run_test
 
+import data.reviewer.fired
 import data.reviewer.given_test as given
 import data.reviewer.run
 import data.reviewer.scores
-import data.reviewer.spoken
 
 _found(ids) := given.call({"findings": [id | some id in ids], "finding": {id: {"level": "medium"} | some id in ids}})
 
@@ -126,6 +126,6 @@ test_told_is_not_said_again if {
 		"id": "one", "decision": "warn", "severity": "medium", "tags": [], "overridable": [], "always": false,
 		"message": "one", "remediation": "", "title": "one",
 	}}
-	[r.id | some r in spoken.rules] == ["one"] with input as _both with data.reviewer.catalog as rows
-	[r.id | some r in spoken.rules] == [] with input as doc with data.reviewer.catalog as rows
+	[r.id | some r in fired.rules] == ["one"] with input as _both with data.reviewer.catalog as rows
+	[r.id | some r in fired.rules] == [] with input as doc with data.reviewer.catalog as rows
 }

@@ -6,7 +6,7 @@ import data.reviewer.given_test as given
 # some that differ from those in one fact only.
 _facts := {
 	"delete_broad": {
-		"speaks": object.union(
+		"fires": object.union(
 			{location: _deletes({"location": location, "verb": "delete"}) | some location in ["root", "home_root", "ancestor"]},
 			{
 				"the workspace": _recursive({"location": "self", "verb": "delete"}),
@@ -31,7 +31,7 @@ _facts := {
 		},
 	},
 	"git_data_delete": {
-		"speaks": {
+		"fires": {
 			"by name": _deletes({"class": "git_data"}),
 			"with the folder": _recursive({"repository": true}),
 			"renamed": _writes({"class": "git_data", "verb": "rename"}),
@@ -47,7 +47,7 @@ _facts := {
 		},
 	},
 	"persistence": {
-		"speaks": {
+		"fires": {
 			"a service": _system({"verb": "enable", "persistence": true}),
 			"a start-up file": _writes({"class": "startup"}),
 			"a hook": _writes({"class": "git_hook"}),
@@ -59,7 +59,7 @@ _facts := {
 		},
 	},
 	"permission_broad": {
-		"speaks": object.union(
+		"fires": object.union(
 			{mode: _writes({"verb": "chmod", "mode": mode}) | some mode in ["777", "0666", "2755", "u+s", "a+w", "go-r,o=rw", "cap_net_raw+ep", "everyone:f"]},
 			{"all below": _writes({"verb": "chmod", "recursive": true, "mode": "everyone:r"})},
 		),
@@ -72,7 +72,7 @@ _facts := {
 		),
 	},
 	"secret_egress": {
-		"speaks": {
+		"fires": {
 			"a file": _sends([_secrets({}), _out({})]),
 			"settings": _sends([_secrets({"class": "env_file"}), _out({})]),
 			"moved": _sends([given.effect("file_delete", {"class": "credential", "verb": "move"}), _out({})]),
@@ -93,7 +93,7 @@ _facts := {
 		},
 	},
 	"pipe_to_external": {
-		"speaks": {
+		"fires": {
 			"away": _pipes([_out({})]),
 			"nobody knows where": _pipes([]),
 			"here and there": _pipes([_out({"loopback": true}), _out({})]),
@@ -106,7 +106,7 @@ _facts := {
 		},
 	},
 	"publish": {
-		"speaks": {
+		"fires": {
 			"a package": _sends([_out({"object": "package"})]),
 			"withdrawn": _sends([_out({"object": "package", "verb": "delete"})]),
 		},
@@ -118,7 +118,7 @@ _facts := {
 		},
 	},
 	"disk_write": {
-		"speaks": {
+		"fires": {
 			"formatted": _system({"verb": "format"}),
 			"wiped": _system({"verb": "wipe"}),
 			"what it is brought back from": _system({"verb": "delete", "target": "shadow copies"}),
@@ -133,14 +133,14 @@ _facts := {
 		},
 	},
 	"power_state": {
-		"speaks": {verb: _system({"verb": verb}) | some verb in ["power", "reboot", "isolate"]},
+		"fires": {verb: _system({"verb": verb}) | some verb in ["power", "reboot", "isolate"]},
 		"silent": {
 			"asleep": _system({"verb": "suspend"}),
 			"has happened": object.union(_system({"verb": "reboot"}), {"phase": "post"}),
 		},
 	},
 	"kill_all": {
-		"speaks": {target: _kills({"target": target}) | some target in ["*", "-1", "1", ".", ".*", "STATUS eq RUNNING"]},
+		"fires": {target: _kills({"target": target}) | some target in ["*", "-1", "1", ".", ".*", "STATUS eq RUNNING"]},
 		"silent": {
 			"one": _kills({"target": "4711"}),
 			"by a name": _kills({"target": "node"}),
@@ -150,7 +150,7 @@ _facts := {
 		},
 	},
 	"inbound_listener": {
-		"speaks": {
+		"fires": {
 			"all addresses": _sends([given.request({"verb": "listen", "target": "0.0.0.0"})]),
 			"a folder": _system({"verb": "share"}),
 		},

@@ -4,8 +4,8 @@
 # scope: package
 package reviewer.rules_test
 
+import data.reviewer.fired
 import data.reviewer.given_test as given
-import data.reviewer.spoken
 
 _deletes(patch) := given.action("file_deletion", [given.effect("file_delete", patch)])
 
@@ -13,7 +13,7 @@ _recursive(patch) := _deletes(object.union({"recursive": true, "short": "./dir"}
 
 _cases := {
 	"prevent_recursive_deletion": {
-		"speaks": {
+		"fires": {
 			"not known": _recursive({}),
 			"lost": _recursive({"reversibility": "R4"}),
 			"outside, though kept": _recursive({"reversibility": "R2", "location": "outside"}),
@@ -40,7 +40,7 @@ _cases := {
 		},
 	},
 	"delete_outside_scope": {
-		"speaks": {location: _deletes({"location": location}) |
+		"fires": {location: _deletes({"location": location}) |
 			some location in ["outside", "home", "temp_root", "home_root", "root", "ancestor", "system", "device"]
 		},
 		"silent": object.union(
@@ -53,7 +53,7 @@ _cases := {
 		),
 	},
 	"delete_unknown_target": {
-		"speaks": {
+		"fires": {
 			"deleted": _deletes({"location": "unknown", "certainty": "unknown"}),
 			"deleted, beginning known": _deletes({"location": "unknown", "certainty": "prefix"}),
 			"emptied": given.action("file_modification", [given.effect("file_write", {"verb": "truncate", "location": "unknown", "certainty": "unknown"})]),
@@ -66,7 +66,7 @@ _cases := {
 		},
 	},
 	"not_understood": {
-		"speaks": {reason: given.call({"action": {"opaque": [{"reason": reason}]}}) |
+		"fires": {reason: given.call({"action": {"opaque": [{"reason": reason}]}}) |
 			some reason in ["syntax", "command", "code", "budget", "encoding", "arguments"]
 		},
 		"silent": {
@@ -77,7 +77,7 @@ _cases := {
 		},
 	},
 	"warn_external_network": {
-		"speaks": {
+		"fires": {
 			"fetched": given.action("network_request", [given.request({})]),
 			"not known where": given.action("network_request", [{"kind": "network", "certainty": "unknown"}]),
 			"one of two": given.action("network_request", [given.request({"loopback": true}), given.request({})]),
@@ -89,7 +89,7 @@ _cases := {
 		},
 	},
 	"credential_access": {
-		"speaks": {
+		"fires": {
 			"read": _secret("file_read", "credential"),
 			"written": _secret("file_write", "credential"),
 		},
@@ -100,7 +100,7 @@ _cases := {
 		},
 	},
 	"env_file_read": {
-		"speaks": {"read": _secret("file_read", "env_file")},
+		"fires": {"read": _secret("file_read", "env_file")},
 		"silent": {
 			"written": _secret("file_write", "env_file"),
 			"credential": _secret("file_read", "credential"),
@@ -108,11 +108,11 @@ _cases := {
 		},
 	},
 	"session_stopped": {
-		"speaks": {phase: given.call({"phase": phase, "session": {"stopped": true}}) | some phase in ["pre", "post", "batch", "prompt", "stop"]},
+		"fires": {phase: given.call({"phase": phase, "session": {"stopped": true}}) | some phase in ["pre", "post", "batch", "prompt", "stop"]},
 		"silent": {"not stopped": given.call({})},
 	},
 	"limit_file_operations": {
-		"speaks": {"one too many": _operations(101, "pre")},
+		"fires": {"one too many": _operations(101, "pre")},
 		"silent": {
 			"as many as may be": _operations(100, "pre"),
 			"has happened": _operations(101, "post"),
@@ -120,7 +120,7 @@ _cases := {
 		},
 	},
 	"executed_differs": {
-		"speaks": {"other arguments": given.call({"phase": "post", "history": {"call": {"executed_differs": true}}})},
+		"fires": {"other arguments": given.call({"phase": "post", "history": {"call": {"executed_differs": true}}})},
 		"silent": {
 			"the same": given.call({"phase": "post", "history": {"call": {"executed_differs": false}}}),
 			"not known": given.call({"phase": "post"}),
@@ -140,44 +140,44 @@ _operations(n, phase) := given.call({
 
 test_speaks[name] if {
 	some id, kinds in object.union(_cases, _facts)
-	some what, doc in kinds.speaks
+	some what, doc in kinds.fires
 	name := concat(": ", [id, what])
-	spoken.speaks[id] with input as doc
+	fired.fires[id] with input as doc
 }
 
 test_silent[name] if {
 	some id, kinds in object.union(_cases, _facts)
 	some what, doc in kinds.silent
 	name := concat(": ", [id, what])
-	said := spoken.speaks with input as doc
-	not id in said
+	ids := fired.fires with input as doc
+	not id in ids
 }
 
 test_every_rule_has_cases if {
-	said := {id | some _, kinds in _cases; some _, doc in kinds.speaks; some id in spoken.speaks with input as doc}
-	said - object.keys(object.union(_cases, _facts)) == set()
+	ids := {id | some _, kinds in _cases; some _, doc in kinds.fires; some id in fired.fires with input as doc}
+	ids - object.keys(object.union(_cases, _facts)) == set()
 }
 
 test_known_hosts[name] if {
 	some name, case in {
-		"itself": {"target": "https://api.example.com/v1?x=1", "hosts": ["api.example.com"], "said": []},
-		"with a port": {"target": "api.example.com:8443", "hosts": ["api.example.com"], "said": []},
-		"with a user": {"target": "https://me:REDACTED_password_1@api.example.com/", "hosts": ["api.example.com"], "said": []},
-		"below a known one": {"target": "ssh://git@deep.api.example.com/x", "hosts": ["deep.api.example.com"], "said": []},
-		"capitals": {"target": "HTTPS://API.EXAMPLE.COM/", "hosts": ["api.example.com"], "said": []},
-		"another": {"target": "https://example.com/", "hosts": ["example.com"], "said": ["warn_external_network"]},
-		"a name that ends so": {"target": "https://evilapi.example.com/", "hosts": ["evilapi.example.com"], "said": ["warn_external_network"]},
-		"a path that ends so": {"target": "https://evil.example/.api.example.com", "hosts": ["evil.example"], "said": ["warn_external_network"]},
-		"in the path, and known next to it": {"target": "https://evil.example/@api.example.com", "hosts": ["api.example.com", "evil.example"], "said": ["warn_external_network"]},
-		"in the query": {"target": "https://evil.example?@api.example.com", "hosts": ["api.example.com", "evil.example"], "said": ["warn_external_network"]},
-		"in the fragment": {"target": "https://evil.example#@api.example.com", "hosts": ["api.example.com", "evil.example"], "said": ["warn_external_network"]},
-		"as the user": {"target": "https://api.example.com@evil.example/", "hosts": ["api.example.com", "evil.example"], "said": ["warn_external_network"]},
-		"the classifier sees another": {"target": "https://api.example.com/", "hosts": ["evil.example"], "said": ["warn_external_network"]},
-		"goes on": {"target": "https://api.example.com", "certainty": "prefix", "hosts": ["api.example.com"], "said": ["warn_external_network"]},
-		"nothing": {"target": "", "hosts": [], "said": ["warn_external_network"]},
+		"itself": {"target": "https://api.example.com/v1?x=1", "hosts": ["api.example.com"], "ids": []},
+		"with a port": {"target": "api.example.com:8443", "hosts": ["api.example.com"], "ids": []},
+		"with a user": {"target": "https://me:REDACTED_password_1@api.example.com/", "hosts": ["api.example.com"], "ids": []},
+		"below a known one": {"target": "ssh://git@deep.api.example.com/x", "hosts": ["deep.api.example.com"], "ids": []},
+		"capitals": {"target": "HTTPS://API.EXAMPLE.COM/", "hosts": ["api.example.com"], "ids": []},
+		"another": {"target": "https://example.com/", "hosts": ["example.com"], "ids": ["warn_external_network"]},
+		"a name that ends so": {"target": "https://evilapi.example.com/", "hosts": ["evilapi.example.com"], "ids": ["warn_external_network"]},
+		"a path that ends so": {"target": "https://evil.example/.api.example.com", "hosts": ["evil.example"], "ids": ["warn_external_network"]},
+		"in the path, and known next to it": {"target": "https://evil.example/@api.example.com", "hosts": ["api.example.com", "evil.example"], "ids": ["warn_external_network"]},
+		"in the query": {"target": "https://evil.example?@api.example.com", "hosts": ["api.example.com", "evil.example"], "ids": ["warn_external_network"]},
+		"in the fragment": {"target": "https://evil.example#@api.example.com", "hosts": ["api.example.com", "evil.example"], "ids": ["warn_external_network"]},
+		"as the user": {"target": "https://api.example.com@evil.example/", "hosts": ["api.example.com", "evil.example"], "ids": ["warn_external_network"]},
+		"the classifier sees another": {"target": "https://api.example.com/", "hosts": ["evil.example"], "ids": ["warn_external_network"]},
+		"goes on": {"target": "https://api.example.com", "certainty": "prefix", "hosts": ["api.example.com"], "ids": ["warn_external_network"]},
+		"nothing": {"target": "", "hosts": [], "ids": ["warn_external_network"]},
 	}
 	effect := given.request(object.filter(case, ["target", "certainty"]))
-	said := spoken.speaks with input as given.call({"action": {"hosts": case.hosts, "effects": [effect]}})
+	ids := fired.fires with input as given.call({"action": {"hosts": case.hosts, "effects": [effect]}})
 		with data.reviewer.hosts.known as ["api.example.com"]
-	case.said == [id | some id in said]
+	case.ids == [id | some id in ids]
 }

@@ -13,7 +13,7 @@ type Argument struct {
 	What string // what to give for it
 }
 
-// Needs takes one argument for each of these, and says about a missing one what to give.
+// Needs requires one argument for each of these, and its error explains what to give.
 func Needs(arguments ...Argument) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > len(arguments) {
@@ -23,7 +23,7 @@ func Needs(arguments ...Argument) cobra.PositionalArgs {
 	}
 }
 
-// AtLeast is Needs, where more arguments may follow.
+// AtLeast is Needs, but accepts further arguments.
 func AtLeast(arguments ...Argument) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < len(arguments) {
@@ -41,8 +41,8 @@ func SessionID() Argument {
 	return Argument{"ID", "a session's id or a prefix of it (`reviewer session list` lists them), or last"}
 }
 
-// OrLast is the session or record that a command line names, and the latest session
-// if it names none.
+// OrLast returns the session or record that a command line names, or the latest
+// session.
 func OrLast(args []string) string {
 	if len(args) == 0 {
 		return "last"

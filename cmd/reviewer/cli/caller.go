@@ -10,9 +10,9 @@ import (
 )
 
 // CalledBy reports whether a client itself started this process, and not a program
-// that imitates it: a person's input is accepted from nobody else. A
-// program of the same user that has a client's name and no agent above it cannot
-// be told apart from the client.
+// that imitates it: prompts are accepted only from a client. A program of the same
+// user that has a client's name and no agent above it cannot be distinguished from the
+// client.
 func (a *App) CalledBy(client harness.Harness) bool {
 	pid := a.Pid
 	if pid == 0 {
@@ -30,8 +30,8 @@ func (a *App) CalledBy(client harness.Harness) bool {
 }
 
 // calledBy looks at the processes above a hook, the nearest first: a shell at most
-// that runs the hook's command line, then the client, perhaps with its launcher,
-// and no agent above that has started the client with words of its own.
+// that runs the hook's command line, then the client, perhaps with its launcher, and
+// no agent above that started the client with its own prompt.
 func calledBy(above []process, client, agents []string) bool {
 	if len(above) > 0 && runsHook(above[0].command) {
 		above = above[1:]

@@ -20,7 +20,7 @@ type App struct {
 	// Detach starts this program again, as Detach does; nil in tests: nothing is started.
 	Detach   func(args ...string) error
 	Pid      int      // of the process whose caller counts; 0: this one
-	Notifies bool     // the active policy says where people are told about stops
+	Notifies bool     // the active policy defines notification channels
 	OwnKinds []string // of intervention that the active policy defines
 }
 
@@ -33,7 +33,7 @@ func Group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// Section adds commands under a heading of their own in the help of a group.
+// Section adds commands under a separate heading in the help of a group.
 func Section(cmd *cobra.Command, id, title string, commands ...*cobra.Command) {
 	cmd.AddGroup(&cobra.Group{ID: id, Title: title})
 	for _, c := range commands {

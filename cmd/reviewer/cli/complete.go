@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Completes gives a flag the values that a shell offers for it.
+// Completes sets the values that a shell offers for a flag.
 func Completes(cmd *cobra.Command, flag string, values ...string) {
 	completesWith(cmd, flag, func() []string { return values })
 }
@@ -25,8 +25,8 @@ func completesWith(cmd *cobra.Command, flag string, values func() []string) {
 	})
 }
 
-// Completions lets a shell complete what is known only on this machine: ids of sessions
-// and rules, keys of settings, families, agents.
+// Completions adds shell completion of values of this machine: ids of sessions and
+// rules, keys of settings, families, agents.
 func (a *App) Completions(root *cobra.Command) {
 	arguments := map[string]func() []string{
 		"session show": a.sessionIDs, "session scope": a.sessionIDs, "session stop": a.sessionIDs, "session resume": a.sessionIDs,

@@ -8,8 +8,8 @@ import (
 	"runtime"
 )
 
-// Crashed writes down where a panic came from, and returns an error about it. The
-// value of a panic can quote the contents of a call, so only its type is shown.
+// Crashed records where a panic came from, and returns an error about it. The value of
+// a panic can quote the contents of a call, so only its type is shown.
 func (a *App) Crashed(p any) string {
 	text := fmt.Sprintf("internal error (%T); please report it", p)
 	home, err := a.StateHome()

@@ -6,8 +6,8 @@ import (
 	"os/exec"
 )
 
-// Detach starts this program again as a process of its own that nobody waits for: it
-// has no terminal and no pipes, and goes on when this process or its group ends.
+// Detach starts this program as a separate process without terminal and pipes, which
+// continues when this process or its group ends.
 func Detach(args ...string) error { return DetachWith(nil, args...) }
 
 // DetachWith is Detach with an environment; nil: that of this process.

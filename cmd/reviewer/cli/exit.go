@@ -71,8 +71,8 @@ func Usage(format string, args ...any) error {
 }
 
 // ExitCode maps an error to the exit code of the process, and returns the message to
-// print, nil for none. It is the only place that does. An error that is neither an
-// ExitError nor a UsageError means that the command could not run.
+// print, nil for none. No other code does. An error that is neither an ExitError nor a
+// UsageError means that the command could not run.
 func ExitCode(err error) (int, error) {
 	var exit *ExitError
 	var usage *term.UsageError
@@ -96,9 +96,9 @@ func messageOf(err error, exit *ExitError) error {
 	return err
 }
 
-// UsageBeforeRun makes every error a UsageError that comes up before a command begins
-// to run: unknown commands and flags, missing arguments, flags that exclude each other.
-// An error of the run itself is written as a document where -f json asks for one.
+// UsageBeforeRun converts every error before a command begins to run to a UsageError:
+// unknown commands and flags, missing arguments, flags that exclude each other. With
+// -f json, an error of the run itself is written as a document.
 func (a *App) UsageBeforeRun(root *cobra.Command) (wrap func(error) error) {
 	began := false
 	var mark func(*cobra.Command)

@@ -102,8 +102,8 @@ func commandName(cmd *cobra.Command) string {
 	return name
 }
 
-// writeFailure writes a document with the error where -f json was asked for and the
-// command wrote none: a program reads what it asked for, whatever happens.
+// writeFailure writes a document with the error if -f json was given and the command
+// wrote none.
 func (a *App) writeFailure(cmd *cobra.Command, err error) error {
 	out := term.OutputOf(cmd)
 	if _, said := ExitCode(err); said == nil || out == nil || out.Format != "json" || out.Written() {
@@ -113,9 +113,8 @@ func (a *App) writeFailure(cmd *cobra.Command, err error) error {
 	return out.Write(a.Stdout, func(w io.Writer) error { return report.WriteError(w, commandName(cmd), masked, Problems(err)) })
 }
 
-// WriteFailure writes an error in every format that a command of several formats was
-// asked for. On the screen people read it on standard error. write is for the formats
-// that are not those of report.
+// WriteFailure writes an error in every requested format. On the screen it appears on
+// standard error. write is for the formats that are not those of report.
 func (a *App) WriteFailure(out *term.Outputs, r *report.Report,
 	write func(w io.Writer, format string, r *report.Report) (bool, error)) error {
 	if out.Written() {

@@ -10,8 +10,8 @@ import (
 )
 
 // StateHome returns where logs, keys and policies are kept: --home, else
-// $REVIEWER_HOME, else the XDG state directory, else
-// the place that the system has for such files.
+// $REVIEWER_HOME, else the XDG state directory, else the system's folder for such
+// files.
 func (a *App) StateHome() (string, error) {
 	for _, dir := range []string{a.Home, a.Env("REVIEWER_HOME")} {
 		if dir != "" {
@@ -28,7 +28,7 @@ func (a *App) StateHome() (string, error) {
 	return usualStateHome(runtime.GOOS, home, a.Env("LOCALAPPDATA")), nil
 }
 
-// usualStateHome is where a user's programs keep what stays on one machine. local is
+// usualStateHome returns the system's folder for state of programs. local is
 // $LOCALAPPDATA, which Windows sets.
 func usualStateHome(system, home, local string) string {
 	switch {
@@ -40,7 +40,7 @@ func usualStateHome(system, home, local string) string {
 	return filepath.Join(home, ".local", "state", "reviewer")
 }
 
-// UserHome is the home directory of who runs the command.
+// UserHome returns the home directory of the current user.
 func (a *App) UserHome() (string, error) {
 	if home := a.Env("HOME"); filepath.IsAbs(home) {
 		return home, nil

@@ -27,24 +27,24 @@ type span struct {
 	first, last int64 // Unix milliseconds
 }
 
-// afterwards is how long after a session's last record a process counts as
-// started in it: what its last call left behind starts a little later. As with
-// the names of multiplexers, no policy can make it shorter.
+// afterwards is how long after a session's last record a process counts as started in
+// it: processes that its last call left may start a little later. As with the names of
+// multiplexers, no policy can make it shorter.
 const afterwards = 10 * time.Minute
 
-// Scene is what tells a person from an agent: the check takes it as a value, so
-// that tests can give any.
+// Scene is the facts that distinguish a person from an agent, as a value, so that
+// tests can set them.
 type Scene struct {
 	Terminal  bool
 	agentEnv  string // a variable that agents set for what they run; empty: not set
 	Ancestors []process
 	sessions  []span // of agents, on this machine
-	script    bool   // a script may do it, too
+	script    bool   // a script may do it too
 }
 
 // RequirePerson returns an error for anything that runs below an agent or without a
-// terminal, if only a person may decide it. The agent runs as the same user, so
-// this is a hurdle and leaves a trace; it is not a wall.
+// terminal, if only a person may decide it. The agent runs as the same user, so this
+// makes it harder and leaves a record, but cannot prevent it.
 func (s Scene) RequirePerson(what string, agents []string) error {
 	if s.agentEnv != "" {
 		return fmt.Errorf("%s needs a person: this is running inside an agent (%s is set)", what, s.agentEnv)
@@ -126,7 +126,7 @@ func agentName(command string, agents []string) string {
 	return ""
 }
 
-// Person returns an error unless a person is at work, and who.
+// Person returns an error unless a person runs the command, and who.
 func (a *App) Person(what string) (string, error) { return a.somebody(what, a.StdinTerminal(), false) }
 
 // NoAgent is Person for what scripts may do as well: it is refused only below an
@@ -192,8 +192,8 @@ func Ancestors(pid int) ([]process, error) {
 	return above(table, pid), nil
 }
 
-// above follows parents to the end, however many shells are between. It takes
-// from the table what it has seen, since a number may be given again meanwhile.
+// above follows parents to the end, however many shells are between. It removes
+// visited processes from the table, since process IDs are reused.
 func above(table map[int]process, pid int) []process {
 	var list []process
 	at := table[pid].parent
@@ -207,7 +207,7 @@ func above(table map[int]process, pid int) []process {
 }
 
 // younger reports whether a process began after one that names it as its parent: then
-// the parent has ended, and its number was given again, as Windows does soon.
+// the parent has ended, and its process ID was reused, which is common on Windows.
 func younger(parent, child process) bool {
 	const blur = 2000 // milliseconds; where times are counted in seconds
 	return parent.started != 0 && child.started != 0 && parent.started > child.started+blur

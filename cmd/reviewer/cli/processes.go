@@ -2,8 +2,8 @@ package cli
 
 import "strings"
 
-// commandLine writes the words of a command of Windows as other systems show theirs:
-// programs with slashes and without .exe, and no word with a space in it.
+// commandLine writes the words of a Windows command as on other systems: programs with
+// slashes and without .exe, and no word with a space in it.
 func commandLine(words []string) string {
 	var line []string
 	for i, w := range words {

@@ -50,7 +50,7 @@ func procTable() (map[int]process, error) {
 		}
 		stat, err1 := os.ReadFile("/proc/" + d.Name() + "/stat")
 		line, err2 := os.ReadFile("/proc/" + d.Name() + "/cmdline")
-		// The name in brackets may hold anything; what follows its end does not.
+		// The name in brackets may contain anything; the fields after it do not.
 		_, after, ok := strings.Cut(string(stat[max(0, strings.LastIndexByte(string(stat), ')')):]), ") ")
 		f := strings.Fields(after)
 		if errors.Join(err1, err2) != nil || !ok || len(f) < 2 {
@@ -67,7 +67,7 @@ func procTable() (map[int]process, error) {
 // ticks is how many units of time /proc counts in a second, on all of Linux.
 const ticks = 100
 
-// startOf is when a process was started: the 22nd field of its stat, of which the
+// startOf returns when a process was started: the 22nd field of its stat, of which the
 // first two are cut off here.
 func startOf(stat []string, boot int64) int64 {
 	if len(stat) < 20 || boot == 0 {

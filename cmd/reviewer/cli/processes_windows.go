@@ -19,7 +19,7 @@ func processTable() (map[int]process, error) {
 	entry.Size = uint32(unsafe.Sizeof(entry))
 	for err = windows.Process32First(list, &entry); err == nil; err = windows.Process32Next(list, &entry) {
 		if entry.ProcessID == 0 {
-			continue // the idle process, above nobody
+			continue // the idle process, which has no children
 		}
 		program := windows.UTF16ToString(entry.ExeFile[:])
 		p := process{pid: int(entry.ProcessID), parent: int(entry.ParentProcessID), command: commandLine([]string{program})}

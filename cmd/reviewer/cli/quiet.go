@@ -7,9 +7,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// quietly runs a command; with --quiet it drops what is for people: the text on standard
-// output, warnings and progress on standard error. Results for a program or a file are
-// kept, and so is the output of a command without formats, which is its purpose.
+// quietly runs a command; with --quiet it drops output for people: the text on
+// standard output, warnings and progress on standard error. Results for a program or a
+// file are kept, and so is the output of a command without formats, which is its
+// purpose.
 func (a *App) quietly(cmd *cobra.Command, run func() error) error {
 	if !a.Quiet || cmd.Flags().Lookup("format") == nil {
 		return run()

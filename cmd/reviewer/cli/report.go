@@ -11,8 +11,8 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
-// ReportOptions say how a report is shown here: in colours on a terminal, and
-// with files named from the repository for machines.
+// ReportOptions returns how a report is shown: in colours on a terminal, and with
+// files named from the repository for machines.
 func (a *App) ReportOptions(out *term.Output, verbose bool) report.Options {
 	o := report.Options{Color: a.Paint(out).On, Width: a.Columns(out), Verbose: verbose, Times: true,
 		Version: BuildVersion(), Sources: sourceOf}
@@ -32,7 +32,8 @@ func sourceOf(file string) []byte {
 	return content
 }
 
-// repositoryOf returns the folder above that git keeps, or the folder itself.
+// repositoryOf returns the root of the git repository of a folder, or the folder
+// itself.
 func repositoryOf(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Stat(filepath.Join(at, ".git")); err == nil {
@@ -44,8 +45,8 @@ func repositoryOf(dir string) string {
 	}
 }
 
-// JobSummary adds a page to the summary of a job of GitHub Actions, where a
-// report is one for GitHub and a job says where that goes.
+// JobSummary adds a page to the summary of a GitHub Actions job, if a report is for
+// GitHub and the job has a summary file.
 func (a *App) JobSummary(out *term.Outputs, r *report.Report) error {
 	name := a.Env("GITHUB_STEP_SUMMARY")
 	if name == "" || !slices.ContainsFunc(out.List, func(o term.Output) bool { return o.Format == "github" }) {

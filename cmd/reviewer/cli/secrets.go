@@ -25,8 +25,8 @@ func PassingMAC() (func([]byte) string, error) {
 	}, nil
 }
 
-// WithoutSecrets masks a text as those of calls are masked: the same secret has
-// the same name as in the log.
+// WithoutSecrets masks a text like those of calls: a secret has the same replacement
+// as in the log.
 func WithoutSecrets(store *audit.Store, text string) (string, error) {
 	mac, err := store.MAC()
 	if err != nil {
@@ -35,7 +35,7 @@ func WithoutSecrets(store *audit.Store, text string) (string, error) {
 	return Masking(mac)(text), nil
 }
 
-// Masking replaces secrets by names that a keyed digest makes.
+// Masking replaces secrets by tags of a keyed digest.
 func Masking(mac func([]byte) string) func(string) string {
 	c := classify.Classifier{MAC: mac, Secrets: bundles.BuiltInTokens()}
 	return c.Mask

@@ -35,8 +35,7 @@ func SpanOf(text string) (time.Duration, error) {
 	return time.Duration(n) * 24 * time.Hour, err
 }
 
-// SinceFlag is --since: a stretch of time up to now, or a time. Empty: from
-// the beginning.
+// SinceFlag is --since: a duration before now, or a time. Empty: from the beginning.
 type SinceFlag struct{ text string }
 
 // Flags adds --since to a command.
@@ -62,7 +61,7 @@ func (s *SinceFlag) MS(now time.Time) (int64, error) {
 	return 0, Usage("--since %s: expected a time such as 30m, 12h or 7d, or a date such as 2026-01-31 or 2026-01-31T15:04:05", s.text)
 }
 
-// TimeSpan reads a duration, which may be told in days.
+// TimeSpan reads a duration, which may be in days.
 func TimeSpan(text string) (time.Duration, bool) {
 	if number, days := strings.CutSuffix(text, "d"); days {
 		n, err := strconv.Atoi(number)

@@ -57,9 +57,9 @@ type checked struct {
 	Path     string   `json:"path,omitempty"`
 	Settings int      `json:"settings"` // how many it sets
 	Errors   []string `json:"errors"`
-	Remarks  []string `json:"remarks"` // not wrong, but perhaps not what was meant
+	Remarks  []string `json:"remarks"` // valid, but perhaps unintended
 
-	named func(text string) string // names files as they are called; nil: as they are read
+	named func(text string) string // converts file names for output; nil: unchanged
 }
 
 func inspect(ctx context.Context, a *cli.App, paths []string, as string) ([]checked, error) {
@@ -110,7 +110,7 @@ func inspectActive(ctx context.Context, a *cli.App) ([]checked, error) {
 	return list, nil
 }
 
-// rename names the files of a layer as they are called in its place.
+// rename converts the file names of a layer to paths.
 func (c *checked) rename() {
 	if c.named == nil {
 		return
@@ -233,7 +233,7 @@ func inspectPath(ctx context.Context, path, as string) (checked, error) {
 	return c, nil
 }
 
-// filesAt returns how to read what a path holds as a layer, and its folder.
+// filesAt returns a function that reads a path as a layer, and its folder.
 func filesAt(path string) (read func(layer string) (*bundles.Bundle, error), dir string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {

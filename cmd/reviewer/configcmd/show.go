@@ -100,7 +100,7 @@ func showEffective(a *cli.App, w io.Writer, out *term.Output, e *bundles.Effecti
 	return nil
 }
 
-// Narrow keeps what has a key, or is in the section of that name.
+// Narrow returns the settings with a key, or in the section of that name.
 func Narrow[T any](all []T, key string, keyOf func(T) string) ([]T, error) {
 	var keys []string
 	shown := []T{}
@@ -125,12 +125,12 @@ func Narrow[T any](all []T, key string, keyOf func(T) string) ([]T, error) {
 	return nil, cli.Usage("no setting is named %q; `reviewer config show` lists them", key)
 }
 
-// inSection reports whether a key is the one that is asked for, or is in its section.
+// inSection reports whether a key is the requested one, or is in that section.
 func inSection(key, section string) bool {
 	return section == "" || key == section || strings.HasPrefix(key, section+".")
 }
 
-// settingsTable prints settings below each other, one group per section.
+// settingsTable prints settings, one group per section.
 type settingsTable struct {
 	w           io.Writer
 	p           term.Paint

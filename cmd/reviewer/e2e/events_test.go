@@ -50,22 +50,22 @@ func TestRewrittenAfterReview(t *testing.T) {
 		s.prompt(Script{Shell("echo tea > mark")})
 		s.want("project/rewritten", true)
 		s.want("project/mark", false)
-		if !s.spoke("post", call(1, 1), "executed_differs") {
+		if !s.fired("post", call(1, 1), "executed_differs") {
 			s.t.Errorf("no record after the call says executed_differs: %v", s.records())
 		}
 		s.wantDoctor("cat answer.json")
 	})
 }
 
-// spoke reports whether a rule fired in the record of a kind on a call.
-func (s *stage) spoke(kind, call, rule string) bool {
+// fired reports whether a rule fired in the record of a kind on a call.
+func (s *stage) fired(kind, call, rule string) bool {
 	s.t.Helper()
 	for _, r := range s.records() {
 		if r.Kind != kind || r.Call != call {
 			continue
 		}
-		for _, spoken := range r.Decision.Rules {
-			if spoken.ID == rule {
+		for _, x := range r.Decision.Rules {
+			if x.ID == rule {
 				return true
 			}
 		}

@@ -75,7 +75,7 @@ func brokenHook() []Way {
 		},
 		{
 			Name: "state-unusable", What: "the state directory is unusable", Closed: true,
-			Why: "what cannot be recorded is denied", Files: map[string]string{"state": "a file\n"},
+			Why: "a call that cannot be recorded is denied", Files: map[string]string{"state": "a file\n"},
 		},
 	}
 }
@@ -96,7 +96,7 @@ func hostileProject() []Way {
 		},
 		{
 			Name: "env-home", What: "a repository's `env` moves the reviewer's state or home", Closed: true,
-			Why:   "`--home` in the hook's arguments beats the environment",
+			Why:   "`--home` in the hook's arguments takes precedence over the environment",
 			Files: local(`{"env":{"HOME":"$PROJECT","REVIEWER_HOME":"$PROJECT/state","XDG_STATE_HOME":"$PROJECT/state"}}`),
 		},
 		{

@@ -36,8 +36,8 @@ func explainOutcome(w io.Writer, store *audit.Store, r *engine.Record) error {
 	return err
 }
 
-// outcomeOf reads on from a record, and returns a line for each decision of people about
-// its call; nothing if the call was not held up.
+// outcomeOf reads the records after a record, and returns a line for each decision of
+// people about its call; nothing if the call was not held up.
 func outcomeOf(r *engine.Record, later iter.Seq2[*engine.Record, error]) ([]string, error) {
 	effect := engine.AnswerOf(r).Effect
 	if r.Kind != engine.KindPre || effect.Strictness() < engine.Modify.Strictness() {
@@ -103,7 +103,7 @@ func (f *laterEvents) control(r *engine.Record) {
 	f.add(r, term.OneLine(fmt.Sprintf("%s allowed it %s (%s)%s", c.By, spans[c.Do], r.ID(), term.After(": ", c.Reason)), 300))
 }
 
-// use notes the same call when a manual override lets it through.
+// use records the same call when a manual override allows it.
 func (f *laterEvents) use(r *engine.Record) {
 	if key, ok := r.CallKey(); f.word == "" || !ok || key != f.key {
 		return

@@ -26,7 +26,7 @@ type explanation struct {
 	ID       string           `json:"id"`
 	Input    *engine.Input    `json:"input"`
 	Findings []finding        `json:"findings"`
-	Spoke    []firedRule      `json:"spoke"`
+	Fired    []firedRule      `json:"fired"`
 	Nearly   []firedRule      `json:"nearly"` // nearest first
 	Safer    []string         `json:"safer,omitempty"`
 	Risk     *explainedScore  `json:"risk,omitempty"`
@@ -35,7 +35,7 @@ type explanation struct {
 	Decision *engine.Decision `json:"decision"`
 	Answer   engine.Verdict   `json:"answer"`
 	Form     string           `json:"form,omitempty"` // the other form in which the call runs
-	Rows     []matchedRow     `json:"rows,omitempty"` // by which the programs of the call are read
+	Rows     []matchedRow     `json:"rows,omitempty"` // by which the programs of the call are interpreted
 }
 
 // finding is a condition that is true.
@@ -84,7 +84,7 @@ type boundary struct {
 	At       float64 `json:"at"`
 	Setting  string  `json:"setting"`
 	Layer    string  `json:"layer"`
-	Decision string  `json:"decision"` // what the matrix says there
+	Decision string  `json:"decision"` // the verdict of the matrix there
 }
 
 // matrixResult is the verdict of the scores alone.
@@ -94,7 +94,7 @@ type matrixResult struct {
 	Cell        string `json:"cell"`
 	Layer       string `json:"layer"`
 	Own         string `json:"own"`           // after its corrections
-	Why         string `json:"why,omitempty"` // why that is something else
+	Why         string `json:"why,omitempty"` // why it differs from the matrix
 }
 
 // evaluator evaluates a policy for one input.
@@ -121,7 +121,7 @@ func explanationOf(ctx context.Context, a *cli.App, e *bundles.Effective, p *rev
 		q.cel, isCEL = w.Matcher.(*cel.Host)
 	}
 	if !isRego || !isCEL {
-		return nil, fmt.Errorf("the policy cannot be explained") // unreachable: wiring makes both
+		return nil, fmt.Errorf("the policy cannot be explained") // unreachable: wiring creates both
 	}
 	settings, err := e.Explain()
 	if err != nil {
@@ -132,7 +132,7 @@ func explanationOf(ctx context.Context, a *cli.App, e *bundles.Effective, p *rev
 	}
 	q.catalogue(shownAt(a, t.policy))
 	x := &explanation{ID: rec.ID(), Input: in, Decision: rec.Decision, Answer: engine.AnswerOf(rec).Effect,
-		Findings: []finding{}, Spoke: []firedRule{}}
+		Findings: []finding{}, Fired: []firedRule{}}
 	if rec.Rewritten != nil && rec.Rewritten.Action != nil {
 		x.Form = rec.Rewritten.Action.Resource
 	}
@@ -146,8 +146,8 @@ func explanationOf(ctx context.Context, a *cli.App, e *bundles.Effective, p *rev
 	return x, q.scores(x)
 }
 
-// saferThan lists the ways out that belong to the decision: advice of a rule that asked
-// for something milder is about something else.
+// saferThan lists the alternatives that belong to the decision, without those of rules
+// with a milder verdict.
 func (q *evaluator) saferThan(d *engine.Decision) []string {
 	milder := map[string]bool{}
 	for _, l := range q.effective.Catalogue() {
@@ -162,9 +162,9 @@ func (q *evaluator) saferThan(d *engine.Decision) []string {
 
 // decides returns the rule that the decision comes from; nil: the scores.
 func (x *explanation) decides() *firedRule {
-	for i, r := range x.Spoke {
+	for i, r := range x.Fired {
 		if r.Decision == string(x.Decision.Decision) && r.Decision != string(engine.Allow) {
-			return &x.Spoke[i]
+			return &x.Fired[i]
 		}
 	}
 	return nil
@@ -175,7 +175,7 @@ func (x *explanation) decides() *firedRule {
 func shownAt(a *cli.App, dir string) func(layer, place string) string {
 	given := ""
 	if dir != "" {
-		given, _ = active.LayerAt(dir) // it was read before
+		given, _ = active.LayerAt(dir) // it was already read
 	}
 	return func(layer, place string) string {
 		if layer == given {
@@ -213,7 +213,7 @@ func (q *evaluator) fired(x *explanation) {
 		said[r.ID] = true
 		row := q.rows[r.ID]
 		row.ID, row.Decision, row.Severity, row.Message, row.Enforcement = r.ID, string(r.Decision), r.Severity, r.Message, r.Enforcement
-		x.Spoke = append(x.Spoke, row)
+		x.Fired = append(x.Fired, row)
 	}
 	for _, f := range q.findings {
 		row := q.rows[f.ID]
@@ -235,7 +235,7 @@ func (q *evaluator) fired(x *explanation) {
 // rule that was evaluated.
 func (q *evaluator) nearMisses(x *explanation, all bool) ([]firedRule, error) {
 	said := map[string]bool{}
-	for _, r := range x.Spoke {
+	for _, r := range x.Fired {
 		said[r.ID] = true
 	}
 	list := []firedRule{}
@@ -269,17 +269,17 @@ func (r firedRule) distance() int {
 	return r.Rego.Left + 1
 }
 
-// depth puts rules of the layers above first: who asks has mostly written them.
+// depth orders rules of the upper layers first, since the user usually wrote those.
 func (r firedRule) depth() int { return -slices.Index(bundles.Layers(), r.Layer) }
 
-// near reports whether one thing keeps a condition from holding, and that something
-// that is the rule's own does hold: that the call is about to run does not count.
+// near reports whether only one part of a condition is false, and a part that is
+// specific to the rule is true: the phase does not count.
 func near(a *cel.Answer) bool {
 	if a.Missing() != 1 {
 		return false
 	}
 	if a.Measure != nil && *a.Measure < a.Threshold {
-		return a.Specific() // all else holds
+		return a.Specific() // everything else is true
 	}
 	held, about := 0, 0
 	for _, p := range a.Parts {
@@ -301,15 +301,15 @@ func near(a *cel.Answer) bool {
 	return a.Specific() && (about > 0 || len(a.Parts) == 1 && len(a.Parts[0].Within) == 0)
 }
 
-// aboutCall reports whether a question says something of this very call: that it has
-// a certain word. What it lacks, and of what kind its effects are, is true of most calls.
+// aboutCall reports whether a question is specific to this call: that it has a certain
+// word. Negations and kinds of effects are true of most calls.
 func aboutCall(q cel.Question) bool {
 	return q.Holds && len(q.Within) == 0 && strings.Contains(q.Text, `"`) &&
 		!strings.HasPrefix(q.Text, "!") && !strings.Contains(q.Text, ".kind ")
 }
 
-// nearWithin reports whether all questions about an item but one were true of some. Of
-// what kind an effect is does not count: most calls have effects of the common kinds.
+// nearWithin reports whether all questions about an item except one were true of some
+// item. Kinds of effects do not count: most calls have the common ones.
 func nearWithin(list []cel.Question) bool {
 	failed, held := 0, 0
 	for _, q := range list {
@@ -348,7 +348,7 @@ func (q *evaluator) scores(x *explanation) error {
 	return q.corrections(x)
 }
 
-// modifiers asks for the numbers that the risk is the sum of.
+// modifiers returns the numbers whose sum is the risk.
 func (q *evaluator) modifiers() ([]scorePart, error) {
 	v, ok, err := q.rego.Ask(q.ctx, q.in, q.findings, "data.reviewer.scores._modifiers")
 	numbers, isMap := v.(map[string]any)
@@ -375,9 +375,8 @@ func (q *evaluator) modifiers() ([]scorePart, error) {
 
 func (p scorePart) base() bool { return strings.HasPrefix(p.Setting, "risk.base.") }
 
-// part finds the setting that a modifier of the risk comes from: the one of its
-// section that holds this number, and if several do the one for what this call
-// is.
+// part finds the setting that a modifier of the risk comes from: the one in its
+// section with this number, and of several the one that applies to this call.
 func (q *evaluator) part(name string, number float64) scorePart {
 	section := cmp.Or(map[string]string{"failed_before": "risk.failed_similar", "reads_only": "risk.reversibility"}[name], "risk."+name)
 	p := scorePart{Name: name, Number: number}
@@ -405,8 +404,8 @@ func keysOf[V any](m map[string]V) []string {
 	return keys
 }
 
-// about reports whether a word names what this call is: a type, how far an effect can
-// be undone, the level of a finding.
+// about reports whether a word describes this call: a type, a reversibility, the level
+// of a finding.
 func (q *evaluator) about(word string) bool {
 	return slices.Contains(q.in.Action.Types, engine.Type(word)) ||
 		slices.ContainsFunc(q.in.Action.Effects, func(e engine.Effect) bool { return string(e.Reversibility) == word }) ||
@@ -474,8 +473,7 @@ func numeric(v any) (float64, bool) {
 	return 0, false
 }
 
-// corrections describes the result of the scores, and why it is not what the matrix
-// says.
+// corrections describes the result of the scores, and why it differs from the matrix.
 func (q *evaluator) corrections(x *explanation) error {
 	v, _, err := q.rego.Ask(q.ctx, q.in, q.findings, "data.reviewer.outcome.own")
 	if err != nil {

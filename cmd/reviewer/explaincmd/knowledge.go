@@ -9,7 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// matchedRow is a row by which a program, a tool or a path of the call was read.
+// matchedRow is a row that was used to interpret a program, a tool or a path of the
+// call.
 type matchedRow struct {
 	Name    string `json:"name"` // of the program, the tool, or the class of paths
 	Place   string `json:"place"`
@@ -17,8 +18,8 @@ type matchedRow struct {
 	Effects []int  `json:"effects,omitempty"` // the indexes of those in action.effects that come from it
 }
 
-// rowsOf lists the rows that say something about the tool, the programs and the
-// classes of paths of a call, wrappers before what they run.
+// rowsOf lists the rows about the tool, the programs and the classes of paths of a
+// call, wrappers before the commands that they run.
 func rowsOf(set *rows.Set, tool string, act *engine.Action, shown func(layer, place string) string) []matchedRow {
 	list := rowsIn(set, rows.ToolsFolder, tool, matchedRow{Name: tool, Says: "tool", Effects: effectsOf(act, -1)}, shown)
 	list = append(list, programRows(set, act, shown)...)
@@ -94,8 +95,8 @@ func effectsOf(act *engine.Action, command int) []int {
 	return list
 }
 
-// known prints the rows by which programs and paths were read, and tools next to
-// those of the client, whose rows say what everyone knows.
+// known prints the rows that were used for programs, paths and tools, except the
+// client's own tools.
 func (g page) known(x *explanation) {
 	for _, r := range x.Rows {
 		if r.Says == "tool" && !strings.HasPrefix(r.Name, "mcp__") {

@@ -25,7 +25,7 @@ type page struct {
 }
 
 const (
-	pageWidth  = 80 // where neither COLUMNS nor a terminal says how wide a line is
+	pageWidth  = 80 // if neither COLUMNS nor a terminal determines the width
 	pageColumn = 16 // of texts, after their labels
 )
 
@@ -41,8 +41,7 @@ func (g page) print(x *explanation) {
 
 func (g page) head(text string) { fmt.Fprintf(g.w, "\n%s\n", g.p.Colour("1", text)) }
 
-// row prints a word in a column of its own and a text next to it, over as many
-// lines as it takes.
+// row prints a label in its column and a text next to it, wrapped over several lines.
 func (g page) row(word, text string) {
 	if word != "" && utf8.RuneCountInString(word) > pageColumn-3 {
 		fmt.Fprintf(g.w, "  %s\n", word)
@@ -208,10 +207,10 @@ func (g page) findings(x *explanation) {
 
 func (g page) fired(x *explanation) {
 	g.head("Rules that fired")
-	if len(x.Spoke) == 0 {
+	if len(x.Fired) == 0 {
 		fmt.Fprintln(g.w, "  none")
 	}
-	for _, r := range x.Spoke {
+	for _, r := range x.Fired {
 		g.rule(r)
 		g.row("", r.Message)
 	}
@@ -317,7 +316,7 @@ func (g page) ended(s *rego.NotFired) {
 		}
 		g.mark(false, at.Text+"  ("+where+")")
 		if i < len(s.In) {
-			continue // what it asks says more
+			continue // the nested stop is more informative
 		}
 		for _, v := range at.Values {
 			name, value, _ := strings.Cut(v, " = ")

@@ -8,7 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Summary describes a record in three texts: a word, its subject, the reason.
+// Summary describes a record in three texts: a label, its subject, the reason.
 func Summary(r *engine.Record) (word, what, why string) {
 	switch r.Kind {
 	case engine.KindControl:

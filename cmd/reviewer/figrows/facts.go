@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// fact is what convert.mjs says about a program or of a subcommand.
+// fact is the output of convert.mjs about a program or a subcommand.
 type fact struct {
 	Names       []string
 	First       bool // options end at the first operand
@@ -45,8 +45,8 @@ func stronger(a, b value) value {
 	})
 }
 
-// settle finds out what each option takes, given those that all subcommands of the
-// rows above have.
+// settle determines what each option takes, given the persistent options of the parent
+// rows.
 func (f *fact) settle(above map[string]value) {
 	own, below := map[string]value{}, map[string]value{}
 	for _, o := range f.Options {
@@ -78,8 +78,8 @@ func (f *fact) walk(visit func(*fact)) {
 	}
 }
 
-// agreed returns the options that take the next word in every row that has them.
-// They are taken out of the rows: written once, they hold for all.
+// agreed returns the options that take the next word in every row that has them. They
+// are removed from the rows and written once.
 func (f *fact) agreed() []string {
 	differ, all := map[string]bool{}, map[string]bool{}
 	f.walk(func(f *fact) {
@@ -103,8 +103,7 @@ func (f *fact) agreed() []string {
 	return names
 }
 
-// forgetRare takes out the options with plain values that fewer than so many rows
-// have.
+// forgetRare removes options with plain values that fewer than a number of rows have.
 func (f *fact) forgetRare(fewest int) {
 	rows := map[string]int{}
 	f.walk(func(f *fact) {

@@ -1,15 +1,15 @@
 // Command figrows generates the rows of bundles/default/programs/converted: facts
 // about the command lines of programs, taken from the specs of the npm package
-// @withfig/autocomplete. `make programs` runs it, with npm, tar and Node at hand;
-// it is for those who work on the policy, and is not shipped.
+// @withfig/autocomplete. `make programs` runs it, which needs npm, tar and Node; it is
+// a development tool and not part of a release.
 //
-// Only facts are taken: names of programs, subcommands and options, which options
-// take a value, what is a command or a script that is run, what the source calls
-// dangerous. What specs say in words is not, and neither is what they learn from
-// running programs. convert.mjs evaluates the specs; everything else is here.
+// Only facts are taken: names of programs, subcommands and options, which options take
+// a value, which arguments are commands or scripts, and what the source marks as
+// dangerous. Descriptions are not, nor values that specs obtain by running programs.
+// convert.mjs evaluates the specs; everything else is here.
 //
-// Out of scope: what the programs do. Rows by hand, which say that, are next to
-// those that it makes, and come before them.
+// Out of scope: what the programs do. Hand-written rows describe that, and take
+// precedence.
 package main
 
 import (
@@ -28,7 +28,7 @@ func main() {
 	}
 }
 
-// run makes the rows again in a folder and writes what it counted.
+// run regenerates the rows in a folder and prints counts.
 func run(to string, w io.Writer) error {
 	dir, err := os.MkdirTemp("", "figrows")
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// counts are what is in the source, subcommands that are there by several names
-// counted once.
+// counts are the contents of the source; subcommands with several names count once.
 type counts struct {
 	programs, subcommands, options, next, same, code, scripts, dangerous, runs int
 }
@@ -68,7 +67,7 @@ func silent(rows map[string]*row) (n int) {
 	return n
 }
 
-// most names the programs that have the most of some places.
+// most lists the programs with the highest counts.
 func most(places []string) string {
 	n := map[string]int{}
 	for _, p := range places {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// row is what is written of a program or a subcommand; lists are words with a
-// blank between them. Persistent options hold for all subcommands, and so does a
-// grammar; what runs or is a script is the number of an operand.
+// row is the row of a program or a subcommand; lists are words separated by blanks.
+// Persistent options and a grammar apply to all subcommands; runs and script are
+// numbers of operands.
 type row struct {
 	Code        string          `yaml:"code,omitempty"`
 	Dangerous   any             `yaml:"dangerous,omitempty"` // options, or true: the whole
@@ -22,8 +22,7 @@ type row struct {
 	Subcommands map[string]*row `yaml:"subcommands,omitempty"`
 }
 
-// Rows are embedded, so the few that would be very large are cut: options that
-// hardly any subcommand has are left out of them.
+// Rows are embedded, so very large ones are shortened: rare options are left out.
 const (
 	largeRow   = 32 << 10
 	fewestRows = 5
@@ -41,9 +40,9 @@ func rowOf(f *fact) *row {
 	return r
 }
 
-// row makes the row of what is settled. An option with a value that may be left
-// out is worth mentioning only if it is a short one: -pVALUE is not -p -V -A…, while
-// --option=VALUE reads the same in any case.
+// row makes the row of a settled fact. An option with an optional value is only
+// written if it is a short one: -pVALUE is not -p -V -A…, while --option=VALUE reads
+// the same in any case.
 func (f *fact) row() *row {
 	r := &row{Runs: f.Runs, Script: f.Script, Grammar: f.grammar(), Dangerous: f.dangerous()}
 	if len(f.Subcommands) > 0 {
@@ -100,7 +99,7 @@ func subcommands(list []*fact) map[string]*row {
 	for _, f := range list {
 		r := f.row()
 		for _, n := range f.Names {
-			if rows[n] == nil { // of one that is there twice, the first counts
+			if rows[n] == nil { // of duplicates, the first counts
 				rows[n] = r
 			}
 		}
@@ -108,10 +107,10 @@ func subcommands(list []*fact) map[string]*row {
 	return shared(rows)
 }
 
-// nothing is the text of a row that says nothing.
+// nothing is the text of an empty row.
 const nothing = "{}\n"
 
-// shared leaves out rows that say nothing and puts equal ones under one key.
+// shared leaves out empty rows and puts equal ones under one key.
 func shared(rows map[string]*row) map[string]*row {
 	names := map[string][]string{}
 	for _, n := range slices.Sorted(maps.Keys(rows)) {
@@ -128,10 +127,10 @@ func shared(rows map[string]*row) map[string]*row {
 	return all
 }
 
-// longestKey is about what YAML allows a key to be without a mark before it.
+// longestKey is about the maximum length of a plain YAML key.
 const longestKey = 120
 
-// keys joins names, as few times as they fit.
+// keys joins names into as few keys as possible.
 func keys(names []string) []string {
 	list := []string{names[0]}
 	for _, n := range names[1:] {

@@ -14,8 +14,7 @@ import (
 	"path/filepath"
 )
 
-// The source. Another version has another digest, which is npm's: the package is
-// the one that was looked through, or there are no rows.
+// The source. The digest is npm's; a package with another digest is refused.
 const (
 	sourceName    = "@withfig/autocomplete"
 	sourceVersion = "2.692.3"
@@ -26,7 +25,7 @@ const (
 //go:embed convert.mjs
 var converter []byte
 
-// fetch puts the package into a folder and returns where it is unpacked.
+// fetch downloads the package into a folder and returns where it is unpacked.
 func fetch(dir string) (string, error) {
 	if err := command(dir, nil, "npm", "pack", "--silent", "--ignore-scripts", sourceName+"@"+sourceVersion); err != nil {
 		return "", err
@@ -59,8 +58,8 @@ type source struct {
 	leftOut  map[string][]string // by reason: where
 }
 
-// convert evaluates the specs. They are someone else's code: Node's permissions
-// keep them from writing files and from running programs.
+// convert evaluates the specs. They are third-party code: Node's permissions prevent
+// them from writing files and running programs.
 func convert(pkg string) (*source, error) {
 	path := filepath.Join(filepath.Dir(pkg), "convert.mjs")
 	if err := os.WriteFile(path, converter, 0o600); err != nil {
@@ -101,7 +100,7 @@ func decode(r io.Reader) (*source, error) {
 	}
 }
 
-// command runs a program in a folder; its words are in the error.
+// command runs a program in a folder; its output is in the error.
 func command(dir string, out io.Writer, name string, args ...string) error {
 	var said bytes.Buffer
 	c := exec.Command(name, args...)

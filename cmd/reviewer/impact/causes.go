@@ -10,9 +10,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// causes says what differs between two policies and what came of it, one change a
-// line: settings first, and what loosens before what tightens. What nothing here
-// has met stands together in the last.
+// causes lists the differences between two policies with their effects, one per line:
+// settings first, and loosening before tightening. Differences that no decision
+// reached are summarised in the last line.
 func causes(m *simulate.Impact) []string {
 	const most = 20
 	var list, never []string
@@ -34,11 +34,11 @@ func causes(m *simulate.Impact) []string {
 	return list
 }
 
-// exercised says that something here depended on a change of policy.
+// exercised reports whether some decision depended on a change of policy.
 func exercised(c simulate.Cause) bool { return c.Changes() > 0 || c.Met > 0 }
 
-// sortedCauses puts settings first, what loosens before what tightens, and what has
-// changed the most decisions.
+// sortedCauses sorts settings first, loosening before tightening, and then by the
+// number of changed decisions.
 func sortedCauses(list []simulate.Cause) []simulate.Cause {
 	other := func(c simulate.Cause) int {
 		if c.Kind == "setting" {
@@ -53,7 +53,7 @@ func sortedCauses(list []simulate.Cause) []simulate.Cause {
 	})
 }
 
-// causeText is a change with what came of it.
+// causeText describes a change with its effects.
 func causeText(c simulate.Cause) string {
 	text := causeName(c) + " " + causeWay(c)
 	if c.Kind == "setting" {
@@ -74,7 +74,7 @@ func causeName(c simulate.Cause) string {
 	return c.Kind + " " + c.Name
 }
 
-// causeWay is what happened to a part of a policy, and what that does by itself.
+// causeWay describes what happened to a part of a policy, and its direction.
 func causeWay(c simulate.Cause) string {
 	switch {
 	case c.Kind == "setting":
@@ -92,7 +92,7 @@ func causeWay(c simulate.Cause) string {
 	return text
 }
 
-// cameOf counts the decisions that a change is the cause of.
+// cameOf counts the decisions caused by a change.
 func cameOf(c simulate.Cause) string {
 	switch n := c.Changes(); {
 	case n == 0 && c.Met > 0:
@@ -110,8 +110,8 @@ func cameOf(c simulate.Cause) string {
 	}
 }
 
-// dueTo says which change of policy a kind of change is due to, where that is not
-// what its rule says.
+// dueTo names the change of policy that causes a kind of change, if its rule does not
+// show it.
 func dueTo(k simulate.Kind) string {
 	kind, name, _ := strings.Cut(k.Due, " ")
 	switch {

@@ -105,7 +105,8 @@ func alarms(a simulate.Alarms) []string {
 		text, term.Thousands(a.Gained)))
 }
 
-// neverFired lists what of the candidate never fired; nil if everything did.
+// neverFired lists the candidate's rules and patterns that never fired; nil if all
+// did.
 func neverFired(m *simulate.Impact) []string {
 	n, all := int64(len(m.NeverFired)), int64(len(m.Candidate.Rules)+len(m.Candidate.Patterns))
 	if n == 0 {
@@ -126,7 +127,7 @@ func failed(m *simulate.Impact) []string {
 	return list
 }
 
-// troubles lists what was not read or not understood.
+// troubles lists the files that were not read or not understood.
 func troubles(m *simulate.Impact) []string {
 	var list []string
 	for _, t := range m.Sources.Troubles {

@@ -14,18 +14,18 @@ import (
 // which are never fewer.
 const (
 	maxComment = 65_000
-	reserve    = 3000 // for what ends the comment
+	reserve    = 3000 // for the end of the comment
 	maxKinds   = 20_000
 	maxList    = 4500 // of any other list
 	maxText    = 1000 // of one text
 )
 
-// markdown writes a comment on a pull request. Whatever comes from outside goes
-// through code or prose: there it is neither Markdown nor HTML.
+// markdown writes a comment on a pull request. External text is escaped by code or
+// prose, so that it is neither Markdown nor HTML.
 type markdown struct{ *bytes.Buffer }
 
-// writeGitHub writes Markdown: the sentence and the matrix to see at once, the
-// rest to unfold.
+// writeGitHub writes Markdown: the sentence and the matrix are visible, the rest is
+// folded.
 func writeGitHub(b *bytes.Buffer, m *simulate.Impact, _ Options) error {
 	d := markdown{b}
 	d.title(mark(m), headline(m), caveats(m))
@@ -71,11 +71,10 @@ func (d markdown) title(mark, headline string, doubts []string) {
 	}
 }
 
-// code shows what is typed or named as it is, as far as there is room.
+// code formats literal text, shortened to the available room.
 func code(s string) string { return bounded(s, report.MarkdownCode) }
 
-// prose is a sentence, whatever is quoted in it: nobody is mentioned, and
-// nothing becomes a link.
+// prose escapes a sentence, so that quoted text cannot become a mention or a link.
 func prose(s string) string { return bounded(s, inert) }
 
 func inert(s string) string {
@@ -167,7 +166,7 @@ func (d markdown) kinds(kinds []simulate.Kind) {
 	d.close()
 }
 
-// fold is a table to unfold.
+// fold writes a folded table.
 func (d markdown) fold(name string, t term.Table) {
 	if len(t.Rows) == 0 {
 		return
@@ -203,7 +202,7 @@ func (d markdown) table(t term.Table) {
 	d.rows(rows, maxList)
 }
 
-// bullets are sentences to unfold.
+// bullets writes a folded list of sentences.
 func (d markdown) bullets(name string, list []string) {
 	if len(list) == 0 {
 		return
@@ -223,7 +222,7 @@ func (d markdown) open(name, open string) {
 
 func (d markdown) close() { d.line("\n</details>") }
 
-// rows writes as many as there is room for, and how many there are more.
+// rows writes as many rows as there is room for, and the number of the others.
 func (d markdown) rows(rows []string, most int) {
 	end := min(d.Len()+most, maxComment-reserve)
 	for i, row := range rows {

@@ -53,7 +53,7 @@ func changes(m *simulate.Impact) string {
 
 // perHour describes how often work was held up, if the working time is known.
 func perHour(w simulate.Work) string {
-	const least = 60_000 // ms: of less time no rate is told
+	const least = 60_000 // ms: no rate is given for less time
 	if w.Milliseconds < least {
 		return ""
 	}
@@ -76,8 +76,7 @@ func orNo(n int64) string {
 	return term.Thousands(n)
 }
 
-// changing are the states of another answer, those to look at first before the
-// others.
+// changing are the states with a different answer, the most important first.
 func changing() []simulate.State {
 	return []simulate.State{simulate.Loosened, simulate.Tightened, simulate.Maybe}
 }

@@ -21,10 +21,10 @@ var pageCSS string
 //go:embed html/impact.js
 var pageJS string
 
-// writeHTML writes one page that needs nothing else and reaches for nothing:
-// its own policy forbids every style and script but the two that are in it, and
-// every connection. Tables and charts are there without a script; the script
-// filters them and draws the time lines of sessions from the data at its end.
+// writeHTML writes a self-contained page: its Content-Security-Policy forbids all
+// connections and all styles and scripts except its own. Tables and charts are there
+// without a script; the script filters them and draws the time lines of sessions from
+// the data at its end.
 func writeHTML(w *bytes.Buffer, m *simulate.Impact, _ Options) error {
 	shown, err := visible(m)
 	if err != nil {
@@ -62,7 +62,7 @@ func writeHTML(w *bytes.Buffer, m *simulate.Impact, _ Options) error {
 	return err
 }
 
-// pageData is what the script works on.
+// pageData is the data for the script.
 type pageData struct {
 	Kinds    []simulate.Kind          `json:"kinds"`
 	Sessions []simulate.SessionChange `json:"sessions"`
@@ -76,9 +76,8 @@ type webPage struct {
 // markup is HTML that put does not escape again.
 type markup string
 
-// put writes HTML. Every text among the arguments is escaped, and every int64,
-// which is a count, is grouped: there is no other way for them to get onto the
-// page.
+// put writes HTML. Every text among the arguments is escaped, and every int64, which
+// is a count, is grouped: no other function writes text to the page.
 func (p *webPage) put(format string, args ...any) {
 	for i, a := range args {
 		args[i] = escaped(a)
@@ -96,7 +95,7 @@ func escaped(a any) any {
 	return html.EscapeString(fmt.Sprint(a))
 }
 
-// render is what put would write, for a place inside something else.
+// render returns what put would write, for use inside other markup.
 func render(format string, args ...any) markup {
 	var p webPage
 	p.put(format, args...)
@@ -137,9 +136,9 @@ func (p *webPage) script(data pageData) error {
 
 func (p *webPage) foot() { p.WriteString("</main>\n</body>\n</html>\n") }
 
-// visible returns a copy in which every character that cannot be seen, or that
-// turns the direction of what follows, is written as an escape such as \u202e.
-// What is shown are commands: they have to look like what they are.
+// visible returns a copy in which every character that cannot be seen, or that turns
+// the direction of what follows, is written as an escape such as \u202e. This prevents
+// commands from looking like other commands.
 func visible[T any](of T) (T, error) {
 	var text bytes.Buffer
 	var shown T

@@ -8,8 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// bothWays draws what was lost to the left of the middle and what was gained to
-// its right.
+// bothWays draws losses to the left of the middle and gains to its right.
 func bothWays(lost, gained, full int64) markup {
 	left, right := length(lost, full)/2, length(gained, full)/2
 	return render(`<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true" focusable="false">`+
@@ -55,8 +54,8 @@ func (c *chart) mostOf(s simulate.State) int64 {
 	return most
 }
 
-// niceStep is 1, 2 or 5 times a power of ten, at least 1: at most five of them
-// go into most, or a little more.
+// niceStep is 1, 2 or 5 times a power of ten, at least 1: so that about five of them
+// fit into most.
 func niceStep(most float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(max(most/5, 1))))
 	for _, f := range []float64{1, 2, 5} {
@@ -99,8 +98,8 @@ func (c *chart) draw(label string) markup {
 	return markup(p.String())
 }
 
-// line goes from value to value, with the state's sign at each, so that lines
-// can be told apart without colours.
+// line goes from value to value, with the state's sign at each, so that lines can be
+// distinguished without colours.
 func (c *chart) line(p *webPage, s simulate.State) {
 	var path []string
 	for _, r := range c.rows {
@@ -114,7 +113,7 @@ func (c *chart) line(p *webPage, s simulate.State) {
 	}
 }
 
-// ends names the lines where they end, one above the other where they meet.
+// ends labels the lines at their ends, without overlaps.
 func (c *chart) ends(p *webPage) {
 	last, above := c.rows[len(c.rows)-1], math.Inf(1)
 	count := func(s simulate.State) int64 { return last.Impact.Calls.States[s] }

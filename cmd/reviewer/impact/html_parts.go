@@ -66,7 +66,7 @@ func eventOf(p engine.Phase) markup {
 	return render(`<br><span class="faint">at an event: %s</span>`, p)
 }
 
-// chooser is a name that sets a filter when it is pressed, where there are any.
+// chooser is a name that sets a filter when it is clicked, if the page has filters.
 func (p *webPage) chooser(filter, value string, shown markup) markup {
 	if !p.filtered {
 		return shown
@@ -74,7 +74,7 @@ func (p *webPage) chooser(filter, value string, shown markup) markup {
 	return render(`<button type="button" class="chooser" data-filter="%s" data-value="%s">%s</button>`, filter, value, shown)
 }
 
-// breakable lets a name go over several lines behind what holds its parts apart.
+// breakable allows a name to wrap after its separators.
 func breakable(name string) markup {
 	return markup(strings.NewReplacer("/", "/<wbr>", "_", "_<wbr>").Replace(html.EscapeString(name)))
 }
@@ -110,7 +110,7 @@ func bar(full int64, parts ...part) markup {
 	return markup(p.String())
 }
 
-// length is a share of 100; what is there at all can be seen.
+// length is a percentage; a nonzero value is always visible.
 func length(count, full int64) float64 {
 	if count <= 0 || full <= 0 {
 		return 0
@@ -125,7 +125,7 @@ func either[T any](condition bool, yes, no T) T {
 	return no
 }
 
-// further is a count that is kept apart, as the page writes it after another.
+// further formats a separate count, which follows another one.
 func further(after int64) markup {
 	if after == 0 {
 		return ""
@@ -140,7 +140,7 @@ func mostFirst[T any](list []T, weight func(T) int64, name func(T) string) []T {
 	})
 }
 
-// where names the subject of a step.
+// where returns the subject of a step.
 func where(s simulate.Step) markup {
 	return render(`<span class="tool">%s</span> <code class="resource">%s</code>`, cmp.Or(s.Tool, string(s.Phase)), breakable(s.Resource))
 }

@@ -22,8 +22,7 @@ func (p *webPage) compared(m *simulate.Impact) {
 	p.put(`</dl></section>`)
 }
 
-// fact is a name and what is to be said of it; nothing is put where there is
-// nothing to be said.
+// fact writes a name with its text, unless the text is empty.
 func (p *webPage) fact(name string, said ...string) {
 	said = slices.DeleteFunc(slices.Clone(said), func(s string) bool { return s == "" })
 	if len(said) == 0 {
@@ -35,8 +34,8 @@ func (p *webPage) fact(name string, said ...string) {
 	}
 }
 
-// changes shows how many decisions are in which state. What is unchanged has no
-// bar: it would leave the others none.
+// changes shows how many decisions are in which state. Unchanged ones have no bar,
+// which would dwarf the others.
 func (p *webPage) changes(m *simulate.Impact) {
 	full := int64(0)
 	for _, name := range simulate.States()[1:] {
@@ -64,8 +63,8 @@ func stateBar(t simulate.Tally, s simulate.State, full int64) markup {
 	return bar(full, part{string(s), t.States[s], false}, part{string(s), t.After[s], true})
 }
 
-// matrix is what became of each answer. The stronger a cell's colour, the more
-// it holds, by powers; the colour and the sign say in which direction.
+// matrix shows the old and the new answers. A stronger colour means more decisions, on
+// a logarithmic scale; colour and sign show the direction.
 func (p *webPage) matrix(title string, t simulate.Tally) {
 	if len(t.Matrix) == 0 {
 		return
@@ -154,8 +153,7 @@ func (p *webPage) filters() {
 <p id="status" role="status"></p></form></section>`)
 }
 
-// kinds lists what became of what and by which rule, each with its smallest
-// example.
+// kinds lists the kinds of change with their rules, each with its smallest example.
 func (p *webPage) kinds(kinds []simulate.Kind) {
 	if len(kinds) == 0 {
 		return
@@ -182,7 +180,7 @@ func unasked(k simulate.Kind) markup {
 	return "<br><small>it asks, but nobody could be asked</small>"
 }
 
-// dueNote says which change of policy a kind is due to.
+// dueNote names the change of policy that causes a kind.
 func dueNote(k simulate.Kind) markup {
 	if text := strings.TrimPrefix(dueTo(k), ", "); text != "" {
 		return render("<br><small>%s</small>", breakable(text))
@@ -190,7 +188,7 @@ func dueNote(k simulate.Kind) markup {
 	return ""
 }
 
-// sessions lists what changes in which session; the script adds the time line.
+// sessions lists the changes by session; the script adds the timeline.
 func (p *webPage) sessions(m *simulate.Impact) {
 	if len(m.Changed) == 0 {
 		return
@@ -279,7 +277,7 @@ func stateCounts(counts [3]int64) markup {
 	return render(`<td class="n">%s</td><td class="n">%s</td><td class="n">%s</td>`, counts[0], counts[1], counts[2])
 }
 
-// groups shows what has something in common and changes.
+// groups shows changes by group.
 func (p *webPage) groups(title, filter string, groups []simulate.Group) {
 	changed := slices.DeleteFunc(slices.Clone(groups), func(g simulate.Group) bool { return changeCount(g) == 0 })
 	if len(groups) == 0 {

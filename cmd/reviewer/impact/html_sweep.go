@@ -37,8 +37,8 @@ func writeSweepHTML(w *bytes.Buffer, s *simulate.Sweep, _ Options) error {
 	return err
 }
 
-// sweepChart draws how many calls each value decides differently; nothing, where no value
-// does, since the headline says so.
+// sweepChart draws how many calls each value decides differently; nothing if no value
+// does, since the headline reports that.
 func (p *webPage) sweepChart(s *simulate.Sweep) {
 	if !slices.ContainsFunc(s.Rows, func(r simulate.SweepRow) bool { return sum(split(r.Impact.Calls.States)) > 0 }) {
 		return

@@ -28,7 +28,8 @@ func visibleJSON(text string) []byte {
 	return []byte(b.String())
 }
 
-// visibleEscape keeps the escapes of what is seen, and makes the others texts.
+// visibleEscape keeps the escapes of visible characters, and turns the others into
+// text.
 func visibleEscape(escape string) string {
 	if strings.Contains(`nt"\/`, escape[1:]) {
 		return escape

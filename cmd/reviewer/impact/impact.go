@@ -1,10 +1,9 @@
 // Package impact writes the result of a simulation, in formats for people and
 // machines, and reads its JSON back.
 //
-// Out of scope: simulating, and masking. Whoever made an Impact has masked it;
-// here its texts are still untrusted, and are shown so that they cannot act on a
-// terminal, a page or a comment. Nothing here reads a
-// file, a clock or the environment: the same Impact gives the same bytes.
+// Out of scope: simulating, and masking. An Impact is already masked, but its texts
+// are untrusted: they are escaped for terminals, pages and comments. Nothing here
+// reads a file, a clock or the environment: the same Impact gives the same bytes.
 package impact
 
 import (

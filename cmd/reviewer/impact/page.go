@@ -31,7 +31,7 @@ func stateColour(s simulate.State) string {
 	return term.Faint
 }
 
-// page writes for people.
+// page writes text for people.
 type page struct {
 	term.Page
 	verbose bool
@@ -41,7 +41,7 @@ func newPage(b *bytes.Buffer, o Options) page {
 	return page{term.Page{Buffer: b, Paint: term.Paint{On: o.Colour}, Width: o.Width}, o.Verbose}
 }
 
-// top is how many rows a list shows that is one among others.
+// top is the number of rows shown of a list.
 func (p page) top(n int) int {
 	if p.verbose {
 		return n
@@ -49,7 +49,7 @@ func (p page) top(n int) int {
 	return min(n, 10)
 }
 
-// table writes the first rows, and how many there are more.
+// table writes the first rows, and the number of the others.
 func (p page) table(t term.Table) {
 	if len(t.Rows) == 0 {
 		return
@@ -61,7 +61,7 @@ func (p page) table(t term.Table) {
 	p.others(all - len(t.Rows))
 }
 
-// others counts what a list left out.
+// others writes the number of omitted rows.
 func (p page) others(n int) {
 	if n > 0 {
 		p.Line(term.Coloured("… and "+term.Thousands(int64(n))+" more (-v shows them, -f json has all)", term.Faint))

@@ -7,8 +7,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// writePretty writes for a person at a terminal who did not make the change and has a
-// minute: one sentence, its subject, and then the lists.
+// writePretty writes text for a terminal: one sentence, its subject, and then the
+// lists.
 func writePretty(b *bytes.Buffer, m *simulate.Impact, o Options) error {
 	p := newPage(b, o)
 	p.doubts(caveats(m))
@@ -36,7 +36,7 @@ func writePretty(b *bytes.Buffer, m *simulate.Impact, o Options) error {
 	return nil
 }
 
-// nameWidth is the column at which what a name stands for begins.
+// nameWidth is the column of the text after a name.
 const nameWidth = 11
 
 func (p page) doubts(list []string) {
@@ -139,7 +139,7 @@ func (p page) kind(k simulate.Kind) {
 	}
 }
 
-// lists shows by what the changes can be told apart, as far as there are any.
+// lists shows the changes by rule, tool, session and so on.
 func (p page) lists(m *simulate.Impact) {
 	p.table(changedRules("RULE", m.Rules, false))
 	p.table(changedRules("PATTERN", m.Rules, true))
@@ -149,7 +149,7 @@ func (p page) lists(m *simulate.Impact) {
 	p.table(sessions(m.Changed))
 }
 
-// quiet counts what never fired.
+// quiet counts the rules and patterns that never fired.
 func (p page) quiet(m *simulate.Impact) {
 	list := neverFired(m)
 	if len(list) == 0 {
@@ -164,7 +164,7 @@ func (p page) quiet(m *simulate.Impact) {
 	p.Field("", 2, term.Faint, list[1])
 }
 
-// notes writes sentences under a head.
+// notes writes sentences below a heading.
 func (p page) notes(head string, list []string) {
 	if len(list) == 0 {
 		return

@@ -18,7 +18,7 @@ import (
 // of some hundred steps, which is a tenth of it.
 const maxDocument = 256 << 20
 
-// Document is what Write or WriteSweep made as json: one of the two.
+// Document is a JSON document of Write or WriteSweep: one of the two.
 type Document struct {
 	Impact *simulate.Impact
 	Sweep  *simulate.Sweep
@@ -48,7 +48,7 @@ func Read(r io.Reader) (Document, error) {
 	return Document{Impact: m}, err
 }
 
-// head looks at what says which document this is.
+// head reads the fields that identify the document.
 func head(raw []byte) (sweep bool, err error) {
 	var top struct {
 		Version   *int            `json:"version"`
@@ -92,7 +92,7 @@ func readSweep(raw []byte) (*simulate.Sweep, error) {
 	return s, nil
 }
 
-// readImpact reads one Impact; at says where in the document it stands.
+// readImpact reads one Impact; at is its place in the document.
 func readImpact(raw []byte, at string) (*simulate.Impact, error) {
 	m := &simulate.Impact{V: simulate.ImpactVersion}
 	if err := strictly(raw, m); err != nil {
@@ -124,8 +124,8 @@ func strictly(raw []byte, into any) error {
 	return nil
 }
 
-// check finds counts that no simulation makes: adding them up would give a
-// result that looks right.
+// check refuses impossible counts, which would make a merged result wrong without
+// notice.
 func check(m *simulate.Impact) error {
 	if m.Version != simulate.ImpactVersion {
 		return fmt.Errorf("version is %d, not %d", m.Version, simulate.ImpactVersion)

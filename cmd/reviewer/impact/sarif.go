@@ -38,7 +38,7 @@ func writeSARIF(b *bytes.Buffer, m *simulate.Impact, o Options) error {
 	return report.WriteSARIF(b, "policy simulate", rules, findings(m), report.Options{Version: o.Version})
 }
 
-// findings are what makes the result doubtful, and then a kind of change each.
+// findings lists the caveats, and then one finding per kind of change.
 func findings(m *simulate.Impact) []report.Finding {
 	var list []report.Finding
 	doubt := func(id, key, text string) {
@@ -74,8 +74,7 @@ func settingFinding(m *simulate.Impact, c simulate.Cause) report.Finding {
 		Properties: map[string]string{"setting": c.Name, "before": c.Was, "after": c.Is, "direction": c.Direction, "count": fmt.Sprint(c.Changes())}}
 }
 
-// finding describes one kind of change. Loosening wants someone's look more
-// than tightening.
+// finding describes one kind of change. Loosening is more severe than tightening.
 func finding(m *simulate.Impact, k simulate.Kind) report.Finding {
 	level := "note"
 	if k.State == simulate.Loosened {
@@ -105,7 +104,7 @@ func times(k simulate.Kind) string {
 	return text
 }
 
-// ruleID is a rule's id, and a word of the same form for what stands for one.
+// ruleID returns a rule's id, or an id of the same form for causes that are not rules.
 func ruleID(rule string) string {
 	switch rule {
 	case simulate.ByScores:

@@ -8,7 +8,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// sweepHeadline says over what, and whether anything changes anywhere.
+// sweepHeadline names the setting and its values, and reports whether anything
+// changes.
 func sweepHeadline(s *simulate.Sweep) string {
 	if len(s.Rows) == 0 {
 		return "Nothing was compared: the sweep has no values."
@@ -32,7 +33,7 @@ func sweepHeadline(s *simulate.Sweep) string {
 	return text
 }
 
-// sweepDoubts are those of any value, each once.
+// sweepDoubts lists the caveats of all values, each once.
 func sweepDoubts(s *simulate.Sweep) []string {
 	var list []string
 	for _, row := range s.Rows {
@@ -45,7 +46,7 @@ func sweepDoubts(s *simulate.Sweep) []string {
 	return list
 }
 
-// answered counts the calls that the candidate answers so.
+// answered counts the calls with an answer of the candidate.
 func answered(t simulate.Tally, v engine.Verdict) int64 {
 	var n int64
 	for _, c := range t.Matrix {

@@ -21,7 +21,7 @@ func writeSweepPretty(b *bytes.Buffer, s *simulate.Sweep, o Options) error {
 		p.Field("baseline", nameWidth, "", named(m.Baseline))
 		p.sources(m)
 	}
-	p.verbose = true // all rows: a sweep with a gap says nothing
+	p.verbose = true // all rows: a sweep with gaps is useless
 	for _, t := range sweepTables(s) {
 		p.table(t)
 	}
@@ -62,8 +62,8 @@ func worstMark(s *simulate.Sweep) string {
 	return signs[worst]
 }
 
-// sweepTables have what changes at a value, what is answered then in all, and
-// what people's answers say about that.
+// sweepTables writes the changes at each value, all resulting answers, and how they
+// compare with people's answers.
 func sweepTables(s *simulate.Sweep) []term.Table {
 	calls := term.Table{Columns: append(term.Numbers("VALUE", "SESSIONS"), changeColumns()...)}
 	alarms := term.Table{Columns: term.Numbers("VALUE", "LETS THROUGH: ALLOWED", "NEW STOPS, ALLOWED ABOUT", "LETS THROUGH: REFUSED")}

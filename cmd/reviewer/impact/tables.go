@@ -101,7 +101,7 @@ func changedRules(head string, list []simulate.RuleCounts, patterns bool) term.T
 	return t
 }
 
-// groups lists those in which something changes, the most changed first.
+// groups lists the groups with changes, the most changed first.
 func groups(head, counted string, list []simulate.Group) term.Table {
 	t := term.Table{Columns: slices.Concat(term.Texts(head), term.Numbers("TOTAL", counted), changeColumns())}
 	most := func(a, b simulate.Group) int {
@@ -125,7 +125,7 @@ func beforeAfter(baseline, candidate int64) term.Cell {
 	return term.Plain(term.Thousands(baseline) + " -> " + term.Thousands(candidate))
 }
 
-// sessionWidth is how much of an id is enough to tell it from the others.
+// sessionWidth is the displayed length of a session's id.
 const sessionWidth = 14
 
 func sessions(list []simulate.SessionChange) term.Table {

@@ -27,8 +27,8 @@ func named(n simulate.Named) string {
 
 func short(digest string) string { return digest[:min(len(digest), 12)] }
 
-// policyDifferences reports which settings differ, what loosens first, and which rules and
-// patterns only one of two policies has.
+// policyDifferences lists the settings that differ, loosening first, and the rules and
+// patterns that only one of two policies has.
 func policyDifferences(m *simulate.Impact) []string {
 	switch {
 	case m.Baseline.Recorded && changed(m.Calls)+changed(m.Events) > 0:
@@ -53,8 +53,8 @@ func policyDifferences(m *simulate.Impact) []string {
 	return append(list, unexercised(m)...)
 }
 
-// unexercised names what only one policy has and no session here exercised: no hits do
-// not mean no effect.
+// unexercised lists rules and patterns of only one policy that no session exercised:
+// no hits do not mean no effect.
 func unexercised(m *simulate.Impact) []string {
 	met := map[string]bool{}
 	for _, r := range m.Rules {
@@ -101,7 +101,8 @@ func effectOf(direction string) string {
 	return direction
 }
 
-// becomes shows what a setting was and is; of a list only what left it and came.
+// becomes shows the old and the new value of a setting; of a list only removed and
+// added items.
 func becomes(was, is string) string {
 	var before, after []any
 	if json.Unmarshal([]byte(was), &before) != nil || json.Unmarshal([]byte(is), &after) != nil || len(before)*len(after) == 0 {
@@ -152,7 +153,7 @@ func firstFew(list []string) string {
 	return text
 }
 
-// selected reports which part of what was there was looked at; empty: all.
+// selected describes the selected part of the sessions; empty: all.
 func selected(s simulate.Selection) string {
 	var words []string
 	if s.Since > 0 {
@@ -229,7 +230,8 @@ func plural(n int64, one, many string) string {
 	return term.Thousands(n) + " " + many
 }
 
-// clock is UTC, so that a report says the same everywhere. A transcript may have no times.
+// clock formats a time in UTC, so that a report is the same everywhere. A transcript
+// may have no times.
 func clock(ms int64) string {
 	if ms == 0 {
 		return "no time recorded"

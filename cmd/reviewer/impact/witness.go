@@ -12,7 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// witness shows a step in lines: what was called, where, why on either side.
+// witness shows a step in lines: the call, its place, and the reasons of both sides.
 func witness(s simulate.Step) []string {
 	list := append(told(s), place(s))
 	if len(s.FromRules)+len(s.ToRules) > 0 {
@@ -32,8 +32,8 @@ func witness(s simulate.Step) []string {
 }
 
 // told returns the lines of an example: the events that lead to the decision, and the
-// decision, with the words of the session replaced. Where the change does not show
-// with other words, it returns only a digest of them.
+// decision, with the words of the session replaced. If the change does not show with
+// other words, it returns only a digest.
 func told(s simulate.Step) []string {
 	switch e := s.Example; {
 	case e == nil:
@@ -56,7 +56,7 @@ func told(s simulate.Step) []string {
 	}
 }
 
-// exampleText is an event of an example in a line.
+// exampleText describes an event of an example on one line.
 func exampleText(v simulate.ExampleEvent) string {
 	what := v.Tool
 	switch v.Phase {
@@ -69,7 +69,7 @@ func exampleText(v simulate.ExampleEvent) string {
 	return strings.TrimSpace(term.PrintableLine(what + " " + v.Text))
 }
 
-// subject is what a step is about: the tool and what it touches.
+// subject returns the tool and the target of a step.
 func subject(s simulate.Step) string {
 	return strings.TrimSpace(term.PrintableLine(cmp.Or(s.Tool, string(s.Phase)) + " " + s.Resource))
 }
@@ -111,7 +111,7 @@ func explainEntry(kinds []simulate.Kind) []string {
 	return list
 }
 
-// byWeight sorts kinds of change: what loosens first, and what occurs most.
+// byWeight sorts kinds of change: loosening first, then by frequency.
 func byWeight(kinds []simulate.Kind) []simulate.Kind {
 	return slices.SortedStableFunc(slices.Values(kinds), func(a, b simulate.Kind) int {
 		rank := func(k simulate.Kind) int {
@@ -124,8 +124,8 @@ func byWeight(kinds []simulate.Kind) []simulate.Kind {
 	})
 }
 
-// cause is what a kind of change is due to, and at which point where that is not
-// before a call.
+// cause returns the cause of a kind of change, and its phase if it is not before a
+// call.
 func cause(k simulate.Kind) string {
 	text := term.PrintableLine(k.Rule)
 	if k.Unasked {

@@ -20,8 +20,8 @@ type Found struct {
 	Of audit.Session
 }
 
-// All returns the incidents of some sessions, the latest first. A log that cannot be
-// read to its end has those before the damage, and its error is returned as well.
+// All returns the incidents of some sessions, the latest first. For a damaged log, the
+// incidents before the damage and its error are returned.
 func All(store *audit.Store, sessions []audit.Session) ([]Found, error) {
 	var list []Found
 	var errs []error
@@ -40,8 +40,8 @@ func All(store *audit.Store, sessions []audit.Session) ([]Found, error) {
 	return list, errors.Join(errs...)
 }
 
-// mayHaveStopped looks for a stop without decoding: most sessions have none. A line
-// that cannot be read is left to whoever decodes.
+// mayHaveStopped looks for a stop without decoding: most sessions have none.
+// Unreadable lines are left to the decoder.
 func mayHaveStopped(store *audit.Store, s audit.Session) bool {
 	for line, err := range store.Lines(s.Key, 0) {
 		if err != nil || bytes.Contains(line.Raw, []byte(`"kind":"`+engine.EmergencyStop+`"`)) {

@@ -28,7 +28,7 @@ func builtIn(t *testing.T) (*bundles.Bundle, map[string]incident.Recommendation)
 	return base, rows
 }
 
-// What is recommended about any rule or pattern is a layer that can be laid over the
+// What is recommended about any rule or pattern is a layer that can be put on top of the
 // built-in policy, that changes something, and that no other rule's stop makes wrong.
 func TestRecommendationsAreAccepted(t *testing.T) {
 	base, rows := builtIn(t)

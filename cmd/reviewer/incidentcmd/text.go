@@ -21,7 +21,7 @@ const (
 
 const left = 13 // column of the texts
 
-// report is a report for the terminal.
+// report is a report on a terminal.
 type report struct {
 	term.Page
 	*incident.Incident
@@ -209,7 +209,7 @@ func before(m *incident.Moment) string {
 	return "-" + span(m.Before)
 }
 
-// word is the answer to a call, or the kind of a moment.
+// word returns the answer to a call, or the kind of an entry.
 func word(m *incident.Moment) string { return cmp.Or(string(m.Answer), string(m.Kind)) }
 
 // span writes milliseconds as hours, minutes and seconds.

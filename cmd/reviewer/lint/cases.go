@@ -17,17 +17,16 @@ import (
 
 // tested counts what the cases and examples of a policy expect of its rules.
 type tested struct {
-	speaks, silent map[string]int
+	fires, silent map[string]int
 }
 
-// tests looks at the cases of the layers that are checked, and at the rules that
-// none of them is about.
+// tests checks the cases of the checked layers, and reports rules without cases.
 func (p *policy) tests() {
 	known := p.ids()
 	seen := tested{map[string]int{}, map[string]int{}}
 	for _, b := range p.effective.Layers {
 		for _, r := range b.Rules {
-			seen.speaks[r.ID] += len(r.Examples.Match)
+			seen.fires[r.ID] += len(r.Examples.Match)
 			seen.silent[r.ID] += len(r.Examples.NoMatch)
 		}
 		if l := p.layers[b.Layer]; l.Given {
@@ -48,9 +47,9 @@ func (p *policy) tests() {
 	}
 }
 
-// ids lists all under which something can speak, as far as it is written out.
+// ids lists all that can fire, as far as they are written out.
 func (p *policy) ids() []string {
-	ids := slices.Concat(p.effective.Broken(), sortedKeys(p.spoken.IDs))
+	ids := slices.Concat(p.effective.Broken(), sortedKeys(p.rules.IDs))
 	for _, r := range p.effective.Rules() {
 		ids = append(ids, r.ID)
 	}
@@ -63,7 +62,7 @@ func (p *policy) ids() []string {
 
 func (p *policy) untested(layer string, spot placer, id string, threshold bool, seen tested) {
 	switch {
-	case seen.speaks[id] == 0:
+	case seen.fires[id] == 0:
 		p.warn(layer, spot, "id", "rule.untested", "rule %s has no case that expects it to fire", id).About = id
 	case threshold && seen.silent[id] == 0:
 		p.warn(layer, spot, "threshold", "rule.untested",
@@ -71,7 +70,7 @@ func (p *policy) untested(layer string, spot placer, id string, threshold bool, 
 	}
 }
 
-// cases reads the cases of a layer and says what is wrong with them.
+// cases reads the cases of a layer and reports their problems.
 func (p *policy) cases(l Layer, known []string, seen tested) {
 	if _, err := fs.Stat(l.Files, "cases"); errors.Is(err, fs.ErrNotExist) {
 		return
@@ -81,7 +80,7 @@ func (p *policy) cases(l Layer, known []string, seen tested) {
 		p.add(&engine.Problem{File: l.Name + "/" + wrong.File, Line: wrong.Line, Col: wrong.Col, Code: "case.expect",
 			Message: wrong.Message})
 	}
-	open := len(p.spoken.Open) > 0
+	open := len(p.rules.Open) > 0
 	for _, c := range list {
 		p.story(l, c, known, open, seen)
 	}
@@ -105,16 +104,16 @@ func (p *policy) story(l Layer, c cases.Case, known []string, open bool, seen te
 		if s.Expect == nil {
 			continue
 		}
-		speak := slices.Concat(s.Expect.Rules, s.Expect.RulesExactly)
+		fire := slices.Concat(s.Expect.Rules, s.Expect.RulesExactly)
 		if s.Expect.Rule != "" {
-			speak = append(speak, s.Expect.Rule)
+			fire = append(fire, s.Expect.Rule)
 		}
-		speak, silent := slices.Concat(speak, s.Expect.Found()), slices.Concat(s.Expect.NotRules, s.Expect.NotFindings)
-		seen.count(speak, silent)
+		fire, silent := slices.Concat(fire, s.Expect.Found()), slices.Concat(s.Expect.NotRules, s.Expect.NotFindings)
+		seen.count(fire, silent)
 		if open || len(c.Layers) > 0 && len(own) == 0 {
 			continue
 		}
-		for _, id := range slices.Concat(speak, silent) {
+		for _, id := range slices.Concat(fire, silent) {
 			if !slices.Contains(known, id) && !slices.Contains(scores(), id) {
 				w := &engine.Problem{File: l.Name + "/" + c.File, Line: s.Line, Col: columnOf(l, c.File, s.Line, id),
 					Code: "case.rule", Message: "no rule has this id"}
@@ -124,7 +123,7 @@ func (p *policy) story(l Layer, c cases.Case, known []string, open bool, seen te
 	}
 }
 
-// columnOf finds the column at which a line of a file has a word; 0: it has not.
+// columnOf returns the column of a word in a line of a file; 0: not found.
 func columnOf(l Layer, file string, line int, word string) int {
 	text, err := bundles.ReadFile(l.Files, file)
 	lines := strings.Split(string(text), "\n")
@@ -145,20 +144,19 @@ func columnOf(l Layer, file string, line int, word string) int {
 	}
 }
 
-// scores lists the ids under which policy itself speaks next to its rules.
+// scores lists the ids that policy itself reports in addition to those of its rules.
 func scores() []string { return []string{"matrix"} }
 
-func (t tested) count(speak, silent []string) {
-	for _, id := range speak {
-		t.speaks[id]++
+func (t tested) count(fire, silent []string) {
+	for _, id := range fire {
+		t.fires[id]++
 	}
 	for _, id := range silent {
 		t.silent[id]++
 	}
 }
 
-// layersOf reads the layers that a case brings along, and returns the ids of
-// their rules.
+// layersOf reads the layers of a case, and returns the ids of their rules.
 func (p *policy) layersOf(l Layer, c cases.Case) []string {
 	var ids []string
 	for _, layer := range sortedKeys(c.Layers) {

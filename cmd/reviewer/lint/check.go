@@ -30,7 +30,7 @@ type Layer struct {
 	Name  string // of bundles.Layers
 	Files fs.FS
 	At    string // the folder, as the person gave it: places are below it
-	Given bool   // it is what is to be checked; false: it is there to be built on
+	Given bool   // it is to be checked; false: the checked layers are on top of it
 
 	Where func(file string) string // the place of a file, where that is not below At; nil: it is
 }
@@ -44,7 +44,7 @@ type Result struct {
 }
 
 // Policy checks the layers of one policy, base first. The time is now, in Unix
-// milliseconds: rules that are over by then are told.
+// milliseconds: rules that have expired by then are reported.
 func Policy(now int64, layers ...Layer) Result {
 	p := &policy{layers: map[string]Layer{}, now: now}
 	var read []*bundles.Bundle
@@ -60,7 +60,7 @@ func Policy(now int64, layers ...Layer) Result {
 	p.add(e.CheckRules()...)
 	p.add(e.IneffectiveSettings()...)
 	p.detectors()
-	modules := p.checkedModules() // next to the conditions: each takes half of the time
+	modules := p.checkedModules() // concurrently with the conditions, which take as long
 	costs := p.conditions()
 	p.modules(modules())
 	p.unusable()
@@ -84,14 +84,14 @@ type policy struct {
 	rows      engine.Rows
 	found     []*engine.Problem // files are named layer/file
 	ignored   []ignoredFinding
-	spoken    rego.RuleSet
+	rules     rego.RuleSet
 	now       int64
 }
 
 func (p *policy) add(list ...*engine.Problem) { p.found = append(p.found, list...) }
 
 // reported returns the problems, with files named as the person knows them. Warnings
-// about layers that are only built on are left out.
+// about the layers below the checked ones are left out.
 func (p *policy) reported() []report.Problem {
 	var all []report.Problem
 	for _, f := range engine.SortProblems(p.found) {
@@ -152,8 +152,8 @@ func (p *policy) places() map[string]placer {
 	return all
 }
 
-// conditions looks at what is written in CEL. Conditions that cannot be taken
-// at all are left out for the others.
+// conditions checks the CEL conditions. Conditions with invalid parts are left out of
+// further checks.
 func (p *policy) conditions() []cel.Cost {
 	places := p.places()
 	wrong := map[string]bool{}
@@ -194,16 +194,16 @@ func (p *policy) conditions() []cel.Cost {
 	return costs
 }
 
-// saidAt reports whether an error at a place was already reported: of a row that is wrong by itself
-// its condition cannot be right.
+// saidAt reports whether an error at a place was already reported: for an invalid row,
+// errors of its condition are not reported.
 func (p *policy) saidAt(file string, line, col int) bool {
 	return slices.ContainsFunc(p.found, func(f *engine.Problem) bool {
 		return !f.Warning && f.File == file && f.Line == line && f.Col == col
 	})
 }
 
-// vocabulary is that of the policy with the ids of rules whose rows are wrong:
-// they are meant to be there.
+// vocabulary returns the vocabulary of the policy, including the ids of rules with
+// invalid rows.
 func (p *policy) vocabulary() engine.Vocabulary {
 	words := p.effective.Vocabulary()
 	words.Findings = append(words.Findings, p.effective.Broken()...)
@@ -213,8 +213,7 @@ func (p *policy) vocabulary() engine.Vocabulary {
 	return words
 }
 
-// given reports whether what is written at a place is to be checked, and not there to
-// be built on.
+// given reports whether a place is in a checked layer.
 func (p *policy) given(spot placer) bool {
 	if spot == nil {
 		return false
@@ -224,7 +223,7 @@ func (p *policy) given(spot placer) bool {
 	return p.layers[layer].Given
 }
 
-// each takes the errors of one type out of joined ones.
+// each iterates over the errors of one type in joined errors.
 func each[T error](err error) []T {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var list []T
@@ -240,8 +239,8 @@ func each[T error](err error) []T {
 	return nil
 }
 
-// checkedModules begins to look at what is written in Rego, and returns what waits
-// for the end of that.
+// checkedModules starts checking the Rego modules, and returns a function that waits
+// for the result.
 func (p *policy) checkedModules() func() ([]*engine.Problem, rego.RuleSet) {
 	modules := p.effective.Modules()
 	for _, name := range sortedKeys(p.layers) {
@@ -253,27 +252,27 @@ func (p *policy) checkedModules() func() ([]*engine.Problem, rego.RuleSet) {
 		Modules: modules, Data: p.effective.Data, Words: p.vocabulary(), Broken: p.effective.Broken(), MayContain: p.effective.MayContain,
 	}
 	type result struct {
-		found  []*engine.Problem
-		spoken rego.RuleSet
+		found []*engine.Problem
+		rules rego.RuleSet
 	}
 	done := make(chan result, 1)
 	go func() {
-		found, spoken := rego.Check(sources)
-		done <- result{found, spoken}
+		found, rules := rego.Check(sources)
+		done <- result{found, rules}
 	}()
 	return func() ([]*engine.Problem, rego.RuleSet) {
 		r := <-done
-		return r.found, r.spoken
+		return r.found, r.rules
 	}
 }
 
 // modules adds the problems found in Rego, and checks the rows that no Rego refers to.
-func (p *policy) modules(found []*engine.Problem, spoken rego.RuleSet) {
-	p.spoken = spoken
+func (p *policy) modules(found []*engine.Problem, rules rego.RuleSet) {
+	p.rules = rules
 	p.add(found...)
 	for _, l := range p.effective.Layers {
 		for _, r := range l.Rules {
-			if !r.Conditional() && !spoken.IDs[r.ID] && !spoken.Open[l.Layer] {
+			if !r.Conditional() && !rules.IDs[r.ID] && !rules.Open[l.Layer] {
 				file, line, col := r.Spot("id", 0, 0)
 				p.add(&engine.Problem{File: l.Layer + "/" + file, Line: line, Col: col, Code: "rule.never",
 					Message: "rule " + r.ID + " can never fire: its row has no match, when or measure, and no Rego refers to it"})
@@ -282,7 +281,7 @@ func (p *policy) modules(found []*engine.Problem, spoken rego.RuleSet) {
 	}
 }
 
-// testModules adds the Rego tests of a layer, which no bundle holds.
+// testModules adds the Rego tests of a layer, which bundles do not contain.
 func (p *policy) testModules(name string, l Layer, modules map[string]string) {
 	err := fs.WalkDir(l.Files, ".", func(file string, d fs.DirEntry, err error) error {
 		switch {

@@ -15,7 +15,7 @@ func (p *policy) decisions() {
 	for _, l := range p.effective.Layers {
 		for _, r := range l.Rules {
 			switch {
-			case r.Decision == string(engine.Modify) && !p.spoken.HasForm(l.Layer, r.ID):
+			case r.Decision == string(engine.Modify) && !p.rules.HasForm(l.Layer, r.ID):
 				p.warn(l.Layer, r.Spot, "decision", "rule.no_form", "%s", rego.NoForm(l.Layer, r.ID))
 			case r.Decision == string(engine.Allow):
 				p.warn(l.Layer, r.Spot, "decision", "rule.allow", "%s", rego.Allows)
@@ -25,10 +25,10 @@ func (p *policy) decisions() {
 	}
 }
 
-// placeholders remarks on what a message names and no call that the row matches has.
+// placeholders warns about placeholders that no matching call can fill.
 func (p *policy) placeholders(layer string, r bundles.Rule) {
 	if !r.Conditional() {
-		return // its Rego fills the message in
+		return // its Rego fills in the message
 	}
 	for _, f := range []struct{ name, why string }{
 		{"details", noDetails(r)}, {"host", noHost(r.Match)}, {"command", noCommand(r.Match)}, {"target", noTarget(r.Match)},
@@ -57,7 +57,8 @@ func noCall(m bundles.RuleMatch) string {
 	return "match has phases without a call, " + strings.Join(m.Phases, ", ")
 }
 
-// noTarget explains why no call of a match has a target: what is only read is not one.
+// noTarget explains why no call of a match has a target: files that are only read are
+// not targets.
 func noTarget(m bundles.RuleMatch) string {
 	reads := func(t string) bool { return t == string(engine.TypeFileRead) }
 	if len(m.Types) > 0 && !slices.ContainsFunc(m.Types, func(t string) bool { return !reads(t) }) {

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// ignoreWord is what a comment begins with that accepts a finding.
+// ignoreWord is the prefix of comments that accept a finding.
 const ignoreWord = "reviewer:ignore"
 
 // ignore is one such comment.
@@ -19,16 +19,16 @@ type ignore struct {
 	line, col    int    // of the comment
 	code, reason string
 	from, to     int  // lines that it is about
-	used, firm   bool // it met a finding; one that cannot be ignored
+	used, firm   bool // it matched a finding; one that cannot be ignored
 }
 
-// about reports whether the comment names a problem's code and stands where it is.
+// about reports whether the comment applies to a problem, by code and place.
 func (g *ignore) about(p *engine.Problem) bool {
 	return g.code == p.Code && g.file == p.File && g.from <= p.Line && p.Line <= g.to
 }
 
-// ignoreFindings takes out the warnings that the layers accept, and reports
-// comments that accept nothing.
+// ignoreFindings removes the warnings that the layers accept, and reports comments
+// that accept nothing.
 func (p *policy) ignoreFindings() {
 	var ignores []*ignore
 	for _, b := range p.effective.Layers {
@@ -56,7 +56,7 @@ type ignoredFinding struct {
 	by, reason string
 }
 
-// accepted describes what accepts a finding, and why; empty: nothing does. A severity in
+// accepted returns what accepts a finding, and why; empty: nothing does. A severity in
 // the manifest changes it.
 func (p *policy) accepted(f *engine.Problem, ignores []*ignore) (by, reason string) {
 	code, known := codes.Of(f.Code)
@@ -83,7 +83,7 @@ func (p *policy) accepted(f *engine.Problem, ignores []*ignore) (by, reason stri
 	return "", ""
 }
 
-// severity is what the manifest of a layer makes of findings with a code.
+// severity returns the severity that a layer's manifest sets for a code.
 func (p *policy) severity(layer, code string) string {
 	for _, b := range p.effective.Layers {
 		if b.Layer == layer && p.layers[layer].Given {
@@ -174,8 +174,7 @@ func ignoresIn(file, text string) []*ignore {
 }
 
 // below returns the lines (from 1) that a comment in the line before is about: the
-// next one that holds something with all that is indented below it, and with its
-// closing bracket.
+// next non-empty line with everything indented below it, and its closing bracket.
 func below(lines []string, at int) (from, to int) {
 	from = at + 1
 	for at < len(lines) && skipped(lines[at]) {

@@ -9,9 +9,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// foldConsequences takes out what only follows from another error, and counts it
-// there: rules and data of a file that cannot be read seem not to exist, and cases
-// that cannot be read seem to be missing.
+// foldConsequences removes problems that only follow from another error, and counts
+// them there: rules and data of a file that cannot be read seem not to exist, and
+// cases that cannot be read seem to be missing.
 func (p *policy) foldConsequences() {
 	p.missingManifest()
 	roots := p.roots()
@@ -67,7 +67,8 @@ func (p *policy) roots() []*root {
 	return all
 }
 
-// explains reports whether a problem is there only because the root's file is not.
+// explains reports whether a problem exists only because the root's file cannot be
+// read.
 func (r *root) explains(f *engine.Problem) bool {
 	layer, _, _ := strings.Cut(f.File, "/")
 	switch {
@@ -85,8 +86,8 @@ func (r *root) explains(f *engine.Problem) bool {
 	return r.ids[f.About]
 }
 
-// idsIn lists what a file that may not be YAML gives ids to. Those of an access
-// list are named with the list's own before them.
+// idsIn lists the ids in a file that may not be YAML. Those of an access list are
+// prefixed with the list's id.
 func idsIn(text string) map[string]bool {
 	ids := map[string]bool{}
 	var list string
@@ -103,8 +104,8 @@ func idsIn(text string) map[string]bool {
 
 var idKey = engine.Regexp(`(?m)^([ \t]*(?:-[ \t]*)?(?:\{[ \t]*)?)"?id"?:[ \t]*"?'?([A-Za-z0-9_.-]+)`)
 
-// missingManifest makes one error of all modules that are outside the root of the
-// user's layer, where the folder has no manifest that says something else.
+// missingManifest combines the errors of all modules outside the root of the user
+// layer into one, if the folder has no manifest.
 func (p *policy) missingManifest() {
 	for name, l := range p.layers {
 		if _, err := fs.Stat(l.Files, ".manifest"); err == nil || !l.Given {

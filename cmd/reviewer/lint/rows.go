@@ -12,7 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/detect"
 )
 
-// detectors compiles the patterns, and tries them on their examples.
+// detectors compiles the patterns, and checks them against their examples.
 func (p *policy) detectors() {
 	set, err := wiring.Detectors(p.effective)
 	for _, wrong := range each[*detect.Error](err) {
@@ -53,7 +53,7 @@ func (p *policy) examples(l *bundles.Bundle, d bundles.Detector, finds func(stri
 	}
 }
 
-// unusable finds rules about what no tool does, and rules that have expired.
+// unusable finds rules about actions of no tool, and expired rules.
 func (p *policy) unusable() {
 	for _, l := range p.effective.Layers {
 		for _, r := range l.Rules {
@@ -106,8 +106,7 @@ func (p *policy) tools(layer string, spot placer, key string, patterns []string)
 	}
 }
 
-// fits reports whether a pattern fits some name; a name may stand for all that begin
-// as it does.
+// fits reports whether a pattern matches some name; a name may be a prefix pattern.
 func fits(pattern string, names []string) bool {
 	prefix, more := strings.CutSuffix(pattern, "*")
 	return slices.ContainsFunc(names, func(name string) bool {
@@ -127,7 +126,7 @@ func (p *policy) exampleTools(layer string, r bundles.Rule) {
 	}
 }
 
-// patternOf is a pattern of a detector by its number.
+// patternOf returns a pattern of a detector by its number.
 func patternOf(d bundles.Detector, number int) string {
 	if all := d.All(); number >= 0 && number < len(all) {
 		return all[number]

@@ -84,5 +84,5 @@ var wrongRego = []wrong{
 	{"another id in METADATA", "a.rego", "package policies.user\n\n# METADATA\n# title: X\n# custom:\n#   id: your\nfindings contains {\"id\": \"mine\", \"decision\": \"ask\"} if input.phase == \"pre\"\n", `a.rego:3:1: METADATA names rule "your", but the definition is for "mine"`},
 	{"METADATA that are not YAML", "a.rego", "package policies.user\n\n# METADATA\n# title: [X\nx := 1\n", `a.rego:4:1: METADATA is not valid YAML: did not find expected ',' or ']'`},
 	{"no METADATA", "a.rego", "package policies.user\n\nhosts := [\"a\"]\n", `warning a.rego:3:1: hosts has no METADATA with a title above it: describe its purpose, or start its name with _`},
-	{"a rule without a row", "base/rules/files/more.rego", "package reviewer.spoken\n\n# METADATA\n# title: X\nspeaks contains \"delete_brod\" if input.phase == \"pre\"\n", `rules/files/more.rego:5:17: no row of rules/**.yaml has the id "delete_brod", so this has no effect; did you mean "delete_broad"?`},
+	{"a rule without a row", "base/rules/files/more.rego", "package reviewer.fired\n\n# METADATA\n# title: X\nfires contains \"delete_brod\" if input.phase == \"pre\"\n", `rules/files/more.rego:5:16: no row of rules/**.yaml has the id "delete_brod", so this has no effect; did you mean "delete_broad"?`},
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// longest is how long a process delivers at most: what is left then waits for the next.
+// longest is the maximum time for which a process delivers; the next process delivers
+// the rest.
 const longest = time.Hour
 
 func deliverCommand(a *cli.App) *cobra.Command {
@@ -55,14 +56,14 @@ func newDeliverer(ctx context.Context, a *cli.App) (*notify.Deliverer, error) {
 	}
 	d := &notify.Deliverer{Spool: spoolOf(store), Channels: to.channels, Own: to.own, Plan: to.plan, Mask: cli.Masked}
 	d.Ended = func(e notify.Entry, delivery notify.Delivery) { note(ctx, store, e, delivery) }
-	// What could be read is delivered anyway.
+	// Readable entries are delivered anyway.
 	if err := putAll(store, d, time.Now()); err != nil {
 		fmt.Fprintln(a.Stderr, "reviewer:", cli.Masked(err.Error()))
 	}
 	return d, nil
 }
 
-// putAll adds what the log has to tell, as far as somebody is to be told.
+// putAll adds the notifications and interventions in the log.
 func putAll(store *audit.Store, d *notify.Deliverer, now time.Time) error {
 	var errs []error
 	if len(d.Channels) > 0 {
@@ -91,7 +92,7 @@ func run(ctx context.Context, d *notify.Deliverer, once bool) error {
 	}
 }
 
-// note records in the ledger what became of a delivery.
+// note records the result of a delivery in the ledger.
 func note(ctx context.Context, store *audit.Store, e notify.Entry, d notify.Delivery) {
 	detail := fmt.Sprintf("%s: %s to channel %s after %s", e.ID, d.Status, d.Channel, term.Counted(len(d.Attempts), "attempt", "attempts"))
 	if e.Own != "" {
@@ -100,6 +101,6 @@ func note(ctx context.Context, store *audit.Store, e notify.Entry, d notify.Deli
 	if n := len(d.Attempts); d.Status == notify.Failed && n > 0 {
 		detail += term.After(": ", cli.Masked(d.Attempts[n-1].Error))
 	}
-	// Where the ledger cannot be written, `reviewer notify list` has the same.
+	// If the ledger cannot be written, `reviewer notify list` still has the result.
 	_ = store.Note(ctx, engine.Note{What: "notification", Detail: detail})
 }

@@ -12,14 +12,14 @@ import (
 )
 
 // putOwn adds an entry for each intervention of the last day whose kind is one of the
-// organisation's own. As with stops, the record of the decision is what asks for it.
+// organisation's own. As with stops, it is derived from the record of the decision.
 func putOwn(store *audit.Store, d *notify.Deliverer, now time.Time) error {
 	sessions, err := store.Sessions()
 	if err != nil {
 		return err
 	}
 	from := now.Add(-recent).UnixMilli()
-	var errs []error // a damaged log keeps no other session's interventions back
+	var errs []error // a damaged log does not affect other sessions
 	for _, s := range sessions {
 		if s.Last < from {
 			continue
@@ -41,8 +41,8 @@ func putOwn(store *audit.Store, d *notify.Deliverer, now time.Time) error {
 	return errors.Join(errs...)
 }
 
-// firstOwn looks for an own kind without decoding: most sessions have none. A line that
-// cannot be read is left to whoever decodes.
+// firstOwn looks for an own kind without decoding: most sessions have none. Unreadable
+// lines are left to the decoder.
 func firstOwn(store *audit.Store, s audit.Session, own map[string]notify.Channel) (n int64, found bool) {
 	for line, err := range store.Lines(s.Key, 0) {
 		if err != nil {
@@ -59,7 +59,7 @@ func firstOwn(store *audit.Store, s audit.Session, own map[string]notify.Channel
 }
 
 // ownKind returns the kind of a record's intervention if it is one of the
-// organisation's own, and the policy did more than watch.
+// organisation's own, and the policy did not only observe.
 func ownKind(rec *engine.Record, own map[string]notify.Channel) string {
 	d := rec.Decision
 	if d == nil || d.Intervention == nil || d.Enforced == engine.Allow || own[d.Intervention.Kind] == nil {

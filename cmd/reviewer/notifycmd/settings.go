@@ -10,15 +10,15 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/notify/channel"
 )
 
-// configured is what the settings say about notifications.
+// configured is the settings about notifications.
 type configured struct {
 	channels []notify.Channel
 	own      map[string]notify.Channel // kinds of intervention of the organisation's own
 	plan     notify.Plan
 }
 
-// configuration reads the settings of the layers above a project, which has no say in
-// who is told: an agent can write its files.
+// configuration reads the settings of all layers except the project, whose files an
+// agent can write.
 func configuration(a *cli.App, home string) (configured, error) {
 	e, err := cli.MachineAt(home).Effective("")
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/incident"
 )
 
-// again is how long after a process began to deliver the next one is started for a
-// session that is stopped already, in case the first one was killed.
+// again is the time after which another process is started for a session that is
+// already stopped, in case the first one was killed.
 const again = time.Minute
 
-// Configure notes which answers the settings have something done about.
+// Configure records for which answers the settings require a delivery.
 func Configure(a *cli.App, settings map[string]any) {
 	interventions, _ := settings["interventions"].(map[string]any)
 	channels, _ := interventions["notification_channels"].([]any)
@@ -25,21 +25,21 @@ func Configure(a *cli.App, settings map[string]any) {
 	a.Notifies, a.OwnKinds = len(channels) > 0, slices.Sorted(maps.Keys(kinds))
 }
 
-// Start starts a process that tells people about a stop, or carries out a kind of
-// intervention of the organisation's own, if an answer is one and there is something to
-// do, and does not wait for it.
+// Start starts a process that delivers notifications about a stop, or carries out an
+// organisation's own intervention, if the answer requires it. It does not wait for the
+// process.
 func Start(a *cli.App, store *audit.Store, key engine.SessionKey, answer engine.Answer) {
 	if a.Detach == nil || answer.ID == "" {
 		return
 	}
 	own := slices.Contains(a.OwnKinds, answer.Intervention) && answer.Mode != engine.ModeDuplicate
 	if own || tells(a, store, key, answer) {
-		// Where it cannot be started, the answer is as good; the next process does the work.
+		// A failure does not affect the answer; the next process does the work.
 		_ = a.Detach("--home", store.Dir, "notify", "deliver", "--once")
 	}
 }
 
-// tells reports whether people are to be told about a stop now.
+// tells reports whether people have to be notified of a stop now.
 func tells(a *cli.App, store *audit.Store, key engine.SessionKey, answer engine.Answer) bool {
 	if !a.Notifies || !answer.Stop {
 		return false

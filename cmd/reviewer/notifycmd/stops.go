@@ -11,13 +11,13 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/notify"
 )
 
-// recent bounds which stops people are told about: those of a day. It is not longer
-// than the spool remembers what it delivered, or they would be sent again.
+// recent is the age up to which stops are notified: one day. It must not exceed the
+// time for which the spool remembers deliveries, or they would be sent again.
 const recent = 24 * time.Hour
 
-// putStops adds an entry for each stop of the last day. The record of the decision is
-// what says that people are to be told: whatever is killed after it was written, the
-// next process that delivers adds the entry, and the spool knows those that it has.
+// putStops adds an entry for each stop of the last day. Entries are derived from the
+// records of decisions: if a process is killed, the next one adds the entry, and the
+// spool ignores duplicates.
 func putStops(store *audit.Store, spool notify.Spool, now time.Time) error {
 	sessions, err := store.Sessions()
 	if err != nil {
@@ -26,7 +26,7 @@ func putStops(store *audit.Store, spool notify.Spool, now time.Time) error {
 	from := now.Add(-recent).UnixMilli()
 	sessions = slices.DeleteFunc(sessions, func(s audit.Session) bool { return s.Last < from })
 	list, err := incidentcmd.All(store, sessions)
-	errs := []error{err} // a damaged log keeps no other session's stop from being told
+	errs := []error{err} // a damaged log does not affect other sessions
 	for _, i := range list {
 		if i.At() >= from {
 			errs = append(errs, spool.Put(entryOf(i)))

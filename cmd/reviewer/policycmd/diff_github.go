@@ -15,9 +15,9 @@ import (
 // 65,536 characters as a whole; changes that do not fit are counted.
 const maxDiffComment = 60_000
 
-// diffGitHub writes changes as Markdown for a pull request: the sum to see at
-// once, each group to unfold. What policies say is in fences only, where it
-// is neither Markdown nor a mention.
+// diffGitHub writes changes as Markdown for a pull request: a visible summary and
+// folded groups. Text of policies is only in code fences, where it is neither Markdown
+// nor a mention.
 func diffGitHub(w io.Writer, refs []string, c diff.Changes) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "### %s reviewer policy diff\n\n**%s**\n\n", diffMark(c), DiffSummary(c))
@@ -54,8 +54,8 @@ func diffGroups(all []diff.Change) [][]diff.Change {
 	return groups
 }
 
-// diffGroup writes what of a group there is room for, and returns how many
-// changes are left.
+// diffGroup writes as much of a group as there is room for, and returns the number of
+// omitted changes.
 func diffGroup(b *bytes.Buffer, group []diff.Change) int {
 	var text strings.Builder
 	shown := 0

@@ -121,7 +121,7 @@ func diffLines(c diff.Change) []diffLine {
 	return valueLines("", versionText(c, c.Before), versionText(c, c.After))
 }
 
-// layerLine says by which layers a list is made, where that has changed.
+// layerLine names the layers of a list, if they changed.
 func layerLine(c diff.Change) []diffLine {
 	if c.Kind != diff.KindSetting || c.Before == nil || c.After == nil {
 		return nil
@@ -133,7 +133,7 @@ func layerLine(c diff.Change) []diffLine {
 	return []diffLine{{' ', "set by " + is + ", previously by " + was}}
 }
 
-// versionText is a value as it is shown, with the layers that say so.
+// versionText formats a value with its layers.
 func versionText(c diff.Change, v *diff.Version) string {
 	if v == nil || v.Value == nil && c.Kind != diff.KindSetting && c.Kind != diff.KindData {
 		return ""
@@ -148,8 +148,8 @@ func versionText(c diff.Change, v *diff.Version) string {
 	return text
 }
 
-// partLines describes the difference of a part of a row. Of a row that came or went the
-// place says layer and kind already.
+// partLines describes the difference of a part of a row. For an added or removed row
+// the place shows layer and kind already.
 func partLines(c diff.Change, p diff.Part) []diffLine {
 	came := c.Did == diff.Added || c.Did == diff.Removed
 	was, isList := p.Before.([]any)
@@ -192,7 +192,8 @@ func partText(v any) string {
 	return configcmd.WordFor(v)
 }
 
-// valueLines describes what a text was and is: of texts of several lines what differs.
+// valueLines describes the old and the new text: for several lines, the lines that
+// differ.
 func valueLines(name, was, is string) []diffLine {
 	was, is = strings.TrimRight(was, "\n"), strings.TrimRight(is, "\n")
 	if !strings.Contains(was+is, "\n") {

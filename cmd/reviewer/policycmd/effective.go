@@ -54,7 +54,7 @@ type effectiveDocument struct {
 	Digest     string             `json:"digest"`
 	Layers     []effectiveLayer   `json:"layers"`
 	Settings   []effectiveSetting `json:"settings"`
-	Rules      []effectiveRule    `json:"rules,omitempty"`      // that go less far than enforce
+	Rules      []effectiveRule    `json:"rules,omitempty"`      // with a milder enforcement than enforce
 	Exceptions []exception        `json:"exceptions,omitempty"` // of the layers' Rego
 
 	key string
@@ -74,18 +74,18 @@ type effectiveSetting struct {
 type layerSays struct {
 	Layer string `json:"layer"`
 	Value any    `json:"value"`
-	Holds bool   `json:"holds"` // it is in what comes of all
+	Holds bool   `json:"holds"` // it is in the merged result
 }
 
 // effectiveRule is a rule that the settings or its row relax.
 type effectiveRule struct {
 	ID     string   `json:"id"`
 	Goes   string   `json:"goes"`             // off, observe or warn
-	By     string   `json:"by"`               // the setting that says so, or: its row
+	By     string   `json:"by"`               // the setting that sets it, or: its row
 	Layers []string `json:"layers,omitempty"` // that have set it
 }
 
-// exception is one that the Rego of a layer can make.
+// exception is a possible exception in the Rego of a layer.
 type exception struct {
 	Layer string `json:"layer"`
 	Rule  string `json:"rule,omitempty"` // empty: which rule is computed
@@ -115,8 +115,8 @@ func effective(ctx context.Context, a *cli.App, args []string) (*effectiveDocume
 	return doc, err
 }
 
-// refAndSetting takes the arguments apart. One alone is a setting if there is
-// one of that name, and else a policy.
+// refAndSetting parses the arguments. A single one is a setting if one has that name,
+// else a policy.
 func refAndSetting(args []string) (ref, key string, err error) {
 	switch len(args) {
 	case 0:
@@ -206,7 +206,7 @@ func unenforced(e *bundles.Effective) []effectiveRule {
 // rowItself is the By of a rule that its own row relaxes.
 const rowItself = "its row"
 
-// softenedBy names the setting by which a rule goes no further.
+// softenedBy names the setting that limits a rule.
 func softenedBy(e *bundles.Effective, r bundles.Entry, own string) string {
 	rules, _ := e.Settings["rules"].(map[string]any)
 	disabled, _ := rules["disabled"].([]any)

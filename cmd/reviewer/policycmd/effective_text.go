@@ -28,8 +28,7 @@ func (d *effectiveDocument) text(w io.Writer, p term.Paint) {
 	d.exceptions(w, p)
 }
 
-// settings writes those that layers above the base speak of, or all that are
-// asked for.
+// settings writes the settings of layers above the base, or all requested ones.
 func (d *effectiveDocument) settings(w io.Writer, p term.Paint) {
 	quiet := 0
 	about := ""

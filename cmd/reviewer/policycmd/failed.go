@@ -22,7 +22,7 @@ func writeFailed(a *cli.App, out *term.Outputs, command string, err error) error
 		case "html":
 			return true, report.WriteFailurePage(w, command, r.Problems)
 		case "lcov":
-			return true, nil // a tracefile has no place for a message; an empty one covers nothing
+			return true, nil // a tracefile cannot contain a message; an empty one covers nothing
 		}
 		return false, nil
 	})

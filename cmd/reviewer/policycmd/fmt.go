@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// formatting is what the flags of `policy fmt` say.
+// formatting is the flags of `policy fmt`.
 type formatting struct {
 	diff, list, write, check bool
 	out                      term.Output
@@ -111,7 +111,7 @@ func printFormatted(a *cli.App, paths, files []string) error {
 	return err
 }
 
-// formatFile does with one file what the flags say.
+// formatFile formats or checks one file.
 func formatFile(a *cli.App, file string, f *formatting) (differs bool, err error) {
 	src, out, err := formatted(file)
 	if err != nil || bytes.Equal(src, out) {
@@ -162,8 +162,8 @@ func inOrder(file string, src []byte) ([]byte, error) {
 	return bundles.Tidy(file, src)
 }
 
-// crlf ends the lines of files as git checks them out on Windows. A file that ends
-// so keeps such lines: what is in order there is in order everywhere.
+// crlf is the line ending of files that git checks out on Windows. A file with such
+// endings keeps them, so that the check gives the same result everywhere.
 var crlf, lf = []byte("\r\n"), []byte("\n")
 
 // filesToFormat lists the Rego and YAML files of folders, and files themselves.

@@ -74,8 +74,7 @@ func importPolicy(a *cli.App, file string, i *importing) error {
 	return printMessages(a, file, p)
 }
 
-// check validates the list's id, and makes sure that nothing is lost by writing the
-// file.
+// check validates the list's id, and refuses to overwrite a file.
 func (i *importing) check() error {
 	if word := foreign.Word(i.id); i.id != word {
 		return cli.Usage("--id %q: expected lower-case words joined by . _ or -, such as %q", i.id, cmp.Or(word, "team"))
@@ -129,7 +128,7 @@ func (i *importing) header(file string, p *foreign.Policy) []string {
 	}
 }
 
-// loads makes sure that the written list can be read.
+// loads checks that the written list can be read.
 func loads(content []byte) error {
 	lists, err := bundles.ParseAccess("list", content)
 	if err != nil {
@@ -147,7 +146,7 @@ func loads(content []byte) error {
 	return nil
 }
 
-// ConditionReader reports whether the host takes an expression.
+// ConditionReader reports whether the host accepts an expression.
 func ConditionReader(when string) error {
 	host, err := cel.Compile([]cel.Condition{{ID: "import", When: when}})
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// policyMutate is what the flags of `policy test --mutate` say.
+// policyMutate is the flags of `policy test --mutate`.
 type policyMutate struct {
 	on        bool
 	threshold float64
@@ -32,7 +32,8 @@ func (m *policyMutate) flags(cmd *cobra.Command) {
 	f.StringVar(&m.only, "mutate-only", "", "change only this file or folder of the policy, or this rule (implies --mutate)")
 }
 
-// asked reports whether any flag asks for mutants, and returns an error for invalid ones.
+// asked reports whether any flag requests mutants, and returns an error for invalid
+// ones.
 func (m *policyMutate) asked(cmd *cobra.Command, out []term.Output) (bool, error) {
 	f := cmd.Flags()
 	m.on = m.on || f.Changed("mutate-threshold") || f.Changed("mutate-only")
@@ -84,7 +85,7 @@ func mutatePolicy(ctx context.Context, a *cli.App, paths []string, t *policyTest
 	return errors.Join(err, t.mutate.verdict(all))
 }
 
-// verdict is an error where tests notice too few changes.
+// verdict returns an error if tests detect too few changes.
 func (m *policyMutate) verdict(all *trial.Mutation) error {
 	if total := all.Total(); total.Percent < m.threshold {
 		return cli.Findings("tests detect %.1f %% of the changes, below the threshold of %v %%", total.Percent, m.threshold)
@@ -92,7 +93,7 @@ func (m *policyMutate) verdict(all *trial.Mutation) error {
 	return nil
 }
 
-// mutationProgress tells on a terminal how many mutants are left to try.
+// mutationProgress shows on a terminal how many mutants are left.
 func mutationProgress(a *cli.App) func(done, all int) {
 	if !term.IsTerminal(a.Stderr) {
 		return nil

@@ -39,15 +39,14 @@ func policyNewCommand(a *cli.App) *cobra.Command {
 // policyFolder is a policy in a folder to which something is added.
 type policyFolder struct {
 	dir, layer string
-	files      map[string][]byte  // that count, as they are read
+	files      map[string][]byte  // that the digest covers
 	effective  *bundles.Effective // with all layers, as it is now
 	texts      map[string][]byte  // to be written: name below dir -> content
 	added      []string           // the names of texts, in the order in which they came
 }
 
-// openPolicy reads the policy that something is to be added to. One that is
-// broken is fixed first: what is added could not be checked. in is filled in where it
-// names none.
+// openPolicy reads the policy that something is to be added to. One that is broken is
+// fixed first: what is added could not be checked. in gets the default if it is empty.
 func openPolicy(in *string) (*policyFolder, error) {
 	if *in == "" {
 		var err error
@@ -91,7 +90,7 @@ func (u *policyFolder) assemble(b *bundles.Bundle) error {
 
 var idForm = engine.Regexp(`^[a-z0-9]+([_.-][a-z0-9]+)*$`)
 
-// newID checks the id of a rule that is to be: its form, and that no other has it.
+// newID checks the id of a new rule: its form, and that it is unique.
 func (u *policyFolder) newID(id string) error {
 	if !idForm().MatchString(id) {
 		return cli.Usage("id %q: expected lower-case words joined by . _ or -, such as shop.kubectl", id)
@@ -107,7 +106,7 @@ func (u *policyFolder) newID(id string) error {
 	return nil
 }
 
-// add takes a file in, behind what there is where it adds to a file.
+// add adds a file, or appends to an existing one.
 func (u *policyFolder) add(list []skeleton.File) error {
 	for _, f := range list {
 		f.Name = u.place(f)
@@ -127,7 +126,7 @@ func (u *policyFolder) add(list []skeleton.File) error {
 	return nil
 }
 
-// place is where a file goes: shop.yaml where there is such, instead of
+// place returns the path for a file: shop.yaml if it exists, instead of
 // shop/shop.yaml.
 func (u *policyFolder) place(f skeleton.File) string {
 	dir, base := path.Split(f.Name)
@@ -143,8 +142,8 @@ func (u *policyFolder) has(name string) bool {
 	return err == nil
 }
 
-// verify compiles the policy as it is going to be, before anything of it is
-// written, and reads its new cases.
+// verify compiles the resulting policy before anything is written, and reads its new
+// cases.
 func (u *policyFolder) verify(ctx context.Context) error {
 	after := map[string][]byte{}
 	maps.Copy(after, u.files)

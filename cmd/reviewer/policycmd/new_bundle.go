@@ -40,7 +40,7 @@ func policyNewBundleCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// wantedBundle is what the flags say about a bundle.
+// wantedBundle is the flags about a bundle.
 type wantedBundle struct{ name, layer, template string }
 
 func (w *wantedBundle) flags(cmd *cobra.Command) {
@@ -135,7 +135,7 @@ func bundleFiles(b skeleton.Bundle, template string) ([]skeleton.File, error) {
 	return list, err
 }
 
-// empty refuses a folder in which something is.
+// empty refuses a folder that is not empty.
 func empty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -152,7 +152,7 @@ func empty(dir string) error {
 
 var bundleName = engine.Regexp(`^[a-z][a-z0-9]*([_-][a-z0-9]+)*$`)
 
-// nameOfFolder makes a name of that of a folder.
+// nameOfFolder derives a bundle's name from that of its folder.
 func nameOfFolder(dir string) string {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -161,7 +161,7 @@ func nameOfFolder(dir string) string {
 	return strings.ToLower(strings.TrimLeft(filepath.Base(abs), "."))
 }
 
-// UnknownOf quotes a word that is not one of those known, and says what was meant.
+// UnknownOf quotes an unknown word, with a suggestion.
 func UnknownOf(word string, known []string) string {
 	if near := engine.Nearest(word, known); near != "" {
 		return fmt.Sprintf("%q; did you mean %q?", word, near)

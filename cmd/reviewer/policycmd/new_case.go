@@ -19,7 +19,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// wantedCase is what the flags of `policy new case` say.
+// wantedCase is the flags of `policy new case`.
 type wantedCase struct {
 	name, dir, rule, bash, to string
 	out                       term.Output
@@ -71,7 +71,7 @@ func newCase(ctx context.Context, a *cli.App, want wantedCase) error {
 	return finish(ctx, a, &want.out, u, fmt.Sprintf("reviewer policy test %s --run %s", want.dir, want.to))
 }
 
-// check validates what is wanted, and fills in where it goes.
+// check validates the flags, and fills in the destination.
 func (w *wantedCase) check(u *policyFolder) error {
 	if w.name == "" {
 		return cli.Usage("the case has no name; expected a few words, such as 'a push to main'")
@@ -112,8 +112,8 @@ func (u *policyFolder) exampleOf(rule string) string {
 	return usual
 }
 
-// familyOf names the folder in which cases of a rule lie: the one of its row in
-// this layer, else what its id says.
+// familyOf returns the folder for cases of a rule: that of its row in this layer, else
+// the family in its id.
 func (u *policyFolder) familyOf(rule string) string {
 	for _, r := range u.effective.Layers[len(u.effective.Layers)-1].Rules {
 		if r.ID == rule {
@@ -127,7 +127,7 @@ func (u *policyFolder) familyOf(rule string) string {
 	return skeleton.Family(rule)
 }
 
-// decided makes the case, with what the policy says about it now.
+// decided makes the case, with the policy's current decision.
 func (u *policyFolder) decided(ctx context.Context, want wantedCase) (cases.Case, error) {
 	c, err := callCase(want.name, want.bash, &cases.Expect{Decision: engine.Allow})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // newFromTemplate lets `policy new DIR --template NAME` be short for `policy new
-// bundle`: whoever wants a policy that is ready has no part in mind.
+// bundle`: a template is a whole policy.
 func newFromTemplate(a *cli.App, group *cobra.Command) *cobra.Command {
 	var want wantedBundle
 	var out term.Output

@@ -72,7 +72,7 @@ func ofFamily(list []bundles.Entry, family string) ([]bundles.Entry, error) {
 
 // ruleCases counts the expectations that name a rule.
 type ruleCases struct {
-	Speaks int `json:"speaks"`
+	Fires  int `json:"fires"`
 	Silent int `json:"silent"`
 }
 
@@ -105,7 +105,7 @@ func casesOfRules(dir string) (map[string]ruleCases, error) {
 
 func countExpected(list []cases.Case) map[string]ruleCases {
 	counts := map[string]ruleCases{}
-	seen := map[*cases.Expect]bool{nil: true} // what is above a table is in each of its rows
+	seen := map[*cases.Expect]bool{nil: true} // the expectations above a table are in each of its rows
 	for _, c := range list {
 		for _, e := range c.Events {
 			if seen[e.Expect] {
@@ -118,7 +118,7 @@ func countExpected(list []cases.Case) map[string]ruleCases {
 			}
 			for id := range said {
 				n := counts[id]
-				n.Speaks++
+				n.Fires++
 				counts[id] = n
 			}
 			for _, id := range slices.Concat(e.Expect.NotRules, e.Expect.NotFindings) {
@@ -179,7 +179,7 @@ func tableOfRules(a *cli.App, w io.Writer, out *term.Output, list []bundles.Entr
 		n := tests[r.ID]
 		fmt.Fprintf(w, "%s %s %s %s %s %s\n", term.Pad(r.ID, width), p.Verdict(term.Pad(verdict, 9)),
 			term.Pad(r.Severity, 9), term.Pad(r.Enforcement, 11),
-			term.Pad(fmt.Sprintf("%d+%d", n.Speaks, n.Silent), 7), title)
+			term.Pad(fmt.Sprintf("%d+%d", n.Fires, n.Silent), 7), title)
 	}
 	fmt.Fprintf(w, "\n%s\n", term.Counted(len(list), "rule", "rules"))
 }
@@ -198,7 +198,7 @@ func narrowRules(page term.Page, w io.Writer, list []bundles.Entry, tests map[st
 		family = r.Family
 		n, verdict := tests[r.ID], cmp.Or(r.Decision, "finding")
 		page.Line(term.Plain(term.Pad(r.ID, 2+term.Width(r.ID))), term.Coloured(verdict, term.VerdictColour(verdict)))
-		text := fmt.Sprintf("%s, %s, cases %d+%d: %s", r.Severity, r.Enforcement, n.Speaks, n.Silent, r.Title)
+		text := fmt.Sprintf("%s, %s, cases %d+%d: %s", r.Severity, r.Enforcement, n.Fires, n.Silent, r.Title)
 		if r.Layer != bundles.Base {
 			text += " (" + r.Layer + ")"
 		}

@@ -80,7 +80,7 @@ type layerDocument struct {
 	Digest  string `json:"digest"`
 }
 
-// releasedLayer is a layer, and what release of it this is.
+// releasedLayer is a layer with its release.
 type releasedLayer struct {
 	layerDocument
 	Sequence int64  `json:"sequence,omitempty"`
@@ -125,7 +125,7 @@ func showPolicy(a *cli.App, w io.Writer, out *term.Output, e *bundles.Effective)
 }
 
 // showAccess lists the rules of each access list in the order in which they are
-// asked.
+// evaluated.
 func showAccess(w io.Writer, lists []bundles.AccessList) {
 	for _, l := range lists {
 		width := len(l.FindingID("default"))

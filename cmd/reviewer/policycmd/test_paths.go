@@ -107,8 +107,7 @@ func policiesBelow(dir string) []string {
 	return found
 }
 
-// hasCases reports whether a folder is laid out as a policy's, though nothing of a
-// policy is in it but its cases.
+// hasCases reports whether a folder contains only the cases of a policy.
 func hasCases(dir string) bool {
 	there, err := active.IsDir(filepath.Join(dir, "cases"))
 	return err == nil && there
@@ -130,8 +129,8 @@ func policySubject(dir, policy string) (trial.Subject, error) {
 	return s, nil
 }
 
-// CaseSubject takes a file or folder of cases, and the policy to run them
-// against: the one that is named, that they are in, or that is active here.
+// CaseSubject returns the subject for a file or folder of cases: the named policy, the
+// one around the cases, or the active one.
 func CaseSubject(ctx context.Context, a *cli.App, p, policy string) (trial.Subject, error) {
 	s := trial.Subject{OnlyCases: true, At: filepath.ToSlash(policy)}
 	if policy == "" {
@@ -164,7 +163,7 @@ func CaseSubject(ctx context.Context, a *cli.App, p, policy string) (trial.Subje
 	return s, nil
 }
 
-// caseFiles lists how the names of files of cases end.
+// caseFiles lists the suffixes of case files.
 func caseFiles() []string { return []string{".yaml", ".yml", ".txtar"} }
 
 // onlyCases reports whether a folder has files of cases, and no policy below it.
@@ -185,8 +184,7 @@ func onlyCases(dir string) bool {
 	return err == nil && there && len(policiesBelow(dir)) == 0
 }
 
-// policyAround returns the policy that a path is below the cases of, as seen
-// from here; empty: none.
+// policyAround returns the policy whose cases folder contains a path; empty: none.
 func policyAround(p string) string {
 	for dir := p; ; {
 		up := filepath.Dir(dir)

@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// policyTest is what the flags of `policy test` say.
+// policyTest is the flags of `policy test`.
 type policyTest struct {
 	out         term.Outputs
 	policy      string
@@ -183,8 +183,8 @@ func (t *policyTest) empty(r *report.Report, subjects []trial.Subject) error {
 		strings.Join(nearby(t.run, names), "\n  "))
 }
 
-// nearby lists a few names: those that share most words with what was looked
-// for, or have words that are nearly the same.
+// nearby lists a few similar names: those that share most words with the pattern, or
+// have similar words.
 func nearby(pattern string, names []string) []string {
 	const few = 5
 	wanted := words(pattern)
@@ -227,7 +227,7 @@ func writeTests(a *cli.App, w io.Writer, out *term.Output, verbose bool, r *repo
 	return report.Write(w, out.Format, r, o)
 }
 
-// Progress tells on a terminal how far a long run is.
+// Progress shows the progress of a long run on a terminal.
 func Progress(a *cli.App) func(done, all int) {
 	if !term.IsTerminal(a.Stderr) {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 )
 
-// watch runs something, and again whenever a file below the paths changes, until
-// it is interrupted. Errors are told, and do not end it.
+// watch runs something, and again whenever a file below the paths changes, until it is
+// interrupted. Errors are reported, and do not end it.
 func watch(ctx context.Context, a *cli.App, paths []string, run func() error) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
@@ -45,13 +45,13 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// stateOf sums up what is below paths: names, sizes and times.
+// stateOf summarises the files below paths: names, sizes and times.
 func stateOf(paths []string) string {
 	state := ""
 	for _, p := range paths {
 		_ = filepath.WalkDir(p, func(name string, d fs.DirEntry, err error) error {
 			if err != nil {
-				return nil // gone meanwhile: the next look sees that
+				return nil // deleted meanwhile: the next check notices
 			}
 			if info, err := d.Info(); err == nil && !d.IsDir() {
 				state += fmt.Sprintln(name, info.Size(), info.ModTime().UnixNano())

@@ -18,7 +18,8 @@ func (r *release) archiveName(t target) string {
 	return r.name(t) + ".tar.gz"
 }
 
-// archive is a tar, or a zip for Windows, with one folder that holds everything.
+// archive writes a tar, or a zip for Windows, with one folder that contains
+// everything.
 func (r *release) archive(b *build) ([]byte, error) {
 	files := slices.Concat(b.programs, b.texts)
 	names := map[string]string{"bash": "reviewer.bash", "fish": "reviewer.fish", "powershell": "reviewer.ps1", "zsh": "_reviewer"}
@@ -37,7 +38,7 @@ func (r *release) archive(b *build) ([]byte, error) {
 	return tarGzip(files, r.time)
 }
 
-// sorted orders files by name, so that an archive does not depend on who listed them.
+// sorted orders files by name, so that archives are reproducible.
 func sorted(files []file) []file {
 	files = slices.Clone(files)
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
@@ -53,7 +54,7 @@ func tarGzip(files []file, when time.Time) ([]byte, error) {
 }
 
 // tarOf writes files with their folders, which come before what is in them. Everything
-// belongs to the superuser, whoever builds it.
+// belongs to root.
 func tarOf(files []file, when time.Time) ([]byte, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)

@@ -18,7 +18,7 @@ type file struct {
 	content []byte
 }
 
-// build is what was built for a target.
+// build is the result for a target.
 type build struct {
 	target
 	programs []file
@@ -92,8 +92,8 @@ func (r *release) compile(ctx context.Context, t target) (build, error) {
 	return b, nil
 }
 
-// commonFiles asks a program for this machine, built with the tag manpages, for its
-// completions and pages.
+// commonFiles runs a program for this machine, built with the tag manpages, to get its
+// completions and man pages.
 func (r *release) commonFiles(ctx context.Context) (common, error) {
 	var c common
 	dir, err := os.MkdirTemp("", "release")

@@ -14,7 +14,7 @@ var formulaTemplate string
 type download struct{ URL, SHA256 string }
 
 // writeHomebrew writes the formula of a release that has all targets of Homebrew; one
-// with fewer, which is for trying out, gets none.
+// with fewer targets, for trying it out, has no formula.
 func (r *release) writeHomebrew(d *folder) error {
 	downloads := map[string]download{}
 	for _, t := range allTargets() {

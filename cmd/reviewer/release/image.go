@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// imageUser is nobody in particular, and not the superuser.
+// imageUser is an unprivileged user.
 const imageUser = 65532
 
 // imageHome is where the user of an image keeps state.
@@ -89,7 +89,7 @@ func (r *release) layout(index v1.ImageIndex) ([]file, error) {
 	return sorted(files), err
 }
 
-// image has the programs, the licences and an empty home, and nothing else.
+// image builds an image with only the programs, the licences and an empty home.
 func (r *release) image(b *build) (v1.Image, error) {
 	content, err := r.imageTar(b)
 	if err != nil {
@@ -141,7 +141,7 @@ func (r *release) imageTar(b *build) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The end of a tar is two empty blocks, and what they are filled up with.
+	// A tar ends with two empty blocks and padding.
 	var own bytes.Buffer
 	w := tar.NewWriter(&own)
 	for _, h := range []*tar.Header{

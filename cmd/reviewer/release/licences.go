@@ -12,8 +12,7 @@ import (
 )
 
 // texts are LICENSE and README.md, and the licences of Go and of every module that is
-// built into the programs for a target: what else is built in the same run does not
-// change an archive.
+// built into the programs for a target: other targets do not affect an archive.
 func (r *release) texts(ctx context.Context, t target) ([]file, error) {
 	var files []file
 	for _, name := range []string{"LICENSE", "README.md"} {
@@ -60,7 +59,7 @@ func (r *release) moduleDirs(ctx context.Context, t target) (map[string]string, 
 	return dirs, nil
 }
 
-// licences are the files of a module that have to come with its code.
+// licences returns the files of a module that must accompany its code.
 func licences(module, dir string) ([]file, error) {
 	list, err := os.ReadDir(dir)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 
 const maintainer = "The reviewer authors"
 
-// installed are the files of a package at the places where Linux looks for them. The two
-// families of distributions differ in where zsh does.
+// installed are the files of a package at the places where Linux looks for them. The
+// distributions differ in the folder for zsh.
 func (r *release) installed(b *build, zsh string) ([]file, error) {
 	var files []file
 	for _, p := range b.programs {
@@ -41,10 +41,11 @@ func (r *release) installed(b *build, zsh string) ([]file, error) {
 	return sorted(files), nil
 }
 
-// packageVersion is the version as package managers order it: ~ comes before the end.
+// packageVersion returns the version in the form that package managers sort correctly:
+// ~ sorts before the end.
 func (r *release) packageVersion() string { return strings.ReplaceAll(r.version, "-", "~") }
 
-// deb is a package for Debian and its relatives: an ar archive of two tars.
+// deb writes a package for Debian and derived systems: an ar archive of two tars.
 func (r *release) deb(b *build) ([]byte, error) {
 	files, err := r.installed(b, "usr/share/zsh/vendor-completions")
 	if err != nil {
@@ -107,7 +108,7 @@ func (r *release) ar(files []file) []byte {
 	return b.Bytes()
 }
 
-// rpm is a package for Fedora and its relatives.
+// rpm writes a package for Fedora and similar systems.
 func (r *release) rpm(b *build) ([]byte, error) {
 	files, err := r.installed(b, "usr/share/zsh/site-functions")
 	if err != nil {

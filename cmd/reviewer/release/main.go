@@ -1,11 +1,11 @@
-// Command release writes the files of a release: archives, packages, a container image,
-// checksums, their signature, lists of dependencies and provenance. `make release` runs
-// it; it is for those who publish reviewer, and is not shipped.
+// Command release writes the files of a release: archives, packages, a container
+// image, checksums, their signature, lists of dependencies and provenance. `make
+// release` runs it; it is for maintainers, and not part of a release.
 //
 // The same commit and Go version give the same bytes, in every folder and on every
 // machine: no clock, host name or path gets into a file.
 //
-// Not its business: uploading. docs/releasing.md says what to do with the files.
+// Out of scope: uploading. docs/releasing.md explains what to do with the files.
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/signing"
 )
 
-// options are what the command line asks for.
+// options are the flags.
 type options struct {
 	version, out, key, targets string
 	unsigned, uncommitted      bool
@@ -93,8 +93,8 @@ func (o options) check(rest []string) error {
 	return nil
 }
 
-// signer opens the key, or returns nil for an unsigned release. Errors quote nothing of
-// what is in it.
+// signer opens the key, or returns nil for an unsigned release. Errors do not quote
+// its contents.
 func (o options) signer() (signing.Signer, error) {
 	if o.unsigned {
 		return nil, nil
@@ -121,8 +121,8 @@ func keyText(source string) ([]byte, error) {
 	return nil, errors.New("this variable is not set, or empty")
 }
 
-// emptyFolder creates the folder of a release. What is in it already could be taken
-// for a part of it.
+// emptyFolder creates the folder of a release. Existing files could be mistaken for
+// part of it.
 func emptyFolder(path string) error {
 	list, err := os.ReadDir(path)
 	switch {

@@ -38,7 +38,7 @@ func (r *release) npmPackage(name string) npmPackage {
 		Repository: map[string]string{"type": "git", "url": "git+" + website + ".git"}}
 }
 
-// npmName is a target in the words of Node: process.platform and process.arch.
+// npmName returns a target in Node's terms: process.platform and process.arch.
 func npmName(t target) (system, cpu string) {
 	system, cpu = t.os, t.arch
 	if system == "windows" {
@@ -50,8 +50,8 @@ func npmName(t target) (system, cpu string) {
 	return system, cpu
 }
 
-// writeNPM writes the packages as npm pack would, the main one last: it may be published
-// only when those that it names are there.
+// writeNPM writes the packages as npm pack would, the main one last: it may only be
+// published after its dependencies.
 func (r *release) writeNPM(d *folder, built []build) error {
 	main := r.npmPackage("reviewer")
 	main.Bin, main.Files = map[string]string{"reviewer": "bin/reviewer.js"}, []string{"bin"}

@@ -15,8 +15,8 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/signing"
 )
 
-// provenance says how the files were made, as SLSA 1.0 has it. It names no machine:
-// whoever builds the commit again gets the same statement.
+// provenance describes how the files were made, in the form of SLSA 1.0. It names no
+// machine, so that building the commit again gives the same statement.
 type provenance struct {
 	Build struct {
 		Type     string            `json:"buildType"`
@@ -69,7 +69,7 @@ const (
 	sumsSignature = sumsName + ".sig"
 )
 
-// statementName is the file of the provenance: an envelope where someone signs it.
+// statementName is the file of the provenance: an envelope if it is signed.
 func (r *release) statementName(signed bool) string {
 	if signed {
 		return "reviewer_" + r.version + ".intoto.dsse.json"
@@ -200,7 +200,7 @@ func onlyListed(dir string, listed map[string]bool) error {
 
 const statementSuffix = ".intoto.dsse.json"
 
-// verifyStatement checks the provenance, which is about all files but itself.
+// verifyStatement checks the provenance, which covers all files except itself.
 func verifyStatement(dir string, files []signing.Subject, key signing.PublicKey) error {
 	i := slices.IndexFunc(files, func(f signing.Subject) bool { return strings.HasSuffix(f.Name, statementSuffix) })
 	if i < 0 {

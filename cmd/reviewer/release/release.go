@@ -60,7 +60,7 @@ type release struct {
 	modified bool // has changes that are not in the commit
 	targets  []target
 
-	// What compiles, in which tests put programs of their own.
+	// Compiles a target; tests replace it.
 	build  func(context.Context, target) (build, error)
 	common func(context.Context) (common, error)
 }
@@ -103,7 +103,7 @@ func parseTargets(text string) ([]target, error) {
 	return chosen, nil
 }
 
-// readCommit asks git where the checkout is, what is in it, and of which time.
+// readCommit asks git for the root, the commit and its time.
 func (r *release) readCommit(ctx context.Context) error {
 	root, err := output(ctx, ".", nil, "git", "rev-parse", "--show-toplevel")
 	if err != nil {
@@ -132,8 +132,8 @@ func (r *release) readCommit(ctx context.Context) error {
 	return nil
 }
 
-// write makes the files of one target after the other, and at last the checksums of all
-// of them and their signature.
+// write makes the files of each target, and then the checksums of all files and their
+// signature.
 func (r *release) write(ctx context.Context, out string, key signing.Signer, w io.Writer) error {
 	if err := emptyFolder(out); err != nil {
 		return err
@@ -193,7 +193,7 @@ func (r *release) name(t target) string {
 	return fmt.Sprintf("reviewer_%s_%s_%s", r.version, t.os, t.arch)
 }
 
-// folder is where the files of a release go.
+// folder is the output folder of a release.
 type folder struct {
 	path  string
 	log   io.Writer

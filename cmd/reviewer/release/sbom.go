@@ -13,8 +13,8 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/signing"
 )
 
-// sbom lists the modules of a target's first program in CycloneDX's form, as the program
-// itself names them (go version -m).
+// sbom lists the modules of a target's first program in the CycloneDX format, as the
+// program itself lists them (go version -m).
 func (r *release) sbom(b *build) ([]byte, error) {
 	main := r.application(b)
 	bom := cdx.NewBOM()
@@ -57,10 +57,10 @@ func standardLibrary(info *buildinfo.BuildInfo) cdx.Component {
 	return cdx.Component{BOMRef: purl, Type: cdx.ComponentTypeLibrary, Name: "std", Version: info.GoVersion, PackageURL: purl}
 }
 
-// uuid is a number of a document that follows from what the document is about.
+// uuid derives a document's id from its subject.
 func uuid(content []byte) string {
 	sum := sha256.Sum256(content)
 	id := slices.Clone(sum[:16])
-	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80 // version 8: of one's own making
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80 // version 8: custom
 	return fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }

@@ -64,8 +64,8 @@ func policyActivateCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// changedRego compares modules that are not the same to the byte: reading all of
-// a policy's Rego takes longer than everything else about an activation.
+// changedRego compares modules that are not byte-identical: reading all of a policy's
+// Rego takes longer than everything else about an activation.
 func changedRego(before, after map[string]string) (map[string][2][]string, error) {
 	was, is := maps.Clone(before), maps.Clone(after)
 	for name, text := range before {

@@ -32,7 +32,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// policyBuild is what the flags of `policy build` say.
+// policyBuild is the flags of `policy build`.
 type policyBuild struct {
 	archive   string
 	out       term.Output // of what is printed
@@ -76,8 +76,8 @@ type build struct {
 	ref     string            // as the person gave it
 	files   bundles.Memory    // all of the folder, tests included
 	layer   string            // which of bundles.Layers it is
-	layers  []*bundles.Bundle // the policy that it is or is a layer of, base first
-	bundle  *bundles.Bundle   // the one of them that is packed
+	layers  []*bundles.Bundle // the policy that contains it, base first
+	bundle  *bundles.Bundle   // the layer that is packed
 	results bundles.Results
 }
 
@@ -178,7 +178,8 @@ func readPolicy(ctx context.Context, a *cli.App, b *build) error {
 func checkPolicy(a *cli.App, _ context.Context, b *build) error {
 	own := lint.Layer{Name: b.layer, Files: b.files, At: b.ref, Given: true}
 	found := lint.Policy(b.day(), policycmd.OverBase([]lint.Layer{own})...)
-	// Fields of the manifest are checked below, all at once and with what flags say about them.
+	// Fields of the manifest are checked below, all at once and together with the
+	// flags.
 	found.Problems = slices.DeleteFunc(found.Problems, func(p report.Problem) bool { return p.Code == "manifest.field" })
 	r := &report.Report{Command: "policy check", Problems: found.Problems, Ignored: found.Ignored}
 	for _, i := range found.Ignored {
@@ -207,7 +208,7 @@ func checkPolicy(a *cli.App, _ context.Context, b *build) error {
 func (b *build) day() int64 {
 	var m bundles.Manifest
 	if err := json.Unmarshal(b.files[".manifest"], &m); err != nil {
-		return 0 // which is reported with the other mistakes
+		return 0 // which is reported with the other errors
 	}
 	t, err := time.Parse(time.RFC3339, cmp.Or(m.Metadata.Created, b.release.Created))
 	if err != nil {
@@ -244,7 +245,7 @@ func testBuilt(ctx context.Context, a *cli.App, b *build) error {
 	return nil
 }
 
-// tested takes from a report what results keep.
+// tested extracts the results from a report.
 func (b *build) tested(r *report.Report) {
 	n := r.Totals()
 	b.results.Tests = bundles.TestCounts{Passed: n.Pass, Failed: n.Fail + n.Error, Todo: n.Todo, Left: n.Skip}
@@ -316,7 +317,7 @@ func (b *build) stale(p *bundles.Packed) bool {
 	return err != nil || !bytes.Equal(before, p.Bytes)
 }
 
-// write puts the archive and its results in their places: both, or none.
+// write writes the archive and its results: both, or neither.
 func (b *build) write(p *bundles.Packed) error {
 	results, err := b.results.Encode()
 	if err != nil {

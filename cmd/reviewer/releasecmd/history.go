@@ -131,8 +131,8 @@ func showHistory(a *cli.App, w io.Writer, out *term.Output, home string, list []
 	return nil
 }
 
-// layersText names the layers above the base, and the base itself where it is not the
-// built-in one with this program.
+// layersText names the layers above the base, and the base itself if it is not this
+// program's built-in one.
 func layersText(layers map[string]string) string {
 	_, shipped, err := bundles.BuiltIn()
 	var names []string
@@ -149,20 +149,20 @@ func layersText(layers map[string]string) string {
 	return strings.Join(names, ", ")
 }
 
-// restoring is what is asked of policy history restore.
+// restoring is the flags of policy history restore.
 type restoring struct {
 	digest, reason string
 	allowRollback  bool
 }
 
-// restored is what was done.
+// restored is the result of a restore.
 type restored struct {
-	Policy  string              `json:"policy"` // digest of what is effective now, without a project layer
+	Policy  string              `json:"policy"` // digest of the effective policy, without a project layer
 	Already bool                `json:"already"`
 	Bundles []*active.Activated `json:"bundles"`
-	Folder  string              `json:"folder,omitempty"` // that got its files back
+	Folder  string              `json:"folder,omitempty"` // whose files were restored
 	Aside   string              `json:"aside,omitempty"`  // copy of what could not be read
-	Project bool                `json:"project"`          // the project layer differs, and was left alone
+	Project bool                `json:"project"`          // the project layer differs, and was not changed
 }
 
 func historyRestoreCommand(a *cli.App) *cobra.Command {

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// keygen is what is asked of policy keygen.
+// keygen is the flags of policy keygen.
 type keygen struct {
 	name, typ, form string
 	out             term.Output
@@ -89,7 +89,7 @@ func writeKeys(made madeKey, private, public []byte) error {
 	return nil
 }
 
-// writeNew writes a file that is not there yet.
+// writeNew writes a new file.
 func writeNew(path string, content []byte, mode fs.FileMode) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	switch {

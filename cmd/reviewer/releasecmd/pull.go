@@ -22,7 +22,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// pulling is what is asked of policy pull.
+// pulling is the flags of policy pull.
 type pulling struct {
 	connection
 	to       string // a folder, or the name of the archive; empty: nothing is written
@@ -92,8 +92,8 @@ type pullDocument struct {
 	Activated *active.Activated `json:"activated,omitempty"`
 }
 
-// pull fetches, checks, writes and activates, and each only after the one before
-// went well. A document comes with every refusal.
+// pull fetches, checks, writes and activates, each only if the step before succeeded.
+// Every refusal writes a document.
 func pull(ctx context.Context, a *cli.App, in *pulling, place string) (*pullDocument, error) {
 	from, err := ship.ParseRef(place)
 	if err != nil {
@@ -145,7 +145,7 @@ func refused(v trust.Verdict) error { return cli.Findings("refused [%s] %s", v.C
 type importCheck struct {
 	trust   *trust.Trust    // nil: there is no trust file
 	file    string          // the trust file
-	now     trust.Candidate // what is known next to a bundle
+	now     trust.Candidate // the context of a check
 	verdict trust.Verdict   // of the last offer
 }
 
@@ -153,7 +153,7 @@ func customsFor(a *cli.App) (*importCheck, error) {
 	c := &importCheck{now: trust.Candidate{Now: time.Now().UnixMilli()}, verdict: trust.Verdict{Unsigned: true}}
 	var err error
 	c.trust, c.file, err = trustFor(a, &verifying{threshold: 1}, &c.now)
-	c.now.Highest = nil // what is fetched is not active yet: activating looks at that
+	c.now.Highest = nil // what is fetched is not active yet: activation checks that
 	if refusal := (*trust.Refusal)(nil); errors.As(err, &refusal) {
 		return nil, invalidTrust(err)
 	}
@@ -179,10 +179,10 @@ func (c *importCheck) check(p ship.Parcel) trust.Verdict {
 	return v
 }
 
-// etagSuffix is what the file is called that remembers where an archive came from.
+// etagSuffix is the suffix of the file that records the origin of an archive.
 const etagSuffix = ".etag.json"
 
-// etag says about an archive in a file under which ETag a server has it.
+// etag records the ETag of an archive on a server.
 type etag struct {
 	URL    string `json:"url"`
 	ETag   string `json:"etag"`
@@ -197,8 +197,7 @@ func (in *pulling) target(name string) string {
 	return in.to
 }
 
-// clearTarget refuses an output that is clearly neither a folder nor an archive:
-// what was meant for a folder would become a file, and the next pull replace it.
+// clearTarget refuses an output that is clearly neither a folder nor an archive.
 func (in *pulling) clearTarget() error {
 	if in.to == "" {
 		return nil
@@ -220,8 +219,8 @@ func (in *pulling) clearTarget() error {
 	return nil
 }
 
-// mayReplace is an error where the file that is in the way is not an archive: an
-// archive is replaced by its next release, nothing else is.
+// mayReplace returns an error if an existing file is not an archive: only archives are
+// replaced.
 func (in *pulling) mayReplace() error {
 	raw, err := active.ReadBounded(in.to, trust.MaxArchive)
 	if err != nil {
@@ -233,7 +232,7 @@ func (in *pulling) mayReplace() error {
 	return nil
 }
 
-// have returns the archive that is here already; nil: none that could be it.
+// have returns the existing archive; nil if there is none.
 func (in *pulling) have(from ship.Ref) (*ship.Parcel, error) {
 	if in.to == "" || !from.Remote() {
 		return nil, nil
@@ -241,7 +240,7 @@ func (in *pulling) have(from ship.Ref) (*ship.Parcel, error) {
 	name := in.target(from.FileName())
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() {
-		return nil, nil // what is in the way is said when it is written
+		return nil, nil // conflicts are reported when it is written
 	}
 	raw, err := active.ReadBounded(name, trust.MaxArchive)
 	if err != nil {
@@ -256,7 +255,7 @@ func (in *pulling) have(from ship.Ref) (*ship.Parcel, error) {
 	return p, nil
 }
 
-// write writes what passed the checks to its place.
+// write writes the checked archive.
 func (in *pulling) write(doc *pullDocument, place string, p ship.Parcel) error {
 	if in.to == "" {
 		return nil

@@ -66,7 +66,7 @@ type pushDocument struct {
 	SHA256    string `json:"sha256"` // of the archive
 	Unsigned  bool   `json:"unsigned"`
 	Unchanged bool   `json:"unchanged"`          // all of it was there
-	Replaced  string `json:"replaced,omitempty"` // digest of what was there under the same name
+	Replaced  string `json:"replaced,omitempty"` // digest of the replaced release
 }
 
 func policyPushCommand(a *cli.App) *cobra.Command {
@@ -145,8 +145,8 @@ func parcel(path string) (ship.Parcel, error) {
 	return p, nil
 }
 
-// labelOf describes the contents of an archive, as signed or else as built. One
-// that was made elsewhere and that nobody signed has no label.
+// labelOf describes the contents of an archive, as signed or else as built. An
+// unsigned one that was made elsewhere has no label.
 func labelOf(path string, p ship.Parcel) (ship.Label, error) {
 	if p.Envelope != nil {
 		e, err := signing.DecodeEnvelope(p.Envelope)

@@ -52,8 +52,7 @@ func policyRollbackCommand(a *cli.App) *cobra.Command {
 }
 
 // rollback activates a stored bundle again. Which one is determined before the store
-// is locked; if someone changes the store meanwhile, it still rolls back to that
-// one, which is what was asked for.
+// is locked; if someone changes the store meanwhile, it still rolls back to that one.
 func rollback(ctx context.Context, a *cli.App, in active.Request, to string) (*active.Activated, error) {
 	store, err := a.OpenStore()
 	if err != nil {
@@ -79,7 +78,7 @@ func rollback(ctx context.Context, a *cli.App, in active.Request, to string) (*a
 		return nil, invalidTrust(err)
 	}
 	if t.None() {
-		in.AllowRollback = true // a person decides this, since nothing else can
+		in.AllowRollback = true // a person decides this
 	} else if target.None() && !in.AllowRollback {
 		return nil, withoutBundle(t, in.Layer)
 	}

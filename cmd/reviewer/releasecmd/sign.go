@@ -24,7 +24,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// policySign is what is asked of policy sign.
+// policySign is the flags of policy sign.
 type policySign struct {
 	keys       signingKeys
 	channel    string
@@ -85,7 +85,7 @@ type signingJob struct {
 	report  string // SHA-256 of the results as they are next to the archive
 
 	files  bundles.Memory
-	policy string // digest that the policy has where it decides
+	policy string // digest of the effective policy
 	signer []signing.Signer
 }
 
@@ -125,8 +125,7 @@ func sign(ctx context.Context, a *cli.App, path string, s *policySign) error {
 	return printSigned(a, job, e, s)
 }
 
-// readArchive reads an archive and what was found of it, and makes sure that
-// they are of each other.
+// readArchive reads an archive and its results, and checks that they belong together.
 func readArchive(a *cli.App, path string) (*signingJob, error) {
 	job := &signingJob{path: path}
 	var err error
@@ -188,8 +187,8 @@ func (j *signingJob) checkManifest() error {
 	return own.CheckRepeated()
 }
 
-// envelopeFor returns the envelope that is to be signed: the one that is there,
-// or a new one.
+// envelopeFor returns the envelope that is to be signed: the existing one, or a new
+// one.
 func envelopeFor(ctx context.Context, a *cli.App, job *signingJob, s *policySign) (*signing.Envelope, error) {
 	release, err := releaseOf(a, job, s)
 	if err != nil {
@@ -258,8 +257,8 @@ func replaces(a *cli.App, there *signing.Envelope, job *signingJob, s *policySig
 	return nil
 }
 
-// sameStatement refuses to put a signature under another statement than the
-// flags ask for. What no flag says is as the statement has it.
+// sameStatement refuses to sign a statement that differs from the flags. Values
+// without a flag are those of the statement.
 func (s *policySign) sameStatement(e *signing.Envelope, job *signingJob, want signing.Release) error {
 	subject, is, err := signing.Open[signing.Release](e)
 	if err != nil {
@@ -304,7 +303,7 @@ func differing(a, b signing.Release) (fields []string) {
 	return fields
 }
 
-// releaseOf is what is to be said of the archive.
+// releaseOf returns the statement's description of the archive.
 func releaseOf(a *cli.App, job *signingJob, s *policySign) (signing.Release, error) {
 	found := job.results
 	r := signing.Release{
@@ -358,7 +357,7 @@ func createdAt(a *cli.App, text string) (signing.Moment, error) {
 	return signing.MomentOf(time.Now()), nil
 }
 
-// expiry is a stretch of time from created on, or a date; 0 if none is given.
+// expiry reads a duration from created on, or a date; 0 if none is given.
 func expiry(text string, created signing.Moment) (signing.Moment, error) {
 	if text == "" {
 		return 0, nil
@@ -376,8 +375,8 @@ func expiry(text string, created signing.Moment) (signing.Moment, error) {
 	return at, nil
 }
 
-// dateOf reads a date or a time; in UTC where no zone is said, so that it is the
-// same for everyone.
+// dateOf reads a date or a time; in UTC if it has no zone, so that it is the same
+// everywhere.
 func dateOf(what, text string) (signing.Moment, error) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", time.DateOnly} {
 		if t, err := time.Parse(layout, text); err == nil && t.Year() >= 1970 {
@@ -387,8 +386,8 @@ func dateOf(what, text string) (signing.Moment, error) {
 	return 0, cli.Usage("%s %s: expected a date such as 2027-01-31 or 2027-01-31T15:04:05Z", what, text)
 }
 
-// signForOPA puts OPA's own signature into the archive. OPA asks for its scope
-// with --scope: so it takes no archive of another channel.
+// signForOPA puts OPA's own signature into the archive. OPA checks the scope with
+// --scope, so it accepts no archive of another channel.
 func (j *signingJob) signForOPA(ctx context.Context, r signing.Release) error {
 	i := slices.IndexFunc(j.signer, func(s signing.Signer) bool { return s.PublicKey().Type() == signing.ECDSAP256 })
 	hashes, err := rego.FileHashes(j.files)

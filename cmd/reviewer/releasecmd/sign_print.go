@@ -17,7 +17,7 @@ type signedArchive struct {
 	SHA256   string          `json:"sha256"` // of the archive
 	Release  signing.Release `json:"release"`
 	Signed   []signedWith    `json:"signed"` // with the keys that were given
-	Others   int             `json:"others"` // further signatures in the envelope, which nobody has checked here
+	Others   int             `json:"others"` // further signatures in the envelope, not checked here
 }
 
 type signedWith struct {

@@ -16,7 +16,7 @@ import (
 // maxImpact bounds a report of policy simulate, in bytes.
 const maxImpact = 64 << 20
 
-// simulationOf takes from a report of policy simulate what the statement includes. The
+// simulationOf extracts the statement's part from a report of policy simulate. The
 // report must be complete, and about the policy that is signed.
 func simulationOf(file, policy string) (*signing.Simulation, error) {
 	raw, err := active.ReadBounded(file, maxImpact)
@@ -67,8 +67,8 @@ func orRecorded(n simulate.Named) string {
 	return n.Digest
 }
 
-// countAll counts all decisions, also those after the first difference of a session:
-// what is uncertain there must not look like no change.
+// countAll counts all decisions, also those after the first difference of a session,
+// so that uncertain changes are not omitted.
 func countAll(m *simulate.Impact) *signing.Simulation {
 	s := &signing.Simulation{}
 	for _, t := range []simulate.Tally{m.Calls, m.Events} {

@@ -32,8 +32,7 @@ func (k *signingKeys) flags(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&k.public, "verification-key", nil, "public keys for the exec: signing keys, in the same order")
 }
 
-// signers opens the keys. Programs of exec: are not started before something is
-// to be signed.
+// signers opens the keys. Programs of exec: are only started to sign.
 func signers(a *cli.App, k *signingKeys) ([]signing.Signer, error) {
 	if len(k.private) == 0 {
 		return nil, cli.Usage("no signing key given: use --signing-key " + keyForms + " (reviewer policy keygen creates a key)")
@@ -65,8 +64,8 @@ func signers(a *cli.App, k *signingKeys) ([]signing.Signer, error) {
 	return signers, nil
 }
 
-// privateKey reads a key from a file or from the environment. Errors name the
-// place, and quote nothing of what is in it.
+// privateKey reads a key from a file or from the environment. Errors name the place,
+// and do not quote the key.
 func privateKey(a *cli.App, source string) (*signing.PrivateKey, error) {
 	text, err := keyText(a, source)
 	if err != nil {
@@ -90,7 +89,7 @@ func keyText(a *cli.App, source string) ([]byte, error) {
 	if text == "" {
 		return nil, errors.New("this variable is not set, or empty")
 	}
-	// A CI's secrets are often kept as one line.
+	// CI secrets are often stored as one line.
 	if line, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text)); err == nil && bytes.Contains(line, []byte("-----BEGIN")) {
 		return line, nil
 	}
@@ -152,9 +151,8 @@ func externalSigner(a *cli.App, command, public string) (*external, error) {
 // PublicKey implements signing.Signer.
 func (e *external) PublicKey() signing.PublicKey { return e.key }
 
-// Sign implements signing.Signer. The program has the message on its standard
-// input, prints the signature, and may ask its questions on the terminal. No
-// shell looks at its arguments.
+// Sign implements signing.Signer. The program reads the message from standard input,
+// prints the signature, and may ask questions on the terminal. No shell is used.
 func (e *external) Sign(ctx context.Context, message []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxSignerTime)
 	defer cancel()
@@ -174,8 +172,8 @@ func (e *external) Sign(ctx context.Context, message []byte) ([]byte, error) {
 	return signing.ReadSignature(e.key, message, out.Bytes())
 }
 
-// outputLimit is bounded, and ends the program that writes more: it would wait for
-// a reader for ever.
+// outputLimit ends a program that writes more than the limit, which would otherwise
+// block.
 type outputLimit struct {
 	subprocess.Bounded
 	stop context.CancelFunc

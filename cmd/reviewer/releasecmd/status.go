@@ -50,20 +50,20 @@ func policyStatusCommand(a *cli.App) *cobra.Command {
 
 // statusDocument describes what is active on this machine, in any workspace.
 type statusDocument struct {
-	Policy   string        `json:"policy,omitempty"` // digest of what holds; empty: nothing does, and every call is denied
+	Policy   string        `json:"policy,omitempty"` // digest of the active policy; empty: none, and every call is denied
 	Trust    TrustStatus   `json:"trust"`
 	Layers   []layerStatus `json:"layers"`
-	Problems []string      `json:"problems"` // of no layer alone
+	Problems []string      `json:"problems"` // not about a single layer
 }
 
-// layerStatus is a layer that there is.
+// layerStatus is the status of a layer.
 type layerStatus struct {
 	Layer      string               `json:"layer"`
 	From       string               `json:"from"` // bundle, folder, shipped
 	At         string               `json:"at"`   // where its files are
 	Digest     string               `json:"digest,omitempty"`
 	Activation *releases.Activation `json:"activation,omitempty"`
-	Stale      bool                 `json:"stale"` // it expired, or is too old for its channel
+	Stale      bool                 `json:"stale"` // expired, or too old for its channel
 	Problems   []string             `json:"problems"`
 }
 
@@ -149,7 +149,7 @@ func (l *layerStatus) look(holds *active.Layers, believed active.Trust, s *activ
 	return l.verify(holds, believed, now)
 }
 
-// verify checks a bundle's signatures and age by the trust file that holds now.
+// verify checks a bundle's signatures and age against the active trust file.
 func (l *layerStatus) verify(holds *active.Layers, believed active.Trust, now int64) error {
 	raw, err := holds.Releases.Archive(l.Activation.Release)
 	if err != nil {
@@ -213,7 +213,7 @@ func showStatus(a *cli.App, w io.Writer, out *term.Output, d *statusDocument) er
 	fmt.Fprintln(text, d.Trust.Text(p))
 	for _, problem := range d.Problems {
 		if problem == d.Trust.Problem {
-			continue // said already
+			continue // already reported
 		}
 		fmt.Fprintf(text, "%s %s\n", p.Verdict("fail"), problem)
 	}

@@ -56,7 +56,7 @@ func acceptMoved(ctx context.Context, a *cli.App) error {
 	return nil
 }
 
-// wholeLedger is an error unless every hash of the ledger fits.
+// wholeLedger returns an error unless every hash of the ledger is correct.
 func wholeLedger(ctx context.Context, log *audit.Store) error {
 	report, err := log.Verify(ctx, audit.Check{})
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// trustAdding is what is asked of trust add.
+// trustAdding is the flags of trust add.
 type trustAdding struct {
 	trust.Addition
 	channels []string // NAME=POLICY
@@ -97,7 +97,7 @@ func hintExpiry(w io.Writer, next *trust.Trust) {
 	}
 }
 
-// read takes what the command line says about the key.
+// read reads the key from the command line.
 func (t *trustAdding) read(path string) error {
 	if len(t.Roles) == 0 {
 		return cli.Usage("no role given: use --role %s, or a role such as --role release", trust.Root)
@@ -122,8 +122,8 @@ func (t *trustAdding) read(path string) error {
 	return nil
 }
 
-// trustDraft returns what is changed, and the trust file that holds; nil: there
-// is not one.
+// trustDraft returns the document to change, and the active trust file; nil if there
+// is none.
 func trustDraft(a *cli.App, t *trustAdding) (*trust.Document, *trust.Trust, error) {
 	log, err := a.OpenStore()
 	if err != nil {

@@ -114,8 +114,8 @@ func envelopeOf(next *trust.Trust, path string) (*signing.Envelope, error) {
 	return old, nil
 }
 
-// activeTrust is the active trust file; nil if there is no valid one. It only serves to
-// tell people who else has to sign.
+// activeTrust is the active trust file; nil if there is no valid one. It is only used
+// to report who else has to sign.
 func activeTrust(a *cli.App) *trust.Trust {
 	log, err := a.OpenStore()
 	if err != nil {
@@ -190,8 +190,8 @@ func rotateTrust(ctx context.Context, a *cli.App, out *term.Output, path string,
 	return out.Result(a.Stdout, d, func(w io.Writer) { fmt.Fprintf(w, "%s version %d is now active\n", d.File, d.Version) })
 }
 
-// recordTrust notes what was activated; without the note an older file
-// could be put back unseen.
+// recordTrust records the activation in the ledger; without the record, restoring an
+// older file would not be noticed.
 func recordTrust(ctx context.Context, log *audit.Store, path string, t *trust.Trust, who string) error {
 	why := fmt.Sprintf("root %s, by %s", strings.Join(t.Roles[trust.Root].Keys, " "), who)
 	if err := active.NoteOfTrust(ctx, log, path, t, why); err != nil {
@@ -214,9 +214,9 @@ func readTrustFiles(path string) (trust.Files, error) {
 	return trust.Files{Document: doc, Envelope: envelope}, err
 }
 
-// following checks that a trust file may come into force, and says who decided.
-// The one that holds already may: so a rotation that was cut short is ended. Used is
-// the version that was active last, also where none can be believed now.
+// following checks that a trust file may become active, and returns who decided. The
+// active one is accepted too, which completes an interrupted rotation. Used is the
+// version that was active last, even if it is invalid now.
 func following(a *cli.App, believed active.Trust, used trust.Pin, files trust.Files, first bool) (*trust.Trust, string, error) {
 	switch {
 	case believed.None() && !first:

@@ -21,8 +21,7 @@ type TrustStatus struct {
 	Problem string      `json:"problem,omitempty"` // why it is not valid, and how to fix that
 }
 
-// TrustOf returns the trust file of a machine, nil in it unless it is active, and how
-// it is.
+// TrustOf returns the trust file of a machine, nil unless it is active, and its state.
 func TrustOf(log *audit.Store, now int64) (active.Trust, TrustStatus) {
 	t, _, err := active.TrustInForce(log)
 	if err == nil && !t.None() {

@@ -22,7 +22,7 @@ import (
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
-// verifying is what is asked of policy verify.
+// verifying is the flags of policy verify.
 type verifying struct {
 	keys      []string
 	threshold int
@@ -89,8 +89,8 @@ func verify(ctx context.Context, a *cli.App, v *verifying, path string) error {
 	return err
 }
 
-// verdict checks an archive, and returns the policy that it makes where it was
-// compiled and not refused.
+// verdict checks an archive, and returns the resulting policy if it was compiled and
+// not refused.
 func verdict(ctx context.Context, a *cli.App, v *verifying, path string) (*trust.Verdict, *bundles.Effective, error) {
 	in, err := candidate(a, v, path)
 	if err != nil {
@@ -132,7 +132,7 @@ func checked(a *cli.App, v *verifying, in trust.Candidate) (trust.Verdict, error
 	return doc, nil
 }
 
-// candidate reads an archive and what is next to it.
+// candidate reads an archive and the files next to it.
 func candidate(a *cli.App, v *verifying, path string) (trust.Candidate, error) {
 	in := v.in
 	read := active.Request{}
@@ -208,8 +208,8 @@ func CompiledBundle(ctx context.Context, files fs.FS) (*bundles.Effective, strin
 	return e, own.Digest, wiring.Check(ctx, e)
 }
 
-// compare adds what differs from another policy, and says where what was
-// simulated is not that.
+// compare adds the differences from another policy, and notes if the simulated policy
+// is a different one.
 func compare(ctx context.Context, a *cli.App, v *verifying, doc *trust.Verdict, e *bundles.Effective) error {
 	before, err := a.PolicyRef(ctx, v.against)
 	if err != nil {

@@ -94,7 +94,7 @@ func (s *sigstoreFlags) trustedRoot(keys []string) (b sigstore.TrustRoot, name s
 	return b, keys[0], nil
 }
 
-// refusal gives what is wrong with a bundle a code.
+// refusal converts an error about a bundle to a refusal with a code.
 func (s *sigstoreFlags) refusal(err error) error {
 	if err == nil {
 		return nil

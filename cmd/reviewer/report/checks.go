@@ -93,7 +93,7 @@ func (c *Coverage) suite() Suite {
 	return s
 }
 
-// headline says in a line why a test failed.
+// headline returns a one-line reason for a failed test.
 func (t Test) headline() string {
 	switch {
 	case t.Message != "":
@@ -106,7 +106,7 @@ func (t Test) headline() string {
 	return "could not run"
 }
 
-// details says below each other what helps to understand a failure.
+// details lists facts that help to understand a failure.
 func (t Test) details() string {
 	var b strings.Builder
 	for _, f := range t.fields() {
@@ -119,7 +119,7 @@ func (t Test) details() string {
 
 type field struct{ name, text string }
 
-// fields are what is known about a failure, in the order in which people ask.
+// fields are the facts about a failure, the most useful first.
 func (t Test) fields() []field {
 	return []field{
 		{"rules", strings.Join(t.Rules, ", ")},

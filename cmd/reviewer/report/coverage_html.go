@@ -20,9 +20,8 @@ var coverageCSS string
 //go:embed html/coverage.js
 var coverageJS string
 
-// writeCoverageHTML writes one page that needs nothing else. Its own policy
-// forbids every script but the one below and every connection: sources are
-// shown, whatever they hold.
+// writeCoverageHTML writes a self-contained page. Its Content-Security-Policy forbids
+// connections and all scripts except the one below, because sources are untrusted.
 func writeCoverageHTML(b *bytes.Buffer, c *Coverage, sources Sources) error {
 	p := &coveragePage{Buffer: b, files: c.byFile(), ids: map[string]int{}, sources: sources}
 	for i, name := range slices.Sorted(maps.Keys(p.files)) {
@@ -45,8 +44,8 @@ type coveragePage struct {
 	sources Sources
 }
 
-// put writes HTML. Every text among the arguments is escaped: there is no other
-// way for a text to get onto the page.
+// put writes HTML. Every text among the arguments is escaped: no other function writes
+// text to the page.
 func (p *coveragePage) put(format string, args ...any) {
 	for i, a := range args {
 		if text, ok := a.(string); ok {
@@ -113,7 +112,7 @@ func (p *coveragePage) file(name string, f *fileCoverage) {
 // markup is HTML that put does not escape again.
 type markup string
 
-// breakable lets a file's name go over several lines behind its slashes.
+// breakable allows a file's name to wrap after its slashes.
 func breakable(name string) markup {
 	return markup(strings.ReplaceAll(html.EscapeString(term.Printable(name)), "/", "/<wbr>"))
 }
@@ -139,7 +138,7 @@ func (p *coveragePage) source(name string, f *fileCoverage) {
 	p.put(`</pre></div>`)
 }
 
-// attributes say how a line is shown, and what of it is missing.
+// attributes returns the style of a line, and what is not covered.
 func (f *fileCoverage) attributes(line int) string {
 	hit, code := f.hit[line]
 	missing := f.missing(line)
@@ -154,8 +153,8 @@ func (f *fileCoverage) attributes(line int) string {
 	return ` class="hit"`
 }
 
-// share counts what of a file is covered: its lines, and the cells of lines that
-// hold such, one by one.
+// share counts the covered lines of a file, and the cells of lines with cells one by
+// one.
 func (f *fileCoverage) share() (covered, total int) {
 	cells := map[int]bool{}
 	for _, c := range f.cells {
@@ -204,7 +203,7 @@ func (p *coveragePage) cells(k Kind, all []Cell) {
 	p.put(`</table></div></details></section>`)
 }
 
-// place is a link where the line is on the page.
+// place is a link if the line is on the page.
 func (p *coveragePage) place(at Place) markup {
 	text := breakable(at.String())
 	if at.Line == 0 || p.sources(at.File) == nil {

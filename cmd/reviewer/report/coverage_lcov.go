@@ -25,7 +25,7 @@ func writeLCOV(b *bytes.Buffer, c *Coverage, _ Sources) error {
 	return nil
 }
 
-// fileCoverage is all that is known about a file.
+// fileCoverage is the coverage of a file.
 type fileCoverage struct {
 	hit   map[int]bool // lines that contain something to cover; those of cells count too
 	cells []Cell       // with a line
@@ -57,7 +57,7 @@ func (f *fileCoverage) add(lines []int, hit bool) {
 	}
 }
 
-// addCell counts a line that holds cells only as reached once one of them is.
+// addCell counts a line that contains only cells as reached if one of them is.
 func (f *fileCoverage) addCell(c Cell) {
 	f.cells = append(f.cells, c)
 	f.hit[c.Line] = f.hit[c.Line] || c.Covered
@@ -107,7 +107,7 @@ func count(yes bool) int {
 	return 0
 }
 
-// missing lists what of a line is not covered.
+// missing lists the uncovered cells of a line.
 func (f *fileCoverage) missing(line int) []string {
 	var names []string
 	for _, c := range f.cells {

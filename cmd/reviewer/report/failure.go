@@ -12,7 +12,7 @@ import (
 // ErrorDocument is what -f json writes where a command could not run:
 // schemas/error.json describes it.
 type ErrorDocument struct {
-	V        int       `json:"v"`                  // of the form, now 1
+	V        int       `json:"v"`                  // of the format, now 1
 	Command  string    `json:"command"`            // such as "audit show"
 	Error    string    `json:"error"`              // as on standard error
 	Problems []Problem `json:"problems,omitempty"` // where the error has places in files
@@ -29,7 +29,7 @@ func WriteError(w io.Writer, command string, err error, problems []Problem) erro
 	return term.WriteJSON(w, d)
 }
 
-// WriteFailurePage writes a page that says why there is no report.
+// WriteFailurePage writes a page with the reason why there is no report.
 func WriteFailurePage(w io.Writer, command string, problems []Problem) error {
 	title := html.EscapeString("reviewer " + command + " could not run")
 	_, err := fmt.Fprintf(w, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"+
@@ -38,7 +38,8 @@ func WriteFailurePage(w io.Writer, command string, problems []Problem) error {
 	return err
 }
 
-// WriteFailureComment writes a comment for a pull request that says why there is no report.
+// WriteFailureComment writes a comment for a pull request with the reason why there is
+// no report.
 func WriteFailureComment(w io.Writer, command string, problems []Problem) error {
 	text := strings.ReplaceAll(FailureText(problems), "```", "'''")
 	_, err := fmt.Fprintf(w, "### `reviewer %s` could not run\n\n```text\n%s\n```\n", command, text)

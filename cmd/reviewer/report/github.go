@@ -16,7 +16,7 @@ type annotation struct {
 	last  int // line, 0: Place.Line
 	title string
 	text  string
-	key   string // what it is about, in words that no message has
+	key   string // a stable key of its subject
 }
 
 // writeGitHub writes workflow commands: what a step of GitHub Actions prints to
@@ -53,8 +53,8 @@ func (p Problem) annotation() annotation {
 	return annotation{level: level, Place: p.Place, title: p.Code, text: p.Text()}
 }
 
-// annotations are an error for each kind below its threshold, and a warning for
-// each place that it misses.
+// annotations are an error for each kind below its threshold, and a warning for each
+// uncovered place.
 func (c *Coverage) annotations() []annotation {
 	if c == nil {
 		return nil
@@ -107,8 +107,8 @@ func (a annotation) write(b *bytes.Buffer, o Options) {
 	fmt.Fprintf(b, "%s::%s\n", head, githubText(strings.TrimSpace(a.text)))
 }
 
-// githubText escapes what would end a command; other control characters show
-// as escapes.
+// githubText escapes characters that would end a command; other control characters
+// appear as escapes.
 func githubText(s string) string {
 	return strings.NewReplacer("%", "%25", "\n", "%0A").Replace(term.Printable(s))
 }

@@ -29,8 +29,8 @@ type gitlabLines struct {
 	End   int `json:"end,omitempty"`
 }
 
-// writeGitLab writes a list of issues, each with the fingerprint that sarif
-// gives it: GitLab tells by it what a merge request brings and what it fixes.
+// writeGitLab writes a list of issues, each with the fingerprint that sarif gives it:
+// with it, GitLab shows what a merge request adds and fixes.
 func writeGitLab(b *bytes.Buffer, r *Report, o Options) error {
 	issues, prints, place := []gitlabIssue{}, fingerprints{o: o}, r.anyFile()
 	for _, f := range r.findings() {
@@ -58,5 +58,5 @@ func gitlabSeverity(level string) string {
 	return "minor"
 }
 
-// oneBlank is a text in one line, with one blank wherever there were several.
+// oneBlank returns a text on one line with single blanks.
 func oneBlank(s string) string { return strings.Join(strings.Fields(term.PrintableLine(s)), " ") }

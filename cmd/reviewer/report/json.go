@@ -39,7 +39,7 @@ func writeCoverageJSON(b *bytes.Buffer, c *Coverage, _ Sources) error {
 	return term.WriteJSON(b, CoverageDocument{V: documentVersion, Coverage: c.whole()})
 }
 
-// whole is the coverage with empty lists for none, as JSON has them.
+// whole returns the coverage with empty lists instead of nil, for JSON.
 func (c *Coverage) whole() Coverage {
 	w := *c
 	w.Kinds, w.Files = orNone(c.Kinds), slices.Clone(c.Files)

@@ -110,7 +110,7 @@ func (o Options) junitCase(class string, t Test) junitCase {
 	return c
 }
 
-// junitOutcome says all of it in the text: not every reader shows the message.
+// junitOutcome repeats the message in the text: not every reader shows the message.
 func (o Options) junitOutcome(t Test, kind string) *junitOutcome {
 	at := t.Place
 	at.File = o.path(at.File)

@@ -20,8 +20,8 @@ func newScreen(b *bytes.Buffer, o Options) screen { return screen{b, term.Paint{
 
 func (s screen) line(format string, args ...any) { fmt.Fprintf(s, format+"\n", args...) }
 
-// writePretty writes what a person reads in a terminal. What failed stands
-// last, next to the summary.
+// writePretty writes what a person reads in a terminal. Failures come last, next to
+// the summary.
 func writePretty(b *bytes.Buffer, r *Report, o Options) error {
 	s := newScreen(b, o)
 	for _, p := range r.Problems {
@@ -102,8 +102,8 @@ func byteOf(line string, col int) int {
 	return at
 }
 
-// around cuts a line that would fill the screen to what is around a byte of it,
-// and reports where in what is left that byte is.
+// around shortens a long line to the part around a byte, and returns the position of
+// the byte in that part.
 func around(line string, at int) (shown string, before int) {
 	const most = 240
 	at = min(max(0, at), len(line))
@@ -183,7 +183,7 @@ func (s screen) failure(t Test) {
 	s.line("")
 }
 
-// field writes a named text, its lines below each other.
+// field writes a named text of several lines.
 func (s screen) field(name, text string) {
 	const indent, label = 2, 10
 	if strings.TrimSpace(text) == "" {
@@ -205,7 +205,7 @@ func (s screen) field(name, text string) {
 	s.line("  %s%s", s.Faint(term.Pad(name, label)), strings.Join(rows, "\n"+space))
 }
 
-// summary is the last line: what a hurried person reads.
+// summary writes the last line, with the totals.
 func (s screen) summary(r *Report) {
 	t := r.Totals()
 	var parts []string
@@ -239,7 +239,7 @@ func (s screen) tests(t Totals) []string {
 	return parts
 }
 
-// tally paints a count of something, unless there is nothing of it.
+// tally formats a count in colour; nothing for zero.
 func (s screen) tally(n int, paint func(string) string, one, many string) string {
 	text := term.Counted(n, one, many)
 	if n == 0 {

@@ -16,7 +16,7 @@ const (
 	Fail  Status = "fail"  // ran, with another result than expected
 	Error Status = "error" // could not run
 	Skip  Status = "skip"
-	Todo  Status = "todo" // known to fail, and says so
+	Todo  Status = "todo" // known to fail, and marked so
 )
 
 // Report is what a command found.
@@ -37,8 +37,8 @@ type Rule struct {
 	Place
 	ID    string   `json:"id"`
 	Title string   `json:"title,omitempty"`
-	Full  string   `json:"-"`              // the title in whole sentences; empty: the title
-	URL   string   `json:"-"`              // where more is said; empty: nowhere
+	Full  string   `json:"-"`              // the title as full sentences; empty: the title
+	URL   string   `json:"-"`              // address of a description; empty: none
 	Help  string   `json:"help,omitempty"` // what the rule is for, and what to do
 	Tags  []string `json:"tags,omitempty"`
 }
@@ -57,7 +57,7 @@ type Problem struct {
 	Message    string `json:"message"`
 	Found      string `json:"found,omitempty"`
 	Expected   string `json:"expected,omitempty"`
-	Suggestion string `json:"suggestion,omitempty"` // the nearest name that would do
+	Suggestion string `json:"suggestion,omitempty"` // the most similar valid name
 	Follows    int    `json:"follows,omitempty"`    // how many other problems only follow from this one, and are left out
 }
 
@@ -68,7 +68,7 @@ type Ignored struct {
 	Reason string `json:"reason"` // as it was given
 }
 
-// By what a problem is accepted.
+// How a problem was accepted.
 const (
 	ByComment  = "comment"
 	ByManifest = "manifest"

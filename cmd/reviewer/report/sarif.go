@@ -94,7 +94,8 @@ const (
 	sarifRoot   = "%SRCROOT%"
 	coverageID  = "policy.coverage"
 
-	// fingerprintName names how fingerprint computes; another way, another number.
+	// fingerprintName identifies the algorithm of fingerprint; a new one needs a new
+	// number.
 	fingerprintName = "reviewerFinding/v2"
 )
 
@@ -118,8 +119,7 @@ func WriteSARIF(w io.Writer, command string, rules []Rule, findings []Finding, o
 func sarif(b *bytes.Buffer, command string, rules []Rule, findings []Finding, o Options) error {
 	s := sarifWriter{o: o, known: map[string]Rule{}, index: map[string]int{}, prints: fingerprints{o: o}}
 	s.run.Tool.Driver = sarifDriver{Name: "reviewer", Version: o.Version, Rules: []sarifRule{}}
-	// Documents of different commands stand next to each other, and do not replace
-	// each other, by this id.
+	// With this id, documents of different commands do not replace each other.
 	s.run.Automation.ID = "reviewer/" + strings.ReplaceAll(command, " ", "-") + "/"
 	s.run.ColumnKind, s.run.Results = "unicodeCodePoints", []sarifResult{}
 	s.run.Bases = map[string]sarifBase{sarifRoot: {sarifText{"The root of the repository that contains the policy."}}}
@@ -132,8 +132,8 @@ func sarif(b *bytes.Buffer, command string, rules []Rule, findings []Finding, o 
 	return term.WriteJSON(b, sarifLog{sarifSchema, "2.1.0", []sarifRun{s.run}})
 }
 
-// anyFile is where a finding without a place goes: code scanning refuses a
-// whole document over one that has none.
+// anyFile is the place of a finding without a file: code scanning refuses a document
+// with such a finding.
 func (r *Report) anyFile() string {
 	if r.Coverage != nil && len(r.Coverage.Files) > 0 {
 		return r.Coverage.Files[0].File
@@ -150,14 +150,14 @@ func (r *Report) anyFile() string {
 
 // Finding is one result of a SARIF log.
 type Finding struct {
-	Place                        // code scanning shows none without a file: "." stands for the repository
+	Place                        // code scanning needs a file: "." is the repository
 	Last       int               // line, 0: Place.Line
 	Level      string            // error, warning, note
 	Text       string            // what was found
 	Rule       string            // id of what it is about
 	Key        string            // distinguishes it from other findings of that rule in that file; never a message
 	Properties map[string]string // further facts; nil: none
-	ignored    *Ignored          // nil: nobody has accepted it
+	ignored    *Ignored          // nil: not accepted
 }
 
 // finding is an annotation under the id of what it is about.
@@ -259,7 +259,8 @@ func (s *sarifWriter) location(f Finding) sarifLocation {
 	return sarifLocation{p}
 }
 
-// artifact names a file from the repository's root, and one outside by itself.
+// artifact names a file relative to the repository's root, and one outside by its
+// path.
 func (s *sarifWriter) artifact(file string) sarifArtifact {
 	name := s.o.path(file)
 	if path.IsAbs(name) {
@@ -268,7 +269,7 @@ func (s *sarifWriter) artifact(file string) sarifArtifact {
 	return sarifArtifact{URI: (&url.URL{Path: path.Clean(name)}).String(), BaseID: sarifRoot}
 }
 
-// fingerprints tell the findings of a document apart.
+// fingerprints identify the findings of a document.
 type fingerprints struct {
 	o    Options
 	seen map[string]int // how often one was used

@@ -121,8 +121,8 @@ func (m markdown) coverage(c *Coverage) {
 	m.line("\n</details>")
 }
 
-// MarkdownText makes a text nothing but text: neither HTML nor Markdown, in a table or
-// out of it.
+// MarkdownText escapes a text, so that it is neither HTML nor Markdown, also in a
+// table.
 func MarkdownText(s string) string {
 	escaped := html.EscapeString(term.PrintableLine(s))
 	var b strings.Builder

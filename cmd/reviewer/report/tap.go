@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
-// writeTAP writes version 14 of the Test Anything Protocol, with a block of
-// YAML behind each test that failed.
+// writeTAP writes version 14 of the Test Anything Protocol, with a block of YAML after
+// each failed test.
 func writeTAP(b *bytes.Buffer, r *Report, _ Options) error {
 	suites, n := r.checks(), 0
 	for _, s := range suites {

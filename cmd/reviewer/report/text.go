@@ -38,7 +38,8 @@ func spans(list []int) []span {
 	return all
 }
 
-// percent is cut to a tenth, not rounded: what is not all never shows as 100.0.
+// percent is truncated to a tenth, not rounded, so that only complete coverage shows
+// as 100.0.
 func percent(covered, total int) string {
 	if total == 0 {
 		return "–"
@@ -47,7 +48,7 @@ func percent(covered, total int) string {
 	return fmt.Sprintf("%d.%d", tenths/10, tenths%10)
 }
 
-// short writes a duration as people say it.
+// short writes a duration for people.
 func short(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:

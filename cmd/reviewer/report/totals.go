@@ -39,8 +39,8 @@ func (r *Report) Totals() Totals {
 	return t
 }
 
-// Totals counts the suite's tests. A status that is not one of those known counts
-// as an error: nothing passes unheard.
+// Totals counts the suite's tests. A status that is not one of those known counts as
+// an error: so that nothing passes unnoticed.
 func (s Suite) Totals() Totals {
 	var t Totals
 	for _, test := range s.Tests {
@@ -78,7 +78,7 @@ func (r *Report) Sort() {
 	slices.SortStableFunc(r.Rules, func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-// first puts errors from which others follow before all else.
+// first sorts errors from which others follow to the front.
 func first(a, b Problem) int {
 	return count(b.Follows > 0) - count(a.Follows > 0)
 }

@@ -13,10 +13,10 @@ import (
 // the same report everywhere.
 type Options struct {
 	Color   bool
-	Verbose bool    // pretty: what passed too, and lists in full
+	Verbose bool    // pretty: also passed tests, and full lists
 	Times   bool    // pretty and junit: how long tests took
 	Width   int     // pretty: columns of the terminal; 0: lines are not broken
-	Root    string  // formats for machines: the absolute path of the repository, which files are named from
+	Root    string  // formats for machines: the absolute path of the repository, to which file names are relative
 	Dir     string  // the absolute path of the folder that the report's files are named from
 	Version string  // of the program, for sarif
 	Sources Sources // nil: no source is shown

@@ -12,8 +12,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// eventDocument is an event as people write it (schemas/event.json): what a
-// hook would say, without an agent's dialect.
+// eventDocument is an event in reviewer's own format (schemas/event.json), which is
+// independent of agents.
 type eventDocument struct {
 	ID      json.RawMessage `json:"id"`
 	Session string          `json:"session"`
@@ -44,7 +44,7 @@ func eventKeys() string {
 	return strings.Join(keys, ", ")
 }
 
-// decodeEvent reads an event of ours, strictly.
+// decodeEvent reads an event in reviewer's own format, strictly.
 func decodeEvent(doc []byte, n int) (engine.Event, error) {
 	if _, err := engine.Canonical(doc); err != nil {
 		return engine.Event{}, fmt.Errorf("event: %w", err)

@@ -29,8 +29,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// policyFrom loads the one policy that --policy names: a whole bundle replaces
-// the built-in one, a layer is laid over it.
+// policyFrom loads the one policy that --policy names: a base bundle replaces the
+// built-in one, another layer is added on top of it.
 func policyFrom(ctx context.Context, a *cli.App, ref string) (*review.Policy, error) {
 	e, err := a.PolicyRef(ctx, ref)
 	if err != nil {
@@ -72,7 +72,7 @@ type reviewed struct {
 	Error     string            `json:"error,omitempty"`
 	Detail    *engine.Decision  `json:"detail,omitempty"`
 	Action    *engine.Action    `json:"action,omitempty"`
-	Rewritten *engine.Rewritten `json:"rewritten,omitempty"` // the decision is to modify: the other form, or why there is none
+	Rewritten *engine.Rewritten `json:"rewritten,omitempty"` // for the decision modify: the modified form, or why there is none
 }
 
 func reviewAll(ctx context.Context, a *cli.App, dir string) error {
@@ -102,7 +102,7 @@ func reviewAll(ctx context.Context, a *cli.App, dir string) error {
 type Desk struct {
 	Harness    harness.Harness
 	Classifier *classify.Classifier
-	Policy     *review.Policy                                 // nil: PolicyAt says which
+	Policy     *review.Policy                                 // nil: use PolicyAt
 	PolicyAt   func(workspace string) (*review.Policy, error) // the policy that is active in a workspace
 	Now        func() int64                                   // Unix milliseconds, of events without a time; nil: they have none
 	sessions   map[string]*simulate.Rehearsal
@@ -190,7 +190,7 @@ func (d *Desk) review(ctx context.Context, doc []byte, err error) reviewed {
 	}
 	if rec := action.Record; rec != nil {
 		line.Detail, line.Action, line.Rewritten = rec.Decision, rec.Action, rec.Rewritten
-		if line.Detail != nil { // as it would be shown, under the document's id
+		if line.Detail != nil { // as for display, with the document's id
 			line.Detail.Text = strings.ReplaceAll(engine.AnswerOf(rec).Text, rec.ID(), id)
 		}
 	}
@@ -232,8 +232,8 @@ func (d *Desk) Decode(doc []byte) (e engine.Event, named bool, err error) {
 	return e, e.Session != "", err
 }
 
-// complete gives a hook input the ids that a live one has, if it has none:
-// a document written by hand need not invent them.
+// complete adds missing ids to a hook input, so that documents written by hand need
+// none.
 func complete(doc []byte, n int) []byte {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(doc, &m) != nil {
@@ -259,13 +259,13 @@ func idOf(doc []byte, n int) string {
 		ToolUse string          `json:"tool_use_id"`
 		ID      json.RawMessage `json:"id"`
 	}
-	_ = json.Unmarshal(doc, &head) // what has no id that can be read gets its number
+	_ = json.Unmarshal(doc, &head) // a document without a readable id gets its number
 	return cmp.Or(head.ToolUse, idText(head.ID), strconv.Itoa(n))
 }
 
-// documents splits a stream into JSON documents: one per line, or one over
-// several lines. One that is not JSON, or that was cut off, costs itself only:
-// the next line that is a document starts again.
+// documents splits a stream into JSON documents: one per line, or one over several
+// lines. Invalid or truncated JSON affects only itself: reading continues at the next
+// line that is a document.
 func documents(r *bufio.Reader) func(yield func([]byte, error) bool) {
 	return func(yield func([]byte, error) bool) {
 		var doc []byte

@@ -25,16 +25,16 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// workspace is where a row runs of which no place is known.
+// workspace is the directory of rows without one.
 const workspace = "/home/dev/srv/shop"
 
-// judge takes calls through a policy, on a machine about which nothing is known
-// but its home directories.
+// judge evaluates calls under a policy, on a machine of which only the home
+// directories are known.
 type judge struct {
 	policy *review.Policy
 	cwd    map[string]string // file that rows come from -> where its session began
 
-	effective  *bundles.Effective // what policy was made of
+	effective  *bundles.Effective // the layers of the policy
 	unattended []string           // modes in which nobody is asked
 }
 
@@ -63,7 +63,7 @@ func (j judge) with(ctx context.Context, key string, value float64) (judge, erro
 	return other, err
 }
 
-// verdict is what came of one call.
+// verdict is the result of one call.
 type verdict struct {
 	Effect engine.Verdict
 	Rules  []string
@@ -81,10 +81,10 @@ func (v verdict) stopped() bool {
 	return v.Effect == engine.Block || v.Effect == engine.Ask || v.Effect == engine.Modify
 }
 
-// tools lists the kinds of commands that call knows.
+// tools lists the supported kinds of commands.
 func tools() []string { return []string{"bash", "cmd", "powershell", "python"} }
 
-// call makes of a row the call that an agent would make to run it.
+// call returns the call with which an agent would run a row.
 func call(r Row) (engine.Event, error) {
 	tool, command := "Bash", r.Command
 	var err error
@@ -111,7 +111,7 @@ func quoted(program, code string) (string, error) {
 	return program + q, err
 }
 
-// event is the call of a row, in the place that is known best.
+// event returns the call of a row, in the best known directory.
 func (j judge) event(r Row) (engine.Event, error) {
 	if r.CWD == "" {
 		base := path.Base(r.Path)
@@ -121,7 +121,7 @@ func (j judge) event(r Row) (engine.Event, error) {
 	return call(r)
 }
 
-// row takes a row through the policy, as the first call of a session.
+// row evaluates a row as the first call of a session.
 func (j judge) row(ctx context.Context, r Row) (verdict, error) {
 	e, err := j.event(r)
 	if err != nil {
@@ -138,8 +138,7 @@ func (j judge) startWith(id string, c engine.Classifier) *simulate.Rehearsal {
 		engine.Env{Engine: engine.Version, Classifier: classify.Version, Fold: history.FoldVersion})
 }
 
-// verdictOf reads what is done with a call: what would be answered, or what policy
-// says where it only watches.
+// verdictOf returns the answer to a call, or the decision if the policy only observes.
 func verdictOf(a simulate.Action) verdict {
 	v := verdict{Effect: a.Enforced, Rules: a.Rules, Error: a.Error}
 	if a.Record != nil && a.Record.Answer != nil && a.Record.Answer.Mode == engine.ModeObserve {
@@ -153,14 +152,14 @@ func classifier(cwd string) *classify.Classifier {
 		Program: "/usr/local/bin/reviewer"}
 }
 
-// memory is a classifier that says the same of the same event once more without
-// looking: policies that differ in a threshold see the same facts.
+// memory is a classifier that caches facts by event, because policies that differ in a
+// threshold see the same facts.
 type memory struct {
 	*classify.Classifier
 	facts map[occasion]engine.Facts
 }
 
-// occasion is what tells the events of one session apart.
+// occasion identifies an event of one session.
 type occasion struct {
 	phase                                engine.Phase
 	call, agent, prompt, place, from, id string
@@ -184,8 +183,7 @@ func (m *memory) Classify(ctx context.Context, e engine.Event, workspace string)
 	return facts, err
 }
 
-// mac has a key that everyone knows: the same corpus gives the same scores,
-// and nothing of what it makes is kept.
+// mac has a public key, so that scores are reproducible; its results are not stored.
 func mac(b []byte) string {
 	h := hmac.New(sha256.New, []byte("score"))
 	h.Write(b)

@@ -17,7 +17,7 @@ type denial struct {
 	File  string          `json:"file"` // of the session
 	Tool  string          `json:"tool"`
 	Input json.RawMessage `json:"input"`
-	Text  string          `json:"input_text"` // where only a text tells what it was
+	Text  string          `json:"input_text"` // if only a text is known
 	Kind  string          `json:"kind"`
 }
 
@@ -28,8 +28,8 @@ func (d denial) check() error {
 	return nil
 }
 
-// Denials counts what the policy does with the calls that people refused. They
-// refuse what is dangerous and much that is only not now: no policy stops all.
+// Denials counts how the policy treats the calls that people refused. Many refusals
+// only mean "not now", so no policy stops all of them.
 type Denials struct {
 	Kinds []Refusals `json:"kinds"`
 }
@@ -42,7 +42,7 @@ type Refusals struct {
 	Verdicts map[engine.Verdict]int `json:"verdicts"`
 }
 
-// denialsOf finds the calls in the sessions, and what was done with them.
+// denialsOf finds the calls in the sessions, and their verdicts.
 func denialsOf(list []denial, files map[string][]string, all []played) Denials {
 	sessions := map[string]*played{}
 	for i := range all {
@@ -69,7 +69,7 @@ func denialsOf(list []denial, files map[string][]string, all []played) Denials {
 	return d
 }
 
-// verdict is what was done with the call: among those that did not run, if it is
+// verdict returns the verdict on the call: among those that did not run, if it is
 // there, else among all of its tool with the same input.
 func (d denial) verdict(ids []string, sessions map[string]*played, taken map[string]bool) (engine.Verdict, bool) {
 	for _, id := range ids {
@@ -98,7 +98,7 @@ func (p *played) candidates() []refused {
 	return list
 }
 
-// is reports whether arguments are those of the call.
+// is reports whether arguments match those of the call.
 func (d denial) is(args string) bool {
 	if len(d.Input) > 0 {
 		a, errA := engine.Canonical(d.Input)
@@ -108,8 +108,8 @@ func (d denial) is(args string) bool {
 	return d.Text != "" && tellsOf(d.Text, args)
 }
 
-// tellsOf reports whether a text contains what the arguments say: the one that a call
-// is about, whichever way the text is set.
+// tellsOf reports whether a text contains the main argument of a call, ignoring white
+// space.
 func tellsOf(text, args string) bool {
 	var known map[string]any
 	if json.Unmarshal([]byte(args), &known) != nil {

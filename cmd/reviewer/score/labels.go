@@ -21,8 +21,8 @@ const (
 	arguable = "arguable" // reasonable people differ
 )
 
-// label is a line of a file of labels. It names the stop by its digest only, and
-// holds nothing else: labels are kept in the project, and sessions are not.
+// label is a line of a file of labels. It identifies the stop only by its digest,
+// because labels are part of the project and sessions are not.
 type label struct {
 	Digest string `json:"digest"`
 	Label  string `json:"label"`
@@ -46,14 +46,13 @@ func (l label) check() error {
 	return nil
 }
 
-// Labels are what people, or programs in their place, said of stops.
+// Labels are judgements about stops by people or programs.
 type Labels struct {
 	of map[string]string // digest -> label; where two differ, arguable
 	by map[string][]string
 }
 
-// readLabels reads the files *.jsonl of a folder; none is there where the folder
-// is not.
+// readLabels reads the files *.jsonl of a folder, which need not exist.
 func readLabels(dir string) (Labels, error) {
 	l := Labels{map[string]string{}, map[string][]string{}}
 	names, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
@@ -102,7 +101,7 @@ func (l Labels) read(name string, raw []byte) error {
 	return nil
 }
 
-// add takes a label in. Where people differ, it is arguable.
+// add adds a label. If labels differ, the stop is arguable.
 func (l Labels) add(row label) error {
 	if slices.Contains(l.by[row.Digest], row.By) {
 		return fmt.Errorf("%s labels the stop %s… twice", row.By, row.Digest[:12])

@@ -31,7 +31,7 @@ type Spread struct {
 const (
 	smallCall = 4 << 10 // bytes of a command up to which p99 is promised
 	timed     = 1500    // rows that are timed, about: evenly spread
-	turns     = 3       // a call is timed so often, and the best counts: a shared machine only adds
+	turns     = 3       // each call is timed this often, and the best time counts
 )
 
 // measure times the rows, and scripts that are made from the benign ones.
@@ -72,7 +72,7 @@ func (l *Latency) long(ctx context.Context, rows []Row) error {
 		return best(turns, func() { errs = append(errs, classified(ctx, e)) })
 	}
 	short, long := timed(a), timed(b)
-	for range turns { // by turns, so that both meet the same machine
+	for range turns { // alternating, so that both run under the same load
 		short, long = min(short, timed(a)), min(long, timed(b))
 	}
 	l.KiB16, l.KiB64, l.Ratio = ms(short), ms(long), math.Round(100*float64(long)/float64(short))/100
@@ -84,8 +84,7 @@ func classified(ctx context.Context, e engine.Event) error {
 	return err
 }
 
-// plainLines are benign commands that can stand one below the other and mean
-// the same.
+// plainLines are benign commands that keep their meaning as lines of one script.
 func plainLines(rows []Row) []string {
 	var lines []string
 	for _, r := range rows {

@@ -21,8 +21,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Shared is a literal of the rules or of the classifier that also is in
-// the corpus: a rule may have been written for the case.
+// Shared is a literal that occurs both in the rules or the classifier and in the
+// corpus: a rule may have been written for a particular case.
 type Shared struct {
 	Literal   string `json:"literal"`
 	Where     string `json:"where"`     // file:line, the first
@@ -30,10 +30,10 @@ type Shared struct {
 	Other     int    `json:"other"`     // benign rows and samples that do
 }
 
-// minLiteral is how long a literal must be to say anything, in bytes.
+// minLiteral is the minimum length of a significant literal, in bytes.
 const minLiteral = 12
 
-// allowedYAML lists what rules and commands share since the world does.
+// allowedYAML lists common literals that rules and commands may share.
 //
 //go:embed allowed.yaml
 var allowedYAML []byte
@@ -123,7 +123,7 @@ func (c Corpus) lower() Corpus {
 	return c
 }
 
-// holds counts where a corpus in lower case holds a literal.
+// holds counts the occurrences of a literal in a lower-case corpus.
 func (c Corpus) holds(literal string) Shared {
 	s := Shared{Literal: literal}
 	literal = strings.ToLower(literal)

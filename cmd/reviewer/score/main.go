@@ -1,6 +1,6 @@
-// Command score measures a policy on a corpus of commands, secrets and whole
-// sessions: how much of the dangerous and how much of the harmless it stops. It is a
-// tool for rule authors, and not shipped: `make score CORPUS=…`.
+// Command score measures a policy on a corpus of commands, secrets and whole sessions:
+// how much of the dangerous and how much of the harmless it stops. It is a tool for
+// rule authors, and not part of a release: `make score CORPUS=…`.
 //
 // Out of scope: deciding (it calls the same code as a live hook), and
 // running or opening anything that a corpus names.
@@ -128,14 +128,14 @@ func (o options) thresholds(j judge) ([]threshold, error) {
 	}
 	list, err := readThresholds(o.sweep)
 	for _, t := range list {
-		if _, wrong := j.setting(t.Key); wrong != nil { // now, and not after minutes
+		if _, wrong := j.setting(t.Key); wrong != nil { // now, instead of after minutes
 			err = errors.Join(err, fmt.Errorf("--sweep: %w", wrong))
 		}
 	}
 	return list, err
 }
 
-// corpus reads the labels, which are quickly read, and the corpus.
+// corpus reads the labels first, which is fast, and then the corpus.
 func (o options) corpus(dir string) (Corpus, error) {
 	labels, err := readLabels(o.labels)
 	if err != nil {

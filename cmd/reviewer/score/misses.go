@@ -15,8 +15,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// missed is a line of the list for development: what went differently from its
-// label says.
+// missed is a line of the list for development: a result that differs from its label.
 type missed struct {
 	What     string   `json:"what"` // missed, alarm, asked (context), session, secret, partly, lookalike
 	Category string   `json:"category"`
@@ -116,8 +115,7 @@ func writeStops(name string, stops []Stop) error {
 
 var ownModule = engine.Regexp(`(?m)^module github\.com/agent-reviewer/reviewer$`)
 
-// outside refuses a file within the project: rows of a corpus do not belong
-// into it.
+// outside refuses a file inside the project, which must not contain rows of a corpus.
 func outside(name string) error {
 	dir, err := filepath.Abs(filepath.Dir(name))
 	if err != nil {

@@ -10,19 +10,19 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// Runs is what patterns find in whole sessions.
+// Runs is the findings of patterns in whole sessions.
 type Runs struct {
 	Patterns []PatternCount  `json:"patterns"`
 	High     Rate            `json:"calls_high"`    // calls with an alarm of severity high or above
 	Sessions map[string]Rate `json:"sessions_high"` // by the agent: sessions with such an alarm
-	Alarms   []Found         `json:"alarms"`        // all that was told, by session and call
+	Alarms   []Found         `json:"alarms"`        // all alarms, by session and call
 }
 
 // PatternCount sums up a pattern.
 type PatternCount struct {
 	ID     string         `json:"id"`
 	Found  int            `json:"found"`  // events that it was found in
-	Alarms map[string]int `json:"alarms"` // of them, those that it was told in: the others were kept quiet
+	Alarms map[string]int `json:"alarms"` // events in which it was reported; the others were suppressed
 	In     int            `json:"in"`     // sessions with an alarm of it
 }
 
@@ -35,7 +35,7 @@ type Found struct {
 	Told    bool   `json:"-"`
 }
 
-// serious is a level of severity high or above.
+// serious reports whether a level is high or above.
 func (f Found) serious() bool { return f.Level == "high" || f.Level == "critical" }
 
 // found lists the findings with a level of an event of a call.
@@ -123,7 +123,7 @@ func (r Runs) print(w io.Writer, all bool) {
 	}
 }
 
-// Interventions counts what the policy does about runs that go wrong.
+// Interventions counts the interventions in sessions.
 type Interventions struct {
 	Kinds map[string]Intervened `json:"kinds"`
 	Quiet Intervened            `json:"quiet"`   // in sessions without a right or arguable stop

@@ -16,7 +16,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// played is a session that was taken through a policy.
+// played is a session that was evaluated under a policy.
 type played struct {
 	Session string
 	Agent   string
@@ -25,12 +25,12 @@ type played struct {
 	Found []Found
 	Acted []Acted
 	Stops []Stop
-	Work  int64 // milliseconds of work; -1: the format does not tell the time
+	Work  int64 // milliseconds of work; -1: the format has no times
 	Said  []refused
 }
 
-// refused is a call that the agent's own record says did not run, since someone
-// said no, or stopped it.
+// refused is a call that did not run according to the agent's transcript, because
+// someone refused or stopped it.
 type refused struct {
 	tool, args string
 	call       int // among the session's calls, from 0
@@ -40,13 +40,13 @@ type refused struct {
 // milliseconds.
 const idle = 10 * 60 * 1000
 
-// session takes one session through the policy; the rows hold the arguments of
+// session evaluates one session under the policy; the rows contain the arguments of
 // its calls.
 func (j judge) session(ctx context.Context, t harness.Transcript) (played, error) {
 	return j.sessionWith(ctx, t, classifier(beginning(t)))
 }
 
-// beginning is where a session began.
+// beginning returns the directory in which a session began.
 func beginning(t harness.Transcript) string {
 	if calls := t.Calls(); len(calls) > 0 {
 		return cmp.Or(calls[0].CWD, workspace)
@@ -117,14 +117,14 @@ type Stop struct {
 	Label    string   `json:"label,omitempty"`
 }
 
-// How much of a text is shown, in characters.
+// Displayed lengths of texts, in characters.
 const (
 	actionLength = 400
 	promptLength = 200
 	beforeLength = 120
 )
 
-// telling is what came before a call.
+// telling is the context of a call.
 type telling struct {
 	unattended []string       // modes in which nobody is asked
 	index      map[string]int // of a call, by its id
@@ -132,8 +132,8 @@ type telling struct {
 	before     []string
 }
 
-// judged counts a call that was denied only since nobody could be asked about it as
-// a question.
+// judged counts a call as a question if it was denied only because nobody could be
+// asked.
 func (s *telling) judged(e engine.Event, a simulate.Action) verdict {
 	v := verdictOf(a)
 	if v.Effect != engine.Block || s.attended(e) || a.Record == nil || a.Record.Decision == nil {
@@ -166,14 +166,14 @@ func (s *telling) stop(session string, e engine.Event, a simulate.Action, d deci
 	}
 }
 
-// stopDigest names a stop without revealing anything of it: a label for it contains
-// nothing of other people.
+// stopDigest identifies a stop without revealing its contents, so labels contain no
+// data of other people.
 func stopDigest(session, call string, effect engine.Verdict) string {
 	sum := sha256.Sum256([]byte(session + "\x00" + call + "\x00" + string(effect)))
 	return hex.EncodeToString(sum[:])
 }
 
-// evidence is what spoke: rules with what they say, and patterns with what they
+// evidence is the rules and patterns that fired: rules with their messages, and patterns with what they
 // measured.
 func evidence(a simulate.Action) []string {
 	if a.Record == nil {
@@ -196,8 +196,7 @@ func evidence(a simulate.Action) []string {
 	return list
 }
 
-// actionOf is what a call does: the one text of its arguments that says so, else
-// all of them.
+// actionOf describes a call: its main argument, else all of them.
 func actionOf(args []byte) string {
 	var known struct {
 		Command string `json:"command"`

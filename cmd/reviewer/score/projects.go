@@ -12,21 +12,21 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Projects is what was done with whole sessions, for each project: most sessions
-// of one are of one person, and the largest must not speak for all.
+// Projects is the results for whole sessions by project: the largest project must not
+// dominate the rates.
 type Projects struct {
 	List    []Project      `json:"list"`    // by name
 	Clients []Project      `json:"clients"` // the same by the agent
 	Median  Project        `json:"median"`  // over the projects
-	By      map[string]int `json:"by"`      // who labelled -> stops
+	By      map[string]int `json:"by"`      // author of labels -> stops
 	None    int            `json:"unlabelled"`
-	Stale   int            `json:"stale"` // labels of stops that are not any more
+	Stale   int            `json:"stale"` // labels of stops that no longer occur
 	Unread  int            `json:"unread"`
 	Derived int            `json:"derived"`
 }
 
 // Project is a row. Rates are for 1,000 calls, and for an hour of work: the time
-// between calls, pauses cut. Where a format tells no time, no hour is known.
+// between calls, pauses cut. Formats without times have no hours.
 type Project struct {
 	Name     string   `json:"name"`
 	Clients  []string `json:"clients,omitempty"`
@@ -42,7 +42,7 @@ type Project struct {
 	millis               int64
 }
 
-// Share is how often something was done, and how often that was wrong.
+// Share is how often calls were stopped, and how often wrongly.
 type Share struct {
 	Count    int      `json:"count"`
 	Per1000  float64  `json:"per_1000"`
@@ -110,7 +110,7 @@ func stopsOf(all []played) []Stop {
 	return stops
 }
 
-// whoSaid counts the labels of each name.
+// whoSaid counts the labels of each author.
 func (l Labels) whoSaid(stops []Stop) map[string]int {
 	counts := map[string]int{}
 	for _, s := range stops {

@@ -30,7 +30,7 @@ type Report struct {
 	stops  []Stop
 }
 
-// Group counts what was done with some calls. Stopped is block, ask or modify.
+// Group counts the verdicts on some calls. Stopped is block, ask or modify.
 type Group struct {
 	Name     string                 `json:"name"`
 	Verdicts map[engine.Verdict]int `json:"verdicts"`
@@ -51,7 +51,7 @@ type Recall struct {
 // Alarms is the share of benign or context-dependent calls that were stopped.
 type Alarms struct {
 	All    Group              `json:"all"`
-	Groups map[string][]Group `json:"groups"` // by source, tool, category; and rule: the first that spoke, where a call was stopped
+	Groups map[string][]Group `json:"groups"` // by source, tool, category; and rule: the first that fired, where a call was stopped
 }
 
 // Whole is the result for whole sessions.
@@ -63,11 +63,11 @@ type Whole struct {
 	Rules   []Group        `json:"rules"`
 }
 
-// Redaction is how many secrets were replaced, and what else.
+// Redaction counts replaced secrets and look-alikes.
 type Redaction struct {
 	Found     Rate       `json:"found"`
 	Partly    int        `json:"partly"`   // found, and the second half of the value is still there
-	Mistaken  int        `json:"mistaken"` // found, though what the corpus names as the value still stands: it is an address or a name
+	Mistaken  int        `json:"mistaken"` // found, although the value named by the corpus remains: it is an address or a name
 	Lookalike Rate       `json:"lookalikes_hit"`
 	Disputed  int        `json:"disputed"` // look-alikes hit whose value is a secret in another sample
 	Kinds     []KindRate `json:"kinds"`
@@ -77,7 +77,7 @@ type Redaction struct {
 type KindRate struct {
 	Kind  string `json:"kind"`
 	Found Rate   `json:"found"`          // of its secrets
-	Hit   Rate   `json:"lookalikes_hit"` // of what only looks like it
+	Hit   Rate   `json:"lookalikes_hit"` // of its look-alikes
 }
 
 // group sums up verdicts.
@@ -97,7 +97,7 @@ func group(name string, list []verdict) Group {
 	return g
 }
 
-// decided is a row with what came of it.
+// decided is a row with its verdict.
 type decided struct {
 	Row
 	verdict
@@ -111,7 +111,7 @@ func verdicts(list []decided) []verdict {
 	return out
 }
 
-// groupsBy splits rows by a word of theirs, in the order of the words.
+// groupsBy groups rows by a word, in the order of the words.
 func groupsBy(list []decided, word func(decided) string) []Group {
 	parts := map[string][]verdict{}
 	for _, d := range list {
@@ -179,10 +179,11 @@ func alarms(name string, list []decided) Alarms {
 	}}
 }
 
-// stage is called with the name of a part of the work and how much of it is done.
+// stage is called with the name of a part of the work and its progress.
 type stage func(name string, done, of int)
 
-// score does all of it. literals are the folders whose literals are compared.
+// score computes the whole report. literals are the folders whose literals are
+// compared.
 func score(ctx context.Context, j judge, c Corpus, literals []string, tell stage) (Report, error) {
 	p := j.policy
 	j.cwd = c.Sessions.CWD
@@ -217,8 +218,8 @@ func (j judge) rows(ctx context.Context, rows []Row, tell stage) ([]decided, err
 	return list, err
 }
 
-// sessions takes whole sessions through the policy, each with its own history,
-// the longest first: the last one to end should be a short one.
+// sessions evaluates whole sessions under the policy, each with its own history, the
+// longest first: the last one to end should be a short one.
 func (j judge) sessions(ctx context.Context, s Sessions, tell stage) ([]played, error) {
 	all := make([]played, len(s.List))
 	err := s.each(tell, func(i int) error {
@@ -239,7 +240,7 @@ func (s Sessions) each(tell stage, fn func(i int) error) error {
 	return each(len(order), func(n int) { tell("sessions", n, len(order)) }, func(n int) error { return fn(order[n]) })
 }
 
-// of says whose session it is.
+// of returns the origin of a session.
 func (p played) of(s Sessions) played {
 	p.Agent, p.Origin = s.Agent[p.Session], s.Origin[p.Session]
 	for i := range p.Stops {

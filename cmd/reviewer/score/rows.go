@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// Row is a command of a corpus. Fields that are not named here are passed over.
+// Row is a command of a corpus. Other fields are ignored.
 type Row struct {
 	ID       string `json:"id"`
 	Source   string `json:"source"`
@@ -33,7 +33,7 @@ type Row struct {
 const (
 	dangerous  = "dangerous"
 	benign     = "benign"
-	contextual = "context" // the right answer depends on the target: how often would we ask?
+	contextual = "context" // the right answer depends on the target
 )
 
 // Sample is a text that contains a secret, or one that only looks like it.

@@ -8,11 +8,11 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify"
 )
 
-// masked matches what is in a secret's place: its kind, and the tag that
-// the same secret has everywhere.
+// masked matches the replacement of a secret: its kind, and its tag, which is the same
+// everywhere.
 var masked = engine.Regexp(`REDACTED_([A-Za-z0-9_]*)_([0-9a-f]{8})`)
 
-// seen is what redaction did to a sample.
+// seen is the result of redaction for a sample.
 type seen struct {
 	Touched  bool     // something of it was replaced
 	Leaked   bool     // the whole value is still there, or nothing was replaced
@@ -22,8 +22,8 @@ type seen struct {
 	Tags     []string // of all that was replaced
 }
 
-// redact masks a sample as it stands. Whatever an event holds a text in is
-// masked by the same code, which the tests of classify show.
+// redact masks a sample as a plain text. The tests of classify show that all fields of
+// an event are masked by the same code.
 func redact(s Sample) seen {
 	c := classify.Classifier{MAC: mac, Secrets: bundles.BuiltInTokens()}
 	return compare(s, c.Mask(s.Text))
@@ -45,9 +45,9 @@ func compare(s Sample, text string) seen {
 	return out
 }
 
-// mistaken reports whether the value of a sample is not its secret: values are
-// guessed (the longest word of the text), and that may be an address without a
-// login, a line of one character, or the name that the secret is given to.
+// mistaken reports whether the value of a sample is not its secret: values are guessed
+// (the longest word of the text), and that may be an address without a login, a line
+// of one character, or the name to which the secret is assigned.
 func (s Sample) mistaken() bool {
 	if i := strings.Index(s.Value, "://"); i >= 0 {
 		return !strings.Contains(s.Value[i:], "@")
@@ -79,8 +79,8 @@ func secretTags(samples []Sample, all []seen) map[string]bool {
 }
 
 // disputed reports whether all that was replaced in a look-alike is a secret in
-// another sample: the corpus tells them apart by what the text does not show,
-// such as the type of the file.
+// another sample: the corpus distinguishes them by facts outside the text, such as the
+// type of the file.
 func (g seen) disputed(told map[string]bool) bool {
 	for _, tag := range g.Tags {
 		if !told[tag] {

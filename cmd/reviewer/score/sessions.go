@@ -24,14 +24,14 @@ type Sessions struct {
 	List    []harness.Transcript
 	Skipped map[string]int      // ending of a file's name -> files that are not a transcript of a known agent
 	Agent   map[string]string   // session -> the format of its file, or the agent that alone writes it
-	Origin  map[string]Origin   // session -> whose it is
+	Origin  map[string]Origin   // session -> its origin
 	Files   map[string][]string // file -> the sessions in it
 	CWD     map[string]string   // name of a file without its ending -> where the session began
-	Derived int                 // files that others were made of, and left out for them
+	Derived int                 // files that were left out in favour of those made from them
 	Unread  int                 // entries of files (lines, messages, calls) that could not be read
 }
 
-// Origin is whose a session is.
+// Origin is the project and client of a session.
 type Origin struct {
 	Project string `json:"project"`
 	Client  string `json:"client"`
@@ -48,7 +48,7 @@ const maxTranscript = 256 << 20
 // maxSession is how much of a file's name is the id of its session, in bytes.
 const maxSession = 100
 
-// sessionFile is a file of sessions, before it is known whose they are.
+// sessionFile is a file of sessions of unknown origin.
 type sessionFile struct {
 	from    string // the archive or folder
 	name    string // within it
@@ -68,7 +68,7 @@ type sessionReader struct {
 	derived bool               // it was made of other files
 }
 
-// indexed is what an index.json says about a file.
+// indexed is the entry of a file in an index.json.
 type indexed struct {
 	File   string `json:"file"`
 	Source string `json:"source"` // where it comes from, such as github:owner/name
@@ -112,7 +112,7 @@ func readSessions(dir string) (Sessions, error) {
 	return r.out, nil
 }
 
-// join makes sessions of the files: each once, whichever files contain it.
+// join combines the files into sessions, each once.
 func (r *sessionReader) join() {
 	native := map[string]bool{}
 	for _, f := range r.files {
@@ -140,8 +140,8 @@ func (r *sessionReader) join() {
 }
 
 // projects names the project of each file: its source in the index, or its first
-// folder. A folder that says the same as a source, with other marks or without
-// the owner, is that project.
+// folder. A folder with the name of a source, with other punctuation or without the
+// owner, is the same project.
 func (r *sessionReader) projects() map[string]string {
 	known := map[string]string{}
 	for _, i := range r.index {
@@ -217,7 +217,7 @@ func (r *sessionReader) folder(dir string) error {
 	})
 }
 
-// file takes a file in, to be read with the others.
+// file adds a file, to be read with the others.
 func (r *sessionReader) file(name string, in io.Reader) error {
 	raw, err := io.ReadAll(io.LimitReader(in, maxTranscript))
 	switch {
@@ -281,8 +281,7 @@ func (r *sessionReader) readIndex(name string, raw []byte) error {
 	return nil
 }
 
-// transcript reads a session; the format is empty if none is known that is
-// such a file.
+// transcript reads a session; the format is empty if it is unknown.
 func transcript(raw []byte) (t harness.Transcript, format string, err error) {
 	r, known := harness.Recognise(raw[:min(len(raw), 64<<10)])
 	if !known {

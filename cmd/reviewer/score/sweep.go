@@ -24,13 +24,13 @@ type threshold struct {
 	Values []float64 `yaml:"values"`
 }
 
-// Swept is the result of other values of a threshold. A value is chosen without
-// one project and then tried on it: what fits the others only is seen there.
+// Swept is the result of other values of a threshold. A value is chosen without one
+// project and then tried on it, which shows overfitting.
 type Swept struct {
 	Key    string    `json:"key"`
 	Values []float64 `json:"values"`
 	Today  float64   `json:"today"`
-	Loses  []float64 `json:"loses"` // values with which less of what is dangerous is stopped: they are not chosen
+	Loses  []float64 `json:"loses"` // values that stop fewer dangerous rows: they are not chosen
 	Without
 	Projects []Without `json:"projects"`
 }
@@ -44,7 +44,7 @@ type Without struct {
 	Then    Held    `json:"then"`
 }
 
-// Held counts what is held in a project.
+// Held counts the stops in a project.
 type Held struct {
 	Block int `json:"block"`
 	Ask   int `json:"ask"`
@@ -54,13 +54,13 @@ type Held struct {
 	calls int
 }
 
-// builtIn names the list of thresholds that this program holds.
+// builtIn names the embedded list of thresholds.
 const builtIn = "built-in"
 
-// lostWeighs is how many wrong stops are worth one right stop that is lost.
+// lostWeighs is the cost of a lost right stop, in wrong stops.
 const lostWeighs = 10
 
-// readThresholds reads a list of thresholds; empty: the one that is built in.
+// readThresholds reads a list of thresholds; empty: the embedded one.
 func readThresholds(name string) ([]threshold, error) {
 	raw := thresholdsYAML
 	if name != "" && name != builtIn {
@@ -101,7 +101,7 @@ type candidate struct {
 func (r *Report) sweep(ctx context.Context, j judge, c Corpus, list []threshold, tell stage) error {
 	now := newTrial(r.stops, r.projectCalls(), r.stops, c.Labels)
 	var others []candidate
-	trials := make([][]trial, len(list)) // today's first
+	trials := make([][]trial, len(list)) // the current value first
 	for i, t := range list {
 		today, err := j.setting(t.Key)
 		if err != nil {
@@ -172,14 +172,14 @@ func (r *Report) projectCalls() map[string]int {
 	return calls
 }
 
-// losesWith reports whether a policy stops less of what is dangerous.
+// losesWith reports whether a policy stops fewer dangerous rows.
 func (r *Report) losesWith(ctx context.Context, j judge, c Corpus) (bool, error) {
 	rows := slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return r.Label != dangerous })
 	list, err := j.rows(ctx, rows, func(string, int, int) {})
 	return losesTo(recall(list), r.Dangerous), err
 }
 
-// losesTo reports whether less is stopped in any group.
+// losesTo reports whether fewer rows are stopped in any group.
 func losesTo(then, now Recall) bool {
 	if then.All.Stopped.K < now.All.Stopped.K {
 		return true
@@ -194,8 +194,7 @@ func losesTo(then, now Recall) bool {
 	return false
 }
 
-// newTrial counts stops by project, and those of before that are gone though they
-// were right.
+// newTrial counts stops by project, and earlier right stops that are lost.
 func newTrial(stops []Stop, calls map[string]int, before []Stop, labels Labels) trial {
 	t := trial{held: map[string]Held{}}
 	for project, n := range calls {
@@ -242,8 +241,9 @@ func (h Held) cost() float64 {
 	return 1000 * float64(h.Wrong+lostWeighs*h.Lost) / float64(h.calls)
 }
 
-// leastCost is the trial that costs least over the projects but one, each counting the
-// same; of equal ones, that nearest to today's, which is the first.
+// leastCost returns the trial with the lowest cost over all projects except one, each
+// with the same weight; of equal ones, the nearest to the current value, which is the
+// first.
 func leastCost(trials []trial, without string) trial {
 	least, pick := 0.0, -1
 	for i, t := range trials {
@@ -263,7 +263,7 @@ func leastCost(trials []trial, without string) trial {
 
 func distance(a, b trial) float64 { return max(a.value-b.value, b.value-a.value) }
 
-// chosen leaves out one project after the other; the first trial is today's.
+// chosen leaves out one project after the other; the first trial is the current value.
 func chosen(t threshold, trials []trial) Swept {
 	s := Swept{Key: t.Key, Values: t.Values, Today: trials[0].value, Loses: []float64{}}
 	for _, one := range trials {

@@ -53,13 +53,13 @@ func sessionAbortCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// abortedDocument says what an aborted session leaves.
+// abortedDocument lists what an aborted session leaves behind.
 type abortedDocument struct {
 	stoppedDocument
 	Cleanup []leftover `json:"cleanup"`
 }
 
-// leftover is something to look at after a session.
+// leftover is something to check after a session.
 type leftover struct {
 	Kind string `json:"kind"` // process, worktree, remote, created, moved
 	What string `json:"what"`

@@ -112,8 +112,8 @@ func listSessions(a *cli.App, w io.Writer, out *term.Output, dir string, session
 // shortClock is a time to the minute.
 func shortClock(ms int64) string { return time.UnixMilli(ms).Format("2006-01-02 15:04") }
 
-// shortIDs are beginnings of the sessions' ids, as long as it takes to tell one from
-// the others; every command takes them. An id that is not a UUID is left as it is.
+// shortIDs are unambiguous prefixes of the sessions' ids, which every command accepts.
+// An id that is not a UUID is left as it is.
 func shortIDs(sessions []audit.Session) []string {
 	ids := make([]string, len(sessions))
 	for i, s := range sessions {
@@ -136,7 +136,7 @@ func shortIDs(sessions []audit.Session) []string {
 	return ids
 }
 
-// fromEnd is the end of a path that has room in a line.
+// fromEnd returns the end of a path that fits on a line.
 func fromEnd(path string, room int) string {
 	if n := term.Width(path); room > 0 && n > room {
 		return "…" + string([]rune(path)[n-room+1:])

@@ -66,8 +66,8 @@ func conditions(limits, supervise bool) string {
 	return ""
 }
 
-// resumable reports why a session cannot be resumed on conditions. One that goes on
-// can be given others.
+// resumable reports why a session cannot be resumed on conditions. A session that was
+// already resumed can get other conditions.
 func resumable(store *audit.Store, s audit.Session, mode string) error {
 	if s.Stopped != nil && s.Stopped.Final {
 		return fmt.Errorf("session %s was aborted by %s, which is final; start a new one", s.Key.Session, s.Stopped.By)

@@ -87,7 +87,7 @@ func showScope(w io.Writer, out *term.Output, store *audit.Store, s audit.Sessio
 	return nil
 }
 
-// changeScope records each change by itself, once all of them were found right.
+// changeScope records each change separately, after all of them were checked.
 func changeScope(ctx context.Context, a *cli.App, store *audit.Store, s audit.Session, who string, add, remove []string) error {
 	world, err := a.World(store.Dir)
 	if err != nil {
@@ -133,7 +133,7 @@ func tellScope(a *cli.App, s audit.Session, choice engine.Control) {
 	fmt.Fprintf(a.Stdout, "%s is no longer in the scope of session %s\n", path, id)
 }
 
-// addable returns a path as effects spell it, unless it would extend the scope too
+// addable returns a path in the form of effects, unless it would extend the scope too
 // far.
 func addable(world classify.System, workspace, path string) (string, error) {
 	abs, err := filepath.Abs(path)
@@ -173,7 +173,7 @@ func removable(world classify.System, workspace, path string, added []string) (s
 	return short, nil
 }
 
-// scopeChanges refuses a change without effect, or one that would push out an earlier
+// scopeChanges refuses a change without effect, or one that would displace an earlier
 // path: the number of paths is limited.
 func scopeChanges(h *history.State, choice engine.Control) error {
 	after, err := h.After(&engine.Record{Kind: engine.KindControl, N: h.N + 1, T: h.T, Control: &choice})

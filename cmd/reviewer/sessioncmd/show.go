@@ -58,7 +58,7 @@ type shownDocument struct {
 	listedSession
 	Labels   []engine.Label   `json:"labels"`  // of what was read
 	Scope    []string         `json:"scope"`   // paths that a person added
-	Written  map[string]int64 `json:"written"` // paths that were written or deleted, by where they lie
+	Written  map[string]int64 `json:"written"` // paths that were written or deleted, by location
 	Timeline []*timelineEntry `json:"timeline"`
 }
 

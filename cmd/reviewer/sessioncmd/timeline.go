@@ -48,7 +48,7 @@ type promptEntry struct {
 	Constraints []engine.Constraint `json:"constraints,omitempty"`
 }
 
-// timeline gathers the moments of a session from its records, in their order.
+// timeline collects the entries of a session from its records, in order.
 type timeline struct {
 	start   int64
 	labels  map[int64][]engine.Label // by the record since which the session has them
@@ -139,8 +139,7 @@ func (t *timeline) unknown(agent string) {
 	}
 }
 
-// note shows what happened to the session and its log, and not every word of
-// the agent.
+// note adds entries about the session and its log, without the agent's messages.
 func (t *timeline) note(r *engine.Record) {
 	switch r.Phase {
 	case "", engine.PhaseStart, engine.PhaseEnd, engine.PhaseAgentStart, engine.PhaseAgentStop:
@@ -211,7 +210,7 @@ func promptOf(r *engine.Record) *promptEntry {
 	return p
 }
 
-// pick returns the moments that are to be shown.
+// pick returns the entries to show.
 func (t *timeline) pick(shown shownSession) []*timelineEntry {
 	if shown.patterns {
 		for _, m := range t.moments {
@@ -242,7 +241,7 @@ func (m *timelineEntry) label() string {
 	return string(m.Kind)
 }
 
-// who did it: people speak in prompts and choices.
+// who returns who did it: prompts and manual overrides are by people.
 func (m *timelineEntry) who() string {
 	if m.Prompt != nil || m.Control != nil {
 		return "person"

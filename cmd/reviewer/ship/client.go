@@ -22,8 +22,8 @@ import (
 	"oras.land/oras-go/v2/registry/remote/retry"
 )
 
-// How long a server may take for what is not a download; a whole transfer has the
-// time of its context.
+// Timeouts of a server, except for downloads; a whole transfer has the deadline of its
+// context.
 const (
 	dialTime     = 10 * time.Second
 	answerTime   = 30 * time.Second
@@ -32,8 +32,8 @@ const (
 	userAgent    = "reviewer"
 )
 
-// newClient returns a client that follows few redirects, none of them out of
-// TLS, and asks again twice where a server is busy.
+// newClient returns a client that follows few redirects, none from HTTPS to HTTP, and
+// retries twice if a server is busy.
 func newClient() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DialContext = (&net.Dialer{Timeout: dialTime}).DialContext
@@ -51,7 +51,7 @@ func newClient() *http.Client {
 	return &http.Client{Transport: again, CheckRedirect: checkRedirect}
 }
 
-// checkRedirect keeps to few steps, and to TLS where it began with it.
+// checkRedirect limits redirects, and refuses one from HTTPS to HTTP.
 func checkRedirect(req *http.Request, via []*http.Request) error {
 	first := via[0].URL
 	switch {
@@ -66,7 +66,7 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// mayReach refuses plain HTTP to another machine unless it was asked for.
+// mayReach refuses plain HTTP to another machine unless it was enabled.
 func mayReach(host string, plain bool, o Options) error {
 	if plain && !o.PlainHTTP && !Loopback(host) {
 		return fmt.Errorf("%s would be reached without TLS, which exposes passwords on the network; use https, or add --plain-http", host)
@@ -83,7 +83,7 @@ type explained struct {
 func (e *explained) Error() string { return e.text }
 func (e *explained) Unwrap() error { return e.err }
 
-// explain describes in plain words what went wrong in transit, and what to do.
+// explain describes a transfer error, and what to do.
 func explain(ctx context.Context, err error) error {
 	var netErr net.Error
 	if said := (*explained)(nil); errors.As(err, &said) {
@@ -182,7 +182,7 @@ func readBounded(r io.Reader, most int64, what string) ([]byte, error) {
 
 // readFile reads a regular file of bounded size.
 func readFile(root *os.Root, name string, most int64) ([]byte, error) {
-	info, err := root.Stat(name) // before it is opened: a pipe would never answer
+	info, err := root.Stat(name) // before it is opened: a pipe would block
 	switch {
 	case err != nil:
 		return nil, plainPath(err)

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// pushFolder puts an archive and its envelope into a folder that is there.
+// pushFolder writes an archive and its envelope to an existing folder.
 func pushFolder(dir string, p Parcel, o Options) (Receipt, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -55,8 +55,8 @@ func readPair(root *os.Root, name string) (archive, envelope []byte, err error) 
 	return archive, envelope, err
 }
 
-// writePair puts an archive and its envelope in their places. Who looks in
-// between finds an envelope that is not the archive's, and refuses both.
+// writePair writes an archive and its envelope. A reader in between finds an envelope
+// for another archive, and refuses both.
 func writePair(root *os.Root, p Parcel) error {
 	if p.Envelope == nil {
 		err := root.Remove(p.Name + EnvelopeSuffix)
@@ -69,8 +69,8 @@ func writePair(root *os.Root, p Parcel) error {
 	return writeIn(root, p.Name, p.Archive)
 }
 
-// WritePair puts the files of a release into a folder: both are whole, or
-// unchanged. What is there under these names is replaced.
+// WritePair writes the files of a release to a folder: both or neither. Existing files
+// are replaced.
 func WritePair(dir string, p Parcel) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -83,8 +83,7 @@ func WritePair(dir string, p Parcel) error {
 	return nil
 }
 
-// writeIn makes a file appear with all of its contents, which are on the disk
-// then, or not at all.
+// writeIn writes a file atomically and syncs it to disk.
 func writeIn(root *os.Root, name string, raw []byte) error {
 	temporary := filepath.Join(filepath.Dir(name), ".reviewer-"+rand.Text())
 	f, err := root.OpenFile(temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
@@ -102,7 +101,7 @@ func writeIn(root *os.Root, name string, raw []byte) error {
 	return nil
 }
 
-// pullFolder takes an archive, or the only one of a folder.
+// pullFolder reads an archive, or the only one in a folder.
 func pullFolder(name string, accept Accept) (Parcel, error) {
 	dir, file := filepath.Split(name)
 	if info, err := os.Stat(name); err != nil {

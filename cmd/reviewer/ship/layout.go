@@ -28,15 +28,15 @@ const (
 )
 
 // layout is an OCI image layout in a folder. It may come from a USB stick and is not
-// trusted: names cannot lead elsewhere, and sizes are bounded. Each of its files
-// appears whole or not at all, and its index last.
+// trusted: names cannot lead elsewhere, and sizes are bounded. Its files are written
+// atomically, the index last.
 type layout struct {
 	root  *os.Root
 	index ocispec.Index
 }
 
-// openLayout opens the layout in a folder. Where it is to be written, it is made
-// if it is not there.
+// openLayout opens the layout in a folder. For writing, it is created if it does not
+// exist.
 func openLayout(dir string, write bool) (*layout, error) {
 	if write {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -63,7 +63,7 @@ func openLayout(dir string, write bool) (*layout, error) {
 // Close closes the folder.
 func (l *layout) Close() error { return l.root.Close() }
 
-// prepare makes a layout of an empty folder, and leaves one as it is.
+// prepare creates a layout in an empty folder; an existing one is unchanged.
 func (l *layout) prepare() error {
 	if _, err := l.root.Stat(ocispec.ImageLayoutFile); err == nil {
 		return nil
@@ -113,8 +113,7 @@ func (l *layout) save() error {
 	return writeIn(l.root, ocispec.ImageIndexFile, append(raw, '\n'))
 }
 
-// Resolve finds a manifest by its tag or its digest; without either, the one
-// release that there is.
+// Resolve finds a manifest by its tag or its digest; without either, the only release.
 func (l *layout) Resolve(_ context.Context, reference string) (ocispec.Descriptor, error) {
 	if reference == "" {
 		return l.onlyRelease()
@@ -165,14 +164,14 @@ func (l *layout) Fetch(_ context.Context, d ocispec.Descriptor) (io.ReadCloser, 
 	return io.NopCloser(bytes.NewReader(raw)), err
 }
 
-// Exists implements content.Storage: the file is there, and is what it is called.
+// Exists implements content.Storage: the file exists, and has the digest in its name.
 func (l *layout) Exists(ctx context.Context, d ocispec.Descriptor) (bool, error) {
 	if d.MediaType == ocispec.MediaTypeImageManifest &&
 		!slices.ContainsFunc(l.index.Manifests, func(o ocispec.Descriptor) bool { return o.Digest == d.Digest }) {
 		return false, nil
 	}
 	_, err := content.FetchAll(ctx, l, d)
-	return err == nil, nil // what cannot be read is rewritten
+	return err == nil, nil // an unreadable file is rewritten
 }
 
 // Push implements content.Pusher.
@@ -195,7 +194,7 @@ func (l *layout) Push(_ context.Context, d ocispec.Descriptor, r io.Reader) erro
 	return l.save()
 }
 
-// Tag gives a manifest a tag. The one that had it is still there by its digest.
+// Tag sets the tag of a manifest. The previous one can still be found by its digest.
 func (l *layout) Tag(_ context.Context, d ocispec.Descriptor, tag string) error {
 	named := plain(d)
 	named.ArtifactType = d.ArtifactType

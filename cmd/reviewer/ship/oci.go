@@ -28,8 +28,8 @@ const (
 	envelopeType  = "application/vnd.dsse.envelope.v1+json"
 )
 
-// Annotations of a release, besides the standard ones. They are not signed: they are
-// for people who look into a registry.
+// Annotations of a release, in addition to the standard ones. They are not signed:
+// they are for people who browse a registry.
 const (
 	annotationName     = "io.github.agent-reviewer.policy.name"
 	annotationSequence = "io.github.agent-reviewer.policy.sequence"
@@ -49,7 +49,7 @@ type contentStore interface {
 	content.PredecessorFinder
 }
 
-// item is content with what describes it.
+// item is content with its descriptor.
 type item struct {
 	desc ocispec.Descriptor
 	raw  []byte
@@ -112,8 +112,8 @@ func labelOf(annotations map[string]string) Label {
 	return Label{annotations[annotationName], annotations[ocispec.AnnotationVersion], sequence, annotations[annotationDigest]}
 }
 
-// pushOCI puts a release on a shelf. The tag comes last: who finds the release by
-// it finds the signature, too.
+// pushOCI stores a release. It is tagged last, so that a release found by its tag has
+// its signature.
 func pushOCI(ctx context.Context, to contentStore, ref Ref, p Parcel, o Options) (Receipt, error) {
 	tag, err := ref.tagFor(p.Label)
 	if err != nil {
@@ -157,7 +157,7 @@ func pushOCI(ctx context.Context, to contentStore, ref Ref, p Parcel, o Options)
 	return r, to.Tag(ctx, manifest.desc, tag)
 }
 
-// putOn puts content on a shelf, where it is not there yet.
+// putOn stores content that is not there yet.
 func putOn(ctx context.Context, to contentStore, i item) (sent bool, err error) {
 	if there, err := to.Exists(ctx, i.desc); there || err != nil {
 		return false, err
@@ -169,7 +169,7 @@ func putOn(ctx context.Context, to contentStore, i item) (sent bool, err error) 
 	return err == nil, err
 }
 
-// fixed is the reference of a release that no tag moves.
+// fixed returns the reference of a release by its digest.
 func (r Ref) fixed(d ocispec.Descriptor) string {
 	if r.kind == layoutRef {
 		return "oci-layout:" + r.path + "@" + d.Digest.String()
@@ -177,8 +177,8 @@ func (r Ref) fixed(d ocispec.Descriptor) string {
 	return "oci://" + r.host + "/" + r.repository + "@" + d.Digest.String()
 }
 
-// pullOCI takes a release from a shelf. The tag is looked up once, and from then
-// on only digests count; the archive comes last, and only if it is accepted.
+// pullOCI fetches a release. The tag is resolved once, and after that only digests are
+// used; the archive is fetched last, and only if it is accepted.
 func pullOCI(ctx context.Context, from contentStore, ref Ref, o Options, accept Accept) (Parcel, error) {
 	desc, err := from.Resolve(ctx, ref.tag)
 	if err != nil {
@@ -274,8 +274,7 @@ func firstOf(words ...string) string {
 }
 
 // envelopeFor offers a release with each of its envelopes, in the order of their
-// digests, and without one if there is none. It returns the one that was
-// taken.
+// digests, and without one if there is none. It returns the one that was accepted.
 func envelopeFor(ctx context.Context, from contentStore, release ocispec.Descriptor, offer Offer, accept Accept) ([]byte, error) {
 	found, err := from.Predecessors(ctx, release)
 	if err != nil {
@@ -309,8 +308,8 @@ func envelopeFor(ctx context.Context, from contentStore, release ocispec.Descrip
 	return nil, accept(offer)
 }
 
-// fetchEnvelope returns the envelope that a referrer brings; nil if it is of
-// another kind, such as another tool's list of contents.
+// fetchEnvelope returns the envelope of a referrer; nil if it is of another kind, such
+// as an SBOM.
 func fetchEnvelope(ctx context.Context, from contentStore, release, referrer ocispec.Descriptor) ([]byte, error) {
 	if referrer.MediaType != ocispec.MediaTypeImageManifest || referrer.Size > maxManifest {
 		return nil, nil

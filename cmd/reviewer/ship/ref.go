@@ -69,7 +69,7 @@ func ParseRef(text string) (Ref, error) {
 	return r, nil
 }
 
-// withoutPassword hides what nobody should write into a URL.
+// withoutPassword hides credentials in a URL.
 func withoutPassword(text string) string {
 	if before, after, ok := strings.Cut(text, "://"); ok {
 		if i := strings.LastIndexByte(strings.SplitN(after, "/", 2)[0], '@'); i >= 0 {
@@ -91,7 +91,7 @@ func (r *Ref) registry(rest string) error {
 	return nil
 }
 
-// layout takes a tag or a digest off the end of a folder's name.
+// layout splits a tag or a digest from the end of a folder's name.
 func (r *Ref) layout(rest string) error {
 	r.kind, r.path = layoutRef, rest
 	if folder, sum, ok := strings.Cut(rest, "@"); ok && strings.HasPrefix(sum, "sha256:") {
@@ -143,15 +143,15 @@ func (r Ref) tagFor(l Label) (string, error) {
 	case r.tag != "":
 		return r.tag, nil
 	}
-	tag := strings.ReplaceAll(l.Version, "+", "_") // which no tag may have
+	tag := strings.ReplaceAll(l.Version, "+", "_") // not allowed in a tag
 	if checkTag(tag) != nil {
 		return "", errors.New("names no tag, and the release has no version; name one, such as :1.4.0 or :stable")
 	}
 	return tag, nil
 }
 
-// Loopback reports whether a host, with or without a port, is this machine. No name is
-// looked up: it could lead elsewhere the next time.
+// Loopback reports whether a host, with or without a port, is this machine. Names are
+// not resolved, because the result may change.
 func Loopback(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h

@@ -27,13 +27,13 @@ func openRepository(ref Ref, o Options) (*remote.Repository, error) {
 		PlainHTTP:            plain,
 		MaxMetadataBytes:     maxManifest,
 		ReferrerListMaxPages: maxPages,
-		SkipReferrersGC:      true, // deleting is a right that who pushes need not have
+		SkipReferrersGC:      true, // pushing must not require the right to delete
 	}
 	return repo, nil
 }
 
-// login returns where names and passwords come from: those that were given, for
-// this registry only, else docker's configuration with its helpers.
+// login returns the source of credentials: the given ones, for this registry only,
+// else docker's configuration with its helpers.
 func (o Options) login(host string) (auth.CredentialFunc, error) {
 	if o.Username != "" {
 		return auth.StaticCredential(host, auth.Credential{Username: o.Username, Password: o.Password}), nil

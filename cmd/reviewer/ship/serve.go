@@ -21,7 +21,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/signing"
 )
 
-// Where a server has its bundles, and the type that tells OPA that it may wait.
+// The path of bundles, and the content type that enables OPA's long polling.
 const (
 	servedBelow  = "/bundles/"
 	longPollType = "application/vnd.openpolicyagent.bundles"
@@ -36,17 +36,17 @@ const (
 	endTime    = 5 * time.Second // that requests have to end
 )
 
-// Server serves the archives of a folder, as OPA's bundle service does. An
-// archive and its envelope are taken together or not at all: while they are
-// being replaced, and where what is new cannot be served, the last good ones
-// are. Names lead to no other folder, and nothing is listed.
+// Server serves the archives of a folder, as OPA's bundle service does. An archive and
+// its envelope are served together: while they are being replaced, or if the new ones
+// cannot be served, the last good ones are. Names cannot refer to other folders, and
+// nothing is listed.
 type Server struct {
 	root    *os.Root
 	remarks *log.Logger
 
 	mu      sync.Mutex
 	shown   map[string]*release
-	waiting chan struct{} // has room for those who may wait
+	waiting chan struct{} // a slot for each waiting request
 	ended   <-chan struct{}
 }
 
@@ -54,7 +54,7 @@ type Server struct {
 type release struct {
 	archive, envelope []byte
 	etag              string
-	stamp             stamp // of the files that were looked at last
+	stamp             stamp // of the files that were checked last
 }
 
 // stamp identifies the state of files, to see whether they have changed.
@@ -71,7 +71,8 @@ func sameFile(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
-// NewServer serves the folder dir. What cannot be served is reported to remarks.
+// NewServer serves the folder dir. Files that cannot be served are reported to
+// remarks.
 func NewServer(dir string, remarks *log.Logger) (*Server, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -83,7 +84,7 @@ func NewServer(dir string, remarks *log.Logger) (*Server, error) {
 // Close closes the folder.
 func (s *Server) Close() error { return s.root.Close() }
 
-// Serve answers until ctx ends, and then lets requests come to their end.
+// Serve answers requests until ctx ends, and then completes the current ones.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	s.ended = ctx.Done()
 	h := &http.Server{
@@ -132,7 +133,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// serveArchive answers with an archive, where it is asked to after it changed.
+// serveArchive answers with an archive, if requested after it has changed.
 func (s *Server) serveArchive(w http.ResponseWriter, req *http.Request, name string, r *release) {
 	kind := "application/gzip"
 	if wait, asked := waitAsked(req); asked {
@@ -146,7 +147,7 @@ func (s *Server) serveArchive(w http.ResponseWriter, req *http.Request, name str
 
 func quoted(etag string) string { return `"` + etag + `"` }
 
-// answer writes a file, or that it is the one that the client has.
+// answer writes a file, or the status not modified.
 func answer(w http.ResponseWriter, req *http.Request, content []byte, etag, kind string) {
 	h := w.Header()
 	h.Set("ETag", quoted(etag))
@@ -167,7 +168,7 @@ func waitAsked(req *http.Request) (time.Duration, bool) {
 	return 0, false
 }
 
-// changed waits until a release is another one, or the time is over.
+// changed waits until a release changes, or the time is up.
 func (s *Server) changed(ctx context.Context, name string, r *release, wait time.Duration) *release {
 	select {
 	case s.waiting <- struct{}{}:
@@ -225,7 +226,7 @@ func (s *Server) release(name string) (*release, error) {
 	return &kept, nil
 }
 
-// look looks at the files of a release without opening them.
+// look returns the state of a release's files without opening them.
 func (s *Server) look(name string) (stamp, error) {
 	archive, err := s.root.Stat(name)
 	if err != nil {
@@ -277,9 +278,9 @@ func Matches(archive, envelope []byte) error {
 	return nil
 }
 
-// Listen opens a port at an address such as 127.0.0.1:8181. One that other
-// machines reach is asked for with remote: there is no TLS, and everyone who
-// reaches it may read the policy.
+// Listen opens a port at an address such as 127.0.0.1:8181. An address that other
+// machines can reach requires remote: there is no TLS, and everyone who reaches it can
+// read the policy.
 func Listen(ctx context.Context, address string, remote bool) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	switch {
@@ -328,5 +329,5 @@ func (r *seenResponse) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap lets http.ResponseController reach what is below.
+// Unwrap returns the underlying writer, for http.ResponseController.
 func (r *seenResponse) Unwrap() http.ResponseWriter { return r.ResponseWriter }

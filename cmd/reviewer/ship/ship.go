@@ -1,7 +1,7 @@
-// Package ship carries releases of a policy from one place to another: OCI
-// registries, OCI layouts in a folder, web servers, plain folders; and it serves
-// a folder as OPA's bundle service does. It is the one package that opens
-// connections, and no hook reaches it.
+// Package ship transfers releases of a policy between places: OCI registries, OCI
+// layouts in a folder, web servers, plain folders; and it serves a folder as OPA's
+// bundle service does. It is the only package that opens connections, and no hook uses
+// it.
 //
 // Out of scope: trust. The caller of Pull decides with Accept whether an
 // archive may be fetched, and checks it before anything is written. The contents
@@ -23,7 +23,7 @@ const (
 	maxName     = 200 // of an archive's file
 )
 
-// EnvelopeSuffix is what an envelope's name has behind its archive's.
+// EnvelopeSuffix is appended to an archive's name for its envelope.
 const EnvelopeSuffix = ".dsse.json"
 
 // Parcel is a release in transit.
@@ -31,9 +31,9 @@ type Parcel struct {
 	Name      string // of the archive's file, without folders, such as shop-1.4.0.tar.gz
 	Archive   []byte
 	Envelope  []byte // nil: not signed
-	Label     Label  // for people who look into a registry; nobody has signed it
-	Place     string // where it is for good: of a registry with its digest
-	ETag      string // as the web server calls this state of it
+	Label     Label  // for people who browse a registry; not signed
+	Place     string // its permanent place: for a registry, with its digest
+	ETag      string // the web server's ETag
 	Unchanged bool   // the archive is the one of Options.Have
 }
 
@@ -53,11 +53,11 @@ type Offer struct {
 	Envelope []byte // nil: none
 }
 
-// Accept reports whether the archive of an offer may be fetched: nil, or why not.
-// Where a release has several envelopes, each is offered until one is taken.
+// Accept reports whether the archive of an offer may be fetched: nil, or why not. If a
+// release has several envelopes, each is offered until one is accepted.
 type Accept func(Offer) error
 
-// Options are how a place is reached.
+// Options are connection options.
 type Options struct {
 	Username  string // with Password; empty: what docker's configuration has for the registry
 	Password  string
@@ -126,7 +126,7 @@ func push(ctx context.Context, to Ref, p Parcel, o Options) (Receipt, error) {
 func Pull(ctx context.Context, from Ref, o Options, accept Accept) (Parcel, error) {
 	p, err := pull(ctx, from, o, func(offer Offer) error {
 		if err := accept(offer); err != nil {
-			return &explained{err.Error(), err} // in the words of whoever refuses
+			return &explained{err.Error(), err} // the text of the refusal
 		}
 		return nil
 	})
@@ -160,7 +160,7 @@ func pull(ctx context.Context, from Ref, o Options, accept Accept) (Parcel, erro
 	return pullFolder(from.path, accept)
 }
 
-// check refuses a parcel that nobody could unpack.
+// check refuses a parcel that exceeds the limits.
 func (p Parcel) check() error {
 	switch {
 	case len(p.Archive) == 0:

@@ -11,9 +11,9 @@ import (
 	"oras.land/oras-go/v2/registry/remote/errcode"
 )
 
-// pullWeb gets an archive from a web server: first the envelope next to it, so
-// that nothing more is fetched where that is not accepted. Where the server's
-// ETag says that the archive is still the one of Have, it is not fetched again.
+// pullWeb fetches an archive from a web server: first the envelope next to it, so that
+// nothing more is fetched if that is not accepted. Where the server's ETag says that
+// the archive is still the one of Have, it is not fetched again.
 func pullWeb(ctx context.Context, from Ref, o Options, accept Accept) (Parcel, error) {
 	if err := mayReach(from.url.Host, from.url.Scheme != "https", o); err != nil {
 		return Parcel{}, err
@@ -72,8 +72,8 @@ func (c webClient) envelope(ctx context.Context, archive *url.URL) ([]byte, erro
 	return nil, refusal(resp)
 }
 
-// ErrNotFound is returned if a place has no archive: what is not there at all is not
-// one that nobody signed.
+// ErrNotFound is returned if a place has no archive, which differs from an unsigned
+// one.
 var ErrNotFound = errors.New("not found")
 
 // lacks reports whether the server says that it has no such archive.
@@ -111,7 +111,7 @@ func (c webClient) archive(ctx context.Context, u *url.URL, p *Parcel) error {
 	return err
 }
 
-// get asks for a file. A name and a password go to the host that was named only.
+// get requests a file. Credentials are sent only to the host that was named.
 func (c webClient) get(ctx context.Context, u *url.URL, etag string) (*http.Response, error) {
 	req, err := c.request(ctx, http.MethodGet, u)
 	if err != nil {

@@ -24,10 +24,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// saveCases makes a case file of the example of each kind of change, below a
-// folder: the session up to it, and what the candidate says about it. open opens a
-// session again. It returns the files, sorted. Nothing is written where a file
-// already exists that says something else.
+// saveCases makes a case file of the example of each kind of change, below a folder:
+// the session up to it, and what the candidate says about it. open opens a session
+// again. It returns the files, sorted. Nothing is written if a file already exists
+// with different contents.
 func saveCases(ctx context.Context, a *cli.App, dir string, m *simulate.Impact, open func(session string) (simulate.RecordedSession, error),
 	baseline, candidate *bundles.Effective) ([]string, error) {
 	s := caseSaver{
@@ -49,8 +49,8 @@ func saveCases(ctx context.Context, a *cli.App, dir string, m *simulate.Impact, 
 	return saved, nil
 }
 
-// witnessesBySession yields the kinds of change of which the candidate's answer
-// is known, so that each session is read once; in an order that stays.
+// witnessesBySession yields the kinds of change of which the candidate's answer is
+// known, so that each session is read once; in a fixed order.
 func witnessesBySession(kinds []simulate.Kind) func(yield func(string, []simulate.Kind) bool) {
 	of := map[string][]simulate.Kind{}
 	var order []string
@@ -128,8 +128,8 @@ func witnessRecords(story simulate.RecordedSession, kinds []simulate.Kind) ([]*e
 	return nil, errors.New("a compared decision is gone; did the file change in the meantime?")
 }
 
-// homeIn is the home directory of the person whose session it was: where the
-// session stood says so, else it was this machine's log.
+// homeIn returns the home directory of the session's user, from the session's
+// directory, or this machine's.
 func homeIn(a *cli.App, story simulate.RecordedSession, records []*engine.Record) (string, error) {
 	for _, r := range records {
 		if r.Event == nil {
@@ -200,14 +200,13 @@ func (s *caseSaver) cut(ctx context.Context, home string, records []*engine.Reco
 	return x, fails, err
 }
 
-// maxStory bounds the records of a session that a case tells: nobody reads more,
-// and each run of the tests would take them through policy again.
+// maxStory bounds the records of a session in a case, because longer cases are hard to
+// read and slow to run.
 const maxStory = 400
 
 // parts returns the records that a case can consist of: the call alone, or all of the
-// session before it. The call alone is enough to show that something is stopped; that
-// something is allowed shows only where it was stopped, which may have been because
-// of what came before.
+// session before it. The call alone suffices to show that something is stopped; that
+// something is allowed may depend on the events before it.
 func parts(records []*engine.Record, w simulate.Step) [][]*engine.Record {
 	switch {
 	case len(records) > maxStory:
@@ -218,7 +217,7 @@ func parts(records []*engine.Record, w simulate.Step) [][]*engine.Record {
 	return [][]*engine.Record{records, alone(records)}
 }
 
-// leftOut says what of the session a case does not tell.
+// leftOut describes the parts of the session that a case omits.
 func leftOut(part, all []*engine.Record) string {
 	switch len(part) {
 	case len(all):
@@ -229,8 +228,8 @@ func leftOut(part, all []*engine.Record) string {
 	return "Parts of the session before it are left out: the result is the same without them."
 }
 
-// alone leaves out of a session what is not its opening, its last record, or of
-// the same call.
+// alone keeps only the opening of a session, its last record and the other records of
+// that call.
 func alone(records []*engine.Record) []*engine.Record {
 	last := records[len(records)-1]
 	var part []*engine.Record
@@ -286,7 +285,7 @@ func verdictBy(v engine.Verdict, rules []string) string {
 	return fmt.Sprintf("%s (%s)", v, strings.Join(rules, ", "))
 }
 
-// name is the file's: the rule, and what became of what; the same each time.
+// name returns the file name: the rule and the change; it is stable.
 func (s *caseSaver) name(k simulate.Kind) string {
 	parts := []string{strings.Trim(k.Rule, "()"), string(k.From), string(k.To)}
 	if k.Phase != engine.PhasePre {
@@ -304,7 +303,7 @@ func (s *caseSaver) name(k simulate.Kind) string {
 	return name
 }
 
-// inFileNames keeps what a file may be called everywhere.
+// inFileNames keeps the characters that are valid in file names everywhere.
 func inFileNames(r rune) rune {
 	if r < 0x80 && (r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
 		return r
@@ -343,7 +342,7 @@ func writeCases(dir string, files map[string][]byte) ([]string, error) {
 	return saved, nil
 }
 
-// createFile writes a file that is not there.
+// createFile writes a new file.
 func createFile(name string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err

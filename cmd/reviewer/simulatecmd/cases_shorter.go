@@ -11,10 +11,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// maxJudged bounds the records that are judged to shorten one case.
+// maxJudged bounds the records that are evaluated to shorten one case.
 const maxJudged = 4000
 
-// shortening leaves out of a session what a case does not need.
+// shortening removes the records of a session that a case does not need.
 type shortening struct {
 	*caseSaver
 	ctx    context.Context
@@ -24,10 +24,10 @@ type shortening struct {
 	judged int
 }
 
-// shorter leaves out of a session the calls, prompts and other events before its last
-// record without which both policies decide the same. What is allowed proves something
-// only if the baseline holds it up, so such a case stays whole where what was recorded
-// is the baseline.
+// shorter removes the calls, prompts and other events before the last record that do
+// not affect the decisions of both policies. An allowed call proves something only if
+// the baseline holds it up, so such a case stays whole if the baseline is what was
+// recorded.
 func (s *caseSaver) shorter(ctx context.Context, home string, records []*engine.Record, k simulate.Kind) []*engine.Record {
 	w := &shortening{caseSaver: s, ctx: ctx, home: home, kind: k, last: records[len(records)-1].N}
 	groups, count := groupsOf(records)
@@ -51,8 +51,9 @@ func (s *caseSaver) shorter(ctx context.Context, home string, records []*engine.
 	return partOf(records, groups, kept)
 }
 
-// groupsOf numbers what can be left out of a session: a call with its result, or an
-// event of its own. The opening, the last record and its call have no number (-1).
+// groupsOf numbers the parts that can be left out of a session: a call with its
+// result, or an event of its own. The opening, the last record and its call have no
+// number (-1).
 func groupsOf(records []*engine.Record) (groups []int, count int) {
 	last := records[len(records)-1]
 	of := map[string]int{}

@@ -33,8 +33,8 @@ func addCauses(side *simulate.Side, baseline, candidate *bundles.Effective) erro
 	return nil
 }
 
-// together lists the changes that can each be undone by itself: Rego and its data
-// change together.
+// together groups the changes that can be undone separately: Rego and its data change
+// together.
 func together(all []diff.Change) [][]diff.Change {
 	var groups [][]diff.Change
 	var code []diff.Change
@@ -80,7 +80,7 @@ type between struct {
 	groups              [][]diff.Change
 
 	mu       sync.Mutex
-	compiled map[string]*review.Policy // by the places of the changes that are undone; nil: they cannot be
+	compiled map[string]*review.Policy // by the indexes of the undone changes; nil: they cannot be undone
 }
 
 // maxBetween bounds how many policies are compiled: each takes as long as the

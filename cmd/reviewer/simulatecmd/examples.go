@@ -12,8 +12,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// addExamples tells the smallest example of each kind of change in as little as
-// shows it. What a session cannot be read for again keeps none.
+// addExamples adds the smallest example of each kind of change. Kinds whose session
+// cannot be read again have none.
 func (r *comparing) addExamples(ctx context.Context) {
 	m := r.sums[0]
 	if len(m.Kinds) == 0 {
@@ -67,8 +67,8 @@ func examplesIn(ctx context.Context, x *simulate.Exampler, story simulate.Record
 	}
 }
 
-// eventText is what an example says about an event: a prompt, the command or the
-// path of a call, or its arguments; of a result whether it failed.
+// eventText describes an event of an example: a prompt, the command or the path of a
+// call, or its arguments; for a result, whether it failed.
 func eventText(e engine.Event) string {
 	const most = 160
 	switch {

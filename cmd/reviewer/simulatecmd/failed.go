@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
-// writeFailed writes why there is no comparison, in every requested format, and returns
-// the error to exit with. Usage errors are only printed.
+// writeFailed writes the reason why there is no comparison, in every requested format,
+// and returns the error to exit with. Usage errors are only printed.
 func writeFailed(a *cli.App, out *term.Outputs, command string, err error) error {
 	if code, _ := cli.ExitCode(err); code == cli.ExitUsage {
 		return err

@@ -16,8 +16,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
-// missingFacts knows what a policy needs that records of other policies lack: raw texts are
-// gone, so what nobody searched for in them is unknown. It may be
+// missingFacts determines the facts that a policy needs and records of other policies
+// lack: raw texts are not stored, so results of other detectors are unknown. It may be
 // used by several goroutines at once.
 type missingFacts struct {
 	policy    string // digest
@@ -31,17 +31,17 @@ type missingFacts struct {
 	than map[engine.By]*missingUnder // env and config left out
 }
 
-// missingUnder is what was not looked for under one recorded policy.
+// missingUnder is the facts that are missing under one recorded policy.
 type missingUnder struct {
 	rows    []bundles.Detector
-	unknown string   // why nobody knows what was looked for; empty: it is known
-	masked  []string // kinds of personal data that were replaced then, and are not now
+	unknown string   // why this is unknown; empty: it is known
+	masked  []string // kinds of personal data that were masked then, and are not now
 	open    []string // and the other way around
 
-	changed func(program string) bool      // the rows of a program say something else now; nil: of nothing
+	changed func(program string) bool      // the rows of a program have changed; nil: none has
 	tool    func(name string) bool         // likewise, of a tool
 	path    func(workspace, p string) bool // a path is of another class now
-	unread  string                         // why nobody knows what rows said then; empty: it is known
+	unread  string                         // why the former rows are unknown; empty: they are known
 }
 
 func newLack(e *bundles.Effective, p *review.Policy, kept *active.PolicyFinder) *missingFacts {
@@ -70,8 +70,8 @@ func (l *missingFacts) of(r *engine.Record) string {
 	return cmp.Or(f.personal(r.Event.Args), f.rowsChanged(r))
 }
 
-// rowsChanged reports whether rows say something else now of the tool, a program or a path
-// of the call: its facts were made under those of then.
+// rowsChanged reports whether rows for the tool, a program or a path of the call have
+// changed since its facts were computed.
 func (f *missingUnder) rowsChanged(r *engine.Record) string {
 	if r.Action == nil || f.changed == nil {
 		return ""
@@ -103,7 +103,7 @@ func someIDs(ids []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(ids[:most], ", "), len(ids)-most)
 }
 
-// under compares with what decided, once for each.
+// under compares with the policy that decided, once for each.
 func (l *missingFacts) under(by engine.By) *missingUnder {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -131,7 +131,7 @@ func (l *missingFacts) compare(by engine.By) *missingUnder {
 	return f
 }
 
-// withoutPolicy is what is lacking if the policy that decided is gone.
+// withoutPolicy describes what is missing if the policy that decided is gone.
 func (l *missingFacts) withoutPolicy(by engine.By) *missingUnder {
 	f := &missingUnder{}
 	if by.Rows != l.known.RowsDigest() {
@@ -170,7 +170,7 @@ func without(list, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(others, s) })
 }
 
-// looksInto reports whether a record's call has a text that a detector looks into.
+// looksInto reports whether a record's call has a text that a detector searches.
 func (l *missingFacts) looksInto(d bundles.Detector, r *engine.Record) bool {
 	looks := func(p engine.Place) bool { return len(d.In) == 0 || slices.Contains(d.In, string(p)) }
 	forTool := len(d.Tools) == 0 || slices.ContainsFunc(d.Tools, func(t string) bool {
@@ -198,8 +198,8 @@ func hasResult(r *engine.ResultFacts) bool {
 	return r != nil && (r.Class != "" || r.Content != nil && r.Content.Bytes > 0)
 }
 
-// anyText asks about each text of a value; of one that is not stored, about its
-// size.
+// anyText calls a function for each text of a value; for one that is not stored, with
+// its size.
 func anyText(v any, ask func(string) bool) bool {
 	switch v := v.(type) {
 	case string:
@@ -219,8 +219,7 @@ func anyText(v any, ask func(string) bool) bool {
 	return false
 }
 
-// personal reports whether arguments hold personal data that was to be replaced in
-// another way.
+// personal reports whether arguments contain personal data that is masked differently.
 func (f *missingUnder) personal(args map[string]any) string {
 	for _, kind := range f.masked {
 		if anyText(args, func(text string) bool { return strings.Contains(text, "REDACTED_"+kind+"_") }) {

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// neutral gives texts words that are nobody's. What a policy says itself, such as
-// the names of programs, stays: without it nothing would be left to judge.
+// neutral replaces the words of texts. Words that occur in the policy, such as names
+// of programs, stay, because the decision depends on them.
 type neutral struct{ known map[string]bool }
 
 func newNeutral(policies ...*bundles.Effective) *neutral {
@@ -28,7 +28,7 @@ func newNeutral(policies ...*bundles.Effective) *neutral {
 	return n
 }
 
-// learn takes in the words of a file, and names of hosts as wholes.
+// learn adds the words of a file, and whole host names.
 func (n *neutral) learn(text string) {
 	for part := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !inHost(r) }) {
 		if part = strings.Trim(part, ".-"); strings.Contains(part, ".") {
@@ -42,7 +42,7 @@ func (n *neutral) learn(text string) {
 
 func inHost(r rune) bool { return inWord(r) || r == '.' || r == '-' }
 
-// splitWords hands over words and what is between them.
+// splitWords splits a text into words and separators.
 func splitWords(text string, part func(text string, isWord bool)) {
 	for text != "" {
 		end := strings.IndexFunc(text, func(r rune) bool { return !inWord(r) })
@@ -68,13 +68,13 @@ func inWord(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r > 0x7f
 }
 
-// renaming are the words of one example: equal ones stay equal.
+// renaming is the replacements of one example: equal words stay equal.
 type renaming struct {
 	*neutral
 	words, hosts map[string]string
 }
 
-// events returns events in which everything that someone wrote has other words.
+// events returns events in which all free text has other words.
 func (n *neutral) events(events []engine.Event) []engine.Event {
 	r := &renaming{n, map[string]string{}, map[string]string{}}
 	own := make([]engine.Event, len(events))
@@ -102,7 +102,7 @@ func (r *renaming) raw(raw json.RawMessage) json.RawMessage {
 	}
 	out, err := json.Marshal(r.value(v))
 	if err != nil {
-		return raw // not reached: it was JSON
+		return raw // unreachable: it was JSON
 	}
 	return out
 }
@@ -123,8 +123,8 @@ func (r *renaming) value(v any) any {
 	return v
 }
 
-// text changes the hosts of addresses as wholes, without who asks them, and then
-// every word that no policy has. Schemes and ports stay.
+// text replaces whole hosts of addresses, removes credentials, and then replaces every
+// word that is in no policy. Schemes and ports stay.
 func (r *renaming) text(s string) string {
 	var b strings.Builder
 	for {
@@ -168,7 +168,8 @@ func (r *renaming) wordsOf(b *strings.Builder, s string) {
 	})
 }
 
-// word is another word for one that no policy has. Numbers of a few digits stay.
+// word returns the replacement of a word that is in no policy. Numbers of a few digits
+// stay.
 func (r *renaming) word(w string) string {
 	const short = 3
 	digits := strings.Trim(w, "0123456789") == ""

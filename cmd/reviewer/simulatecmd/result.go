@@ -26,7 +26,7 @@ func writeImpacts(a *cli.App, s *simulation, sums []*simulate.Impact, speed stri
 	return writeDocument(a, &s.out, d, speed, s.verbose)
 }
 
-// swept puts the values of a sweep next to what they would do.
+// swept combines the values of a sweep with their results.
 func (s *simulation) swept(sums []*simulate.Impact) *simulate.Sweep {
 	sweep := &simulate.Sweep{V: simulate.ImpactVersion, Version: simulate.ImpactVersion, Key: s.key}
 	for i, m := range sums {
@@ -46,7 +46,7 @@ func writeDocument(a *cli.App, out *term.Outputs, d impact.Document, speed strin
 	})
 }
 
-// keepCases makes cases of what has changed, where that was asked for.
+// keepCases writes cases of the changes, if requested.
 func keepCases(ctx context.Context, a *cli.App, s *simulation, r *comparing) error {
 	if s.saveCases == "" {
 		return nil
@@ -65,7 +65,7 @@ const maxTold = 10
 // verdictOf is the error that the command exits with. Findings take precedence over
 // files that could not be read.
 func verdictOf(a *cli.App, budgets []simulate.Budget, sums []*simulate.Impact) error {
-	m := sums[0] // what was read is the same for each candidate
+	m := sums[0] // all candidates read the same
 	found := exceeded(budgets, m)
 	found = append(found, unfaithful(m)...)
 	missing := incomplete(a, m)
@@ -127,8 +127,8 @@ func tellTroubles(a *cli.App, all []simulate.Trouble) {
 	}
 }
 
-// sortedOnce returns masked names in order, each once, so that asking for the
-// same gives the same report.
+// sortedOnce returns masked names in order, each once, so that reports are
+// reproducible.
 func sortedOnce(names []string, mask func(string) string) []string {
 	list := []string{}
 	for _, n := range names {

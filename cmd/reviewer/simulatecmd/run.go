@@ -22,7 +22,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// comparing is a comparison at work: the sessions to read, and the sum so far.
+// comparing is a running comparison: the sessions to read, and the sum so far.
 type comparing struct {
 	app        *cli.App
 	comparison *simulate.Comparison
@@ -107,8 +107,8 @@ func addSides(ctx context.Context, a *cli.App, s *simulation, r *comparing, kept
 	return nil
 }
 
-// take chooses this run's part of what was found, in the order in which it is
-// read best: what is packed in one archive follows each other.
+// take selects this run's part of the sessions, in the best order for reading: those
+// of one archive are consecutive.
 func (r *comparing) take(s *simulation, set *sources.Set) {
 	var size int64
 	for _, f := range set.Families {
@@ -156,8 +156,8 @@ func (r *comparing) run(ctx context.Context) error {
 	return nil
 }
 
-// family compares sessions that belong together, one after another. A panic
-// ends the run as it does in main, with nothing of what it may quote.
+// family compares sessions that belong together, one after another. A panic ends the
+// run as in main, without its value.
 func (r *comparing) family(ctx context.Context, f *sources.Family) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -177,7 +177,7 @@ func (r *comparing) family(ctx context.Context, f *sources.Family) (err error) {
 	return ctx.Err()
 }
 
-// counted lets the progress know what is decided.
+// counted updates the progress for each decision.
 func (r *comparing) counted(story simulate.RecordedSession) simulate.RecordedSession {
 	policies := int64(len(r.comparison.Candidates))
 	if r.comparison.Baseline.Policy != nil {
@@ -237,7 +237,7 @@ func (r *comparing) speed() string {
 		term.Thousands(int64(float64(n)/took.Seconds())), took.Microseconds()/n)
 }
 
-// open returns the session of an id once more.
+// open opens a session again by its id.
 func (r *comparing) open(ctx context.Context, session string) (simulate.RecordedSession, error) {
 	for i := range r.families {
 		if !slices.ContainsFunc(r.families[i].Sessions, func(id string) bool { return r.mask(id) == session }) {
@@ -275,8 +275,8 @@ func policiesByDigest(ctx context.Context, homes []string) func(digest string) (
 	}
 }
 
-// homesOf lists the state directories that sources are, or are in, such as a
-// copy of another machine's: next to their sessions is what decided in them.
+// homesOf lists the state directories that contain sources, such as a copy of another
+// machine's, with the policies that decided there.
 func homesOf(args []string) []string {
 	const most = 3 // a file of a chain, its folder, sessions
 	var homes []string

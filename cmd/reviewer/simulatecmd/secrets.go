@@ -15,16 +15,15 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
-// plainMask masks secrets in the parts of a report that do not come from records. All of
-// a kind get the same name: reports of the same sessions are the same bytes on
-// every machine, and a name that were computed without a key could be guessed.
+// plainMask masks secrets in the parts of a report that do not come from records. All
+// of a kind get the same name: reports of the same sessions are the same bytes on
+// every machine, and a name computed without a key could be guessed.
 func plainMask() func(string) string {
 	same := strings.Repeat("0", 2*sha256.Size)
 	return cli.Masking(func([]byte) string { return same })
 }
 
-// anywhere understands a transcript as one of a machine about which nothing is
-// known but what it says itself; rows say what its programs do.
+// anywhere classifies a transcript from an unknown machine, with the rows of a policy.
 func anywhere(read engine.Rows) func(harness.Transcript) engine.Classifier {
 	set, _ := read.(*rows.Set)
 	return func(t harness.Transcript) engine.Classifier {
@@ -32,8 +31,8 @@ func anywhere(read engine.Rows) func(harness.Transcript) engine.Classifier {
 	}
 }
 
-// elsewhere is a machine of which only the home directory is known, by where
-// the session stood.
+// elsewhere is a machine of which only the home directory is known, from the session's
+// directory.
 func elsewhere(t harness.Transcript) classify.System {
 	for _, e := range t.Events {
 		if home := classify.HomeOf(e.CWD); home != "" {

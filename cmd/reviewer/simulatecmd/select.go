@@ -16,9 +16,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// selection is the part of the sessions that a run is about: a sample of them,
-// and of that one of several shards. Both go by a digest of a name, so that
-// every machine picks the same.
+// selection is the part of the sessions for a run: a sample, and one of several shards
+// of it. Both are chosen by a digest of a name, so that every machine selects the
+// same.
 type selection struct {
 	share *big.Rat        // nil: all
 	shard *simulate.Shard // nil: all
@@ -56,7 +56,7 @@ func shareText(share *big.Rat) string {
 	return share.RatString()
 }
 
-// maxShards bounds the number of shards: more than that hold nothing each.
+// maxShards bounds the number of shards: more would be empty.
 const maxShards = 10_000
 
 // parseShard reads i/n, from 1/n to n/n.
@@ -74,7 +74,7 @@ func parseShard(text string) (*simulate.Shard, error) {
 // part of it.
 func (p selection) hasSession(name string) bool { return p.sampled(name) && p.has(name) }
 
-// sampled takes the share of the names whose digest is lowest.
+// sampled selects the share of the names with the lowest digests.
 func (p selection) sampled(name string) bool {
 	if p.share == nil || p.share.Cmp(big.NewRat(1, 1)) == 0 {
 		return true
@@ -84,8 +84,8 @@ func (p selection) sampled(name string) bool {
 	return at.Cmp(p.share) < 0
 }
 
-// has reports whether what is known by a name is in this shard. It looks at other
-// bits of the digest than the sample, or a small sample would be in one shard.
+// has reports whether a name is in this shard. It uses other bits of the digest than
+// the sample, or a small sample would be in one shard.
 func (p selection) has(name string) bool {
 	if p.shard == nil {
 		return true

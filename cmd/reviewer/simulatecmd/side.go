@@ -40,7 +40,7 @@ func settingsOf(baseline, candidate *bundles.Effective) ([]simulate.Setting, err
 	var list []simulate.Setting
 	for _, c := range changes {
 		s := simulate.Setting{Key: c.Name, Before: valueText(c.Before), After: valueText(c.After), Direction: string(c.Direction)}
-		if s.Before != s.After { // else another layer says the same
+		if s.Before != s.After { // else only the layer differs
 			list = append(list, s)
 		}
 	}
@@ -59,7 +59,7 @@ func valueText(v *diff.Version) string {
 	return string(text)
 }
 
-// sideOf is a side of a policy that was read already.
+// sideOf returns a side for a policy that was already read.
 func sideOf(ctx context.Context, name string, e *bundles.Effective, kept *active.PolicyFinder) (simulate.Side, error) {
 	p, err := wiring.Compile(ctx, e)
 	if err != nil {

@@ -231,7 +231,7 @@ func TestPolicyRefsThatAreRefused(t *testing.T) {
 
 func TestPolicyRefWithoutGit(t *testing.T) {
 	s := newShelf(t)
-	if _, err := s.PolicyRef(t.Context(), "git:main:policy"); err == nil || !strings.Contains(err.Error(), "git says: not a git repository") {
+	if _, err := s.PolicyRef(t.Context(), "git:main:policy"); err == nil || !strings.Contains(err.Error(), "git reports: not a git repository") {
 		t.Errorf("outside a repository: %v", err)
 	}
 	t.Setenv("PATH", s.dir)
@@ -301,7 +301,7 @@ func TestPolicyRefSaysThatSignaturesAreOpen(t *testing.T) {
 	}
 }
 
-// A side names what can speak; what the settings switch off cannot.
+// A side lists the rules that can fire; those that settings switch off cannot.
 func TestSide(t *testing.T) {
 	s := newShelf(t)
 	s.write(t, "policy/settings.yaml", "rules: {disabled: [loop, git_force_push]}\n")

@@ -112,7 +112,7 @@ func (s *simulation) flags(cmd *cobra.Command) {
 
 const failOnUsage = "exit with 2 if a budget is exceeded: `FROM->TO>N` (verdicts, or *) or STATE>N; repeatable"
 
-// compareAll runs a comparison, writes the report, and then says what is wrong.
+// compareAll runs a comparison, writes the report, and then reports problems.
 func compareAll(ctx context.Context, a *cli.App, args []string, s *simulation) error {
 	start := time.Now()
 	if err := s.read(a, args, start); err != nil {
@@ -143,7 +143,7 @@ func compareAll(ctx context.Context, a *cli.App, args []string, s *simulation) e
 	return errors.Join(keepCases(context.WithoutCancel(ctx), a, s, r), verdictOf(a, s.budgets, r.sums))
 }
 
-// read takes the flags apart, before anything is done.
+// read parses the flags, before anything is done.
 func (s *simulation) read(a *cli.App, args []string, now time.Time) error {
 	if err := errors.Join(s.out.Read(), s.together()); err != nil {
 		return err
@@ -160,7 +160,7 @@ func (s *simulation) read(a *cli.App, args []string, now time.Time) error {
 	}
 	if s.sweep != "" {
 		var err error
-		if !s.given("baseline") { // what was recorded differs from every value alike
+		if !s.given("baseline") { // recorded decisions are not a useful baseline for a sweep
 			s.baseline = s.candidate
 		}
 		if s.key, s.values, err = bundles.ParseSweep(s.sweep); err != nil {
@@ -279,7 +279,7 @@ func findSources(ctx context.Context, a *cli.App, s *simulation, read engine.Row
 	return set, s.anyAsked(set)
 }
 
-// untilDone reads from what may never say anything more, until the context ends.
+// untilDone reads from an input that may block, until the context ends.
 func untilDone(ctx context.Context, r io.Reader) io.Reader {
 	out, in := io.Pipe()
 	context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
@@ -290,7 +290,7 @@ func untilDone(ctx context.Context, r io.Reader) io.Reader {
 		}()
 	})
 	return readerFunc(func(b []byte) (int, error) {
-		begin() // not before someone wants it: it may be a person's terminal
+		begin() // only on demand: it may be a person's terminal
 		return out.Read(b)
 	})
 }
@@ -313,8 +313,8 @@ func (s *simulation) anyAsked(set *sources.Set) error {
 		strings.Join(s.sessions, ", "), term.Counted(len(set.Families), "session", "sessions"), s.mask(example))
 }
 
-// holds reports whether a family has a session that was asked for. What comes
-// through standard input is unknown before it is read.
+// holds reports whether a family has a requested session. Sessions on standard input
+// are unknown before they are read.
 func (s *simulation) holds(f sources.Family) bool {
 	return slices.Contains(s.args, "-") || slices.ContainsFunc(f.Sessions, s.selection.Holds)
 }

@@ -8,10 +8,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Append puts rows (a YAML list that begins in the first column) behind what a
-// file of rules or cases holds. What is there stays as it is, to the byte: rows
-// join a list that ends the file, and are a document of their own behind
-// anything else. Where the file is not YAML, what comes of it is none either.
+// Append appends rows (a YAML list that begins in the first column) to a file of rules
+// or cases. Existing bytes stay unchanged: rows join a list that ends the file, and
+// otherwise become a document of their own. If the file is not YAML, the result is not
+// either.
 func Append(file, rows []byte) []byte {
 	if len(bytes.TrimSpace(file)) == 0 {
 		return rows
@@ -24,8 +24,8 @@ func Append(file, rows []byte) []byte {
 	return []byte(text + indented(string(rows), indent))
 }
 
-// lastList reports whether the file's last document is a list with a row a line,
-// and by how much that is indented.
+// lastList reports whether the file's last document is a block list, and its
+// indentation.
 func lastList(file []byte) (indent int, list bool) {
 	var last *yaml.Node
 	for d := yaml.NewDecoder(bytes.NewReader(file)); ; {

@@ -39,9 +39,9 @@ func words(id string) []string {
 
 var familyForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*`) })
 
-// Family is the folder in which a rule and its cases lie: what precedes the
-// first dot of its id, else all of it. Each folder has one file of rules, since
-// stock OPA takes the files of a folder for one document.
+// Family returns the folder of a rule and its cases: what precedes the first dot of
+// its id, else all of it. Each folder has one file of rules, since stock OPA takes the
+// files of a folder for one document.
 func Family(id string) string { return familyForm().FindString(id) }
 
 // Files are the row, the module and the test where it is Rego, and the cases.
@@ -58,13 +58,13 @@ func (r Rule) Files() ([]File, error) {
 	return fill(list, names, r)
 }
 
-// RulesFile is where the row of a rule is written where nothing says something else.
+// RulesFile is the default file for the row of a rule.
 func RulesFile(id string) string { return "rules/" + Family(id) + "/" + Family(id) + ".yaml" }
 
 // PatternsFile is the file of a pattern's row.
 func PatternsFile(id string) string { return "patterns/" + Family(id) + "/" + Family(id) + ".yaml" }
 
-// CasesFile is where the cases of a rule are written where nothing says something else.
+// CasesFile is the default file for the cases of a rule.
 func CasesFile(id string) string { return "cases/" + Family(id) + "/" + Family(id) + ".yaml" }
 
 // Pattern describes the pattern to write: a rule that measures.
@@ -80,7 +80,7 @@ func (p Pattern) Files() ([]File, error) {
 type Bundle struct {
 	Name  string // of the bundle, and the beginning of the ids of its rules
 	Layer string
-	Dir   string // as a person would name it from the top of the repository
+	Dir   string // relative to the top of the repository
 }
 
 // Files are all files of the bundle: its manifest, settings, two rules, one in
@@ -101,7 +101,7 @@ func (b Bundle) Files() ([]File, error) {
 	return all, nil
 }
 
-// together puts files behind others; what two say about one file is joined.
+// together combines lists of files; texts for the same file are joined.
 func together(all, more []File) []File {
 	for _, f := range more {
 		known := false

@@ -13,8 +13,7 @@ import (
 // formatAudit is the format of our own log, as a Story names it.
 const formatAudit = "audit"
 
-// log is one session of an audit log while it is read: record by record, so that
-// it costs no memory.
+// log is one session of an audit log, read record by record to save memory.
 type log struct {
 	options  Options
 	places   []place
@@ -23,7 +22,7 @@ type log struct {
 	last     int64          // its number
 	files    int64
 	sources  simulate.Sources
-	err      error // why what follows cannot be read
+	err      error // why the rest cannot be read
 }
 
 func (f *Family) logOf(places ...place) *log { return &log{options: f.options, places: places} }
@@ -61,7 +60,7 @@ func (c *log) story(moments func(yield func(simulate.RecordedEvent, error) bool)
 	}
 }
 
-// readPlace hands out the records of one file; false: no more are wanted.
+// readPlace yields the records of one file; false: stop.
 func (c *log) readPlace(ctx context.Context, p place, yield func(simulate.RecordedEvent, error) bool) bool {
 	r, err := p.open(ctx, c.options)
 	if err != nil {
@@ -93,8 +92,8 @@ func (p place) longest() int64 {
 }
 
 // line returns the record that a line holds; skip if it is not one, or it has been
-// read from a copy that begins earlier. Half a line is one that is being
-// written; where it is damage, the next file does not fit.
+// read from a copy that begins earlier. An incomplete line is being written; if it is
+// damage, the next file does not match.
 func (c *log) line(p place, in *lines, beginning *bool) (raw []byte, skip bool) {
 	raw = in.text
 	if p.head.kind == export {
@@ -110,8 +109,8 @@ func (c *log) line(p place, in *lines, beginning *bool) (raw []byte, skip bool) 
 	return raw, *beginning
 }
 
-// pipe hands out the records of the chain whose line comes next, up to that of
-// another one.
+// pipe yields the records of the chain of the next line, up to the first line of
+// another chain.
 func (c *log) pipe(in *lines, yield func(simulate.RecordedEvent, error) bool) {
 	p := c.places[0]
 	c.follower.Exported = true
@@ -134,8 +133,7 @@ func (c *log) pipe(in *lines, yield func(simulate.RecordedEvent, error) bool) {
 	c.end(yield)
 }
 
-// take checks a line. What it hands out is the one before: that one is as it was
-// written.
+// take checks a line and yields the one before, which the new line confirms.
 func (c *log) take(p place, in *lines, raw []byte, yield func(simulate.RecordedEvent, error) bool) bool {
 	c.sources.Lines++
 	r, err := c.next(in, raw)
@@ -147,7 +145,7 @@ func (c *log) take(p place, in *lines, raw []byte, yield func(simulate.RecordedE
 			c.sources.Troubles[len(c.sources.Troubles)-1].Damaged = true
 		}
 		if errors.Is(err, audit.ErrChanged) {
-			c.held = nil // one of the two was changed, and nobody knows which
+			c.held = nil // one of the two was changed, and it is unknown which
 		}
 		return true
 	}
@@ -166,7 +164,7 @@ func (c *log) next(in *lines, raw []byte) (*engine.Record, error) {
 	return c.follower.Next(raw)
 }
 
-// end hands out the newest record, and why there are no more.
+// end yields the newest record, and the reason why there are no more.
 func (c *log) end(yield func(simulate.RecordedEvent, error) bool) {
 	if c.held != nil && !yield(simulate.RecordedEvent{Record: c.held}, nil) {
 		return

@@ -11,9 +11,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// splitExport finds which part of an export belongs to which chain, and how long
-// the whole is. The records of one chain may are in several places. A line that
-// is not a record belongs to what came before: reading that finds the damage.
+// splitExport determines which part of an export belongs to which chain, and the total
+// length. The records of one chain may are in several places. A line that is not a
+// record belongs to the part before it, whose reader reports the damage.
 func splitExport(r io.Reader) (parts []place, length int64, err error) {
 	in := newLines(r, maxExportedLine)
 	open, session := false, map[string]string{}
@@ -40,8 +40,8 @@ func splitExport(r io.Reader) (parts []place, length int64, err error) {
 	return sessionsOnly(parts), length, err
 }
 
-// partHead is the beginning of a part of an export. session remembers whose
-// chain it is: not every record says it.
+// partHead is the beginning of a part of an export. session has the session of each
+// chain, since not every record has it.
 func partHead(text []byte, chain string, session map[string]string) head {
 	raw, _ := audit.Exported(text)
 	h := chainHead(raw, true)

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// comparePlaces orders places by where they lie.
+// comparePlaces orders places by path and offset.
 func comparePlaces(a, b place) int {
 	return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.off, b.off))
 }
@@ -121,8 +121,8 @@ func (f *finder) parents(all []place) []mention {
 	return found
 }
 
-// idsAmong returns which of the wanted ids lines of a file have. A file that
-// cannot be read says so when its sessions are.
+// idsAmong returns which of the wanted ids lines of a file have. Errors are reported
+// when its sessions are read.
 func (f *finder) idsAmong(p place, wanted map[string]bool) map[string]bool {
 	found := map[string]bool{}
 	r, err := p.open(f.ctx, Options{})
@@ -141,13 +141,13 @@ func (f *finder) idsAmong(p place, wanted map[string]bool) map[string]bool {
 				found[id] = true
 			}
 		}
-		kept = copy(buffer, text[len(text)-min(len(text), 2*maxID):]) // an id may be cut
+		kept = copy(buffer, text[len(text)-min(len(text), 2*maxID):]) // an id may be split
 	}
 	return found
 }
 
-// arrange brings the sessions of a family in order: that of their ids. Which of
-// two copies is the original no file says; some agents' ids grow with time.
+// arrange brings the sessions of a family in order: that of their ids. The original of
+// two copies is unknown; some agents' ids grow with time.
 func (f *Family) arrange() {
 	slices.SortFunc(f.kin, func(a, b []place) int {
 		return cmp.Or(cmp.Compare(smallest(a), smallest(b)), comparePlaces(a[0], b[0]))

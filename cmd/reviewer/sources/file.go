@@ -24,7 +24,7 @@ type file struct {
 	parts  *stream   // of a packed file that contains several sessions
 }
 
-// place is where a session, or a part of one, lies.
+// place is the location of a session or of a part of one.
 type place struct {
 	file   *file
 	name   string  // path; of a file in an archive, after the archive's
@@ -32,12 +32,12 @@ type place struct {
 	packed packing // of a file in an archive
 	cost   int64   // bytes on disk
 	line   int     // lines before it in what has its name
-	counts bool    // it is the first of what has its name
+	counts bool    // it is the first with its name
 	empty  bool    // there is nothing in it
 	head   head
 }
 
-// packing is how a file is compressed, as its first bytes say.
+// packing is the compression of a file, from its first bytes.
 type packing int
 
 const (
@@ -60,9 +60,8 @@ func packingOf(begin []byte) packing {
 // command accepts without being asked.
 const maxWindow = 128 << 20
 
-// inflate reads compressed data as it comes. Nothing is ever inflated as a
-// whole: a bomb costs the time to pass over it, and what a line may cost in
-// memory, as a file of that size would that is not compressed.
+// inflate reads compressed data as a stream. A decompression bomb costs no more memory
+// than an uncompressed file of that size.
 func inflate(r io.Reader, p packing) (io.ReadCloser, error) {
 	switch p {
 	case gzipped:
@@ -159,7 +158,7 @@ func (p place) open(ctx context.Context, o Options) (io.ReadCloser, error) {
 	return opened{r, []io.Closer{r, f}}, nil
 }
 
-// exactly is a part of a file; a file that ends before the part does is cut.
+// exactly reads a part of a file; a file that ends before the part is truncated.
 type exactly struct {
 	r    io.Reader
 	left int64
@@ -193,13 +192,13 @@ func (f *file) standardInput(ctx context.Context, o Options) (io.ReadCloser, err
 
 // Bounds of a compressed file with several sessions, in bytes.
 const (
-	maxKept = 64 << 20 // parts that were passed over and are kept for whoever comes later
+	maxKept = 64 << 20 // skipped parts that are kept for later readers
 	maxPart = 1 << 30  // one of them: it is held in memory while it is read
 )
 
-// stream is a compressed file with several sessions. It can only be read
-// forwards: parts that are passed over are kept, the latest ones, so that
-// sessions that are read nearly in order cost one pass.
+// stream is a compressed file with several sessions. It can only be read forwards: the
+// latest skipped parts are kept, so that reading sessions nearly in order takes one
+// pass.
 type stream struct {
 	file  *file
 	spans []span // of the parts, in order
@@ -207,7 +206,7 @@ type stream struct {
 	mu   sync.Mutex
 	raw  *os.File
 	r    io.ReadCloser
-	at   int64 // behind what was read of r
+	at   int64 // offset in r
 	kept []keptPart
 	held int64 // bytes in kept
 }
@@ -235,7 +234,7 @@ func (s *stream) part(ctx context.Context, off, n int64) (io.Reader, error) {
 	}
 	data, err := s.take(ctx, n)
 	if err != nil {
-		s.close() // what follows cannot be read either, with the same error
+		s.close() // the rest cannot be read either, with the same error
 	}
 	return io.MultiReader(bytes.NewReader(data), failing{err}), nil
 }
@@ -261,8 +260,8 @@ func (s *stream) unkeep(off int64) ([]byte, bool) {
 	return nil, false
 }
 
-// forward reads up to off, from the beginning where that has been passed, and
-// keeps the parts on the way.
+// forward reads up to off, from the beginning if off was passed already, and keeps the
+// parts on the way.
 func (s *stream) forward(ctx context.Context, off int64) error {
 	if s.r == nil || s.at > off {
 		if err := s.rewind(); err != nil {
@@ -318,7 +317,7 @@ func (s *stream) close() {
 	}
 }
 
-// pass reads up to off, and forgets.
+// pass skips up to off.
 func (s *stream) pass(ctx context.Context, off int64) error {
 	n, err := io.CopyN(io.Discard, tap{ctx, s.r, func(int64) {}}, off-s.at)
 	s.at += n

@@ -13,7 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
-// kind is what a file turns out to be.
+// kind is the kind of a file.
 type kind int
 
 const (
@@ -25,7 +25,7 @@ const (
 	transcript      // of an agent
 )
 
-// head is what a file's beginning says.
+// head is the information in a file's beginning.
 type head struct {
 	kind     kind
 	format   string   // of a transcript
@@ -35,13 +35,13 @@ type head struct {
 	harness  string   // of a chain: the agent whose hook wrote it
 	chain    string   // id of the chain
 	first    int64    // number of the chain's first line in the file
-	links    []uint64 // what copies of the file's beginning share with it
+	links    []uint64 // digests that copies of the file's beginning share with it
 	orphan   string   // id of the first line, where it continues one that is not there
 	why      error    // of broken
 }
 
-// Bounds of a head. A recognised transcript is read on until it has said whose
-// it is: its first line may hold a large prompt.
+// Bounds of a head. A recognised transcript is read until its session is known: its
+// first line may contain a large prompt.
 const (
 	firstLook = 16 << 10 // bytes
 	nextLook  = 64 << 10 // what readers need to know their format
@@ -178,7 +178,7 @@ func sessionsOf(format harness.Reader, text []byte) []string {
 	return ids
 }
 
-// links digests what a copy takes over with the lines that it copies.
+// links returns digests of the ids that a copy of the file shares with it.
 //
 // A fork, or a session that was resumed under another id, begins with a copy of
 // what came before, in which the ids of lines (uuid) and of calls are those of
@@ -189,7 +189,7 @@ func links(text []byte) []uint64 {
 	var found []uint64
 	for _, key := range []string{"uuid", "call_id", "tool_call_id", "forked_from_id"} {
 		for _, id := range values(text, key, maxLinks) {
-			if len(id) >= 16 { // shorter ones are counted, and mean something in one file only
+			if len(id) >= 16 { // shorter ones are counters, valid in one file only
 				found = append(found, digest(id))
 			}
 		}
@@ -246,7 +246,7 @@ func values(text []byte, key string, most int) []string {
 // maxID bounds an id in bytes; what is longer is not one.
 const maxID = 200
 
-// formatNames lists what is read, for messages.
+// formatNames lists the supported formats, for messages.
 func formatNames() []string {
 	var names []string
 	for _, r := range harness.Readers() {

@@ -121,7 +121,7 @@ func tarred(files ...string) string {
 	return b.String()
 }
 
-// home is a state home with an audit log of these sessions; each has calls
+// home is a state directory with an audit log of these sessions; each has calls
 // calls, and a file is followed by another after a few of them.
 func home(t testing.TB, calls int, sessions ...string) string {
 	t.Helper()

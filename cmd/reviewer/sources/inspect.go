@@ -64,7 +64,7 @@ func (i *inspector) look(o Options) error {
 	return i.content(r)
 }
 
-// lookAtInput keeps what it has read for the reader.
+// lookAtInput inspects standard input, and keeps what it has read for the reader.
 func (i *inspector) lookAtInput(in io.Reader) error {
 	if in == nil {
 		return errors.New("there is no standard input")
@@ -86,7 +86,7 @@ func (i *inspector) lookAtInput(in io.Reader) error {
 	return i.place(place{file: i.file, name: stdin, n: -1, head: h, empty: len(text) == 0}, err)
 }
 
-// content looks at the contents of a file once it is inflated.
+// content inspects the inflated contents of a file.
 func (i *inspector) content(r io.Reader) error {
 	h, text, err := readHead(r)
 	if isArchive(text) {
@@ -102,13 +102,13 @@ func (i *inspector) content(r io.Reader) error {
 	return err
 }
 
-// place takes what holds a session. err is that of reading its head: what there
-// is can still hold the beginning of one.
+// place adds a file with a session. err is that of reading its head: the file can
+// still contain the beginning of one.
 func (i *inspector) place(p place, err error) error {
 	switch p.head.kind {
 	case broken:
 		if errors.Is(p.head.why, errHalf) && !i.candidate.asked {
-			return nil // a log that is being begun
+			return nil // a log that is being created
 		}
 		i.found.lost = append(i.found.lost, trouble(p, 1, p.head.why))
 	case unknown, ledger:
@@ -173,8 +173,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// archive looks at the files in a tar archive. It is read through once, even
-// where it is not compressed: what lies where is known from then on.
+// archive looks at the files in a tar archive. It is read once completely, to find the
+// offsets of its files.
 func (i *inspector) archive(rest io.Reader, text []byte) error {
 	in := &counter{r: io.MultiReader(bytes.NewReader(text), rest)}
 	t := tar.NewReader(in)
@@ -236,7 +236,7 @@ func (i *inspector) entry(p place, t io.Reader) error {
 	return err
 }
 
-// parts takes the parts of an export, each a session of its own.
+// parts adds the parts of an export, each a session.
 func (i *inspector) parts(whole place, parts []place) {
 	for at, p := range parts {
 		p.counts = at == 0

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Bounds of a line of our own log in bytes. An export spells some characters in
-// six, and puts the record's id before it.
+// Bounds of a line of our own log in bytes. An export escapes some characters in six
+// bytes, and adds the record's id.
 const (
 	maxLine         = engine.MaxKeyframe + 1<<10
 	maxExportedLine = 6*engine.MaxKeyframe + 1<<10

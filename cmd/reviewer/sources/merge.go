@@ -75,8 +75,7 @@ func (t *sessionEvents) inOrder() func(yield func(engine.Event) bool) {
 	}
 }
 
-// rename gives calls whose ids mean something in one file only ids that no
-// other file of the session has.
+// rename makes ids that are only valid within one file unique in the session.
 func (s *fileEvents) rename(part int) {
 	if part == 0 || !s.transcript.LocalIDs {
 		return
@@ -104,7 +103,7 @@ type eventKey struct {
 	text        [sha256.Size]byte
 }
 
-// keyOf identifies an event: by its call, and without one by all that it says.
+// keyOf identifies an event: by its call, or else by its whole content.
 func keyOf(e engine.Event) eventKey {
 	if e.Call != "" {
 		return eventKey{call: e.Call, phase: e.Phase}

@@ -29,9 +29,9 @@ import (
 type Options struct {
 	Stdin      io.Reader                                  // of the argument "-"
 	Read       func(bytes int64)                          // called with the bytes read from disk, by several goroutines; may be nil
-	Classifier func(harness.Transcript) engine.Classifier // what a transcript's events mean
+	Classifier func(harness.Transcript) engine.Classifier // classifies a transcript's events
 	Env        engine.Env                                 // the environment to note in records of a transcript
-	Mask       func(string) string                        // masks secrets in paths, ids and errors; nil: does nothing
+	Mask       func(string) string                        // masks secrets in paths, ids and errors; nil: no masking
 }
 
 func (o Options) mask(s string) string {
@@ -86,10 +86,10 @@ func (f *Family) Stories(ctx context.Context) iter.Seq[simulate.RecordedSession]
 	return f.stories(ctx)
 }
 
-// Find looks at what the arguments name, without reading it whole: files,
-// folders, patterns with *, ? and **, and "-" for standard input. What cannot be
-// read, or is of no known format, is in Set.Lost; an error says that an
-// argument names nothing, that there is no session at all, or that ctx ended.
+// Find inspects the files that the arguments name, without reading them completely:
+// files, folders, patterns with *, ? and **, and "-" for standard input. What cannot
+// be read, or is of no known format, is in Set.Lost; an error says that an argument
+// names nothing, that there is no session at all, or that ctx ended.
 func Find(ctx context.Context, args []string, o Options) (*Set, error) {
 	named, lost, err := walk(ctx, args)
 	if err != nil {
@@ -120,7 +120,7 @@ func nothing(args []string, lost []simulate.Trouble) error {
 		engine.Counted(len(lost), "file", "files"), lost[0].Path, lost[0].Why)
 }
 
-// inspection is what one file turned out to hold.
+// inspection is the result of inspecting one file.
 type inspection struct {
 	places []place
 	lost   []simulate.Trouble
@@ -207,8 +207,8 @@ func (f *finder) set() *Set {
 	return s
 }
 
-// beside notes the logs of sessions that the family's transcripts contain, too: what
-// both contain is counted in the log.
+// beside notes the logs of sessions that the family's transcripts also have: calls in both
+// are counted in the log.
 func (f *Family) beside(logs []Family) {
 	for _, log := range logs {
 		if slices.Contains(f.Sessions, log.Session) {
@@ -237,8 +237,8 @@ func readingOrder(a, b Family) int {
 	return cmp.Compare(a.name(), b.name())
 }
 
-// latest returns what comes last of a family in a compressed file with several
-// sessions; nil: it does not are in one.
+// latest returns the last place of a family in a compressed file with several
+// sessions; nil: it is not in one.
 func (f *Family) latest() *place {
 	var last *place
 	for _, places := range append(slices.Clip(f.kin), f.chain) {
@@ -256,7 +256,7 @@ func comparePaths(a, b *place) int {
 	return cmp.Or(cmp.Compare(a.file.path, b.file.path), cmp.Compare(a.off, b.off))
 }
 
-// chainFamily orders what holds one chain by the number of its first line: the
+// chainFamily orders the places of one chain by the number of their first line: the
 // files of a folder, and copies of them.
 func (f *finder) chainFamily(places []place) Family {
 	slices.SortFunc(places, func(a, b place) int {
@@ -266,7 +266,7 @@ func (f *finder) chainFamily(places []place) Family {
 	return Family{Session: id, Sessions: []string{id}, chain: places, options: f.options}
 }
 
-// masked returns what was lost, by path, as it may be told.
+// masked returns the unreadable files, by path, with masked names.
 func (f *finder) masked() []simulate.Trouble {
 	slices.SortFunc(f.lost, func(a, b simulate.Trouble) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Why, b.Why))
@@ -278,7 +278,7 @@ func (f *finder) masked() []simulate.Trouble {
 	return f.lost
 }
 
-// places lists all that the family is read from.
+// places lists the places of a family.
 func (f *Family) places() []place {
 	if f.pipe != nil {
 		return []place{*f.pipe}
@@ -290,18 +290,18 @@ func (f *Family) places() []place {
 	return all
 }
 
-// name tells families apart whose sessions have the same id.
+// name distinguishes families whose sessions have the same id.
 func (f *Family) name() string {
 	p := f.places()[0]
 	return p.head.chain + "\x00" + p.name
 }
 
-// trouble makes an error a Trouble of a file.
+// trouble converts an error to a Trouble of a file.
 func trouble(p place, line int, err error) simulate.Trouble {
 	return simulate.Trouble{Path: p.name, Line: line, Why: why(err), Count: 1, Failed: true}
 }
 
-// why is an error's text without the path, which is told next to it.
+// why is an error's text without the path, which is shown next to it.
 func why(err error) string {
 	var path *fs.PathError
 	if errors.As(err, &path) {

@@ -15,8 +15,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 )
 
-// fileSession names the session of a file that does not: after the file,
-// without what programs put behind its name.
+// fileSession names the session of a file that does not: after the file, without
+// suffixes that programs add.
 func fileSession(name string) string {
 	base := path.Base(filepath.ToSlash(name))
 	for _, end := range []string{".gz", ".zst", ".jsonl", ".json", ".traj", ".md"} {
@@ -53,7 +53,7 @@ type sessionEvents struct {
 
 	events  []engine.Event
 	copied  map[string]bool // calls that are counted in another session
-	whole   bool            // a log holds all of it, and it is counted there
+	whole   bool            // a log has all of it, and it is counted there
 	sources simulate.Sources
 }
 
@@ -63,8 +63,8 @@ type fileEvents struct {
 	place      string
 }
 
-// gather reads the files of a session. What belongs to another one, in a file
-// that holds several, is that one's.
+// gather reads the files of a session, without events of other sessions in the same
+// files.
 func (f *Family) gather(ctx context.Context, places []place) []*sessionEvents {
 	tales := map[string]*sessionEvents{}
 	for _, p := range places {
@@ -129,7 +129,7 @@ func (f *Family) note(t *sessionEvents, p place, read harness.Transcript, err er
 	}
 }
 
-// split parts a file in its sessions, where one follows the other.
+// split splits a file into its sessions, if they are consecutive.
 func split(t harness.Transcript, name string) []fileEvents {
 	var runs []fileEvents
 	for _, part := range harness.Split(t, name) {
@@ -138,8 +138,8 @@ func split(t harness.Transcript, name string) []fileEvents {
 	return runs
 }
 
-// count says about each call in which session it is counted: the first that holds
-// it. Ids that mean something in one file only are nobody else's.
+// count assigns each call to the first session that has it. Ids that are only valid
+// within one file are not compared.
 func (t *sessionEvents) count(counted map[string]bool) {
 	t.copied = map[string]bool{}
 	own := map[string]bool{}
@@ -164,8 +164,8 @@ func (t *sessionEvents) count(counted map[string]bool) {
 	}
 }
 
-// logged returns the calls that logs of the same sessions hold. What of a log cannot
-// be read is said where the log is.
+// logged returns the calls in logs of the same sessions. Errors of a log are reported
+// with the log.
 func (f *Family) logged(ctx context.Context) map[string]bool {
 	counted := map[string]bool{}
 	for i := range f.logs {
@@ -201,7 +201,7 @@ func (t *sessionEvents) local() bool {
 func (f *Family) storyOf(ctx context.Context, t *sessionEvents) simulate.RecordedSession {
 	whole := t.strands[0].transcript
 	whole.Session, whole.Events = t.session, t.events
-	t.strands = nil // what it holds is in events
+	t.strands = nil // its contents are in events
 	return simulate.RecordedSession{
 		Session: f.options.mask(t.session),
 		Harness: whole.Harness,

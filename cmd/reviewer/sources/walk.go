@@ -19,22 +19,22 @@ import (
 // stdin is the argument that stands for standard input, and its path.
 const stdin = "-"
 
-// candidate is a file to look at.
+// candidate is a file to inspect.
 type candidate struct {
 	path  string
 	size  int64
-	asked bool // it was named, so that it is of no known format must be told
+	asked bool // it was named, so an unknown format must be reported
 }
 
-// walker gathers files. The same file counts once, whatever it is called.
+// walker collects files. The same file counts once, even under several names.
 type walker struct {
 	ctx   context.Context
 	files map[identity]candidate
 	lost  []simulate.Trouble
 }
 
-// identity is what tells files apart; of standard input and where the system
-// does not say, the path.
+// identity identifies a file; for standard input, or if the system has no ids, by its
+// path.
 type identity struct {
 	file osfile.ID
 	path string
@@ -76,8 +76,8 @@ func (w *walker) argument(arg string) error {
 	return nil
 }
 
-// file takes a file, or says why not: what is read is regular. The smallest of
-// several names is kept, so that the order of arguments does not show.
+// file adds a regular file, or returns why not. The smallest of several names is kept,
+// so that the order of arguments does not show.
 func (w *walker) file(path string, info fs.FileInfo, asked bool) {
 	path = filepath.Clean(path)
 	if !info.Mode().IsRegular() && !asked {
@@ -102,8 +102,8 @@ func (w *walker) lose(path string, err error) {
 	w.lost = append(w.lost, simulate.Trouble{Path: path, Why: why(err), Count: 1, Failed: true})
 }
 
-// folder takes the files below a folder that are wanted. What cannot be listed
-// is lost; links are followed to files, not to folders.
+// folder adds the relevant files below a folder. Folders that cannot be listed are
+// reported; links are followed to files, not to folders.
 func (w *walker) folder(root string, want func(path string) bool) {
 	// With a separator at its end, a root that is a link is a folder, too.
 	err := filepath.WalkDir(root+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
@@ -131,7 +131,7 @@ func (w *walker) folder(root string, want func(path string) bool) {
 	}
 }
 
-// besides skips folders of a state home, or of an agent's session, that hold no
+// besides skips folders of a state directory, or of an agent's session, that hold no
 // session: policies that were kept, the machine's own log, outputs of tools.
 func besides(path, name string) error {
 	switch name {
@@ -145,7 +145,7 @@ func besides(path, name string) error {
 	return nil
 }
 
-// isBeside says about a file in a folder that it only describes the one next to it.
+// isBeside reports whether a file only describes the one next to it.
 func isBeside(path string) bool {
 	name := filepath.Base(path)
 	if name == "snapshot.json" {
@@ -155,8 +155,8 @@ func isBeside(path string) bool {
 	return strings.HasSuffix(name, ".meta.json")
 }
 
-// pattern takes what fits a pattern that the shell left alone. ** stands for
-// any number of folders, and a folder that fits for all that is in it.
+// pattern adds the files that match a pattern that the shell did not expand. **
+// matches any number of folders, and a matching folder includes everything below it.
 func (w *walker) pattern(pattern string) error {
 	pattern = filepath.Clean(pattern)
 	root, parts, err := splitPattern(pattern)
@@ -174,8 +174,8 @@ func (w *walker) pattern(pattern string) error {
 	return w.ctx.Err()
 }
 
-// splitPattern parts a pattern in the folder before its first special
-// character, and the rest, element by element.
+// splitPattern splits a pattern into the folder before its first special character,
+// and the elements of the rest.
 func splitPattern(pattern string) (root string, parts []string, err error) {
 	if err := wildcard.Check(pattern); err != nil {
 		return "", nil, fmt.Errorf("find sessions: %s: %w", pattern, err)
@@ -189,5 +189,5 @@ func splitPattern(pattern string) (root string, parts []string, err error) {
 	case root == "":
 		root = "."
 	}
-	return root, append(parts[at:], "**"), nil // with all that is below
+	return root, append(parts[at:], "**"), nil // with everything below
 }

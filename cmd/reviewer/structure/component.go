@@ -11,9 +11,9 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// components finds the largest strongly connected component of files in each
-// package, as it is built for Linux without build tags: a file refers to
-// another one where it names what is declared there.
+// components finds the largest strongly connected component of files in each package,
+// as it is built for Linux without build tags: a file refers to another one if it uses
+// a name declared there.
 func components(root string, list []*Package) error {
 	loaded, err := packages.Load(&packages.Config{
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles |
@@ -72,7 +72,7 @@ func references(p *packages.Package) map[string][]string {
 	return graph
 }
 
-// origin is what an instance of something generic was made of.
+// origin returns the generic declaration of an instance.
 func origin(o types.Object) types.Object {
 	switch o := o.(type) {
 	case *types.PkgName:

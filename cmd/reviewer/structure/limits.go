@@ -15,12 +15,12 @@ const (
 	widestLine      = 140 // columns, a tab counts as one
 )
 
-// limits are those of every package, by what is counted.
+// limits are the limits of every package, by kind.
 func limits() map[string]int {
 	return map[string]int{"files": 30, "lines": 8000, "component": 15, "functions": 0, "wide": 0}
 }
 
-// counts are what a package has of what is limited.
+// counts are the measured values of a package.
 func (p *Package) counts() map[string]int {
 	return map[string]int{
 		"files": p.Files, "lines": p.Lines, "component": len(p.Component), "functions": len(p.Functions), "wide": len(p.Wide),
@@ -86,7 +86,7 @@ func exceptionsOf(list []*Package) exceptions {
 	return all
 }
 
-// text writes exceptions as their file has them.
+// text formats exceptions as in their file.
 func (e exceptions) text() string {
 	text := exceptionsHead
 	for _, dir := range slices.Sorted(maps.Keys(e)) {
@@ -114,7 +114,7 @@ func check(list []*Package, known exceptions) []string {
 	return above
 }
 
-// example is a place of what no package should have.
+// example is a place that exceeds a limit.
 func (p *Package) example(name string) string {
 	places := map[string][]string{"functions": p.Functions, "wide": p.Wide}[name]
 	if len(places) == 0 {

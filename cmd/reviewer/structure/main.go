@@ -1,10 +1,9 @@
-// Command structure measures the packages of this module: their files and
-// lines, the largest strongly connected component of files, functions that are
-// too long, and lines that are too wide. It is for those who work on the
-// program, and is not shipped.
+// Command structure measures the packages of this module: their files and lines, the
+// largest strongly connected component of files, functions that are too long, and
+// lines that are too wide. It is a development tool, and not part of a release.
 //
 // Out of scope: which package may import which (the architecture test of
-// cmd/reviewer), and whether the code is right.
+// cmd/reviewer), and whether the code is correct.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package subprocess starts other programs with bounds on their time and on what
-// they may answer, and reads folders of a revision with git.
+// Package subprocess starts other programs with limits on their time and output, and
+// reads folders of a revision with git.
 //
 // Out of scope: what is in these folders.
 package subprocess
@@ -21,7 +21,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 )
 
-// Bounds of what git is asked for.
+// Limits of the output of git.
 const (
 	maxGitTime  = time.Minute
 	maxGitFiles = 10_000
@@ -58,7 +58,7 @@ func GitTree(ctx context.Context, ref string) (fs.FS, error) {
 	return gitFiles(ctx, entries)
 }
 
-// refusedRev explains why a revision is not given to git; nil: it is.
+// refusedRev explains why a revision is not passed to git; nil: it is valid.
 func refusedRev(rev string) error {
 	switch {
 	case rev == "":
@@ -99,13 +99,13 @@ func runGit(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error
 		return nil, fmt.Errorf("git printed more than %d MB; name the policy's own folder", maxGitBytes>>20)
 	case err != nil:
 		first, _, _ := strings.Cut(strings.TrimPrefix(wrong.String(), "fatal: "), "\n")
-		return nil, fmt.Errorf("git says: %s (%w)", first, err)
+		return nil, fmt.Errorf("git reports: %s (%w)", first, err)
 	}
 	return out.Bytes(), nil
 }
 
-// Bounded keeps the beginning of what is written to it. The buffer is not
-// embedded: its ReadFrom would know no bound.
+// Bounded keeps the beginning of what is written to it. The buffer is not embedded,
+// because its ReadFrom would ignore the limit.
 type Bounded struct {
 	kept bytes.Buffer
 	Left int
@@ -210,7 +210,7 @@ func gitContent(in *bufio.Reader) ([]byte, error) {
 	}
 	f := strings.Fields(head)
 	if len(f) != 3 || f[1] != "blob" {
-		return nil, fmt.Errorf("git says: %.100q", strings.TrimSpace(head))
+		return nil, fmt.Errorf("git reports: %.100q", strings.TrimSpace(head))
 	}
 	size, err := strconv.Atoi(f[2])
 	if err != nil || size > maxGitFile {

@@ -50,17 +50,16 @@ func Unknown(what, name string, list []string) error {
 	return &UsageError{errors.New(text)}
 }
 
-// UsageError is an error about the command line: what was typed is wrong, whatever
-// the files and the machine are like.
+// UsageError is an error about the command line.
 type UsageError struct{ Err error }
 
 // Error implements error.
 func (e *UsageError) Error() string { return e.Err.Error() }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the underlying error.
 func (e *UsageError) Unwrap() error { return e.Err }
 
-// Whole writes a document at once, or not at all where it cannot be made.
+// Whole writes a document only if it can be made completely.
 func Whole(w io.Writer, write func(*bytes.Buffer) error) error {
 	var b bytes.Buffer
 	if err := write(&b); err != nil {

@@ -1,6 +1,6 @@
 // Package term writes the output of commands: to a terminal, in colours and in its
-// width, or to files that appear whole or not at all; and it shows the progress of a
-// long run.
+// width, or to files that are written atomically; and it shows the progress of a long
+// run.
 //
 // Out of scope: the contents of the output.
 package term
@@ -87,11 +87,11 @@ func canonical(name string, formats []string) string {
 
 // completeFormats completes the values of -f.
 func completeFormats(cmd *cobra.Command, formats []string) {
-	// The flag was added just before; without completions it works as well.
+	// The flag was just added; an error would only disable completions.
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// Write makes the result in memory and then puts it in its place whole.
+// Write makes the result in memory and then writes it atomically.
 func (o *Output) Write(stdout io.Writer, fn func(w io.Writer) error) error {
 	if err := o.Known(); err != nil {
 		return err

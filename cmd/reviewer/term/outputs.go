@@ -31,7 +31,7 @@ func (o *Outputs) Flags(cmd *cobra.Command, formats ...string) {
 	cmd.Flags().StringVarP(&o.file, "output", "o", "", "write the first format to this `file` (default standard output)")
 }
 
-// Read takes the flags apart. Only one format can go to standard output.
+// Read parses the flags. Only one format can go to standard output.
 func (o *Outputs) Read() error {
 	if err := o.read(); err != nil {
 		return &UsageError{err}
@@ -122,7 +122,7 @@ func TextOnScreen(cmd *cobra.Command) bool {
 		return false
 	}
 	f, ok := flag.Value.(*formatsFlag)
-	if !ok || f.out.Read() != nil { // what is wrong is said when the command reads it
+	if !ok || f.out.Read() != nil { // errors are reported when the command reads it
 		return false
 	}
 	return slices.ContainsFunc(f.out.List, func(o Output) bool { return o.Format == Text && o.File == "" })

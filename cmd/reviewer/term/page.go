@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Page is lines for people: they fit, are printable and coloured where asked for.
+// Page is output for people: wrapped, printable, and coloured if requested.
 type Page struct {
 	*bytes.Buffer
 	Paint
 	Width int // of a line; 0: lines are neither cut nor broken
 }
 
-// Line writes cells behind each other, as far as there is room. What would act
-// on a terminal is shown as an escape, wherever it comes from.
+// Line writes cells one after another, as far as there is room. Control characters are
+// shown as escapes.
 func (p Page) Line(cells ...Cell) {
 	room := p.Width
 	var b strings.Builder
@@ -28,7 +28,7 @@ func (p Page) Line(cells ...Cell) {
 	p.WriteString(b.String() + "\n")
 }
 
-// fit is what of a text there is room for; more says that something follows it.
+// fit shortens a text to the available room; more: something follows it.
 func fit(s string, room int, more bool) string {
 	n := Width(s)
 	switch {

@@ -17,8 +17,8 @@ func (s *Streams) Paint(o *Output) Paint {
 	return Paint{ok && o.File == "" && s.Env("NO_COLOR") == "" && s.Env("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))}
 }
 
-// Width is how many characters a line may have: those of the terminal, or as
-// many as it has where no terminal cuts it.
+// Width returns the maximum length of a line: the width of the terminal, or unlimited
+// without one.
 func (s *Streams) Width(o *Output) int {
 	if columns := s.Columns(o); columns > 0 {
 		return max(columns, narrowest)
@@ -26,8 +26,8 @@ func (s *Streams) Width(o *Output) int {
 	return math.MaxInt
 }
 
-// Columns is how wide the lines of a result on the screen may be: what COLUMNS says,
-// else the terminal; 0 where there is neither.
+// Columns returns the width of lines on the screen: COLUMNS, else that of the
+// terminal; 0 if there is neither.
 func (s *Streams) Columns(o *Output) int {
 	if n, err := strconv.Atoi(s.Env("COLUMNS")); err == nil && n > 0 && o.File == "" {
 		return max(n, narrowest)

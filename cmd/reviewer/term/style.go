@@ -12,8 +12,7 @@ const (
 	Bad   = "31;1"
 )
 
-// Paint colours words on a terminal, or leaves them alone where it is off: in a
-// pipe, or where NO_COLOR is set.
+// Paint colours words on a terminal; it does nothing in a pipe, or if NO_COLOR is set.
 type Paint struct{ On bool }
 
 // Colour returns text in a colour; an empty colour is that of the terminal.
@@ -39,7 +38,7 @@ func (p Paint) Faint(text string) string { return p.Colour(Faint, text) }
 // Bold colours text as a headline.
 func (p Paint) Bold(text string) string { return p.Colour(Bold, text) }
 
-// Verdict colours a verdict, or the word of a check, by how bad it is.
+// Verdict colours a verdict, or the result of a check, by its severity.
 func (p Paint) Verdict(word string) string {
 	return p.Colour(VerdictColour(strings.TrimSpace(word)), word)
 }

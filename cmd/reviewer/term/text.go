@@ -25,7 +25,7 @@ func OrNone(list []string) []string {
 }
 
 // OneLine makes any text safe to print in a table: no line breaks, no control
-// characters that a terminal would act on, at most n characters.
+// characters, at most n characters.
 func OneLine(s string, n int) string {
 	s = strings.Map(func(r rune) rune {
 		switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Printable makes any text safe for a terminal and for files that are read line
-// by line: what would act on either is shown as an escape. Line breaks stay.
+// Printable makes any text safe for a terminal and for line-based files: control
+// characters are shown as escapes. Line breaks stay.
 func Printable(s string) string {
 	var b strings.Builder
 	for _, r := range strings.ReplaceAll(s, "\r\n", "\n") {
@@ -82,8 +82,8 @@ func Thousands(n int64) string {
 	return digits
 }
 
-// WrapLines breaks the lines of a text that are wider than a width; what follows
-// stands further in than the line did. 0: any width.
+// WrapLines breaks the lines of a text that are wider than a width; continuation lines
+// are indented further. 0: any width.
 func WrapLines(text string, width int) string {
 	if width <= 0 {
 		return text

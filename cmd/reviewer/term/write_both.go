@@ -10,16 +10,15 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// PlacedFile is a file that is to appear with all of its contents, or not at all.
+// PlacedFile is a file to be written atomically.
 type PlacedFile struct {
 	Path    string
 	Content []byte
 }
 
-// WriteBoth makes two files appear whole, and the second only with the first.
-// Where the second cannot be put in its place, the first is as it was before. If
-// the machine stops between the two, the first is there and says about which second
-// it is: so it has to name it by its digest.
+// WriteBoth writes two files atomically, and the second only with the first. If the
+// second cannot be written, the first is restored. If the machine stops in between,
+// the first is there without the second, so it must name the second by its digest.
 func WriteBoth(first, second PlacedFile) error {
 	a, err := stage(first)
 	if err != nil {
@@ -51,7 +50,7 @@ func restore(f PlacedFile, existed bool) error {
 	return WriteWhole(f.Path, f.Content)
 }
 
-// stage writes a file next to its place, where it survives a crash.
+// stage writes a temporary file next to its target and syncs it.
 func stage(f PlacedFile) (string, error) {
 	t, err := os.CreateTemp(filepath.Dir(f.Path), ".reviewer-*")
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,9 +10,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// WriteWhole makes a file appear with all of its contents, or not at all. One that
-// is there keeps its mode; what is there but not a regular file, such as a pipe or
-// /dev/null, is written to as it is.
+// WriteWhole writes a file atomically. An existing file keeps its mode; anything but a
+// regular file, such as a pipe or /dev/null, is written to directly.
 func WriteWhole(path string, content []byte) error {
 	mode := fs.FileMode(0o644)
 	switch info, err := os.Stat(path); {
@@ -20,7 +19,7 @@ func WriteWhole(path string, content []byte) error {
 		return fmt.Errorf("%s is a folder; expected the name of a file", path)
 	case err == nil && !info.Mode().IsRegular():
 		return os.WriteFile(path, content, 0o644)
-	case err == nil: // a link stays one
+	case err == nil: // links are followed
 		mode = info.Mode().Perm()
 		if real, err := filepath.EvalSymlinks(path); err == nil {
 			path = real

@@ -41,7 +41,7 @@ func moveAcross(from, dir string) error {
 	if err == nil {
 		return nil
 	}
-	if gone == 0 { // as if nothing had happened
+	if gone == 0 { // the move is undone
 		return errors.Join(err, discard(dir))
 	}
 	return fmt.Errorf("%w; it is complete in the trash as %s, and partly still in its old place", err, filepath.Base(dir))
@@ -164,8 +164,8 @@ func copyLink(from, to string) error {
 	return os.Symlink(target, to)
 }
 
-// keepTraits gives a copy the owner, mode and time of its original. Only root
-// can give files away; whose the copy is otherwise is the user's own.
+// keepTraits sets the owner, mode and time of a copy to those of the original. Only
+// root can change owners; otherwise the copy belongs to the user.
 func keepTraits(to string, info fs.FileInfo) error {
 	if err := osfile.KeepOwner(to, info); err != nil {
 		return err
@@ -176,8 +176,8 @@ func keepTraits(to string, info fs.FileInfo) error {
 	return errors.Join(os.Chmod(to, info.Mode()), os.Chtimes(to, info.ModTime(), info.ModTime()))
 }
 
-// removeOriginals deletes what was copied, from the leaves up, and returns how
-// many are gone. What was changed since, or came new into a folder, stays.
+// removeOriginals deletes the copied files, from the leaves up, and returns their
+// number. Changed and new files stay.
 func (c *copier) removeOriginals() (gone int, err error) {
 	for _, o := range slices.Backward(c.done) {
 		if err := o.remove(); err != nil {
@@ -206,8 +206,8 @@ func (o copied) remove() error {
 	return os.Remove(o.path)
 }
 
-// putBack moves content to a path where nothing may be. Of the entry's content
-// at least one whole copy exists at any time.
+// putBack moves content to a path that must not exist. At least one complete copy of
+// the content exists at any time.
 func putBack(content, to string) error {
 	err := place(content, to)
 	if !osfile.AcrossDisks(err) {
@@ -224,8 +224,8 @@ func putBack(content, to string) error {
 	return osfile.SyncDir(filepath.Dir(to))
 }
 
-// place gives a thing its name without taking it from another: making a link
-// fails where something is, while renaming a file replaces it.
+// place moves a file to a path without overwriting: creating a link fails if something
+// exists there, while a rename would replace it.
 func place(from, to string) error {
 	info, err := os.Lstat(from)
 	if err != nil {
@@ -241,7 +241,7 @@ func place(from, to string) error {
 	}
 	switch {
 	case errors.Is(err, fs.ErrPermission) || osfile.Unsupported(err):
-		return placeFile(from, to) // the file is another user's, or the file system knows no hard links
+		return placeFile(from, to) // the file belongs to another user, or the file system does not support hard links
 	case err != nil:
 		return occupied(err, to)
 	}
@@ -260,8 +260,8 @@ func placeFile(from, to string) error {
 	return nil
 }
 
-// placeFolder renames: the system puts a folder on nothing but an empty folder.
-// One that forbids writing cannot change its parent, so that is allowed for a moment.
+// placeFolder renames a folder, which can replace only an empty folder. A read-only
+// folder is made writable for a moment, because its parent entry changes.
 func placeFolder(from, to string, mode fs.FileMode) error {
 	err := errors.Join(os.Chmod(from, mode|0o700), osfile.Rename(from, to))
 	if err == nil {

@@ -1,13 +1,13 @@
 // Package trash moves files aside instead of deleting them, and restores them.
-// Each moved file is in a folder of its own below the state home:
+// Each moved file is in a folder of its own below the state directory:
 //
 //	trash/20250308-142233/info.json   where it came from
 //	trash/20250308-142233/content     the file, folder or link itself
 //
-// The original is gone only once its content is whole in the trash: whatever
-// interrupts a move, nothing is lost. Contents, modes, times, hard links within
-// a folder, links as links and holes are kept; extended attributes only where
-// the trash is on the same file system.
+// The original is deleted only after its copy in the trash is complete, so an
+// interrupted move loses nothing. Contents, modes, times, hard links within a folder,
+// links as links and holes are kept; extended attributes only where the trash is on
+// the same file system.
 package trash
 
 import (
@@ -57,10 +57,10 @@ const (
 	partName    = "part" // a copy that is not whole yet
 )
 
-// Put moves what a path names into the trash; a link is moved itself. The path
-// is read as the system reads it: relative to the current folder, links in it
-// followed except for the last name. On an error the original is where it was,
-// unless the error says something else.
+// Put moves what a path names into the trash; a link is moved itself. The path is
+// interpreted like the system does: relative to the current folder, links in it
+// followed except for the last name. After an error the original is unchanged, unless
+// the error reports something else.
 func (b *Bin) Put(path string) (Entry, error) {
 	full, info, err := locate(path)
 	if err != nil {
@@ -159,8 +159,8 @@ func (b *Bin) checkOwn(full string) error {
 	return nil
 }
 
-// holds reports whether a file is a path or one of the folders above it, by what
-// it is and not by how it is spelled.
+// holds reports whether a file is a path or one of its parents, by identity and not by
+// name.
 func holds(outer fs.FileInfo, inner string) bool {
 	if real, err := filepath.EvalSymlinks(inner); err == nil {
 		inner = real
@@ -177,9 +177,9 @@ func holds(outer fs.FileInfo, inner string) bool {
 	}
 }
 
-// measure adds up the sizes of the files in a tree, and refuses one in which
-// another file system begins: emptying the trash would reach into it. Only
-// folders tell: an overlay's files bear the devices of its layers.
+// measure adds up the sizes of the files in a tree, and refuses one in which another
+// file system begins: emptying the trash would reach into it. Only folders are
+// compared: files of an overlay have the devices of its layers.
 func measure(root string, info fs.FileInfo) (int64, error) {
 	var size int64
 	home := device(info)
@@ -218,8 +218,8 @@ func kindOf(info fs.FileInfo) string {
 	return "other"
 }
 
-// reserve makes the folder of a new entry. Its name is the time, so that ids
-// sort; making it fails for all but one of those who try the same.
+// reserve makes the folder of a new entry. Its name is the time, so that ids sort;
+// creating it succeeds for only one of several processes.
 func (b *Bin) reserve() (string, error) {
 	if err := os.MkdirAll(b.Dir, 0o700); err != nil {
 		return "", fmt.Errorf("create the trash: %w", err)
@@ -237,8 +237,8 @@ func (b *Bin) reserve() (string, error) {
 	}
 }
 
-// fill writes the origin of a file, then moves it. If it cannot be moved, no trace
-// of the attempt is left.
+// fill writes the origin of a file, then moves it. If it cannot be moved, the entry is
+// removed.
 func (b *Bin) fill(e *Entry) error {
 	dir := filepath.Join(b.Dir, e.ID)
 	err := writeInfo(dir, *e)
@@ -371,8 +371,8 @@ func taken(full string) error {
 	return fmt.Errorf("%s already exists and is not overwritten: move it away, or use --to to restore to another path", full)
 }
 
-// Remove deletes an entry for good. Its description goes first: what is left
-// when this is interrupted is not an entry any more.
+// Remove deletes an entry for good. The description is deleted first, so that after an
+// interruption it is no longer an entry.
 func (b *Bin) Remove(e Entry) error { return Discard(filepath.Join(b.Dir, e.ID)) }
 
 // Discard deletes the folder of an entry, whole or not.

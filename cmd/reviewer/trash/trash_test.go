@@ -341,7 +341,7 @@ func TestRestoreElsewhere(t *testing.T) {
 	e, err := b.Put(dir + "/d/x")
 	must(t, err)
 	if _, err := b.Restore(e, b.Dir+"/y"); err == nil || !strings.Contains(err.Error(), "belongs to reviewer") {
-		t.Errorf("into the state home: %v", err)
+		t.Errorf("into the state directory: %v", err)
 	}
 	must(t, os.Remove(dir+"/d"))
 	if _, err := b.Restore(e, ""); err != nil {

@@ -125,7 +125,7 @@ func levelOf(f engine.Finding) string {
 	return ""
 }
 
-// aboutRules lists the rules that a case expects something of.
+// aboutRules lists the rules in the expectations of a case.
 func aboutRules(c cases.Case) []string {
 	var ids []string
 	for _, e := range c.Events {

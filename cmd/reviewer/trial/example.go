@@ -106,7 +106,7 @@ func finding(records []*engine.Record, id string) *engine.Finding {
 // cases write it.
 func caseOfExample(id string, event map[string]any) (cases.Case, error) {
 	event = withoutPhase(event)
-	event["expect"] = map[string]any{"not_findings": []string{}} // anything: what holds is checked after it
+	event["expect"] = map[string]any{"not_findings": []string{}} // a placeholder: the condition is checked afterwards
 	text, err := yaml.Marshal(map[string]any{"name": id, "events": []any{event}})
 	if err != nil {
 		return cases.Case{}, fmt.Errorf("the example: %w", err)
@@ -118,8 +118,7 @@ func caseOfExample(id string, event map[string]any) (cases.Case, error) {
 	return list[0], nil
 }
 
-// withoutPhase copies an event. That a call is made or has come back is said in
-// cases by its result.
+// withoutPhase copies an event. In cases, the phase of a call follows from its result.
 func withoutPhase(event map[string]any) map[string]any {
 	event = maps.Clone(event)
 	if event["tool"] == nil {
@@ -132,7 +131,7 @@ func withoutPhase(event map[string]any) map[string]any {
 	return event
 }
 
-// withoutPlace takes the places in a text away that nobody has written.
+// withoutPlace removes the generated places from a text.
 func withoutPlace(err error) string {
 	var all []string
 	for line := range strings.SplitSeq(err.Error(), "\n") {
@@ -197,7 +196,7 @@ func (t *trial) tryDetector(id, text string, match bool) report.Test {
 	return test
 }
 
-// splitPlace takes file:line apart.
+// splitPlace splits file:line.
 func splitPlace(place string) (file string, line int) {
 	i := strings.LastIndexByte(place, ':')
 	if i < 0 {

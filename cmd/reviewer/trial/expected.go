@@ -12,7 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
-// reasons remembers what a policy was last asked, and explains why rules did not fire.
+// reasons remembers a policy's last input, and explains why rules did not fire.
 type reasons struct {
 	engine.Matcher
 	cel      *cel.Host
@@ -62,7 +62,7 @@ func (w *reasons) of(ctx context.Context, ids []string) []string {
 		return nil
 	}
 	var lines []string
-	silent, _ := w.rego.NotFired(ctx, w.in, w.findings) // what cannot be asked is not explained
+	silent, _ := w.rego.NotFired(ctx, w.in, w.findings) // errors are not explained
 	answers := w.cel.Answers(w.in)
 	for _, id := range ids {
 		lines = append(lines, whyNot(id, answers, silent))
@@ -86,7 +86,7 @@ func whyNot(id string, answers []cel.Answer, silent []rego.NotFired) string {
 	return fmt.Sprintf("rule %s did not fire: it is disabled, an exception applies, or it asks for facts that this call does not have", id)
 }
 
-// unmet lists what is false of a condition.
+// unmet lists the false parts of a condition.
 func unmet(a *cel.Answer) []string {
 	var list []string
 	for _, m := range a.Match {

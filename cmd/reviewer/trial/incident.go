@@ -10,9 +10,8 @@ func Stopped(v engine.Verdict) bool {
 	return v == engine.Block || v == engine.Ask || v == engine.Modify
 }
 
-// plot checks what the stories of incidents and their twins promise about all their
-// calls, besides the expectations of single ones. It is given each judged call, in
-// order.
+// plot checks the rules for incidents and their harmless twins as a whole, in addition
+// to the expectations of single calls. It gets each judged call, in order.
 func (s *story) plot(at stepping, rec *engine.Record) {
 	switch d := rec.Decision; {
 	case d == nil || rec.Phase != engine.PhasePre:

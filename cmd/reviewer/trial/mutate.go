@@ -77,7 +77,7 @@ func Mutate(ctx context.Context, s Subject, o MutateOptions) (*Mutation, error) 
 	return m, ctx.Err()
 }
 
-// mutationBench is what mutants are tried on: the tests, and the decisions each made.
+// mutationBench is the tests and their decisions, against which mutants are tried.
 type mutationBench struct {
 	*trial
 	jobs  []job
@@ -93,10 +93,10 @@ type mutationBench struct {
 	killers map[string][]int // by the rule of a mutant: the jobs that killed, the last one first
 }
 
-// slower is how much longer a test may take while it is taken down what it asks.
+// slower is the factor on a test's timeout while its decisions are recorded.
 const slower = 20
 
-// bench runs all tests, which have to pass, and takes down what they ask.
+// bench runs all tests, which have to pass, and records their decisions.
 func (t *trial) bench(ctx context.Context) (*mutationBench, error) {
 	b := &mutationBench{trial: t, jobs: t.jobs(), killers: map[string][]int{}}
 	b.books = make([]*decisionLog, len(b.jobs))
@@ -109,7 +109,7 @@ func (t *trial) bench(ctx context.Context) (*mutationBench, error) {
 		counted[i].run = func(ctx context.Context, t *trial) report.Test {
 			test := run(context.WithValue(ctx, bookKey{}, b.books[i]), t)
 			if test.Status == report.Todo {
-				b.books[i] = &decisionLog{} // it proves nothing either way
+				b.books[i] = &decisionLog{} // its result is irrelevant
 			}
 			for _, a := range b.books[i].asked {
 				b.cases.Add(i, a.note)
@@ -141,7 +141,7 @@ func (t *trial) bench(ctx context.Context) (*mutationBench, error) {
 	return b, nil
 }
 
-// regoTests evaluates the Rego tests and takes down what they reach.
+// regoTests evaluates the Rego tests and records what they reach.
 func (b *mutationBench) regoTests(ctx context.Context) (err error) {
 	own := b.modules()
 	b.lab, err = rego.NewLab(b.effective.Modules(), b.Tests, func(name string) bool { return own[name] != "" })
@@ -191,8 +191,8 @@ func (b *mutationBench) trials(only string) ([]attempt, error) {
 	return chosen, nil
 }
 
-// run tries mutants, several at a time. Those with which there is no policy are
-// left out: nobody could have written them.
+// run tries mutants, several at a time. Those that are not valid policies are left
+// out.
 func (b *mutationBench) run(ctx context.Context, list []attempt, tried func(done, all int)) []mutant.Mutant {
 	if tried == nil {
 		tried = func(int, int) {}
@@ -226,7 +226,7 @@ func (b *mutationBench) run(ctx context.Context, list []attempt, tried func(done
 }
 
 // attemptOn is what one attempt does to the jobs: whether a job's policy decides
-// anything otherwise, and the trial in which it runs then.
+// anything differently, and the trial in which it then runs.
 type attemptOn struct {
 	rule   string
 	differ func(ctx context.Context, book *decisionLog) bool
@@ -245,8 +245,8 @@ func (b *mutationBench) anyFails(ctx context.Context, on *attemptOn, jobs []int)
 	return false
 }
 
-// fails reports whether a job fails under a change. It runs only where the change
-// makes a difference to what it asked.
+// fails reports whether a job fails under a change. It runs only if the change affects
+// one of its decisions.
 func (b *mutationBench) fails(ctx context.Context, on *attemptOn, i int) bool {
 	short, cancel := context.WithTimeout(ctx, b.Timeout)
 	defer cancel()
@@ -256,7 +256,7 @@ func (b *mutationBench) fails(ctx context.Context, on *attemptOn, i int) bool {
 	return b.jobs[i].try(ctx, on.trial).Status != report.Pass
 }
 
-// mostKillers are remembered of a rule.
+// mostKillers is the number of killers that are remembered for a rule.
 const mostKillers = 20
 
 func (b *mutationBench) likely(rule string, jobs []int) []int {
@@ -273,8 +273,8 @@ func (b *mutationBench) likely(rule string, jobs []int) []int {
 	return append(first, rest...)
 }
 
-// weight is higher for jobs that are more expensive to ask: those with a policy of their
-// own, and those with many events.
+// weight is higher for more expensive jobs: those with a policy of their own, and
+// those with many events.
 func (b *mutationBench) weight(i int) int {
 	own := 0
 	if book := b.books[i]; book.policy != b.policy {
@@ -302,7 +302,7 @@ func (b *mutationBench) about(m mutant.Mutant, only string) bool {
 	return m.Rule == only || strings.HasSuffix(m.Rule, "."+only)
 }
 
-// nothingLike suggests what could have been meant.
+// nothingLike suggests similar names.
 func (b *mutationBench) nothingLike(only string, list []attempt) error {
 	var known []string
 	for _, a := range list {
@@ -396,7 +396,7 @@ func (b *mutationBench) underModules(ctx context.Context, rule string, changed *
 	}
 }
 
-// decides reports whether a policy decides anything that a job asked otherwise.
+// decides reports whether a policy decides anything in a job differently.
 func (b *mutationBench) decides(ctx context.Context, p *policy, book *decisionLog) bool {
 	host, ok := p.Decider.(*rego.Host)
 	return !ok || slices.ContainsFunc(book.asked, func(a recordedDecision) bool { return !a.note.Same(ctx, host, book.matters) })

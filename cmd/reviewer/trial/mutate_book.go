@@ -13,7 +13,7 @@ import (
 type decisionLog struct {
 	of      cases.Case
 	policy  *policy
-	matters rego.Relevance // what the case expects something of
+	matters rego.Relevance // the parts that the case compares
 	asked   []recordedDecision
 }
 
@@ -32,7 +32,7 @@ func bookOf(ctx context.Context) *decisionLog {
 	return b
 }
 
-// watch returns a policy that decides the same, and writes it down.
+// watch returns a policy that decides the same, and records its decisions.
 func (b *decisionLog) watch(c cases.Case, p *policy) *policy {
 	b.of, b.policy, b.matters = c, p, compared(c)
 	host, ok := p.Decider.(*rego.Host)
@@ -42,8 +42,8 @@ func (b *decisionLog) watch(c cases.Case, p *policy) *policy {
 	return p.with(&recordingHost{host, b})
 }
 
-// compared returns the parts of decisions that a case compares. What it does not compare has
-// no influence on what happens next.
+// compared returns the parts of decisions that a case compares. Other parts do not
+// affect later events.
 func compared(c cases.Case) rego.Relevance {
 	var m rego.Relevance
 	for _, event := range c.Events {
@@ -64,7 +64,7 @@ func (p *policy) with(d engine.Decider) *policy {
 	return &policy{rules: p.rules, open: p.open, Policy: &other}
 }
 
-// recordingHost is a host that writes down what it is asked.
+// recordingHost is a host that records its decisions.
 type recordingHost struct {
 	*rego.Host
 	book *decisionLog

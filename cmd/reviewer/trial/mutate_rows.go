@@ -44,8 +44,8 @@ func (b *mutationBench) killRow(ctx context.Context, m *mutate.Change) (outcome 
 	if len(jobs)+len(tests) == 0 {
 		return Unreached, true
 	}
-	// What nearly all decisions read is a number of the scores: Rego tests are
-	// about such, and cases reach them by the way.
+	// Data that nearly all decisions read are numbers of the scores, which Rego tests
+	// usually test.
 	first := len(jobs) > early
 	switch {
 	case first && b.testsFail(ctx, b.whole, c.host, tests),
@@ -99,9 +99,9 @@ func conditionsOf(b *bundles.Bundle, file string) (*cel.Host, error) {
 	return cel.Compile(list)
 }
 
-// jobs lists the jobs that the change can matter to: those that read what is
-// changed, and those of which a condition says something else. The examples of
-// a row that is gone are gone with it.
+// jobs lists the jobs that the change can affect: those that read the changed data,
+// and those with a different result of a condition. The examples of a removed row are
+// removed with it.
 func (c *changedRows) jobs() []int {
 	reading := c.cases.Reading(c.mutant.Path)
 	var all []int
@@ -117,8 +117,7 @@ func (c *changedRows) jobs() []int {
 	return all
 }
 
-// widens reports whether a detector looks where it did not: any text that was not
-// looked at may be found then.
+// widens reports whether a detector searches more texts than before.
 func (c *changedRows) widens() bool {
 	key, _, _ := strings.Cut(c.mutant.Before, ":")
 	return c.fileOfDetectors() && c.mutant.Dropped == "" && (key == "in" || key == "tools")
@@ -152,8 +151,8 @@ func (c *changedRows) finds(a recordedDecision) bool {
 	return err != nil || !reflect.DeepEqual(before, after)
 }
 
-// on tries jobs with the changed rows. A policy is made for each of the settings
-// and layers that cases add, when the first of them is asked.
+// on tries jobs with the changed rows. A policy is compiled for each combination of
+// settings and layers that cases add, when it is first needed.
 func (c *changedRows) on() *attemptOn {
 	under := func(ctx context.Context, of cases.Case) (*policy, error) {
 		p, err := c.runner.policy(ctx, of)
@@ -164,7 +163,7 @@ func (c *changedRows) on() *attemptOn {
 		if err != nil {
 			return nil, err
 		}
-		p.rules = was.rules // that a case names a rule which is gone proves nothing
+		p.rules = was.rules // a case may name the removed rule
 		return p, nil
 	}
 	t := c.under(under)

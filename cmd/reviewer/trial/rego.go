@@ -66,15 +66,14 @@ func (t *trial) regoTest(r rego.TestResult) report.Test {
 	return test
 }
 
-// failedAt reports which expression of a test did not hold, and for what values.
+// failedAt reports which expression of a test was false, and for what values.
 func (t *trial) failedAt(test *report.Test, at *rego.Expression) {
 	test.Place = report.Place{File: t.file(at.File), Line: at.Line, Col: at.Col}
 	test.Message = "failed expression: " + at.Text
 	test.Why = append(at.Values, test.Why...)
 }
 
-// below puts the person's folder in front of the files of the layer that an
-// error names.
+// below prefixes the files in an error with the folder as the person named it.
 func (t *trial) below(text string) string {
 	own := regexp.MustCompile(`(^|\s)` + regexp.QuoteMeta(t.Layer) + `/`)
 	return own.ReplaceAllStringFunc(text, func(found string) string {

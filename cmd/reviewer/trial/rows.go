@@ -12,8 +12,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// rowJobs makes a test of each example of the rows by which calls are read. Those
-// of other layers are tested with their layer.
+// rowJobs makes a test of each example of rows. Those of other layers are tested with
+// their layer.
 func (t *trial) rowJobs() []job {
 	b := t.bundle()
 	if b == nil || len(b.Rows) == 0 {
@@ -43,8 +43,8 @@ func (t *trial) rowJobs() []job {
 		t.tokenJobs(set), t.wordJobs(set))
 }
 
-// example is one example of a row: what it is called, what it should come to, and
-// what describes how that went.
+// example is one example of a row: its name, the expected result, and a function that
+// describes a difference.
 type example struct {
 	name    string
 	effects []string
@@ -84,8 +84,8 @@ func examplesOf(p rows.Program) []rows.Example {
 	return all
 }
 
-// pathExamples are the paths that a row says are of its class, and those that it
-// says are not.
+// pathExamples are the paths in and outside the class of a row, according to its
+// examples.
 func pathExamples(set *rows.Set, class string, examples *rows.PathExamples) []example {
 	if examples == nil {
 		return nil

@@ -44,7 +44,8 @@ func (t *trial) wordJobs(set *rows.Set) []job {
 	})
 }
 
-// textExample is a text and what says what is wrong with it; empty: nothing.
+// textExample is a text and a function that returns what is wrong with it; empty:
+// nothing.
 type textExample struct {
 	text string
 	try  func() (wrong string, err error)
@@ -55,7 +56,7 @@ type textExample struct {
 func textJobs[T any](t *trial, set *rows.Set, folder string, examples func(rows.Entry[T]) []textExample) []job {
 	entries, err := rows.All[T](set, folder)
 	if err != nil {
-		return nil // reading the policy has said so
+		return nil // reported when the policy was read
 	}
 	var all []job
 	for _, e := range entries {

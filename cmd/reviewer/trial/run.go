@@ -86,7 +86,7 @@ type trial struct {
 	Options
 	runner    *Runner
 	effective *bundles.Effective
-	policy    *policy // as it is without what cases add
+	policy    *policy // without additions by cases
 	reached   reached
 	finders   func() (*detect.Set, error)
 }
@@ -117,8 +117,7 @@ func (t *trial) selected(name string) bool {
 	return t.Options.Run == nil || t.Options.Run.MatchString(name)
 }
 
-// jobs lists all tests but those in Rego, in order; duplicate names are
-// told apart.
+// jobs lists all tests but those in Rego, in order; duplicate names are numbered.
 func (t *trial) jobs() []job {
 	all := t.caseJobs()
 	if !t.OnlyCases {
@@ -210,7 +209,7 @@ func Names(s Subject) []string {
 	return all
 }
 
-// about collects what a report needs to know about the rules that tests are about.
+// about collects descriptions of the rules that tests are about, for a report.
 func (t *trial) about(suites []report.Suite) []report.Rule {
 	named := map[string]bool{}
 	for _, s := range suites {

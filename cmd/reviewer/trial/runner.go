@@ -35,7 +35,7 @@ type Runner struct {
 	source   func(context.Context, cases.Case) (*policy, error) // where policies come from instead; nil: they are compiled
 }
 
-// hosts are what modules were compiled to, for all runners that share them.
+// hosts are compiled modules, shared by runners.
 type hosts struct {
 	mu   sync.Mutex
 	made map[string]func() (*rego.Host, error) // by the digest of all modules
@@ -56,7 +56,7 @@ func (r *Runner) Layers() []*bundles.Bundle { return r.layers }
 type policy struct {
 	*review.Policy
 	rules []string // ids of the rows of all layers
-	open  bool     // layers above base have Rego, which may find what no row names
+	open  bool     // layers above base have Rego, whose findings may have other ids
 }
 
 // Run runs one case against the policy. An error means that it could not be run at
@@ -81,7 +81,7 @@ func (r *Runner) Run(ctx context.Context, c cases.Case) (Result, error) {
 	if t := twiceOf(ctx); t != nil {
 		p = p.with(&watchingTwice{t, p.Decider, fmt.Sprintf("case %s (%s:%d)", c.ID(), c.File, c.Line)})
 	}
-	if r.timeout > 0 { // from here on: compiling is paid for by the case that comes first
+	if r.timeout > 0 { // from here on: compiling does not count
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, r.timeout)
 		defer cancel()
@@ -105,8 +105,7 @@ func (r *Runner) Run(ctx context.Context, c cases.Case) (Result, error) {
 	return result, ctx.Err()
 }
 
-// once returns what was made for a key, and makes it if nothing was; others
-// that ask for it meanwhile wait.
+// once returns the cached value for a key, or creates it; concurrent callers wait.
 func once[T any](mu *sync.Mutex, made map[string]func() (T, error), key string, make func() (T, error)) (T, error) {
 	mu.Lock()
 	get, there := made[key]
@@ -195,8 +194,7 @@ func layerOfCase(c cases.Case, layer string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// compile makes a policy that says what it knows, and notes what of it is
-// reached where that is asked for.
+// compile compiles a policy, with coverage if requested.
 func (r *Runner) compile(ctx context.Context, e *bundles.Effective) (*policy, error) {
 	p, err := wiring.CompileWith(ctx, e, r.rego(e))
 	if err != nil {
@@ -237,8 +235,7 @@ func (r *Runner) rego(e *bundles.Effective) wiring.RegoCompiler {
 	}
 }
 
-// compiled takes over what the modules of the policy were compiled to; nil: they
-// were not yet.
+// compiled uses already compiled modules; nil: none.
 func (r *Runner) compiled(host *rego.Host) error {
 	if host == nil {
 		return nil
@@ -252,13 +249,13 @@ func (r *Runner) compiled(host *rego.Host) error {
 	return err
 }
 
-// covering is what is noted of policies while they decide.
+// covering is the coverage that policies record.
 type covering struct {
 	rego *rego.Coverage
 	cel  *cel.Coverage
 }
 
-// of makes a policy note what its decisions reach.
+// of makes a policy record what its decisions reach.
 func (c *covering) of(p *review.Policy) {
 	if host, ok := p.Decider.(*rego.Host); ok {
 		host.Cover(c.rego)
@@ -268,8 +265,8 @@ func (c *covering) of(p *review.Policy) {
 	}
 }
 
-// knows refuses an expectation about an unknown rule: that it does not fire would
-// always hold.
+// knows refuses an expectation about an unknown rule, which would be trivially true
+// for not_rules.
 func (p *policy) knows(e *cases.Expect) error {
 	if e == nil || p.open {
 		return nil
@@ -286,7 +283,7 @@ func (p *policy) knows(e *cases.Expect) error {
 	return nil
 }
 
-// said lists the rules that are expected to fire.
+// said lists the rules in an expectation.
 func said(e *cases.Expect) []string {
 	all := slices.Concat(e.Rules, e.RulesExactly)
 	if e.Rule != "" {

@@ -23,7 +23,7 @@ type Shortcuts struct {
 
 // Shortcut is a decision that a shortcut changes.
 type Shortcut struct {
-	Of string // what was decided about: a case, an example or a rule, and its place
+	Of string // a case, an example or a rule, with its place
 	rego.Difference
 }
 
@@ -32,20 +32,18 @@ func (s Shortcut) String() string { return s.Of + ": " + s.Difference.String() }
 // ShortcutOptions say what is compared, and how much.
 type ShortcutOptions struct {
 	Env   engine.Env
-	Host  *rego.Host   // the Rego of the layers, where it is compiled already; else nil
+	Host  *rego.Host   // the compiled Rego of the layers, or nil
 	Own   []string     // layers whose examples and Rego rules are tried
 	Cases []cases.Case // of these layers, as far as they are at hand
 	Most  int          // bounds the cases and examples, and the rules; 0: no bound
 
-	// Thorough decides without shortcuts; nil: the policy does. Tests put something
-	// there that differs.
+	// Thorough decides without shortcuts; nil: the policy does. Tests replace it.
 	Thorough engine.Decider
 }
 
-// TryShortcuts has a policy decide twice each: about calls that any policy meets,
-// about its own cases and the examples of its rows, and about inputs that are made
-// for its Rego rules. So there is something to compare whatever it is made of. An
-// error means that the policy does not compile, or that the context ended.
+// TryShortcuts makes each decision of a policy twice: for usual calls, for its own
+// cases and the examples of its rows, and for inputs that are generated for its Rego
+// rules. An error means that the policy does not compile, or that the context ended.
 func TryShortcuts(ctx context.Context, layers []*bundles.Bundle, o ShortcutOptions) (*Shortcuts, error) {
 	t := &twice{ShortcutOptions: o}
 	r := NewRunner(o.Env, layers...)
@@ -69,7 +67,7 @@ func TryShortcuts(ctx context.Context, layers []*bundles.Bundle, o ShortcutOptio
 	return &t.Shortcuts, ctx.Err()
 }
 
-// usualCalls are some that any policy meets: of each kind one, and what came of it.
+// usualCalls are calls that occur under any policy, one of each kind, with results.
 const usualCalls = `
 name: what every policy meets
 files: {src/a.go: x, notes.txt: y, Makefile: "test:\n\tgo test ./...\n"}
@@ -90,8 +88,8 @@ events:
   - {phase: stop, at: +5m, expect: {not_findings: []}}
 `
 
-// examples makes cases of the examples that rows have; what is not one is found by
-// the tests.
+// examples makes cases of the examples that rows have; invalid ones are found by the
+// tests.
 func (t *twice) examples(layers []*bundles.Bundle) []cases.Case {
 	var all []cases.Case
 	for _, l := range layers {
@@ -129,7 +127,7 @@ type twice struct {
 	asked []question
 }
 
-// question is what was decided about.
+// question is the subject of a decision.
 type question struct {
 	of       string
 	input    *engine.Input
@@ -157,11 +155,11 @@ func (t *twice) each(ctx context.Context, r *Runner, list []cases.Case) {
 		if t.Most > 0 && t.Decisions-before >= longStories*t.Most {
 			return
 		}
-		_, _ = r.Run(ctx, c) // what cannot be run is found by the tests, too
+		_, _ = r.Run(ctx, c) // errors are found by the tests
 	}
 }
 
-// twiceOf returns what has the decisions of a case made twice; nil: nothing does.
+// twiceOf returns the decider of a case that decides twice; nil: none.
 func twiceOf(ctx context.Context) *twice {
 	t, _ := ctx.Value(twiceKey{}).(*twice)
 	return t
@@ -191,8 +189,8 @@ func (t *twice) decide(ctx context.Context, d engine.Decider, q question) (engin
 	return both.Decide(ctx, q.input, q.findings)
 }
 
-// probe decides about inputs on which the rules hold, as far as they show what
-// they compare: each made of a call that was decided about before.
+// probe decides about inputs for which the rules are true, as far as their comparisons
+// show: each is derived from an earlier call.
 func (t *twice) probe(ctx context.Context, r *Runner, of []question) error {
 	p, err := r.policy(ctx, plain())
 	if err != nil {

@@ -11,10 +11,9 @@ import (
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
-// mostTwice bounds what is decided twice of a policy's own: so many cases and
-// examples, and so many inputs for its rules. Next to the dozen of calls that any
-// policy meets it is half a second of processor time at most, where cases are
-// single calls; a bundle of a few rules adds a tenth.
+// mostTwice limits the cases and examples, and the inputs for rules, that are decided
+// twice. Together with the dozen usual calls this takes at most half a second of CPU
+// time if cases are single calls, and a tenth for a bundle with a few rules.
 const mostTwice = 32
 
 // DecideTwice compares what a policy decides with OPA's rule index and early exit
@@ -29,7 +28,7 @@ func DecideTwice(ctx context.Context, env engine.Env, e *bundles.Effective, host
 		}
 		o.Own = append(o.Own, l.Layer)
 		if _, err := fs.Stat(files, "cases"); err == nil {
-			list, _ := cases.LoadBelow(files, "cases", l.Layer) // what is wrong with one `policy check` says
+			list, _ := cases.LoadBelow(files, "cases", l.Layer) // `policy check` reports errors
 			o.Cases = append(o.Cases, list...)
 		}
 	}

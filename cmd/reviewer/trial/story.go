@@ -31,7 +31,7 @@ type Failure struct {
 	File   string
 	Line   int
 	What   string             // the event's number and the event in a few words
-	Wrong  string             // what went wrong, where it is not a difference
+	Wrong  string             // the error, if it is not a difference
 	Differ []cases.Difference // the expected and the actual values
 	Why    []string           // the policy's answer, for the person who expected another
 	Record *engine.Record     // nil: nothing was recorded
@@ -76,7 +76,7 @@ func newStory(c cases.Case, p *policy, env engine.Env) *story {
 	return s
 }
 
-// program is where reviewer is on the machines of cases.
+// program is the path of reviewer on the machines of cases.
 const program = "/usr/local/bin/reviewer"
 
 // publicMAC is a keyed digest whose key everyone knows: a case holds no
@@ -101,8 +101,8 @@ func (s *story) world() classify.System {
 	return w
 }
 
-// unsaved is the worst of what a command would throw away at or below a path,
-// of the files whose state the case says. What is stashed is unknown.
+// unsaved returns the worst loss of a command that discards changes at or below a
+// path, for files whose state the case gives. The stash is unknown.
 func (s *story) unsaved(name string, what classify.Discard) string {
 	states := s.c.GitStates(name)
 	asked := map[string]bool{"dirty": what.Changes || what.Staged, "untracked": what.Untracked, "ignored": what.Ignored}
@@ -120,7 +120,7 @@ func (s *story) unsaved(name string, what classify.Discard) string {
 	return "clean"
 }
 
-// stepping is a step, and where what comes of it is written.
+// stepping is a step with its result.
 type stepping struct {
 	cases.Step
 	file   string

@@ -65,7 +65,7 @@ func (s *Subject) file(name string) string {
 	return path.Join(s.At, strings.TrimPrefix(name, s.Layer+"/"))
 }
 
-// below is what is in front of the names of a folder's files.
+// below returns the prefix of the names of a folder's files.
 func below(at string) string {
 	if at == "" || at == "." {
 		return ""

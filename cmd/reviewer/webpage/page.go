@@ -1,6 +1,6 @@
-// Package webpage writes reports as single HTML pages that need nothing else and reach
-// for nothing: a page's own policy forbids every style but the one that is in it, every
-// script and every connection.
+// Package webpage writes reports as self-contained HTML pages: their
+// Content-Security-Policy forbids scripts, connections and all styles except the
+// page's own.
 //
 // Out of scope: the contents of the reports.
 package webpage
@@ -19,14 +19,14 @@ import (
 //go:embed page.css
 var css string
 
-// Page is a page in the making.
+// Page is a page under construction.
 type Page struct{ bytes.Buffer }
 
 // Markup is HTML that Put does not escape again.
 type Markup string
 
-// Put writes HTML. Every text among the arguments is escaped: there is no other way
-// for one to get onto the page.
+// Put writes HTML. Every text among the arguments is escaped: no other method writes
+// text to the page.
 func (p *Page) Put(format string, args ...any) {
 	for i, a := range args {
 		args[i] = escaped(a)
@@ -42,7 +42,7 @@ func escaped(a any) any {
 	return html.EscapeString(Visible(fmt.Sprint(a)))
 }
 
-// Render returns what Put would write, for a place inside something else.
+// Render returns what Put would write, for use inside other markup.
 func Render(format string, args ...any) Markup {
 	var p Page
 	p.Put(format, args...)
@@ -80,7 +80,8 @@ func Breakable(name string) Markup {
 }
 
 // Visible writes each character that cannot be seen, or that turns the direction of
-// what follows, as an escape such as \u202e: commands have to look like what they are.
+// what follows, as an escape such as \u202e: so that a command cannot look like
+// another one.
 func Visible(text string) string {
 	var b strings.Builder
 	for _, r := range text {

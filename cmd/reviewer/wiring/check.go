@@ -17,7 +17,7 @@ func Check(ctx context.Context, e *bundles.Effective) error {
 	return err
 }
 
-// CompileChecked is Check for those who go on with the compiled Rego.
+// CompileChecked is Check, and returns the compiled Rego.
 func CompileChecked(ctx context.Context, e *bundles.Effective) (*rego.Host, error) {
 	places := places(e)
 	host, err := cel.Compile(AllConditions(e))
@@ -31,7 +31,7 @@ func CompileChecked(ctx context.Context, e *bundles.Effective) (*rego.Host, erro
 	return decider, errors.Join(append(errs, err, CheckDetectors(e))...)
 }
 
-// places says about each condition where a line of one of its parts is written.
+// places returns for each condition the place of a line of its parts.
 func places(e *bundles.Effective) map[string]func(part string, line int) string {
 	all := map[string]func(string, int) string{}
 	for _, layer := range e.Layers {

@@ -6,8 +6,8 @@ import (
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
-// RegoDifferences compares modules, and reads them only where they differ: that
-// takes longer than to compare all else of two policies.
+// RegoDifferences compares modules, and parses them only if they differ, because that
+// is slow.
 func RegoDifferences(before, after map[string]string) (map[string][2][]string, error) {
 	if maps.Equal(before, after) {
 		return nil, nil

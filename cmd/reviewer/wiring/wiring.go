@@ -31,8 +31,8 @@ func Compile(ctx context.Context, e *bundles.Effective) (*review.Policy, error) 
 // RegoCompiler makes a host of modules (layer/path -> source) and data.
 type RegoCompiler func(ctx context.Context, modules map[string]string, data map[string]any) (*rego.Host, error)
 
-// CompileWith is Compile for who knows a cheaper way to compile the modules,
-// such as one that has compiled them before.
+// CompileWith is Compile with another function for compiling the modules, such as one
+// with a cache.
 func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoCompiler) (*review.Policy, error) {
 	matcher, err := cel.Compile(AllConditions(e))
 	if err != nil {
@@ -55,9 +55,9 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 	return p, nil
 }
 
-// inherit reads from the settings which sessions a stop follows into. A policy that stops
-// no session by itself stops none for what happened in another one either; a copy of a
-// stopped session is that session.
+// inherit reads from the settings to which other sessions a stop applies. A policy
+// that stops no session by itself stops none for what happened in another one either;
+// a copy of a stopped session is that session.
 func inherit(e *bundles.Effective) review.Inherit {
 	interventions, _ := e.Settings["interventions"].(map[string]any)
 	stops, _ := interventions["stops"].(map[string]any)
@@ -93,8 +93,8 @@ func AllConditions(e *bundles.Effective) []cel.Condition {
 	return all
 }
 
-// AccessConditions makes a list from the conditions of an access list: only the
-// first that holds is found.
+// AccessConditions makes a list from the conditions of an access list: only the first
+// that is true is found.
 func AccessConditions(l bundles.AccessList) []cel.Condition {
 	out := make([]cel.Condition, len(l.Rules))
 	for i, r := range l.Rules {
@@ -163,7 +163,7 @@ func detectors(e *bundles.Effective, known engine.Rows) (*detect.Set, error) {
 	return set, placed(err, byID)
 }
 
-// placed says about wrong patterns where they are written.
+// placed adds the places of wrong patterns.
 func placed(err error, byID map[string]bundles.Detector) error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {

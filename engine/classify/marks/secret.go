@@ -63,8 +63,7 @@ func fnv32(s string) uint32 {
 	return h
 }
 
-// Dense reports whether a text is not a word or list of words, but was chosen at
-// random.
+// Dense reports whether a text looks random instead of being a word or a list of words.
 func Dense(s string) bool {
 	return len(s) >= longToken && mask.HasDigit(s) && strings.Map(dropLetter, s) != s && !strings.ContainsAny(s, " \t") && !plainWords(s)
 }

@@ -6,12 +6,13 @@ import (
 	"sync"
 )
 
-// Keyword announces a secret when a value is given to a name that contains it.
+// Keyword is a word in the name of a variable: a value that is assigned to such a name
+// may be a secret.
 type Keyword struct {
 	Word  string
 	kind  string
-	plain bool // the value is a password, which people make up: it need not look random
-	weak  bool // the name may well mean something else: the value has to look random
+	plain bool // the value is a password: people choose it, so it need not look random
+	weak  bool // the name often means something else: the value has to look random
 }
 
 // Keywords are the words in the name of a variable that say that its value is a
@@ -64,13 +65,13 @@ func appendAssignments(found []span, t scanned) []span {
 	return found
 }
 
-// readings are the ways in which a name is given a value.
+// readings are the forms of an assignment.
 var readings = [...]func(namedSecret, scanned) (assignment, bool){
 	namedSecret.assigned, namedSecret.typed, namedSecret.elsewhere, namedSecret.compared, namedSecret.listed, namedSecret.element, namedSecret.block, namedSecret.set,
 	namedSecret.said, namedSecret.property, namedSecret.declared, namedSecret.fallback, namedSecret.wrapped, namedSecret.sent,
 }
 
-// find looks for the value that is given to the name around the keyword at i.
+// find returns the value that is assigned to the name around the keyword at i.
 func (k Keyword) find(t scanned, i int) (span, bool) {
 	n := readName(t, i, len(k.Word))
 	for _, read := range readings {
@@ -81,14 +82,14 @@ func (k Keyword) find(t scanned, i int) (span, bool) {
 	return span{}, false
 }
 
-// assignment is a value that is given to a name.
+// assignment is a value that is assigned to a name.
 type assignment struct {
 	start, end int
 	value      string
 	quoted     bool
 	glued      bool // no space around the sign, as in the shell, in URLs and options
-	random     bool // the form alone says little: the value has to look random
-	sure       bool // the form leaves no doubt: any value is a secret
+	random     bool // the form alone is weak evidence: the value has to look random
+	sure       bool // the form is proof: any value is a secret
 	name       string
 	next       byte // the character after the value
 	then       byte // and the one after that
@@ -163,8 +164,7 @@ func (w namedSecret) assigned(t scanned) (assignment, bool) {
 	return a, ok && (a.quoted || !compare)
 }
 
-// inARN reports whether the word at i is a part of a name of Amazon's:
-// arn:aws:x.
+// inARN reports whether the word at i is part of an ARN: arn:aws:x.
 func inARN(s string, i int) bool {
 	lead := s[max(0, i-judged/4):i]
 	lead = lead[strings.LastIndexAny(lead, " \t\r\n\"'`=,")+1:]
@@ -211,8 +211,8 @@ func (w namedSecret) unsigned(t scanned, at, v int) (assignment, bool) {
 	return a, false
 }
 
-// inStatement reports whether SQL gives the password: CREATE USER kim WITH
-// PASSWORD 'x'.
+// inStatement reports whether the password is in an SQL statement: CREATE USER kim
+// WITH PASSWORD 'x'.
 func (w namedSecret) inStatement(t scanned) bool {
 	if w.name == "identified by" {
 		return true
@@ -245,9 +245,9 @@ func (w namedSecret) opensLine(s string) bool {
 	return w.begin < judged
 }
 
-// readLine reads a bare value up to the end of its line, where it holds what
-// would end it in the shell and in code, but is neither: brackets that cross,
-// or many signs.
+// readLine reads a bare value up to the end of its line, if the value contains
+// characters that would end it in the shell or in code but cannot be either:
+// unbalanced brackets, or many signs.
 func (a assignment) readLine(s string, i int) (assignment, bool) {
 	end := Run(s, i, min(len(s), i+judged), func(c byte) bool { return c != '\n' && c != '\r' })
 	line := strings.TrimRight(s[i:end], " \t")
@@ -345,7 +345,7 @@ func (a assignment) readValue(s string, i int) (assignment, bool) {
 	return a, a.value != ""
 }
 
-// chars are the characters of a value up to what ends it.
+// chars returns the characters of a value up to its end.
 func (a assignment) chars(s string) func(byte) bool {
 	if !a.quoted {
 		return func(c byte) bool { return strings.IndexByte(" \t\r\n\"'`;&|<>()[]{},\\$", c) < 0 }
@@ -354,7 +354,7 @@ func (a assignment) chars(s string) func(byte) bool {
 	return func(c byte) bool { return c != q && c != '\n' && c != '\\' }
 }
 
-// whole is the end of a secret of which only the beginning was judged.
+// whole returns the end of a secret of which only the beginning was examined.
 func (a assignment) whole(s string) int {
 	if a.end != a.start+judged {
 		return a.end
@@ -362,7 +362,8 @@ func (a assignment) whole(s string) int {
 	return Run(s, a.end, len(s), a.chars(s))
 }
 
-// harmless are ends of names that contain no secret though they name one.
+// harmless are ends of names whose values are not secrets, although the names contain
+// a keyword.
 var harmless = []string{
 	"_file", "-file", "_path", "-path", "_name", "-name", "_type", "-type", "_url", "-url", "_uri", "-uri", "_length", "-length",
 	"_count", "_limit", "_ttl", "_expiry", "_expires", "_field", "_header", "_prefix", "_env", "_stdin", "-stdin", "_size", "_arn",
@@ -416,15 +417,14 @@ func (a assignment) secret(f *Formats, k Keyword) bool {
 	return longEnough(v) && madeUp(v) && !numeric(v) && !expression(v) && entropy(v) >= a.floor()
 }
 
-// longEnough reports whether a value has the length of a key: the shortest have
-// ten characters, or eight of all sorts. Shorter ones are the names of keys,
-// and tests.
+// longEnough reports whether a value has the length of a key: the shortest have ten
+// characters, or eight of mixed kinds. Shorter ones are names of keys, or tests.
 func longEnough(v string) bool { return len(v) >= 10 || len(v) >= 8 && mixed(v) }
 
-// unmasked is a value without what was masked before.
+// unmasked returns a value without the parts that are already masked.
 func (f *Formats) unmasked(v string) string { return f.replaceMasked(v, "") }
 
-// replaceMasked replaces what was masked before.
+// replaceMasked replaces the parts that are already masked.
 func (f *Formats) replaceMasked(v, with string) string {
 	if !strings.Contains(v, Redacted) {
 		return v
@@ -437,8 +437,8 @@ func (f *Formats) replaceMasked(v, with string) string {
 	return rest + v[at:]
 }
 
-// itself reports whether a value is a variable or a field that bears the name
-// of what it is given to: password = password1; and a.password=b.password.
+// itself reports whether a value is a variable or a field with the name of its target:
+// password = password1; and a.password=b.password.
 func (a assignment) itself() bool {
 	if a.quoted {
 		return false
@@ -466,9 +466,8 @@ func (a assignment) spaced(k Keyword) bool {
 	return k.plain && len(v) >= 12 && HasDigit(v) && !strings.Contains(Lower(v), k.Word) && strings.Count(v, " ") < 4 && entropy(v) > 3.5
 }
 
-// floor is the entropy that a value must have: lower where the form of the
-// assignment leaves less doubt, and where a short value or few digits allow no
-// more.
+// floor is the least entropy of a secret: lower if the form of the assignment is
+// strong evidence, and if a short value or few digits allow no more.
 func (a assignment) floor() float64 {
 	most := 3.2
 	if (a.glued || a.quoted) && !a.random {
@@ -480,10 +479,9 @@ func (a assignment) floor() float64 {
 	return min(most, 0.8*math.Log2(float64(len(a.value))))
 }
 
-// names reports whether what is given is the name of something: of a type, a
-// variable or a field in code, of a file, or a word that stands for a secret.
-// People make passwords of words too, so that of a password the form around it
-// decides.
+// names reports whether the value is the name of something: of a type, a variable or a
+// field in code, of a file, or a placeholder for a secret. Passwords can be words too,
+// so for a password the form of the assignment decides.
 func (a assignment) names(k Keyword) bool {
 	if rest, joined := strings.CutPrefix(a.value, "+"); addressOfWords(a.value) || joined && (identifier(rest) || expression(rest)) {
 		return true
@@ -505,8 +503,7 @@ func (a assignment) names(k Keyword) bool {
 	return true
 }
 
-// describes reports whether a value says itself what it stands for:
-// client-token-1, encryptionKey2.
+// describes reports whether a value describes itself: client-token-1, encryptionKey2.
 func (a assignment) describes(k Keyword) bool {
 	if word := strings.ReplaceAll(k.Word, "_", ""); (len(word) > 6 || word == "hmac") && strings.Contains(Lower(a.value), word) {
 		return true
@@ -515,9 +512,9 @@ func (a assignment) describes(k Keyword) bool {
 	return strings.Contains(value, "_") && strings.Contains(value, strings.TrimPrefix(k.kind, "api_"))
 }
 
-// Distinct reports whether a secret that was found in a text is one wherever it
-// stands. What an issuer made is; what only the name before it announced has to
-// look as if chosen at random, or the next text with that word would hold a secret.
+// Distinct reports whether a secret that was found in a text is a secret in any other
+// text too. A token of a known issuer is. One that was found only by the name before
+// it must look random: otherwise a common word would be masked everywhere.
 func Distinct(kind, value string) bool {
 	switch {
 	case !announced()[kind] || strings.ContainsAny(value, " \t"):
@@ -529,10 +526,10 @@ func Distinct(kind, value string) bool {
 }
 
 // leastDistinct is the length from which a value of letters and digits can be
-// taken for chosen at random.
+// considered random.
 const leastDistinct = 12
 
-// announced are the kinds of secrets that are found by what is before them.
+// announced are the kinds of secrets that are found by the text before them.
 var announced = sync.OnceValue(func() map[string]bool {
 	kinds := map[string]bool{"password": true, "url_password": true, "url_user": true, "bearer": true, "cookie": true}
 	for _, k := range Keywords {

@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// This file finds the other spellings of secrets that a call holds: in words,
-// in lower case, in code.
+// This file finds other spellings of the secrets in a call: split into words, in lower
+// case, encoded.
 
-// longWord is the length from which a word of a secret gives it away: a line
-// of a private key, not the "KEY" in its first one.
+// longWord is the length from which a word of a secret is masked by itself: a line of
+// a private key, but not the "KEY" in its first one.
 const longWord = 16
 
-// knowWords remembers the words of a secret that has several: a shell takes the
-// lines of a key apart.
+// knowWords remembers the words of a secret that has several: a shell splits a key
+// into its lines.
 func (m *Masker) knowWords(secret, with string) {
 	words := strings.FieldsFunc(lineEnds.Replace(secret), func(r rune) bool { return strings.ContainsRune(" \t\r\n;\"'`", r) })
 	for _, w := range words {
@@ -31,7 +31,8 @@ func (m *Masker) knowWords(secret, with string) {
 // lineEnds of a text that a literal holds.
 var lineEnds = strings.NewReplacer(`\n`, "\n", `\r`, "\n")
 
-// Folded knows the same secrets in lower case, as the names of hosts are written.
+// Folded returns a masker for the same secrets in lower case, as host names are
+// written.
 func (m *Masker) Folded() *Masker {
 	f := &Masker{Mac: m.Mac, known: map[string]string{}}
 	for secret, with := range m.known {
@@ -46,12 +47,11 @@ func (m *Masker) Folded() *Masker {
 // Host masks the name of a host.
 func (m *Masker) Host(folded *Masker, s string) string { return folded.replaceKnown(m.Text(s)) }
 
-// minCoded is the length from which a run of characters may be code that holds
-// a secret: whole bytes in hex and in base64.
+// minCoded is the least length of an encoded secret: whole bytes in hex and in base64.
 const minCoded = 20
 
-// learnCoded remembers secrets that a text holds in base64 or hex, and the code
-// itself: to whoever reads the log it is as good as the secret.
+// learnCoded remembers secrets that are encoded in a text in base64 or hex, and the
+// encoded text: a reader of the log could decode it.
 func (m *Masker) learnCoded(text string) {
 	for at := 0; at < len(text); {
 		end := Run(text, at, len(text), Base64Char)
@@ -85,7 +85,7 @@ func (m *Masker) learnCode(code string) {
 	}
 }
 
-// textOfCode reads hex, or base64 of either alphabet, that stands for a text.
+// textOfCode decodes a text in hex, or in base64 of either alphabet.
 func textOfCode(code string) (string, bool) {
 	bare := strings.TrimRight(code, "=")
 	if len(bare) < minCoded {
@@ -94,7 +94,7 @@ func textOfCode(code string) (string, bool) {
 	for _, decode := range []func(string) ([]byte, error){
 		hex.DecodeString, base64.RawStdEncoding.DecodeString, base64.RawURLEncoding.DecodeString,
 	} {
-		begin, err := decode(bare[:minCoded]) // most of what looks like code is not one
+		begin, err := decode(bare[:minCoded]) // most of what looks like base64 is not
 		if err != nil || !Printed(begin) {
 			continue
 		}

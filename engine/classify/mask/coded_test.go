@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
 )
 
-// What a call holds in code is known in both forms; code that holds no secret,
-// and what only looks like code, stays.
+// Encoded secrets are masked in both forms; encoded text without a secret, and text
+// that only looks encoded, stays.
 func TestLearnCoded(t *testing.T) {
 	plain := "curl -u kim:" + classifytest.Password + " https://a.example"
 	secrets := map[string]string{
@@ -44,8 +44,8 @@ func TestLearnCoded(t *testing.T) {
 	}
 }
 
-// A key's lines are known where a shell takes them apart, and where options and
-// their values are items of a list.
+// The lines of a key are masked when a shell splits them, and when options and their
+// values are items of a list.
 func TestLearnParts(t *testing.T) {
 	m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
 	Learn(m, classifytest.KeyBlock)

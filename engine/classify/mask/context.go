@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// keyBegin and keyEnd frame a private key; the words between BEGIN and
-// PRIVATE KEY name its format.
+// keyBegin and keyEnd delimit a private key; the words between BEGIN and PRIVATE KEY
+// name its format.
 const (
 	keyBegin = "-----BEGIN "
 	keyWord  = "PRIVATE KEY"
@@ -58,8 +58,7 @@ func keyBody(s string, i, lastEnd int) span {
 	return span{body, max(body, body+len(strings.TrimRight(s[body:end], "\r\n"))), "private_key"}
 }
 
-// appendPutty finds the private lines of PuTTY's files and the code that
-// protects them.
+// appendPutty finds the private lines of PuTTY's files and their MAC.
 func appendPutty(found []span, s string) []span {
 	for from := 0; ; {
 		i := strings.Index(s[from:], "Private-Lines:")
@@ -145,7 +144,7 @@ func appendUserInfo(found []span, s string) []span {
 	}
 }
 
-// headers announce a secret by their names.
+// headers are the names of headers that contain a secret.
 var headers = []struct {
 	name, kind string
 	schemed    bool // a word for the scheme is before the secret
@@ -192,8 +191,8 @@ func appendHeaders(found []span, t scanned) []span {
 	return found
 }
 
-// headerValue skips what is between a header's name and its value: a colon, in
-// JSON and in code also quotes and commas. It returns -1 where nothing does.
+// headerValue skips what is between a header's name and its value: a colon, in JSON
+// and in code also quotes and commas. It returns -1 if neither is there.
 func headerValue(s string, i int) int {
 	at := Run(s, i, min(len(s), i+3), func(c byte) bool { return strings.IndexByte("\"'\\]", c) >= 0 })
 	at = Run(s, at, min(len(s), at+4), Blank)

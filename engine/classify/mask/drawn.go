@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// This file tells filler from what was chosen at random.
+// This file distinguishes filler from random characters.
 
 // mixed reports whether a text has digits and letters of both cases.
 func mixed(s string) bool {
@@ -32,8 +32,8 @@ func repetitive(s string) bool {
 	return true
 }
 
-// filler reports whether people made a value up to show where one goes: it has
-// hardly any different characters, or a long run of one.
+// filler reports whether a value is a placeholder: it has hardly any different
+// characters, or a long run of one.
 func filler(s string) bool {
 	if repetitive(s) || strings.Contains(s, "EXAMPLE") || dull(s) {
 		return true
@@ -50,12 +50,12 @@ func filler(s string) bool {
 	return false
 }
 
-// drawn reports whether characters were chosen at random: they are not filler,
-// count nothing, and are not a name.
+// drawn reports whether characters look random: they are not filler, not a sequence,
+// and not a name.
 func drawn(s string) bool { return !filler(s) && !dull(s) && !counted(s) && !nameLike(s) }
 
-// dull reports whether a text of some length has far fewer different characters
-// than one that was chosen at random.
+// dull reports whether a text of some length has far fewer different characters than a
+// random one.
 func dull(s string) bool {
 	if len(s) < 16 {
 		return false
@@ -70,8 +70,8 @@ func dull(s string) bool {
 	return entropy(s) < leastEntropy*math.Log2(min(alphabet, float64(len(s))))
 }
 
-// leastEntropy is the share of what entropy a text of its length can have, below
-// which nothing that was chosen at random is: less than one in a million.
+// leastEntropy is the share of the greatest possible entropy that a random text
+// reaches: fewer than one in a million have less.
 const leastEntropy = 0.62
 
 // counted reports whether half of a text or more is the alphabet, or counts.

@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// appendManifests finds the values of Kubernetes secrets: their names say
-// nothing, the kind of the document does.
+// appendManifests finds the values of Kubernetes secrets, which are recognised by the
+// kind of the document, not by their names.
 func appendManifests(found []span, t scanned) []span {
 	for from := 0; ; {
 		i := strings.Index(t.low[from:], "kind: secret\n")

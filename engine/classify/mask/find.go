@@ -12,7 +12,7 @@ type span struct {
 	Kind       string
 }
 
-// KindMasked marks a secret that was replaced before.
+// KindMasked is the kind of a secret that is already masked.
 const KindMasked = "masked"
 
 // scanned is a text and the same in lower case, of the same length.
@@ -48,8 +48,8 @@ func (f *Formats) Find(s string) []span {
 	return settle(found)
 }
 
-// settle sorts spans and drops those that overlap an earlier or longer one.
-// What was masked before always stays as it is.
+// settle sorts spans and drops those that overlap an earlier or longer one. Text that
+// is already masked always stays as it is.
 func settle(found []span) []span {
 	if len(found) < 2 {
 		return found
@@ -73,15 +73,15 @@ func settle(found []span) []span {
 			s.Start = last.End // never more than what the mask covers
 			out = append(out, s)
 		case s.End > last.End:
-			last.End = s.End // one secret that two rules saw in part
+			last.End = s.End // one secret, parts of which were found by two rules
 		}
 	}
 	return out
 }
 
-// appendMasked finds what was masked before: REDACTED_, a kind, and a tag of
-// eight digits. Nothing else that begins so is taken for it, or a secret could
-// hide behind the word.
+// appendMasked finds text that is already masked: REDACTED_, a kind, and a tag of
+// eight digits. Nothing else that begins so counts, or a secret could hide after the
+// word.
 func (f *Formats) appendMasked(found []span, s string) []span {
 	for from := 0; ; {
 		i := strings.Index(s[from:], Redacted)
@@ -104,7 +104,7 @@ func (f *Formats) appendMasked(found []span, s string) []span {
 // maxKind bounds the name of a kind and its tag.
 const maxKind = 40
 
-// Learn lets the masker see all texts of the arguments before any leaves.
+// Learn passes all texts of the arguments to the masker before any of them is masked.
 func Learn(m *Masker, v any) {
 	switch v := v.(type) {
 	case string:

@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// TestTokenRows tries the examples of the built-in rows, and reads each form.
+// TestTokenRows checks the examples of the built-in rows, and reads each form.
 func TestTokenRows(t *testing.T) {
 	if _, err := rows.All[rows.Token](classifytest.Rows(), rows.TokensFolder); err != nil {
 		t.Fatal(err)
@@ -84,8 +84,8 @@ func ofLayer(adds bool, text string) *rows.Set {
 	return rows.New([]rows.Layer{{Name: "l", Adds: adds, Files: map[string][]byte{"tokens/own.yaml": []byte(text)}}})
 }
 
-// TestOwnTokens: an organisation's tokens are masked next to built-in those, and
-// so they are if its policy has none of those.
+// TestOwnTokens: an organisation's tokens are masked in addition to the built-in ones,
+// even if its policy lacks the built-in rows.
 func TestOwnTokens(t *testing.T) {
 	own := ofLayer(false, "shop_token:\n  forms: [\"shop_live_ alnum 24\"]\n")
 	text := "curl -H 'X: shop_live_" + classifytest.Made(9, 24, classifytest.LowerLetters+classifytest.Numerals) + "' " + classifytest.GitHubToken
@@ -103,8 +103,8 @@ func TestOwnTokens(t *testing.T) {
 	}
 }
 
-// TestTokensOfProjects: what the project's layer masks cannot hide a host, a path
-// or a command, and says nothing about other values.
+// TestTokensOfProjects: rows of the project's layer cannot hide a host, a path or a
+// command, and do not affect other values.
 func TestTokensOfProjects(t *testing.T) {
 	wide := ofLayer(true, "a1:\n  forms:\n    - api. dotted 4+ word\n    - api.stripe token+./ 16+\n    - rm- token 0+\n    - ghq_ alnum 30+ exclusive\n"+
 		"a2:\n  inside:\n    - token 4-30 -- token 0-30\n")

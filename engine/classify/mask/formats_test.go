@@ -35,7 +35,7 @@ func TestMaskEscaped(t *testing.T) {
 	}
 }
 
-// TestMaskLookAlikes: what has the look of a secret and is not one.
+// TestMaskLookAlikes: texts that look like secrets but are not.
 func TestMaskLookAlikes(t *testing.T) {
 	m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
 	sum := classifytest.Made(60, 64, classifytest.HexDigits)
@@ -54,7 +54,7 @@ func TestMaskLookAlikes(t *testing.T) {
 	}
 }
 
-// TestMaskNoHiding: the word that marks what was masked hides nothing.
+// TestMaskNoHiding: the word that marks masked text does not hide a secret.
 func TestMaskNoHiding(t *testing.T) {
 	m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
 	mask := m.Replacement("token", "x")

@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// property reads what a property of XML holds whose name is an attribute:
-// <entry key="mail.password">x</entry>, <property name="password" value="x"/>.
+// property reads the value of an XML property whose name is an attribute: <entry
+// key="mail.password">x</entry>, <property name="password" value="x"/>.
 func (w namedSecret) property(t scanned) (assignment, bool) {
 	s := t.raw
 	a := assignment{name: w.name, quoted: true}
@@ -18,7 +18,7 @@ func (w namedSecret) property(t scanned) (assignment, bool) {
 		return a, false
 	}
 	if tag := t.low[max(0, begin-judged/4):begin]; strings.HasPrefix(tag[strings.LastIndexByte(tag, '<')+1:], "input ") {
-		return a, false // a form that is shown to whoever asks for it
+		return a, false // a form that anyone can request
 	}
 	at := Run(s, w.end+1, min(len(s), w.end+maxName), spacing)
 	if strings.HasPrefix(t.low[at:], `value="`) {
@@ -33,8 +33,8 @@ func (w namedSecret) property(t scanned) (assignment, bool) {
 	return a, a.value != "" && strings.HasPrefix(s[a.end:], "</")
 }
 
-// declared reads the value in the block that a name opens, as Terraform's
-// variables and outputs have one, and the result of its random passwords.
+// declared reads the value in the block of a name, as in Terraform's variables and
+// outputs, and the result of its random passwords.
 func (w namedSecret) declared(t scanned) (assignment, bool) {
 	a := assignment{name: w.name}
 	open := Run(t.raw, w.end, min(len(t.raw), w.end+maxName), func(c byte) bool { return spacing(c) || c == '"' || c == '\'' || c == ':' })
@@ -62,8 +62,8 @@ func (w namedSecret) declared(t scanned) (assignment, bool) {
 	return a, false
 }
 
-// fallback reads the literal that is in where nothing else gives a value:
-// = getpass() or "x", = env.X || "x", ${TOKEN:-x}.
+// fallback reads a literal that is the default value: = getpass() or "x", = env.X ||
+// "x", ${TOKEN:-x}.
 func (w namedSecret) fallback(t scanned) (assignment, bool) {
 	s := t.raw
 	a := assignment{name: w.name, random: true}
@@ -85,11 +85,11 @@ func (w namedSecret) fallback(t scanned) (assignment, bool) {
 	return a, false
 }
 
-// makers are functions that make a value of a literal and change nothing of it.
+// makers are functions that return a literal unchanged as a value of a type.
 var makers = " byte bytes string str from secretstr some encode chars securestring "
 
-// wrapped reads a literal in the function that makes a value from it:
-// token := []byte("x"), = String::from("x").
+// wrapped reads a literal in a call that converts it: token := []byte("x"), =
+// String::from("x").
 func (w namedSecret) wrapped(t scanned) (assignment, bool) {
 	a := assignment{name: w.name, random: true}
 	limit := min(len(t.low), w.end+maxName)
@@ -106,8 +106,7 @@ func (w namedSecret) wrapped(t scanned) (assignment, bool) {
 	return a, ok && a.quoted
 }
 
-// sent reads what a script answers to the question for a password:
-// expect "password:"; send "x\r".
+// sent reads a script's answer to a password prompt: expect "password:"; send "x\r".
 func (w namedSecret) sent(t scanned) (assignment, bool) {
 	a := assignment{name: w.name, sure: true}
 	limit := min(len(t.low), w.end+maxName)

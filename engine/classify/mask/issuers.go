@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// This file has the forms of issuers that put several parts together. Each gets
-// what follows the beginning that its row names.
+// This file has the forms of tokens with several parts. Each function gets the text
+// after the prefix that its row names.
 
-// anthropicForm is a kind of key with its version, and characters that end in AA:
-// those of keys for the API are always 95.
+// anthropicForm is a kind of key with its version, and characters that end in AA: API
+// keys have 95.
 func anthropicForm(rest string) bool {
 	kind, secret, _ := strings.Cut(rest, "-")
 	name := strings.TrimRight(kind, "0123456789")
@@ -64,7 +64,7 @@ var slackChecks = map[string]func(string) bool{
 	"slack_user":   slackUser,
 }
 
-// slackNumber reports whether a part is the number of something at Slack.
+// slackNumber reports whether a part is an id of Slack.
 func slackNumber(s string, least int) bool {
 	return len(s) >= least && len(s) <= 14 && Digits(s) == len(s)
 }
@@ -96,8 +96,8 @@ func slackApp(rest string) bool {
 		len(parts[3]) >= 32 && hexDigits(parts[3]) && !filler(parts[3])
 }
 
-// slackConfig is a version and a long secret in capitals; tokens to refresh those
-// of users look like them.
+// slackConfig is a version and a long secret in capitals; refresh tokens of users look
+// the same.
 func slackConfig(rest string) bool {
 	rest = strings.TrimPrefix(strings.TrimPrefix(rest, "b-"), "p-")
 	version, secret, ok := strings.Cut(rest, "-")

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// This file finds keys that no beginning gives away, but what they are made of.
+// This file finds keys that have no prefix but a recognisable structure.
 
 // clickupForm is the number of a user and 32 capitals and digits.
 func clickupForm(rest string) bool {
@@ -14,7 +14,7 @@ func clickupForm(rest string) bool {
 	return ok && Digits(user) == len(user) && len(secret) == 32 && Run(secret, 0, len(secret), upperDigit) == len(secret) && drawn(secret)
 }
 
-// leastJWK is the length of the shortest private part of a key, of 256 bits.
+// leastJWK is the length of the shortest private part of a key (256 bits).
 const leastJWK = 43
 
 // appendJWK finds the private part of a key in JSON: "d" where "kty" is near.

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// walletKey is a key in base58 of bytes that nobody has drawn.
+// walletKey is an invented key in base58.
 func walletKey(seed string) string {
 	body := sha256.Sum256([]byte(seed))
 	b := append([]byte{0x80}, body[:]...)
@@ -22,7 +22,7 @@ func walletKey(seed string) string {
 	return string(out)
 }
 
-// Keys that no beginning gives away are found by what they are made of.
+// Keys without a prefix are found by their structure.
 func TestKeys(t *testing.T) {
 	drawn := walletKey("a")[:43]
 	wrong := []byte(walletKey("b"))

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
 )
 
-// issuedFormats are the formats of tokens that stand for themselves, as their
-// issuers publish or show them. Values are made from them here.
+// issuedFormats are the formats of recognisable tokens, as their issuers publish them.
+// The tests generate values from them.
 var issuedFormats = []string{
 	`(AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}`, `ABSK[A-Za-z0-9+/]{109,130}=`, `LTAI[a-zA-Z0-9]{20}`, `do[por]_v1_[0-9a-f]{64}`, `AIza[\w-]{35}`, `GOCSPX-[A-Za-z0-9]{28}`, `ya29\.[\w-]{60,120}`,
 	`fo1_[\w-]{43}`, `(fm1[ar]|fm2)_[A-Za-z0-9+/]{100}={0,2}`, `HRKU-AA[\w-]{58}`, `v1\.0-[0-9a-f]{24}-[0-9a-f]{146}`, `rnd_[A-Za-z0-9]{28}`, `nfp_[A-Za-z0-9]{36}`, `sha256~[\w-]{43}`,
@@ -32,8 +32,8 @@ var issuedFormats = []string{
 	`xau_[A-Za-z0-9]{40}`, `amzn\.mws\.[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, `access_token\$production\$[0-9a-z]{16}\$[0-9a-f]{32}`, `napi_[a-z0-9]{64}`, `sb_secret_[\w-]{31}`, `apify_api_[A-Za-z0-9]{36}`, `signkey-prod-[0-9a-f]{64}`, `sk-lf-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, `csk-[a-z0-9]{48}`, `tgp_v1_[\w-]{43}`, `jina_[0-9a-f]{32}[\w-]{28}`, `ABSK[A-Za-z0-9+/]{128}`, `ATCTT3xFfG[\w=-]{160,186}`, `xwfp-[A-Za-z0-9-]{40}`, `vercel_blob_rw_[A-Za-z0-9]{16}_[A-Za-z0-9]{30}`, `sk_[0-9a-f]{48}`, `shpua_[0-9a-f]{32}`, `eyJrIjoi[A-Za-z0-9+/]{70,100}={0,2}`,
 }
 
-// namedFormats are secrets without a mark of their own: the name next to them
-// gives them away, here that of a service and what it calls its secret.
+// namedFormats are secrets without a prefix: they are recognised by the name next to
+// them, here the name of a service and its word for the secret.
 var namedFormats = []struct{ service, format string }{
 	{"adobe", `[0-9a-f]{32}`}, {"airtable", `[a-z0-9]{17}`}, {"algolia", `[a-z0-9]{32}`}, {"asana", `[0-9]{16}`}, {"asana", `[a-z0-9]{32}`}, {"atlassian", `[a-z0-9]{24}`}, {"bitbucket", `[a-z0-9]{32}`}, {"bitbucket", `[a-z0-9=_-]{64}`},
 	{"bittrex", `[a-z0-9]{32}`}, {"ciscoMeraki", `[0-9a-f]{40}`}, {"cloudflare", `[a-z0-9_-]{40}`}, {"cloudflareGlobal", `[0-9a-f]{37}`}, {"codecov", `[a-z0-9]{32}`}, {"cohere", `[a-zA-Z0-9]{40}`}, {"coinbase", `[a-z0-9_-]{64}`}, {"confluent", `[a-z0-9]{16}`}, {"confluent", `[a-z0-9]{64}`},
@@ -46,18 +46,18 @@ var namedFormats = []struct{ service, format string }{
 	{"ibm_cloud_iam", `[A-Za-z0-9_-]{44}`}, {"cos_hmac", `[0-9a-f]{48}`}, {"softlayer", `[a-z0-9]{64}`}, {"cloudant", `[0-9a-f]{64}`}, {"cloudant", `[a-z]{24}`}, {"weatherstack", `[0-9a-f]{32}`}, {"twilio", `[0-9a-f]{32}`}, {"mongo", `[A-Za-z0-9]{16}`}, {"huawei", `[A-Z0-9]{20}`}, {"tencent", `AKID[A-Za-z0-9]{32}`}, {"gitee", `[0-9a-f]{32}`}, {"grafana", `[A-Za-z0-9+/]{68}==`},
 }
 
-// leads are the ways in which a name is given a value: configuration files,
-// programs, the shell, headers. N is the name in the style of the language.
+// leads are forms of assignment: configuration files, programs, the shell, headers. N
+// is the name in the style of the language.
 var leads = []string{
 	`%sToken="%s"`, `%s_token=%s`, "{\n    \"%s_token\": \"%s\"\n}", `%s_token: %s`, `%s_api_key: '%s'`, `%s_secret: "%s"`, "%sSecret: |\n  %s\n", "%s_token: >-\n  %s\n", `var %sToken = "%s"`, `var %sToken string = "%s"`, "%sToken := `%s`", `String %sToken = "%s";`, `string %sApiKey = @"%s";`,
 	`config.put("%sToken", "%s");`, `$%sToken .= "%s"`, `%sSecret = '%s'`, `  "%s_api_key" => "%s"`, `<%sToken>%s</%sToken>`, "<%sToken>\n    %s\n</%sToken>", `%s_TOKEN := %s`, `%s_TOKEN ::= %s`, `%s_TOKEN :::= %s`, `%s_TOKEN ?= %s`, `%s_TOKEN += %s`, `%s_TOKEN = "%s"`, `export %s_API_KEY='%s'`, `set %s_TOKEN=%s`, `setx %s_TOKEN "%s"`, `$env:%s_TOKEN = "%s"`,
 	`ENV %s_TOKEN %s`, `%s_secret => '%s'`, `https://api.example/?%s_token=%s&page=2`, `curl -H "X-%s-Token: %s" https://api.example/`, `tool --%s-token %s run`, `tool --%s-api-key="%s"`, `{\"%s_token\":\"%s\"}`, `os.environ["%s_TOKEN"] = "%s"`, `os.Setenv("%s_TOKEN", "%s")`, `<add key="%sToken" value="%s" />`, `- name: %s_TOKEN` + "\n  value: %s", `%s.token=%s`, `%s:token:%s`, `docker run -e %s_TOKEN=%s image`,
 }
 
-// values is how many values are made of each format.
+// values is the number of values that are generated for each format.
 const values = 20
 
-// places are texts around a token that stands for itself.
+// places are texts around a recognisable token.
 var places = []string{"%s", "see %s there", "(%s)", "'%s'", "`%s`", "a: %s,", "x=%s;", `{"a":"b\n%s\nc"}`, "https://a.example/?q=%s&r=1", "git clone https://x:%s@a.example/b", "echo %s >> f", "<a>%s</a>", "%s\n%s", "//registry.example/:_authToken=%s", "a=%3D%s&b"}
 
 func TestMaskIssuedFormats(t *testing.T) {
@@ -115,8 +115,8 @@ func fill(lead, name, value string) string {
 	return fmt.Sprintf(lead, name, value)
 }
 
-// leaks says that a text shows a secret after masking, or masking it again
-// changes it.
+// leaks reports whether a text contains a secret after masking, or changes when it is
+// masked again.
 func leaks(text, secret string) bool {
 	m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
 	m.Remember(text)

@@ -20,15 +20,14 @@ var harmlessFormats = []string{
 	`test_(password|token|secret)_(is_required|can_be_reset|expires)_[a-z]{6}\d?`, `describe\("(password|token) (reset|refresh) v\d", `, `primary_key: "[a-z]{5}_id\d"`, `cache_key = "[a-z]{6}:v\d:[a-z]{6}"`, `"keyCode": \d{2,3}`, `sortKey=[a-z]{6}\d_desc`,
 }
 
-// stand are values that stand for a secret. They remain under any name.
+// stand are placeholders for a secret. They stay unmasked under any name.
 var stand = []string{
 	`<your[-_ ](token|key|password)>`, `\$\{[A-Z]{4,8}_TOKEN\d?\}`, `\$[A-Z]{4,8}_KEY\d?`, `\$\{\{ secrets\.[A-Z]{4,8}_\d \}\}`, `\{\{ \.Values\.[a-z]{4,8}\d? \}\}`, `x{8,40}`, `X{8,40}`, `\*{6,20}`, `0{16,40}`, `\.\.\.`, `your[-_](api|secret)[-_](key|token)(-here|_here)?`, `(changeme|change_me|change-me)`,
 	`example[-_](token|key|password)`, `(EXAMPLE|PLACEHOLDER|REDACTED)`, `%[A-Z]{4,8}_TOKEN%`, `process\.env\.[A-Z]{4,8}_\d`, `os\.environ\["[A-Z]{4,8}_\d"\]`, `get_(token|secret)_v\d\(\)`, `config\.[a-z]{4,8}\.token\d`, `self\._[a-z]{4,8}2`, `(string|null|None|true|false|undefined|required)`, `/run/secrets/[a-z]{4,8}2`,
 	`dummy-(token|key)-\d{2}`, `fake_[a-z]{4,8}_\d{2}`, `insert-your-key-here`, `ghp_x{36}`, `AKIA[A-Z2-7]{9}EXAMPLE`, `sk-proj-x{20,48}`, `xoxb-(your|my)-token`, `glpat-x{20}`, `ghp_[a-z]{10}`, `dapi[0-9a-f]{20}`,
 }
 
-// standing are leads in which a value that stands for a secret is code or
-// configuration and not a string that says something.
+// standing are leads in which a placeholder is code or configuration, not a string.
 var standing = []string{`%s_token=%s`, `%s_token: %s`, `export %s_API_KEY=%s`, `%s_TOKEN := %s`, `docker run -e %s_TOKEN=%s image`, `https://api.example/?%s_token=%s`, `tool --%s-token %s`}
 
 func masked(text string) bool {
@@ -72,7 +71,7 @@ func TestMaskLeavesStandIns(t *testing.T) {
 	}
 }
 
-// quotedLeads are all leads, but for code, which does not are in quotes.
+// quotedLeads are all leads except those of code without quotes.
 func quotedLeads(re *syntax.Regexp) []string {
 	if strings.ContainsAny(re.String(), "\"") {
 		return nil

@@ -25,7 +25,7 @@ var loginsByPair = sync.OnceValue(func() *byPair[loginCall] {
 	return &p
 })
 
-// appendLogins finds passwords that only their place gives away.
+// appendLogins finds passwords that are recognisable only by their position.
 func appendLogins(found []span, s string) []span {
 	calls := loginsByPair()
 	for i := 0; i+1 < len(s); i++ {

@@ -45,7 +45,7 @@ func countLines(text string) int64 {
 // a masked command or URL still parses as the raw one did.
 type Masker struct {
 	Mac      func([]byte) string
-	Formats  *Formats          // of tokens; nil: only what no issuer has a say in
+	Formats  *Formats          // of tokens; nil: only secrets without an issuer's format
 	Personal []string          // kinds of personal data that count as secrets
 	known    map[string]string // secret found in the event -> its replacement
 	all      *strings.Replacer // of known; nil: must be built again
@@ -70,15 +70,15 @@ func (m *Masker) find(text string) []span {
 // Redacted begins each text that replaces a secret.
 const Redacted = "REDACTED_"
 
-// Replacement names a secret by kind and by 32 bits of its MAC: enough to see
-// the same secret again, too few to guess it from.
+// Replacement names a secret by kind and by 32 bits of its MAC: enough to recognise
+// the same secret, too few to guess it.
 func (m *Masker) Replacement(kind, secret string) string {
 	return Redacted + kind + "_" + m.Mac([]byte(secret))[:8]
 }
 
 // Remember remembers the secrets of a text, so that they are also replaced where
-// nothing around them gives them away: `--password x` is recognised in the
-// command, but not in the list of its operands.
+// nothing around them identifies them: `--password x` is recognised in the command,
+// but not in the list of its operands.
 func (m *Masker) Remember(text string) {
 	m.remember(text)
 	if strings.ContainsAny(text, `'"\`) {
@@ -150,8 +150,8 @@ func (m *Masker) Text(s string) string {
 	return s
 }
 
-// maxRounds bounds how often a text is looked at again: what was replaced can
-// show that what stands next to it is a secret too.
+// maxRounds bounds how often a text is searched again: a replacement can show that the
+// text next to it is a secret too.
 const maxRounds = 4
 
 // between replaces the spans of a text, and known secrets between them.
@@ -186,8 +186,8 @@ func (m *Masker) Texts(list []string) []string {
 	return out
 }
 
-// shortSecret is the length below which a secret is only replaced where it
-// stands alone: "admin1" inside a longer word is most likely another word.
+// shortSecret is the length below which a secret is only replaced as a whole word:
+// "admin1" inside a longer word is most likely another word.
 const shortSecret = 8
 
 func (m *Masker) replaceKnown(s string) string {
@@ -274,16 +274,16 @@ func (m *Masker) Count(text string) map[string]int {
 	return n
 }
 
-// Secrets returns the secrets of a text in order, without overlaps. Personal
-// data are none.
+// Secrets returns the secrets of a text in order, without overlaps. Personal data do
+// not count.
 func (m *Masker) Secrets(text string) []span { return m.formats().Find(text) }
 
 // HoldsSecret reports whether a text contains a secret, masked or not: facts must be
 // the same before and after masking.
 func (m *Masker) HoldsSecret(text string) bool { return len(m.Secrets(text)) > 0 }
 
-// Tokens returns the kinds of the tokens in a text whose form tells who issued
-// them, masked or not, each once.
+// Tokens returns the kinds of tokens in a text whose format identifies their issuer,
+// masked or not, each once.
 func (m *Masker) Tokens(text string) []string {
 	var kinds []string
 	for _, s := range m.formats().appendTokens(m.formats().appendMasked(nil, text), text) {

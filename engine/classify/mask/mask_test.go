@@ -65,7 +65,8 @@ func TestMaskSameSecretSameName(t *testing.T) {
 	}
 }
 
-// TestMaskKnown: what gave a secret away stands elsewhere.
+// TestMaskKnown: a secret is masked even where the text that identified it is
+// elsewhere.
 func TestMaskKnown(t *testing.T) {
 	m := &Masker{Mac: classifytest.MAC, Formats: FormatsOf(classifytest.Rows(), nil)}
 	m.Remember("tool --password 'Tr0ub4dor'-and-3 --token s3cr3t")

@@ -33,8 +33,8 @@ func (w namedSecret) listed(t scanned) (assignment, bool) {
 	return a, ok && a.quoted
 }
 
-// element reads the text of an XML element that bears the name, also in a list
-// of properties, where the name is an element itself: <key>token</key>.
+// element reads the text of an XML element with the name, also in a list of
+// properties, where the name is an element itself: <key>token</key>.
 func (w namedSecret) element(t scanned) (assignment, bool) {
 	s := t.raw
 	a := assignment{name: w.name, quoted: true}
@@ -87,7 +87,7 @@ func (w namedSecret) ends(words ...string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.HasSuffix(w.name, word) })
 }
 
-// userMarks begin what gives a user in XML.
+// userMarks begin an XML tag or attribute that names a user.
 var userMarks = []string{"<user>", "<username>", "<user-name>", "<userid>", "<login>", ` user="`, ` username="`, ` login="`, ` uid="`,
 	`name="user`, `name="login"`, `key="user`}
 
@@ -113,7 +113,7 @@ func (w namedSecret) block(t scanned) (assignment, bool) {
 	return a.readValue(s, Run(s, end, min(len(s), end+2*maxName), spacing))
 }
 
-// setters are the words before a name that gives it the next word as its value.
+// setters are commands that assign the word after a name to it.
 var setters = []string{"env ", "setenv ", "setx ", "set ", "set -gx ", "set -x ", "put ", "env:set ", "config "}
 
 // set reads the word after a name that a command sets: ENV TOKEN x.
@@ -138,7 +138,7 @@ func (w namedSecret) after(low string, words []string) bool {
 	})
 }
 
-// said reads what a sentence says that the secret is: the password is x.
+// said reads a sentence that states the secret: the password is x.
 func (w namedSecret) said(t scanned) (assignment, bool) {
 	a := assignment{name: w.name, random: true}
 	if !strings.HasPrefix(t.low[w.end:], " is ") {
@@ -147,8 +147,8 @@ func (w namedSecret) said(t scanned) (assignment, bool) {
 	return a.readValue(t.raw, Run(t.raw, w.end+len(" is "), len(t.raw), Blank))
 }
 
-// byPair finds rows of a table by the first two bytes of their words. A text is
-// asked at each of its bytes, so this is an array and no map.
+// byPair finds rows of a table by the first two bytes of their words. It is an array
+// instead of a map, because it is consulted for each byte of a text.
 type byPair[T any] struct {
 	group [1 << 16]uint16 // 0: no row
 	rows  [][]T

@@ -10,8 +10,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
 )
 
-// nearMisses look like what an issuer gives out, and are none of it: the length,
-// the ending or the alphabet is another, or people made them up to show a form.
+// nearMisses look like tokens of an issuer but are not: the length, the ending or the
+// alphabet differs, or they are examples of the form.
 var nearMisses = []string{
 	`sk-ant-api03-[\w-]{93}AB`, `sk-ant-api03-[A-Za-z0-9]{70}AA`, `sk-ant-api03-[A-Za-z0-9]{120}AA`, `sk-ant-key03-[A-Za-z0-9]{20}`, `sk-ant-admin01-(x{40}|your-admin-key)`,
 	`sgp_[0-9a-f]{38}`, `sgp_[g-z]{40}`, `sgp_[0-9a-f]{10}_[0-9a-f]{40}`, `sgp_(0{40}|(abcd){10})`,
@@ -39,7 +39,7 @@ func TestMaskNearMisses(t *testing.T) {
 	}
 }
 
-// lots are the parts of random texts: code, prose, secrets and what looks like one.
+// lots are the parts of random texts: code, prose, secrets and look-alikes.
 func lots() []string {
 	return append(append(append([]string{}, harmlessFormats...), stand...), append(append([]string{}, issuedFormats...), nearMisses...)...)
 }
@@ -84,7 +84,7 @@ func TestMaskProperties(t *testing.T) {
 	}
 }
 
-// untouched says that no span reaches into a line.
+// untouched reports whether no span overlaps a line.
 func untouched(text string, lines []string, n int, spans []span) bool {
 	begin := 0
 	for _, l := range lines[:n] {

@@ -5,8 +5,7 @@ import (
 	"sync"
 )
 
-// secretOption is a secret that a program takes after an option or in a place
-// that says nothing by itself.
+// secretOption is a secret that a program takes after an option or at a position.
 type secretOption struct {
 	program string
 	flag    string
@@ -90,8 +89,8 @@ func (o secretOption) kind() string {
 	return "password"
 }
 
-// commandEnd is where a command ends that goes on at i: at the end of its line,
-// unless a backslash continues it.
+// commandEnd returns the end of the command that continues at i: at the end of its
+// line, unless a backslash continues it.
 func commandEnd(s string, i int) int {
 	for at := i; at < len(s) && at-i < judged; at++ {
 		switch c := s[at]; {
@@ -112,7 +111,7 @@ func (o secretOption) value(s string, begin, end int) (assignment, bool) {
 		return assignment{}, false
 	}
 	a, ok := assignment{}.readValue(s[:end], at)
-	if !ok || Blank(a.value[0]) { // code that puts the command together
+	if !ok || Blank(a.value[0]) { // code that assembles the command
 		return a, false
 	}
 	switch o.form {
@@ -141,7 +140,7 @@ func (o secretOption) value(s string, begin, end int) (assignment, bool) {
 	return a, ok && len(a.value) >= 3 && !placeholder(a.value) && strings.IndexByte(`-/\`, a.value[0]) < 0
 }
 
-// skipWords skips n words; what it begins at may be the rest of one.
+// skipWords skips n words, the first of which may be partial.
 func skipWords(s string, at, end, n int) int {
 	for ; n > 0 && at >= 0; n-- {
 		at = Run(s, at, end, func(c byte) bool { return !Blank(c) })
@@ -150,8 +149,7 @@ func skipWords(s string, at, end, n int) int {
 	return at
 }
 
-// cluster is where the value of a letter begins that is last among other
-// letters: -su x.
+// cluster returns where the value of the last letter of a cluster begins: -su x.
 func cluster(s string, begin, end int, letter byte) int {
 	for i := begin; i+2 < end; i++ {
 		if s[i] != '-' || !Blank(s[i-1]) {
@@ -204,8 +202,8 @@ func (a assignment) after(sign string) (assignment, bool) {
 	return a, ok
 }
 
-// login keeps the password of user:password. If there is none the user is
-// the secret, if it looks like a key.
+// login keeps the password of user:password. Without a password, the user is the
+// secret if it looks like a key.
 func (a assignment) login(s string) (assignment, bool) {
 	user, secret, ok := strings.Cut(a.value, ":")
 	switch {
@@ -229,8 +227,8 @@ func (a assignment) login(s string) (assignment, bool) {
 	return a, ok && likelyPassword(a.value)
 }
 
-// likelyPassword reports whether the second half of a login may be a password:
-// not a word that stands for one.
+// likelyPassword reports whether the second half of a login may be a password: not a
+// placeholder.
 func likelyPassword(v string) bool {
 	switch v {
 	case "pass", "pwd", "test", "pw":

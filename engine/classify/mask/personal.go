@@ -11,8 +11,8 @@ var personal = map[string]func([]span, string) []span{
 	"card": appendCards, "email": appendEmails, "iban": appendIBANs, "phone": appendPhones, "ssn": appendSSNs,
 }
 
-// appendPersonal finds personal data of some kinds. A kind that nobody knows is
-// none of a policy's, whose schema lists them.
+// appendPersonal finds personal data of some kinds. Unknown kinds are ignored; the
+// schema of settings refuses them.
 func appendPersonal(found []span, s string, kinds []string) []span {
 	for _, kind := range kinds {
 		if find, ok := personal[kind]; ok {
@@ -22,8 +22,8 @@ func appendPersonal(found []span, s string, kinds []string) []span {
 	return found
 }
 
-// appendEmails finds addresses of mail. kim@a.example:b is a place for scp, and
-// git@ is the user of every host of repositories.
+// appendEmails finds addresses of mail. kim@a.example:b is an scp target, and git@ is
+// the user of every repository host.
 func appendEmails(found []span, s string) []span {
 	for from := 0; ; {
 		i := strings.IndexByte(s[from:], '@')
@@ -152,8 +152,8 @@ func appendIBANs(found []span, s string) []span {
 	return found
 }
 
-// ibanEnd is the last place where what begins at i is a whole number with the
-// right check digits: words may follow that look like its groups.
+// ibanEnd is the last place at which a number that begins at i is complete and has the
+// right check digits: words that look like its groups may follow.
 func ibanEnd(s string, i int) (int, bool) {
 	var bare []byte
 	last := 0

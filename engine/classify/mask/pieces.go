@@ -2,12 +2,12 @@ package mask
 
 import "strings"
 
-// leastPiece is the shortest piece of a secret that is masked wherever it
-// stands: of a shorter one the same letters are in too many words.
+// leastPiece is the shortest piece of a secret that is masked everywhere: shorter ones
+// occur in too many words.
 const leastPiece = 4
 
-// LearnPieces takes down the pieces of secrets that only show when some texts are put
-// together, such as what is typed into a terminal in several steps.
+// LearnPieces remembers the pieces of secrets that only appear when several texts are
+// joined, such as text typed into a terminal in several steps.
 func (m *Masker) LearnPieces(parts []string) {
 	if len(parts) < 2 {
 		return
@@ -20,7 +20,7 @@ func (m *Masker) LearnPieces(parts []string) {
 	}
 }
 
-// knowPieces takes down what of a secret is in each part.
+// knowPieces remembers which part of a secret is in each text.
 func (m *Masker) knowPieces(parts []string, s span, with string) {
 	at := 0
 	for _, part := range parts {
@@ -31,5 +31,5 @@ func (m *Masker) knowPieces(parts []string, s span, with string) {
 	}
 }
 
-// Replace replaces what was masked before: what a text held there is no longer known.
+// Replace replaces text that is already masked, whose original is no longer known.
 func (m *Masker) Replace(text, with string) string { return m.formats().replaceMasked(text, with) }

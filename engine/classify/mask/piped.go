@@ -15,8 +15,8 @@ var readers = []struct {
 	{"op signin", ""}, {"bw unlock", ""}, {"bw login", ""}, {"rclone obscure -", ""}, {"gh auth login", ""}, {"npm login", ""}, {"kinit ", ""}, {"smbpasswd -s", ""}, {"su -c", ""},
 }
 
-// appendPiped finds passwords that echo and printf hand to a program, and what
-// the shell does: echo x | docker login --password-stdin, sudo -S true <<< x.
+// appendPiped finds passwords that echo, printf or a here-string passes to a program:
+// echo x | docker login --password-stdin, sudo -S true <<< x.
 func appendPiped(found []span, s string) []span {
 	echoed := strings.IndexByte(s, '|') >= 0 && (strings.Contains(s, "echo ") || strings.Contains(s, "printf "))
 	if !echoed && !strings.Contains(s, "<<<") {

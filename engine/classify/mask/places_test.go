@@ -25,7 +25,7 @@ var passwordPlaces = []string{
 	"<connectionStrings><add connectionString=\"Server=a;Password=%s\" />", "users:\n- name: kim\n  user:\n    password: %s\n", "  wpa_passphrase=%s", "psk=\"%s\"", "https://a.example/login?user=kim&password=%s", "-d 'username=kim&password=%s'", `-d '{"user":"kim","password":"%s"}'`, "--form password=%s", "password is %s", "Password: %s",
 }
 
-// madeUpPasswords are passwords that people and their tools make.
+// madeUpPasswords are patterns of passwords that people and their tools choose.
 var madeUpPasswords = []string{`[A-Z][a-z]{5,8}[0-9]{3,4}[!?]`, `[a-z]{4,6}[0-9]{4}`, `[A-Za-z0-9]{14,20}`, `[a-z]{4,6}-[a-z]{4,6}-[a-z]{4,6}-[0-9]{2}`, `[A-Za-z]{3,5}[0-9]{2}_[A-Za-z]{4,6}`}
 
 func TestMaskPasswordPlaces(t *testing.T) {

@@ -7,14 +7,14 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// product is a secret without a mark of its own, whose name says whose it is: the
-// value has exactly the form of that issuer's.
+// product is a secret without a prefix whose name identifies the issuer, and whose
+// value has exactly that issuer's form.
 type product struct {
 	kind  string
 	word  string // in the name
 	run   rows.Run
 	check func(string) bool // of the value; nil: it is not filler
-	bare  bool              // the name need not say that it is of a key
+	bare  bool              // the name need not contain a word for a key
 }
 
 func newProduct(kind string, form rows.Form) product {
@@ -28,7 +28,7 @@ func newProduct(kind string, form rows.Form) product {
 	return p
 }
 
-// keyWords are what names of keys hold next to the name of the product.
+// keyWords are words in names of keys, in addition to the name of the product.
 var keyWords = []string{"key", "token", "secret", "api", "auth", "access", "login", "pass", "contribsys"}
 
 func (f *Formats) appendProducts(found []span, t scanned) []span {
@@ -53,7 +53,7 @@ var productReadings = [...]func(namedSecret, scanned) (assignment, bool){
 	namedSecret.assigned, namedSecret.typed, namedSecret.elsewhere, namedSecret.listed, namedSecret.element, namedSecret.property, namedSecret.set,
 }
 
-// find looks for the value that is given to the name around the word at i.
+// find returns the value that is assigned to the name around the word at i.
 func (p product) find(t scanned, i int) (span, bool) {
 	w := readName(t, i, len(p.word))
 	if !p.bare && !slices.ContainsFunc(keyWords, func(k string) bool { return strings.Contains(w.name, k) }) {

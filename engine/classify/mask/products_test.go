@@ -10,8 +10,8 @@ import (
 
 const uuidFormat = `[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`
 
-// productFormats are secrets that the product in the name next to them gives away,
-// and in the second list the same values where nothing says so.
+// productFormats are secrets that are recognised by a product in the name next to
+// them, and, in the second list, the same values without such a name.
 var productFormats = []string{
 	`sonar\.login=[0-9a-f]{40}`, `sonarLogin = "[0-9a-f]{40}"`, `<sonar\.login>[0-9a-f]{40}</sonar\.login>`, `-Dsonar\.login=[0-9a-f]{40}`,
 	`SUMO_ACCESS_ID=su[A-Za-z0-9]{11}7`, `sumologicAccessId: "su[A-Za-z0-9]{11}7"`, `sumo_access_id = 'su[A-Za-z0-9]{11}7'`,

@@ -6,7 +6,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// appendShapes finds tokens that have no prefix but a form with a mark inside.
+// appendShapes finds tokens that have no prefix but a marker inside.
 func (f *Formats) appendShapes(found []span, s string) []span {
 	for _, k := range f.shapes {
 		found = k.appendTo(found, s)
@@ -17,7 +17,7 @@ func (f *Formats) appendShapes(found []span, s string) []span {
 	return found
 }
 
-// shape is a mark with a run of characters before and after it.
+// shape is a marker with a run of characters before and after it.
 type shape struct {
 	kind             string
 	before           rows.Run

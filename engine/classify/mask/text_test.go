@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// What leaves is text, and the same text after a way through JSON.
+// Masked text is valid text, and survives JSON unchanged.
 func TestTextIsValid(t *testing.T) {
 	m := &Masker{Mac: func([]byte) string { return "0123456789abcdef" }}
 	for _, in := range []string{"caf\xe9/menu.txt", "\xff\xfe", "a\xc3", "plain"} {

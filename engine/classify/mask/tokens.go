@@ -19,7 +19,7 @@ type issuedToken struct {
 	max    int               // below 0: no limit; otherwise a longer run is not such a token
 	start  bool              // only where no letter or digit is before
 	check  func(string) bool // of what follows the prefix; nil: no filler
-	header bool              // the prefix begins a header, after which a payload may begin alike
+	header bool              // the prefix begins a header, after which a payload may begin in the same way
 	alone  bool              // no part of base64
 }
 
@@ -27,7 +27,7 @@ type issuedToken struct {
 // on a text made of prefixes; the longest headers of tokens are shorter.
 const judged = rows.MaxRun
 
-// awsID keeps the ids of Amazon's own documentation and blanked ones.
+// awsID rejects the ids in Amazon's documentation and blanked ones.
 func awsID(rest string) bool {
 	return !strings.HasSuffix(rest, "EXAMPLE") && strings.Trim(rest, "X") != "" && strings.Trim(rest, "0") != ""
 }
@@ -38,8 +38,8 @@ func routable(rest string) bool {
 	return i >= 20 && len(rest)-i > 9 && !filler(rest)
 }
 
-// artifactory's keys have no fixed length. Filler counts too: nothing else
-// begins like them and is made of letters and digits alone.
+// artifactory's keys have no fixed length. Filler counts too: nothing else has this
+// prefix and only letters and digits.
 func artifactory(rest string) bool {
 	return len(rest) > 0 && (mixed(rest) || repetitive(rest[1:])) && !nameLike(rest)
 }
@@ -56,8 +56,8 @@ func twilioForm(rest string) bool {
 
 func lowerDigit(rest string) bool { return rest == Lower(rest) && HasDigit(rest) && !identifier(rest) }
 
-// keyWithout is a key of OpenAI and of those who copied its prefix: without
-// mixed characters it is a name that begins with sk-.
+// keyWithout is a key with OpenAI's prefix sk-, which others use too: without mixed
+// characters it is a name.
 func keyWithout(rest string) bool {
 	for _, own := range []string{"proj-", "svcacct-", "admin-", "ant-"} {
 		if strings.HasPrefix(rest, own) {
@@ -67,8 +67,8 @@ func keyWithout(rest string) bool {
 	return mixed(rest) || strings.Trim(rest, "0123456789abcdef") == ""
 }
 
-// openaiForm has a mark in the middle of its 48 characters. Newer keys are longer,
-// and what was cut is shorter; they may have none.
+// openaiForm has a marker in the middle of its 48 characters. Newer keys are longer
+// and truncated ones shorter; both may lack it.
 func openaiForm(rest string) bool {
 	return !filler(rest) && (len(rest) != 48 || strings.Contains(rest, "T3BlbkFJ"))
 }
@@ -146,7 +146,7 @@ func (f *Formats) appendTokens(found []span, s string) []span {
 	return f.appendShapes(found, s)
 }
 
-// open is where the secret begins: of a webhook the host is left.
+// open returns where the secret begins: the host of a webhook stays.
 func (k issuedToken) open() int {
 	if strings.IndexByte(k.prefix, '/') > 4 {
 		return len(k.prefix)
@@ -171,14 +171,13 @@ func (k issuedToken) match(s string, i int) (end int, ok bool) {
 		return 0, false
 	}
 	if (k.alone || len(k.prefix) == 2 && k.max < 0) && inBase64(s, i, end) {
-		return 0, false // chance made the prefix
+		return 0, false // the prefix is a coincidence
 	}
 	return end, k.plausible(s[begin:end])
 }
 
-// unissued reports whether a value begins like the tokens of an issuer and is
-// none: it is too short, or has characters that they never have, as examples
-// do.
+// unissued reports whether a value has an issuer's prefix but is not a token: it is
+// too short, or has characters that they never have, as examples do.
 func (f *Formats) unissued(v string) bool {
 	for _, prefix := range f.exclusive {
 		if strings.HasPrefix(v, prefix) {
@@ -207,7 +206,7 @@ func opens(s string, i int) bool {
 	return i >= 3 && s[i-3] == '%' && HexChar(s[i-2]) && HexChar(s[i-1])
 }
 
-// plausible keeps words and examples apart from tokens.
+// plausible rejects words and examples.
 func (k issuedToken) plausible(rest string) bool {
 	if k.check != nil {
 		return k.check(rest)
@@ -215,20 +214,20 @@ func (k issuedToken) plausible(rest string) bool {
 	return !filler(rest)
 }
 
-// Formats are the forms of secrets that their issuers made recognisable, and the
-// names of all kinds of secrets.
+// Formats are the formats of tokens that are recognisable by their form, and the names
+// of all kinds of secrets.
 type Formats struct {
 	prefixes  byPair[issuedToken]
 	shapes    []shape
 	named     []product
 	finders   []func(found []span, s string) []span
 	exclusive []string        // prefixes that nobody but their issuers use
-	kinds     map[string]bool // what a replacement may be named after
-	issuers   map[string]bool // of them, those of the rows
+	kinds     map[string]bool // kinds that a replacement may name
+	issuers   map[string]bool // those that rows define
 }
 
-// FormatsOf returns the forms that a policy's rows and those of least say: what
-// is masked whatever the policy. Either may be nil.
+// FormatsOf returns the formats of a policy's rows and of least, the rows that always
+// apply. Either may be nil.
 func FormatsOf(set, least *rows.Set) *Formats {
 	if set == nil {
 		set = least
@@ -245,7 +244,7 @@ func FormatsOf(set, least *rows.Set) *Formats {
 	})
 }
 
-// noFormats finds only what no issuer has a say in.
+// noFormats finds only secrets without an issuer's format.
 var noFormats = sync.OnceValue(newFormats)
 
 func newFormats() *Formats {
@@ -263,7 +262,7 @@ func newFormats() *Formats {
 	return f
 }
 
-// add takes in a row. What cannot be read in it is left out.
+// add adds a row. Parts that cannot be read are left out.
 func (f *Formats) add(e rows.Entry[rows.Token]) {
 	for _, kind := range e.Names {
 		if !rows.TokenKind(kind) {
@@ -291,8 +290,8 @@ func (f *Formats) add(e rows.Entry[rows.Token]) {
 	}
 }
 
-// addForm adds a token by its beginning. One of a layer that only adds has a
-// digit: no name, host or path is hidden by it.
+// addForm adds a token by its beginning. One of a layer that can only add must contain
+// a digit, so that it hides no name, host or path.
 func (f *Formats) addForm(kind string, form rows.Form, adds bool) {
 	k := issuedToken{kind: kind, prefix: form.Prefix, chars: form.After.Class, min: form.After.Min, max: form.After.Max,
 		start: slices.Contains(form.Words, "word"), alone: slices.Contains(form.Words, "alone")}
@@ -391,8 +390,8 @@ func moreChecks(name string) func(string) bool {
 	return nil
 }
 
-// Tried returns how many secrets of each kind a text holds by the rows of a set
-// alone: what an example of a row comes to.
+// Tried counts the secrets of each kind that the rows of one set find in a text, for
+// their examples.
 func Tried(set *rows.Set, text string) (map[string]int, error) {
 	text, err := rows.Specimen(text)
 	if err != nil {

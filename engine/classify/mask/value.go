@@ -49,7 +49,7 @@ func isPublished(v string) bool {
 	return slices.ContainsFunc(published, func(p string) bool { return strings.HasPrefix(v, p) })
 }
 
-// symbols counts the characters that names, paths and numbers do not have.
+// symbols counts the characters that do not occur in names, paths and numbers.
 func symbols(s string) int {
 	n, word := 0, false
 	for i := 0; i < len(s); i++ {
@@ -64,7 +64,7 @@ func symbols(s string) int {
 	return n
 }
 
-// madeUp reports whether a value has what words lack.
+// madeUp reports whether a value has characters that words lack.
 func madeUp(s string) bool { return HasDigit(s) || symbols(s) >= 3 }
 
 // oneWord reports whether a value is a long row of letters of one case: names
@@ -84,8 +84,8 @@ func oneWord(s string) bool {
 	return upper != low
 }
 
-// scrambled reports whether letters of both cases are in an order that no name
-// has: the case changes often, and consonants follow each other.
+// scrambled reports whether letters of both cases are in an order that does not occur
+// in names: the case changes often, and consonants follow each other.
 func scrambled(s string) bool {
 	changes, row, longest := 0, 0, 0
 	for i := 0; i < len(s); i++ {
@@ -107,10 +107,10 @@ func scrambled(s string) bool {
 // letters of a small alphabet.
 func hexGroups(s string) bool { return len(s) >= 16 && strings.Trim(s, "0123456789abcdef:-") == "" }
 
-// whereabouts reports whether a value is where the secret stands or what
-// returns it: a path of words, or a call without arguments.
+// whereabouts reports whether a value names the place of the secret, or a function
+// that returns it: a path of words, or a call without arguments.
 func whereabouts(v string) bool {
-	if strings.HasSuffix(v, ":latest") { // a version of what a vault holds
+	if strings.HasSuffix(v, ":latest") { // a version of a vault entry
 		return true
 	}
 	if call, ok := strings.CutSuffix(v, "()"); ok {
@@ -151,8 +151,8 @@ func addressOfWords(v string) bool {
 	return true
 }
 
-// phrase reports whether a text of several words is a pass phrase and no
-// sentence: four small words or more, none of those that sentences are made of.
+// phrase reports whether a text of several words is a pass phrase instead of a
+// sentence: four or more short words, none of them common in sentences.
 func phrase(s string) bool {
 	words := strings.Fields(s)
 	if len(words) < 4 || len(words) > 24 {
@@ -194,8 +194,8 @@ func DropDigit(r rune) rune {
 	return r
 }
 
-// crossed reports whether a bracket closes another than the one that is open:
-// code never does, whatever part of it a line shows.
+// crossed reports whether a bracket closes one of another kind, which never happens in
+// code.
 func crossed(s string) bool {
 	var open []byte
 	for i := 0; i < len(s); i++ {
@@ -219,12 +219,12 @@ func crossed(s string) bool {
 	return false
 }
 
-// dummies are words by which people mark that a value is not one.
+// dummies are words that mark a placeholder.
 var dummies = []string{"example", "changeme", "change_me", "change-me", "placeholder", "dummy", "redacted", "your_", "your-",
 	"yourtoken", "yourkey", "...", "***", "xxxx", "####", "insert", "replace_me", "replace-me", "todo", "undefined",
 	"process.env", "os.environ", "getenv", "secretsmanager:", "not-a-secret", "fake"}
 
-// placeholder reports whether a value stands for one: a variable, an example, a
+// placeholder reports whether a value is a placeholder: a variable, an example, a
 // mask.
 func placeholder(v string) bool {
 	if reference(v) || (repetitive(v) || counted(v)) && !numeric(v) {
@@ -240,8 +240,8 @@ func placeholder(v string) bool {
 		"required", "optional", "default", "unknown", "empty", "number", "boolean", "object"}, strings.Trim(low, "\"'"))
 }
 
-// reference reports whether a value names or computes the secret, or holds a
-// part that is to be filled in.
+// reference reports whether a value names or computes the secret, or contains a part
+// to fill in.
 func reference(v string) bool {
 	if v == "" || v[0] == '$' || strings.Trim(v, "*") == "" {
 		return true
@@ -262,8 +262,7 @@ type template struct{ open, shut string }
 
 var templates = []template{{"${", "}"}, {"{{", "}}"}, {"$(", ")"}, {"#{", "}"}, {"%(", ")"}, {"%{", "}"}, {"<", ">"}, {"{", "}"}}
 
-// in reports whether v holds the template with a name or a call between its
-// marks: the same marks in an invented password have anything between them.
+// in reports whether v contains the template with a name or a call between its marks.
 func (t template) in(v string) bool {
 	i := strings.Index(v, t.open)
 	if i < 0 {

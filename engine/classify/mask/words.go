@@ -2,14 +2,12 @@ package mask
 
 import "strings"
 
-// This file tells names from what was chosen at random. Names of variables, types,
-// files and settings are words put together; no letter of a secret says what the
-// next one is.
+// This file distinguishes names from random characters. Names of variables, types,
+// files and settings consist of words, in which one letter predicts the next.
 
-// letterBits says how surprising a letter is behind another one: twice the bits,
-// from a for none. The rows are the letter before, the columns the letter: the
-// end of the word, then a to z. It was counted in the words of which the names in
-// the standard libraries of Go and Python are made.
+// letterBits is the surprisal of a letter after another one, in half bits, from a for
+// 0. The rows are the letter before, the columns the letter: the end of the word, then
+// a to z. It was counted in the names of the standard libraries of Go and Python.
 var letterBits = [27]string{
 	"zijhijjkljpojjkkipigjkklnqq", // the beginning of a word
 	"jojhipnktkrngjhtjshigmmpnnu", // a
@@ -40,7 +38,7 @@ var letterBits = [27]string{
 	"fionocsophszopokpznmppsomok", // z
 }
 
-// letterEntropy is how surprising a word of letters is, in half bits.
+// letterEntropy is the surprisal of a word, in half bits.
 func letterEntropy(word string) int {
 	sum, before := 0, byte(0)
 	for i := range len(word) {
@@ -54,7 +52,7 @@ func letterEntropy(word string) int {
 // The limits of what a name may be.
 const (
 	nameSurprise = 17 // quarters of a bit for each letter and word, on average
-	mostSurprise = 11 // what a letter of a short word or of capitals counts at most
+	mostSurprise = 11 // the most that a letter of a short word or of capitals counts
 	shortWord    = 3  // letters of an abbreviation: ctx, str, id
 	acronym      = 6  // capitals in a row: HTTPS
 	longName     = 40 // letters without a sign or a capital between them
@@ -69,7 +67,7 @@ func numeral(digits string) bool {
 	return len(digits) < 3 || strings.Contains(numerals, " "+digits+" ") || len(digits) == 4 && (digits[:2] == "20" || digits[:2] == "19")
 }
 
-// wordSplit is what a text is built from.
+// wordSplit is the parts of a text.
 type wordSplit struct {
 	letters, words, bits int
 	single, longest      int // words of one letter, and the length of the longest one
@@ -77,7 +75,7 @@ type wordSplit struct {
 	odd                  bool // a part is in no name
 }
 
-// wordingOf takes a text apart at signs, digits and capitals.
+// wordingOf splits a text at signs, digits and capitals.
 func wordingOf(s string) wordSplit {
 	var w wordSplit
 	for i := 0; i < len(s) && !w.odd; {

@@ -8,7 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
 )
 
-// TestNameLike: the names of things in code are told from what was chosen at random.
+// TestNameLike: names in code are distinguished from random characters.
 func TestNameLike(t *testing.T) {
 	for _, s := range []string{"Float64Array", "cfg.OAuth2Token", "*ed25519.PrivateKey", "readLedgerEntriesOfShop", "HMAC_WITH_SHA256",
 		"BigUint64Array", "x509.ParseECPrivateKey", "base64.b64encode", "certs/server-ed25519-key.pem", "kms_v1.CryptoKeyVersion"} {
@@ -34,8 +34,8 @@ func TestNameLike(t *testing.T) {
 	}
 }
 
-// TestMaskLeavesCode: a name in code that is given to what may hold a secret is
-// none.
+// TestMaskLeavesCode: a name in code that is assigned to a variable for a secret is
+// not masked.
 func TestMaskLeavesCode(t *testing.T) {
 	for _, text := range []string{
 		"interface Wallet {\n  privateKey: Uint8Array;\n  publicKey: Uint8Array;\n}", "function open(secretKey: Uint8Array, nonce: Uint8Array) {",
@@ -59,7 +59,7 @@ func TestMaskLeavesCode(t *testing.T) {
 	}
 }
 
-// TestMaskStill: what is in the same places and is a secret.
+// TestMaskStill: secrets in the same places are masked.
 func TestMaskStill(t *testing.T) {
 	alnum := classifytest.LowerLetters + classifytest.UpperLetters + classifytest.Numerals
 	for i, form := range []string{

@@ -149,7 +149,7 @@ func adds(c *shell.Call, row rows.Program) {
 func notes(c *shell.Call) {
 	unchecked(c)
 	exposes(c)
-	c.Shell.SignalIf(speaksAsClient(c), engine.SignalGuardTamper)
+	c.Shell.SignalIf(posesAsClient(c), engine.SignalGuardTamper)
 }
 
 // asksHelp reports whether a program only prints its help or version. Options after a

@@ -47,9 +47,9 @@ func SettingsIn(text string) (map[string]json.RawMessage, bool) {
 	return all, err == io.EOF
 }
 
-// speaksAsClient reports whether an unknown program is given an event as a client
+// posesAsClient reports whether an unknown program is given an event as a client
 // gives one to reviewer: it may be a copy of it.
-func speaksAsClient(c *shell.Call) bool {
+func posesAsClient(c *shell.Call) bool {
 	if c.Known {
 		return false
 	}

@@ -65,8 +65,8 @@ func subjects() []engine.Claim {
 	return []engine.Claim{engine.ClaimTests, engine.ClaimBuild, engine.ClaimLint, engine.ClaimChecks}
 }
 
-// subject reports whether a word names what is checked. A quoted command is
-// examined as single words.
+// subject reports whether a word names something that is checked. Each word of a
+// quoted command is examined.
 func (c *claimReader) subject(w promptWord, claim engine.Claim) bool {
 	return slices.ContainsFunc(wordsOf(w), func(low string) bool { return c.has(string(claim), low) })
 }
@@ -78,7 +78,7 @@ func wordsOf(w promptWord) []string {
 	return strings.FieldsFunc(strings.ToLower(w.text), func(r rune) bool { return r <= ' ' || r == ':' })
 }
 
-// passes reads that something that is checked passes.
+// passes recognises a claim that a check passes.
 func (c *claimReader) passes(clause []promptWord) {
 	for _, claim := range subjects() {
 		for i := range clause {
@@ -100,7 +100,7 @@ func (c *claimReader) passesAfter(clause []promptWord, i int) bool {
 	return false
 }
 
-// done reads that work was committed, pushed or deployed.
+// done recognises a claim that work was committed, pushed or deployed.
 func (c *claimReader) done(clause []promptWord) {
 	for _, claim := range []engine.Claim{engine.ClaimCommitted, engine.ClaimPushed, engine.ClaimDeployed} {
 		if slices.ContainsFunc(clause, func(w promptWord) bool { return c.is(w, string(claim)) }) {
@@ -125,8 +125,8 @@ func (c *claimReader) written(s []promptWord) {
 	}
 }
 
-// fileOf returns the file that a word names with its folder, without the line
-// after it; empty: none. Of log/slog it is not known whether it is a file.
+// fileOf returns the file that a word names with its folder, without the line after
+// it; empty: none. Whether log/slog is a file is unknown.
 func fileOf(w promptWord) string {
 	name, _, _ := strings.Cut(w.text, ":")
 	slash := strings.LastIndexByte(name, '/')
@@ -142,8 +142,8 @@ func (c *claimReader) claim(what engine.Claim) {
 	}
 }
 
-// doubts reports whether a sentence is a condition, a plan or a denial, or about a
-// part only: "2 of 3".
+// doubts reports whether a sentence is a condition, a plan or a negation, or covers
+// only a part: "2 of 3".
 func (c *claimReader) doubts(s []promptWord) bool {
 	for i, w := range s {
 		if c.is(w, "doubts") || strings.HasSuffix(w.low, "n't") && w.low != "\x00" || c.fails(s, i) {

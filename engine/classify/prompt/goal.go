@@ -22,9 +22,9 @@ const (
 	maxQuoted      = 400 // bytes between quotes
 )
 
-// GoalOf reports what a person's prompt asks for. Only what they wrote
-// themselves counts: what is fenced, quoted, marked up or looks like a log was
-// pasted, and may hold someone else's words.
+// GoalOf reports what a person's prompt asks for. Only what they wrote themselves
+// counts: what is fenced, quoted, marked up or looks like a log was pasted, and may be
+// someone else's text.
 func GoalOf(set *rows.Set, m *mask.Masker, prompt string, k *marks.Marker) *engine.Goal {
 	words := newVocabulary(set)
 	own := words.ownWords(ends(prompt, maxPromptEnd))
@@ -65,7 +65,7 @@ func (g *vocabulary) ownWords(prompt string) string {
 			b.WriteString(line)
 			continue
 		}
-		b.WriteByte('\n') // nothing on both sides of what is left out belongs together
+		b.WriteByte('\n') // the text before and after an omission does not belong together
 	}
 	return b.String()
 }
@@ -143,8 +143,8 @@ func (g *vocabulary) sentences(text string) [][]promptWord {
 	return all
 }
 
-// promptWords reads the words of a line. What is in quotes is one word: an
-// identifier where it holds no space, else someone's words, which say nothing.
+// promptWords reads the words of a line. What is in quotes is one word: an identifier
+// if it contains no space, else a quotation, which is ignored.
 func (g *vocabulary) promptWords(line string) []promptWord {
 	var list []promptWord
 	for i := 0; i < len(line); {
@@ -184,14 +184,14 @@ func quoteAt(line string, i int) (int, string) {
 
 func quotedWord(s string) promptWord {
 	trimmed := strings.TrimSpace(s)
-	w := promptWord{text: trimmed, low: "\x00"} // no word of a sentence
+	w := promptWord{text: trimmed, low: "\x00"} // not a word of a sentence
 	w.name = trimmed != "" && len(trimmed) <= MaxGoalName && (!strings.ContainsAny(trimmed, " \t") || spacedPath(trimmed)) &&
 		!strings.Contains(trimmed, "://") && !marks.HostName(mask.Lower(trimmed)) && !strings.Contains(trimmed, mask.Redacted) &&
 		strings.ContainsFunc(trimmed, letterOrDigit)
 	return w
 }
 
-// spacedPath knows a path with spaces from a sentence with a path in it.
+// spacedPath distinguishes a path with spaces from a sentence that contains a path.
 func spacedPath(s string) bool {
 	slash := strings.IndexByte(s, '/')
 	return slash >= 0 && !strings.Contains(s[:slash], " ") && marks.FileName(s)
@@ -230,8 +230,8 @@ func (g *vocabulary) plainWord(s string) promptWord {
 	return w
 }
 
-// pathName reports whether a word is a path or a file's name, and no address,
-// fraction or pair of words.
+// pathName reports whether a word is a path or a file's name rather than an address, a
+// fraction or a pair of words.
 func (g *vocabulary) pathName(s string) bool {
 	if len(s) < 2 || len(s) > MaxGoalName || strings.Contains(s, "://") || strings.ContainsAny(s, "@=<>|;,(){}\"'`$%&!?") ||
 		strings.Contains(s, mask.Redacted) {
@@ -253,7 +253,7 @@ func (g *vocabulary) pathName(s string) bool {
 	return g.relativePath(s)
 }
 
-// relativePath tells src/cart and lib/ from and/or, 24/7 and client/server.
+// relativePath distinguishes src/cart and lib/ from and/or, 24/7 and client/server.
 func (g *vocabulary) relativePath(s string) bool {
 	parts := strings.FieldsFunc(s, func(r rune) bool { return r == '/' || r == '\\' })
 	first := strings.Split(s, "/")[0]
@@ -278,7 +278,7 @@ type goalReader struct {
 	intents map[engine.Intent]bool
 	before  []string // names of the sentence before, for "it" and "them"
 	look    bool     // the prompt says to look only
-	maybe   bool     // the sentence says under which condition it holds
+	maybe   bool     // the sentence is conditional
 }
 
 func (g *goalReader) sentence(s []promptWord) {
@@ -312,8 +312,8 @@ func (g *goalReader) constrain(kind engine.ConstraintKind, what string) {
 	}
 }
 
-// done closes a prompt. To look only does not go with work that is asked for in
-// the same breath.
+// done closes a prompt. A request to only look has no effect if the same prompt asks
+// for work.
 func (g *goalReader) done() {
 	work := false
 	for i := range g.intents {
@@ -326,8 +326,8 @@ func (g *goalReader) done() {
 	}
 }
 
-// clauses splits a sentence where a new thought begins: at ; and :, at but, and
-// at a comma unless a list of names goes on after it.
+// clauses splits a sentence at ; and :, at but, and at a comma unless a list of names
+// continues after it.
 func (g *vocabulary) clauses(s []promptWord) [][]promptWord {
 	var all [][]promptWord
 	start := 0
@@ -392,7 +392,7 @@ func (g *goalReader) clause(c []promptWord, question bool) {
 	g.intended(c, question)
 }
 
-// withoutManners takes off what is said around an order.
+// withoutManners removes polite phrases around an order.
 func (g *vocabulary) withoutManners(c []promptWord) []promptWord {
 	for len(c) > 0 && g.is(c[0], "manners") {
 		c = c[1:]

@@ -23,8 +23,8 @@ func goalMarker() *marks.Marker {
 		Known: func(string) bool { return false }}
 }
 
-// TestGoals reads testdata/goals: prompts, and after a line of -- what is said
-// of them; cases end with a line of ====.
+// TestGoals reads testdata/goals: prompts, and after a line of -- the expected goals;
+// cases end with a line of ====.
 func TestGoals(t *testing.T) {
 	files, err := filepath.Glob("testdata/goals/*.txt")
 	if err != nil || len(files) == 0 {
@@ -96,7 +96,7 @@ func TestGoalBounds(t *testing.T) {
 	checkGoal(t, g)
 }
 
-// checkGoal checks what holds for every goal.
+// checkGoal checks the invariants of a goal.
 func checkGoal(t *testing.T, g *engine.Goal) {
 	t.Helper()
 	if len(g.Names) > MaxGoalNames || len(g.Words) > MaxGoalWords || len(g.Marks) > marks.MaxResultMarks || len(g.Constraints) > maxConstraints {

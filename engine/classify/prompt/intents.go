@@ -6,9 +6,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// intended notes the kinds of work that a clause asks for: verbs where an order
-// has its verb, and the words by which people say that something is broken or
-// that they want to know.
+// intended notes the kinds of work that a clause asks for: verbs in the position of an
+// order's verb, and words that mean that something is broken or that ask a question.
 func (g *goalReader) intended(c []promptWord, question bool) {
 	if len(c) == 0 || g.conditional(c) || g.german(c) {
 		return
@@ -32,8 +31,8 @@ func (g *vocabulary) german(c []promptWord) bool {
 	return slices.ContainsFunc(c, func(w promptWord) bool { return w.is("nicht", "nichts", "kein", "keine") })
 }
 
-// subordinate begins what is not asked for: the script that deploys, when you
-// push, so that …
+// subordinate are words that begin a clause that is not a request: the script that
+// deploys, when you push, so that …
 func (g *vocabulary) subordinate(low string) bool { return g.has("subordinators", low) }
 
 func (g *goalReader) intend(c []promptWord, i int) {

@@ -61,7 +61,7 @@ func lowAt(c []promptWord, i int) string {
 func (g *vocabulary) commanded(c []promptWord, i int) bool {
 	from := max(0, i-4)
 	if c[i].low == "without" || c[i].low == "avoid" {
-		from = i // whoever asks for the work
+		from = i // the person who asks for the work
 	}
 	for j := from; j < i; j++ {
 		low := c[j].low
@@ -104,7 +104,7 @@ func (g *vocabulary) approval(c []promptWord) bool {
 		slices.ContainsFunc(c, func(w promptWord) bool { return w.is("until", "unless", "without", "before", "till") })
 }
 
-// verbsAt reads one verb or several: touch or delete. What forbids more wins.
+// verbsAt reads one verb or several: touch or delete. The broader prohibition wins.
 func (g *vocabulary) verbsAt(c []promptWord, i int) (engine.ConstraintKind, int) {
 	var kind engine.ConstraintKind
 	end := i
@@ -163,8 +163,8 @@ func (g *goalReader) object(kind engine.ConstraintKind, c []promptWord) bool {
 	return true
 }
 
-// objectNames are the names of an object: after words that say nothing, up to
-// where something else begins.
+// objectNames returns the names of an object: after filler words, up to the next part
+// of the clause.
 func (g *vocabulary) objectNames(c []promptWord) []string {
 	var names []string
 	for i, w := range c {
@@ -182,7 +182,7 @@ func (g *vocabulary) objectNames(c []promptWord) []string {
 				return names
 			}
 		case !g.is(w, "fillers"):
-			return nil // what is forbidden is something of the file, such as its style
+			return nil // only an aspect of the file is forbidden, such as its style
 		}
 	}
 	return names
@@ -496,7 +496,7 @@ func (g *goalReader) lift(kinds ...engine.ConstraintKind) {
 	}
 }
 
-// goAhead lifts what made the work wait; a push only where it is named.
+// goAhead lifts the constraints that made the work wait; a push only if it is named.
 func (g *goalReader) goAhead(c []promptWord) bool {
 	if slices.ContainsFunc(c, func(w promptWord) bool {
 		return w.low == "if" || w.low == "once" || w.low == "when" || w.low == "unless"
@@ -507,7 +507,7 @@ func (g *goalReader) goAhead(c []promptWord) bool {
 	if slices.ContainsFunc(c, func(w promptWord) bool { return g.is(w, "ship_verbs") }) {
 		g.lift(engine.ConstraintLocal)
 	}
-	return false // it also says what to do
+	return false // it also contains an order
 }
 
 // allows reads: you may now push, you can change X again.

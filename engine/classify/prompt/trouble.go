@@ -39,16 +39,16 @@ const maxTag = 40
 // error itself is at the beginning or, after what went well, at the end.
 const maxTrouble = 4 << 10
 
-// byExactness are the kinds of errors in the order in which they are looked for:
-// what says more exactly what is wrong comes first. Their words are rows, in lower
-// case; a number in them stands alone (see saysOnce).
+// byExactness are the kinds of errors in the order in which they are looked for: the
+// most specific kinds come first. Their words are rows, in lower case; a number in
+// them must be a whole word (see saysOnce).
 func byExactness() []engine.Trouble {
 	return []engine.Trouble{engine.TroubleRate, engine.TroubleCommand, engine.TroubleAuth, engine.TroubleImport, engine.TroubleSyntax,
 		engine.TroubleUsage, engine.TroubleTime, engine.TroubleNetwork, engine.TroubleDenied, engine.TroubleMissing}
 }
 
-// TroubleOf reports what kind of error a text reports; check: the call looks
-// whether the work is good, so that its failure is most likely what it found.
+// TroubleOf reports what kind of error a text reports; check: the call checks the
+// work, so its failure is most likely a finding.
 func TroubleOf(set *rows.Set, text string, check bool) engine.Trouble {
 	text, code := exitCode(text)
 	text = mask.Lower(ends(text, maxTrouble)) + "\n"
@@ -104,7 +104,7 @@ func saysOnce(text, p string) bool {
 	}
 }
 
-// exitCode takes "Exit code N" off an error; -1: it does not begin so.
+// exitCode removes "Exit code N" from an error; -1: it does not begin so.
 func exitCode(text string) (rest string, code int) {
 	line, rest, _ := strings.Cut(text, "\n")
 	low := mask.Lower(strings.TrimSpace(line))

@@ -13,25 +13,25 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 )
 
-// MaxActionWords and MaxGoalWords are how many words stand for an action and
-// for a prompt; the first ones.
+// MaxActionWords and MaxGoalWords limit the words of an action and of a prompt that
+// are hashed; the first ones are.
 const (
 	MaxActionWords = 24
 	MaxGoalWords   = 64
 )
 
-// looking are programs that only show or move what others have made: they are
-// in most commands and say nothing about what is wanted.
+// looking are programs that only show or move what others have made: they are in most
+// commands and do not indicate what is wanted.
 var looking = []string{"cat", "head", "tail", "less", "more", "wc", "sort", "uniq", "cut", "tr", "awk", "sed", "grep", "egrep",
 	"fgrep", "rg", "find", "fd", "xargs", "ls", "dir", "tree", "cd", "pwd", "echo", "printf", "tee", "test", "true", "false",
 	"sleep", "exit", "which", "type", "env", "export", "set", "unset", "source", "bash", "sh", "zsh", "sudo", "timeout", "time",
 	"mkdir", "touch", "cp", "mv", "rm", "ln", "chmod", "stat", "file", "du", "df", "basename", "dirname", "realpath", "diff",
 	"cmp", "get-content", "get-childitem", "select-string", "write-output", "write-host", "set-location"}
 
-// WordHashes returns the hashes of the first n distinct words of masked texts
-// that say what they are about, inflections taken off. The same word has the
-// same hash in a prompt and in an action. Names are taken apart: cartTotal and
-// cart_total are cart and total.
+// WordHashes returns the hashes of the first n distinct words of masked texts that say
+// what they are about, without inflections. The same word has the same hash in a
+// prompt and in an action. Names are split: cartTotal and cart_total are cart and
+// total.
 func WordHashes(texts []string, n int) []string {
 	var out []string
 	seen := map[string]bool{}
@@ -62,7 +62,7 @@ func HashWord(w string) string {
 	return fmt.Sprintf("%08x", h.Sum32())
 }
 
-// splitName takes camelCase and snake_case apart.
+// splitName splits camelCase and snake_case.
 func splitName(s string) []string {
 	var list []string
 	start, last := 0, rune(0)
@@ -78,8 +78,8 @@ func splitName(s string) []string {
 	return append(list, s[start:])
 }
 
-// Stem takes the commonest endings off a word in lower case; empty for words
-// that say nothing. It need not be right, only the same for both sides.
+// Stem removes the commonest endings of a word in lower case; empty for filler words.
+// It need not be correct, only the same for both sides.
 func Stem(w string) string {
 	if len(w) < 3 || slices.Contains(marks.StopWords, w) || strings.Trim(w, "0123456789") == "" {
 		return ""

@@ -6,21 +6,21 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// vocabulary is the words by which texts are read: the lists of the policy's rows
+// vocabulary is the words that are recognised in texts: the lists of the policy's rows
 // whose names begin with a prefix. Without rows a text says nothing.
 type vocabulary struct {
 	set    *rows.Set
 	prefix string
 	lists  map[string][]string
-	own    bool // the words of layers that only add do not count
+	own    bool // words of layers that can only add do not count
 }
 
 func newVocabulary(set *rows.Set) *vocabulary {
 	return &vocabulary{set: set, prefix: "prompt.", lists: map[string][]string{}}
 }
 
-// lifting is the vocabulary for what takes a constraint back. Words of layers that
-// only add are not in it: they forbid, and lift nothing.
+// lifting is the vocabulary for lifting a constraint. Words of layers that can only
+// add are not in it: those can forbid, but not lift.
 func (g *vocabulary) lifting() *vocabulary {
 	if !g.set.Adds(rows.WordsFolder) {
 		return g

@@ -16,7 +16,7 @@ const maxOverwritten = 64
 // Unpacking is a call that unpacks an archive.
 type Unpacking struct {
 	File, Dir abstract.Arg   // the archive, and the folder it is unpacked in
-	Members   []abstract.Arg // what is taken out of it; none: everything
+	Members   []abstract.Arg // what is taken out of it; empty: everything
 	Strip     int            // names above a member's own that are dropped
 	Keeps     bool           // files that are there stay as they are
 	Forced    bool           // an option says that they are overwritten
@@ -24,9 +24,9 @@ type Unpacking struct {
 	Absolute  bool           // names that begin with a slash or lead out of the folder are used as they are
 }
 
-// Unpacks notes the files that an archive overwrites, and those that decide
-// something by their names. Where nobody knows what it holds, any file of the
-// folder may be one of them, and with absolute names any file at all.
+// Unpacks notes the files that an archive overwrites, and those that have an effect by
+// their names. If its contents are unknown, any file of the folder may be one of them,
+// and with absolute names any file at all.
 func (c *Call) Unpacks(u Unpacking) {
 	names, known := c.Shell.members(u)
 	if !known && u.Silent && !u.Keeps && len(u.Members) == 0 && c.Shell.isFile(u.File) {
@@ -47,7 +47,7 @@ func (c *Call) Unpacks(u Unpacking) {
 	}
 }
 
-// belowFolder are members as paths, where their names are known.
+// belowFolder returns the members as paths, if their names are known.
 func belowFolder(dir abstract.Arg, members []abstract.Arg) (list []abstract.Arg) {
 	for _, m := range members {
 		if m.Known() && !strings.ContainsAny(m.Text, "*?[") {
@@ -57,8 +57,8 @@ func belowFolder(dir abstract.Arg, members []abstract.Arg) (list []abstract.Arg)
 	return list
 }
 
-// members are the paths of those members that are files already, or whose place
-// makes them more than that.
+// members returns the paths of members that exist already, or that have an effect by
+// their place.
 func (s *Machine) members(u Unpacking) (list []abstract.Arg, known bool) {
 	d := s.In.Disk
 	if d == nil || !s.here() || len(s.Scope.Dirs) != 1 || !u.File.Known() || !u.Dir.Known() || u.File.From != nil {
@@ -87,8 +87,8 @@ func (s *Machine) members(u Unpacking) (list []abstract.Arg, known bool) {
 	return list, known
 }
 
-// lands is the path of a member that is a file. Unless the call asks for names as
-// they are, it is below the folder, whatever the archive says.
+// lands returns the path of a member that is a file. Unless the call asks for names as
+// they are, it is below the folder, whatever its name in the archive.
 func (u Unpacking) lands(dir, name string) (string, bool) {
 	absolute := u.Absolute && strings.HasPrefix(name, "/")
 	if !u.Absolute {
@@ -104,7 +104,7 @@ func (u Unpacking) lands(dir, name string) (string, bool) {
 	return path.Join(dir, strings.Join(parts[u.Strip:], "/")), true
 }
 
-// isFile reports whether an archive is there as a file, whether it can be read or not.
+// isFile reports whether an archive exists as a file, readable or not.
 func (s *Machine) isFile(file abstract.Arg) bool {
 	if s.In.Disk == nil || !s.here() || len(s.Scope.Dirs) != 1 || !file.Known() || file.From != nil || file.Text == "" {
 		return false
@@ -117,7 +117,7 @@ func (s *Machine) isFile(file abstract.Arg) bool {
 	return info != nil && info.Mode().IsRegular()
 }
 
-// takes reports whether a member is among those that a call asks for.
+// takes reports whether a call extracts a member.
 func (u Unpacking) takes(name string) bool {
 	return len(u.Members) == 0 || slices.ContainsFunc(u.Members, func(m abstract.Arg) bool {
 		ok, err := path.Match(m.Text, name)
@@ -125,7 +125,7 @@ func (u Unpacking) takes(name string) bool {
 	})
 }
 
-// decides reports whether a file of a class does more than exist: settings,
+// decides reports whether files of a class have an effect by existing: settings,
 // hooks, workflows and start-up files.
 func decides(c engine.Class) bool {
 	switch c {

@@ -47,7 +47,7 @@ func (c *Call) builtin() (Outcome, bool) {
 	return here, false
 }
 
-// changeDir is cd, pushd and popd.
+// changeDir runs cd, pushd and popd.
 func (c *Call) changeDir() Outcome {
 	s := c.Shell
 	before := s.Scope.Dirs
@@ -88,7 +88,7 @@ func (s *Machine) pop() []abstract.Value {
 	return dirs
 }
 
-// target is where cd goes: the directories if it succeeds, and if it fails.
+// target returns where cd goes: the directories if it succeeds, and if it fails.
 func (s *Machine) target(a abstract.Arg) (dirs, failed []abstract.Value) {
 	failed = s.Scope.Dirs
 	sure := true
@@ -127,9 +127,9 @@ func (s *Machine) emptyTarget(a abstract.Arg) []abstract.Value {
 	return []abstract.Value{s.Read("HOME").Value()}
 }
 
-// exists reports whether a directory is there for certain, so that cd cannot fail.
-// If nothing is known about the machine, as in a transcript, one that is named
-// literally is taken to be there: whoever ran the command knew the place.
+// exists reports whether a directory certainly exists, so that cd cannot fail. If
+// nothing is known about the machine, as in a transcript, a directory that is named
+// literally is assumed to exist.
 func (s *Machine) exists(v abstract.Value) bool {
 	if v.Sure != abstract.Literal {
 		return false
@@ -168,7 +168,7 @@ func (s *Machine) globDir(v abstract.Value) abstract.Value {
 	return abstract.Value{Sure: abstract.Prefix, Text: dir}
 }
 
-// shellState is the builtins that change variables, parameters and options.
+// shellState runs the builtins that change variables, parameters and options.
 func (c *Call) shellState() {
 	s := c.Shell
 	s.subscripts(c.Args...)
@@ -207,7 +207,7 @@ func (c *Call) shellState() {
 	}
 }
 
-// remember is hash -p PATH NAME: from now on NAME is another program.
+// remember runs hash -p PATH NAME: from now on NAME is another program.
 func (c *Call) remember() {
 	for i, a := range c.Args {
 		if a.Is("-p") && i+2 < len(c.Args) {
@@ -274,7 +274,7 @@ func (s *Machine) shift(args []abstract.Arg) {
 	}
 }
 
-// AssignWord is export x=v where it is not parsed as an assignment.
+// AssignWord runs export x=v where it is not parsed as an assignment.
 func (c *Call) AssignWord(a abstract.Arg) {
 	name, v, ok := strings.Cut(a.Text, "=")
 	if !ok || strings.ContainsAny(name, abstract.Holes+"-") {
@@ -297,7 +297,7 @@ func (c *Call) aliases() {
 	}
 }
 
-// knownOutput evaluates the programs that only make text out of text.
+// knownOutput evaluates programs that only transform text.
 func (c *Call) knownOutput() (abstract.Arg, bool) {
 	switch c.Name {
 	case "echo":
@@ -327,8 +327,7 @@ func (c *Call) knownOutput() (abstract.Arg, bool) {
 	return abstract.Arg{}, false
 }
 
-// completes runs what compgen is told to: -C COMMAND, and the words of -W, which are
-// expanded.
+// completes runs compgen: -C COMMAND, and the words of -W, which are expanded.
 func (c *Call) completes() {
 	if c.Name != "compgen" {
 		return
@@ -458,7 +457,7 @@ func formatText(format abstract.Arg, args []abstract.Arg) abstract.Arg {
 	return out
 }
 
-// pathPart is dirname, basename and what resolves a path.
+// pathPart runs dirname, basename and programs that resolve a path.
 func (c *Call) pathPart() (abstract.Arg, bool) {
 	var operands []abstract.Arg
 	for _, a := range c.Args {
@@ -489,11 +488,11 @@ func (c *Call) pathPart() (abstract.Arg, bool) {
 		}
 		return abstract.Concat(v.Arg(), abstract.Word("\n")), true
 	}
-	// What is above a path that is known by its beginning may be anything.
+	// The parent of a path of which only the beginning is known is unknown.
 	return abstract.UnknownArg(), true
 }
 
-// tempName is the output of mktemp: a new name below a directory that is known.
+// tempName returns the output of mktemp: a new name below a known directory.
 func (c *Call) tempName() abstract.Arg {
 	o := ParseOptions(c.Args, Program{Values: " -p --tmpdir --suffix "})
 	dir := c.Shell.Read("TMPDIR")

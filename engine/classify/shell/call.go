@@ -19,8 +19,8 @@ type Call struct {
 	Name    string
 	Args    []abstract.Arg
 	Opts    Options
-	Subs    []string     // subcommands that the program's own code has found
-	Words   []string     // that a row hands to the function that it names
+	Subs    []string     // subcommands that the program's function found
+	Words   []string     // that a row passes to the function that it names
 	Known   bool         // the program is in the tables
 	Service abstract.Arg // what the program talks to, by its row
 	Index   int
@@ -53,8 +53,8 @@ func (s *Machine) call(x *syntax.CallExpr) Outcome {
 	}, run)
 }
 
-// withLocals runs code in a scope whose held variables end with it; all else
-// that it changes stays.
+// withLocals runs code in a scope whose local variables end with it; all its other
+// changes remain.
 func (s *Machine) withLocals(prepare func(), run func() Outcome) Outcome {
 	saved := s.Scope
 	s.Scope = saved.child()
@@ -114,7 +114,7 @@ func (c *Call) started() Outcome {
 	return c.run()
 }
 
-// run finds out what a command does that is neither a function nor an alias.
+// run interprets a command that is neither a function nor an alias.
 func (c *Call) run() Outcome {
 	if o, ok := c.script(); ok {
 		return o
@@ -159,8 +159,8 @@ func (c *Call) resolve() bool {
 	return true
 }
 
-// ownShell reports whether a word is $SHELL, $BASH or $0 and nothing in the code
-// has said what that is: the shell of whoever runs it.
+// ownShell reports whether a word is $SHELL, $BASH or $0 and the code does not set it:
+// then it is the user's shell.
 func (s *Machine) ownShell(a abstract.Arg) bool {
 	if a.Text != abstract.HoleText && a.Text != abstract.VacancyText || a.Word == nil {
 		return false
@@ -187,7 +187,7 @@ func plainParam(p *syntax.ParamExp) bool {
 // programs: cp /bin/rm x.
 func (s *Machine) Copied(source, target abstract.Arg) {
 	base, ok := source.Base()
-	program := source.HasPrefix("/") || strings.HasPrefix(source.Text, abstract.HoleText+"/") // which NAME
+	program := source.HasPrefix("/") || strings.HasPrefix(source.Text, abstract.HoleText+"/") // the output of which NAME
 	for _, dir := range s.Scope.Dirs {
 		if v := abstract.JoinDir(dir, target); ok && program && v.Sure == abstract.Literal && len(s.programs) < 64 {
 			s.programs[v.Text] = base
@@ -195,8 +195,8 @@ func (s *Machine) Copied(source, target abstract.Arg) {
 	}
 }
 
-// original is the name of the program that a path stands for: another one than
-// its own where it is a copy or a link. zsh looks up =rm in PATH.
+// original returns the name of the program at a path, which differs from the path's if
+// it is a copy or a link. zsh looks up =rm in PATH.
 func (s *Machine) original(path abstract.Arg, base string) string {
 	if len(base) > 1 && base[0] == '=' && path.HasPrefix("=") {
 		return base[1:]
@@ -213,15 +213,15 @@ func (s *Machine) original(path abstract.Arg, base string) string {
 	return base
 }
 
-// caseMatters reports whether a name in other letter case is worth knowing: on
-// a file system that ignores case /bin/RM is rm.
+// caseMatters reports whether a name must also be looked up in lower case: on a file
+// system that ignores case /bin/RM is rm.
 func (s *Machine) caseMatters(lower string) bool { return s.In.Knows.Program(lower) || IsShell(lower) }
 
 // BaseName returns the last element of a path.
 func BaseName(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
-// globCommand looks a pattern in the command's place up, first in the real
-// directory, then among the programs that are known.
+// globCommand looks up a pattern in the place of a command, first in the real
+// directory, then among the known programs.
 func (s *Machine) globCommand(a abstract.Arg) abstract.Arg {
 	dir, pattern := path.Split(a.Text)
 	if at := abstract.JoinDir(s.Scope.Dirs[0], abstract.Word(dir)); s.In.ListDir != nil && dir != "" && at.Sure == abstract.Literal &&
@@ -242,8 +242,7 @@ func (s *Machine) globCommand(a abstract.Arg) abstract.Arg {
 	return abstract.UnknownArg()
 }
 
-// patternNames are the programs that people hide behind patterns, the worst
-// first.
+// patternNames are the programs that a pattern may hide, the most dangerous first.
 func patternNames() []string {
 	return []string{"rm", "dd", "sh", "bash", "curl", "wget", "nc", "mkfs", "shred", "chmod", "chown", "mv", "cp", "cat", "kill",
 		"python3", "python", "perl", "ruby", "node", "shutdown", "reboot", "sudo", "tee", "find", "truncate", "base64"}
@@ -294,7 +293,7 @@ func (c *Call) Record() {
 	}
 }
 
-// key is equal for the same command, started in the same way.
+// key identifies a command and the way in which it was started.
 func (c *Call) key(e engine.Command) string {
 	var b strings.Builder
 	b.WriteString(c.Name)
@@ -334,7 +333,7 @@ func (c *Call) Finish() {
 	}
 }
 
-// CutSubs takes the words of the subcommands out of the operands.
+// CutSubs removes the words of the subcommands from the operands.
 func CutSubs(subs []string, operands []abstract.Arg) (found, rest []abstract.Arg) {
 	for _, a := range operands {
 		if len(found) < len(subs) && a.Known() && a.Text == subs[len(found)] {
@@ -352,7 +351,7 @@ func (s *Machine) function(bodies []*syntax.Stmt, c *Call) Outcome {
 	all.Fail = s.Scope.Dirs
 	for _, body := range bodies {
 		if s.running(body) >= 3 {
-			continue // what recursion does again has been seen
+			continue // recursive calls have been interpreted already
 		}
 		o := s.withLocals(func() {
 			s.Scope.args, s.Scope.bound = c.Args, true
@@ -399,7 +398,7 @@ func (s *Machine) aliased(body abstract.Arg, c *Call) Outcome {
 	return o
 }
 
-// Quote makes one word of a text again.
+// Quote quotes a text as one word.
 func Quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // Local reports whether the program is a file of the project rather than one of
@@ -413,7 +412,7 @@ func (c *Call) Local() bool {
 	})
 }
 
-// Process is the effect of a program that is only known to run.
+// Process adds the effect of a program about which only its name is known.
 func (c *Call) Process() {
 	target := c.Path
 	if !c.Path.Known() {
@@ -425,9 +424,8 @@ func (c *Call) Process() {
 	}
 }
 
-// printsSetup reports whether a program prints code for the shell that
-// installed it, as "kubectl completion bash" does: as well known as a file of
-// its own.
+// printsSetup reports whether a program prints code for the shell that installed it,
+// as "kubectl completion bash" does: it is trusted like the program itself.
 func printsSetup(args []abstract.Arg) bool {
 	for _, a := range args {
 		if a.Is("completion", "completions", "shellenv", "init", "hook", "activate", "shell-init", "env", "docker-env", "podman-env",
@@ -438,8 +436,8 @@ func printsSetup(args []abstract.Arg) bool {
 	return false
 }
 
-// script runs the code of a file that goes by the program's name. What is on
-// the disk under a name that is known does also what that program does.
+// script runs the code of a file with the program's name. If the name is that of a
+// known program, the effects of that program are added.
 func (c *Call) script() (Outcome, bool) {
 	for _, p := range c.places() {
 		code, ok := c.Shell.CodeIn(p, "")
@@ -460,7 +458,7 @@ func (c *Call) script() (Outcome, bool) {
 	return Outcome{}, false
 }
 
-// places are where the program's file may lie: its path, or its name in the
+// places returns where the program's file may be: its path, or its name in the
 // directories of a PATH that the script has set.
 func (c *Call) places() []abstract.Arg {
 	if strings.Contains(c.Path.Text, "/") {

@@ -40,8 +40,7 @@ func (s *Machine) ifClause(c *syntax.IfClause) Outcome {
 	return Outcome{out, s.Scope.Dirs, a.ends && b.ends}
 }
 
-// eitherOut is the output of one of two branches: as a value not known, as code
-// both.
+// eitherOut is the output of one of two branches: unknown as a value, both as code.
 func eitherOut(a, b abstract.Arg) abstract.Arg {
 	switch {
 	case a.Text == "":
@@ -52,7 +51,7 @@ func eitherOut(a, b abstract.Arg) abstract.Arg {
 	return abstract.Concat(abstract.Concat(abstract.Word(abstract.HoleText+"\n"), a), b)
 }
 
-// endless notes a loop that goes on without end, unless a time limit ends it.
+// endless notes an endless loop, unless a time limit ends it.
 func (s *Machine) endless() {
 	if !s.bounded() {
 		s.Signal(engine.SignalUnbounded)
@@ -99,9 +98,9 @@ func endless(c *syntax.WhileClause) bool {
 	return !leaves
 }
 
-// loop runs a body once, with every variable that the body assigns holding
-// also what an earlier pass may have left. Where the body moves the shell, a
-// second pass starts from there.
+// loop runs a body once, with every variable that the body assigns holding also what
+// an earlier pass may have left. If the body changes the directory, a second pass
+// starts from there.
 func (s *Machine) loop(body []*syntax.Stmt, head func()) Outcome {
 	s.looping++
 	defer func() { s.looping-- }()
@@ -215,8 +214,8 @@ func (s *Machine) forClause(c *syntax.ForClause) Outcome {
 	return Outcome{Fail: s.Scope.Dirs}
 }
 
-// asItems are the values of a loop's variable. A pattern becomes the names of
-// files that match it, of which only the directory is known for certain.
+// asItems returns the values of a loop's variable. A pattern becomes the names of
+// files that match it, of which only the directory is certain.
 func asItems(items []abstract.Arg) []abstract.Arg {
 	out := make([]abstract.Arg, len(items))
 	for i, a := range items {

@@ -78,8 +78,8 @@ func (c *Call) codeBuiltin() (Outcome, bool) {
 	return inner.run(), true
 }
 
-// ProgramPath is the output of which and command -v: some directory, then the
-// name. Of the guard's program it is a directory of programs, so that the path is
+// ProgramPath returns the output of which and command -v: some directory, then the
+// name. For the guard's program it is a directory of programs, so that the path is
 // recognised as the guard's.
 func ProgramPath(names []abstract.Arg) abstract.Arg {
 	if len(names) == 0 {
@@ -92,7 +92,7 @@ func ProgramPath(names []abstract.Arg) abstract.Arg {
 	return last.With(abstract.HoleText + "/" + last.Text + "\n")
 }
 
-// execute is exec: the shell becomes another program.
+// execute runs exec: another program replaces the shell.
 func (c *Call) execute() (Outcome, bool) {
 	s := c.Shell
 	o := ParseOptions(c.Args, Program{First: true, Values: " -a "})
@@ -135,9 +135,9 @@ func (c *Call) sourceFile() Outcome {
 	return Outcome{Out: abstract.UnknownArg(), Fail: s.Scope.Dirs}
 }
 
-// trap keeps code for later. It runs in the state of then, which is unknown
-// better than the state of now. Code that is run at the end finds empty what has
-// no value yet, or the value of then.
+// trap stores code for later. It runs in a later state, which is treated as unknown.
+// For code that runs at the end, a variable without a value is empty or has its later
+// value.
 func (c *Call) trap() {
 	args := c.Args
 	for len(args) > 0 && args[0].Is("--", "-p", "-l") {
@@ -176,7 +176,7 @@ func (s *Machine) runTrap(code abstract.Arg) {
 	s.Subshell(func() Outcome { return s.Embed(code, "trap", true) })
 }
 
-// leave runs what traps do where the shell may end.
+// leave runs the traps where the shell may end.
 func (s *Machine) leave() {
 	if s.leaving {
 		return
@@ -188,8 +188,8 @@ func (s *Machine) leave() {
 	}
 }
 
-// runTraps runs once more what traps do: their variables, functions and
-// directory are those of the end.
+// runTraps runs the traps again at the end, with the variables, functions and
+// directory of that time.
 func (s *Machine) runTraps(from int) {
 	list := s.pending[from:]
 	s.pending = s.pending[:from:from]

@@ -10,22 +10,21 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
 )
 
-// Limits of what is read of the code that one action runs. What lies beyond
-// them is opaque "budget".
+// Limits of the code that is read for one action. Code beyond them is opaque "budget".
 const (
 	maxFileCode  = MaxSource // bytes of one file
 	MaxCodeFiles = 16        // files of one action
-	maxFileDepth = 4         // a file that runs a file that …
-	maxAgain     = 3         // passes of a file that runs itself: make runs make
+	maxFileDepth = 4         // a file that runs a file that runs a file …
+	maxAgain     = 3         // how often a file that runs itself is interpreted: make runs make
 )
 
 // Disk finds the code in files that an action runs.
 //
-// Only code that nobody has reviewed is examined: what version control holds
-// unchanged is a team's reviewed work, and to look into it would repeat
-// its alarms with every run. What came there within the session was reviewed by
-// nobody: neither the index nor a commit shows that. Programs of the system
-// and other people's packages are not examined, nor is what is not text.
+// Only code that nobody has reviewed is examined: files that version control contains
+// unchanged are a team's reviewed work, and examining them would repeat the same
+// alarms with every run. Files that were added during the session have not been
+// reviewed, even if they are staged or committed. Programs of the system and other
+// people's packages are not examined, nor are files that are not text.
 type Disk struct {
 	res   *place.Resolver
 	files map[string]codeFile // by real path
@@ -37,11 +36,11 @@ type Disk struct {
 type codeFile struct {
 	path   string // real
 	text   string
-	found  bool // text is code that nobody has reviewed
-	over   bool // there is more than the limits let look at
-	clean  bool // version control holds it as it is there
+	found  bool // text is code that has not been reviewed
+	over   bool // it exceeds the limits
+	clean  bool // it is identical to the version in version control
 	Own    bool // it is in the workspace or in a temporary directory: the work of the session
-	output bool // a tool made it: it is in such a tool's folder, and git ignores it
+	output bool // a tool generated it: it is in such a tool's folder, and git ignores it
 }
 
 // NewDisk returns a reader of code on the disk; nil if nothing is known about
@@ -100,8 +99,8 @@ func (d *Disk) state(real string) string {
 	return d.res.Git(real)
 }
 
-// lately reports whether version control holds a file only since the session
-// began: adding and committing one's own file is not a review of it.
+// lately reports whether a file was added to version control after the session began:
+// adding and committing a file is not a review.
 func (d *Disk) lately(real string) bool {
 	return d.began > 0 && d.res.World.Added != nil && d.res.World.Added(real) > d.began
 }
@@ -149,8 +148,8 @@ func (d *Disk) Texts() []string {
 	return list
 }
 
-// Above finds the first of some names in a directory, else in those above it,
-// as the runners of tasks do.
+// Above finds the first of some names in a directory, else in its parents, as task
+// runners do.
 func (d *Disk) Above(dir string, names ...string) (string, bool) {
 	for {
 		for _, n := range names {

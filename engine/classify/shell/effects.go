@@ -10,8 +10,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Listens is a server on this machine. Only one bound to the machine itself is
-// out of others' reach.
+// Listens notes a server on this machine. Other machines can reach it unless it is
+// bound to loopback.
 func (c *Call) Listens(bind abstract.Arg, args []abstract.Arg) {
 	for i, a := range args {
 		if a.Is("--bind", "-b", "--host", "-H") && i+1 < len(args) {
@@ -29,7 +29,7 @@ func (c *Call) Deletes(recursive, forced bool, targets ...abstract.Arg) {
 	c.Removes(abstract.RawEffect{Verb: "delete", Recursive: recursive, Forced: forced}, targets...)
 }
 
-// Removes notes deletions; e says how.
+// Removes notes deletions; e describes them.
 func (c *Call) Removes(e abstract.RawEffect, targets ...abstract.Arg) {
 	e.Kind = engine.EffectFileDelete
 	for _, t := range targets {
@@ -39,7 +39,7 @@ func (c *Call) Removes(e abstract.RawEffect, targets ...abstract.Arg) {
 	}
 }
 
-// StaysNear reports whether a move keeps a file where it can be found.
+// StaysNear reports whether a move keeps a file in its directory or nearby.
 func (s *Machine) StaysNear(src, dest abstract.Arg) bool {
 	if !src.Known() || !dest.Known() || dest.Text == "" || dest.HasPrefix("/dev/") {
 		return false
@@ -57,7 +57,7 @@ func (s *Machine) StaysNear(src, dest abstract.Arg) bool {
 
 func below(p, dir string) bool { return dir != "" && dir != "/" && strings.HasPrefix(p, dir+"/") }
 
-// Unbounded notes what goes on without end, unless a time limit ends it.
+// Unbounded notes a command that does not end by itself, unless a time limit ends it.
 func (c *Call) Unbounded(verb string, target abstract.Arg) {
 	if !c.Shell.bounded() {
 		c.Signal(engine.SignalUnbounded)
@@ -89,7 +89,7 @@ func (c *Call) InDirectory(dirs []abstract.Arg, f func()) {
 	})
 }
 
-// Place names where the shell is.
+// Place returns the name of the place in which the shell runs.
 func (s *Machine) Place() string {
 	list := []string{s.Frame.Host}
 	for _, dir := range s.Scope.Dirs {
@@ -134,7 +134,7 @@ func (s *Machine) emitAt(e abstract.RawEffect, t abstract.Arg) {
 		}
 	}
 	if bare, ok := t.Emptied(); ok && e.Recursive && e.Kind == engine.EffectFileDelete && rootPattern(bare) &&
-		(e.Verb != "move" || e.Privileged) { // without privileges nothing that is there moves
+		(e.Verb != "move" || e.Privileged) { // without privileges nothing there can be moved
 		e.Target, e.Contents = abstract.Value{Sure: abstract.Glob, Text: "/*"}, true
 		s.Add(e)
 	}
@@ -145,7 +145,7 @@ func relative(e abstract.RawEffect) bool {
 	return e.Kind != engine.EffectNetwork && e.Kind != engine.EffectProcess && !abstract.InDirectory(e.Target.Text)
 }
 
-// Everything reports whether a pattern takes all that is in its directory.
+// Everything reports whether a pattern matches everything in its directory.
 func Everything(p string) bool {
 	last := p[strings.LastIndexByte(p, '/')+1:]
 	return last == "*" || last == ".*" || last == "**" || last == ".[!.]*" || last == ".[^.]*"
@@ -169,8 +169,7 @@ func Changes(e abstract.RawEffect) bool {
 	return e.Kind == engine.EffectFileDelete || e.Kind == engine.EffectSystemCall || e.Kind == engine.EffectFileWrite || e.Egress
 }
 
-// throughLinks adds what an effect does to the target of a link that the script
-// itself has made.
+// throughLinks adds an effect on the target of a link that the script created.
 func (s *Machine) throughLinks(e abstract.RawEffect, t abstract.Arg) {
 	if len(s.Links) == 0 {
 		return
@@ -241,13 +240,13 @@ func (c *Call) ReadsTree(targets ...abstract.Arg) {
 	}
 }
 
-// Writes notes that files are written; verb says how.
+// Writes notes that files are written, with a verb such as write or append.
 func (c *Call) Writes(verb string, targets ...abstract.Arg) {
 	c.WritesAs(abstract.RawEffect{Verb: verb}, targets...)
 }
 
-// WritesAs notes writes; e says how. Nobody minds what is written to a harmless
-// device, but who may write there counts.
+// WritesAs notes writes; e describes them. Writing to a harmless device has no effect,
+// but changing its permissions does.
 func (c *Call) WritesAs(e abstract.RawEffect, targets ...abstract.Arg) {
 	e.Kind = engine.EffectFileWrite
 	rights := e.Verb == "chmod" || e.Verb == "chown" || e.Verb == "restrict"
@@ -297,7 +296,7 @@ type redirs struct {
 	stdin  *abstract.Arg
 	muted  bool
 	stdout bool // standard output does not go on to the next command
-	lasts  bool // they hold for all that follows: exec
+	lasts  bool // they apply to all that follows: exec
 	files  []redirected
 }
 
@@ -312,7 +311,7 @@ type redirected struct {
 // its command runs.
 func (s *Machine) redirections(list []*syntax.Redirect) redirs {
 	var r redirs
-	null := false // standard output goes nowhere
+	null := false // standard output is discarded
 	for _, x := range list {
 		switch x.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
@@ -365,7 +364,7 @@ func isDescriptor(a abstract.Arg) bool {
 	return strings.Trim(a.Text, "0123456789-") == "" || !a.Known() && a.Value().Sure == abstract.Unknown
 }
 
-// supply is what one of the inputs of a command holds.
+// supply sets the contents of one of a command's inputs.
 func (s *Machine) supply(r *redirs, x *syntax.Redirect, text abstract.Arg) {
 	if x.N == nil || x.N.Value == "0" {
 		r.stdin = &text
@@ -475,12 +474,12 @@ func (s *Machine) readsItself(f redirected, r redirs) bool {
 	})
 }
 
-// isProcess reports whether the target of > is a process substitution: its
-// commands have been seen already.
+// isProcess reports whether the target of > is a process substitution, whose commands
+// have been interpreted already.
 func isProcess(f redirected) bool { return f.target.Quoted && f.target.Text == abstract.HoleText }
 
-// socket is a redirection to /dev/tcp/HOST/PORT, which bash opens itself. What a
-// command prints leaves by it, as by the body of a request.
+// socket is a redirection to /dev/tcp/HOST/PORT, which bash opens itself. A command's
+// output is sent through it, like the body of a request.
 func (s *Machine) socket(f redirected, out abstract.Arg, cmd syntax.Command) {
 	host, _, _ := strings.Cut(f.target.Text[len("/dev/tcp/"):], "/")
 	s.emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "send", Egress: true, Command: s.first}, abstract.Word(host))
@@ -501,8 +500,7 @@ func startsShell(cmd syntax.Command) bool {
 	return name == "exec" || IsShell(BaseName(name))
 }
 
-// HarmlessDevice reports whether a word is a device whose writing changes
-// nothing.
+// HarmlessDevice reports whether a word is a device to which writing changes nothing.
 func HarmlessDevice(a abstract.Arg) bool {
 	return a.HasPrefix("/dev/fd/") ||
 		a.Is("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero", "/dev/full", "/dev/nul")
@@ -517,7 +515,8 @@ func (s *Machine) DiskWrite(target abstract.Arg) {
 	}
 }
 
-// Store remembers the contents of a file, so that running it later is seen.
+// Store remembers the contents of a file, so that they are interpreted if it runs
+// later.
 func (s *Machine) Store(target, text abstract.Arg, add bool) {
 	for _, dir := range s.Scope.Dirs {
 		v := abstract.JoinDir(dir, target)

@@ -10,17 +10,17 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
-// Venue is where code runs that does not run here, or not on this file system.
+// Venue is another machine or file system on which code runs.
 type Venue struct {
 	Wrapper  string         // the program that leads there
 	Host     string         // its name after its kind: ssh:build-3, container:web; empty: this machine
 	Dir      abstract.Value // the directory in which it begins
-	Mounts   []Mount        // what of the machine it sees
-	Isolated bool           // its own files are thrown away, or are not files at all
-	Reaches  bool           // it has the powers of the machine that it is on
+	Mounts   []Mount        // the parts of the machine that it can access
+	Isolated bool           // its own files are discarded, or it has none
+	Reaches  bool           // it has the privileges of its host
 }
 
-// Mount is a directory of a machine as another file system sees it.
+// Mount is a directory of a machine that is visible in another file system.
 type Mount struct {
 	Host     abstract.Arg // the directory
 	On       string       // where that is; empty: on this machine
@@ -54,7 +54,7 @@ func (c *Call) At(p Venue, f func()) {
 // here reports whether the files of this machine are those that the code sees.
 func (s *Machine) here() bool { return s.Frame.Host == "" && !s.Frame.Isolated }
 
-// HostName names a place that is reached from the one in which the shell is.
+// HostName names a place, as reached from the one in which the shell is.
 func (s *Machine) HostName(kind string, name abstract.Arg) string {
 	text := kind + ":" + name.Show()
 	if s.Frame.Host != "" {
@@ -63,13 +63,13 @@ func (s *Machine) HostName(kind string, name abstract.Arg) string {
 	return text
 }
 
-// Walled reports whether effects of a kind end at the walls of a container.
+// Walled reports whether effects of a kind are confined to a container.
 func Walled(k engine.EffectKind) bool {
 	return k != engine.EffectNetwork && k != engine.EffectProcess && k != engine.EffectResource
 }
 
-// contains reports whether what a signal says stays in the container in which
-// the code runs.
+// contains reports whether a signal concerns only the container in which the code
+// runs.
 func (f Frame) contains(id engine.Signal) bool {
 	if !f.Isolated || f.reaches {
 		return false
@@ -81,8 +81,8 @@ func (f Frame) contains(id engine.Signal) bool {
 	return false
 }
 
-// ThroughMounts lists what an effect in a container does to what it sees of
-// the machine. The host of each is a path there.
+// ThroughMounts returns the effects on the machine that an effect in a container has
+// through mounts. Each has a path of the machine.
 func (s *Machine) ThroughMounts(e abstract.RawEffect, t abstract.Arg) []Mount {
 	f := s.Frame
 	if e.Kind == engine.EffectSystemCall && !t.HasPrefix("/") {
@@ -101,8 +101,8 @@ func (s *Machine) ThroughMounts(e abstract.RawEffect, t abstract.Arg) []Mount {
 	return hit
 }
 
-// inside lists what a path in a container may be. An image begins in a
-// directory of its own choice; where it sees some of the machine, there.
+// inside returns the paths that a path in a container may be. The image determines the
+// working directory; if directories of the machine are mounted, it is one of them.
 func (s *Machine) inside(t abstract.Arg) []abstract.Arg {
 	at := abstract.JoinDir(s.Scope.Dirs[0], t)
 	if at.Sure != abstract.Unknown {
@@ -117,8 +117,8 @@ func (s *Machine) inside(t abstract.Arg) []abstract.Arg {
 	return out
 }
 
-// onHost maps a path in a container to what it is outside: below the innermost
-// of the mounts, or, for a tree, all mounts in it.
+// onHost maps a path in a container to the path outside: below the innermost of the
+// mounts, or, for a tree, all mounts in it.
 func (f Frame) onHost(t abstract.Arg, tree bool) []Mount {
 	best, below := -1, []Mount(nil)
 	for i, m := range f.mounts {
@@ -142,8 +142,7 @@ func underMount(p, inside string) bool {
 	return inside == "/" && strings.HasPrefix(p, "/") || p == inside || strings.HasPrefix(p, inside+"/")
 }
 
-// covers reports whether a tree contains a mount: what is deleted there goes with
-// it.
+// covers reports whether a tree contains a mount, which is deleted with it.
 func covers(t abstract.Arg, inside string) bool {
 	for dir := path.Dir(inside); ; dir = path.Dir(dir) {
 		if t.Glob && wildcard.Text(t.Text, dir) || !t.Glob && strings.TrimSuffix(t.Text, "/") == strings.TrimSuffix(dir, "/") {
@@ -155,7 +154,7 @@ func covers(t abstract.Arg, inside string) bool {
 	}
 }
 
-// joinText puts the rest of a path after a directory.
+// joinText appends the rest of a path to a directory.
 func joinText(dir abstract.Arg, rest string, like abstract.Arg) abstract.Arg {
 	if rest == "" {
 		return dir
@@ -165,8 +164,8 @@ func joinText(dir abstract.Arg, rest string, like abstract.Arg) abstract.Arg {
 	return out
 }
 
-// ChangedRoot is chroot and its like: every path is one below another root, but
-// for what such roots share with the machine.
+// ChangedRoot is chroot and its like: every path is below another root, except those
+// that such roots share with the machine.
 func (c *Call) ChangedRoot(root abstract.Arg) Venue {
 	s := c.Shell
 	root = abstract.JoinDir(s.Scope.Dirs[0], root).Arg()

@@ -11,7 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// agentVariable looks at variables that take an agent's guards off.
+// agentVariable checks variables that disable an agent's guards.
 func (s *Machine) agentVariable(name string, v abstract.Arg) {
 	switch name {
 	case "GOOSE_MODE":
@@ -25,8 +25,8 @@ func (s *Machine) agentVariable(name string, v abstract.Arg) {
 	}
 }
 
-// envCode looks at variables whose value is run by the programs that find them
-// in their environment.
+// envCode checks variables whose value is run by programs that find them in their
+// environment.
 func (s *Machine) envCode(name string, a abstract.Arg) {
 	s.agentVariable(name, a)
 	s.trustVariable(name, a)
@@ -68,9 +68,9 @@ func (s *Machine) envCode(name string, a abstract.Arg) {
 	}
 }
 
-// programVariable looks at variables that lists of the policy name: those that hold
-// a command, a program with its arguments, options that load code, or the folder
-// from which programs or settings come.
+// programVariable checks variables in lists of the policy: those that hold a command,
+// a program with its arguments, options that load code, or the folder from which
+// programs or settings come.
 func (s *Machine) programVariable(name string, a abstract.Arg) {
 	words := func(list string) []string { return s.In.Rows.Words("programs." + list) }
 	switch {
@@ -93,8 +93,8 @@ func (s *Machine) programVariable(name string, a abstract.Arg) {
 	}
 }
 
-// CommandVariable is a variable that holds a command: what the command does is
-// part of the script; an ordinary pager or editor is nothing to talk about.
+// CommandVariable is a variable that holds a command: what the command does is part of
+// the script; an ordinary pager or editor is ignored.
 func (s *Machine) CommandVariable(text string, a abstract.Arg) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
@@ -110,8 +110,8 @@ func (s *Machine) CommandVariable(text string, a abstract.Arg) {
 	s.Embed(a.With(text), "env", false)
 }
 
-// OrdinaryTool reports whether a command is a pager, an editor or the like, of
-// which a variable may well tell.
+// OrdinaryTool reports whether a command is a pager, an editor or similar, which is
+// usual in a variable.
 func OrdinaryTool(name string) bool {
 	switch BaseName(name) {
 	case "cat", "less", "more", "most", "bat", "delta", "true", "false", ":", "echo", "vi", "vim", "nvim", "nano", "emacs", "code", "ssh", "diff", "sed", "open", "xdg-open", "none", "touch":
@@ -128,11 +128,11 @@ const MaxStartup = 8
 // a start-up file defines an alias. Such code may write itself.
 const maxLater = 2
 
-// shellStartup are files that a shell runs as it starts.
+// shellStartup are files that a shell runs when it starts.
 var shellStartup = []string{".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc",
 	".zprofile", ".zshenv", ".zlogin", ".zlogout", ".kshrc", "bash.bashrc", "zshrc", "zprofile"}
 
-// StartsShells reports whether a shell runs a file as it starts.
+// StartsShells reports whether a shell runs a file when it starts.
 func StartsShells(p string) bool {
 	return slices.Contains(shellStartup, path.Base(p)) ||
 		p == "/etc/profile" || p == "/etc/environment" || place.Within("/etc/profile.d", p)
@@ -160,14 +160,14 @@ func LaterGuard(code string, in Input, signals map[engine.Signal]bool) {
 	}
 }
 
-// startup looks into what the script puts into a start-up file.
+// startup examines what the script writes to a start-up file.
 func (s *Machine) startup(file, text string) {
 	if StartsShells(file) {
 		s.runsLater(text)
 	}
 }
 
-// runsLater looks into code that new shells or later commands run.
+// runsLater examines code that new shells or later commands run.
 func (s *Machine) runsLater(text string) {
 	if s.startups[text] || len(s.startups) >= MaxStartup || len(text) > MaxStartupText {
 		return
@@ -182,7 +182,7 @@ func (s *Machine) runsLater(text string) {
 // MaxStartupText is the length of a text that is examined, in bytes.
 const MaxStartupText = 64 << 10
 
-// EditsStartup looks at the script of an editor that changes start-up files in place.
+// EditsStartup examines an editor's script that changes start-up files in place.
 func (c *Call) EditsStartup(scripts, files []abstract.Arg) {
 	for _, f := range files {
 		for _, script := range scripts {
@@ -192,33 +192,32 @@ func (c *Call) EditsStartup(scripts, files []abstract.Arg) {
 	}
 }
 
-// settingsVariables say where a client finds its settings, and with them its
-// hooks.
+// settingsVariables are variables with the location of a client's settings, and so of
+// its hooks.
 var settingsVariables = []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "CURSOR_CONFIG_DIR", "OPENCODE_CONFIG",
 	"OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG_CONTENT", "GEMINI_CLI_HOME", "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
 	"GEMINI_CLI_SYSTEM_DEFAULTS_PATH"}
 
-// GuardVariable notes that the script sets a variable of the guard's own, or
-// one that leads a client past it.
+// GuardVariable notes that the script sets a variable of the guard's own, or one that
+// makes a client bypass it.
 func (s *Machine) GuardVariable(name string) {
 	s.SignalIf(strings.HasPrefix(name, "REVIEWER_") || slices.Contains(settingsVariables, name), engine.SignalGuardTamper)
 }
 
-// TakesMarker notes that the variable goes away by which reviewer's own commands
-// tell what an agent started from what a person did.
+// TakesMarker notes the removal of the variable by which reviewer's commands recognise
+// that an agent started them.
 func (s *Machine) TakesMarker(name string) {
 	s.SignalIf(name != "" && slices.Contains(s.In.Rows.Words("programs.markers"), name), engine.SignalGuardTamper)
 }
 
-// Unmarked notes that a program is started without any variable: a terminal, an
-// agent or reviewer that is started so does not know below whom it runs.
+// Unmarked notes that a program is started without any variable: a terminal, an agent
+// or reviewer that is started so cannot tell which agent started it.
 func (s *Machine) Unmarked(kind string) {
 	s.SignalIf(s.Frame.Cleared && (kind == rows.Terminal || kind == rows.Agent), engine.SignalGuardTamper)
 }
 
-// LooksUp notes that the numbers of the guard's processes are asked for. Which
-// numbers come out nobody knows: whatever is ended or taken hold of by an
-// unknown number from then on may be the guard.
+// LooksUp notes a lookup of the guard's process IDs. Its result is unknown: from then
+// on, any process that is ended or attached to by an unknown ID may be the guard.
 func (c *Call) LooksUp(names ...abstract.Arg) {
 	c.Shell.sought = c.Shell.sought || slices.ContainsFunc(names, place.NamesGuard)
 }
@@ -240,8 +239,8 @@ func (c *Call) Aims(targets []abstract.Arg) {
 	}), engine.SignalGuardTamper)
 }
 
-// Takes notes that a process of the guard, or the client whose hooks it is, is
-// taken hold of.
+// Takes notes that a process attaches to a process of the guard, or of the client that
+// runs it.
 func (c *Call) Takes(targets []abstract.Arg) {
 	c.Aims(targets)
 	c.Shell.SignalIf(slices.ContainsFunc(targets, func(t abstract.Arg) bool { return t.Is(parentProcess) }), engine.SignalGuardTamper)
@@ -251,13 +250,13 @@ func (c *Call) Takes(targets []abstract.Arg) {
 // the client's.
 const parentProcess = "$PPID"
 
-// overrides notes that a name of the guard's program is given to something else.
+// overrides notes that the name of the guard's program is assigned to something else.
 func (s *Machine) overrides(name string) {
 	s.SignalIf(name == place.GuardProgram, engine.SignalGuardTamper)
 }
 
-// trustVariable looks at variables that switch such checks off, or say where
-// packages come from.
+// trustVariable checks variables that disable verification, or set the source of
+// packages.
 func (s *Machine) trustVariable(name string, v abstract.Arg) {
 	switch name {
 	case "NODE_TLS_REJECT_UNAUTHORIZED", "PYTHONHTTPSVERIFY":

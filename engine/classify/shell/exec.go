@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Outcome is what is known after a piece of code has run.
+// Outcome is what is known after code has run.
 type Outcome struct {
 	Out  abstract.Arg     // what it has written to standard output
 	Fail []abstract.Value // where the shell is if the last command failed
@@ -45,7 +45,7 @@ type output struct {
 	text  strings.Builder
 	last  string
 	taint abstract.Taint
-	parts abstract.Arg // without a text: lines of other texts that are in it
+	parts abstract.Arg // without a text: lines of other texts in it
 }
 
 // add appends output; what is not known ends with its line.
@@ -120,7 +120,7 @@ func (s *Machine) redirected(st *syntax.Stmt) Outcome {
 	}
 	s.Frame.Muted = saved.Muted
 	if r.lasts = execsNothing(st.Cmd); r.lasts {
-		o.Out = abstract.UnknownArg() // what follows goes to the file
+		o.Out = abstract.UnknownArg() // later output goes to the file
 	}
 	s.finish(r, &o, st.Cmd)
 	s.Frame = saved
@@ -155,7 +155,7 @@ func (s *Machine) branch(f func() Outcome) (*scope, Outcome) {
 	saved := s.Scope
 	b := saved.child()
 	s.Scope = b
-	s.Steps += len(b.Dirs) // a branch costs more than a word
+	s.Steps += len(b.Dirs) // a branch costs more than a step
 	o := f()
 	s.Scope = saved
 	return b, o
@@ -211,7 +211,8 @@ func (s *Machine) command(cmd syntax.Command) Outcome {
 	return here
 }
 
-// timed is what time runs: -p and -- are its own, wherever the parser leaves them.
+// timed returns the command that time runs: -p and -- belong to time, wherever the
+// parser puts them.
 func timed(st *syntax.Stmt) *syntax.Stmt {
 	call, ok := st.Cmd.(*syntax.CallExpr)
 	if !ok || len(call.Assigns) > 0 {
@@ -274,11 +275,11 @@ func (s *Machine) or(c *syntax.BinaryCmd) Outcome {
 	same := s.Scope.child()
 	same.Dirs = ok
 	s.Scope.merge(same, b)
-	s.Scope.Saved = Stashed{} // what put something aside may be what failed
+	s.Scope.Saved = Stashed{} // the command that stashed something may have failed
 	return Outcome{abstract.Concat(x.Out, y.Out), y.Fail, x.ends}
 }
 
-// swallows reports whether a statement only hides that another one failed.
+// swallows reports whether a statement only ignores that another one failed.
 func swallows(st *syntax.Stmt) bool {
 	call, ok := st.Cmd.(*syntax.CallExpr)
 	if !ok || len(call.Args) == 0 {
@@ -423,7 +424,7 @@ func (s *Machine) declClause(c *syntax.DeclClause) Outcome {
 	return Outcome{Fail: s.Scope.Dirs}
 }
 
-// refer makes a variable another name of the one that its value names.
+// refer makes a variable a reference to the one that its value names.
 func (s *Machine) refer(name string) {
 	if v, ok := s.Scope.find(name); ok && v.ref == "" && len(v.alts) == 1 && v.alts[0].Known() {
 		s.Scope.set(name, variable{ref: v.alts[0].Text})

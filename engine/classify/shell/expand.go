@@ -140,8 +140,8 @@ func (s *Machine) value(p *syntax.ParamExp, name string) abstract.Arg {
 	return out
 }
 
-// words walks the words below an expansion that is not understood, for the
-// commands in them.
+// words visits the words in an expansion that is not understood, for the commands in
+// them.
 func (s *Machine) words(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -266,8 +266,8 @@ func (s *Machine) operate(e *syntax.Expansion, name string, a abstract.Arg, set 
 	return s.convert(e, a)
 }
 
-// defaulted is ${x:-d}, where x comes from outside or is not set: the default
-// is what the script's author had in mind, so it stands for the value.
+// defaulted is ${x:-d}, where x comes from outside or is not set: the default is used
+// as the value, since the author intended it.
 func (s *Machine) defaulted(a, d abstract.Arg) abstract.Arg {
 	if a.Spare || a.Text == "" || a.Text == abstract.VacancyText {
 		return d
@@ -316,7 +316,7 @@ func (s *Machine) prompt(a abstract.Arg) abstract.Arg {
 	return b.field()
 }
 
-// removePart cuts what a pattern matches off the end or the beginning.
+// removePart removes what a pattern matches from the end or the beginning.
 func removePart(a, p abstract.Arg, op syntax.ParExpOperator) abstract.Arg {
 	if !p.Known() {
 		return abstract.UnknownArg()
@@ -355,8 +355,8 @@ func removeKnown(text, p string, op syntax.ParExpOperator) string {
 	return text
 }
 
-// removeUnknown cuts a plain ending from a text whose end is known; otherwise
-// nothing is left that is sure but the beginning.
+// removeUnknown removes a literal ending from a text whose end is known; otherwise
+// only the beginning remains certain.
 func removeUnknown(a, p abstract.Arg, op syntax.ParExpOperator) abstract.Arg {
 	if strings.HasPrefix(p.Text, "*") || op == syntax.RemSmallPrefix || op == syntax.RemLargePrefix {
 		return abstract.UnknownArg()
@@ -446,8 +446,8 @@ func (s *Machine) number(w *syntax.Word) abstract.Arg {
 	return a
 }
 
-// subscripts runs what is in the subscripts of values that bash evaluates as
-// arithmetic or takes for the name of a variable: x='a[$(cmd)]'; echo $((x)).
+// subscripts runs commands in the subscripts of values that bash evaluates as
+// arithmetic or as the name of a variable: x='a[$(cmd)]'; echo $((x)).
 func (s *Machine) subscripts(list ...abstract.Arg) {
 	for _, a := range list {
 		i := strings.IndexByte(a.Text, '[')

@@ -9,8 +9,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Get is the value of a variable or special parameter. Of several alternatives
-// it is the one that the present command has picked.
+// Get returns the value of a variable or special parameter. Of several alternatives it
+// is the one that the current command uses.
 func (s *Machine) Get(name string) abstract.Arg {
 	if v, ok := s.Scope.Lookup(name); ok {
 		return s.pick(name, v)
@@ -62,7 +62,7 @@ func (s *Machine) isSet(name string) bool {
 	return !ok || v.array || len(v.alts) > 0
 }
 
-// special is a parameter that the shell itself keeps.
+// special returns a parameter that the shell itself sets.
 func (s *Machine) special(name string) (abstract.Arg, bool) {
 	if n, err := strconv.Atoi(name); err == nil {
 		return s.positional(n), true
@@ -126,8 +126,8 @@ func JoinDirs(dirs []abstract.Value) abstract.Arg {
 	return abstract.JoinArgs(list)
 }
 
-// ambient is a variable of the environment that nothing is known about, except
-// for those that every system has.
+// ambient returns a variable of the environment: unknown, except for those that every
+// system has.
 func (s *Machine) ambient(name string) abstract.Arg {
 	switch name {
 	case "HOME":
@@ -188,8 +188,7 @@ func appended(old abstract.Arg, alts []abstract.Arg) []abstract.Arg {
 	return out
 }
 
-// putElement is x[i]=v. Where i is unknown, nobody knows any more which
-// element is where.
+// putElement is x[i]=v. If i is unknown, the positions of all elements become unknown.
 func (s *Machine) putElement(old variable, as *syntax.Assign, alts []abstract.Arg) variable {
 	v := variable{array: true, sparse: old.sparse, list: slices.Clone(old.list)}
 	if !old.array && len(old.alts) == 1 {
@@ -207,8 +206,8 @@ func (s *Machine) putElement(old variable, as *syntax.Assign, alts []abstract.Ar
 	return v
 }
 
-// plainIndex reports whether an index is a number as it is there: a name may be
-// the key of another kind of array.
+// plainIndex reports whether an index is a literal number: a name may be the key of an
+// associative array.
 func plainIndex(x syntax.ArithmExpr) bool {
 	_, err := strconv.Atoi(subscript(x))
 	return err == nil

@@ -11,11 +11,11 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
-// What a command hands to another host is found where its words are known: each
-// secret is a bit of the taint of the texts that contain something of it. So it does
-// not matter by which option, or in which part of an address, a word goes out.
+// Secrets that a command sends to another host are found in its words: each secret is
+// a bit of the taint of the texts that contain part of it. So it does not matter in
+// which option, or in which part of an address, it is sent.
 
-// Secret returns the taint of texts that contain something of a secret.
+// Secret returns the taint of texts that contain part of a secret.
 func (n *Notes) Secret(what abstract.Secret) abstract.Taint {
 	i := slices.Index(n.Out.Secrets, what)
 	if i < 0 {
@@ -28,7 +28,7 @@ func (n *Notes) Secret(what abstract.Secret) abstract.Taint {
 	return abstract.SecretBit(i)
 }
 
-// SecretsIn are the secrets of which something is in a text.
+// SecretsIn returns the secrets of which a text contains a part.
 func (n *Notes) SecretsIn(t abstract.Taint) []abstract.Secret {
 	var list []abstract.Secret
 	for i, secret := range n.Out.Secrets {
@@ -39,8 +39,8 @@ func (n *Notes) SecretsIn(t abstract.Taint) []abstract.Secret {
 	return list
 }
 
-// variable is the taint of a variable from outside. Most hold no secret: names
-// that are in the list of plain ones never do.
+// variable returns the taint of a variable of the environment. Those in the list of
+// plain names contain no secret.
 func (s *Machine) variable(name string) abstract.Taint {
 	if s.plainName(name) {
 		return 0
@@ -55,8 +55,8 @@ func (in Input) PlainName(name string) bool {
 	return slices.ContainsFunc(in.Rows.Words("flows.plain"), func(pattern string) bool { return wildcard.Text(pattern, name) })
 }
 
-// settles is the taint of what is assigned to a variable: of one value out of a
-// file the variable's name says best what it is.
+// settles returns the taint of a value that is assigned to a variable: a single value
+// from a file is named after the variable.
 func (s *Machine) settles(name string, a abstract.Arg) abstract.Arg {
 	for i, secret := range s.Out.Secrets {
 		bit := abstract.SecretBit(i)
@@ -89,7 +89,7 @@ func (in Input) SecretClass(dir, target abstract.Value) engine.Class {
 }
 
 // watched runs a command, and marks its output with the secrets that it read or
-// was handed. What comes from another host is not a secret of this one.
+// received. Data from another host is not a secret of this machine.
 func (s *Machine) watched(argv []abstract.Arg, run func() Outcome) Outcome {
 	before := len(s.Out.Effects)
 	saved := s.asked()
@@ -119,8 +119,8 @@ func (s *Machine) watched(argv []abstract.Arg, run func() Outcome) Outcome {
 	return o
 }
 
-// takesOver notes that a command makes variables of what a file with secrets
-// holds: export $(cat FILE), eval "$(cat FILE)".
+// takesOver notes that a command makes variables of the contents of a file with
+// secrets: export $(cat FILE), eval "$(cat FILE)".
 func (s *Machine) takesOver(argv []abstract.Arg) {
 	if argv[0].Is("export", "declare", "typeset", "local", "eval", "set", "source", ".") {
 		s.takenOver(argv[1:])
@@ -153,8 +153,8 @@ func (n *Notes) WholeEnvironment() abstract.Arg {
 	return abstract.Arg{Text: abstract.HoleText, Taint: n.Secret(abstract.Secret{What: engine.FlowEnvironment, Name: "environment"})}
 }
 
-// asked takes two signals away while a command runs, so that it is seen whether
-// this command gives them.
+// asked removes two signals while a command runs, to find out whether this command
+// adds them.
 func (s *Machine) asked() [2]bool {
 	saved := [2]bool{s.Out.Signals[engine.SignalEnvDump], s.Out.Signals[engine.SignalCredential]}
 	delete(s.Out.Signals, engine.SignalEnvDump)
@@ -167,8 +167,8 @@ func (s *Machine) restore(saved [2]bool) {
 	s.SignalIf(saved[1], engine.SignalCredential)
 }
 
-// read is the taint of the secrets that the effects since then, and the signals,
-// say were read.
+// read returns the taint of the secrets that were read according to the effects since
+// then and the signals.
 func (s *Machine) read(since int, argv []abstract.Arg) abstract.Taint {
 	t := s.filesRead(since)
 	if s.Out.Signals[engine.SignalEnvDump] {
@@ -195,7 +195,7 @@ func (s *Machine) filesRead(since int) abstract.Taint {
 				file := abstract.JoinDir(e.Dir, e.Target.Arg())
 				t |= s.Secret(abstract.Secret{What: engine.FlowFile, Path: file, Class: c})
 				if e.Guessed {
-					t |= abstract.Partial // whatever it makes of it
+					t |= abstract.Partial // in whatever form
 				}
 			}
 		}
@@ -208,9 +208,8 @@ func (s *Machine) picks(program abstract.Arg) bool {
 	return slices.Contains(s.In.Rows.Words("flows.pickers"), BaseName(program.Text))
 }
 
-// Hands notes what of secrets goes to another host with the words of a command,
-// and with what it reads at its standard input. A word that is an address goes to
-// the host that it names.
+// Hands notes the secrets that are sent to another host in the words of a command and
+// in its standard input. A word that is an address is sent to the host that it names.
 func (c *Call) Hands(to string) {
 	s := c.Shell
 	for i, w := range c.Args {
@@ -228,8 +227,8 @@ func (c *Call) Hands(to string) {
 	}
 }
 
-// addressHost is the host of an address in a word, though what is before an @
-// or after the host is unknown; empty: the word holds no address.
+// addressHost is the host of an address in a word, even if the text before an @ or
+// after the host is unknown; empty: the word holds no address.
 func addressHost(text string) string {
 	_, rest, ok := strings.Cut(text, "://")
 	if !ok {
@@ -241,8 +240,8 @@ func addressHost(text string) string {
 	return knownHost(rest)
 }
 
-// knownHost is the name of a host, or the known end of it: who answers for that
-// end learns what is before.
+// knownHost is the name of a host, or its known end: the owner of that domain receives
+// the rest of the name.
 func knownHost(text string) string {
 	text = text[strings.LastIndexByte(text, '@')+1:]
 	if i := strings.LastIndexAny(text, abstract.Holes); i >= 0 {
@@ -263,8 +262,8 @@ func HostOf(to abstract.Arg) string {
 	return strings.ToLower(to.Value().Text)
 }
 
-// Strangers notes what a program that is not known to talk to any host hands to
-// those that its own words name; any: a host of another word counts, too.
+// Strangers notes the secrets that a program that is not known to use the network may
+// send to hosts in the same words; any: also to hosts in other words.
 func (c *Call) Strangers(anyWord bool) {
 	if c.Index < 0 || !c.holdsSecret() || c.talks() || c.Shell.picks(c.Path) {
 		return
@@ -317,8 +316,7 @@ func (c *Call) talks() bool {
 	})
 }
 
-// bareHost reports whether a word looks like the name of a host, and like no
-// file.
+// bareHost reports whether a word looks like the name of a host and not like a file.
 func bareHost(w abstract.Arg) bool {
 	name := w.Text[strings.LastIndexByte(w.Text, '@')+1:]
 	name, _, _ = strings.Cut(name, ":")
@@ -327,8 +325,8 @@ func bareHost(w abstract.Arg) bool {
 		strings.Trim(last, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// holdsSecret reports whether more than a variable by which a client signs in
-// is in the words of a command.
+// holdsSecret reports whether the words of a command contain a secret other than a
+// variable for the client's login.
 func (c *Call) holdsSecret() bool {
 	words := c.Args
 	if in := c.Shell.Frame.Stdin; in != nil {
@@ -352,7 +350,7 @@ func (s *Machine) flow(command int, to string, a abstract.Arg, login bool) {
 	s.Flow(s.In, command, to, a, login)
 }
 
-// Flow notes what of secrets one text takes to a host.
+// Flow notes the secrets that one text sends to a host.
 func (n *Notes) Flow(in Input, command int, to string, a abstract.Arg, login bool) {
 	f := abstract.RawFlow{To: to, Part: a.Taint&abstract.Partial != 0, Login: login, Command: command}
 	for _, f.Secret = range n.SecretsIn(a.Taint) {
@@ -368,7 +366,7 @@ func (n *Notes) Flow(in Input, command int, to string, a abstract.Arg, login boo
 	}
 }
 
-// leastToken is shorter than any token that can be told by its form.
+// leastToken is shorter than any token that is recognisable by its form.
 const leastToken = 12
 
 // maxFlows bounds what is noted of one action.
@@ -380,8 +378,8 @@ func (n *Notes) flows(f abstract.RawFlow) {
 	}
 }
 
-// file notes a file with secrets that a word has the program send, as clients
-// write it: @FILE, name=@FILE, name@FILE.
+// file notes a file with secrets that a word makes the program send, in the notation
+// of clients: @FILE, name=@FILE, name@FILE.
 func (s *Machine) file(c *Call, to string, w abstract.Arg) {
 	before, name, ok := strings.Cut(w.Text, "@")
 	if _, path, given := strings.Cut(w.Text, "src="); given { // --secret id=NAME,src=FILE
@@ -418,8 +416,8 @@ func (c *Call) HandsImage(image string, files, words []abstract.Arg) {
 	}
 }
 
-// login reports whether a word is where a client says who asks: a header of its
-// own, or the value of an option for a password.
+// login reports whether a word is for authentication: a header, or the value of an
+// option for a password.
 func (c *Call) login(i int) bool {
 	text := strings.ToLower(c.Args[i].Text)
 	if name, _, ok := strings.Cut(text, ":"); ok && !strings.ContainsAny(name, " /=@") {
@@ -435,8 +433,8 @@ func (c *Call) login(i int) bool {
 		strings.HasPrefix(text, "-p") && slices.Contains(options, "-p")
 }
 
-// codeFlows notes what of secrets is in code of another language that talks to
-// hosts: it is one text, so that what it reads and whom it asks are not told apart.
+// codeFlows notes the secrets in code of another language that uses the network. The
+// code is treated as one text, so every secret is paired with every host.
 func (c *Call) codeFlows(since int, code abstract.Arg) {
 	s := c.Shell
 	t := code.Taint & abstract.Secrets
@@ -459,8 +457,7 @@ func (c *Call) codeFlows(since int, code abstract.Arg) {
 	}
 }
 
-// callIn finds that code asks another host, where the call itself is not
-// understood.
+// callIn finds that code uses the network, if the call itself is not understood.
 var callIn = engine.Regexp(`gethostby|getaddrinfo|getaddress|\bdns\b|HTTP::|LWP::|UserAgent|Net::|` +
 	`URI\.open|fetch\(|urlopen|fsockopen|[Ss]ocket\b`)
 
@@ -489,8 +486,8 @@ var wholeIn = engine.Regexp(`(?:^|[^=:\s]|[^v][=:])\s*(?:os\.environ\s*[),}\]]|o
 	`process\.env\s*[),}\]]|` +
 	`ENV\.(?:to_\w+|inspect|map|each)|%ENV\b|\$_ENV\s*[),]|getenv\(\s*\)|env::vars\()`)
 
-// environment is the taint of code that reads variables of the environment. What
-// it does with all of them is not seen: it may hand them to a program that it runs.
+// environment is the taint of code that reads variables of the environment. Code that
+// reads all of them may pass them to a program that it runs.
 func (s *Machine) environment(code string) abstract.Taint {
 	var t abstract.Taint
 	for _, m := range variableIn().FindAllStringSubmatch(code, abstract.MaxSecrets) {

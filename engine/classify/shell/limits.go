@@ -5,10 +5,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 )
 
-// Bounds of the interpreter. What lies beyond them is not judged harmless: it
-// is reported as opaque "budget".
+// Bounds of the interpreter. Code beyond them does not count as harmless: it is
+// reported as opaque "budget".
 const (
-	MaxSource   = 256 << 10 // Linux passes no single argument over 128 KiB, so no longer sh -c script can run
+	MaxSource   = 256 << 10 // above the longest single argument on Linux, 128 KiB
 	MaxEmbedded = 1 << 20   // bytes of code found in code; each level is parsed again
 	MaxCommands = 8192      // more than the longest script above holds in practice
 	MaxEffects  = 16384     // several directories and targets for each command
@@ -21,7 +21,8 @@ const (
 	MaxDirs     = 8         // directories in which the shell may be
 )
 
-// Notes is what an interpreter of code has found, and what it has spent.
+// Notes is what an interpreter of code has found, and how much of its budget it has
+// used.
 type Notes struct {
 	Out     abstract.Script
 	Steps   int
@@ -32,13 +33,13 @@ type Notes struct {
 	opaques map[engine.Opaque]bool
 }
 
-// NewNotes returns notes of nothing.
+// NewNotes returns empty notes.
 func NewNotes() Notes {
 	return Notes{Out: abstract.Script{Signals: map[engine.Signal]bool{}}, effects: map[abstract.RawEffect]bool{},
 		opaques: map[engine.Opaque]bool{}}
 }
 
-// Opaque notes what was not understood, once.
+// Opaque notes something that was not understood, once.
 func (n *Notes) Opaque(reason, where string) {
 	o := engine.Opaque{Reason: reason, Where: abstract.Arg{Text: abstract.Clip(where, 200)}.Show()}
 	if n.opaques[o] || len(n.Out.Opaque) >= 64 && reason != "budget" {
@@ -56,7 +57,7 @@ func (n *Notes) OverBudget(where string) {
 	}
 }
 
-// Spend takes one step and some bytes from the budget.
+// Spend uses one step and some bytes of the budget.
 func (n *Notes) Spend(bytes int) bool {
 	n.Steps++
 	n.Bytes += bytes

@@ -7,7 +7,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 )
 
-// Options are a program's arguments, taken apart by its grammar.
+// Options are a program's arguments, parsed by its grammar.
 type Options struct {
 	List     []Option
 	Operands []abstract.Arg
@@ -36,8 +36,8 @@ type Option struct {
 	exact bool // it cannot be written shorter
 }
 
-// ParseOptions takes arguments apart. Options that take a value are in the
-// program's grammar; everything else that begins with a dash is a flag.
+// ParseOptions parses arguments. Options that take a value are in the program's
+// grammar; everything else that begins with a dash is a flag.
 func ParseOptions(args []abstract.Arg, p Program) Options {
 	o := Options{Parsed: true}
 	for i := 0; i < len(args); i++ {
@@ -80,9 +80,8 @@ func (o *Options) longOption(args []abstract.Arg, i int, p Program) int {
 	return 0
 }
 
-// keepValue writes a value that stands apart after the flag it belongs to: an
-// organisation's rules ask for `--context=prod` however it was spelled. Code
-// and prose are not values to ask for.
+// keepValue joins a separate value to its flag, so that rules can test for
+// `--context=prod` however it was written. Code and prose are left out.
 func (o *Options) keepValue(v *abstract.Arg) {
 	last := &o.Flags[len(o.Flags)-1]
 	last.Valued, last.Value = true, v
@@ -180,9 +179,9 @@ func (o Options) Operand(i int) abstract.Arg {
 	return abstract.Arg{}
 }
 
-// PerhapsFiles are the values that stand apart after a letter. Programs that
-// read share a table of letters, and not all of them take a value for each:
-// what is not a number may be a file.
+// PerhapsFiles are the separate values after option letters. Programs that read share
+// a table of letters, and not all of them take a value for each letter: a value that
+// is not a number may be a file.
 func (o Options) PerhapsFiles() []abstract.Arg {
 	var out []abstract.Arg
 	for _, g := range o.Flags {
@@ -204,17 +203,16 @@ func plainFlags(args []abstract.Arg) (flags []abstract.Given, operands []abstrac
 	return flags, operands
 }
 
-// Program describes how to read a program's arguments and what it does with
-// them.
+// Program describes the grammar of a program's arguments.
 type Program struct {
 	Values   string // options that take a value, separated and surrounded by spaces
 	Glued    string // options whose value, if they have one, is in the same word, as mysql's -p; like values
 	First    bool   // options end at the first operand
 	Long     bool   // a single dash begins a long option: terraform, find, java
-	Literal  bool   // "--" is nothing special
+	Literal  bool   // "--" has no special meaning
 	Exact    bool   // long options cannot be shortened
 	Undashed bool   // what looks like an option is never the value of another one
-	Own      bool   // reads --help itself
+	Own      bool   // handles --help itself
 }
 
 // mayBe reports whether a word may be the value of the option before it.

@@ -6,15 +6,14 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// maxPossible bounds the effects that are kept of what a program may run.
+// maxPossible limits the effects of commands that a program may run.
 const maxPossible = 64
 
-// Perhaps runs f as what a program may run of which nobody knows what it does with
-// its arguments. Its effects and signals are kept apart from those of the call, and
-// all else that it changes is forgotten.
+// Perhaps runs f as a command that an unknown program may run. Its effects and signals
+// are kept separate from those of the call, and all its other changes are discarded.
 func (s *Machine) Perhaps(f func()) {
 	if s.Frame.Perhaps || s.Full {
-		return // of a guess within a guess, nothing is left that is worth mentioning
+		return // a guess within a guess is not worth reporting
 	}
 	saved := *s
 	s.Notes, s.indexes, s.first = saved.Notes.fresh(), map[commandKey]int{}, -1
@@ -31,14 +30,14 @@ func (s *Machine) Perhaps(f func()) {
 	s.keepPossible(found)
 }
 
-// fresh returns notes of nothing that draw on the same budget.
+// fresh returns empty notes that share the budget.
 func (n *Notes) fresh() Notes {
 	empty := NewNotes()
 	empty.Steps, empty.Bytes, empty.Parsed = n.Steps, n.Bytes, n.Parsed
 	return empty
 }
 
-// keepPossible adds what was found to what may happen.
+// keepPossible adds the findings to the possible effects.
 func (s *Machine) keepPossible(found Notes) {
 	if found.Full {
 		s.OverBudget("possible")

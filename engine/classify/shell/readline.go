@@ -46,8 +46,8 @@ func readerOf(args []abstract.Arg) lineReader {
 	return r
 }
 
-// readWords is read x y: the words of a line of standard input, where that is
-// known. In a loop it is any of the lines.
+// readWords runs read x y: the words of a line of standard input, where that is known.
+// In a loop it is any of the lines.
 func (c *Call) readWords() {
 	s := c.Shell
 	r := readerOf(c.Args)
@@ -104,7 +104,7 @@ func (c *Call) readUnknown(r lineReader, in *abstract.Arg) {
 	}
 }
 
-// onlyLine is the words of the line, if there is but one.
+// onlyLine returns the words of the line, if there is only one.
 func onlyLine(lines [][]abstract.Arg) []abstract.Arg {
 	if len(lines) == 1 {
 		return lines[0]
@@ -133,7 +133,7 @@ func lineFields(line abstract.Arg, ifs string, n int) []abstract.Arg {
 	return out
 }
 
-// keep is the characters of a that are also in b.
+// keep returns the characters of a that are also in b.
 func keep(a, b string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(b, r) {
@@ -143,7 +143,7 @@ func keep(a, b string) string {
 	}, a)
 }
 
-// readLines is mapfile: an array of the lines of standard input.
+// readLines runs mapfile, which reads the lines of standard input into an array.
 func (c *Call) readLines() {
 	n := len(c.Args)
 	if n == 0 || !c.Args[n-1].Known() {
@@ -169,7 +169,7 @@ func (c *Call) readLines() {
 	c.Shell.Scope.set(name, variable{array: true, list: list})
 }
 
-// getWords is getopts: the option and its value come from the arguments.
+// getWords runs getopts: the option and its value come from the arguments.
 func (c *Call) getWords() {
 	if len(c.Args) < 2 {
 		return

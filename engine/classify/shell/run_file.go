@@ -16,7 +16,7 @@ import (
 type FileCode struct {
 	Text abstract.Arg
 	Lang string
-	Via  string   // file: the call itself has written it; script: it is on the disk
+	Via  string   // file: the call itself wrote it; script: it is on the disk
 	File codeFile // where it is on the disk
 }
 
@@ -44,7 +44,7 @@ func (s *Machine) CodeIn(target abstract.Arg, lang string) (FileCode, bool) {
 	return all, all.Via != ""
 }
 
-// InVersionControl reports whether version control holds a file as it is there.
+// InVersionControl reports whether a file is identical to its committed version.
 func (s *Machine) InVersionControl(target abstract.Arg) bool {
 	if s.In.Disk == nil || !s.here() || target.From != nil {
 		return false
@@ -70,8 +70,8 @@ func (f FileCode) or(g FileCode) FileCode {
 	return f
 }
 
-// onDisk is the code of one file on the disk. What a file does that runs itself
-// again and again has been seen.
+// onDisk is the code of one file on the disk. A file that runs itself is interpreted
+// only a few times.
 func (s *Machine) onDisk(name, cwd, lang string) FileCode {
 	file := s.In.Disk.file(name, cwd)
 	if lang == "" && file.found {
@@ -102,8 +102,8 @@ func (s *Machine) fileDepth(name string) (depth, again int) {
 	return depth, again
 }
 
-// Shebang is the language that the first line of a file names: the shell where
-// it names none, nothing if it is unknown.
+// Shebang returns the language that the first line of a file names: the shell if it
+// names none, nothing if it is unknown.
 func Shebang(text string) string {
 	first, _, _ := strings.Cut(text, "\n")
 	if !strings.HasPrefix(first, "#!") {
@@ -117,8 +117,8 @@ func Shebang(text string) string {
 	return ""
 }
 
-// RunsCode interprets the code of a file that this command runs with args, the
-// first of which is the file. It reports whether that says all that it does.
+// RunsCode interprets the code of a file that this command runs with args, the first
+// of which is the file. It reports whether the result is complete.
 func (c *Call) RunsCode(f FileCode, args []abstract.Arg) bool {
 	return c.Shell.inFile(f, args[0], func() {
 		if f.Lang == "shell" {
@@ -145,8 +145,8 @@ func (c *Call) sources(f FileCode) Outcome {
 	return o
 }
 
-// inFile runs f as code of a file that goes by name. It reports whether what
-// the shell now knows is all that the code does.
+// inFile runs f as code of a file with a name. It reports whether the result is
+// complete.
 func (s *Machine) inFile(f FileCode, name abstract.Arg, run func()) (whole bool) {
 	old, had := s.Scope.vars["BASH_SOURCE"]
 	s.Scope.set("BASH_SOURCE", variable{array: true, list: []abstract.Arg{name}})
@@ -164,7 +164,7 @@ func (s *Machine) inFile(f FileCode, name abstract.Arg, run func()) (whole bool)
 	return f.Via == "file" || s.knownOnly(f, before)
 }
 
-// InTask is inFile for a file that says how tasks are done.
+// InTask is inFile for a file that defines tasks.
 func (s *Machine) InTask(f FileCode, name abstract.Arg, run func()) (whole bool) {
 	saved := s.Frame.Via
 	if f.Via == "script" {
@@ -182,7 +182,7 @@ func (c *Call) FollowsTasks() {
 	}
 }
 
-// mark is a point in the work of a shell.
+// mark is a position in the notes of a shell.
 type mark struct {
 	effects, opaque int
 	had             map[engine.Signal]bool
@@ -194,17 +194,15 @@ func (s *Machine) mark() mark {
 
 // knownOnly removes what was noted since a mark about things that are unknown.
 //
-// Most files of code start something whose name is in a variable, and loop
-// until they are told to end. To report that of each would raise a question
-// with every run, and say nothing about this one: what the text does tell is
-// reported. Where the target of a change is unknown, the code of a script of
-// the session's own is judged as if it was on the command line. A program,
-// unlike a script that strings commands together, gets most of its targets when
-// it runs; and what is outside the workspace are scripts that people install
-// and that set up a shell.
+// Most files of code start something whose name is in a variable, or loop until they
+// are stopped. Reporting that would lead to a question with every run, so only known
+// facts are reported. If the target of a change is unknown, the code of a script of
+// the session's own is judged as if it were on the command line. Other programs get
+// most of their targets at run time, and scripts outside the workspace are usually
+// installed or set up a shell.
 //
-// It reports whether there was nothing to remove in a script: of a program
-// its text never tells all.
+// It reports whether there was nothing to remove in a script; for a program the result
+// is never complete.
 func (s *Machine) knownOnly(f FileCode, m mark) (whole bool) {
 	scripted := (f.Lang == "shell" || f.Lang == "tasks") && f.File.Own
 	whole = scripted
@@ -214,7 +212,7 @@ func (s *Machine) knownOnly(f FileCode, m mark) (whole bool) {
 	list := s.Out.Opaque
 	s.Out.Opaque = list[:m.opaque:m.opaque]
 	for _, o := range list[m.opaque:] {
-		made := o.Reason == "syntax" && !strings.HasPrefix(f.Text.Show(), o.Where) // of what the file assembles
+		made := o.Reason == "syntax" && !strings.HasPrefix(f.Text.Show(), o.Where) // from text that the file assembles
 		if made || o.Reason == "command" || o.Reason == "code" || !scripted && o.Reason != "budget" {
 			delete(s.opaques, o)
 			whole = false
@@ -242,9 +240,9 @@ func (s *Machine) dropEffects(n int) {
 	}
 }
 
-// Shown is what a command prints or reads of a file: what the call itself has
-// written there, and what is on the disk where the call also starts an
-// interpreter, which may run it: cat x.sh | sh. Elsewhere nothing is read.
+// Shown returns the contents of a file that a command prints or reads: what the call
+// itself wrote there, or what is on the disk if the call also starts an interpreter
+// that may run it: cat x.sh | sh. Otherwise nothing is read.
 func (s *Machine) Shown(target abstract.Arg) (abstract.Arg, bool) {
 	if text, ok := s.Written(target); ok {
 		return text, true
@@ -288,9 +286,8 @@ func (s *Machine) client(name string) bool {
 // maxInputs bounds how many files are recorded as the code of interpreters.
 const maxInputs = 8
 
-// RunsInput records the files whose text comes through a pipe to an interpreter as
-// its code (cat FILE | sh). A document among them is code that nobody has seen, where
-// nothing can be read.
+// RunsInput records the files whose text comes through a pipe to an interpreter as its
+// code (cat FILE | sh). If nothing can be read, a document among them is unseen code.
 func (c *Call) RunsInput() {
 	s := c.Shell
 	if !s.Frame.Piped {

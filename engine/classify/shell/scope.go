@@ -14,7 +14,7 @@ type Stashed struct {
 	Stashed bool // in the stash, and in no commit
 }
 
-// Covers reports whether everything that is discarded was stashed or committed there.
+// Covers reports whether all discarded changes were stashed or committed there.
 func (s Stashed) Covers(place string, lost abstract.Discard) bool {
 	return s.Place == place && lost != (abstract.Discard{}) && !lost.Stash &&
 		(s.What.Changes || !lost.Changes) && (s.What.Staged || !lost.Staged) && (s.What.Untracked || !lost.Untracked) &&
@@ -26,8 +26,8 @@ type variable struct {
 	alts   []abstract.Arg // alternatives; none: unset
 	list   []abstract.Arg // elements of an array
 	array  bool
-	sparse bool   // which element has which index or key is unknown
-	ref    string // the variable that is meant instead (declare -n)
+	sparse bool   // the indexes or keys of the elements are unknown
+	ref    string // the variable that it refers to (declare -n)
 }
 
 // scope is the state of one shell process. A child sees its parent's state and
@@ -60,7 +60,7 @@ func (c *scope) child() *scope {
 // Lookup finds a variable, also under another name.
 func (c *scope) Lookup(name string) (variable, bool) { return c.find(c.meant(name)) }
 
-// meant follows references to other variables; those in a circle mean nothing.
+// meant follows references to other variables; circular ones have no value.
 func (c *scope) meant(name string) string {
 	for range MaxDepth {
 		v, ok := c.find(name)
@@ -106,7 +106,7 @@ func (c *scope) set(name string, v variable) {
 	c.vars[c.meant(name)] = v
 }
 
-// SetText gives a variable its possible values.
+// SetText sets the possible values of a variable.
 func (c *scope) SetText(name string, alts ...abstract.Arg) {
 	c.set(name, variable{alts: abstract.LimitArgs(alts, MaxAlts)})
 }
@@ -188,8 +188,8 @@ func mergeVariable(name string, branches []*scope) variable {
 	return out
 }
 
-// eitherList is one array or the other. Of two that begin alike all elements
-// are kept; otherwise not even the number of elements is known.
+// eitherList is one array or the other. If one is a prefix of the other, all elements
+// are kept; otherwise even the number of elements is unknown.
 func eitherList(a, b []abstract.Arg, first bool) []abstract.Arg {
 	switch {
 	case first || len(a) == 0:

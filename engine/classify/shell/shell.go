@@ -21,20 +21,20 @@ type Input struct {
 	Env       map[string]abstract.Value          // variables from outside; may be nil
 	ListDir   func(dir string) ([]string, error) // names in a directory; nil: patterns are not looked up
 	Knows     Knowledge                          // of programs and of other languages
-	Rows      *rows.Set                          // of the policy; nil: it has none
+	Rows      *rows.Set                          // of the policy; nil: none
 	Secret    func(text string) bool             // reports whether a text contains a secret; nil: unknown
 	Tokens    func(text string) []string         // kinds of the tokens of known issuers in a text; nil: unknown
 	Class     func(path string) engine.Class     // what kind of file an absolute path is; nil: unknown
 	Remotes   func(dir string) place.Remotes     // of the repository that holds a directory; nil: unknown
-	Disk      *Disk                              // code in files; nil: is not examined
+	Disk      *Disk                              // code in files; nil: not examined
 	Terminals *engine.Terminals                  // what was typed into terminals before
-	later     int                                // how deep it is in code that runs later
+	later     int                                // nesting depth of code that runs later
 }
 
-// Knowledge is what the machine is handed of those who know programs and other
-// languages. Without it each program is one about which nothing is known.
+// Knowledge is functions that interpret programs and other languages. Without it every
+// program is unknown.
 type Knowledge struct {
-	Run     func(c *Call) Outcome                         // runs a program: no function, no alias, no builtin
+	Run     func(c *Call) Outcome                         // interprets a program (not a function, an alias or a builtin)
 	Program func(name string) bool                        // reports whether a program is known
 	Agent   func(name string) bool                        // reports whether a program is a coding agent
 	Code    func(c *Call, lang string, code abstract.Arg) // notes what code in another language does
@@ -57,26 +57,26 @@ type Machine struct {
 	indexes    map[commandKey]int
 	terminals  *terminals                // that the script types into
 	Files      map[string]abstract.Arg   // what the script has written to a file so far
-	outputs    map[string]abstract.Arg   // files after the descriptors that it has opened for writing
+	outputs    map[string]abstract.Arg   // files by the descriptors that it opened for writing
 	Links      map[string]abstract.Value // symbolic links that it has made
 	programs   map[string]string         // copies and links of programs that it has made
-	GitAliases map[string]abstract.Arg   // short forms that it has taught git
+	GitAliases map[string]abstract.Arg   // aliases that it defined for git
 	GitRemotes map[string]abstract.Arg   // addresses of the remotes that it has added or changed
-	MadeTrees  []abstract.Value          // working trees that it has made with git
-	startups   map[string]bool           // code of it that runs later and was looked into
-	sought     bool                      // it has asked for the numbers of the guard's processes
+	MadeTrees  []abstract.Value          // working trees that it created with git
+	startups   map[string]bool           // code that runs later and was examined
+	sought     bool                      // it has looked up the guard's process IDs
 	Popped     bool                      // what was stashed may be in the working tree
 	Staged     []abstract.Arg            // paths that were staged: a reset removes those that are in no commit
 	first      int                       // index of the first command of the statement; -1: none yet
 	nesting    int
 	looping    int
 	calls      []*syntax.Stmt            // bodies of the functions that are running
-	trees      map[string][]*syntax.Stmt // of code that runs more than once: it is the same commands each time
+	trees      map[string][]*syntax.Stmt // of code that runs more than once
 	pending    []abstract.Arg            // what traps will run
 	traps      bool                      // a signal that ends things is caught
-	unset      bool                      // variables without a value are empty, and not those of the environment
-	leaving    bool                      // what traps do is running
-	sourced    engine.Class              // of the file whose variables were taken over: any that is not set may be of it
+	unset      bool                      // variables without a value are empty instead of being those of the environment
+	leaving    bool                      // traps are running
+	sourced    engine.Class              // of the file whose variables were imported: any unset variable may be from it
 }
 
 // Frame is how the code that runs now came to run.
@@ -87,18 +87,18 @@ type Frame struct {
 	Muted      bool
 	mounts     []Mount
 	Host       string        // where it runs; empty: on this machine
-	Remade     bool          // files of this machine are elsewhere for it, or are hidden from it
-	Isolated   bool          // on a file system of its own that is thrown away: only mounts matter
-	reaches    bool          // isolated, but with the powers of the machine that it is on
+	Remade     bool          // files of this machine have other paths there, or are hidden
+	Isolated   bool          // on a temporary file system of its own: only mounts matter
+	reaches    bool          // isolated, but with the privileges of its host
 	Stdin      *abstract.Arg // what standard input holds; nil: the terminal
 	Piped      bool
-	Begin      int  // of what is piped into it, the effects that there were before
+	Begin      int  // number of effects before the pipeline that feeds it
 	Feeds      bool // standard output goes to another command
-	Wants      bool // someone looks at what standard output holds
+	Wants      bool // the contents of standard output are used
 	Cleared    bool // it gets no variable of the environment
 	Bounded    bool // a time limit ends it
-	Perhaps    bool // nobody knows whether it runs; see Perhaps
-	Adding     bool // for a row that only adds: no other such row counts in it
+	Perhaps    bool // it is unknown whether it runs; see Perhaps
+	Adding     bool // for a row of a layer that can only add: no other such row applies within it
 	Depth      int
 	files      []string // on the disk, whose code is running
 }
@@ -189,8 +189,8 @@ func parseOther(src string) ([]*syntax.Stmt, bool) {
 }
 
 func parseVariant(src string, v syntax.LangVariant) (list []*syntax.Stmt, ok bool) {
-	// A bug in the parser must not take down the guard: it counts as code that
-	// does not parse.
+	// A bug in the parser must not stop the guard: a panic counts as code that does
+	// not parse.
 	defer func() {
 		if recover() != nil {
 			ok = false
@@ -205,8 +205,8 @@ func parseVariant(src string, v syntax.LangVariant) (list []*syntax.Stmt, ok boo
 	return list, true
 }
 
-// checkBytes reports bytes with which a text can look other than it is. They
-// are never converted: bash does not take them for spaces either.
+// checkBytes reports bytes that make a text look different from what it is. They are
+// never converted: bash does not treat them as spaces either.
 func (s *Machine) checkBytes(src string) {
 	for i, r := range src {
 		if Misleading(r) || r == utf8.RuneError {
@@ -250,7 +250,7 @@ func (s *Machine) Embed(code abstract.Arg, via string, shared bool) Outcome {
 		return Outcome{Out: abstract.UnknownArg(), Fail: s.Scope.Dirs}
 	}
 	s.Parsed += len(code.Text)
-	if code.Part != nil { // at most all of it runs
+	if code.Part != nil { // at most the whole text runs
 		s.Embed(*code.Part, via, shared)
 	}
 	if strings.Trim(code.Text, abstract.Holes+" \t\n") == "" && !code.Known() {
@@ -277,7 +277,7 @@ func (s *Machine) Embed(code abstract.Arg, via string, shared bool) Outcome {
 	return o
 }
 
-// Unseen notes that code runs that nobody has seen.
+// Unseen notes that unseen code runs.
 func (s *Machine) Unseen(code abstract.Arg, via string) {
 	s.Opaque("code", via)
 	if code.Taint&abstract.Fetched != 0 {

@@ -10,11 +10,11 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 )
 
-// maxPrinted bounds the code of a statement that is kept as text: what is in it
-// in the background would be printed once more for each level.
+// maxPrinted bounds the code of a statement that is kept as text: nested background
+// commands would be repeated for each level.
 const maxPrinted = 4 << 10
 
-// starts notes what a statement leaves running; the commands from begin on are in it.
+// starts notes what a statement leaves running; its commands begin at begin.
 func (s *Machine) starts(st *syntax.Stmt, begin int) {
 	if len(s.Out.Starts) < engine.MaxStarted {
 		programs := ProgramsOf(s.Out.Commands[min(begin, len(s.Out.Commands)):])

@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/sql"
 )
 
-// HttpVerb is what an HTTP method does.
+// HttpVerb returns the verb of an HTTP method.
 func HttpVerb(method string) string {
 	switch strings.ToUpper(method) {
 	case "GET", "HEAD", "OPTIONS":
@@ -20,7 +20,7 @@ func HttpVerb(method string) string {
 	return "send"
 }
 
-// Database is what a client says about the database that it opens.
+// Database describes the database that a client opens.
 type Database struct {
 	Scheme  string
 	Dialect string // mysql, standard; empty: unknown
@@ -28,8 +28,8 @@ type Database struct {
 	Name    abstract.Arg
 }
 
-// Target writes a database as a URL without user and password. The host stays
-// empty if it is not said: a socket, or what the environment holds.
+// Target writes a database as a URL without user and password. The host is empty if it
+// is not given: a socket, or the default of the environment.
 func (d Database) Target() abstract.Arg {
 	if d.Scheme == "sqlite" {
 		return abstract.Concat(abstract.Word("sqlite:"), d.Name)
@@ -37,13 +37,12 @@ func (d Database) Target() abstract.Arg {
 	return abstract.Concat(abstract.Concat(abstract.Word(d.Scheme+"://"), d.Host), abstract.Concat(abstract.Word("/"), d.Name))
 }
 
-// InMemory reports whether a database is gone when its client ends.
+// InMemory reports whether a database is deleted when its client ends.
 func (d Database) InMemory() bool {
 	return d.Scheme == "sqlite" && (d.Name.Text == "" || d.Name.Is(":memory:") || d.Name.HasPrefix("file::memory:"))
 }
 
-// Address takes host and name out of a URL or a list of keys; false: it is
-// neither.
+// Address returns host and name from a URL or a list of keys; false: it is neither.
 func (d *Database) Address(a abstract.Arg) bool {
 	if scheme, rest, ok := strings.Cut(a.Text, "://"); ok && scheme != "" {
 		d.Host, d.Name = SplitAddress(a.With(rest))
@@ -56,7 +55,7 @@ func (d *Database) Address(a abstract.Arg) bool {
 	return true
 }
 
-// SplitAddress takes user@host:port/name?options apart.
+// SplitAddress splits user@host:port/name?options.
 func SplitAddress(a abstract.Arg) (host, name abstract.Arg) {
 	server, path, _ := strings.Cut(a.Text, "/")
 	server = server[strings.LastIndexByte(server, '@')+1:]
@@ -77,10 +76,10 @@ func keyedAddress(a abstract.Arg) (host, name abstract.Arg) {
 	return host, name
 }
 
-// Sql judges SQL of which nobody says where it runs.
+// Sql interprets SQL for an unknown database.
 func (c *Call) Sql(text abstract.Arg) { c.SqlAt(Database{Scheme: "sql"}, text) }
 
-// SqlAt judges a script that a client sends to a database.
+// SqlAt interprets a script that a client sends to a database.
 func (c *Call) SqlAt(d Database, text abstract.Arg) {
 	if text.Text == "" {
 		return
@@ -88,7 +87,7 @@ func (c *Call) SqlAt(d Database, text abstract.Arg) {
 	code, own := c.sqlCommands(d, text)
 	script := sql.Read(code, d.Dialect)
 	for _, l := range script.Losses {
-		if !d.InMemory() || l.Verb == "exec" { // what is in memory is gone when it ends
+		if !d.InMemory() || l.Verb == "exec" { // a database in memory is deleted when its client ends
 			c.Loses(d.called(text, l.Name), l.Verb, l.Object)
 		}
 	}
@@ -108,8 +107,8 @@ func (c *Call) SqlAt(d Database, text abstract.Arg) {
 	}
 }
 
-// called is the database of a name that a script gives, whichever its client talks
-// to. It is unknown where the name is, and where there are several.
+// called returns the database with a name that a script gives, which may differ from
+// its client's. It is unknown if the name is, and if there are several.
 func (d Database) called(text abstract.Arg, name string) Database {
 	switch {
 	case name == sql.Several || strings.ContainsAny(name, abstract.Holes):
@@ -120,7 +119,7 @@ func (d Database) called(text abstract.Arg, name string) Database {
 	return d
 }
 
-// includes judges the script in a file that another script has the client run.
+// includes interprets a script file that another script makes the client run.
 func (c *Call) includes(d Database, file abstract.Arg) {
 	s := c.Shell
 	c.Reads(file)
@@ -138,8 +137,8 @@ func (c *Call) includes(d Database, file abstract.Arg) {
 	}
 }
 
-// Loses is an effect on what a database holds. What a condition names is the
-// daily work of a program; all else is not undone by anyone.
+// Loses adds an effect on the data of a database. Changing rows that match a condition
+// is everyday work; everything else cannot be undone.
 func (c *Call) Loses(d Database, verb, object string) {
 	e := abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: verb, Object: object, Reversible: engine.R5}
 	if object == "rows" {
@@ -162,7 +161,7 @@ func (c *Call) OnDatabase(d Database, e abstract.RawEffect) {
 	c.Emit(e, d.Target())
 }
 
-// LoadsUnseen is a script that a client runs and that nobody can read beforehand.
+// LoadsUnseen notes a script that a client runs and that cannot be read beforehand.
 func (c *Call) LoadsUnseen(d Database, text abstract.Arg) {
 	if d.InMemory() {
 		return
@@ -172,9 +171,9 @@ func (c *Call) LoadsUnseen(d Database, text abstract.Arg) {
 	c.OnDatabase(d, abstract.RawEffect{Kind: engine.EffectProcess, Verb: "load", Object: "script"})
 }
 
-// sqlCommands takes the lines out of a script that are for the client and not
-// for the server: those of psql and mysql that begin with a backslash, those of
-// sqlite that begin with a dot.
+// sqlCommands removes the lines of a script that are for the client and not for the
+// server: those of psql and mysql that begin with a backslash, those of sqlite that
+// begin with a dot.
 func (c *Call) sqlCommands(d Database, text abstract.Arg) (string, []sql.Code) {
 	if !strings.ContainsAny(text.Text, `\.!@`) && !hasClientWord().MatchString(text.Text) {
 		return text.Text, nil
@@ -190,7 +189,7 @@ func (c *Call) sqlCommands(d Database, text abstract.Arg) (string, []sql.Code) {
 	return strings.Join(rest, "\n"), own
 }
 
-// hasClientWord finds the words of clients that stand for themselves.
+// hasClientWord finds commands of clients that need no prefix.
 var hasClientWord = engine.Regexp(`(?i)(^|[;\n])\s*(system|source|start|host|run|pager|:r)\b`)
 
 // sourced finds a script that mysql, cqlsh and others run in the middle of a line.
@@ -228,7 +227,7 @@ func clientCommand(d Database, line string) ([]sql.Code, bool) {
 	return nil, false
 }
 
-// oracleCommand is what sqlplus does itself.
+// oracleCommand interprets a command of sqlplus itself.
 func oracleCommand(name, line, rest string) ([]sql.Code, bool) {
 	switch {
 	case strings.HasPrefix(line, "@"):
@@ -245,7 +244,7 @@ func oracleCommand(name, line, rest string) ([]sql.Code, bool) {
 	return nil, false
 }
 
-// backslashCommand is what psql does itself.
+// backslashCommand interprets a command of psql itself.
 func backslashCommand(name, rest string) []sql.Code {
 	switch name {
 	case `\copy`:
@@ -266,7 +265,7 @@ func backslashCommand(name, rest string) []sql.Code {
 	return nil
 }
 
-// dotCommand is what sqlite does itself.
+// dotCommand interprets a command of sqlite itself.
 func dotCommand(name, rest string) []sql.Code {
 	switch name {
 	case ".shell", ".system":

@@ -17,11 +17,11 @@ type KeyKind int
 const (
 	KeyText   KeyKind = iota // it is typed as written
 	KeyEnter                 // the line runs
-	KeyClear                 // the line is thrown away
-	KeyErase                 // the last character goes
-	KeyMove                  // the cursor moves, or another line takes the place of this one
-	KeyInsert                // text comes that nobody here knows: completed, pasted, searched for
-	KeyBreak                 // what reads the keys may begin again: Escape
+	KeyClear                 // the line is discarded
+	KeyErase                 // the last character is deleted
+	KeyMove                  // the cursor moves, or another line replaces this one
+	KeyInsert                // unknown text is inserted: completed, pasted, searched for
+	KeyBreak                 // the program may start a new input: Escape
 )
 
 // Key is something that is typed.
@@ -54,7 +54,7 @@ func TypeText(text abstract.Arg) []Key {
 	return keys
 }
 
-// control is what a control character does at a shell's prompt.
+// control returns what a control character does at a shell's prompt.
 func control(c byte) KeyKind {
 	switch c {
 	case '\r', '\n', 'o' & 0x1f:
@@ -74,8 +74,7 @@ func control(c byte) KeyKind {
 // ControlKey is the kind of the key that is typed with Ctrl and a letter.
 func ControlKey(letter byte) KeyKind { return control(letter & 0x1f) }
 
-// terminals are lines that the session types, the last that was typed into at
-// the end.
+// terminals are the lines that the session types, by terminal; the latest is last.
 type terminals struct{ lines []typedLine }
 
 type typedLine struct {
@@ -84,10 +83,10 @@ type typedLine struct {
 	parts  []abstract.Arg
 }
 
-// moved is in a line where the cursor moved: what follows may be anywhere.
+// moved marks where the cursor moved in a line: later text may be anywhere.
 const moved = abstract.VacancyText
 
-// openTerminals takes over what was typed before.
+// openTerminals restores the lines that were typed in earlier calls.
 func (s *Machine) openTerminals() *terminals {
 	if s.terminals != nil {
 		return s.terminals
@@ -106,8 +105,8 @@ func (s *Machine) openTerminals() *terminals {
 	return s.terminals
 }
 
-// take takes the line of a terminal out of the list. Of several that may be the
-// same terminal it makes one: nobody can tell which name the text is under.
+// take removes the line of a terminal from the list. Several that may be the same
+// terminal are merged, since it is unknown which of them has the text.
 func (t *terminals) take(name string) typedLine {
 	line := typedLine{name: name}
 	t.lines = slices.DeleteFunc(t.lines, func(l typedLine) bool {
@@ -176,8 +175,7 @@ func (c *Call) Types(terminal string, keys []Key) {
 	c.Shell.keepTerminals()
 }
 
-// varies reports whether the call types something else each time that a loop
-// comes by.
+// varies reports whether the call types different text in each pass of a loop.
 func (c *Call) varies() bool {
 	if c.Shell.looping == 0 || c.Node == nil {
 		return false
@@ -193,10 +191,10 @@ func (c *Call) varies() bool {
 	})
 }
 
-// BufferMark begins the names of what is a text to be pasted and no terminal.
+// BufferMark is the prefix of the names of paste buffers, which are not terminals.
 const BufferMark = "buffer "
 
-// Fills puts a text into a buffer, from which it can be pasted.
+// Fills stores a text in a paste buffer.
 func (c *Call) Fills(buffer string, text abstract.Arg) {
 	t := c.Shell.openTerminals()
 	line := t.take(buffer)
@@ -205,7 +203,7 @@ func (c *Call) Fills(buffer string, text abstract.Arg) {
 	c.Shell.keepTerminals()
 }
 
-// Filled is the text of a buffer, as far as the session has put it there.
+// Filled returns the text of a buffer, as far as the session stored it.
 func (c *Call) Filled(buffer string) abstract.Arg {
 	for _, l := range c.Shell.openTerminals().lines {
 		if sameTerminal(l.name, buffer) {
@@ -219,7 +217,7 @@ func (c *Call) Filled(buffer string) abstract.Arg {
 func (l *typedLine) press(c *Call, k Key) {
 	switch k.Kind {
 	case KeyText:
-		if !k.Text.Known() { // who knows whether it holds the end of a line
+		if !k.Text.Known() { // it may contain the end of a line
 			c.Shell.Unseen(k.Text, c.Name)
 		}
 		l.add(k.Text)
@@ -243,7 +241,7 @@ func (l *typedLine) add(text abstract.Arg) {
 	l.parts[last] = abstract.Concat(l.parts[last], text)
 }
 
-// erase takes the last character away, where nobody has moved the cursor.
+// erase deletes the last character, unless the cursor was moved.
 func (l *typedLine) erase() {
 	if strings.Contains(joined(l.parts).Text, moved) {
 		l.add(abstract.UnknownArg())
@@ -270,7 +268,7 @@ func joined(parts []abstract.Arg) abstract.Arg {
 func (l *typedLine) enter(c *Call) {
 	whole := joined(l.parts)
 	whole.Text = strings.TrimRight(whole.Text, moved)
-	if strings.Trim(whole.Text, moved+" ") == "" { // at most an earlier line that runs again
+	if strings.Trim(whole.Text, moved+" ") == "" { // at most an earlier line runs again
 		l.parts = []abstract.Arg{{}}
 		return
 	}
@@ -287,8 +285,8 @@ func (l *typedLine) enter(c *Call) {
 	l.parts = []abstract.Arg{{}}
 }
 
-// run judges the line as each text that it may be. What was typed earlier and not
-// ended may have gone to another program, and the rest is a command then.
+// run interprets the line as each text that it may be. Text typed earlier without
+// Enter may have gone to another program, and then the rest is a command.
 func (l *typedLine) run(s *Machine, via string, whole abstract.Arg) {
 	if !whole.Known() || recalls(whole.Text) {
 		s.Unseen(whole, via)
@@ -307,8 +305,8 @@ func (l *typedLine) run(s *Machine, via string, whole abstract.Arg) {
 	}
 }
 
-// runText runs a line after those that say where its terminal is. What it defines
-// may run with the next line.
+// runText runs a line after those that determine the directory of its terminal. Its
+// definitions may apply to the next line.
 func (l *typedLine) runText(s *Machine, via string, text abstract.Arg) {
 	for _, code := range append(toShell(text), text) {
 		s.Subshell(func() Outcome {
@@ -324,8 +322,8 @@ func (l *typedLine) runText(s *Machine, via string, text abstract.Arg) {
 	}
 }
 
-// toShell is what a line hands to a shell where an editor, a debugger or a client
-// of a database reads it: :!make, \! make, !make.
+// toShell returns what an editor, a debugger or a database client passes to a shell
+// when it reads the line: :!make, \! make, !make.
 func toShell(line abstract.Arg) []abstract.Arg {
 	for _, mark := range []string{":!", ":r!", ":r !", ":%!", `\!`, "!!", "!", "%sx ", "shell ", ":shell ", "system "} {
 		if code, ok := strings.CutPrefix(line.Text, mark); ok && strings.TrimSpace(code) != "" {
@@ -335,7 +333,7 @@ func toShell(line abstract.Arg) []abstract.Arg {
 	return nil
 }
 
-// recalls reports whether a shell puts text of earlier lines into this one: !x,
+// recalls reports whether a shell inserts text of earlier lines into this one: !x,
 // ^a^b.
 func recalls(line string) bool {
 	if strings.HasPrefix(line, "^") {
@@ -370,8 +368,8 @@ func unfinished(line string) bool {
 	return false
 }
 
-// keepBefore is what the next line of a terminal begins with: the statements of
-// this one that change where the shell is, or what names mean.
+// keepBefore returns what applies to the next line of a terminal: the statements of
+// this one that change the directory or define names.
 func keepBefore(before string, line abstract.Arg) string {
 	list, ok := Parse(line.Text)
 	if !ok {
@@ -411,7 +409,7 @@ func lasting(cmd syntax.Command, source string) []string {
 // lastingCommands change the shell that they run in.
 var lastingCommands = []string{"cd", "pushd", "popd", "alias", "unalias", "set", "shopt", "unset", "hash", "enable", "chdir", "z"}
 
-// bound keeps a line short. What is cut off is not known any more.
+// bound shortens a line. What is cut off is unknown from then on.
 func (l typedLine) bound() typedLine {
 	l.parts = slices.DeleteFunc(l.parts, func(p abstract.Arg) bool { return p.Text == "" })
 	if n := len(l.parts) - engine.MaxTypedParts; n > 0 {
@@ -432,7 +430,7 @@ func (l typedLine) bound() typedLine {
 	return l
 }
 
-// keepTerminals reports what the script leaves behind.
+// keepTerminals returns the state of the terminals after the script.
 func (s *Machine) keepTerminals() {
 	t := s.terminals
 	for len(t.lines) > engine.MaxTerminals {
@@ -467,16 +465,15 @@ func (c *scope) defined() []string {
 	return names
 }
 
-// pushesInput reports whether code puts characters into a terminal as if
-// someone had typed them, by the request TIOCSTI or its number.
+// pushesInput reports whether code inserts characters into a terminal as if they were
+// typed, by the request TIOCSTI or its number.
 func pushesInput(code string) bool {
 	return strings.Contains(code, "TIOCSTI") || strings.Contains(code, "ioctl") &&
 		(strings.Contains(code, "0x5412") || strings.Contains(code, "21522") || strings.Contains(code, "0x80017472"))
 }
 
-// CommandWords splits a text of simple commands into their words, and reports
-// whether there is nothing else in it. Multiplexers read their own commands
-// much as a shell does.
+// CommandWords splits a text of simple commands into their words, and reports whether
+// there is nothing else in it. Multiplexers parse their commands much like a shell.
 func (s *Machine) CommandWords(text string) (commands [][]abstract.Arg, all bool) {
 	list, all := Parse(text)
 	for _, st := range list {

@@ -22,7 +22,7 @@ type builder struct {
 	fields []abstract.Arg
 	cur    abstract.Arg
 	text   []byte // of cur
-	bare   []byte // the same with spare parts left out
+	bare   []byte // the same without optional parts
 	open   bool   // cur is a field even if it is empty
 	raw    bool   // no splitting and no patterns: assignments, here-documents
 	ifs    string
@@ -45,7 +45,7 @@ func (b *builder) addArg(a abstract.Arg, quoted bool) {
 	if len(b.text)+len(a.Text) > abstract.MaxText {
 		a.Text = abstract.HoleText
 		if bytes.HasSuffix(b.text, []byte(abstract.HoleText)) {
-			a.Text = "" // it says already that more is there
+			a.Text = "" // it already indicates more text
 		}
 	}
 	b.text = append(b.text, a.Text...)
@@ -55,8 +55,8 @@ func (b *builder) addArg(a abstract.Arg, quoted bool) {
 	} else {
 		b.bare = append(b.bare, a.Text...)
 	}
-	// A value that is a pattern already stands for the files that it matches:
-	// the variable of a loop over *.tmp, quoted or not.
+	// A value that is a pattern already represents the files that it matches: the
+	// variable of a loop over *.tmp, quoted or not.
 	b.cur.Glob = b.cur.Glob || a.Glob
 	if !quoted && !b.raw {
 		b.cur.Glob = b.cur.Glob || hasPattern(a.Text)
@@ -122,7 +122,7 @@ func (b *builder) split(a abstract.Arg) {
 func (s *Machine) Expand(words []*syntax.Word) []abstract.Arg {
 	var fields []abstract.Arg
 	for _, w := range words {
-		split := syntax.Word{Parts: w.Parts} // the tree stays what the parser made: Walk knows no braces
+		split := syntax.Word{Parts: w.Parts} // the tree stays unchanged: Walk does not support braces
 		if s.fewBraces(w) {
 			syntax.SplitBraces(&split)
 		}
@@ -396,8 +396,8 @@ func (s *Machine) feed(list []*syntax.Stmt) {
 	s.Frame = saved
 }
 
-// fewBraces reports whether the braces of a word are taken apart: the time that takes,
-// and the memory, grow with the square of how deep they are.
+// fewBraces reports whether the braces of a word are expanded: time and memory grow
+// with the square of their depth.
 func (s *Machine) fewBraces(w *syntax.Word) bool {
 	n := 0
 	for _, p := range w.Parts {
@@ -421,7 +421,7 @@ func (s *Machine) braces(parts []syntax.WordPart) [][]syntax.WordPart {
 			choices = s.choices(e)
 		}
 		if len(out)*len(choices) > MaxWords {
-			choices = [][]syntax.WordPart{{p}} // stands for anything
+			choices = [][]syntax.WordPart{{p}} // represents anything
 		}
 		if len(choices) == 1 {
 			for i := range out {

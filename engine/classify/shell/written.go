@@ -8,10 +8,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 )
 
-// ReadCode reports what code in a file would do if it ran, by its texts: the
-// whole of a file in a language, or the command lines that are in it. What it
-// gets only when it runs (arguments, variables, answers) is not known then, and
-// left out: whoever runs it may mean anything by it.
+// ReadCode reports what code in a file would do if it ran: a whole file in a language,
+// or the command lines in it. Values that are only known at run time (arguments,
+// variables, answers) are left out.
 func ReadCode(file, lang string, texts []string, in Input) abstract.Script {
 	in.Disk = nil
 	s := New(in)
@@ -36,7 +35,7 @@ func (c *Call) runText(lang, text string) {
 	c.Extract(lang, abstract.Word(text), "script")
 }
 
-// written lists what the code put into files, for those who ask what that would do.
+// written lists what the code wrote to files, so that callers can interpret it.
 func (s *Machine) written() []abstract.Text {
 	var list []abstract.Text
 	for _, name := range slices.Sorted(maps.Keys(s.Files)) {
@@ -50,15 +49,15 @@ func (s *Machine) written() []abstract.Text {
 // maxModules bounds how many modules of one text are named.
 const maxModules = 12
 
-// moduleWords are words after which the name of a module stands.
+// moduleWords are words before the name of a module.
 var moduleWords = []string{"import", "from", "require", "load", "require_relative", "run_module", "run_path", "import_module", "__import__",
 	"use"}
 
-// fileWords are words after which a file of code stands, in quotes.
+// fileWords are words before a file of code, in quotes.
 var fileWords = []string{"do", "source", "include", "include_once", "require_once", "dofile", "loadfile", "load_file", "exec_file", "open",
 	"render", "readfile"}
 
-// modules lists the names of the modules that a text asks for, as files may be called.
+// modules lists the modules that a text imports, as names that their files may have.
 func modules(text string) []string {
 	var list []string
 	for _, word := range moduleWords {

@@ -10,10 +10,10 @@ import (
 type Loss struct {
 	Verb   string // drop, truncate, delete, update, alter, grant, restore, exec
 	Object string // table, database, role …; rows: those that a condition names
-	Name   string // of a database that goes as a whole, in lower case; Several of a list
+	Name   string // of a database that is deleted as a whole, in lower case; Several for a list
 }
 
-// Several stands for the name where a list of names goes.
+// Several is the name if there is a list of names.
 const Several = ","
 
 // Code is code of another kind that a script runs, or a file that it uses.
@@ -22,14 +22,13 @@ type Code struct {
 	Text string
 }
 
-// Script is what a script of SQL does besides asking and adding.
+// Script is what an SQL script does apart from queries and insertions.
 type Script struct {
 	Losses []Loss
 	Code   []Code
 }
 
-// Read judges a script. Where the dialect is not known both ways to read it
-// count.
+// Read interprets a script. If the dialect is unknown, both readings count.
 func Read(text, dialect string) Script {
 	var out Script
 	for _, mysql := range []bool{false, true} {
@@ -44,7 +43,7 @@ func Read(text, dialect string) Script {
 	return out
 }
 
-// Reader goes through the statements of a script.
+// Reader interprets the statements of a script, one after the other.
 type Reader struct {
 	mysql  bool
 	depth  int             // of code in strings
@@ -113,7 +112,7 @@ func (r *Reader) statement(st []sqlToken) {
 	}
 }
 
-// inner is the statement that is somewhere behind other words.
+// inner is a statement that follows other words.
 func (r *Reader) inner(st []sqlToken) {
 	if i := findWord(st, sqlVerbs...); i >= 0 {
 		r.statement(st[i:])
@@ -135,7 +134,7 @@ func (r *Reader) rollBack(rest []sqlToken) {
 	r.losses, r.open = kept, -1
 }
 
-// common is WITH name AS (statement), … statement.
+// common interprets WITH name AS (statement), … statement.
 func (r *Reader) common(st []sqlToken) {
 	depth := 0
 	for i, t := range st {
@@ -169,8 +168,8 @@ func sqlClosing(st []sqlToken, i int) int {
 	return len(st)
 }
 
-// create notes the tables that the script makes, and looks into the bodies of
-// what will run later.
+// create notes the tables that the script creates, and interprets bodies that will run
+// later.
 func (r *Reader) create(st []sqlToken) {
 	replaces := findWord(st, "REPLACE") == 1
 	if i := findWord(st, "FUNCTION", "PROCEDURE", "TRIGGER", "EVENT", "RULE", "AGGREGATE"); i >= 0 && i < 4 {
@@ -194,8 +193,8 @@ func (r *Reader) create(st []sqlToken) {
 	}
 }
 
-// routine is the body of a function, a trigger, an event. Languages that the
-// server does not fence in run code of their own.
+// routine interprets the body of a function, a trigger or an event. Languages without
+// a sandbox can run any code.
 func (r *Reader) routine(st []sqlToken) {
 	if i := findWord(st, "LANGUAGE"); i >= 0 && i+1 < len(st) &&
 		slices.Contains([]string{"C", "PLPYTHONU", "PLPYTHON3U", "PLPERLU", "PLSH", "PLTCLU", "INTERNAL"}, strings.ToUpper(st[i+1].text)) ||
@@ -213,8 +212,8 @@ func (r *Reader) routine(st []sqlToken) {
 	}
 }
 
-// dynamic is code in strings: DO $$…$$, EXECUTE '…', PREPARE s FROM '…', and
-// SET @s = '…', which a PREPARE takes up.
+// dynamic interprets code in strings: DO $$…$$, EXECUTE '…', PREPARE s FROM '…', and
+// SET @s = '…', which a PREPARE uses.
 func (r *Reader) dynamic(st []sqlToken) {
 	if i := findWord(st, "XP_CMDSHELL"); i >= 0 {
 		r.shell(st[i:])
@@ -230,7 +229,7 @@ func (r *Reader) dynamic(st []sqlToken) {
 	}
 }
 
-// shell is a command for the server's shell, in the first string.
+// shell interprets a command for the server's shell, in the first string.
 func (r *Reader) shell(st []sqlToken) {
 	r.lose("exec", "code")
 	for _, t := range st {
@@ -241,7 +240,7 @@ func (r *Reader) shell(st []sqlToken) {
 	}
 }
 
-// change is a statement that names what it is about.
+// change interprets a statement that names its object.
 func (r *Reader) change(st []sqlToken) {
 	switch st[0].text {
 	case "DROP", "REMOVE":
@@ -287,8 +286,8 @@ func (r *Reader) change(st []sqlToken) {
 	}
 }
 
-// sqlObjects are the things that hold data, or the right to it. What else can
-// be dropped (views, indexes, triggers) is made again from a script.
+// sqlObjects are the kinds of objects that hold data or permissions. Others (views,
+// indexes, triggers) can be recreated by a script.
 var sqlObjects = []string{"table", "database", "schema", "keyspace", "user", "role", "login", "tablespace", "owned",
 	"sequence", "collection", "column", "stream", "bucket", "measurement", "series", "publication", "server", "partition",
 	"stage", "share", "catalog", "dictionary", "namespace"}
@@ -315,15 +314,14 @@ func (r *Reader) drop(st []sqlToken) {
 	}
 }
 
-// mine reports whether a table is the script's own, or is gone with the
-// session.
+// mine reports whether the script created a table, or the table is temporary.
 func (r *Reader) mine(name string) bool {
 	return r.Own[name] || strings.HasPrefix(name, "#") || strings.HasPrefix(name, "PG_TEMP.") || strings.HasPrefix(name, "TEMP.") ||
 		strings.HasPrefix(name, "TEMPDB.")
 }
 
-// tableName is the name that begins st, in capitals; of a list of names it is
-// none, unless all are.
+// tableName is the name that begins st, in capitals; for a list of names it is the
+// script's own only if all are.
 func tableName(st []sqlToken) string {
 	st = cutWords(st, "IF", "NOT", "EXISTS", "ONLY", "FROM", "TABLE")
 	var b strings.Builder
@@ -349,7 +347,7 @@ func cutWords(st []sqlToken, words ...string) []sqlToken {
 	return st
 }
 
-// rows is DELETE and UPDATE: of all rows, or of those that a condition names.
+// rows interprets DELETE and UPDATE: of all rows, or of those that match a condition.
 func (r *Reader) rows(st []sqlToken) {
 	verb := strings.ToLower(st[0].text)
 	if len(st) < 2 || verb == "update" && findWord(st, "SET") < 0 || r.mine(tableName(st[1:])) {
@@ -378,8 +376,8 @@ func (r *Reader) alter(st []sqlToken) {
 	}
 }
 
-// alterDrop is what ALTER TABLE drops: a column or a partition loses data, a
-// constraint, a default or an index none.
+// alterDrop returns what ALTER TABLE drops: dropping a column or a partition loses
+// data; dropping a constraint, a default or an index does not.
 func (r *Reader) alterDrop(st []sqlToken) {
 	if len(st) == 0 || st[0].is("CONSTRAINT", "DEFAULT", "NOT", "PRIMARY", "FOREIGN", "INDEX", "KEY", "CHECK", "IDENTITY", "EXPRESSION",
 		"TRIGGER", "PROJECTION") {
@@ -392,7 +390,7 @@ func (r *Reader) alterDrop(st []sqlToken) {
 	r.lose("alter", object)
 }
 
-// Copies is COPY: to and from files of the server, or a program there.
+// Copies interprets COPY: to and from files of the server, or a program there.
 func (r *Reader) Copies(st []sqlToken) {
 	if i := findWord(st, "PROGRAM"); i > 0 {
 		r.shell(st[i:])
@@ -430,7 +428,7 @@ func (r *Reader) functions(st []sqlToken) {
 		case what == "shell":
 			r.shell(st[i:])
 		case what == "stop":
-			r.lose("stop", "session") // whoever is connected loses what is not committed
+			r.lose("stop", "session") // other connections lose uncommitted changes
 		case what != "":
 			r.file(what, st[i:])
 		}

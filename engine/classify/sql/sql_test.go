@@ -19,7 +19,7 @@ func lossesOf(text, dialect string) string {
 
 // sqlLossCases are statements and what is lost by them.
 var sqlLossCases = []struct{ dialect, text, want string }{
-	// What is lost.
+	// Statements that lose something.
 	{"", "DROP TABLE users", "drop table"},
 	{"", "drop\n\ttable if exists users cascade", "drop table"},
 	{"", "select 1; DROP/**/DATABASE shop", "drop database"},
@@ -65,7 +65,7 @@ var sqlLossCases = []struct{ dialect, text, want string }{
 	{"", "select load_file('/etc/passwd')", "read: /etc/passwd"},
 	{"", "select 1 into outfile '/var/www/x.php'", "write: /var/www/x.php"},
 	{"", "CREATE FUNCTION f() RETURNS int AS '/tmp/f.so' LANGUAGE C", "exec code"},
-	// What is not.
+	// Statements that lose nothing.
 	{"", "SELECT * FROM users -- drop table users", ""},
 	{"", "SELECT 'drop table users; delete from users'", ""},
 	{"", `SELECT "drop table" FROM t`, ""},
@@ -88,7 +88,7 @@ var sqlLossCases = []struct{ dialect, text, want string }{
 	{"", "SELECT truncate(3.14, 1)", ""},
 	{"", "INSERT INTO t VALUES (1) ON CONFLICT (id) DO UPDATE SET a = 1", ""},
 	{"", "INSERT INTO t VALUES (1) ON DUPLICATE KEY UPDATE a = 1", ""},
-	// Rows that a condition names.
+	// Rows that match a condition.
 	{"", "DELETE FROM carts WHERE id = 7", "delete rows"},
 	{"", "delete from carts where expires < now() limit 100", "delete rows"},
 	{"", "UPDATE users SET name = 'x' WHERE id = 1", "update rows"},

@@ -14,7 +14,7 @@ type sqlKind int
 const (
 	sqlWord   sqlKind = iota // a keyword or a plain name, in capitals
 	sqlName                  // a name in quotes
-	sqlText                  // a string: what it stands for
+	sqlText                  // a string: its value
 	sqlNumber                //
 	sqlPunct                 // one sign, or a comparison
 )
@@ -31,9 +31,8 @@ func (t sqlToken) is(words ...string) bool {
 	return slices.Contains(words, t.text)
 }
 
-// sqlLexer splits a script into statements. Dialects disagree on comments and
-// quotes, and a statement hides in what another dialect takes for a comment:
-// mysql says whose rules hold.
+// sqlLexer splits a script into statements. Dialects differ in comments and quotes, so
+// a comment in one can be a statement in another: mysql selects the rules.
 type sqlLexer struct {
 	code      string
 	mysql     bool   // # and /*! */, backslashes in strings, "text"
@@ -174,7 +173,7 @@ func (l *sqlLexer) quoted(kind sqlKind, escapes bool) {
 	l.at = len(l.code)
 }
 
-// bracketed tells a name in brackets, as SQL Server writes it, from an index.
+// bracketed distinguishes a name in brackets, as SQL Server writes it, from an index.
 func (l *sqlLexer) bracketed() bool {
 	rest := l.rest()
 	if l.at > 0 && (abstract.IsNameByte(l.code[l.at-1]) || l.code[l.at-1] == ']') || len(rest) < 3 {

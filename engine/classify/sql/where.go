@@ -23,7 +23,7 @@ func boundedRows(st []sqlToken) bool {
 	return len(where) > 0 && !alwaysTrue(where)
 }
 
-// lastAtTop is the index of the last such word that is in no parentheses.
+// lastAtTop is the index of the last such word outside parentheses.
 func lastAtTop(st []sqlToken, word string) int {
 	depth, at := 0, -1
 	for i, t := range st {
@@ -55,7 +55,7 @@ func alwaysTrue(cond []sqlToken) bool {
 	return plainlyTrue(undotted(cond))
 }
 
-// bare takes the parentheses off that enclose all of a condition.
+// bare removes parentheses that enclose a whole condition.
 func bare(cond []sqlToken) []sqlToken {
 	for len(cond) > 2 && cond[0].is("(") && sqlClosing(cond, 0) == len(cond)-1 {
 		cond = cond[1 : len(cond)-1]
@@ -80,7 +80,7 @@ func splitTop(cond []sqlToken, word string) [][]sqlToken {
 	return append(parts, cond[from:])
 }
 
-// undotted makes one token of a name with dots.
+// undotted joins a name with dots into one token.
 func undotted(cond []sqlToken) []sqlToken {
 	var out []sqlToken
 	for i := 0; i < len(cond); i++ {
@@ -110,9 +110,8 @@ func plainlyTrue(c []sqlToken) bool {
 	return false
 }
 
-// holds reports whether a comparison is true whatever the row has: of two
-// literals, of a thing with itself, or of a column with what every key is
-// above.
+// holds reports whether a comparison is true for every row: of two literals, of an
+// expression with itself, or of a column with a number that every key exceeds.
 func holds(a sqlToken, op string, b sqlToken) bool {
 	literal := func(t sqlToken) bool { return t.kind == sqlText || t.kind == sqlNumber }
 	switch {
@@ -169,7 +168,7 @@ func neverTrue(c []sqlToken) bool {
 func sqlValue(t sqlToken) float64 {
 	f, err := strconv.ParseFloat(t.text, 64)
 	if err != nil {
-		return 2 // some number that is not a special one
+		return 2 // an arbitrary number
 	}
 	return f
 }

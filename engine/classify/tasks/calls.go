@@ -8,7 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// What a call in a text of an unknown language does, by the name of the function.
+// The kinds of calls in a text of an unknown language.
 const (
 	callRuns    = "run"
 	callDeletes = "delete"
@@ -19,28 +19,28 @@ const (
 // maxPairs bounds how many files are paired with the hosts that they may go to.
 const maxPairs = 4
 
-// callText is a text as calls with literals are looked for in it. It knows names,
-// brackets, comments and literals, and nothing of the language: what is assembled
-// as it runs is not seen.
+// callText searches a text for calls with literals. It recognises names, brackets,
+// comments and literals, whatever the language; values that are computed at run time
+// are not seen.
 type callText struct {
 	r     Reader
 	text  string
 	at    int
 	open  []openCall
 	done  []openCall
-	fresh bool              // nothing but spaces is before in the line
+	fresh bool              // only spaces precede it in the line
 	last  []string          // the words of the path that was named last
-	set   map[string]string // names that stand for a literal
+	set   map[string]string // names of literals
 }
 
-// openCall is a call whose bracket is open.
+// openCall is a call whose bracket is still open.
 type openCall struct {
 	name  string
 	does  string
 	words []string
 }
 
-// calls lists what the calls in a text come to, as command lines.
+// calls lists the calls in a text as equivalent command lines.
 func (r Reader) calls(text string) []string {
 	t := r.read(text)
 	list := t.commands()
@@ -107,7 +107,7 @@ func (t *callText) step() {
 	t.fresh = t.at > 0 && t.text[t.at-1] == '\n'
 }
 
-// name takes the literal that a name stands for as a word of the call around it.
+// name adds the literal with a name as a word of the enclosing call.
 func (t *callText) name() {
 	start := t.at
 	for t.at < len(t.text) && nameByte(t.text[t.at]) {
@@ -127,8 +127,8 @@ func (t *callText) skip(end string) {
 	t.at += i + len(end)
 }
 
-// literal takes a text in quotes for a word of the call around it. What is put
-// together with something else is not one.
+// literal adds a quoted text as a word of the enclosing call. A text that is
+// concatenated with something else does not count.
 func (t *callText) literal(quote byte) {
 	start := t.at
 	end := t.quoteEnd(quote)
@@ -157,7 +157,7 @@ func (t *callText) add(n int, words ...string) {
 	call.words = append(call.words, words[:min(len(words), max(0, maxWords-len(call.words)))]...)
 }
 
-// quoteEnd is where a literal ends; below 0: it does not end in its line.
+// quoteEnd returns where a literal ends; below 0: it does not end in its line.
 func (t *callText) quoteEnd(quote byte) int {
 	for i := t.at + 1; i < len(t.text); i++ {
 		switch c := t.text[i]; {
@@ -207,7 +207,7 @@ func nameByte(c byte) bool {
 	return c == '_' || c == '.' || c == ':' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// does asks for the name, its last two parts and its last one.
+// does looks up the name, its last two parts and its last one.
 func (t *callText) does(name string) string {
 	parts := strings.Split(name, ".")
 	for _, n := range []int{len(parts), 2, 1} {
@@ -221,8 +221,8 @@ func (t *callText) does(name string) string {
 	return ""
 }
 
-// passes reports whether the words of a call are those of the call around it:
-// lists, and what only turns a text into a path.
+// passes reports whether the words of a call belong to the enclosing call: lists, and
+// conversions of a text to a path.
 func (c *openCall) passes() bool {
 	last := c.name[strings.LastIndexByte(c.name, '.')+1:]
 	return c.name == "" || slices.Contains([]string{"File", "Path", "String", "of", "get", "from", "to_string", "into", "PathBuf",
@@ -261,13 +261,13 @@ func (t *callText) close() {
 	}
 }
 
-// home reports whether a call asks for the home directory.
+// home reports whether a call returns the home directory.
 func home(c *openCall) bool {
 	return len(c.words) == 1 && (c.words[0] == "HOME" || c.words[0] == "user.home") ||
 		strings.HasSuffix(c.name, "UserHomeDir") || strings.HasSuffix(c.name, "home_dir")
 }
 
-// commands are the calls as command lines.
+// commands returns the calls as command lines.
 func (t *callText) commands() []string {
 	var list, read, sent []string
 	for _, c := range t.done {
@@ -288,7 +288,7 @@ func (t *callText) commands() []string {
 	return append(list, pairs(read, sent)...)
 }
 
-// pathWord is a word as a path: what follows ~ may be one.
+// pathWord returns a word as a path.
 func pathWord(word string) string {
 	if word == "~" {
 		return word
@@ -310,8 +310,8 @@ func runLine(words []string) string {
 	return quoteAll(words)
 }
 
-// pairs are the files that are read with the addresses that something is sent to: the
-// one may go to the other.
+// pairs combines the files that are read with the addresses to which something is
+// sent, since any of the files may be sent to any of them.
 func pairs(read, sent []string) []string {
 	var list []string
 	for _, file := range read {

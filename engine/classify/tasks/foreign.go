@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// interpreter splits what a makefile or a justfile hands its recipes to into the
-// program, and the words before the code.
+// interpreter splits the setting for the shell of recipes into the program and the
+// words before the code.
 func interpreter(words []string) (program string, options []string) {
 	for i, w := range words {
 		name := path.Base(w)
@@ -22,8 +22,7 @@ func interpreter(words []string) (program string, options []string) {
 	return "", nil
 }
 
-// foreign reports whether recipes which are handed to a program are not lines
-// of a shell.
+// foreign reports whether the program that runs recipes is not a shell.
 func foreign(program string) bool {
 	lang := shell.Language(path.Base(program))
 	return program != "" && lang != "shell"
@@ -40,7 +39,7 @@ func codeOption(program string) string {
 	return "-c"
 }
 
-// inForeign is the command by which a program is handed code.
+// inForeign returns the command that passes code to a program.
 func inForeign(program string, options []string, code string) string {
 	if len(options) == 0 {
 		options = []string{codeOption(program)}
@@ -55,9 +54,9 @@ var (
 	indented   = engine.Regexp(`(?m)(?:^[ \t]+.*(?:\n|$)|^[ \t]*\n)+`)
 )
 
-// foreignLines are the recipes of a makefile or justfile that go to another program
-// than a shell, each block of them as one text: what is set for all of them, and what
-// the first line of one names.
+// foreignLines returns the recipes of a makefile or justfile that a program other than
+// a shell runs, each block as one text: the program is set for all of them, or named
+// in the first line of one.
 func foreignLines(text string) []string {
 	program, options := recipeShell(text)
 	var list []string
@@ -76,8 +75,8 @@ func foreignLines(text string) []string {
 	return list
 }
 
-// recipeShell is the program that all recipes of a file are handed to, where
-// that is not a shell, or is given options that hold commands.
+// recipeShell returns the program that runs all recipes of a file, if it is not a
+// shell or has options that contain commands.
 func recipeShell(text string) (program string, options []string) {
 	if m := justShell().FindStringSubmatch(text); m != nil {
 		var argv []string
@@ -104,7 +103,7 @@ func recipeShell(text string) (program string, options []string) {
 	return program, options
 }
 
-// shellWords splits a line at spaces outside quotes, which go.
+// shellWords splits a line at spaces outside quotes, and removes the quotes.
 func shellWords(line string) []string {
 	words := justWords(line)
 	for i, w := range words {
@@ -113,8 +112,8 @@ func shellWords(line string) []string {
 	return words
 }
 
-// dedent is a block without the spaces, and the signs of make, that each of its lines
-// begins with.
+// dedent removes the common indentation, and the signs of make, from the lines of a
+// block.
 func dedent(block string) string {
 	lines := strings.Split(strings.TrimRight(block, "\n"), "\n")
 	lead := lines[0][:len(lines[0])-len(strings.TrimLeft(lines[0], " \t"))]
@@ -127,7 +126,7 @@ func dedent(block string) string {
 
 var lispCall = engine.Regexp(`\(\s*([\w:./*!?<>=-]+)((?:\s+(?:"(?:[^"\\]|\\.)*"|'?\(|\(?list\b|:?[\w-]+))*)`)
 
-// lisp are the calls with literals in code whose brackets are before the name.
+// lisp returns the calls with literals in code whose brackets are before the name.
 func (r Reader) lisp(text string) []string {
 	var list []string
 	for _, m := range lispCall().FindAllStringSubmatch(text, maxLines) {
@@ -147,8 +146,8 @@ func (r Reader) lisp(text string) []string {
 	return list
 }
 
-// lispDoes asks for a name as written, without its package, and without what
-// says which form of it this is.
+// lispDoes looks up a name as written, without its package, and without the suffix for
+// its variant.
 func (r Reader) lispDoes(name string) string {
 	if does := r.Does(name); does != "" {
 		return does
@@ -162,8 +161,8 @@ func (r Reader) lispDoes(name string) string {
 
 var appliedTo = engine.Regexp("(?m)\\b([A-Za-z_][\\w.']*)[ \\t]*\\$?[ \\t]+([\\[(]?[ \\t]*[\"`].*)$")
 
-// applied are calls without brackets whose words are literals, of Haskell, OCaml, Nim
-// and others: callCommand "make".
+// applied returns calls without brackets whose words are literals, in Haskell, OCaml,
+// Nim and others: callCommand "make".
 func (r Reader) applied(text string) []string {
 	var list []string
 	for _, m := range appliedTo().FindAllStringSubmatch(text, maxLines) {
@@ -187,7 +186,7 @@ func (r Reader) applied(text string) []string {
 	return list
 }
 
-// notebook is what is read of a notebook.
+// notebook is the part of a notebook that is read.
 type notebook struct {
 	Cells []struct {
 		Type   string `json:"cell_type"`
@@ -195,9 +194,8 @@ type notebook struct {
 	} `json:"cells"`
 }
 
-// cells are the cells of code of a notebook, each as the command that runs it,
-// and what is in it for the shell; of another text, its chunks of code, or all
-// of it.
+// cells returns the code cells of a notebook, each as the command that runs it, and
+// the shell commands in it; for another text, its code chunks, or all of it.
 func (r Reader) cells(text string) []string {
 	var doc notebook
 	if len(text) > maxDecoded || json.Unmarshal([]byte(text), &doc) != nil {
@@ -219,8 +217,8 @@ func (r Reader) cells(text string) []string {
 	return list
 }
 
-// cellLines are the commands in a cell: lines after a mark of the shell, all of
-// it after a magic word, and else code of Python.
+// cellLines returns the commands in a cell: lines with a shell prefix, the whole cell
+// after a cell magic, otherwise Python code.
 func cellLines(source string) []string {
 	if first, rest, _ := strings.Cut(source, "\n"); strings.HasPrefix(first, "%%") {
 		word := strings.TrimSpace(first[2:])
@@ -245,7 +243,7 @@ func cellLines(source string) []string {
 
 var chunk = engine.Regexp("(?ms)^```\\s*\\{?\\s*(\\w+)[^\\n]*\\n(.*?)^```")
 
-// chunks are the blocks of code in a text that is rendered by running them.
+// chunks returns the code blocks of a document that is rendered by running them.
 func chunks(text string) []string {
 	var list []string
 	for _, m := range chunk().FindAllStringSubmatch(text, maxLines) {
@@ -263,7 +261,7 @@ func chunks(text string) []string {
 
 var write18 = engine.Regexp(`\\(?:write\s*18|ShellEscape)\s*\{(.*?)\}|\\input\s*\|\s*"([^"]*)"|os\.execute\(["'](.*?)["']\)`)
 
-// texLines are the commands that a text for TeX has the shell run.
+// texLines returns the shell commands that a TeX document runs.
 func texLines(text string) []string {
 	var list []string
 	for _, m := range write18().FindAllStringSubmatch(text, maxLines) {

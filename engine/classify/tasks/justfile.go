@@ -8,7 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// justfile is what is read of a justfile: recipes and variables.
+// justfile is the recipes and variables of a justfile.
 type justfile struct {
 	recipes []justRecipe
 	vars    map[string]string // expressions
@@ -22,7 +22,7 @@ type justRecipe struct {
 	lines  []string
 }
 
-// parseJustfile reads a justfile: what is indented belongs to the recipe above.
+// parseJustfile reads a justfile: indented lines belong to the recipe above.
 func parseJustfile(text string) *justfile {
 	j := &justfile{vars: map[string]string{}, aliases: map[string]string{}}
 	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\\\n", " "), "\n") {
@@ -122,8 +122,7 @@ type justRun struct {
 	done []string
 }
 
-// JustRecipes runs the recipe that just is told to run, with its arguments;
-// without one the first.
+// JustRecipes runs the recipe in the arguments of just; without one the first.
 func JustRecipes(c *shell.Call) (seen bool) {
 	if DryRuns(c) || c.Opts.Has("-l", "--list", "--summary", "--show", "-s", "--evaluate", "--dump") {
 		return true
@@ -185,7 +184,7 @@ func (r *justRun) recipe(name string, args []abstract.Arg) bool {
 	return true
 }
 
-// bind gives the parameters of a recipe their values.
+// bind sets the parameters of a recipe.
 func (r *justRun) bind(params []string, args []abstract.Arg) map[string]abstract.Arg {
 	set := map[string]abstract.Arg{}
 	for name, v := range r.set {

@@ -11,8 +11,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// makefile is what is read of a makefile: rules and variables as they are
-// written. Conditions are not evaluated: both of their branches count.
+// makefile is the rules and variables of a makefile, as they are written. Conditions
+// are not evaluated: both of their branches count.
 type makefile struct {
 	rules []makeRule
 	vars  map[string][]string // values that a variable may have
@@ -79,7 +79,7 @@ func (m *makefile) line(line string) {
 	m.statement(line)
 }
 
-// withoutComment cuts what follows a # that no backslash quotes.
+// withoutComment removes text after an unescaped #.
 func withoutComment(line string) string {
 	for i := range len(line) {
 		if line[i] == '#' && (i == 0 || line[i-1] != '\\') {
@@ -89,8 +89,8 @@ func withoutComment(line string) string {
 	return line
 }
 
-// statement is an assignment or the head of a rule: what comes first, = or a
-// colon that is in no reference to a variable, decides.
+// statement parses an assignment or the head of a rule, whichever of = and a colon
+// outside variable references comes first.
 func (m *makefile) statement(line string) {
 	depth := 0
 	for i := range len(line) {
@@ -124,8 +124,8 @@ func (m *makefile) assign(name, v string) {
 	}
 }
 
-// rule begins a rule. What follows the colon may be a variable of the target
-// alone (debug: FLAGS = -g), and a recipe may begin after a semicolon.
+// rule begins a rule. The text after the colon may set a variable for the target only
+// (debug: FLAGS = -g), and a recipe may begin after a semicolon.
 func (m *makefile) rule(targets, needs string) {
 	if i := strings.IndexByte(needs, '='); i > 0 && !strings.ContainsAny(needs[:i], "(;") {
 		m.assign(needs[:i], needs[i+1:])
@@ -145,29 +145,29 @@ type makeRun struct {
 	file     *makefile
 	set      map[string]abstract.Arg // variables of the command line
 	auto     map[string]abstract.Arg // variables of the rule that runs
-	done     map[string]bool         // targets that were looked for, and whether they are there
-	goal     string                  // what is made when no target is named
+	done     map[string]bool         // targets that were looked up, and whether they exist
+	goal     string                  // the default target
 	exact    map[string][]int        // rules by target
 	patterns []makePattern
-	chain    map[int]bool // pattern rules at work: as in make, none is used twice in a chain
+	chain    map[int]bool // pattern rules in use: as in make, none is used twice in a chain
 	dry      bool         // only lines that run in a dry run, too
-	pick     int          // which of the values of a variable with several is taken
-	values   int          // how many the variables in a line have
+	pick     int          // which value of a variable with several is used
+	values   int          // how many values the variables in a line have
 	depth    int
 }
 
 // maxMakeValues bounds how often a line runs for the values of its variables.
 const maxMakeValues = 4
 
-// target runs the recipes of a target and before it what it needs. It reports
-// whether there is such a target.
+// target runs the recipes of a target, after its prerequisites. It reports whether the
+// target exists.
 func (r *makeRun) target(name string) bool {
 	if found, ok := r.done[name]; ok {
 		return found
 	}
-	r.done[name] = true // what needs itself is running
+	r.done[name] = true // a target that needs itself is running already
 	if !r.c.Shell.Spend(len(name) + 1) {
-		return true // over the budget, which is said: it may well be there
+		return true // over the budget, which is reported: it may exist
 	}
 	found := false
 	for _, i := range r.exact[name] {
@@ -193,7 +193,7 @@ type makePattern struct {
 	rule int
 }
 
-// index finds out what the rules are for.
+// index indexes the rules by target.
 func (r *makeRun) index() {
 	r.exact = map[string][]int{}
 	for i, rule := range r.file.rules {
@@ -229,7 +229,7 @@ func (r *makeRun) recipe(rule makeRule, name, stem string) {
 	r.auto = nil
 }
 
-// shells are the pieces of a recipe that run in a shell of their own each.
+// shells splits a recipe into the parts that each run in a shell of their own.
 func (m *makefile) shells(lines []string) []string {
 	for _, rule := range m.rules {
 		if strings.TrimSpace(rule.targets) == ".ONESHELL" {
@@ -278,7 +278,7 @@ func (r *makeRun) expand(text string) abstract.Arg {
 	}
 }
 
-// bracketEnd is where the bracket that a text begins with is closed.
+// bracketEnd returns where the first bracket of a text is closed.
 func bracketEnd(text string) int {
 	open, shut, depth := text[0], byte(')'), 0
 	if open == '{' {
@@ -339,7 +339,7 @@ func (r *makeRun) call(args string) abstract.Arg {
 	return v
 }
 
-// topLevel splits the arguments of a function at commas that are in no brackets.
+// topLevel splits the arguments of a function at commas outside brackets.
 func topLevel(args string) (parts []string) {
 	depth, begin := 0, 0
 	for i := range len(args) {
@@ -357,8 +357,8 @@ func topLevel(args string) (parts []string) {
 	return append(parts, args[begin:])
 }
 
-// function is a call of one of make's functions. Those that make text of text
-// are not evaluated.
+// function evaluates a call of one of make's functions, except those that transform
+// text.
 func (r *makeRun) function(name, args string) abstract.Arg {
 	switch name {
 	case "call":
@@ -378,8 +378,8 @@ func (r *makeRun) function(name, args string) abstract.Arg {
 	return abstract.UnknownArg()
 }
 
-// builtin is a variable that make itself has, or one of the environment, which
-// may be empty.
+// builtin returns a built-in variable of make, or one of the environment, which may be
+// empty.
 func (r *makeRun) builtin(name string) abstract.Arg {
 	switch name {
 	case "RM":

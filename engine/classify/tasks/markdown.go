@@ -6,8 +6,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// documentBlocks returns the blocks of code in a document that a program could run,
-// each as the command that does it.
+// documentBlocks returns the code blocks of a document that a program could run, each
+// as the command that runs it.
 func documentBlocks(text string) []string {
 	var list []string
 	var block fence
@@ -21,7 +21,7 @@ func documentBlocks(text string) []string {
 			return list
 		}
 	}
-	return append(list, block.commands()...) // a block that is not closed goes on to the end
+	return append(list, block.commands()...) // a block that is not closed continues to the end
 }
 
 // fence is a block of code that begins with three marks or more.
@@ -30,8 +30,8 @@ type fence struct {
 	code       strings.Builder
 }
 
-// openFence reads the first line of a block. A line with marks on both sides of a
-// text is not one.
+// openFence reads the first line of a block. A line with marks before and after a text
+// does not open a block.
 func openFence(line string) (f fence) {
 	line = strings.TrimSpace(line)
 	for _, mark := range []string{"`", "~"} {
@@ -56,7 +56,7 @@ func (f *fence) add(line string) (commands []string, ok bool) {
 	return f.commands(), true
 }
 
-// commands returns what the block runs, as the commands that do it.
+// commands returns the commands of a block.
 func (f *fence) commands() []string {
 	switch lang := f.lang; {
 	case f.mark == "":

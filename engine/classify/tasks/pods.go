@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Manifest lists what a text starts which is a manifest of a cluster, a compose file or
-// a playbook, as the commands that do the same here.
+// Manifest lists what a Kubernetes manifest, a compose file or a playbook starts, as
+// equivalent local commands.
 func Manifest(text string) []string {
 	if !slices.ContainsFunc([]string{"containers", "services", "tasks"}, func(key string) bool { return strings.Contains(text, key) }) {
 		return nil
@@ -17,8 +17,8 @@ func Manifest(text string) []string {
 	}, nil)
 }
 
-// pods are the containers that the manifests in a document start, with what they get
-// of the machine that they run on.
+// pods returns the containers that the manifests in a document start, with their
+// access to the host.
 func pods(doc any, depth int) []string {
 	var list []string
 	switch v := doc.(type) {
@@ -40,7 +40,7 @@ func pods(doc any, depth int) []string {
 	return list
 }
 
-// podLines are the containers of one pod as the commands that start them here.
+// podLines returns the containers of one pod as local commands that start them.
 func podLines(spec map[string]any, containers []any) []string {
 	host := hostPaths(spec)
 	var list []string
@@ -65,7 +65,7 @@ func podLines(spec map[string]any, containers []any) []string {
 	return list
 }
 
-// hostPaths are the folders of the machine among the volumes of a pod, by name.
+// hostPaths returns the host folders among the volumes of a pod, by name.
 func hostPaths(spec map[string]any) map[string]string {
 	paths := map[string]string{}
 	for _, item := range listOf(spec["volumes"]) {
@@ -79,8 +79,8 @@ func hostPaths(spec map[string]any) map[string]string {
 	return paths
 }
 
-// mounts are these folders where a container has them; a volume without a name, or
-// that no container mounts, counts as mounted.
+// mounts returns these folders with their paths in a container; a volume without a
+// name, or that no container mounts, counts as mounted.
 func mounts(container map[string]any, host map[string]string) []any {
 	var list []any
 	named := map[string]string{}
@@ -99,7 +99,7 @@ func mounts(container map[string]any, host map[string]string) []any {
 	return list
 }
 
-// plays are the commands of the tasks of a playbook.
+// plays returns the commands of the tasks of a playbook.
 func (r Reader) plays(doc any) []string {
 	var list []string
 	all, _ := doc.([]any)

@@ -9,9 +9,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// taskFile looks for the first of some files in the directory of the command
-// and those above it, and runs f with its code in the directory where it is. It
-// reports whether that says all that the command does.
+// taskFile looks for the first of some files in the directory of the command and its
+// parents, and runs f with its code in its directory. It reports whether the result is
+// complete.
 func taskFile(c *shell.Call, f func(code abstract.Arg) bool, names ...string) bool {
 	for _, name := range taskFiles(c, names) {
 		if code, ok := c.Shell.CodeIn(name, "tasks"); ok {
@@ -29,8 +29,8 @@ func taskFile(c *shell.Call, f func(code abstract.Arg) bool, names ...string) bo
 	return false
 }
 
-// taskFiles are the places where a file of one of the names may lie: what the
-// call itself has written here, and the first on the disk from here upwards.
+// taskFiles returns the places where a file with one of the names may be: a file that
+// the call itself wrote, and the first on the disk from here upwards.
 func taskFiles(c *shell.Call, names []string) []abstract.Arg {
 	var list []abstract.Arg
 	for _, n := range names {
@@ -53,8 +53,8 @@ func DryRuns(c *shell.Call) bool {
 	return c.Opts.Has("-n", "--dry-run", "--just-print", "--recon", "--dry")
 }
 
-// MakeTargets runs the recipes of the targets that make is told to make. It
-// reports whether that says all that make does.
+// MakeTargets runs the recipes of make's targets. It reports whether the result is
+// complete.
 func MakeTargets(c *shell.Call) (seen bool) {
 	goals, set := makeGoals(c)
 	files := c.Opts.All("-f", "--file", "--makefile")
@@ -78,7 +78,7 @@ func MakeTargets(c *shell.Call) (seen bool) {
 	return seen
 }
 
-// makeGoals are the targets and variables among the operands. A target that
+// makeGoals returns the targets and variables among the operands. A target that
 // follows -j is not a number of jobs.
 func makeGoals(c *shell.Call) (goals []abstract.Arg, set map[string]abstract.Arg) {
 	set = map[string]abstract.Arg{}
@@ -98,8 +98,7 @@ func makeGoals(c *shell.Call) (goals []abstract.Arg, set map[string]abstract.Arg
 	return goals, set
 }
 
-// makes runs the recipes of some targets, and reports whether there are any for
-// each.
+// makes runs the recipes of some targets, and reports whether each target exists.
 func makes(c *shell.Call, code abstract.Arg, goals []abstract.Arg, set map[string]abstract.Arg) bool {
 	r := &makeRun{c: c, file: parseMakefile(code.Text), set: set, done: map[string]bool{}, chain: map[int]bool{}, dry: DryRuns(c)}
 	r.includes()
@@ -163,8 +162,8 @@ func PackageScripts(c *shell.Call, sub abstract.Arg, rest []abstract.Arg) (seen 
 	}, "package.json")
 }
 
-// scriptNames are the scripts that a subcommand runs, and the one of them that
-// is given the arguments after it.
+// scriptNames returns the scripts that a subcommand runs, and the one of them that
+// gets the further arguments.
 func scriptNames(sub abstract.Arg, rest []abstract.Arg) (names []string, main string, args []abstract.Arg) {
 	main = sub.Text
 	switch {
@@ -182,7 +181,7 @@ func scriptNames(sub abstract.Arg, rest []abstract.Arg) (names []string, main st
 	return []string{"pre" + main, main, "post" + main}, main, rest
 }
 
-// withArgs is code with arguments after it.
+// withArgs appends arguments to code.
 func withArgs(code abstract.Arg, args []abstract.Arg) abstract.Arg {
 	for _, a := range args {
 		text := shell.Quote(a.Text)
@@ -194,7 +193,7 @@ func withArgs(code abstract.Arg, args []abstract.Arg) abstract.Arg {
 	return code
 }
 
-// RunPackageScript is bun run X and deno task X.
+// RunPackageScript runs bun run X and deno task X.
 func RunPackageScript(c *shell.Call, operands []abstract.Arg) bool {
 	if len(operands) < 2 || !operands[0].Is("run", "task") {
 		return false
@@ -208,7 +207,7 @@ func RunPackageScript(c *shell.Call, operands []abstract.Arg) bool {
 	return true
 }
 
-// Manual is man: a page, shown by a program that an option may name.
+// Manual runs man: a page is shown by a program that an option may name.
 func Manual(c *shell.Call) {
 	for _, pager := range c.Opts.All("-P", "--pager", "-H", "--html") {
 		c.Shell.CommandVariable(pager.Text, pager)

@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// taskFileYAML is what is read of a Taskfile.
+// taskFileYAML is the part of a Taskfile that is read.
 type taskFileYAML struct {
 	Vars  map[string]yaml.Node
 	Tasks map[string]taskYAML
@@ -91,7 +91,7 @@ type taskRun struct {
 	done map[string]bool
 }
 
-// TaskCommands runs the tasks that task is told to run.
+// TaskCommands runs the tasks in the arguments of task.
 func TaskCommands(c *shell.Call) (seen bool) {
 	if DryRuns(c) || c.Opts.Has("-l", "--list", "-a", "--list-all", "--summary", "--status") {
 		return true

@@ -13,22 +13,22 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// Bounds of what is read of a file in which commands stand.
+// Limits of what is read of a file that contains commands.
 const (
 	maxLines   = 512       // command lines
-	maxDecoded = 128 << 10 // bytes of a document that is taken apart
+	maxDecoded = 128 << 10 // bytes of a document that is parsed
 	maxNested  = 32        // levels of it
 )
 
-// Reader finds command lines in texts that contain more than that: settings, build
-// files, programs in a language that nobody reads here.
+// Reader finds command lines in other texts: settings, build files, programs in a
+// language without an interpreter here.
 type Reader struct {
 	Prose func(key string) bool        // texts for people are under the key
 	Does  func(function string) string // what a call of the function does: run, delete, read, send; empty: nothing
 }
 
-// Lines lists the command lines in a text of a kind. What is not a command
-// among them comes to nothing: the shell finds no program in it.
+// Lines lists the command lines in a text of a kind. Lines that are not commands have
+// no effect, since they name no program.
 func (r Reader) Lines(kind, text string) []string {
 	var list []string
 	switch kind {
@@ -68,7 +68,7 @@ func (r Reader) Lines(kind, text string) []string {
 	return list[:min(len(list), maxLines)]
 }
 
-// joined is a text whose continued lines are one.
+// joined joins the continued lines of a text.
 func joined(text string) []string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\\\n", " ")
 	return strings.Split(text, "\n")
@@ -89,8 +89,8 @@ var (
 	makeSet   = engine.Regexp(`^\s*(?:export\s+|override\s+)*([\w.-]+)\s*[?:+]*=\s*(.*)$`)
 )
 
-// plainLines are the lines of a text as commands: as written, and after a key
-// or the word that runs them.
+// plainLines returns the lines of a text as commands: as written, and after a key or a
+// word that runs them.
 func plainLines(text string) []string {
 	var list []string
 	for _, line := range joined(text) {
@@ -114,8 +114,8 @@ func plainLines(text string) []string {
 
 var bareCall = engine.Regexp(`(?m)\b(sh|bat|commandLine|execute|system|delete)[ \t]+(['"].*)$`)
 
-// bareCalls are calls without brackets whose words are literals: sh 'make', of Ruby
-// and Groovy.
+// bareCalls returns calls without brackets whose words are literals: sh 'make', in
+// Ruby and Groovy.
 func bareCalls(text string) []string {
 	var list []string
 	for _, m := range bareCall().FindAllStringSubmatch(text, maxLines) {
@@ -144,14 +144,14 @@ func unquoted(s string) string {
 	return s
 }
 
-// Bounds of a line whose variables have their values, and of a value.
+// Limits of a line with expanded variables, and of a value.
 const (
 	maxMakeLine = 8 << 10
 	maxMakeText = 1 << 10
 )
 
-// makeLines are the command lines of a makefile: recipes, whatever they begin with,
-// and those that make runs as it reads. Its variables have the values that it gives.
+// makeLines returns the command lines of a makefile: recipes with any prefix, and
+// those that make runs while it reads the file, with its variables expanded.
 func makeLines(text string) []string {
 	values := map[string]string{"RM": "rm -f"}
 	for _, line := range joined(text) {
@@ -181,8 +181,8 @@ func makeLines(text string) []string {
 	return list
 }
 
-// calledValue is what $(call NAME,WORD,…) comes to: the value of NAME, in which $(1) is
-// the first word.
+// calledValue returns the value of $(call NAME,WORD,…): the value of NAME, in which
+// $(1) is the first word.
 func calledValue(text string, values map[string]string) string {
 	m := makeCall().FindStringSubmatch(text)
 	body, ok := values[m[1]]
@@ -213,8 +213,7 @@ func makeLine(line string) (list []string) {
 	return list
 }
 
-// settings takes a document of JSON or YAML apart; one that is neither is read
-// differently.
+// settings parses a document of JSON or YAML; others are read as text.
 func (r Reader) settings(text string, take func(doc any) []string, otherwise func(string) []string) []string {
 	var doc any
 	if json.Unmarshal([]byte(text), &doc) == nil {
@@ -324,8 +323,8 @@ func xmlLines(text string) []string {
 	return list
 }
 
-// compose are the services of a compose file as the containers that are started of
-// them, with what they get of the machine.
+// compose returns the services of a compose file as containers, with their access to
+// the host.
 func (r Reader) compose(doc any) []string {
 	file, _ := doc.(map[string]any)
 	services, _ := file["services"].(map[string]any)
@@ -424,8 +423,8 @@ func imageLines(text string) []string {
 	return list
 }
 
-// quoted are the texts in quotes of settings whose form is not one of the above, and
-// lists of such texts as one command.
+// quoted returns the quoted texts of settings in any other format, and lists of such
+// texts as one command.
 func (r Reader) quoted(text string) []string {
 	var list []string
 	for line := range strings.Lines(text) {
@@ -451,7 +450,7 @@ func (r Reader) quoted(text string) []string {
 	return append(list, blocks(text)...)
 }
 
-// blocks are texts over several lines: """…""", ”'…”' and those after <<WORD.
+// blocks returns texts over several lines: """…""", ”'…”' and those after <<WORD.
 func blocks(text string) []string {
 	var list []string
 	for _, pattern := range []func() *regexp.Regexp{tripled, heredoc} {
@@ -469,7 +468,7 @@ var (
 	escaped = strings.NewReplacer(`\"`, `"`, `\'`, `'`, `\\`, `\`, `\n`, "\n", `\t`, "\t")
 )
 
-// literalText is what a literal says.
+// literalText returns the value of a literal.
 func literalText(m []string) string {
 	if m[1] != "" {
 		return escaped.Replace(m[1])
@@ -477,7 +476,7 @@ func literalText(m []string) string {
 	return m[2] + m[3]
 }
 
-// quoteAll is a command of such words.
+// quoteAll joins words into a command.
 func quoteAll(argv []string) string {
 	quoted := make([]string, len(argv))
 	for i, word := range argv {

@@ -46,7 +46,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// What only mentions a command is not one.
+// A text that only mentions a command is not one.
 func TestNoLines(t *testing.T) {
 	for _, test := range []struct{ kind, text string }{
 		{"go", `fmt.Println("rm -rf /srv/a")`},
@@ -62,7 +62,7 @@ func TestNoLines(t *testing.T) {
 	}
 }
 
-// Nothing that is in a file stops a reader, and none takes longer than the text is long.
+// No text stops a reader, and reading takes linear time.
 func TestLinesEnd(t *testing.T) {
 	for _, piece := range []string{"(", ")", `"`, "`", "[{(", `f("`, "a = \"b\"\n", "\t$(A)\nA = $(A)$(A)\n", "- a: ", `<executable>`, "sh 'a' ", "<<A\n"} {
 		for _, kind := range []string{"make", "lines", "strings", "quoted", "compose", "docker", "ruby", "python", "xml", "go", "awk"} {

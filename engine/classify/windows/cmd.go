@@ -74,8 +74,8 @@ func (c *winCall) shared() bool {
 	return false
 }
 
-// isUnix tells a program from one of the same name that Windows has: by how
-// its arguments are written.
+// isUnix distinguishes a program from a Windows program of the same name by the form
+// of its arguments.
 func isUnix(c *winCall) bool {
 	switch c.name {
 	case "date", "time", "more", "where", "tree", "help", "hostname", "whoami", "ping", "arp", "netstat", "nslookup", "label", "net", "at", "replace", "expand", "format", "print", "shutdown", "bash":
@@ -84,7 +84,7 @@ func isUnix(c *winCall) bool {
 	return false
 }
 
-// script is the text of the program, where the code itself has written it.
+// script returns the text of the program, if the code itself wrote it.
 func (c *winCall) script() (abstract.Arg, bool) {
 	for _, ext := range []string{"", ".bat", ".cmd", ".ps1"} {
 		if text, ok := c.w.written(c.path.With(c.path.Text + ext)); ok {
@@ -108,7 +108,7 @@ func (c *winCall) runText(text abstract.Arg) {
 	}
 }
 
-// cmdBuiltin finds a command that cmd itself runs; nil if it is not one.
+// cmdBuiltin returns the function for a builtin of cmd; nil if it is not one.
 func cmdBuiltin(name string) func(s *cmdMachine, c *winCall, rest abstract.Arg) {
 	switch name {
 	case "cd", "chdir", "pushd":
@@ -157,7 +157,7 @@ func cmdBuiltin(name string) func(s *cmdMachine, c *winCall, rest abstract.Arg) 
 	return nil
 }
 
-// lookAlike is a program of Windows whose name means another one elsewhere.
+// lookAlike runs a Windows program whose name means another program on other systems.
 func (s *cmdMachine) lookAlike(c *winCall, _ abstract.Arg) {
 	first := abstract.FirstOr(c.args)
 	switch {
@@ -183,7 +183,7 @@ func (s *cmdMachine) changeDir(c *winCall, rest abstract.Arg) {
 	}
 }
 
-// set is set NAME=VALUE, which takes all of the line.
+// set runs set NAME=VALUE, which uses the whole line.
 func (s *cmdMachine) set(c *winCall, rest abstract.Arg) {
 	c.record()
 	text := strings.TrimLeft(rest.Text, " \t")
@@ -212,7 +212,7 @@ func (s *cmdMachine) set(c *winCall, rest abstract.Arg) {
 	}
 }
 
-// switched takes switches that are written together apart: del/s/q.
+// switched splits switches that are written together: del/s/q.
 func (c *winCall) switched() {
 	var list []abstract.Arg
 	for _, a := range c.args {
@@ -240,8 +240,8 @@ func (s *cmdMachine) del(c *winCall, _ abstract.Arg) {
 	}
 }
 
-// belowAll is a pattern as del /s reads it: in each folder below, and whether
-// it takes all that is there.
+// belowAll returns a pattern as del /s reads it, for each folder below, and whether it
+// matches everything there.
 func belowAll(t abstract.Arg) (abstract.Arg, bool) {
 	text := strings.ReplaceAll(t.Text, `\`, "/")
 	i := strings.LastIndexByte(text, '/')
@@ -258,7 +258,7 @@ func (s *cmdMachine) removeDir(c *winCall, _ abstract.Arg) {
 	c.emit(abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "delete", Recursive: c.has("s"), Forced: c.has("q")}, c.operands()...)
 }
 
-// copyFiles is copy a+b dest.
+// copyFiles runs copy a+b dest.
 func (s *cmdMachine) copyFiles(c *winCall, _ abstract.Arg) {
 	c.record()
 	var list []abstract.Arg
@@ -284,7 +284,7 @@ func (s *cmdMachine) move(c *winCall, _ abstract.Arg) {
 	}
 	kind := engine.EffectFileDelete
 	if inPlace(dest) && !slices.ContainsFunc(sources, func(a abstract.Arg) bool { return !inPlace(a) }) {
-		kind = engine.EffectFileWrite // it stays below the present directory
+		kind = engine.EffectFileWrite // it stays below the current directory
 	}
 	c.emit(abstract.RawEffect{Kind: kind, Verb: "move", Recursive: kind == engine.EffectFileDelete}, sources...)
 	c.writes("write", dest)
@@ -295,7 +295,7 @@ func (s *cmdMachine) move(c *winCall, _ abstract.Arg) {
 	}
 }
 
-// inPlace says that a path stays in the directory from which it is seen.
+// inPlace reports whether a path stays in its directory.
 func inPlace(a abstract.Arg) bool {
 	v := winPath(a)
 	return v.Sure == abstract.Literal && v.Text != "/dev/null" && !place.Drive(v.Text) && !strings.HasPrefix(v.Text, "/") &&
@@ -315,7 +315,7 @@ func (s *cmdMachine) typeFile(c *winCall, _ abstract.Arg) {
 	}
 }
 
-// startProgram is start ["title"] [/d DIR] [/wait …] program arguments.
+// startProgram runs start ["title"] [/d DIR] [/wait …] program arguments.
 func (s *cmdMachine) startProgram(c *winCall, _ abstract.Arg) {
 	c.record()
 	rest := c.args
@@ -346,7 +346,7 @@ func (s *cmdMachine) startWords(words []abstract.Arg) {
 	t.invoke(words, joinQuoted(words[1:]))
 }
 
-// callAgain is call, which reads its line once more.
+// callAgain runs call, which parses its line once more.
 func (s *cmdMachine) callAgain(c *winCall, rest abstract.Arg) {
 	c.record()
 	if text := strings.TrimSpace(rest.Text); text != "" && text[0] != ':' && s.frame.depth < shell.MaxDepth {
@@ -364,7 +364,7 @@ func (s *cmdMachine) association(c *winCall, rest abstract.Arg) {
 	}
 }
 
-// joinQuoted puts words together again so that they can be taken apart.
+// joinQuoted joins words into a line that can be parsed again.
 func joinQuoted(words []abstract.Arg) abstract.Arg {
 	list := slices.Clone(words)
 	for i, a := range list {
@@ -375,13 +375,13 @@ func joinQuoted(words []abstract.Arg) abstract.Arg {
 	return joinBy(list, abstract.Word(" "))
 }
 
-// cmdProgram is cmd /c CODE.
+// cmdProgram runs cmd /c CODE.
 func cmdProgram(c *winCall) {
 	w := c.w
 	for i, a := range c.args {
 		low := strings.ToLower(a.Text)
 		if strings.HasPrefix(low, "//") {
-			low = low[1:] // as it is written for shells that make paths of /c
+			low = low[1:] // as written for shells that convert /c to a path
 		}
 		if len(low) < 2 || low[0] != '/' || !strings.ContainsRune("ckr", rune(low[1])) {
 			continue
@@ -398,7 +398,7 @@ func cmdProgram(c *winCall) {
 	}
 }
 
-// runCmd runs the words behind /c, which are one text.
+// runCmd runs the words after /c, which are one text.
 func (c *winCall) runCmd(words []abstract.Arg) {
 	w := c.w
 	code := joinQuoted(words)
@@ -423,8 +423,8 @@ func (c *winCall) runCmd(words []abstract.Arg) {
 	})
 }
 
-// programFirst says that a text begins with the name of a program in quotes,
-// so that these quotes do not hold the whole of it.
+// programFirst reports whether a text begins with the name of a program in quotes, so
+// that the quotes do not enclose the whole text.
 func programFirst(text string) bool {
 	end := strings.IndexByte(text[1:], '"') + 1
 	name := strings.ToLower(text[1:end])

@@ -18,11 +18,11 @@ import (
 type interpreter struct {
 	shell.Notes
 	in    shell.Input
-	dirs  []abstract.Value        // where it may be, the likeliest first
+	dirs  []abstract.Value        // the directories in which it may be, the most likely first
 	env   map[string]abstract.Arg // variables of the environment that the code sets, in lower case
 	files map[string]abstract.Arg // what the code has written to a file so far
 	frame winFrame
-	maybe int // branches around the code that runs, which may not be taken
+	maybe int // enclosing branches that may not be taken
 }
 
 // winFrame is how the code that runs now came to run.
@@ -42,8 +42,8 @@ func newWindows(in shell.Input) *interpreter {
 	}
 }
 
-// checked returns code as the interpreters read it: what a text can hide in is
-// reported, and lines end in one way.
+// checked returns code as the interpreters read it: characters that can hide text are
+// reported, and line ends are normalised.
 func (w *interpreter) checked(src string) string {
 	for i, r := range src {
 		if shell.Misleading(r) && r != '\r' || r == utf8.RuneError {
@@ -64,7 +64,7 @@ func (w *interpreter) signal(ids ...engine.Signal) {
 	}
 }
 
-// unseen notes that code runs that nobody has seen.
+// unseen notes that unseen code runs.
 func (w *interpreter) unseen(code abstract.Arg, via string) {
 	w.Opaque("code", via)
 	if code.Taint&abstract.Fetched != 0 {
@@ -95,8 +95,8 @@ func (w *interpreter) embed(code abstract.Arg, via string, run func(src string))
 	})
 }
 
-// under runs f as what a command starts: code that it holds, or with wrapper
-// another program.
+// under runs f as part of a command: code in its arguments, or with wrapper another
+// program.
 func (w *interpreter) under(name string, wrapper bool, f func()) {
 	saved := w.frame
 	if wrapper {
@@ -108,7 +108,7 @@ func (w *interpreter) under(name string, wrapper bool, f func()) {
 	w.frame = saved
 }
 
-// process runs f as a process of its own: where it goes does not count after it.
+// process runs f as a process of its own, whose directory does not matter afterwards.
 func (w *interpreter) process(f func()) {
 	dirs := w.dirs
 	f()
@@ -142,8 +142,8 @@ func limitDirs(dirs []abstract.Value) []abstract.Value {
 	return dirs
 }
 
-// enter changes the directory. Where sure is false this may fail, and then what
-// follows runs where it was; a directory that is known to exist cannot fail.
+// enter changes the directory. If sure is false this may fail, and later code may
+// still run in the previous directory.
 func (w *interpreter) enter(to abstract.Arg, sure bool) {
 	dir := abstract.Value{Sure: abstract.Unknown}
 	if v := winPath(to); v.Sure == abstract.Literal {
@@ -163,8 +163,8 @@ func (w *interpreter) enter(to abstract.Arg, sure bool) {
 }
 
 // exists reports whether a directory exists for certain. If nothing is known about the
-// machine, as in a transcript, one that is named literally is taken to exist: whoever
-// ran the command knew the place.
+// machine, as in a transcript, a directory that is named literally is assumed to
+// exist.
 func (w *interpreter) exists(dir abstract.Value) bool {
 	if dir.Sure != abstract.Literal || w.frame.host != "" {
 		return false
@@ -297,7 +297,7 @@ func fileKey(file abstract.Arg, dir abstract.Value) string {
 	return strings.ToLower(path.Clean(v.Text))
 }
 
-// joinBy puts texts together with sep between them.
+// joinBy joins texts with sep between them.
 func joinBy(list []abstract.Arg, sep abstract.Arg) abstract.Arg {
 	var b strings.Builder
 	var all abstract.Taint
@@ -314,7 +314,8 @@ func joinBy(list []abstract.Arg, sep abstract.Arg) abstract.Arg {
 	return abstract.Arg{Text: b.String(), Taint: all}
 }
 
-// winPath is a path as a value: with slashes, and without what Windows takes off.
+// winPath returns a path as a value: with slashes, and without the characters that
+// Windows ignores.
 func winPath(a abstract.Arg) abstract.Value {
 	text := a.Text
 	if i := strings.Index(text, "::"); i >= 0 && strings.HasSuffix(strings.ToLower(text[:i]), "filesystem") {
@@ -327,7 +328,7 @@ func winPath(a abstract.Arg) abstract.Value {
 		}
 	}
 	if len(text) > 2 && text[1] == ':' && text[2] != '/' && (text[0]|0x20 >= 'a' && text[0]|0x20 <= 'z') {
-		text = text[:2] + "/" + text[2:] // the drive's present directory, which may be its root
+		text = text[:2] + "/" + text[2:] // the drive's current directory, which may be its root
 	}
 	if slices.Contains([]string{"nul", "con", "prn", "aux", "$null", "conin$", "conout$"}, strings.ToLower(text)) {
 		text = "/dev/null"
@@ -341,7 +342,7 @@ func winPath(a abstract.Arg) abstract.Value {
 	return abstract.Arg{Text: text, Glob: strings.ContainsAny(known, "*?")}.Value()
 }
 
-// shortNames writes the names out that Windows makes for old programs.
+// shortNames expands 8.3 names.
 func shortNames(text string) string {
 	if !strings.Contains(text, "~") {
 		return text
@@ -362,8 +363,8 @@ func shortNames(text string) string {
 	return strings.Join(parts, "/")
 }
 
-// anchor makes a path from a drive absolute: the rest of the program knows
-// relative paths only below a root.
+// anchor makes a path on a drive absolute, because the rest of the program expects
+// relative paths below a root.
 func anchor(v, dir abstract.Value) abstract.Value {
 	if v.Sure == abstract.Unknown || dir.Sure != abstract.Literal || !place.Drive(place.Slashes(dir.Text)) || place.Drive(v.Text) ||
 		strings.HasPrefix(v.Text, "~") || strings.HasPrefix(v.Text, "//") || v.Text == "/dev/null" {
@@ -378,7 +379,7 @@ func anchor(v, dir abstract.Value) abstract.Value {
 	return v
 }
 
-// rawDevice says that a path is a disk itself.
+// rawDevice reports whether a path is a raw disk.
 func rawDevice(a abstract.Arg) bool {
 	rest, ok := strings.CutPrefix(strings.ReplaceAll(strings.ToLower(a.Text), "/", `\`), `\\.\`)
 	if !ok {
@@ -462,8 +463,8 @@ func (w *interpreter) knownVariable(name string) (abstract.Arg, bool) {
 	return abstract.UnknownArg(), false
 }
 
-// tempFolder is the folder for temporary files: on a drive, below the home
-// directory of the user, whoever that is.
+// tempFolder returns the folder for temporary files: on a drive, below the home
+// directory of an unknown user.
 func (w *interpreter) tempFolder() string {
 	switch home, dir := place.Slashes(w.in.Home), place.Slashes(w.dirs[0].Text); {
 	case place.Drive(home):

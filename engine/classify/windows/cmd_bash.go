@@ -23,7 +23,7 @@ func WindowsShell(c *shell.Call) {
 	w.frame = winFrame{host: s.Frame.Host, wrappers: s.Frame.Wrappers, via: s.Frame.Via, privileged: s.Frame.Privileged, muted: s.Frame.Muted,
 		stdin: s.Frame.Stdin, depth: s.Frame.Depth + 1}
 	inner := w.call(abstract.Word(c.Name), switches(c.Args))
-	inner.index = 0 // the command that has started it is recorded already
+	inner.index = 0 // the command that started it is recorded already
 	w.Out.Commands = append(w.Out.Commands, s.Out.Commands[c.Index])
 	if run := winProgram(inner.name); run != nil {
 		run(inner)
@@ -33,8 +33,8 @@ func WindowsShell(c *shell.Call) {
 	adopt(c, w.Out)
 }
 
-// switches are the arguments as the program gets them: shells for Windows make a
-// path of /f, and /f of //f.
+// switches returns the arguments as the program receives them: Git Bash converts /f to
+// a path, and //f to /f.
 func switches(args []abstract.Arg) []abstract.Arg {
 	out := slices.Clone(args)
 	for i, a := range out {
@@ -45,8 +45,8 @@ func switches(args []abstract.Arg) []abstract.Arg {
 	return out
 }
 
-// WindowsProgram is a program of Windows that another shell starts by its full
-// name; where the name stands alone, it is a program of another system.
+// WindowsProgram runs a Windows program that another shell starts by its full name
+// with extension; the name alone is a program of another system.
 func WindowsProgram(c *shell.Call) {
 	if strings.HasSuffix(strings.ToLower(c.Path.Text), ".exe") {
 		WindowsShell(c)
@@ -55,8 +55,8 @@ func WindowsProgram(c *shell.Call) {
 	c.Process()
 }
 
-// adopt joins what code of another interpreter would do to what this command
-// does; its first command is this one.
+// adopt merges the effects of another interpreter's code into those of this command,
+// which is its first command.
 func adopt(c *shell.Call, sub abstract.Script) {
 	s := c.Shell
 	base := len(s.Out.Commands) - 1

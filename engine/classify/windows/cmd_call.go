@@ -15,7 +15,7 @@ func (w *interpreter) call(name abstract.Arg, args []abstract.Arg) *winCall {
 	return &winCall{w: w, path: name, name: winName(name.Text), args: args, index: -1, out: abstract.Arg{Text: abstract.HoleText}}
 }
 
-// winName is a program's name without path and ending.
+// winName returns a program's name without path and extension.
 func winName(text string) string {
 	low := strings.ToLower(strings.Trim(text, `"`))
 	if i := strings.LastIndexAny(low, `/\`); i >= 0 {
@@ -27,8 +27,8 @@ func winName(text string) string {
 	return low
 }
 
-// record enters the command into the list of commands: switches apart from the
-// rest, as Windows' programs write them.
+// record adds the command to the list of commands, with its switches separate from its
+// operands.
 func (c *winCall) record() {
 	if c.index >= 0 {
 		return
@@ -55,7 +55,7 @@ func (c *winCall) enter(e engine.Command) {
 	w.Out.Commands = append(w.Out.Commands, e)
 }
 
-// isSwitch tells /s and -s from a path: what follows the slash has no more one.
+// isSwitch distinguishes /s and -s from a path, which has a second slash.
 func isSwitch(a abstract.Arg) bool {
 	return !a.Quoted && len(a.Text) > 1 && (a.Text[0] == '-' || a.Text[0] == '/' && strings.IndexByte(a.Text[1:], '/') < 0)
 }
@@ -79,7 +79,7 @@ func (c *winCall) find(names []string) (int, bool) {
 	return 0, false
 }
 
-// value is what follows a switch: /tn X or /tn:X.
+// value returns the value of a switch: /tn X or /tn:X.
 func (c *winCall) value(names ...string) (abstract.Arg, bool) {
 	i, ok := c.find(names)
 	if !ok {
@@ -133,7 +133,7 @@ func (c *winCall) system(verb, target string) {
 	c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: verb}, abstract.Word(target))
 }
 
-// installs is a change that outlives the session.
+// installs notes a change that outlives the session.
 func (c *winCall) installs(verb, target string) {
 	c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: verb, Persistence: true}, abstract.Word(target))
 }
@@ -154,7 +154,7 @@ func (c *winCall) execs() {
 	c.emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "exec"}, c.path)
 }
 
-// external is a program that does not belong to Windows: it does the same under any
+// external runs a program that is not part of Windows: it behaves the same under any
 // shell.
 func (c *winCall) external() {
 	w := c.w
@@ -214,8 +214,8 @@ func (w *interpreter) slashed(a abstract.Arg) abstract.Arg {
 	return a
 }
 
-// downloads notes a URL among the arguments of a program that no table knows:
-// many of Windows' own programs fetch what they are given.
+// downloads notes a URL among the arguments of an unknown program: many Windows
+// programs can download files.
 func (c *winCall) downloads(sub abstract.Script) {
 	if slices.ContainsFunc(sub.Effects, func(e abstract.RawEffect) bool { return e.Kind == engine.EffectNetwork }) {
 		return
@@ -249,7 +249,7 @@ func (s *cmdMachine) invoke(words []abstract.Arg, rest abstract.Arg) abstract.Ar
 	return s.start(words[0], words[1:]).out
 }
 
-// cmdLine is cmd /c in cmd, which takes the rest of the line as it is written.
+// cmdLine runs cmd /c in cmd, which uses the rest of the line as it is written.
 func (s *cmdMachine) cmdLine(c *winCall, rest abstract.Arg) {
 	low := strings.ToLower(rest.Text)
 	for i := 0; i+1 < len(low); i++ {

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// ifClause is if [/i] [not] CONDITION command [else command]. Both may run.
+// ifClause runs if [/i] [not] CONDITION command [else command]. Both branches may run.
 func (s *cmdMachine) ifClause() {
 	if s.nesting++; s.nesting > shell.MaxNesting {
 		s.OverBudget("nesting")
@@ -79,7 +79,7 @@ type cmdLoop struct {
 	command string // of /f: what prints the lines
 }
 
-// forClause is for [/x …] %v in (set) do command.
+// forClause runs for [/x …] %v in (set) do command.
 func (s *cmdMachine) forClause() abstract.Arg {
 	loop, ok := s.loopHead()
 	if !ok {
@@ -214,7 +214,7 @@ func loopSetEnd(text string) int {
 	return -1
 }
 
-// items are what a loop goes over.
+// items returns the values over which a loop iterates.
 func (s *cmdMachine) items(l cmdLoop) []abstract.Arg {
 	switch l.kind {
 	case 'l':
@@ -237,7 +237,7 @@ func (s *cmdMachine) items(l cmdLoop) []abstract.Arg {
 	return list
 }
 
-// lines are the lines of for /f: of a command, a text or files.
+// lines returns the lines of for /f: of a command, a text or files.
 func (s *cmdMachine) lines(l cmdLoop) []abstract.Arg {
 	var text abstract.Arg
 	backquote := strings.Contains(strings.ToLower(l.option), "usebackq")
@@ -269,7 +269,7 @@ func (s *cmdMachine) lines(l cmdLoop) []abstract.Arg {
 	return list
 }
 
-// bind sets a loop's variables to one item: for /f takes a line apart.
+// bind sets a loop's variables to one item: for /f splits a line.
 func (s *cmdMachine) bind(l cmdLoop, item abstract.Arg) {
 	if l.kind != 'f' {
 		s.loops[l.letter] = item
@@ -297,8 +297,7 @@ func (s *cmdMachine) bind(l cmdLoop, item abstract.Arg) {
 	}
 }
 
-// numbered is one of the parts of a line by its number; what cannot be told is
-// not known.
+// numbered returns a part of a line by its number; unknown if it cannot be determined.
 func numbered(parts []string, number string) string {
 	number = strings.TrimSuffix(number, "*")
 	if n, err := strconv.Atoi(number); err == nil && n >= 1 && n <= len(parts) {

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// percent replaces the variable here in the code; false if it is not one.
+// percent replaces the variable at this place; false if it is not one.
 func (s *cmdMachine) percent(tainted *abstract.Taint) bool {
 	if s.dry {
 		return false
@@ -43,7 +43,7 @@ func (s *cmdMachine) percent(tainted *abstract.Taint) bool {
 	return s.reference(rest, '%', tainted)
 }
 
-// exclaim replaces !NAME!, which some code has switched on.
+// exclaim replaces !NAME!, if delayed expansion is enabled.
 func (s *cmdMachine) exclaim(tainted *abstract.Taint) bool {
 	return !s.dry && s.delayed && s.reference(s.src[s.at+1:], '!', tainted)
 }
@@ -109,7 +109,7 @@ func modified(v abstract.Arg, modifier string) abstract.Arg {
 	return abstract.UnknownArg()
 }
 
-// substring is NAME:~i,n, where what is negative counts from the end.
+// substring returns NAME:~i,n; negative numbers count from the end.
 func substring(text string, i, n int, cut bool) string {
 	if i < 0 {
 		i = max(0, len(text)+i)
@@ -168,8 +168,8 @@ func (s *cmdMachine) loopVariable(rest string) (v abstract.Arg, n int, ok bool) 
 	return v, end, true
 }
 
-// splice puts text in the place of the next n bytes. Each costs a copy of what
-// follows, which the budget knows.
+// splice replaces the next n bytes with text. Each call copies the rest of the code,
+// which the budget accounts for.
 func (s *cmdMachine) splice(n int, v abstract.Arg, tainted *abstract.Taint) {
 	if !s.Spend(len(s.src) - s.at + len(v.Text)) {
 		s.at = len(s.src)
@@ -181,13 +181,13 @@ func (s *cmdMachine) splice(n int, v abstract.Arg, tainted *abstract.Taint) {
 }
 
 // cmdMachine reads code of the Windows command line and runs it abstractly as it
-// reads: variables are replaced by text before a line is taken apart, so
-// neither can be done alone.
+// reads: variables are replaced by text before a line is parsed, so neither can be
+// done alone.
 type cmdMachine struct {
 	*interpreter
 	src     string
 	at      int
-	fresh   int                     // before this place variables are replaced already
+	fresh   int                     // variables before this offset are replaced already
 	loops   map[string]abstract.Arg // variables of for
 	delayed bool                    // !NAME! is a variable
 	dry     bool                    // only finds where a command ends
@@ -294,7 +294,7 @@ func (s *cmdMachine) element() abstract.Arg {
 	return s.simple()
 }
 
-// blanks skips spaces and what else stands for one there.
+// blanks skips spaces and other separators.
 func (s *cmdMachine) blanks(also string) {
 	for s.at < len(s.src) && (s.src[s.at] == ' ' || s.src[s.at] == '\t' || strings.IndexByte(also, s.src[s.at]) >= 0) {
 		s.at++
@@ -305,7 +305,7 @@ func (s *cmdMachine) toLineEnd() {
 	s.at = mask.Run(s.src, s.at, len(s.src), func(c byte) bool { return c != '\n' })
 }
 
-// keyword is the word here, if it is one that cmd reads in its own way.
+// keyword returns the word at this place, if it is a keyword of cmd.
 func (s *cmdMachine) keyword() string {
 	end := mask.Run(s.src, s.at, min(len(s.src), s.at+4), func(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' })
 	w := strings.ToLower(s.src[s.at:end])
@@ -315,7 +315,7 @@ func (s *cmdMachine) keyword() string {
 	return ""
 }
 
-// cmdText is a command's text with its redirections taken out.
+// cmdText is a command's text without its redirections.
 type cmdText struct {
 	abstract.Arg
 	redirects []cmdRedirect
@@ -326,7 +326,7 @@ type cmdRedirect struct {
 	file   abstract.Arg
 }
 
-// text reads up to the end of the command. What a caret protects is text.
+// text reads up to the end of the command. A character after a caret is literal.
 func (s *cmdMachine) text() cmdText {
 	var t cmdText
 	var b strings.Builder
@@ -372,7 +372,7 @@ func (s *cmdMachine) trailing() cmdText {
 	return t
 }
 
-// caret takes the next character as it is; at the end of a line it joins two.
+// caret reads the next character literally; at the end of a line it joins two lines.
 func (s *cmdMachine) caret(b *strings.Builder) {
 	if s.at++; s.at < len(s.src) && s.src[s.at] == '\n' {
 		s.at++
@@ -442,8 +442,8 @@ func (s *cmdMachine) simple() abstract.Arg {
 	return out
 }
 
-// cmdWords takes a command's text apart: the words, and what follows the first
-// as it was written.
+// cmdWords splits a command's text into its words, and returns the text after the
+// first as it was written.
 func cmdWords(t abstract.Arg) ([]abstract.Arg, abstract.Arg) {
 	text := strings.TrimLeft(t.Text, " \t,;=@")
 	name, rest := cutName(text)
@@ -469,8 +469,8 @@ func cmdWords(t abstract.Arg) ([]abstract.Arg, abstract.Arg) {
 	return words, t.With(rest)
 }
 
-// cutName cuts the command's name off. A builtin also ends where a switch or
-// another path begins: rd/s, cd.., echo.x.
+// cutName removes the command's name. A builtin also ends where a switch or another
+// path begins: rd/s, cd.., echo.x.
 func cutName(text string) (name, rest string) {
 	quoted := false
 	end := 0
@@ -495,7 +495,7 @@ func cutName(text string) (name, rest string) {
 	return name, rest
 }
 
-// splitQuoted splits at spaces that are in no quotes, and takes the quotes off.
+// splitQuoted splits at spaces outside quotes, and removes the quotes.
 func splitQuoted(text, also string) []abstract.Arg {
 	var list []abstract.Arg
 	var b strings.Builder
@@ -509,7 +509,7 @@ func splitQuoted(text, also string) []abstract.Arg {
 	}
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
-		case c == '\\' && i+1 < len(text) && text[i+1] == '"' && also == "": // how programs take a quote
+		case c == '\\' && i+1 < len(text) && text[i+1] == '"' && also == "": // how programs read a quote
 			b.WriteByte('"')
 			begun = true
 			i++
@@ -527,7 +527,7 @@ func splitQuoted(text, also string) []abstract.Arg {
 	return list
 }
 
-// input applies what a command's redirections change before it runs.
+// input applies a command's input redirections.
 func (s *cmdMachine) input(t cmdText) {
 	for _, r := range t.redirects {
 		switch {

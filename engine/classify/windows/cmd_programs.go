@@ -9,14 +9,14 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// winReading are programs of Windows that only show something.
+// winReading are Windows programs that only show something.
 var winReading = []string{"hostname", "whoami", "systeminfo", "ipconfig", "tasklist", "ver", "getmac", "arp", "netstat",
 	"nbtstat", "tracert", "pathping", "nslookup", "ping", "findstr", "fc", "comp", "more", "tree", "where", "chcp", "vol",
 	"label", "cls", "title", "color", "prompt", "mode", "driverquery", "gpresult", "openfiles", "query", "quser", "qwinsta",
 	"qprocess", "choice", "clip", "doskey", "typeperf", "msinfo32", "dxdiag", "winver", "tzutil", "w32tm", "waitfor", "sigverif",
 	"verifier", "powercfg", "gpupdate", "sfc", "chkdsk", "chkntfs", "print"}
 
-// winProgram finds a program of Windows; nil: the table does not have it.
+// winProgram returns the function for a Windows program; nil: unknown.
 func winProgram(name string) func(c *winCall) {
 	switch name {
 	case "reg", "regedit":
@@ -71,7 +71,7 @@ func winProgram(name string) func(c *winCall) {
 	return winRunner(name)
 }
 
-// winRunner finds programs that run code, fetch or copy.
+// winRunner returns the function for programs that run code, fetch or copy.
 func winRunner(name string) func(c *winCall) {
 	switch name {
 	case "cmd":
@@ -114,8 +114,8 @@ func winRunner(name string) func(c *winCall) {
 	return nil
 }
 
-// changesUnless is an administrative program that changes the machine unless
-// one of its first words only shows.
+// changesUnless runs an administrative program that changes the machine unless one of
+// its first words is a query.
 func (c *winCall) changesUnless(shows ...string) {
 	verb := strings.TrimLeft(c.sub(0), "/-")
 	for _, a := range c.args[:min(1, len(c.args))] {
@@ -157,7 +157,7 @@ func scheduledTask(c *winCall) {
 	}
 }
 
-// serviceControl is sc.exe, whose options are written name= value.
+// serviceControl runs sc.exe, whose options are written name= value.
 func serviceControl(c *winCall) {
 	list := c.args
 	if len(list) > 0 && strings.HasPrefix(list[0].Text, `\\`) {
@@ -189,7 +189,7 @@ func serviceControl(c *winCall) {
 	}
 }
 
-// startVerb is what happens to a service that is to start so from now on.
+// startVerb returns the verb for setting a service's start type.
 func startVerb(how abstract.Arg) string {
 	if strings.EqualFold(how.Text, "disabled") {
 		return "disable"
@@ -197,7 +197,7 @@ func startVerb(how abstract.Arg) string {
 	return "set"
 }
 
-// auditProgram reports what Windows notes about who does what.
+// auditProgram runs programs that configure auditing.
 func auditProgram(c *winCall) {
 	all := strings.ToLower(shell.JoinWords(c.args).Text)
 	if c.has("clear", "remove") || c.has("set") && strings.Contains(all, ":disable") {
@@ -207,7 +207,7 @@ func auditProgram(c *winCall) {
 	c.changesUnless("get", "list", "backup")
 }
 
-// filterProgram loads and unloads drivers that see what is done to files.
+// filterProgram runs fltmc, which loads and unloads file system filter drivers.
 func filterProgram(c *winCall) {
 	list := c.operands()
 	if verb := c.sub(0); len(list) > 1 && (verb == "unload" || verb == "detach") {
@@ -215,7 +215,7 @@ func filterProgram(c *winCall) {
 	}
 }
 
-// equalsValue is what follows name=, glued or apart.
+// equalsValue returns the value after name=, in the same word or the next.
 func equalsValue(list []abstract.Arg, name string) (abstract.Arg, bool) {
 	for i, a := range list {
 		low := strings.ToLower(a.Text)
@@ -274,7 +274,7 @@ func netProgram(c *winCall) {
 	}
 }
 
-// connects is net use: a share of another host becomes a drive.
+// connects runs net use, which maps a share of another host to a drive.
 func (c *winCall) connects(list []abstract.Arg) {
 	for _, a := range list {
 		if host := shareHost(a); host != "" && !c.has("delete") {
@@ -306,7 +306,7 @@ func netshProgram(c *winCall) {
 	}
 }
 
-// firewallVerb reports whether words of netsh let all through.
+// firewallVerb returns the verb for a firewall command of netsh.
 func firewallVerb(all string) string {
 	off := func(words string) bool { return strings.Contains(all, words) }
 	if off("state off") || off("opmode disable") || off("opmode mode=disable") || off("mode=disable") || off("allowinbound") {
@@ -378,7 +378,7 @@ func shadowCopies(c *winCall) {
 	}
 }
 
-// bootProgram changes how the machine starts.
+// bootProgram runs programs that change how the machine starts.
 func bootProgram(c *winCall) {
 	if c.name == "bcdedit" && (len(c.args) == 0 || c.has("enum", "v", "?", "export")) || c.name == "reagentc" && c.has("info") {
 		return
@@ -477,7 +477,7 @@ func eventLogProgram(c *winCall) {
 	}
 }
 
-// aclProgram changes who may use a file.
+// aclProgram runs programs that change permissions of files.
 func aclProgram(c *winCall) {
 	all := strings.ToLower(shell.JoinWords(c.args).Text)
 	list := c.operands()
@@ -530,7 +530,7 @@ func setxProgram(c *winCall) {
 var autostartVariables = []string{"path", "pathext", "psmodulepath", "node_options", "pythonstartup", "git_ssh_command",
 	"cor_enable_profiling", "coreclr_enable_profiling", "comspec"}
 
-// setEnvLasting sets a variable of the environment for good.
+// setEnvLasting sets a variable of the environment permanently.
 func (w *interpreter) setEnvLasting(index int, name, v abstract.Arg) {
 	low := strings.ToLower(name.Text)
 	code := slices.Contains(autostartValues, low) || slices.Contains(autostartVariables, low)

@@ -64,8 +64,7 @@ func bitsadminProgram(c *winCall) {
 	}
 }
 
-// copyProgram is for programs that bring a file from one place to another:
-// the last path is where to.
+// copyProgram runs programs that copy files: the last path is the destination.
 func copyProgram(c *winCall) {
 	var paths []abstract.Arg
 	for _, a := range c.args {
@@ -91,7 +90,7 @@ func copyProgram(c *winCall) {
 	}
 }
 
-// copies is copy and its like: sources, then where to.
+// copies runs copy and similar commands: sources, then the destination.
 func (c *winCall) copies(list []abstract.Arg, verb string) {
 	if len(list) == 0 {
 		return
@@ -148,7 +147,7 @@ func linkProgram(c *winCall) {
 	}
 }
 
-// vaultProgram hands out or keeps stored passwords.
+// vaultProgram runs programs that manage stored passwords.
 func vaultProgram(c *winCall) {
 	if c.has("list", "listcreds", "listproperties", "s") {
 		c.w.signal(engine.SignalCredential)
@@ -170,7 +169,7 @@ func ftpProgram(c *winCall) {
 	}
 }
 
-// directoryProgram asks the domain; some change it.
+// directoryProgram runs programs that query or change the domain.
 func directoryProgram(c *winCall) {
 	if c.name == "setspn" && c.has("a", "s", "d", "r") || c.name == "klist" && c.sub(0) == "purge" || c.name == "ldifde" && c.has("i") ||
 		c.name == "csvde" && c.has("i") {

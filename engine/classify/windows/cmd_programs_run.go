@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// runsCode notes that a program runs the code in these files. Nobody has reviewed
-// what is on another host.
+// runsCode notes that a program runs the code in these files. Files on another host
+// are unseen code.
 func (c *winCall) runsCode(files ...abstract.Arg) {
 	c.execs()
 	for _, f := range files {
@@ -35,8 +35,7 @@ func inlineScript(low string) bool {
 	})
 }
 
-// hostProgram runs code of a file for which it was not made to be examined:
-// scripts, libraries, panels.
+// hostProgram runs the code of a file: a script, a library, a control panel.
 func hostProgram(c *winCall) {
 	all := strings.ToLower(shell.JoinWords(c.args).Text)
 	if c.name == "rundll32" && strings.Contains(all, "comsvcs") && (strings.Contains(all, "minidump") || strings.Contains(all, "#24")) {
@@ -157,7 +156,7 @@ func (c *winCall) remote(host abstract.Arg, command []abstract.Arg) {
 	w.elsewhere(c.name, host, func() { w.start(command[0], command[1:]) })
 }
 
-// registry is a change of the registry: set, delete or import.
+// registry notes a change of the registry: set, delete or import.
 func (w *interpreter) registry(index int, verb string, key, name, data abstract.Arg, forced bool) {
 	full := registryKey(key.Text)
 	e := abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: verb, Recursive: verb == "delete" && name.Text == "", Forced: forced,
@@ -168,8 +167,8 @@ func (w *interpreter) registry(index int, verb string, key, name, data abstract.
 	w.add(e)
 }
 
-// registryValue is a value of a key, as NAME or NAME=DATA. Only numbers and short
-// words are told: longer data may be a secret.
+// registryValue returns a value of a key, as NAME or NAME=DATA. Data is included only
+// if it is a number or a short word: longer data may be a secret.
 func registryValue(name, data abstract.Arg) string {
 	if name.Text == "" || !name.Known() {
 		return ""
@@ -181,7 +180,7 @@ func registryValue(name, data abstract.Arg) string {
 	return strings.Trim(name.Text, `"'`) + "=" + text
 }
 
-// registryKey is the one spelling of a key: HKLM\Software\….
+// registryKey returns the canonical spelling of a key: HKLM\Software\….
 func registryKey(text string) string {
 	text = strings.ReplaceAll(strings.Trim(text, `"`), "/", `\`)
 	if i := strings.Index(text, "::"); i >= 0 {
@@ -213,7 +212,7 @@ func registryKey(text string) string {
 var registryHives = []string{"hklm:", "hkcu:", "hkcr:", "hku:", "hkcc:", "hkey_local_machine", "hkey_current_user",
 	"hkey_classes_root", "hkey_users", "hkey_current_config"}
 
-// isRegistry tells a key from a path, as PowerShell writes keys.
+// isRegistry reports whether a path is a registry key in PowerShell's notation.
 func isRegistry(text string) bool {
 	low := strings.ToLower(text)
 	if i := strings.Index(low, "::"); i >= 0 {
@@ -223,8 +222,8 @@ func isRegistry(text string) bool {
 	return slices.Contains(registryHives, hive)
 }
 
-// autostartKeys hold what Windows starts by itself: at boot, at logon, or in
-// the place of another program. Parts of the key, in lower case.
+// autostartKeys are parts of keys, in lower case, with programs that Windows starts
+// automatically: at boot, at logon, or instead of another program.
 var autostartKeys = []string{
 	`\currentversion\run`, `\currentversion\runonce`, `\currentversion\runservices`, `\currentversion\policies\explorer\run`,
 	`\currentversion\winlogon`, `\image file execution options\`, `\silentprocessexit\`, `\active setup\installed components`,
@@ -243,7 +242,7 @@ var autostartValues = []string{"appinit_dlls", "loadappinit_dlls", "bootexecute"
 	"verifierdlls", "globalflag", "debugger", "monitorprocess", "imagepath", "servicedll", "nativeimage_debugger",
 	"startupprograms", "psmodulepath"}
 
-// autostart says that a value names what runs later.
+// autostart reports whether a value names a program that runs later.
 func autostart(key string, name abstract.Arg) bool {
 	low := strings.ToLower(key)
 	for _, part := range autostartKeys {
@@ -256,14 +255,14 @@ func autostart(key string, name abstract.Arg) bool {
 	return slices.Contains(autostartValues, strings.ToLower(name.Text))
 }
 
-// accountsFile is where Windows keeps the hashes of passwords, and vaultFolder
-// where a person's own are.
+// accountsFile contains Windows' password hashes, and vaultFolder a user's stored
+// passwords.
 const (
 	accountsFile = "C:/Windows/System32/config/SAM"
 	vaultFolder  = "AppData/Local/Microsoft/Credentials" // below a home directory
 )
 
-// secretHive says that a key is one of the parts of the registry that hold passwords.
+// secretHive reports whether a key contains passwords.
 func secretHive(key string) bool {
 	low := strings.ToLower(registryKey(key))
 	return slices.ContainsFunc([]string{`hklm\sam`, `hklm\security`}, func(hive string) bool {

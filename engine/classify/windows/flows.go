@@ -11,10 +11,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
-// What a command hands to another host is found as for the shells: each secret is a
-// bit of the taint of the texts that contain something of it.
+// Secrets that a command sends to another host are found as in package shell: each
+// secret is a bit of the taint of the texts that contain part of it.
 
-// asVariable is what a variable from outside holds.
+// asVariable returns the value of a variable of the environment.
 func (w *interpreter) asVariable(name string, v abstract.Arg) abstract.Arg {
 	if upper := strings.ToUpper(name); !w.in.PlainName(name) && !w.in.PlainName(upper) {
 		v.Taint |= w.Secret(abstract.Secret{What: engine.FlowVariable, Name: upper})
@@ -22,7 +22,8 @@ func (w *interpreter) asVariable(name string, v abstract.Arg) abstract.Arg {
 	return v
 }
 
-// fileTaint is the taint of what a file with secrets holds; 0 if it is not one.
+// fileTaint returns the taint of the contents of a file with secrets; 0 if it is not
+// one.
 func (w *interpreter) fileTaint(f abstract.Arg) abstract.Taint {
 	dir := w.dirs[0]
 	target := anchor(winPath(f), dir)
@@ -33,7 +34,8 @@ func (w *interpreter) fileTaint(f abstract.Arg) abstract.Taint {
 	return w.Secret(abstract.Secret{What: engine.FlowFile, Path: abstract.JoinDir(dir, target.Arg()), Class: class})
 }
 
-// hands notes what goes to the hosts of the effects since then with some values.
+// hands notes the secrets in some values that are sent to the hosts of the effects
+// since then.
 func (w *interpreter) hands(since int, values ...handed) {
 	for _, e := range w.Out.Effects[min(since, len(w.Out.Effects)):] {
 		if e.Kind != engine.EffectNetwork || e.Verb == "listen" {
@@ -49,7 +51,7 @@ func (w *interpreter) hands(since int, values ...handed) {
 // handed is a value of a command's arguments.
 type handed struct {
 	text  abstract.Arg
-	login bool // it says who asks
+	login bool // it is for authentication
 }
 
 // handed lists the values that a command is given, those in tables one by one.
@@ -78,7 +80,7 @@ func (w *interpreter) valuesOf(list []handed, name string, v psValue) []handed {
 	return list
 }
 
-// saysWho reports whether a header or an option of that name is for who asks.
+// saysWho reports whether a header or an option is for authentication.
 func (w *interpreter) saysWho(name string) bool {
 	return slices.ContainsFunc(w.in.Rows.Words("flows.login_headers"), func(pattern string) bool { return wildcard.Text(pattern, name) }) ||
 		slices.Contains(w.in.Rows.Words("flows.login_options"), "-"+name)

@@ -21,13 +21,13 @@ func InterpretPowerShell(src string, in shell.Input) abstract.Script {
 	return w.Out
 }
 
-// power runs PowerShell code in a scope of its own.
+// power runs PowerShell code in its own scope.
 func (w *interpreter) power(src string) {
 	p := &powerShell{interpreter: w, scope: newPSScope(), src: typographic(w.checked(src))}
 	p.all()
 }
 
-// typographic turns the dashes and quotes around that PowerShell takes for
+// typographic replaces the typographic dashes and quotes that PowerShell treats as
 // plain ones.
 func typographic(src string) string {
 	return strings.NewReplacer("–", "-", "—", "-", "―", "-", "‘", "'", "’", "'", "‚", "'", "‛", "'", "“", `"`, "”", `"`, "„", `"`).Replace(src)
@@ -43,7 +43,7 @@ type powerShell struct {
 	bad     bool
 }
 
-// psScope holds what names mean.
+// psScope holds variables and functions.
 type psScope struct {
 	vars    map[string]psValue
 	funcs   map[string]psFunction

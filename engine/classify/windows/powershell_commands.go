@@ -26,7 +26,7 @@ func (c *psCall) forEach() psValue {
 	return joinedPS(out)
 }
 
-// passes is a cmdlet that hands on what it is given.
+// passes runs a cmdlet that returns its input.
 func (c *psCall) passes() psValue {
 	for _, a := range c.list {
 		if a.code != "" {
@@ -48,7 +48,7 @@ func (c *psCall) passes() psValue {
 	return c.input()
 }
 
-// expression is Invoke-Expression.
+// expression runs Invoke-Expression.
 func (c *psCall) expression() psValue {
 	code := c.operand(0, "command")
 	if code.Text == "" && c.in != nil {
@@ -91,7 +91,7 @@ func (c *psCall) invokeCommand() psValue {
 	return out
 }
 
-// request is a web request, sending where it has a body.
+// request runs a web request, which sends data if it has a body.
 func (c *psCall) request() psValue {
 	url := c.operand(0, "uri", "source")
 	method := c.operand(99, "method", "custommethod", "transfertype").Text
@@ -123,7 +123,7 @@ func (c *psCall) request() psValue {
 	return psValue{items: []abstract.Arg{out}}
 }
 
-// startProcess is Start-Process program arguments.
+// startProcess runs Start-Process program arguments.
 func (c *psCall) startProcess() psValue {
 	name := c.operand(0, "filepath", "path", "literalpath")
 	rest := c.operand(1, "argumentlist", "args")
@@ -157,7 +157,8 @@ func (c *psCall) setAlias() psValue {
 	return psValue{}
 }
 
-// getCommand finds a command by a pattern, which hides its name.
+// getCommand runs Get-Command, which finds a command by a pattern and so can hide its
+// name.
 func (c *psCall) getCommand() psValue {
 	pattern := strings.ToLower(c.operand(0, "name").Text)
 	if c.name == "get-variable" {
@@ -198,7 +199,7 @@ func (c *psCall) newObject() psValue {
 	return v
 }
 
-// loads is code of another language, or a module.
+// loads runs code of another language, or a module.
 func (c *psCall) loads() psValue {
 	if code, ok := c.get("typedefinition", "memberdefinition"); ok || c.name == "add-type" && len(c.operands) > 0 {
 		if !ok {
@@ -233,8 +234,7 @@ func (c *psCall) historyOf() psValue {
 	return unknownPS()
 }
 
-// other is any command that the tables do not know: a cmdlet by its verb, a
-// module's; else a program.
+// other runs an unknown command: a cmdlet by its verb, or a module's; else a program.
 func (c *psCall) other() psValue {
 	verb, noun, cmdlet := strings.Cut(c.name, "-")
 	plain := cmdlet && noun != "" && strings.Trim(c.name, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" &&
@@ -257,8 +257,8 @@ func (c *psCall) other() psValue {
 	return c.program()
 }
 
-// looksUp is what a cmdlet finds that only looks: services and processes are known
-// by the names that were asked for.
+// looksUp returns the result of a query: services and processes are identified by the
+// requested names.
 func (c *psCall) looksUp() psValue {
 	name := c.operand(0, "name", "displayname", "processname")
 	if name.Text == "" || c.name != "get-service" && c.name != "get-process" {
@@ -289,8 +289,8 @@ func (c *psCall) program() psValue {
 	return textPS(c.out)
 }
 
-// psReading are verbs of cmdlets that change nothing, and commands that are
-// words of the language or harmless.
+// psReading are verbs of cmdlets that change nothing, and commands that are part of
+// the language or harmless.
 var psReading = []string{"get", "test", "select", "where", "foreach", "sort", "measure", "write", "format", "out", "convertto",
 	"convertfrom", "join", "split", "resolve", "compare", "group", "show", "find", "read", "wait", "start-sleep", "tee", "push",
 	"pop", "trace", "search", "use", "ping", "watch", "step", "switch", "assert", "new-timespan", "new-guid", "new-object",
@@ -409,15 +409,15 @@ func (c *psCall) named() abstract.Arg {
 	return name
 }
 
-// historyOptions reports whether what is typed is kept.
+// historyOptions runs Set-PSReadLineOption, which can disable the command history.
 func (c *psCall) historyOptions() {
 	if strings.EqualFold(c.operand(99, "historysavestyle").Text, "savenothing") || c.has("historysavepath") {
 		c.system("disable", "history")
 	}
 }
 
-// virusGuard is a preference of the guard against viruses: it is one thing less
-// that is examined, unless the call takes exceptions away or says false.
+// virusGuard runs Set-MpPreference and similar cmdlets, which weaken the virus scanner
+// unless they remove exclusions or set false.
 func (c *psCall) virusGuard() {
 	verb := "disable"
 	if c.name == "remove-mppreference" || c.name == "set-mppreference" && c.onlySwitchesOn() {
@@ -441,7 +441,7 @@ func (c *psCall) onlySwitchesOn() bool {
 	return found
 }
 
-// firewall changes what the firewall lets through.
+// firewall runs cmdlets that change the firewall.
 func (c *psCall) firewall() {
 	verb := "set"
 	if enabled := strings.ToLower(strings.Trim(c.operand(99, "enabled").Text, "$")); enabled == "false" || enabled == "0" {
@@ -456,7 +456,7 @@ func (c *psCall) firewall() {
 	c.system(verb, "firewall")
 }
 
-// persists registers what runs later by itself, with the code that it holds.
+// persists runs cmdlets that register code to run later.
 func (c *psCall) persists() {
 	c.w.signal(engine.SignalDeferred)
 	c.emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: "schedule", Persistence: true}, c.operand(0, "taskname", "name", "query"))
@@ -488,7 +488,7 @@ func (c *psCall) stopProcess() {
 	c.emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "kill", Forced: c.has("force")}, target)
 }
 
-// wmiMethod calls a method of Windows' own management: a process mostly.
+// wmiMethod calls a WMI method, usually to start a process.
 func (c *psCall) wmiMethod() {
 	class := strings.ToLower(c.operand(0, "class", "classname").Text)
 	method := strings.ToLower(c.operand(1, "name", "methodname", "method").Text)
@@ -516,8 +516,7 @@ func (c *psCall) wmiMethod() {
 	}
 }
 
-// newInstance makes an object of Windows' own management: some of them wait for
-// an event and then run something.
+// newInstance creates a WMI object; event consumers run a program later.
 func (c *psCall) newInstance() {
 	class := strings.ToLower(c.operand(0, "classname", "class").Text)
 	lasts := strings.Contains(class, "eventfilter") || strings.Contains(class, "eventconsumer") || strings.Contains(class, "filtertoconsumer")
@@ -545,14 +544,14 @@ func (c *psCall) drive() {
 var cloudNouns = []string{"az", "ad", "azuread", "mg", "msol", "aws", "ec2", "s3", "rds", "iam", "gce", "gcs", "gcsql", "vm", "exo",
 	"mailbox", "distributiongroup", "transportrule", "spo", "dnsserver", "team"}
 
-// psCustomVerbs are verbs of cmdlets of which no more is known.
+// psCustomVerbs are verbs of cmdlets with unknown effects.
 var psCustomVerbs = []string{"invoke", "export", "convert", "compress", "edit", "optimize", "hide", "request", "receive",
 	"build", "update", "import", "save", "debug", "confirm", "complete", "merge"}
 
-// changes is a cmdlet that is known by its verb and noun alone.
+// changes runs a cmdlet of which only verb and noun are known.
 func (c *psCall) changes(verb, noun string) {
 	if !cloudNoun(noun) && slices.Contains(psCustomVerbs, verb) {
-		c.execs() // a module's own command: no more is known about it
+		c.execs() // a module's own command with unknown effects
 		return
 	}
 	if !cloudNoun(noun) {

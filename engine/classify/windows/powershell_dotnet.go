@@ -40,7 +40,8 @@ func (p *powerShell) property(v psValue, name string, static bool) psValue {
 	return psValue{items: []abstract.Arg{{Text: abstract.HoleText, Taint: v.one().Taint}}, kind: strings.TrimPrefix(v.kind+"."+name, ".")}
 }
 
-// method is a call of .NET: of text its result, of the rest what it does.
+// method runs a call of a .NET method: string methods return their result, others add
+// effects.
 func (p *powerShell) method(v psValue, name string, args []psValue) psValue {
 	if !p.Spend(len(args) + 1) {
 		return unknownPS()
@@ -65,7 +66,7 @@ func (p *powerShell) method(v psValue, name string, args []psValue) psValue {
 	return p.objectMethod(v, name, first, args)
 }
 
-// textMethod are the methods of text that code is assembled with.
+// textMethod evaluates string methods with which code can be assembled.
 func (p *powerShell) textMethod(v psValue, name string, args []psValue) (psValue, bool) {
 	text, at := v.one(), func(i int) abstract.Arg {
 		if i < len(args) {
@@ -129,7 +130,7 @@ func (p *powerShell) textMethod(v psValue, name string, args []psValue) (psValue
 	return psValue{}, false
 }
 
-// objectMethod are methods of objects that act.
+// objectMethod runs methods of objects that have effects.
 func (p *powerShell) objectMethod(v psValue, name string, first psValue, args []psValue) psValue {
 	before := len(p.Out.Effects)
 	out := p.acts(v, name, first, args)
@@ -197,10 +198,10 @@ func (p *powerShell) acts(v psValue, name string, first psValue, args []psValue)
 	return psValue{items: []abstract.Arg{{Text: abstract.HoleText, Taint: v.one().Taint | first.one().Taint}}, kind: kind}
 }
 
-// last is the command that ran last, to which an effect of an expression belongs.
+// last returns the latest command, to which the effects of an expression belong.
 func (p *powerShell) last() int { return len(p.Out.Commands) - 1 }
 
-// static is [Type]::Method(…).
+// static runs [Type]::Method(…).
 func (p *powerShell) static(typ, name string, args []psValue) psValue {
 	first := psValue{}
 	if len(args) > 0 {
@@ -375,7 +376,7 @@ func (p *powerShell) environmentMethod(name string, args []psValue) psValue {
 	return unknownPS()
 }
 
-// reflection loads code that nobody can read here.
+// reflection notes code that is loaded by reflection and cannot be read.
 func (p *powerShell) reflection(name string, first psValue) psValue {
 	switch {
 	case name == "loadwithpartialname":
@@ -400,7 +401,7 @@ func (p *powerShell) startProcess(name abstract.Arg, args []psValue) {
 	p.process(func() { p.under("start-process", true, func() { p.start(name, words) }) })
 }
 
-// itemAt is an argument of a method; nothing where there are fewer.
+// itemAt returns an argument of a method; empty if there are fewer.
 func itemAt(args []psValue, i int) abstract.Arg {
 	if i >= len(args) {
 		return abstract.Arg{}

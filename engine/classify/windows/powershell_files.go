@@ -52,7 +52,7 @@ func psFileCommand(name string) func(c *psCall) psValue {
 	return nil
 }
 
-// provider tells items that are not files: what they are instead.
+// provider returns the kind of items that are not files.
 func provider(a abstract.Arg) string {
 	if isRegistry(a.Text) {
 		return "registry"
@@ -109,7 +109,7 @@ func (c *psCall) removeOne(e abstract.RawEffect, t abstract.Arg) {
 	}
 }
 
-// setContent writes text into a file.
+// setContent runs Set-Content and similar cmdlets.
 func (c *psCall) setContent() psValue {
 	list, text := c.operands, c.input()
 	file, named := c.get("path", "literalpath", "filepath")
@@ -206,7 +206,7 @@ func (c *psCall) copyItem() psValue {
 	return dest
 }
 
-// moves reports what a move removes: within a directory it is a new name.
+// moves reports what a move removes; within a directory it only renames.
 func (c *winCall) moves(sources []abstract.Arg, dest abstract.Arg) {
 	for _, s := range sources {
 		e := abstract.RawEffect{Kind: engine.EffectFileDelete, Verb: "move", Recursive: true}
@@ -236,7 +236,7 @@ func (c *psCall) getContent() psValue {
 	return psValue{items: out}
 }
 
-// getItem lists items: what it hands on is in its directory.
+// getItem lists items, which are in its directory.
 func (c *psCall) getItem() psValue {
 	list := c.targets()
 	if len(list) == 0 {
@@ -260,7 +260,7 @@ func (c *psCall) getItem() psValue {
 	return psValue{items: out, list: true, kind: "item"}
 }
 
-// found are the paths that a listing hands on.
+// found returns the paths that a listing passes on.
 func (c *psCall) found(t abstract.Arg, recursive bool) []abstract.Arg {
 	if c.name != "get-childitem" {
 		return []abstract.Arg{t}

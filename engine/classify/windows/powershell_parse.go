@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// statements runs what is left of the text and returns what it puts out.
+// statements runs the rest of the text and returns its output.
 func (p *powerShell) statements() psValue {
 	var out []psValue
 	for !p.Full {
@@ -30,7 +30,7 @@ func (p *powerShell) statements() psValue {
 			continue
 		}
 		out = append(out, p.statement())
-		if p.at == begin { // nothing that can be read
+		if p.at == begin { // nothing readable
 			p.bad = true
 			p.at++
 		}
@@ -43,7 +43,7 @@ func (p *powerShell) callOperator() bool {
 	return p.src[p.at] == '&' && p.at+1 < len(p.src) && p.src[p.at+1] != '&'
 }
 
-// skip passes spaces, joined lines and comments, and with lines also ends of lines.
+// skip skips spaces, joined lines and comments, and with lines also ends of lines.
 func (p *powerShell) skip(lines bool) {
 	for p.at < len(p.src) {
 		rest := p.src[p.at:]
@@ -67,7 +67,7 @@ func (p *powerShell) skip(lines bool) {
 	}
 }
 
-// is reports whether the text goes on with these characters.
+// is reports whether the text continues with these characters.
 func (p *powerShell) is(text string) bool { return strings.HasPrefix(p.src[p.at:], text) }
 
 // block reads what is between a bracket here and the one that closes it.
@@ -151,7 +151,7 @@ func psStringEnd(src string, i int) int {
 		case src[i] == q:
 			return i
 		case q == '"' && strings.HasPrefix(src[i:], "$("):
-			if i = psClosing(src, i+1); i < 0 { // looked at once: each level would double the work
+			if i = psClosing(src, i+1); i < 0 { // examined once: each level would double the work
 				return -1
 			}
 		}
@@ -251,8 +251,8 @@ func (p *powerShell) clause(name string) psValue {
 	return out
 }
 
-// again reports that the block of a word runs more than once: what its end
-// sets, its beginning sees.
+// again runs the block of a loop a second time, so that its beginning sees what its
+// end sets.
 func (p *powerShell) again(name string) int {
 	if slices.Contains([]string{"while", "do", "for", "until"}, name) {
 		return 1
@@ -260,7 +260,7 @@ func (p *powerShell) again(name string) int {
 	return 0
 }
 
-// switchClause is switch (x) { pattern {…} … }: every block may run.
+// switchClause runs switch (x) { pattern {…} … }: every block may run.
 func (p *powerShell) switchClause() psValue {
 	p.skip(true)
 	for p.is("-") {
@@ -295,7 +295,7 @@ func (p *powerShell) switchClause() psValue {
 	return unknownPS()
 }
 
-// foreachClause is foreach ($x in …) {…}, and foreach as a short form.
+// foreachClause runs foreach ($x in …) {…}, and foreach as an alias.
 func (p *powerShell) foreachClause() psValue {
 	if p.skip(true); !p.is("(") {
 		p.skip(false)
@@ -328,7 +328,7 @@ func (p *powerShell) foreachClause() psValue {
 	return unknownPS()
 }
 
-// afterPipe is a command whose name was taken for a word of the language.
+// afterPipe runs a command whose name is a keyword in other positions.
 func (p *powerShell) afterPipe(name string) psValue { return p.command(abstract.Word(name), nil) }
 
 func (p *powerShell) forClause() psValue {
@@ -390,7 +390,7 @@ func (p *powerShell) params(list string) []string {
 			if i = psStringEnd(list, i); i < 0 {
 				return names
 			}
-		case c == '=': // a default: its variables are none of ours
+		case c == '=': // a default: its variables are not parameters
 			i = defaultEnd(list, i)
 		case c == '$':
 			end := mask.Run(list, i+1, len(list), func(c byte) bool { return mask.Alnum(c) || c == '_' })
@@ -422,8 +422,8 @@ func defaultEnd(list string, i int) int {
 	return i
 }
 
-// paramClause is a param block where nobody has bound it: what has no value yet
-// is unknown; defaults count.
+// paramClause runs a param block without arguments: parameters without a default are
+// unknown.
 func (p *powerShell) paramClause() psValue {
 	if p.skip(true); !p.is("(") {
 		p.bad = true
@@ -437,7 +437,8 @@ func (p *powerShell) paramClause() psValue {
 	return psValue{}
 }
 
-// declaration is using, class, enum: classes hold code that only their users run.
+// declaration skips using, class and enum: the code in classes runs only if it is
+// called.
 func (p *powerShell) declaration() psValue {
 	p.at = mask.Run(p.src, p.at, len(p.src), func(c byte) bool { return c != '\n' && c != ';' && c != '{' })
 	if p.is("{") {
@@ -449,7 +450,7 @@ func (p *powerShell) declaration() psValue {
 	return psValue{}
 }
 
-// ended reports whether no more of a command follows.
+// ended reports whether a command ends here.
 func (p *powerShell) ended() bool {
 	return p.at >= len(p.src) || strings.IndexByte(";\n|})", p.src[p.at]) >= 0 || p.src[p.at] == '&'
 }

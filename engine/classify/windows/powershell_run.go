@@ -28,8 +28,8 @@ var psAliases = map[string]string{
 	"gcb": "get-clipboard", "scb": "set-clipboard", "man": "get-help", "help": "get-help", "diff": "compare-object", "compare": "compare-object",
 }
 
-// psParameters are the names that a shortened parameter stands for, in the
-// order in which they are tried: PowerShell takes any beginning of one.
+// psParameters are the full names of parameters, in the order in which abbreviations
+// are resolved: PowerShell accepts any prefix.
 var psParameters = []string{
 	"-path", "-literalpath", "-destination", "-destinationpath", "-recurse", "-force", "-filter", "-filepath", "-include", "-infile", "-exclude", "-value", "-name", "-newname", "-itemtype",
 	"-uri", "-outfile", "-method", "-body", "-source", "-scriptblock", "-command", "-argumentlist", "-verb", "-whatif", "-confirm", "-computername", "-erroraction", "-encoding",
@@ -79,7 +79,7 @@ func parameter(text string) string {
 	return low
 }
 
-// psCall is a command with its parameters sorted out.
+// psCall is a command with its parameters parsed.
 type psCall struct {
 	*winCall
 	p        *powerShell
@@ -87,7 +87,7 @@ type psCall struct {
 	flags    []string           // as they are shown
 	given    map[string]psValue // by the full name, without the dash
 	operands []psValue
-	in       *psValue // what the pipe brings
+	in       *psValue // input from the pipeline
 	outputs  []psOutput
 }
 
@@ -122,7 +122,7 @@ func (p *powerShell) arguments(name string, in *psValue) *psCall {
 	return c
 }
 
-// sortOut tells parameters from operands.
+// sortOut separates parameters from operands.
 func (c *psCall) sortOut() {
 	for i := 0; i < len(c.list); i++ {
 		a := c.list[i]
@@ -196,7 +196,7 @@ func (c *psCall) get(names ...string) (psValue, bool) {
 	return psValue{}, false
 }
 
-// input is what the pipe brings; not known where nothing does.
+// input returns the pipeline's input; unknown if there is none.
 func (c *psCall) input() psValue {
 	if c.in != nil {
 		return *c.in
@@ -345,8 +345,8 @@ var scSubcommands = []string{"create", "config", "delete", "stop", "start", "que
 // curlBundles are short options of curl in one word, as people write them.
 var curlBundles = []string{"-fsSL", "-sSL", "-sL", "-fL", "-LO", "-sS", "-fsS", "-sSf", "-Ls", "-fsSLO", "-kL", "-OL"}
 
-// meansProgram reports whether an alias is the name of a program that is meant:
-// by how its arguments are written.
+// meansProgram reports whether an alias means the program of that name, judging by the
+// form of its arguments.
 func (c *psCall) meansProgram(full string) bool {
 	if strings.ContainsAny(c.path.Text, `./\`) {
 		return true
@@ -366,7 +366,7 @@ func (c *psCall) meansProgram(full string) bool {
 	return false
 }
 
-// recordPS enters the command into the list of commands.
+// recordPS adds the command to the list of commands.
 func (c *psCall) recordPS() {
 	e := engine.Command{Name: c.name, Flags: c.flags}
 	for _, v := range c.operands {
@@ -392,7 +392,7 @@ func (c *psCall) runBlocks() psValue {
 	return joinedPS(out)
 }
 
-// psCommand finds a cmdlet that is known by itself; nil if it is not one.
+// psCommand returns the function for a known cmdlet; nil if it is not one.
 func psCommand(name string) func(c *psCall) psValue {
 	if f := psFileCommand(name); f != nil {
 		return f
@@ -445,7 +445,8 @@ func psCommand(name string) func(c *psCall) psValue {
 	return psSystemCommand(name)
 }
 
-// psNetworkCommand finds a cmdlet that talks to another machine; nil if it is not one.
+// psNetworkCommand returns the function for a cmdlet that connects to another machine;
+// nil if it is not one.
 func psNetworkCommand(name string) func(c *psCall) psValue {
 	does := func(f func(c *psCall)) func(c *psCall) psValue {
 		return func(c *psCall) psValue { f(c); return unknownPS() }

@@ -12,7 +12,7 @@ import (
 
 // psValue is the result of an expression of PowerShell.
 type psValue struct {
-	items []abstract.Arg // one for each thing
+	items []abstract.Arg // one for each object
 	list  bool
 	kind  string             // what kind of object it is, in lower case; empty: text
 	code  string             // of a script block
@@ -26,7 +26,7 @@ func unknownPS() psValue { return psValue{items: []abstract.Arg{abstract.Unknown
 
 func textPS(a abstract.Arg) psValue { return psValue{items: []abstract.Arg{a}} }
 
-// one is the value as one text: of a list all, with spaces between.
+// one returns the value as one text: a list is joined by spaces.
 func (v psValue) one() abstract.Arg {
 	if len(v.items) == 1 {
 		return v.items[0]
@@ -34,7 +34,7 @@ func (v psValue) one() abstract.Arg {
 	return joinBy(v.items, abstract.Word(" "))
 }
 
-// each are the things of a list, as values; many are one that is unknown.
+// each returns the items of a list as values; a long list is one unknown value.
 func (v psValue) each() []psValue {
 	if len(v.items) > maxLoop {
 		return []psValue{{items: []abstract.Arg{abstract.JoinArgs(v.items)}, kind: v.kind}}
@@ -46,7 +46,7 @@ func (v psValue) each() []psValue {
 	return out
 }
 
-// joinedPS is a list of all that the values hold.
+// joinedPS returns a list of all items of the values.
 func joinedPS(list []psValue) psValue {
 	if len(list) == 1 {
 		return list[0]
@@ -153,7 +153,7 @@ var psOperators = []string{"and", "or", "xor", "eq", "ne", "gt", "ge", "lt", "le
 	"contains", "notcontains", "in", "notin", "replace", "split", "join", "is", "isnot", "as", "band", "bor", "bxor", "shl",
 	"shr", "not", "bnot"}
 
-// unary evaluates what is before a value.
+// unary evaluates prefix operators.
 func (p *powerShell) unary() psValue {
 	if p.at >= len(p.src) || !p.Spend(1) {
 		p.bad = p.bad || p.at >= len(p.src)
@@ -182,7 +182,7 @@ func (p *powerShell) unary() psValue {
 	return p.primary()
 }
 
-// minus is a negative number, -not and its like, or -join of a list.
+// minus evaluates a negative number, -not and similar, or -join of a list.
 func (p *powerShell) minus() psValue {
 	op := p.operatorWord()
 	p.at += max(1, len(op))
@@ -330,7 +330,7 @@ func castPS(typ string, v psValue) psValue {
 	return v
 }
 
-// postfix reads members, calls and indexes that hang on to a value.
+// postfix reads members, calls and indexes after a value.
 func (p *powerShell) postfix(v psValue) psValue {
 	for p.at < len(p.src) && !p.Full {
 		rest := p.src[p.at:]

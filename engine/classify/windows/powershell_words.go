@@ -71,7 +71,7 @@ func (p *powerShell) element(in *psValue) psValue {
 	return p.command(name, in)
 }
 
-// expressionHere reports whether no command begins here.
+// expressionHere reports whether an expression begins here instead of a command.
 func (p *powerShell) expressionHere(c, next byte) bool {
 	switch {
 	case strings.IndexByte("$'\"([{!,+", c) >= 0:
@@ -87,8 +87,7 @@ func (p *powerShell) expressionHere(c, next byte) bool {
 	return false
 }
 
-// counts reports whether something is taken from a number there, or it is
-// divided: 1-$a, and not 7-zip.
+// counts reports whether an arithmetic operator follows a number: 1-$a, but not 7-zip.
 func (p *powerShell) counts(at int) bool {
 	if at+1 >= len(p.src) || p.src[at] != '-' && p.src[at] != '/' {
 		return false
@@ -110,7 +109,7 @@ func number(word string) bool {
 	return strings.Trim(low, "0123456789.eldun") == ""
 }
 
-// assigns reports whether an operator of assignment follows, and goes after it.
+// assigns reports whether an assignment operator follows, and skips it.
 func (p *powerShell) assigns() bool {
 	for _, op := range []string{"=", "+=", "-=", "*=", "/=", "%=", "??="} {
 		if p.is(op) && !strings.HasPrefix(p.src[p.at:], "==") {
@@ -121,7 +120,7 @@ func (p *powerShell) assigns() bool {
 	return false
 }
 
-// assignment is [type]$name = …; false: none stands here.
+// assignment runs [type]$name = …; false: there is none here.
 func (p *powerShell) assignment() (psValue, bool) {
 	saved := p.at
 	for p.is("[") {
@@ -159,7 +158,7 @@ func (p *powerShell) assigned() psValue {
 	return p.statement()
 }
 
-// set gives a variable a value; where the code may not run it may keep the old one.
+// set sets a variable; if the code may not run, the variable may keep its old value.
 func (p *powerShell) set(name string, v psValue) {
 	if env, ok := strings.CutPrefix(name, "env:"); ok {
 		p.setEnv(env, v.one())
@@ -173,7 +172,7 @@ func (p *powerShell) set(name string, v psValue) {
 	}
 }
 
-// called is & x … and . x …: what runs is a value.
+// called runs & x … and . x …, where the command is a value.
 func (p *powerShell) called(in *psValue) psValue {
 	p.at++
 	if p.skip(false); p.at >= len(p.src) {
@@ -209,7 +208,7 @@ func (p *powerShell) blockParams(code string) []string {
 // psArg is one argument of a command.
 type psArg struct {
 	psValue
-	dash  bool // begins with a dash that is in no quotes
+	dash  bool // begins with an unquoted dash
 	splat bool
 }
 
@@ -276,8 +275,8 @@ func (p *powerShell) pathAfterVariable() bool {
 		!mask.Alnum(p.src[p.at+1])
 }
 
-// bareWord reads a word that is in no quotes, with what expands in it. A
-// command's name also ends at a bracket.
+// bareWord reads an unquoted word with expansions. A command's name also ends at a
+// bracket.
 func (p *powerShell) bareWord(name bool) abstract.Arg {
 	var w abstract.Arg
 	bare := true
@@ -295,7 +294,7 @@ func (p *powerShell) bareWord(name bool) abstract.Arg {
 		case strings.IndexByte(" \t\r\n;|(){}<>", c) >= 0, c == ',' && !name, c == '&' && !(name && w.Text == ""):
 			if c == '<' || c == '>' {
 				if w.Text == "" {
-					p.at++ // no redirection that we know
+					p.at++ // not a known redirection
 				}
 			}
 			w.Quoted = !bare
@@ -310,7 +309,7 @@ func (p *powerShell) bareWord(name bool) abstract.Arg {
 	return w
 }
 
-// psPlain are characters that end nothing and begin nothing inside a word.
+// psPlain are characters without a special meaning inside a word.
 func psPlain(c byte) bool {
 	return mask.Alnum(c) || strings.IndexByte("-_./\\:=[]*?#%+!~^@", c) >= 0 || c >= 0x80
 }
@@ -319,7 +318,7 @@ func psPlain(c byte) bool {
 func (p *powerShell) quoted() abstract.Arg {
 	q := p.src[p.at]
 	var w abstract.Arg
-	var plain strings.Builder // what is between two variables
+	var plain strings.Builder // the text between two variables
 	begin := p.at + 1
 	for p.at++; p.at < len(p.src) && !p.Full; {
 		c := p.src[p.at]
@@ -421,7 +420,7 @@ func (p *powerShell) variableName() string {
 	return plainVariable(name)
 }
 
-// plainVariable takes the scope off: script:x is x.
+// plainVariable removes the scope: script:x is x.
 func plainVariable(name string) string {
 	low := strings.ToLower(name)
 	for _, scope := range []string{"script:", "global:", "local:", "private:", "using:", "variable:"} {

@@ -1,4 +1,4 @@
-package reviewer.spoken
+package reviewer.fired
 
 # METADATA
 # title: Destruction of infrastructure
@@ -7,7 +7,7 @@ package reviewer.spoken
 #   everything in a bucket), and anything marked as production.
 # custom:
 #   id: infrastructure_delete
-speaks contains "infrastructure_delete" if {
+fires contains "infrastructure_delete" if {
 	"changes" in input.facts
 	"network_request" in input.action.types
 	input.phase == "pre"
@@ -23,7 +23,7 @@ speaks contains "infrastructure_delete" if {
 # description: Volumes on this machine are not at a service, but may belong to production.
 # custom:
 #   id: infrastructure_delete
-speaks contains "infrastructure_delete" if {
+fires contains "infrastructure_delete" if {
 	"container_wipe" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
@@ -35,7 +35,7 @@ speaks contains "infrastructure_delete" if {
 # title: Destruction of infrastructure by a tool that can plan it first
 # custom:
 #   id: infrastructure_plan
-speaks contains "infrastructure_plan" if {
+fires contains "infrastructure_plan" if {
 	"infrastructure_delete" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
@@ -47,7 +47,7 @@ speaks contains "infrastructure_plan" if {
 # title: Infrastructure change without a reviewed plan
 # custom:
 #   id: infrastructure_apply
-speaks contains "infrastructure_apply" if {
+fires contains "infrastructure_apply" if {
 	"confirmation_skipped" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
@@ -62,7 +62,7 @@ speaks contains "infrastructure_apply" if {
 # description: A single resource is asked about. On this machine, only services that store data or manage others count.
 # custom:
 #   id: api_delete
-speaks contains "api_delete" if {
+fires contains "api_delete" if {
 	"changes" in input.facts
 	"network_request" in input.action.types
 	input.phase == "pre"
@@ -77,7 +77,7 @@ speaks contains "api_delete" if {
 # description: Only the program's arguments are known. Programs that only manage this machine are listed in data.
 # custom:
 #   id: service_delete
-speaks contains "service_delete" if {
+fires contains "service_delete" if {
 	"changes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -92,7 +92,7 @@ speaks contains "service_delete" if {
 # description: A tool of a server stops a machine, by the tool's name.
 # custom:
 #   id: service_delete
-speaks contains "service_delete" if {
+fires contains "service_delete" if {
 	"changes" in input.facts
 	input.phase == "pre"
 	input.action.name != "code.exec"
@@ -110,7 +110,7 @@ _own_manager(e) if e.target in data.reviewer.services.local
 # title: Backup or recovery disabled
 # custom:
 #   id: recovery_off
-speaks contains "recovery_off" if {
+fires contains "recovery_off" if {
 	"infrastructure_delete" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
@@ -123,7 +123,7 @@ speaks contains "recovery_off" if {
 # title: Audit logging disabled
 # custom:
 #   id: audit_off
-speaks contains "audit_off" if {
+fires contains "audit_off" if {
 	"infrastructure_delete" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
@@ -136,7 +136,7 @@ speaks contains "audit_off" if {
 # title: Resource exposed to the public
 # custom:
 #   id: cloud_public
-speaks contains "cloud_public" if {
+fires contains "cloud_public" if {
 	"external_network" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -149,7 +149,7 @@ speaks contains "cloud_public" if {
 # title: Broad access granted
 # custom:
 #   id: access_grant
-speaks contains "access_grant" if {
+fires contains "access_grant" if {
 	"external_network" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -163,7 +163,7 @@ speaks contains "access_grant" if {
 # title: DNS record changed
 # custom:
 #   id: dns_change
-speaks contains "dns_change" if {
+fires contains "dns_change" if {
 	"external_network" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

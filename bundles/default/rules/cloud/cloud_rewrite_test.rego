@@ -1,8 +1,8 @@
 package reviewer.rewriting_test
 
+import data.reviewer.fired
 import data.reviewer.given_test as given
 import data.reviewer.rewriting
-import data.reviewer.spoken
 
 _destroyed(command, patch) := given.call({"action": {
 	"types": ["network_request"],
@@ -28,15 +28,15 @@ test_plan[name] if {
 
 test_planned[name] if {
 	some name, case in {
-		"a stack": {"command": {"sub": ["destroy"]}, "patch": {}, "speaks": {"infrastructure_plan"}},
-		"its state": {"command": {"sub": ["state", "rm"]}, "patch": {"object": "state", "recursive": false}, "speaks": {"api_delete"}},
-		"production, by a word": {"command": {"sub": ["destroy", "prod"]}, "patch": {}, "speaks": {"api_delete", "infrastructure_delete"}},
-		"no end": {"command": {"sub": ["apply"]}, "patch": {"verb": "send"}, "speaks": set()},
-		"production": {"command": {"sub": ["destroy"], "flags": ["-var-file=prod.tfvars"]}, "patch": {}, "speaks": {"api_delete", "infrastructure_delete"}},
-		"a tool without plans": {"command": {"name": "pulumi", "sub": ["destroy"]}, "patch": {}, "speaks": {"api_delete", "infrastructure_delete"}},
+		"a stack": {"command": {"sub": ["destroy"]}, "patch": {}, "fires": {"infrastructure_plan"}},
+		"its state": {"command": {"sub": ["state", "rm"]}, "patch": {"object": "state", "recursive": false}, "fires": {"api_delete"}},
+		"production, by a word": {"command": {"sub": ["destroy", "prod"]}, "patch": {}, "fires": {"api_delete", "infrastructure_delete"}},
+		"no end": {"command": {"sub": ["apply"]}, "patch": {"verb": "send"}, "fires": set()},
+		"production": {"command": {"sub": ["destroy"], "flags": ["-var-file=prod.tfvars"]}, "patch": {}, "fires": {"api_delete", "infrastructure_delete"}},
+		"a tool without plans": {"command": {"name": "pulumi", "sub": ["destroy"]}, "patch": {}, "fires": {"api_delete", "infrastructure_delete"}},
 	}
-	said := spoken.speaks with input as _destroyed(case.command, case.patch)
-	case.speaks == said & {"infrastructure_plan", "infrastructure_delete", "api_delete"}
+	ids := fired.fires with input as _destroyed(case.command, case.patch)
+	case.fires == ids & {"infrastructure_plan", "infrastructure_delete", "api_delete"}
 }
 
 test_no_plan[name] if {
@@ -59,8 +59,8 @@ test_no_plan_as_the_settings_say if {
 
 test_plan_that_has_happened_or_is_no_destruction[name] if {
 	some name, patch in {"has happened": {"phase": "post"}, "no signal": {"action": {"signals": []}}}
-	said := spoken.speaks with input as object.union(_destroyed({"sub": ["destroy"]}, {}), patch)
-	not "infrastructure_plan" in said
+	ids := fired.fires with input as object.union(_destroyed({"sub": ["destroy"]}, {}), patch)
+	not "infrastructure_plan" in ids
 }
 
 # Whatever disables planning, a destruction stays a destruction.
@@ -71,8 +71,8 @@ test_unplanned[name] if {
 		"no rule": {"rules": object.union(data.reviewer.rules, {"disabled": ["infrastructure_plan"]})},
 	}
 	given_data := object.union({"rewrite": data.reviewer.rewrite, "rules": data.reviewer.rules}, reviewer)
-	said := spoken.speaks with input as _destroyed({"sub": ["destroy"]}, {})
+	ids := fired.fires with input as _destroyed({"sub": ["destroy"]}, {})
 		with data.reviewer.rewrite as given_data.rewrite
 		with data.reviewer.rules as given_data.rules
-	said & {"infrastructure_plan", "infrastructure_delete"} == {"infrastructure_delete"}
+	ids & {"infrastructure_plan", "infrastructure_delete"} == {"infrastructure_delete"}
 }

@@ -1,10 +1,10 @@
-package reviewer.spoken
+package reviewer.fired
 
 # METADATA
 # title: Volumes or namespaces deleted
 # custom:
 #   id: container_wipe
-speaks contains "container_wipe" if {
+fires contains "container_wipe" if {
 	"container_wipe" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
@@ -18,7 +18,7 @@ speaks contains "container_wipe" if {
 # description: In a cluster, what contains other resources, or all of one kind.
 # custom:
 #   id: container_wipe
-speaks contains "container_wipe" if {
+fires contains "container_wipe" if {
 	"container_wipe" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
@@ -31,7 +31,7 @@ speaks contains "container_wipe" if {
 # title: Prune that deletes volumes
 # custom:
 #   id: container_prune
-speaks contains "container_prune" if {
+fires contains "container_prune" if {
 	"container_wipe" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
@@ -58,7 +58,7 @@ _for_tests(e) if {
 #   an environment file only into a third-party image.
 # custom:
 #   id: container_secrets
-speaks contains "container_secrets" if {
+fires contains "container_secrets" if {
 	input.phase == "pre"
 	some f in input.action.flows
 	f.image

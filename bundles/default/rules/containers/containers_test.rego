@@ -1,7 +1,7 @@
 package reviewer.spoken_test
 
+import data.reviewer.fired
 import data.reviewer.given_test as given
-import data.reviewer.spoken
 
 _daemon(case) := given.call({"action": {
 	"types": ["system_command"],
@@ -17,25 +17,25 @@ _container_rules := {"container_wipe", "container_prune", "infrastructure_delete
 
 test_daemon[name] if {
 	some name, case in {
-		"a volume": {"operands": ["shop_data"], "speaks": {"container_wipe"}},
-		"no volume's name": {"effect": {"command": -1}, "speaks": {"container_wipe"}},
-		"for tests": {"operands": ["shop_e2e"], "speaks": set()},
-		"a project for tests": {"flags": ["--file=compose.test.yml"], "speaks": set()},
-		"a name that begins so": {"operands": ["testament_data"], "speaks": {"container_wipe"}},
-		"production": {"operands": ["shop_prod"], "speaks": {"container_wipe", "infrastructure_delete"}},
-		"production next to tests": {"operands": ["test", "prod"], "speaks": {"container_wipe", "infrastructure_delete"}},
-		"pruned": {"effect": {"verb": "prune"}, "speaks": {"container_prune"}},
-		"pruned in production": {"effect": {"verb": "prune"}, "flags": ["--filter=label=prod"], "speaks": {"container_prune", "infrastructure_delete"}},
-		"something else": {"effect": {"verb": "stop"}, "speaks": set()},
-		"something else of production": {"effect": {"verb": "stop"}, "operands": ["shop_prod"], "speaks": set()},
-		"a program's own": {"effect": {"kind": "process"}, "speaks": set()},
-		"a program's own, pruned": {"effect": {"kind": "process", "verb": "prune"}, "speaks": set()},
-		"what is not a volume": {"signals": [], "speaks": set()},
-		"what is not a volume, of production": {"signals": [], "operands": ["shop_prod"], "speaks": set()},
-		"what is not a volume, pruned": {"signals": [], "effect": {"verb": "prune"}, "speaks": set()},
+		"a volume": {"operands": ["shop_data"], "fires": {"container_wipe"}},
+		"no volume's name": {"effect": {"command": -1}, "fires": {"container_wipe"}},
+		"for tests": {"operands": ["shop_e2e"], "fires": set()},
+		"a project for tests": {"flags": ["--file=compose.test.yml"], "fires": set()},
+		"a name that begins so": {"operands": ["testament_data"], "fires": {"container_wipe"}},
+		"production": {"operands": ["shop_prod"], "fires": {"container_wipe", "infrastructure_delete"}},
+		"production next to tests": {"operands": ["test", "prod"], "fires": {"container_wipe", "infrastructure_delete"}},
+		"pruned": {"effect": {"verb": "prune"}, "fires": {"container_prune"}},
+		"pruned in production": {"effect": {"verb": "prune"}, "flags": ["--filter=label=prod"], "fires": {"container_prune", "infrastructure_delete"}},
+		"something else": {"effect": {"verb": "stop"}, "fires": set()},
+		"something else of production": {"effect": {"verb": "stop"}, "operands": ["shop_prod"], "fires": set()},
+		"a program's own": {"effect": {"kind": "process"}, "fires": set()},
+		"a program's own, pruned": {"effect": {"kind": "process", "verb": "prune"}, "fires": set()},
+		"what is not a volume": {"signals": [], "fires": set()},
+		"what is not a volume, of production": {"signals": [], "operands": ["shop_prod"], "fires": set()},
+		"what is not a volume, pruned": {"signals": [], "effect": {"verb": "prune"}, "fires": set()},
 	}
-	said := spoken.speaks with input as _daemon(case)
-	case.speaks == said & _container_rules
+	ids := fired.fires with input as _daemon(case)
+	case.fires == ids & _container_rules
 }
 
 _cluster(flags, kind) := given.call({"action": {
@@ -47,19 +47,19 @@ _cluster(flags, kind) := given.call({"action": {
 
 test_cluster[name] if {
 	some name, case in {
-		"any": {"flags": [], "kind": "persistentvolumeclaim", "speaks": {"api_delete", "container_wipe"}},
-		"what holds others": {"flags": [], "kind": "namespace", "speaks": {"api_delete", "container_wipe", "infrastructure_delete"}},
-		"of this machine": {"flags": ["--context=kind-shop"], "kind": "namespace", "speaks": set()},
-		"of this machine, for helm": {"flags": ["--kube-context=minikube"], "kind": "namespace", "speaks": set()},
-		"a name that only begins so": {"flags": ["--context=kindly"], "kind": "namespace", "speaks": {"api_delete", "container_wipe", "infrastructure_delete"}},
-		"of this machine and another": {"flags": ["--context=kind-shop", "--context=live"], "kind": "namespace", "speaks": {"api_delete", "container_wipe", "infrastructure_delete"}},
-		"of another cluster": {"flags": ["--context=kind-shop", "--cluster=live"], "kind": "namespace", "speaks": {"api_delete", "container_wipe", "infrastructure_delete"}},
-		"of a server": {"flags": ["--context=kind-shop", "--server=https://live.example.com"], "kind": "namespace", "speaks": {"api_delete", "container_wipe", "infrastructure_delete"}},
-		"of this machine, secretly": {"flags": ["--context=kind-shop", "--server-print=false"], "kind": "namespace", "speaks": set()},
-		"a namespace of that name": {"flags": ["-n=kind-shop"], "kind": "pod", "speaks": {"api_delete", "container_wipe"}},
+		"any": {"flags": [], "kind": "persistentvolumeclaim", "fires": {"api_delete", "container_wipe"}},
+		"what holds others": {"flags": [], "kind": "namespace", "fires": {"api_delete", "container_wipe", "infrastructure_delete"}},
+		"of this machine": {"flags": ["--context=kind-shop"], "kind": "namespace", "fires": set()},
+		"of this machine, for helm": {"flags": ["--kube-context=minikube"], "kind": "namespace", "fires": set()},
+		"a name that only begins so": {"flags": ["--context=kindly"], "kind": "namespace", "fires": {"api_delete", "container_wipe", "infrastructure_delete"}},
+		"of this machine and another": {"flags": ["--context=kind-shop", "--context=live"], "kind": "namespace", "fires": {"api_delete", "container_wipe", "infrastructure_delete"}},
+		"of another cluster": {"flags": ["--context=kind-shop", "--cluster=live"], "kind": "namespace", "fires": {"api_delete", "container_wipe", "infrastructure_delete"}},
+		"of a server": {"flags": ["--context=kind-shop", "--server=https://live.example.com"], "kind": "namespace", "fires": {"api_delete", "container_wipe", "infrastructure_delete"}},
+		"of this machine, secretly": {"flags": ["--context=kind-shop", "--server-print=false"], "kind": "namespace", "fires": set()},
+		"a namespace of that name": {"flags": ["-n=kind-shop"], "kind": "pod", "fires": {"api_delete", "container_wipe"}},
 	}
-	said := spoken.speaks with input as _cluster(case.flags, case.kind)
-	case.speaks == said & _container_rules
+	ids := fired.fires with input as _cluster(case.flags, case.kind)
+	case.fires == ids & _container_rules
 }
 
 test_what_has_changed[name] if {
@@ -67,11 +67,11 @@ test_what_has_changed[name] if {
 		"pruned": _daemon({"effect": {"verb": "prune"}}),
 		"of a cluster": _cluster([], "namespace"),
 	}
-	said := spoken.speaks with input as object.union(doc, {"phase": "post"})
-	said & _container_rules == set()
+	ids := fired.fires with input as object.union(doc, {"phase": "post"})
+	ids & _container_rules == set()
 }
 
 test_daemon_that_has_changed if {
-	said := spoken.speaks with input as object.union(_daemon({"operands": ["shop_prod"]}), {"phase": "post"})
-	said & _container_rules == set()
+	ids := fired.fires with input as object.union(_daemon({"operands": ["shop_prod"]}), {"phase": "post"})
+	ids & _container_rules == set()
 }

@@ -1,10 +1,10 @@
-package reviewer.spoken
+package reviewer.fired
 
 # METADATA
 # title: Destructive database operation
 # custom:
 #   id: database_destructive
-speaks contains "database_destructive" if {
+fires contains "database_destructive" if {
 	"changes" in input.facts
 	"system_command" in input.action.types
 	input.phase == "pre"
@@ -20,7 +20,7 @@ speaks contains "database_destructive" if {
 #   data but opens it to others. A person who has a backup can approve.
 # custom:
 #   id: database_change
-speaks contains "database_change" if {
+fires contains "database_change" if {
 	"changes" in input.facts
 	"system_command" in input.action.types
 	input.phase == "pre"
@@ -35,7 +35,7 @@ speaks contains "database_change" if {
 # title: Schema synchronization that accepts data loss
 # custom:
 #   id: database_forced
-speaks contains "database_forced" if {
+fires contains "database_forced" if {
 	"changes" in input.facts
 	"system_command" in input.action.types
 	input.phase == "pre"
@@ -48,7 +48,7 @@ speaks contains "database_forced" if {
 # title: Code run by a database server
 # custom:
 #   id: database_code
-speaks contains "database_code" if {
+fires contains "database_code" if {
 	"changes" in input.facts
 	"system_command" in input.action.types
 	input.phase == "pre"
@@ -61,7 +61,7 @@ speaks contains "database_code" if {
 # title: Rows deleted or changed
 # custom:
 #   id: database_rows
-speaks contains "database_rows" if {
+fires contains "database_rows" if {
 	"changes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -74,7 +74,7 @@ speaks contains "database_rows" if {
 # title: Unread script run against a database
 # custom:
 #   id: database_unseen
-speaks contains "database_unseen" if {
+fires contains "database_unseen" if {
 	"changes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

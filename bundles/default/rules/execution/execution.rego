@@ -1,4 +1,4 @@
-package reviewer.spoken
+package reviewer.fired
 
 import data.reviewer.scores
 
@@ -7,7 +7,7 @@ import data.reviewer.scores
 # description: An unknown target has a rule of its own.
 # custom:
 #   id: not_understood
-speaks contains "not_understood" if {
+fires contains "not_understood" if {
 	"not_understood" in input.facts
 	input.phase == "pre"
 	some o in input.action.opaque
@@ -19,7 +19,7 @@ speaks contains "not_understood" if {
 # description: Only if tools.unknown is block.
 # custom:
 #   id: unknown_tool
-speaks contains "unknown_tool" if {
+fires contains "unknown_tool" if {
 	"not_understood" in input.facts
 	input.phase == "pre"
 	data.reviewer.tools.unknown == "block"
@@ -36,7 +36,7 @@ speaks contains "unknown_tool" if {
 #   are sent away.
 # custom:
 #   id: possible_command
-speaks contains "possible_command" if {
+fires contains "possible_command" if {
 	input.phase == "pre"
 	_harm_is_possible
 	not _only_tried
@@ -107,7 +107,7 @@ _private(e) if {
 # title: Code from this session that would be stopped as a call
 # custom:
 #   id: written_code
-speaks contains "written_code" if {
+fires contains "written_code" if {
 	"inherits" in input.facts
 	input.phase == "pre"
 	count(objectionable_code) > 0

@@ -1,7 +1,7 @@
 package reviewer.execution_test
 
+import data.reviewer.fired
 import data.reviewer.given_test as given
-import data.reviewer.spoken
 
 # An unknown tool runs if a person can be asked about it, or if the policy allows it.
 test_unknown_tool[name] if {
@@ -18,7 +18,7 @@ test_unknown_tool[name] if {
 		"event": {"mode": object.get(case, "mode", "alone")},
 		"action": {"types": ["unknown"], "opaque": object.get(case, "opaque", [{"reason": "tool"}])},
 	})
-	got := "unknown_tool" in spoken.speaks with input as doc
+	got := "unknown_tool" in fired.fires with input as doc
 		with data.reviewer.unattended_modes as ["alone"]
 		with data.reviewer.tools.unknown as object.get(case, "unknown", "block")
 	got == case.want
@@ -66,18 +66,18 @@ test_possible_command[name] if {
 			"possible_signals": object.get(case, "signals", []),
 		},
 	})
-	got := "possible_command" in spoken.speaks with input as doc
+	got := "possible_command" in fired.fires with input as doc
 	got == case.want
 }
 
 # A test runner runs the same part of a file whether the file is named or found.
 test_written_code_that_a_test_comes_upon[name] if {
 	some name, case in {
-		"a runner of tests": {"commands": [{"name": "pytest", "operands": ["tests/test_a.py"], "flags": []}], "rules": ["publish"], "speaks": 0},
-		"by the interpreter": {"commands": [{"name": "python", "operands": ["tests/test_a.py"], "flags": ["-m=pytest"]}], "rules": ["publish"], "speaks": 0},
-		"as a program": {"commands": [{"name": "python", "operands": ["tests/test_a.py"], "flags": []}], "rules": ["publish"], "speaks": 1},
-		"with more": {"commands": [{"name": "pytest", "operands": ["tests/test_a.py"], "flags": []}], "rules": ["publish", "disk_write"], "speaks": 1},
-		"not a test": {"check": false, "commands": [{"name": "pytest", "operands": [], "flags": []}], "rules": ["publish"], "speaks": 1},
+		"a runner of tests": {"commands": [{"name": "pytest", "operands": ["tests/test_a.py"], "flags": []}], "rules": ["publish"], "fires": 0},
+		"by the interpreter": {"commands": [{"name": "python", "operands": ["tests/test_a.py"], "flags": ["-m=pytest"]}], "rules": ["publish"], "fires": 0},
+		"as a program": {"commands": [{"name": "python", "operands": ["tests/test_a.py"], "flags": []}], "rules": ["publish"], "fires": 1},
+		"with more": {"commands": [{"name": "pytest", "operands": ["tests/test_a.py"], "flags": []}], "rules": ["publish", "disk_write"], "fires": 1},
+		"not a test": {"check": false, "commands": [{"name": "pytest", "operands": [], "flags": []}], "rules": ["publish"], "fires": 1},
 	}
 	doc := given.call({"action": {
 		"check": object.get(case, "check", true),
@@ -85,6 +85,6 @@ test_written_code_that_a_test_comes_upon[name] if {
 		"commands": case.commands,
 		"inherits": [{"path": "./tests/test_a.py", "rules": case.rules, "named": true}],
 	}})
-	said := spoken.speaks with input as object.union(doc, {"facts": ["inherits"]})
-	case.speaks == count({"written_code"} & said)
+	ids := fired.fires with input as object.union(doc, {"facts": ["inherits"]})
+	case.fires == count({"written_code"} & ids)
 }

@@ -1,11 +1,11 @@
-package reviewer.spoken
+package reviewer.fired
 
 # METADATA
 # title: Deletion of a root, home or system directory
 # description: places.roots and places.whole list the places.
 # custom:
 #   id: delete_broad
-speaks contains "delete_broad" if {
+fires contains "delete_broad" if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -18,7 +18,7 @@ speaks contains "delete_broad" if {
 # description: The workspace or a system directory is deleted as a whole.
 # custom:
 #   id: delete_broad
-speaks contains "delete_broad" if {
+fires contains "delete_broad" if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

@@ -1,4 +1,4 @@
-package reviewer.spoken
+package reviewer.fired
 
 import data.reviewer.scores
 
@@ -9,7 +9,7 @@ import data.reviewer.scores
 #   moved to the trash is not lost.
 # custom:
 #   id: delete_untracked
-speaks contains "delete_untracked" if {
+fires contains "delete_untracked" if {
 	"deletes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

@@ -1,4 +1,4 @@
-package reviewer.spoken
+package reviewer.fired
 
 import data.reviewer.scores
 
@@ -6,7 +6,7 @@ import data.reviewer.scores
 # title: Recursive deletion
 # custom:
 #   id: prevent_recursive_deletion
-speaks contains "prevent_recursive_deletion" if {
+fires contains "prevent_recursive_deletion" if {
 	"deletes_recursive" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -51,7 +51,7 @@ _can_be_got_back(e) if {
 # title: Deletion outside the workspace
 # custom:
 #   id: delete_outside_scope
-speaks contains "delete_outside_scope" if {
+fires contains "delete_outside_scope" if {
 	"deletes" in input.facts
 	input.phase == "pre"
 	input.session.workspace != ""
@@ -70,7 +70,7 @@ speaks contains "delete_outside_scope" if {
 # description: A prompt can be forged, so this asks.
 # custom:
 #   id: delete_named
-speaks contains "delete_named" if {
+fires contains "delete_named" if {
 	"deletes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -85,7 +85,7 @@ speaks contains "delete_named" if {
 # description: Next to a workspace among temporary files, only what the session created may be deleted.
 # custom:
 #   id: delete_outside_scope
-speaks contains "delete_outside_scope" if {
+fires contains "delete_outside_scope" if {
 	"deletes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -124,7 +124,7 @@ _not_there(e) if {
 # title: Deletion in a container or virtual machine
 # custom:
 #   id: delete_elsewhere
-speaks contains "delete_elsewhere" if {
+fires contains "delete_elsewhere" if {
 	"deletes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -137,7 +137,7 @@ speaks contains "delete_elsewhere" if {
 # title: Deletion of an unknown target
 # custom:
 #   id: delete_unknown_target
-speaks contains "delete_unknown_target" if {
+fires contains "delete_unknown_target" if {
 	"unknown_target" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

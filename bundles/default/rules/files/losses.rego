@@ -1,4 +1,4 @@
-package reviewer.spoken
+package reviewer.fired
 
 import data.reviewer.scores
 
@@ -6,7 +6,7 @@ import data.reviewer.scores
 # title: Backup deleted
 # custom:
 #   id: delete_backup
-speaks contains "delete_backup" if {
+fires contains "delete_backup" if {
 	"deletes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -22,7 +22,7 @@ speaks contains "delete_backup" if {
 # title: File nearly emptied
 # custom:
 #   id: file_emptied
-speaks contains "file_emptied" if {
+fires contains "file_emptied" if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

@@ -1,4 +1,4 @@
-package reviewer.spoken
+package reviewer.fired
 
 import data.reviewer.scores
 
@@ -7,7 +7,7 @@ import data.reviewer.scores
 # description: By a program or a server's tool; what the agent's own editing tools write is judged by what is left (file_emptied).
 # custom:
 #   id: file_overwritten
-speaks contains "file_overwritten" if {
+fires contains "file_overwritten" if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	_program_or_server
@@ -87,7 +87,7 @@ _irreplaceable(e) if {
 # description: Nobody knows which, since what the archive holds is not known, and an option says that it does not ask.
 # custom:
 #   id: file_overwritten
-speaks contains "file_overwritten" if {
+fires contains "file_overwritten" if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -132,7 +132,7 @@ _read_before(e) if {
 # description: Each file that a pattern matches is emptied.
 # custom:
 #   id: file_overwritten
-speaks contains "file_overwritten" if {
+fires contains "file_overwritten" if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -152,7 +152,7 @@ speaks contains "file_overwritten" if {
 #   can regenerate them.
 # custom:
 #   id: delete_data
-speaks contains "delete_data" if {
+fires contains "delete_data" if {
 	"deletes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

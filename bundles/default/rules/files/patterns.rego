@@ -1,4 +1,4 @@
-package reviewer.spoken
+package reviewer.fired
 
 # METADATA
 # title: Several files moved to the same name
@@ -8,7 +8,7 @@ package reviewer.spoken
 #   a trailing slash or -t, which require a folder, nothing is moved at all.
 # custom:
 #   id: move_into_missing
-speaks contains "move_into_missing" if {
+fires contains "move_into_missing" if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -108,7 +108,7 @@ _made_meanwhile(e) if {
 #   intended patterns.
 # custom:
 #   id: delete_bracketed_name
-speaks contains "delete_bracketed_name" if {
+fires contains "delete_bracketed_name" if {
 	"deletes_recursive" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

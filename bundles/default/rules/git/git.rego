@@ -1,4 +1,4 @@
-package reviewer.spoken
+package reviewer.fired
 
 import data.reviewer.scores
 
@@ -6,7 +6,7 @@ import data.reviewer.scores
 # title: Force push to a shared branch
 # custom:
 #   id: git_force_push_protected
-speaks contains "git_force_push_protected" if {
+fires contains "git_force_push_protected" if {
 	"git_force_push" in input.action.signals
 	input.phase == "pre"
 	some c in input.action.commands
@@ -29,7 +29,7 @@ _pushed(spec) := trim_prefix(parts[count(parts) - 1], "refs/heads/") if {
 #   itself created it, git has just stashed it, or the same call copied it first.
 # custom:
 #   id: git_discard
-speaks contains "git_discard" if {
+fires contains "git_discard" if {
 	"git_discard" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
@@ -67,7 +67,7 @@ _gone_after(w) if {
 # description: One side is checked out of a file that has changes and no conflict.
 # custom:
 #   id: git_discard
-speaks contains "git_discard" if {
+fires contains "git_discard" if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -81,7 +81,7 @@ speaks contains "git_discard" if {
 # description: What is discarded is not named, so all of it may be lost.
 # custom:
 #   id: git_discard
-speaks contains "git_discard" if {
+fires contains "git_discard" if {
 	"git_discard" in input.action.signals
 	input.phase == "pre"
 	not _discards
@@ -96,7 +96,7 @@ _discards if {
 # title: Remote branches or tags deleted
 # custom:
 #   id: git_remote_delete
-speaks contains "git_remote_delete" if {
+fires contains "git_remote_delete" if {
 	"git_history_rewrite" in input.action.signals
 	input.phase == "pre"
 	some c in input.action.commands

@@ -1,11 +1,11 @@
-package reviewer.spoken
+package reviewer.fired
 
 # METADATA
 # title: Git's own data deleted
 # description: By name, or as part of a directory that is deleted.
 # custom:
 #   id: git_data_delete
-speaks contains "git_data_delete" if {
+fires contains "git_data_delete" if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	_loses_repository

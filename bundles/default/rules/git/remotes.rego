@@ -1,10 +1,10 @@
-package reviewer.spoken
+package reviewer.fired
 
 # METADATA
 # title: Repository pushed to a new remote
 # custom:
 #   id: git_remote_new
-speaks contains "git_remote_new" if {
+fires contains "git_remote_new" if {
 	"changes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -16,7 +16,7 @@ speaks contains "git_remote_new" if {
 # description: A remote is pointed at another address, and later pushes go there.
 # custom:
 #   id: git_remote_new
-speaks contains "git_remote_new" if {
+fires contains "git_remote_new" if {
 	"changes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -29,7 +29,7 @@ speaks contains "git_remote_new" if {
 # description: The session itself added the remote in an earlier call.
 # custom:
 #   id: git_remote_new
-speaks contains "git_remote_new" if {
+fires contains "git_remote_new" if {
 	input.phase == "pre"
 	some e in input.action.effects
 	e.kind == "network"
@@ -43,7 +43,7 @@ speaks contains "git_remote_new" if {
 # description: Git's ignore rules are overridden for the file, or for all ignored files.
 # custom:
 #   id: git_secret_staged
-speaks contains "git_secret_staged" if {
+fires contains "git_secret_staged" if {
 	input.phase == "pre"
 	some e in input.action.effects
 	e.verb == "stage"

@@ -1,4 +1,4 @@
-package reviewer.spoken
+package reviewer.fired
 
 import data.reviewer.scores
 
@@ -6,7 +6,7 @@ import data.reviewer.scores
 # title: Change to something the user wants left alone
 # custom:
 #   id: goal_left_alone
-speaks contains "goal_left_alone" if {
+fires contains "goal_left_alone" if {
 	_restrained("leave")
 }
 
@@ -14,7 +14,7 @@ speaks contains "goal_left_alone" if {
 # title: Deletion after the user said not to delete
 # custom:
 #   id: goal_no_delete
-speaks contains "goal_no_delete" if {
+fires contains "goal_no_delete" if {
 	_restrained("no_delete")
 	some e in input.action.effects
 	_deletes(e)
@@ -25,7 +25,7 @@ speaks contains "goal_no_delete" if {
 # title: Change after the user said not to change anything
 # custom:
 #   id: goal_read_only
-speaks contains "goal_read_only" if {
+fires contains "goal_read_only" if {
 	_restrained("read_only")
 	_changes_something
 }
@@ -34,7 +34,7 @@ speaks contains "goal_read_only" if {
 # title: Change during a freeze
 # custom:
 #   id: goal_freeze
-speaks contains "goal_freeze" if {
+fires contains "goal_freeze" if {
 	_restrained("freeze")
 	some e in input.action.effects
 	_seen_by_others(e)
@@ -44,7 +44,7 @@ speaks contains "goal_freeze" if {
 # title: Change although the user asked for a plan
 # custom:
 #   id: goal_plan_only
-speaks contains "goal_plan_only" if {
+fires contains "goal_plan_only" if {
 	_restrained("plan_only")
 	_changes_something
 }
@@ -53,7 +53,7 @@ speaks contains "goal_plan_only" if {
 # title: Publication after the user said to keep it local
 # custom:
 #   id: goal_local
-speaks contains "goal_local" if {
+fires contains "goal_local" if {
 	_restrained("local")
 	some e in input.action.effects
 	_sent_out(e)
@@ -63,7 +63,7 @@ speaks contains "goal_local" if {
 # title: Action far beyond the request
 # custom:
 #   id: goal_disproportion
-speaks contains "goal_disproportion" if {
+fires contains "goal_disproportion" if {
 	"goal" in input.facts
 	"changes" in input.facts
 	input.phase == "pre"
@@ -112,7 +112,7 @@ _harms contains "git_data_delete" if _loses_repository
 # title: Mass deletion in one session
 # custom:
 #   id: mass_deletion
-speaks contains "mass_deletion" if {
+fires contains "mass_deletion" if {
 	"deletes" in input.facts
 	input.phase == "pre"
 	input.session.deleted >= data.reviewer.session.max_deleted

@@ -4,8 +4,8 @@
 # scope: package
 package reviewer.goals_test
 
+import data.reviewer.fired
 import data.reviewer.given_test as given
-import data.reviewer.spoken
 
 _restrained(kind, effect) := given.call({
 	"goal": {"known": true, "constraints": [{"kind": kind, "touched": true}]},
@@ -20,7 +20,7 @@ _push := given.request({"egress": true, "verb": "send", "target": "origin", "rev
 
 _gone := {"kind": "system_call", "verb": "wipe", "object": "volume", "target": "x", "certainty": "exact", "reversibility": "R4", "command": 0}
 
-_said(doc) := {id | some id in spoken.speaks with input as doc; startswith(id, "goal_")}
+_said(doc) := {id | some id in fired.fires with input as doc; startswith(id, "goal_")}
 
 _rules := {
 	"leave": "goal_left_alone", "no_delete": "goal_no_delete", "read_only": "goal_read_only",
@@ -31,37 +31,37 @@ _rules := {
 test_effects[name] if {
 	some kind, id in _rules
 	some what, case in {
-		"a write": {"effect": _write, "speaks": {"leave", "read_only", "plan_only"}},
-		"a deletion": {"effect": _delete, "speaks": {"leave", "no_delete", "read_only", "plan_only"}},
-		"a push": {"effect": _push, "speaks": {"leave", "read_only", "plan_only", "freeze", "local"}},
-		"a push to this machine": {"effect": object.union(_push, {"loopback": true}), "speaks": {"leave"}},
-		"a download": {"effect": given.request({}), "speaks": {"leave"}},
-		"a volume of this machine": {"effect": _gone, "speaks": {"leave", "no_delete", "read_only", "plan_only"}},
+		"a write": {"effect": _write, "fires": {"leave", "read_only", "plan_only"}},
+		"a deletion": {"effect": _delete, "fires": {"leave", "no_delete", "read_only", "plan_only"}},
+		"a push": {"effect": _push, "fires": {"leave", "read_only", "plan_only", "freeze", "local"}},
+		"a push to this machine": {"effect": object.union(_push, {"loopback": true}), "fires": {"leave"}},
+		"a download": {"effect": given.request({}), "fires": {"leave"}},
+		"a volume of this machine": {"effect": _gone, "fires": {"leave", "no_delete", "read_only", "plan_only"}},
 		"a table": {
 			"effect": {"kind": "system_call", "verb": "drop", "object": "table", "target": "postgres:///shop", "certainty": "exact", "reversibility": "R5", "command": 0},
-			"speaks": {"leave", "no_delete", "read_only", "plan_only", "freeze"},
+			"fires": {"leave", "no_delete", "read_only", "plan_only", "freeze"},
 		},
 		"a resource at a service": {
 			"effect": given.request({"egress": true, "verb": "delete", "reversibility": "R5"}),
-			"speaks": {"leave", "no_delete", "read_only", "plan_only", "freeze", "local"},
+			"fires": {"leave", "no_delete", "read_only", "plan_only", "freeze", "local"},
 		},
 		"something that can be switched on again": {
 			"effect": {"kind": "system_call", "verb": "stop", "target": "x", "certainty": "exact", "command": 0},
-			"speaks": {"leave", "read_only", "plan_only"},
+			"fires": {"leave", "read_only", "plan_only"},
 		},
-		"a program": {"effect": {"kind": "process", "verb": "exec", "target": "x", "certainty": "exact", "command": 0}, "speaks": {"leave"}},
-		"a temporary file": {"effect": object.union(_delete, {"location": "temp", "short": "/tmp/a"}), "speaks": {"leave"}},
-		"nothing": {"effect": object.union(_write, {"location": "null", "short": "/dev/null"}), "speaks": {"leave"}},
-		"what the session made": {"effect": object.union(_delete, {"ledger": "created"}), "speaks": {"leave"}},
-		"what the session wrote": {"effect": object.union(_delete, {"ledger": "written"}), "speaks": {"leave", "no_delete", "read_only", "plan_only"}},
-		"a plan of the agent's": {"effect": object.union(_write, {"location": "home", "short": "~/.claude/plans/a.md"}), "speaks": {"leave"}},
+		"a program": {"effect": {"kind": "process", "verb": "exec", "target": "x", "certainty": "exact", "command": 0}, "fires": {"leave"}},
+		"a temporary file": {"effect": object.union(_delete, {"location": "temp", "short": "/tmp/a"}), "fires": {"leave"}},
+		"nothing": {"effect": object.union(_write, {"location": "null", "short": "/dev/null"}), "fires": {"leave"}},
+		"what the session made": {"effect": object.union(_delete, {"ledger": "created"}), "fires": {"leave"}},
+		"what the session wrote": {"effect": object.union(_delete, {"ledger": "written"}), "fires": {"leave", "no_delete", "read_only", "plan_only"}},
+		"a plan of the agent's": {"effect": object.union(_write, {"location": "home", "short": "~/.claude/plans/a.md"}), "fires": {"leave"}},
 		"a place that begins so": {
 			"effect": object.union(_write, {"location": "home", "short": "~/.claude/plans-x/a.md"}),
-			"speaks": {"leave", "read_only", "plan_only"},
+			"fires": {"leave", "read_only", "plan_only"},
 		},
 	}
 	name := concat(": ", [kind, what])
-	_said(_restrained(kind, case.effect)) == {id | kind in case.speaks}
+	_said(_restrained(kind, case.effect)) == {id | kind in case.fires}
 }
 
 # Whatever the effect is, a constraint that has nothing to do with it is silent,
@@ -109,16 +109,16 @@ _asked(intents, signals, patch) := given.call(object.union(
 
 test_disproportion[name] if {
 	some name, case in {
-		"a question": {"doc": _asked(["explain"], ["infrastructure_delete"], {}), "speaks": true},
-		"each of them harmless": {"doc": _asked(["fix", "read", "test"], ["git_clean", "publish"], {}), "speaks": true},
-		"one is not": {"doc": _asked(["clean", "read"], ["infrastructure_delete"], {}), "speaks": false},
-		"nothing was asked": {"doc": _asked([], ["infrastructure_delete"], {}), "speaks": false},
-		"nothing is known": {"doc": _asked(["read"], ["infrastructure_delete"], {"goal": {"known": false}}), "speaks": false},
-		"no such thing": {"doc": _asked(["read"], ["git_clean"], {}), "speaks": false},
-		"nothing is changed": {"doc": _asked(["read"], ["publish"], {"action": {"effects": []}}), "speaks": false},
-		"over": {"doc": _asked(["read"], ["publish"], {"phase": "post"}), "speaks": false},
+		"a question": {"doc": _asked(["explain"], ["infrastructure_delete"], {}), "fires": true},
+		"each of them harmless": {"doc": _asked(["fix", "read", "test"], ["git_clean", "publish"], {}), "fires": true},
+		"one is not": {"doc": _asked(["clean", "read"], ["infrastructure_delete"], {}), "fires": false},
+		"nothing was asked": {"doc": _asked([], ["infrastructure_delete"], {}), "fires": false},
+		"nothing is known": {"doc": _asked(["read"], ["infrastructure_delete"], {"goal": {"known": false}}), "fires": false},
+		"no such thing": {"doc": _asked(["read"], ["git_clean"], {}), "fires": false},
+		"nothing is changed": {"doc": _asked(["read"], ["publish"], {"action": {"effects": []}}), "fires": false},
+		"over": {"doc": _asked(["read"], ["publish"], {"phase": "post"}), "fires": false},
 	}
-	_said(case.doc) == {"goal_disproportion" | case.speaks}
+	_said(case.doc) == {"goal_disproportion" | case.fires}
 }
 
 # Settings decide what is harmless, and what is disproportionate.
@@ -126,19 +126,19 @@ test_disproportion_by_the_settings if {
 	doc := _asked(["deploy"], ["git_clean"], {})
 	_said(doc) == set()
 	goals := {"harmless": ["deploy"], "disproportionate": ["git_clean"]}
-	said := spoken.speaks with input as doc with data.reviewer.goals as goals
-	"goal_disproportion" in said
+	ids := fired.fires with input as doc with data.reviewer.goals as goals
+	"goal_disproportion" in ids
 }
 
 test_mass_deletion[name] if {
 	some name, case in {
-		"as many": {"deleted": 25, "effect": _delete, "phase": "pre", "speaks": true},
-		"one less": {"deleted": 24, "effect": _delete, "phase": "pre", "speaks": false},
-		"a write": {"deleted": 25, "effect": _write, "phase": "pre", "speaks": false},
-		"a write next to another's deletion": {"deleted": 25, "effect": object.union(_delete, {"ledger": "created"}), "phase": "pre", "speaks": false},
-		"over": {"deleted": 25, "effect": _delete, "phase": "post", "speaks": false},
+		"as many": {"deleted": 25, "effect": _delete, "phase": "pre", "fires": true},
+		"one less": {"deleted": 24, "effect": _delete, "phase": "pre", "fires": false},
+		"a write": {"deleted": 25, "effect": _write, "phase": "pre", "fires": false},
+		"a write next to another's deletion": {"deleted": 25, "effect": object.union(_delete, {"ledger": "created"}), "phase": "pre", "fires": false},
+		"over": {"deleted": 25, "effect": _delete, "phase": "post", "fires": false},
 	}
 	doc := given.call({"phase": case.phase, "session": {"deleted": case.deleted}, "action": {"effects": [case.effect]}})
-	said := spoken.speaks with input as doc
-	said & {"mass_deletion"} == {"mass_deletion" | case.speaks}
+	ids := fired.fires with input as doc
+	ids & {"mass_deletion"} == {"mass_deletion" | case.fires}
 }

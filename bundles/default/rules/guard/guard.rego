@@ -1,4 +1,4 @@
-package reviewer.spoken
+package reviewer.fired
 
 import data.reviewer.scores
 
@@ -7,7 +7,7 @@ import data.reviewer.scores
 # description: Files that decide what agents may do belong to guard_tampering.
 # custom:
 #   id: agent_instructions
-speaks contains "agent_instructions" if {
+fires contains "agent_instructions" if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -20,7 +20,7 @@ speaks contains "agent_instructions" if {
 # title: CI check weakened
 # custom:
 #   id: ci_weakened
-speaks contains "ci_weakened" if {
+fires contains "ci_weakened" if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -43,7 +43,7 @@ _weakens(e) if {
 # title: Audit traces removed
 # custom:
 #   id: trace_removal
-speaks contains "trace_removal" if {
+fires contains "trace_removal" if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

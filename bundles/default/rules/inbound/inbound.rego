@@ -1,4 +1,4 @@
-package reviewer.spoken
+package reviewer.fired
 
 import data.reviewer.scores
 
@@ -7,7 +7,7 @@ import data.reviewer.scores
 # description: On this machine; key files on other machines are judged as changes there.
 # custom:
 #   id: login_granted
-speaks contains "login_granted" if {
+fires contains "login_granted" if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -19,7 +19,7 @@ speaks contains "login_granted" if {
 # title: Listener reachable from other machines
 # custom:
 #   id: inbound_listener
-speaks contains "inbound_listener" if {
+fires contains "inbound_listener" if {
 	data.reviewer.inbound.listeners == "warn"
 	_listens
 }
@@ -28,7 +28,7 @@ speaks contains "inbound_listener" if {
 # title: Listener reachable from other machines (asks)
 # custom:
 #   id: listener_asked
-speaks contains "listener_asked" if {
+fires contains "listener_asked" if {
 	data.reviewer.inbound.listeners == "ask"
 	_listens
 }

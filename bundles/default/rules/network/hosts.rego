@@ -1,4 +1,4 @@
-package reviewer.spoken
+package reviewer.fired
 
 import data.reviewer.scores
 
@@ -6,7 +6,7 @@ import data.reviewer.scores
 # title: Upload to a public drop host
 # custom:
 #   id: drop_host
-speaks contains "drop_host" if {
+fires contains "drop_host" if {
 	"external_network" in input.facts
 	input.phase == "pre"
 	_host_among(data.reviewer.hosts.drops)
@@ -27,7 +27,7 @@ _carries(e) if {
 # title: Cloud metadata service queried
 # custom:
 #   id: metadata_service
-speaks contains "metadata_service" if {
+fires contains "metadata_service" if {
 	"external_network" in input.facts
 	input.phase == "pre"
 	_host_among(data.reviewer.hosts.metadata)

@@ -1,10 +1,10 @@
-package reviewer.spoken
+package reviewer.fired
 
 # METADATA
 # title: External network request
 # custom:
 #   id: warn_external_network
-speaks contains "warn_external_network" if {
+fires contains "warn_external_network" if {
 	"external_network" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

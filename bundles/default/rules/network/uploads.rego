@@ -1,4 +1,4 @@
-package reviewer.spoken
+package reviewer.fired
 
 import data.reviewer.scores
 
@@ -6,7 +6,7 @@ import data.reviewer.scores
 # title: Upload of a whole home directory or more
 # custom:
 #   id: upload_broad
-speaks contains "upload_broad" if {
+fires contains "upload_broad" if {
 	"network_request" in input.action.types
 	input.phase == "pre"
 	some sent in input.action.effects
@@ -22,7 +22,7 @@ speaks contains "upload_broad" if {
 # title: Upload of a file from outside the workspace
 # custom:
 #   id: upload_outside
-speaks contains "upload_outside" if {
+fires contains "upload_outside" if {
 	"network_request" in input.action.types
 	input.phase == "pre"
 	input.session.workspace != ""

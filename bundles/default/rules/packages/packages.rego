@@ -1,10 +1,10 @@
-package reviewer.spoken
+package reviewer.fired
 
 # METADATA
 # title: Essential system package removed
 # custom:
 #   id: essential_removed
-speaks contains "essential_removed" if {
+fires contains "essential_removed" if {
 	"changes" in input.facts
 	"system_command" in input.action.types
 	input.phase == "pre"
@@ -33,7 +33,7 @@ _essential(c) if {
 # title: Bulk removal of system packages
 # custom:
 #   id: packages_removed
-speaks contains "packages_removed" if {
+fires contains "packages_removed" if {
 	"changes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -46,7 +46,7 @@ speaks contains "packages_removed" if {
 # description: Essential packages in a container.
 # custom:
 #   id: packages_removed
-speaks contains "packages_removed" if {
+fires contains "packages_removed" if {
 	"changes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -60,7 +60,7 @@ speaks contains "packages_removed" if {
 # description: All installed packages of a language, in an environment that others may use.
 # custom:
 #   id: packages_removed
-speaks contains "packages_removed" if {
+fires contains "packages_removed" if {
 	input.phase == "pre"
 	some c in input.action.commands
 	some pattern in data.reviewer.packages.broad
@@ -79,7 +79,7 @@ _broadly(c) if {
 # title: System package removed
 # custom:
 #   id: package_removed
-speaks contains "package_removed" if {
+fires contains "package_removed" if {
 	"changes" in input.facts
 	"system_command" in input.action.types
 	input.phase == "pre"

@@ -1,11 +1,11 @@
-package reviewer.spoken
+package reviewer.fired
 
 # METADATA
 # title: Persistent code installed
 # description: persistence.classes says what files something runs.
 # custom:
 #   id: persistence
-speaks contains "persistence" if {
+fires contains "persistence" if {
 	"changes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

@@ -1,4 +1,4 @@
-package reviewer.spoken
+package reviewer.fired
 
 import data.reviewer.scores
 
@@ -6,7 +6,7 @@ import data.reviewer.scores
 # title: Repository made public
 # custom:
 #   id: repository_public
-speaks contains "repository_public" if {
+fires contains "repository_public" if {
 	"external_network" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -19,7 +19,7 @@ speaks contains "repository_public" if {
 # title: Code review bypassed
 # custom:
 #   id: review_bypass
-speaks contains "review_bypass" if {
+fires contains "review_bypass" if {
 	"external_network" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -33,7 +33,7 @@ speaks contains "review_bypass" if {
 # title: Payment or transfer of money
 # custom:
 #   id: payment
-speaks contains "payment" if {
+fires contains "payment" if {
 	"external_network" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -45,7 +45,7 @@ speaks contains "payment" if {
 # title: Message sent to people
 # custom:
 #   id: message_sent
-speaks contains "message_sent" if {
+fires contains "message_sent" if {
 	"external_network" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

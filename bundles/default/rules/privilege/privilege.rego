@@ -1,4 +1,4 @@
-package reviewer.spoken
+package reviewer.fired
 
 import data.reviewer.scores
 
@@ -6,7 +6,7 @@ import data.reviewer.scores
 # title: System account changed
 # custom:
 #   id: account_change
-speaks contains "account_change" if {
+fires contains "account_change" if {
 	"changes" in input.facts
 	"account" in _system_verbs
 }
@@ -17,7 +17,7 @@ speaks contains "account_change" if {
 #   The name of the group is a word of the command, or the value of a flag.
 # custom:
 #   id: admin_group
-speaks contains "admin_group" if {
+fires contains "admin_group" if {
 	"changes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -36,7 +36,7 @@ _words(c) := {lower(w) |
 # title: System access rules changed
 # custom:
 #   id: rights_changed
-speaks contains "rights_changed" if {
+fires contains "rights_changed" if {
 	"changes_files" in input.facts
 	"outside_workspace" in input.facts
 	input.phase == "pre"
@@ -50,7 +50,7 @@ speaks contains "rights_changed" if {
 # title: Overly broad permissions
 # custom:
 #   id: permission_broad
-speaks contains "permission_broad" if {
+fires contains "permission_broad" if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	_opens_widely

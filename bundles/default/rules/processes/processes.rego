@@ -1,10 +1,10 @@
-package reviewer.spoken
+package reviewer.fired
 
 # METADATA
 # title: System service stopped
 # custom:
 #   id: service_ended
-speaks contains "service_ended" if {
+fires contains "service_ended" if {
 	"changes" in input.facts
 	"system_command" in input.action.types
 	input.phase == "pre"
@@ -23,7 +23,7 @@ _unit(name) if lower(name) in data.reviewer.processes.units
 # description: As a process, by its name or by how it was found.
 # custom:
 #   id: service_ended
-speaks contains "service_ended" if {
+fires contains "service_ended" if {
 	input.phase == "pre"
 	some e in input.action.effects
 	_ends_process(e)

@@ -1,10 +1,10 @@
-package reviewer.spoken
+package reviewer.fired
 
 # METADATA
 # title: Processes killed that the session may not have started
 # custom:
 #   id: processes_found
-speaks contains "processes_found" if {
+fires contains "processes_found" if {
 	input.phase == "pre"
 	some e in input.action.effects
 	_ends_process(e)
@@ -178,7 +178,7 @@ _process_words(text) := {word |
 # title: Container killed that the session may not have started
 # custom:
 #   id: container_ended
-speaks contains "container_ended" if {
+fires contains "container_ended" if {
 	input.phase == "pre"
 	some e in input.action.effects
 	e.kind == "process"
@@ -196,7 +196,7 @@ _own_container(e) if {
 # title: Managed processes or terminals ended that the session may not have started
 # custom:
 #   id: manager_ended
-speaks contains "manager_ended" if {
+fires contains "manager_ended" if {
 	input.phase == "pre"
 	some c in input.action.commands
 	some pattern in data.reviewer.processes.managers

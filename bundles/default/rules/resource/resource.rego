@@ -1,4 +1,4 @@
-package reviewer.spoken
+package reviewer.fired
 
 import data.reviewer.scores
 
@@ -6,7 +6,7 @@ import data.reviewer.scores
 # title: Oversized file created
 # custom:
 #   id: disk_fill
-speaks contains "disk_fill" if {
+fires contains "disk_fill" if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -17,7 +17,7 @@ speaks contains "disk_fill" if {
 # title: Cryptocurrency miner started
 # custom:
 #   id: miner_run
-speaks contains "miner_run" if {
+fires contains "miner_run" if {
 	"changes" in input.facts
 	input.phase == "pre"
 	some c in input.action.commands
@@ -35,7 +35,7 @@ _mines(c) if {
 # title: System clock changed
 # custom:
 #   id: clock_change
-speaks contains "clock_change" if {
+fires contains "clock_change" if {
 	"changes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -48,7 +48,7 @@ speaks contains "clock_change" if {
 # title: Test deleted
 # custom:
 #   id: test_deleted
-speaks contains "test_deleted" if {
+fires contains "test_deleted" if {
 	"deletes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

@@ -1,4 +1,4 @@
-package reviewer.spoken
+package reviewer.fired
 
 # METADATA
 # title: Secret exfiltration
@@ -7,7 +7,7 @@ package reviewer.spoken
 #   brings code to another machine carries nothing that is read there.
 # custom:
 #   id: secret_egress
-speaks contains "secret_egress" if {
+fires contains "secret_egress" if {
 	"network_request" in input.action.types
 	input.phase == "pre"
 	some e in input.action.effects
@@ -23,7 +23,7 @@ speaks contains "secret_egress" if {
 # description: The output of a secret store leaves the machine.
 # custom:
 #   id: secret_egress
-speaks contains "secret_egress" if {
+fires contains "secret_egress" if {
 	"pipe_to_external" in input.action.signals
 	input.phase == "pre"
 	_shows_without_file
@@ -34,7 +34,7 @@ speaks contains "secret_egress" if {
 # title: Data sent to another host
 # custom:
 #   id: pipe_to_external
-speaks contains "pipe_to_external" if {
+fires contains "pipe_to_external" if {
 	"pipe_to_external" in input.action.signals
 	input.phase == "pre"
 	not _stays_here

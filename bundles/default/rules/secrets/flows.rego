@@ -1,4 +1,4 @@
-package reviewer.spoken
+package reviewer.fired
 
 # METADATA
 # title: Secret exfiltration
@@ -9,7 +9,7 @@ package reviewer.spoken
 #   for that host: secret_elsewhere asks.
 # custom:
 #   id: secret_egress
-speaks contains "secret_egress" if {
+fires contains "secret_egress" if {
 	input.phase == "pre"
 	some f in input.action.flows
 	f.what in {"file", "environment"}
@@ -23,7 +23,7 @@ speaks contains "secret_egress" if {
 # title: Secret sent to a host it does not belong to
 # custom:
 #   id: secret_elsewhere
-speaks contains "secret_elsewhere" if {
+fires contains "secret_elsewhere" if {
 	input.phase == "pre"
 	some f in input.action.flows
 	_leaves_here(f)

@@ -1,10 +1,10 @@
-package reviewer.spoken
+package reviewer.fired
 
 # METADATA
 # title: Search for secrets outside the workspace
 # custom:
 #   id: secret_search
-speaks contains "secret_search" if {
+fires contains "secret_search" if {
 	"outside_workspace" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

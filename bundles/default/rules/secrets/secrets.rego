@@ -1,4 +1,4 @@
-package reviewer.spoken
+package reviewer.fired
 
 import data.reviewer.scores
 
@@ -6,7 +6,7 @@ import data.reviewer.scores
 # title: Credential file accessed
 # custom:
 #   id: credential_access
-speaks contains "credential_access" if {
+fires contains "credential_access" if {
 	"credential_adjacent" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
@@ -46,7 +46,7 @@ _names_used if {
 # title: Names of credential files listed
 # custom:
 #   id: credential_names
-speaks contains "credential_names" if {
+fires contains "credential_names" if {
 	"credential_adjacent" in input.action.signals
 	input.phase == "pre"
 	some e in input.action.effects
@@ -72,7 +72,7 @@ _keeps(e) if {
 # title: Environment file with secrets read
 # custom:
 #   id: env_file_read
-speaks contains "env_file_read" if {
+fires contains "env_file_read" if {
 	data.reviewer.secrets.env_files == "warn"
 	_reads_env_file
 }
@@ -81,7 +81,7 @@ speaks contains "env_file_read" if {
 # title: Environment file with secrets read (asks)
 # custom:
 #   id: env_file_asked
-speaks contains "env_file_asked" if {
+fires contains "env_file_asked" if {
 	data.reviewer.secrets.env_files == "ask"
 	_reads_env_file
 }
@@ -98,7 +98,7 @@ _reads_env_file if {
 # title: System configuration read
 # custom:
 #   id: system_config_read
-speaks contains "system_config_read" if {
+fires contains "system_config_read" if {
 	data.reviewer.secrets.system_config == "ask"
 	input.phase == "pre"
 	some e in input.action.effects

@@ -1,10 +1,10 @@
-package reviewer.spoken
+package reviewer.fired
 
 # METADATA
 # title: Credentials exported from a secret store
 # custom:
 #   id: secret_store_export
-speaks contains "secret_store_export" if {
+fires contains "secret_store_export" if {
 	"credential_adjacent" in input.action.signals
 	input.phase == "pre"
 	not _file_of_secrets

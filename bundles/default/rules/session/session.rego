@@ -1,4 +1,4 @@
-package reviewer.spoken
+package reviewer.fired
 
 import data.reviewer.intervention
 
@@ -6,13 +6,13 @@ import data.reviewer.intervention
 # title: Session stopped
 # custom:
 #   id: session_stopped
-speaks contains "session_stopped" if "stopped" in input.facts
+fires contains "session_stopped" if "stopped" in input.facts
 
 # METADATA
 # title: Too many file operations for one prompt
 # custom:
 #   id: limit_file_operations
-speaks contains "limit_file_operations" if {
+fires contains "limit_file_operations" if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	input.session.file_ops > data.reviewer.resources.max_file_operations
@@ -66,7 +66,7 @@ _since_told(id) := about[count(about) - 1] if {
 # title: Limit of a throttled session
 # custom:
 #   id: throttled
-speaks contains "throttled" if {
+fires contains "throttled" if {
 	input.phase == "pre"
 	_has_limits
 	intervention.exceeded != []
@@ -80,7 +80,7 @@ _has_limits if input.session.resumed == "limits"
 # title: Tool that a session resumed with limits may not use
 # custom:
 #   id: resumed_with_limits
-speaks contains "resumed_with_limits" if {
+fires contains "resumed_with_limits" if {
 	input.phase == "pre"
 	input.session.resumed == "limits"
 	input.event.tool in data.reviewer.interventions.resume.dangerous_tools
@@ -90,7 +90,7 @@ speaks contains "resumed_with_limits" if {
 # title: Change in a supervised session
 # custom:
 #   id: supervised
-speaks contains "supervised" if {
+fires contains "supervised" if {
 	input.phase == "pre"
 	input.session.resumed == "supervise"
 	_does_more
@@ -112,4 +112,4 @@ _does_more if {
 # title: Executed call differs from the reviewed call
 # custom:
 #   id: executed_differs
-speaks contains "executed_differs" if "executed_differs" in input.facts
+fires contains "executed_differs" if "executed_differs" in input.facts

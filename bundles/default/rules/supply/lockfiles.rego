@@ -1,4 +1,4 @@
-package reviewer.spoken
+package reviewer.fired
 
 # METADATA
 # title: Lock file edited by hand
@@ -7,7 +7,7 @@ package reviewer.spoken
 #   permissions or its name, or restoring the committed version, is not an edit.
 # custom:
 #   id: lockfile_edit
-speaks contains "lockfile_edit" if {
+fires contains "lockfile_edit" if {
 	"changes_files" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

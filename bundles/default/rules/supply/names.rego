@@ -1,10 +1,10 @@
-package reviewer.spoken
+package reviewer.fired
 
 # METADATA
 # title: Possible typosquatting
 # custom:
 #   id: package_lookalike
-speaks contains "package_lookalike" if {
+fires contains "package_lookalike" if {
 	"changes" in input.facts
 	input.phase == "pre"
 	some [registry, name] in _named_packages
@@ -19,7 +19,7 @@ speaks contains "package_lookalike" if {
 # title: Possibly hallucinated package name
 # custom:
 #   id: package_invented
-speaks contains "package_invented" if {
+fires contains "package_invented" if {
 	"changes" in input.facts
 	input.phase == "pre"
 	some [registry, name] in _named_packages

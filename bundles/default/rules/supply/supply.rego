@@ -1,11 +1,11 @@
-package reviewer.spoken
+package reviewer.fired
 
 # METADATA
 # title: Package installed from outside the registry
 # description: Does not fire if its scripts do not run, or all sources are known.
 # custom:
 #   id: package_install_url
-speaks contains "package_install_url" if {
+fires contains "package_install_url" if {
 	"package_install_url" in input.action.signals
 	input.phase == "pre"
 	not _inert
@@ -83,7 +83,7 @@ _same_host(host, known) if endswith(host, concat("", [".", known]))
 # title: Package, image or release published
 # custom:
 #   id: publish
-speaks contains "publish" if {
+fires contains "publish" if {
 	"network_request" in input.action.types
 	input.phase == "pre"
 	_publishes

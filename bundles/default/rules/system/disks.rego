@@ -1,10 +1,10 @@
-package reviewer.spoken
+package reviewer.fired
 
 # METADATA
 # title: Disk formatted or written directly
 # custom:
 #   id: disk_write
-speaks contains "disk_write" if {
+fires contains "disk_write" if {
 	"changes" in input.facts
 	"system_command" in input.action.types
 	input.phase == "pre"

@@ -1,4 +1,4 @@
-package reviewer.spoken
+package reviewer.fired
 
 # What the action does to the machine itself, beyond files.
 _system_verbs contains e.verb if {
@@ -11,7 +11,7 @@ _system_verbs contains e.verb if {
 # title: Machine suspended
 # custom:
 #   id: power_suspend
-speaks contains "power_suspend" if {
+fires contains "power_suspend" if {
 	"changes" in input.facts
 	"system_command" in input.action.types
 	"suspend" in _system_verbs
@@ -21,7 +21,7 @@ speaks contains "power_suspend" if {
 # title: System object deleted
 # custom:
 #   id: system_delete
-speaks contains "system_delete" if {
+fires contains "system_delete" if {
 	"changes" in input.facts
 	"system_command" in input.action.types
 	input.phase == "pre"
@@ -38,7 +38,7 @@ _of_database(e) if regex.match(`^(sqlite:|[a-z]+://)`, e.target)
 # title: Trash emptied
 # custom:
 #   id: trash_emptied
-speaks contains "trash_emptied" if {
+fires contains "trash_emptied" if {
 	"changes" in input.facts
 	"system_command" in input.action.types
 	"empty" in _system_verbs
@@ -48,7 +48,7 @@ speaks contains "trash_emptied" if {
 # title: A file system is mounted for writing
 # custom:
 #   id: mount_change
-speaks contains "mount_change" if {
+fires contains "mount_change" if {
 	"changes" in input.facts
 	"system_command" in input.action.types
 	"mount" in _system_verbs
@@ -58,7 +58,7 @@ speaks contains "mount_change" if {
 # title: Running kernel changed
 # custom:
 #   id: kernel_change
-speaks contains "kernel_change" if {
+fires contains "kernel_change" if {
 	"changes" in input.facts
 	_changes_kernel
 }
@@ -80,7 +80,7 @@ _changes_kernel if {
 # title: Security-relevant system setting changed
 # custom:
 #   id: machine_setting
-speaks contains "machine_setting" if {
+fires contains "machine_setting" if {
 	"changes" in input.facts
 	"system_command" in input.action.types
 	input.phase == "pre"
@@ -94,7 +94,7 @@ speaks contains "machine_setting" if {
 # title: System protection disabled
 # custom:
 #   id: guard_off
-speaks contains "guard_off" if {
+fires contains "guard_off" if {
 	"changes" in input.facts
 	"system_command" in input.action.types
 	input.phase == "pre"
@@ -112,7 +112,7 @@ _plain_service(name) := regex.replace(name, `^((system|user|gui|login)/([0-9]+/)
 # description: By killing its process.
 # custom:
 #   id: guard_off
-speaks contains "guard_off" if {
+fires contains "guard_off" if {
 	"changes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -125,7 +125,7 @@ speaks contains "guard_off" if {
 # title: Running process attached to
 # custom:
 #   id: process_attach
-speaks contains "process_attach" if {
+fires contains "process_attach" if {
 	"changes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
@@ -138,7 +138,7 @@ speaks contains "process_attach" if {
 # description: Its memory is read or written as a file.
 # custom:
 #   id: process_attach
-speaks contains "process_attach" if {
+fires contains "process_attach" if {
 	input.phase == "pre"
 	some e in input.action.effects
 	e.kind in {"file_read", "file_write"}
@@ -149,7 +149,7 @@ speaks contains "process_attach" if {
 # title: Machine shut down or restarted
 # custom:
 #   id: power_state
-speaks contains "power_state" if {
+fires contains "power_state" if {
 	"changes" in input.facts
 	"system_command" in input.action.types
 	some verb in _system_verbs
@@ -160,7 +160,7 @@ speaks contains "power_state" if {
 # title: All processes killed
 # custom:
 #   id: kill_all
-speaks contains "kill_all" if {
+fires contains "kill_all" if {
 	"changes" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects

@@ -1,10 +1,10 @@
-package reviewer.spoken
+package reviewer.fired
 
 # METADATA
 # title: Windows registry changed
 # custom:
 #   id: registry_change
-speaks contains "registry_change" if {
+fires contains "registry_change" if {
 	"changes" in input.facts
 	"system_command" in input.action.types
 	input.phase == "pre"
@@ -24,7 +24,7 @@ _in_registry(e) if {
 # description: By a registry value, or by deleting a key of a protection.
 # custom:
 #   id: guard_off
-speaks contains "guard_off" if {
+fires contains "guard_off" if {
 	"changes" in input.facts
 	"system_command" in input.action.types
 	input.phase == "pre"
@@ -49,7 +49,7 @@ _lifts_guard(e) if {
 # title: Code run through a trusted system program
 # custom:
 #   id: proxy_execution
-speaks contains "proxy_execution" if {
+fires contains "proxy_execution" if {
 	input.phase == "pre"
 	some c in input.action.commands
 	some pattern in data.reviewer.execution.proxies
@@ -60,7 +60,7 @@ speaks contains "proxy_execution" if {
 # title: Screen, keyboard, microphone or network recorded
 # custom:
 #   id: recording
-speaks contains "recording" if {
+fires contains "recording" if {
 	input.phase == "pre"
 	some c in input.action.commands
 	some pattern in data.reviewer.execution.records

@@ -1,7 +1,7 @@
 # Workspace enforcement: it judges the effects of the action, with real paths and
 # symbolic links resolved, whichever tool causes them. Deletions outside the workspace
 # have a rule of their own (delete_outside_scope).
-package reviewer.spoken
+package reviewer.fired
 
 import data.reviewer.scores
 
@@ -11,7 +11,7 @@ _workspace := data.reviewer.workspace
 # title: Access to a denied place
 # custom:
 #   id: workspace_denied
-speaks contains "workspace_denied" if {
+fires contains "workspace_denied" if {
 	input.phase == "pre"
 	input.action.paths != []
 	some e in input.action.effects
@@ -23,7 +23,7 @@ speaks contains "workspace_denied" if {
 # title: A file outside the workspace
 # custom:
 #   id: workspace_outside
-speaks contains "workspace_outside" if {
+fires contains "workspace_outside" if {
 	_workspace.outside == "ask"
 	_outside
 }
@@ -32,7 +32,7 @@ speaks contains "workspace_outside" if {
 # title: A file outside a closed workspace
 # custom:
 #   id: workspace_closed
-speaks contains "workspace_closed" if {
+fires contains "workspace_closed" if {
 	_workspace.outside == "block"
 	_outside
 }
@@ -41,7 +41,7 @@ speaks contains "workspace_closed" if {
 # title: File outside the project's scope
 # custom:
 #   id: scope_left_out
-speaks contains "scope_left_out" if {
+fires contains "scope_left_out" if {
 	data.reviewer.scope.paths != ["."]
 	input.phase == "pre"
 	some e in input.action.effects

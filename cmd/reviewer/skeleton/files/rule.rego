@@ -1,10 +1,10 @@
-package {{if .Base}}reviewer.spoken{{else}}policies.{{.Layer}}{{end}}
+package {{if .Base}}reviewer.fired{{else}}policies.{{.Layer}}{{end}}
 
 # METADATA
 # title: {{.Title}}
 # custom:
 #   id: {{.ID}}
-{{if .Base}}speaks contains "{{.ID}}"{{else}}findings contains {"id": "{{.ID}}"}{{end}} if {
+{{if .Base}}fires contains "{{.ID}}"{{else}}findings contains {"id": "{{.ID}}"}{{end}} if {
 	input.phase == "pre"
 	some c in input.action.commands
 	c.name == "example-tool"

@@ -10,15 +10,15 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// Where rules of each kind are defined: those of the base layer name a row, the
-// others bring findings and exceptions.
+// Where rules of each kind are defined: those of the base layer name a row, the others
+// define findings and exceptions.
 const (
-	speaksPath     = "data/reviewer/spoken/speaks"
+	firesPath      = "data/reviewer/fired/fires"
 	findingsName   = "findings"
 	exceptionsName = "exceptions"
 )
 
-// row is what is known about a rule's row in some layer's catalogue.
+// row is a rule's row in a layer's catalogue.
 type row struct {
 	layer       string
 	overridable []any
@@ -52,7 +52,7 @@ func addRows(rows map[string]row, layer string, data map[string]any) {
 	}
 }
 
-// ruleHeads looks at the rules that say something about an action, as they are written.
+// ruleHeads checks the heads of rules that decide about an action.
 func (c *checker) ruleHeads() RuleSet {
 	s := RuleSet{IDs: map[string]bool{}, Open: map[string]bool{}, Forms: map[string]bool{}}
 	rows := c.catalogue()
@@ -68,8 +68,8 @@ func (c *checker) ruleHeads() RuleSet {
 				c.operations(r)
 			}
 			switch pathOf(r) {
-			case speaksPath:
-				c.speaks(r, layer, rows, s)
+			case firesPath:
+				c.fires(r, layer, rows, s)
 			case slashedRoot(layer) + "/" + findingsName:
 				c.finding(r, layer, rows, s)
 			case slashedRoot(layer) + "/" + exceptionsName:
@@ -87,7 +87,7 @@ func (c *checker) ruleHeads() RuleSet {
 	return s
 }
 
-// withoutForm remarks on findings that say modify or allow, and change nothing.
+// withoutForm warns about findings with modify or allow that have no effect.
 func (c *checker) withoutForm(s RuleSet) {
 	for _, name := range slices.Sorted(maps.Keys(c.trees)) {
 		layer, _, _ := strings.Cut(name, "/")
@@ -107,13 +107,13 @@ func (c *checker) withoutForm(s RuleSet) {
 	}
 }
 
-// Allows says about a rule whose decision is allow why it changes nothing.
+// Allows explains why a rule whose decision is allow has no effect.
 const Allows = "decision: allow has no effect, since the strictest rule wins; disable the rule that holds the call up, " +
 	"make an exception to it, or remove this one"
 
 func slashedRoot(layer string) string { return strings.ReplaceAll(rootOf(layer), ".", "/") }
 
-func (c *checker) speaks(r *ast.Rule, layer string, rows map[string]row, s RuleSet) {
+func (c *checker) fires(r *ast.Rule, layer string, rows map[string]row, s RuleSet) {
 	id, at := stringOf(r.Head.Key)
 	if id == "" {
 		s.Open[layer] = true
@@ -138,7 +138,7 @@ func idsOf(rows map[string]row, layer string) []string {
 	return ids
 }
 
-// finding looks at what another layer says: the id of a row, or all by itself.
+// finding checks a finding of another layer: the id of a row, or a complete rule.
 func (c *checker) finding(r *ast.Rule, layer string, rows map[string]row, s RuleSet) {
 	o, isObject := objectOf(r.Head.Key)
 	if !isObject {
@@ -174,7 +174,7 @@ func (c *checker) vocabulary(o ast.Object, key string, known []string) {
 	}
 }
 
-// exception checks an exception that a layer makes.
+// exception checks an exception of a layer.
 func (c *checker) exception(r *ast.Rule, layer string, rows map[string]row) {
 	o, isObject := objectOf(r.Head.Key)
 	if !isObject {
@@ -221,8 +221,8 @@ func (c *checker) sameID(r *ast.Rule, id string) {
 	}
 }
 
-// annotated remarks on rules that others use, and of which no METADATA say what
-// they are for. Private ones, whose names begin with _, need none.
+// annotated warns about rules without a title in METADATA. Private ones, whose names
+// begin with _, need none.
 func (c *checker) annotated() {
 	for _, name := range slices.Sorted(maps.Keys(c.trees)) {
 		if isTestFile(name) {
