@@ -13,9 +13,11 @@ import (
 // Where rules of each kind are defined: those of the base layer name a row, the others
 // define findings and exceptions.
 const (
-	firesPath      = "data/reviewer/fired/fires"
-	findingsName   = "findings"
-	exceptionsName = "exceptions"
+	firesPath = "data/reviewer/fired/fires"
+	// formerFiresPath is its name in built-in policies up to November 2026, of which stored ones are replayed.
+	formerFiresPath = "data/reviewer/spoken/speaks"
+	findingsName    = "findings"
+	exceptionsName  = "exceptions"
 )
 
 // row is a rule's row in a layer's catalogue.
