@@ -9,6 +9,7 @@ package osfile
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 )
@@ -45,4 +46,24 @@ func IdentifyPath(path string, info fs.FileInfo) (ID, error) {
 	}
 	defer f.Close()
 	return Identify(f)
+}
+
+// remedy returns the command, on a system, that keeps others from reading a file. owner
+// and other are security identifiers, which only Windows needs: those of the user and of
+// an account that can read the file.
+func remedy(system, path, owner, other string) string {
+	if system == "windows" {
+		return icacls(path, owner, "F", other)
+	}
+	return "chmod 600 " + path
+}
+
+// icacls returns the command of Windows that leaves rights on a file to one account: it
+// drops what the folder passes on, and what was granted to another account.
+func icacls(path, owner, rights, other string) string {
+	command := fmt.Sprintf(`icacls "%s" /inheritance:r /grant:r "*%s:%s"`, path, owner, rights)
+	if other != "" {
+		command += fmt.Sprintf(` /remove:g "*%s"`, other)
+	}
+	return command
 }

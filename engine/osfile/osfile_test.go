@@ -2,9 +2,11 @@ package osfile_test
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -164,6 +166,43 @@ func TestPrivate(t *testing.T) {
 	}
 	if err := osfile.Private(f, 0o077); err == nil {
 		t.Error("others may read it, and nobody says so")
+	}
+}
+
+// TestCreatePrivate: a file that is created for its owner alone needs no remedy, and is
+// never one that is there already.
+func TestCreatePrivate(t *testing.T) {
+	dir := t.TempDir()
+	openToAll(t, dir)
+	path := filepath.Join(dir, "key")
+	f, err := osfile.CreatePrivate(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString("secret"); errors.Join(err, f.Close()) != nil {
+		t.Fatal(err)
+	}
+	if command, err := osfile.ReadByOthers(open(t, path)); command != "" || err != nil {
+		t.Errorf("a new private file: %q, %v", command, err)
+	}
+	if _, err := osfile.CreatePrivate(path); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a second file of the name: %v", err)
+	}
+	if _, err := osfile.CreatePrivate(filepath.Join(path+"s", "key")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file in a folder that is not there: %v", err)
+	}
+}
+
+// TestReadByOthers: what others can read comes with the command that changes it.
+func TestReadByOthers(t *testing.T) {
+	path := file(t, "secret")
+	if command, err := osfile.ReadByOthers(open(t, path)); command != "" || err != nil {
+		t.Errorf("a file of its owner: %q, %v", command, err)
+	}
+	openToAll(t, path)
+	command, err := osfile.ReadByOthers(open(t, path))
+	if program, _, _ := strings.Cut(command, " "); err != nil || program != "chmod" && program != "icacls" || !strings.Contains(command, path) {
+		t.Errorf("a file that everyone can read: %q, %v", command, err)
 	}
 }
 
