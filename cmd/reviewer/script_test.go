@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -35,8 +36,12 @@ func TestMain(m *testing.M) {
 }
 
 // asClient is a client as far as a hook can tell: a program of its name that starts
-// the command in its arguments.
+// the command in its arguments. It has a version, $VERSION if that is set.
 func asClient() {
+	if os.Args[1] == "--version" {
+		fmt.Println(cmp.Or(os.Getenv("VERSION"), "2.1.329") + " (Claude Code)")
+		return
+	}
 	cmd := exec.Command(os.Args[1], os.Args[2:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
@@ -117,7 +122,8 @@ func fillIn(work string) error {
 	})
 }
 
-// condition knows [root], [mount]: a disk can be mounted, [sigstore]: built with
+// condition knows [root], [mount]: a disk can be mounted, [links]: the system makes
+// symbolic links (wine reports that it did, and makes none), [sigstore]: built with
 // that tag, and [person]: no agent started these tests, so that what only a
 // person may do can be done.
 func condition(name string) (bool, error) {
@@ -126,6 +132,8 @@ func condition(name string) (bool, error) {
 		return os.Geteuid() == 0, nil
 	case "mount":
 		return canMount(), nil
+	case "links":
+		return canLink(), nil
 	case "sigstore":
 		return sigstore.Built, nil
 	case "person":
@@ -141,6 +149,20 @@ func condition(name string) (bool, error) {
 		return s.RequirePerson("a test", agents) == nil, nil
 	}
 	return false, fmt.Errorf("unknown condition %q", name)
+}
+
+func canLink() bool {
+	dir, err := os.MkdirTemp("", "link")
+	if err != nil {
+		return false
+	}
+	defer os.RemoveAll(dir)
+	name := filepath.Join(dir, "link")
+	if err := os.Symlink("nowhere", name); err != nil {
+		return false
+	}
+	to, err := os.Readlink(name)
+	return err == nil && to == "nowhere"
 }
 
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {

@@ -49,8 +49,14 @@ func grepFolder(expression, dir string, out io.Writer) int {
 	return max(status, failed(err))
 }
 
-// lsTool is ls [DIR].
+// lsTool is ls [DIR] and ls -d NAME….
 func lsTool(args []string, _ io.Reader, out io.Writer) int {
+	if len(args) > 0 && args[0] == "-d" {
+		for _, name := range args[1:] {
+			fmt.Fprintln(out, filepath.ToSlash(name))
+		}
+		return 0
+	}
 	list, err := os.ReadDir(strings.Join(append(args, "."), "/"))
 	for _, e := range list {
 		if !strings.HasPrefix(e.Name(), ".") {

@@ -169,6 +169,19 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
+// TestMkdirPrivate: a folder that is there is left alone; a file in its place is an error.
+func TestMkdirPrivate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	for range 2 {
+		if err := osfile.MkdirPrivate(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := osfile.MkdirPrivate(file(t, "a")); err == nil || !strings.HasSuffix(err.Error(), "not a directory") {
+		t.Errorf("a file in place of the folder: %v", err)
+	}
+}
+
 // TestCreatePrivate: a file that is created for its owner alone needs no remedy, and is
 // never one that is there already.
 func TestCreatePrivate(t *testing.T) {

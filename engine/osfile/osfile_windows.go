@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 	"unsafe"
 
@@ -390,12 +391,21 @@ func MkdirPrivate(path string) error {
 	}
 	err = windows.CreateDirectory(long, attributes)
 	if errors.Is(err, windows.ERROR_ALREADY_EXISTS) {
-		return nil
+		return isFolder(path)
 	}
 	if err != nil {
 		return &fs.PathError{Op: "mkdir", Path: path, Err: err}
 	}
 	return nil
+}
+
+// isFolder returns an error if a file is where a folder should be.
+func isFolder(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() {
+		err = &fs.PathError{Op: "mkdir", Path: path, Err: syscall.ENOTDIR}
+	}
+	return err
 }
 
 // ownersOnly are rights for the user, the system and its administrators alone, not mixed
