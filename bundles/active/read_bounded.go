@@ -6,11 +6,14 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
 // ReadBounded reads a plain file of at most a given number of bytes.
 func ReadBounded(path string, most int64) ([]byte, error) {
 	info, err := os.Stat(path)
+	err = osfile.Missing(path, err)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: no such file: %w", path, fs.ErrNotExist)
 	}

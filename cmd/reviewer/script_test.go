@@ -313,8 +313,8 @@ func replace(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(strings.ReplaceAll(old, args[0], args[1])), 0o644))
 }
 
-// flip FILE LINE changes one bit in the middle of a line; a shell pattern may
-// name the file.
+// flip FILE LINE changes one bit of a digit in the middle of a line, which leaves the line
+// valid JSON; a shell pattern may name the file.
 func flip(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: flip FILE LINE")
@@ -326,7 +326,8 @@ func flip(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s has no line %s", file, args[1])
 	}
 	b := []byte(lines[n-1])
-	b[len(b)/2] ^= 1
+	at := len(b)/2 + bytes.IndexAny(b[len(b)/2:], "23456789")
+	b[at] ^= 1
 	lines[n-1] = string(b)
 	ts.Check(os.WriteFile(file, []byte(strings.Join(lines, "")), 0o600))
 }

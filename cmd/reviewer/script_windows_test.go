@@ -125,7 +125,7 @@ func runTool(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 		}
 		in := interp.HandlerCtx(ctx)
 		for i, a := range args[1:] {
-			if !strings.HasPrefix(a, "-") && !ownNames[args[0]] && !filepath.IsAbs(a) {
+			if !strings.HasPrefix(a, "-") && i >= ownNames[args[0]] && !filepath.IsAbs(a) {
 				args[i+1] = filepath.Join(in.Dir, a)
 			}
 		}
@@ -138,9 +138,9 @@ func runTool(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 
 func syntaxQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// ownNames are the tools with arguments that are not names of files; they look for
-// files in the directory of the script.
-var ownNames = map[string]bool{"grep": true, "sed": true, "sleep": true, "tar": true, "head": true}
+// ownNames tells how many arguments of a tool are not names of files. Where that is not
+// known, the tool looks for files in the directory of the script.
+var ownNames = map[string]int{"grep": 9, "sed": 9, "sleep": 1, "tar": 9, "head": 2}
 
 // unixTools are programs in the forms in which the scripts use them.
 var unixTools = map[string]func(args []string, in io.Reader, out io.Writer) int{

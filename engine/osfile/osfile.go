@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // ErrLocked is returned when another process holds a lock.
@@ -19,6 +20,24 @@ var ErrLocked = errors.New("another process holds the lock")
 
 // ErrLink is returned for a symbolic link where links are refused.
 var ErrLink = errors.New("it is a symbolic link; replace it with the file itself")
+
+// ErrNotFolder is returned where a file is in place of a folder.
+var ErrNotFolder = errors.New("not a directory")
+
+// Missing returns the error of opening a path that is not there. Windows reports a file in
+// place of one of its folders in the same way; that is no missing file, so it becomes
+// another error, as elsewhere.
+func Missing(path string, err error) error {
+	for dir := filepath.Dir(path); errors.Is(err, fs.ErrNotExist); dir = filepath.Dir(dir) {
+		switch info, there := os.Stat(dir); {
+		case there == nil && !info.IsDir():
+			return &fs.PathError{Op: "open", Path: dir, Err: ErrNotFolder}
+		case there == nil || dir == filepath.Dir(dir):
+			return err
+		}
+	}
+	return err
+}
 
 // ID identifies a file as long as it exists, whatever its name.
 type ID struct {

@@ -182,6 +182,24 @@ func TestMkdirPrivate(t *testing.T) {
 	}
 }
 
+// TestMissing: a file in place of a folder is not a missing file, whatever the system says.
+func TestMissing(t *testing.T) {
+	path := file(t, "a")
+	for name, want := range map[string]error{
+		filepath.Join(filepath.Dir(path), "none"):           fs.ErrNotExist,
+		filepath.Join(filepath.Dir(path), "none", "at all"): fs.ErrNotExist,
+		filepath.Join(path, "b"):                            osfile.ErrNotFolder,
+		filepath.Join(path, "b", "c"):                       osfile.ErrNotFolder,
+	} {
+		if err := osfile.Missing(name, fs.ErrNotExist); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", name, err, want)
+		}
+	}
+	if err := osfile.Missing(filepath.Join(path, "b"), fs.ErrPermission); err != fs.ErrPermission {
+		t.Errorf("another error: %v", err)
+	}
+}
+
 // TestCreatePrivate: a file that is created for its owner alone needs no remedy, and is
 // never one that is there already.
 func TestCreatePrivate(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 	"unsafe"
 
@@ -403,7 +402,7 @@ func MkdirPrivate(path string) error {
 func isFolder(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.IsDir() {
-		err = &fs.PathError{Op: "mkdir", Path: path, Err: syscall.ENOTDIR}
+		err = &fs.PathError{Op: "mkdir", Path: path, Err: ErrNotFolder}
 	}
 	return err
 }

@@ -275,8 +275,9 @@ func writeInfo(dir string, e Entry) error {
 // interrupted, or is still going on.
 func (b *Bin) Entries() (whole []Entry, rest []string, err error) {
 	names, err := os.ReadDir(b.Dir)
+	err = osfile.Missing(b.Dir, err)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, b.homeIsFolder()
+		return nil, nil, nil
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("list the trash: %w", err)
@@ -290,16 +291,6 @@ func (b *Bin) Entries() (whole []Entry, rest []string, err error) {
 	}
 	slices.SortStableFunc(whole, newestFirst)
 	return whole, rest, nil
-}
-
-// homeIsFolder returns an error if something that is not a folder is in place of the state
-// home: Windows reports the trash as missing then.
-func (b *Bin) homeIsFolder() error {
-	home := filepath.Dir(b.Dir)
-	if info, err := os.Stat(home); err == nil && !info.IsDir() {
-		return fmt.Errorf("list the trash: %s: not a directory", home)
-	}
-	return nil
 }
 
 func newestFirst(a, b Entry) int {
