@@ -14,10 +14,12 @@ import (
 func ReadBounded(path string, most int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	err = osfile.Missing(path, err)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: no such file: %w", path, fs.ErrNotExist)
-	}
-	if err == nil && !info.Mode().IsRegular() {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a plain file", path)
 	}
 	f, err := os.Open(path)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -36,12 +35,8 @@ func TestMain(m *testing.M) {
 }
 
 // asClient is a client as far as a hook can tell: a program of its name that starts
-// the command in its arguments. It has a version, $VERSION if that is set.
+// the command in its arguments.
 func asClient() {
-	if os.Args[1] == "--version" {
-		fmt.Println(cmp.Or(os.Getenv("VERSION"), "2.1.329") + " (Claude Code)")
-		return
-	}
 	cmd := exec.Command(os.Args[1], os.Args[2:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
@@ -326,8 +321,8 @@ func flip(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s has no line %s", file, args[1])
 	}
 	b := []byte(lines[n-1])
-	at := len(b)/2 + bytes.IndexAny(b[len(b)/2:], "23456789")
-	b[at] ^= 1
+	at := len(b) / 2
+	b[at+max(0, bytes.IndexAny(b[at:], "23456789"))] ^= 1
 	lines[n-1] = string(b)
 	ts.Check(os.WriteFile(file, []byte(strings.Join(lines, "")), 0o600))
 }

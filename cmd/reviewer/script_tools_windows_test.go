@@ -73,8 +73,11 @@ func sleepTool(args []string, _ io.Reader, _ io.Writer) int {
 	return failed(err)
 }
 
-// headTool is head -n LINES [FILE] and head -c BYTES [FILE].
+// headTool is head -n LINES [FILE], head -LINES [FILE] and head -c BYTES [FILE].
 func headTool(args []string, in io.Reader, out io.Writer) int {
+	if lines := args[0][1:]; strings.Trim(lines, "0123456789") == "" {
+		args = append([]string{"-n", lines}, args[1:]...)
+	}
 	n, err := strconv.Atoi(args[1])
 	if failed(err) != 0 {
 		return 1

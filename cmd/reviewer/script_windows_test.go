@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,17 @@ import (
 // programs are those of the scripts: among them a shell of POSIX, as Git Bash is on
 // machines of people, which knows a few programs of Unix itself.
 func programs() map[string]func() {
-	return map[string]func(){"sh": asShell, "reviewer": asReviewer}
+	return map[string]func(){"sh": asShell, "reviewer": asReviewer, "claude": asVersionedClient}
+}
+
+// asVersionedClient is asClient with a version: $VERSION, if it is set. Elsewhere the
+// client of the scripts is a shell script.
+func asVersionedClient() {
+	if os.Args[1] != "--version" {
+		asClient()
+		return
+	}
+	fmt.Println(cmp.Or(os.Getenv("VERSION"), "2.1.329") + " (Claude Code)")
 }
 
 // asReviewer is the program with a person at a terminal, where a script says so:
@@ -82,7 +93,7 @@ func forSystem(t *testing.T, files []string) []string {
 func eitherSystem(line []byte) []byte {
 	line = engine.Regexp(`(\.\*(?:/[\w.-]+)+)(/?)`)().ReplaceAll(line, []byte(`$1"?$2`))
 	line = bytes.ReplaceAll(line, []byte("/"), []byte(`[/\\]+`))
-	return engine.Regexp(`no such file( or directory)?`)().ReplaceAll(line, []byte("([Nn]o such file|cannot find the|File not found|Path not found)"))
+	return engine.Regexp(`no such file( or directory)?`)().ReplaceAll(line, []byte(`([Nn]o such file|.*cannot find the \w+ specified|File not found|Path not found)\.?`))
 }
 
 // asShell is sh -c TEXT [NAME ARG…].
