@@ -195,6 +195,9 @@ func TestMissing(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, err, want)
 		}
 	}
+	if _, err := osfile.ReadFile(filepath.Join(path, "b")); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("reading a file below a file: %v", err)
+	}
 	if err := osfile.Missing(filepath.Join(path, "b"), fs.ErrPermission); err != fs.ErrPermission {
 		t.Errorf("another error: %v", err)
 	}

@@ -188,7 +188,7 @@ func LongName(path string) (string, error) { return path, nil }
 func Rename(from, to string) error { return os.Rename(from, to) }
 
 // Open opens a file to read it, as os.Open does. On Windows it waits a while for
-// whoever keeps others out of it.
+// whoever keeps others out of it. The error is as of Missing.
 func Open(path string) (*os.File, error) { return os.Open(path) }
 
 // ReadFile is os.ReadFile by way of Open.

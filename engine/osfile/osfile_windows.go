@@ -351,14 +351,14 @@ func Rename(from, to string) error {
 }
 
 // Open opens a file to read it, as os.Open does. On Windows it waits a while for
-// whoever keeps others out of it.
+// whoever keeps others out of it. The error is as of Missing.
 func Open(path string) (*os.File, error) {
 	var f *os.File
 	err := patiently(func() (err error) {
 		f, err = os.Open(path)
 		return err
 	}, windows.ERROR_SHARING_VIOLATION, windows.ERROR_LOCK_VIOLATION)
-	return f, err
+	return f, Missing(path, err)
 }
 
 // ReadFile is os.ReadFile by way of Open.
