@@ -77,7 +77,7 @@ programs: ## generate the rows of programs taken from an npm package; needs npm,
 	$(GO) run ./cmd/reviewer/figrows
 
 cross: ## build for every platform; vet for Windows and macOS
-	@for t in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64; do \
+	@for t in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64; do \
 	  echo $$t; GOOS=$${t%/*} GOARCH=$${t#*/} $(BUILD) -o bin/$$t/ ./cmd/reviewer || exit 1; done
 	GOOS=windows $(GO) vet -tags "e2e bench" ./...
 	GOOS=darwin $(GO) vet -tags "e2e bench" ./...

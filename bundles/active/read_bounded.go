@@ -6,15 +6,20 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
 // ReadBounded reads a regular file of at most a given number of bytes.
 func ReadBounded(path string, most int64) ([]byte, error) {
 	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	err = osfile.Missing(path, err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: no such file: %w", path, fs.ErrNotExist)
-	}
-	if err == nil && !info.Mode().IsRegular() {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
 	f, err := os.Open(path)

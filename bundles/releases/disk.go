@@ -33,7 +33,7 @@ func (r realDisk) path(name string) string { return filepath.Join(r.dir, filepat
 func (r realDisk) Read(name string, max int64) ([]byte, error) {
 	f, err := osfile.OpenItself(r.path(name), os.O_RDONLY, 0)
 	if err != nil {
-		return nil, err
+		return nil, osfile.Missing(r.path(name), err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -51,7 +51,7 @@ func (r realDisk) Read(name string, max int64) ([]byte, error) {
 func (r realDisk) Size(name string) (int64, error) {
 	info, err := os.Lstat(r.path(name))
 	if err != nil {
-		return 0, err
+		return 0, osfile.Missing(r.path(name), err)
 	}
 	return info.Size(), nil
 }

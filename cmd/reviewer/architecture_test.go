@@ -199,7 +199,7 @@ func walls() []wall {
 			"a comparison sees what was recorded through sources alone, so that it cannot change a log"},
 		{"cmd/reviewer/releasecmd", []string{
 			"cmd/reviewer/cli", "cmd/reviewer/lint", "cmd/reviewer/policycmd", "cmd/reviewer/ship", "cmd/reviewer/subprocess", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
-			"engine", "engine/audit", "cmd/reviewer/report", "engine/simulate", "rego", "bundles", "bundles/releases", "bundles/diff", "bundles/active", "bundles/signing", "bundles/sigstore", "bundles/trust",
+			"engine", "engine/audit", "engine/osfile", "cmd/reviewer/report", "engine/simulate", "rego", "bundles", "bundles/releases", "bundles/diff", "bundles/active", "bundles/signing", "bundles/sigstore", "bundles/trust",
 			"github.com/spf13/cobra", "github.com/spf13/pflag"},
 			"the one group of commands that reads signing keys and reaches other machines, through ship"},
 		{"cmd/reviewer/impact", []string{"engine", "engine/simulate", "cmd/reviewer/report", "cmd/reviewer/term"},

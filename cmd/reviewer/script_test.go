@@ -148,7 +148,8 @@ func fillIn(work string) error {
 	})
 }
 
-// condition knows [root], [mount]: a disk can be mounted, [sigstore]: built with
+// condition knows [root], [mount]: a disk can be mounted, [links]: the system makes
+// symbolic links (wine reports that it did, and makes none), [sigstore]: built with
 // that tag, and [person]: no agent started these tests, so that what only a
 // person may do can be done.
 func condition(name string) (bool, error) {
@@ -157,6 +158,8 @@ func condition(name string) (bool, error) {
 		return os.Geteuid() == 0, nil
 	case "mount":
 		return canMount(), nil
+	case "links":
+		return canLink(), nil
 	case "sigstore":
 		return sigstore.Built, nil
 	case "person":
@@ -172,6 +175,20 @@ func condition(name string) (bool, error) {
 		return s.RequirePerson("a test", agents) == nil, nil
 	}
 	return false, fmt.Errorf("unknown condition %q", name)
+}
+
+func canLink() bool {
+	dir, err := os.MkdirTemp("", "link")
+	if err != nil {
+		return false
+	}
+	defer os.RemoveAll(dir)
+	name := filepath.Join(dir, "link")
+	if err := os.Symlink("nowhere", name); err != nil {
+		return false
+	}
+	to, err := os.Readlink(name)
+	return err == nil && to == "nowhere"
 }
 
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
@@ -339,8 +356,8 @@ func replace(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(strings.ReplaceAll(old, args[0], args[1])), 0o644))
 }
 
-// flip FILE LINE changes one bit in the middle of a line; a shell pattern may
-// name the file.
+// flip FILE LINE changes one bit of a digit in the middle of a line, which leaves the line
+// valid JSON; a shell pattern may name the file.
 func flip(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: flip FILE LINE")
@@ -352,7 +369,8 @@ func flip(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s has no line %s", file, args[1])
 	}
 	b := []byte(lines[n-1])
-	b[len(b)/2] ^= 1
+	at := len(b) / 2
+	b[at+max(0, bytes.IndexAny(b[at:], "23456789"))] ^= 1
 	lines[n-1] = string(b)
 	ts.Check(os.WriteFile(file, []byte(strings.Join(lines, "")), 0o600))
 }

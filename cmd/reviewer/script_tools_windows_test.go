@@ -49,8 +49,14 @@ func grepFolder(expression, dir string, out io.Writer) int {
 	return max(status, failed(err))
 }
 
-// lsTool is ls [DIR].
+// lsTool is ls [DIR] and ls -d NAME….
 func lsTool(args []string, _ io.Reader, out io.Writer) int {
+	if len(args) > 0 && args[0] == "-d" {
+		for _, name := range args[1:] {
+			fmt.Fprintln(out, filepath.ToSlash(name))
+		}
+		return 0
+	}
 	list, err := os.ReadDir(strings.Join(append(args, "."), "/"))
 	for _, e := range list {
 		if !strings.HasPrefix(e.Name(), ".") {
@@ -67,8 +73,11 @@ func sleepTool(args []string, _ io.Reader, _ io.Writer) int {
 	return failed(err)
 }
 
-// headTool is head -n LINES [FILE] and head -c BYTES [FILE].
+// headTool is head -n LINES [FILE], head -LINES [FILE] and head -c BYTES [FILE].
 func headTool(args []string, in io.Reader, out io.Writer) int {
+	if lines := args[0][1:]; strings.Trim(lines, "0123456789") == "" {
+		args = append([]string{"-n", lines}, args[1:]...)
+	}
 	n, err := strconv.Atoi(args[1])
 	if failed(err) != 0 {
 		return 1

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,17 @@ import (
 // programs are those of the scripts: among them a shell of POSIX, as Git Bash is on
 // machines of people, which knows a few programs of Unix itself.
 func programs() map[string]func() {
-	return map[string]func(){"sh": asShell, "reviewer": asReviewer}
+	return map[string]func(){"sh": asShell, "reviewer": asReviewer, "claude": asVersionedClient}
+}
+
+// asVersionedClient is asClient with a version: $VERSION, if it is set. Elsewhere the
+// client of the scripts is a shell script.
+func asVersionedClient() {
+	if os.Args[1] != "--version" {
+		asClient()
+		return
+	}
+	fmt.Println(cmp.Or(os.Getenv("VERSION"), "2.1.329") + " (Claude Code)")
 }
 
 // asReviewer is the program with a person at a terminal, where a script says so:
@@ -65,7 +76,7 @@ func forSystem(t *testing.T, files []string) []string {
 		}
 		script = engine.Regexp(`(?m)^((?:\[[^]]*\] )*)ttyin -stdin (\S+)\n(.*)$`)().ReplaceAll(script,
 			[]byte("${1}stdin $2\nenv TYPED=1\n$3\nenv TYPED="))
-		script = engine.Regexp(`(?m)^(?:! )?(?:(?:stdout|stderr) .*|grep '[^'\n]*')`)().ReplaceAllFunc(script, eitherSystem)
+		script = engine.Regexp(`(?m)^(?:\[[^]]*\] )*(?:! )?(?:(?:stdout|stderr) .*|grep '[^'\n]*')`)().ReplaceAllFunc(script, eitherSystem)
 		script = engine.Regexp(`(?m)^((?:! )?exec) ((?:cp|mv|rm|mkdir|cat|grep|ls|tar|sleep)(?: [^'"&\n]*)?)$`)().ReplaceAll(script, []byte("$1 sh -c '$2'"))
 		script = engine.Regexp(`(?m)^((?:! )?exec) (grep -[a-z]+ )'([^'"\n]*)'( [^'"&\n]*)$`)().ReplaceAll(script, []byte(`$1 sh -c '$2"$3"$4'`))
 		to := filepath.Join(dir, filepath.Base(name))
@@ -82,7 +93,7 @@ func forSystem(t *testing.T, files []string) []string {
 func eitherSystem(line []byte) []byte {
 	line = engine.Regexp(`(\.\*(?:/[\w.-]+)+)(/?)`)().ReplaceAll(line, []byte(`$1"?$2`))
 	line = bytes.ReplaceAll(line, []byte("/"), []byte(`[/\\]+`))
-	return engine.Regexp(`no such file( or directory)?`)().ReplaceAll(line, []byte("([Nn]o such file|cannot find the|File not found|Path not found)"))
+	return engine.Regexp(`no such file( or directory)?`)().ReplaceAll(line, []byte(`([Nn]o such file|.*cannot find the \w+ specified|File not found|Path not found)\.?`))
 }
 
 // asShell is sh -c TEXT [NAME ARG…].
@@ -125,7 +136,7 @@ func runTool(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 		}
 		in := interp.HandlerCtx(ctx)
 		for i, a := range args[1:] {
-			if !strings.HasPrefix(a, "-") && !ownNames[args[0]] && !filepath.IsAbs(a) {
+			if !strings.HasPrefix(a, "-") && i >= ownNames[args[0]] && !filepath.IsAbs(a) {
 				args[i+1] = filepath.Join(in.Dir, a)
 			}
 		}
@@ -138,9 +149,9 @@ func runTool(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 
 func syntaxQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// ownNames are the tools with arguments that are not names of files; they look for
-// files in the directory of the script.
-var ownNames = map[string]bool{"grep": true, "sed": true, "sleep": true, "tar": true, "head": true}
+// ownNames tells how many arguments of a tool are not names of files. Where that is not
+// known, the tool looks for files in the directory of the script.
+var ownNames = map[string]int{"grep": 9, "sed": 9, "sleep": 1, "tar": 9, "head": 2}
 
 // unixTools are programs in the forms in which the scripts use them.
 var unixTools = map[string]func(args []string, in io.Reader, out io.Writer) int{

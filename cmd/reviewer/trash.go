@@ -109,10 +109,12 @@ func forEach(a *cli.App, args []string, verb string, do func(string) error) erro
 	return nil
 }
 
-// printable quotes a path only where a line of text could not hold it.
+// printable quotes a path only where a line of text could not hold it. Backslashes that
+// separate folders are shown as they are.
 func printable(path string) string {
-	if quoted := strconv.Quote(path); path == "" || quoted[1:len(quoted)-1] != path {
-		return quoted
+	plain := filepath.ToSlash(path)
+	if quoted := strconv.Quote(plain); path == "" || quoted[1:len(quoted)-1] != plain {
+		return strconv.Quote(path)
 	}
 	return path
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,7 +9,7 @@ import (
 )
 
 // cmd/reviewer/wine/scripts.txt says about each script whether it runs under wine, and if
-// not, why.
+// not, why. docs/windows.md says how many do.
 func TestWineList(t *testing.T) {
 	list, err := os.ReadFile("wine/scripts.txt")
 	if err != nil {
@@ -22,6 +23,7 @@ func TestWineList(t *testing.T) {
 	for _, p := range paths {
 		missing[strings.TrimSuffix(filepath.Base(p), ".txtar")] = true
 	}
+	all, run := len(missing), 0
 	for line := range strings.Lines(string(list)) {
 		if strings.HasPrefix(line, "#") {
 			continue
@@ -37,8 +39,27 @@ func TestWineList(t *testing.T) {
 			t.Errorf("%s is listed twice, or is not a script of testdata/script", words[1])
 		}
 		delete(missing, words[1])
+		if words[0] == "run" {
+			run++
+		}
 	}
+	if run*100 < all*80 {
+		t.Errorf("%d of %d scripts run there, want at least 80 %%", run, all)
+	}
+	inDocs(t, fmt.Sprintf("(%d of %d)", run, all))
 	for name := range missing {
 		t.Errorf("the script %s is not in wine/scripts.txt: put it there as `run %s`, or as skip with a reason", name, name)
+	}
+}
+
+// inDocs is an error unless docs/windows.md has a text.
+func inDocs(t *testing.T, text string) {
+	t.Helper()
+	doc, err := os.ReadFile(filepath.Join(root, "docs", "windows.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(doc), text) {
+		t.Errorf("docs/windows.md does not have %s, which is what wine/scripts.txt says", text)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
 // Session summarises one session's chain.
@@ -74,8 +75,8 @@ func (s *Store) State(one Session) (*history.State, error) { return s.peek(one.D
 
 func (s *Store) sessionDirs() ([]string, error) {
 	entries, err := os.ReadDir(s.sessionsDir())
-	if errors.Is(err, fs.ErrNotExist) {
-		err = s.noFile()
+	if err = osfile.Missing(s.sessionsDir(), err); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
@@ -87,15 +88,6 @@ func (s *Store) sessionDirs() ([]string, error) {
 		}
 	}
 	return dirs, nil
-}
-
-// noFile is an error if the state directory is a file: Windows reports what is below a
-// file as missing, which would look like a directory without sessions.
-func (s *Store) noFile() error {
-	if info, err := os.Stat(s.Dir); err == nil && !info.IsDir() {
-		return &fs.PathError{Op: "open", Path: s.Dir, Err: errors.New("not a folder")}
-	}
-	return nil
 }
 
 func (s *Store) session(dir string) Session {

@@ -45,13 +45,45 @@ func diskWorld(files, states map[string]string) place.World {
 // filesAction is what a command means on such a machine, in /srv/shop.
 func filesAction(t *testing.T, w place.World, command string) *engine.Action {
 	t.Helper()
+	return actionIn(t, w, "/srv/shop", command)
+}
+
+// actionIn is what a command means on a machine, in a workspace.
+func actionIn(t *testing.T, w place.World, workspace, command string) *engine.Action {
+	t.Helper()
 	c := &Classifier{World: w, MAC: classifytest.MAC, Rows: classifytest.Rows()}
-	e := engine.Event{Phase: engine.PhasePre, Tool: "Bash", CWD: "/srv/shop", Args: []byte(fmt.Sprintf(`{"command":%q}`, command))}
-	facts, err := c.Classify(context.Background(), e, "/srv/shop")
+	e := engine.Event{Phase: engine.PhasePre, Tool: "Bash", CWD: workspace, Args: []byte(fmt.Sprintf(`{"command":%q}`, command))}
+	facts, err := c.Classify(context.Background(), e, workspace)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return facts.Action
+}
+
+// TestCodeInFilesOnDrives: a file on a drive of Windows is code as well, under each name
+// that Git Bash has for it. On other systems nothing is there under such a name.
+func TestCodeInFilesOnDrives(t *testing.T) {
+	files := map[string]string{
+		"C:/srv/shop/x.sh":     "cd \"$HOME\"\nrm -r Documents\n",
+		"C:/srv/shop/Makefile": "build:\n\trm -r ~/Documents\n",
+	}
+	for _, c := range []struct{ system, command, want string }{
+		{place.Windows, "./x.sh", "delete ~/Documents"},
+		{place.Windows, "bash C:/srv/shop/x.sh", "delete ~/Documents"},
+		{place.Windows, "cd /c/srv/shop/web && ../x.sh", "delete ~/Documents"},
+		{place.Windows, "source /c/srv/shop/x.sh", "delete ~/Documents"},
+		{place.Windows, `cat 'C:\srv\shop\x.sh' | sh`, "delete ~/Documents"},
+		{place.Windows, "cd /c/srv/shop && make build", "delete ~/Documents"},
+		{"linux", "./x.sh", ""},
+		{"linux", "make build", ""},
+	} {
+		w := diskWorld(files, nil)
+		w.System, w.Home = c.system, "C:/Users/ana"
+		got := strings.Join(slices.Compact(changesOf(actionIn(t, w, `C:\srv\shop`, c.command))), ", ")
+		if got != c.want {
+			t.Errorf("%s: %s: %q, want %q", c.system, c.command, got, c.want)
+		}
+	}
 }
 
 // changesOf lists what is deleted and written, and what was not understood.

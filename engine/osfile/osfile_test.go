@@ -2,9 +2,11 @@ package osfile_test
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -164,6 +166,77 @@ func TestPrivate(t *testing.T) {
 	}
 	if err := osfile.Private(f, 0o077); err == nil {
 		t.Error("others may read it, and nobody says so")
+	}
+}
+
+// TestMkdirPrivate: a folder that is there is left alone; a file in its place is an error.
+func TestMkdirPrivate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	for range 2 {
+		if err := osfile.MkdirPrivate(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := osfile.MkdirPrivate(file(t, "a")); err == nil || !strings.HasSuffix(err.Error(), "not a directory") {
+		t.Errorf("a file in place of the folder: %v", err)
+	}
+}
+
+// TestMissing: a file in place of a folder is not a missing file, whatever the system says.
+func TestMissing(t *testing.T) {
+	path := file(t, "a")
+	for name, want := range map[string]error{
+		filepath.Join(filepath.Dir(path), "none"):           fs.ErrNotExist,
+		filepath.Join(filepath.Dir(path), "none", "at all"): fs.ErrNotExist,
+		filepath.Join(path, "b"):                            osfile.ErrNotFolder,
+		filepath.Join(path, "b", "c"):                       osfile.ErrNotFolder,
+	} {
+		if err := osfile.Missing(name, fs.ErrNotExist); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", name, err, want)
+		}
+	}
+	if _, err := osfile.ReadFile(filepath.Join(path, "b")); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("reading a file below a file: %v", err)
+	}
+	if err := osfile.Missing(filepath.Join(path, "b"), fs.ErrPermission); err != fs.ErrPermission {
+		t.Errorf("another error: %v", err)
+	}
+}
+
+// TestCreatePrivate: a file that is created for its owner alone needs no remedy, and is
+// never one that is there already.
+func TestCreatePrivate(t *testing.T) {
+	dir := t.TempDir()
+	openToAll(t, dir)
+	path := filepath.Join(dir, "key")
+	f, err := osfile.CreatePrivate(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString("secret"); errors.Join(err, f.Close()) != nil {
+		t.Fatal(err)
+	}
+	if command, err := osfile.ReadByOthers(open(t, path)); command != "" || err != nil {
+		t.Errorf("a new private file: %q, %v", command, err)
+	}
+	if _, err := osfile.CreatePrivate(path); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a second file of the name: %v", err)
+	}
+	if _, err := osfile.CreatePrivate(filepath.Join(path+"s", "key")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file in a folder that is not there: %v", err)
+	}
+}
+
+// TestReadByOthers: what others can read comes with the command that changes it.
+func TestReadByOthers(t *testing.T) {
+	path := file(t, "secret")
+	if command, err := osfile.ReadByOthers(open(t, path)); command != "" || err != nil {
+		t.Errorf("a file of its owner: %q, %v", command, err)
+	}
+	openToAll(t, path)
+	command, err := osfile.ReadByOthers(open(t, path))
+	if program, _, _ := strings.Cut(command, " "); err != nil || program != "chmod" && program != "icacls" || !strings.Contains(command, path) {
+		t.Errorf("a file that everyone can read: %q, %v", command, err)
 	}
 }
 

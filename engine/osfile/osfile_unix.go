@@ -96,6 +96,21 @@ func Private(f *os.File, bits fs.FileMode) error {
 	return nil
 }
 
+// ReadByOthers returns the command that keeps others from reading a file; it is empty if
+// they cannot.
+func ReadByOthers(f *os.File) (command string, err error) {
+	info, err := f.Stat()
+	if err != nil || info.Mode().Perm()&0o044 == 0 {
+		return "", err
+	}
+	return remedy("unix", f.Name(), "", ""), nil
+}
+
+// CreatePrivate creates a file that only its owner can read; there must be none yet.
+func CreatePrivate(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
 // OpenFile opens a file as os.OpenFile does. Others may rename and delete it
 // meanwhile, which Windows refuses for files opened in other ways.
 func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
@@ -174,7 +189,7 @@ func LongName(path string) (string, error) { return path, nil }
 func Rename(from, to string) error { return os.Rename(from, to) }
 
 // Open opens a file to read it, as os.Open does. On Windows it waits a while for
-// whoever keeps others out of it.
+// whoever keeps others out of it. The error is as of Missing.
 func Open(path string) (*os.File, error) { return os.Open(path) }
 
 // ReadFile is os.ReadFile by way of Open.

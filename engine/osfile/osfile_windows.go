@@ -101,25 +101,74 @@ func Private(f *os.File, bits fs.FileMode) error {
 	if bits&0o044 != 0 {
 		mask |= reads
 	}
-	return onlyFor(f, list, mask, trusted)
+	other, err := grantee(list, mask, trusted)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read the permissions of %s: %w", f.Name(), err)
+	case other != nil:
+		return fmt.Errorf("%s is accessible to %s: run `%s`",
+			f.Name(), name(other), icacls(f.Name(), trusted[0].String(), inherited(f)+"F", other.String()))
+	}
+	return nil
 }
 
-// onlyFor returns an error if someone else is granted one of the rights.
-func onlyFor(f *os.File, list *windows.ACL, mask windows.ACCESS_MASK, trusted sids) error {
+// grantee returns an account that is granted one of the rights and is not trusted; nil if
+// there is none.
+func grantee(list *windows.ACL, mask windows.ACCESS_MASK, trusted sids) (*windows.SID, error) {
 	for i := range uint32(list.AceCount) {
 		var ace *windows.ACCESS_ALLOWED_ACE
 		if err := windows.GetAce(list, i, &ace); err != nil {
-			return fmt.Errorf("read the permissions of %s: %w", f.Name(), err)
+			return nil, err
 		}
 		if ace.Header.AceType != windows.ACCESS_ALLOWED_ACE_TYPE || ace.Mask&mask == 0 || ace.Header.AceFlags&windows.INHERIT_ONLY_ACE != 0 {
 			continue
 		}
 		if sid := (*windows.SID)(unsafe.Pointer(&ace.SidStart)); !trusted.holds(sid) {
-			return fmt.Errorf("%s is accessible to %s: run `icacls \"%s\" /inheritance:r /grant:r \"*%s:%sF\"`",
-				f.Name(), name(sid), f.Name(), trusted[0], inherited(f))
+			return sid.Copy()
 		}
 	}
-	return nil
+	return nil, nil
+}
+
+// ReadByOthers returns the command that keeps others from reading a file; it is empty if
+// they cannot. The system and its administrators are not others.
+func ReadByOthers(f *os.File) (command string, err error) {
+	rights, err := windows.GetSecurityInfo(windows.Handle(f.Fd()), windows.SE_FILE_OBJECT, windows.DACL_SECURITY_INFORMATION)
+	if err != nil {
+		return "", err
+	}
+	trusted, err := owners()
+	if err != nil {
+		return "", err
+	}
+	list, _, err := rights.DACL()
+	if err != nil || list == nil { // without a list, anyone may do anything
+		return remedy("windows", f.Name(), trusted[0].String(), ""), nil
+	}
+	other, err := grantee(list, reads, trusted)
+	if err != nil || other == nil {
+		return "", err
+	}
+	return remedy("windows", f.Name(), trusted[0].String(), other.String()), nil
+}
+
+// CreatePrivate creates a file that only its owner can read; there must be none yet. Its
+// rights do not depend on the folder's.
+func CreatePrivate(path string) (*os.File, error) {
+	attributes, err := ownersOnly("")
+	if err != nil {
+		return nil, err
+	}
+	long, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		return nil, err
+	}
+	handle, err := windows.CreateFile(long, windows.GENERIC_WRITE, windows.FILE_SHARE_READ, attributes,
+		windows.CREATE_NEW, windows.FILE_ATTRIBUTE_NORMAL, 0)
+	if err != nil {
+		return nil, &fs.PathError{Op: "create", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(handle), path), nil
 }
 
 // inherited returns the flags of icacls for rights that the contents of a folder inherit.
@@ -302,14 +351,14 @@ func Rename(from, to string) error {
 }
 
 // Open opens a file to read it, as os.Open does. On Windows it waits a while for
-// whoever keeps others out of it.
+// whoever keeps others out of it. The error is as of Missing.
 func Open(path string) (*os.File, error) {
 	var f *os.File
 	err := patiently(func() (err error) {
 		f, err = os.Open(path)
 		return err
 	}, windows.ERROR_SHARING_VIOLATION, windows.ERROR_LOCK_VIOLATION)
-	return f, err
+	return f, Missing(path, err)
 }
 
 // ReadFile is os.ReadFile by way of Open.
@@ -331,7 +380,7 @@ func MkdirPrivate(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	rights, err := ownersOnly()
+	attributes, err := ownersOnly("OICI")
 	if err != nil {
 		return err
 	}
@@ -339,11 +388,9 @@ func MkdirPrivate(path string) error {
 	if err != nil {
 		return err
 	}
-	attributes := &windows.SecurityAttributes{SecurityDescriptor: rights}
-	attributes.Length = uint32(unsafe.Sizeof(*attributes))
 	err = windows.CreateDirectory(long, attributes)
 	if errors.Is(err, windows.ERROR_ALREADY_EXISTS) {
-		return nil
+		return isFolder(path)
 	}
 	if err != nil {
 		return &fs.PathError{Op: "mkdir", Path: path, Err: err}
@@ -351,13 +398,32 @@ func MkdirPrivate(path string) error {
 	return nil
 }
 
-// ownersOnly are rights for the user, the system and its administrators, in a folder
-// and in what is made in it. They are not mixed with those of the folder above.
-func ownersOnly() (*windows.SECURITY_DESCRIPTOR, error) {
+// isFolder returns an error if a file is where a folder should be.
+func isFolder(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() {
+		err = &fs.PathError{Op: "mkdir", Path: path, Err: ErrNotFolder}
+	}
+	return err
+}
+
+// ownersOnly are rights for the user, the system and its administrators alone, not mixed
+// with those of the folder above. With the flags OICI they hold in a folder and in what is
+// made in it.
+func ownersOnly(flags string) (*windows.SecurityAttributes, error) {
 	user, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {
 		return nil, fmt.Errorf("look up the current user: %w", err)
 	}
-	const all = "(A;OICI;FA;;;%s)"
-	return windows.SecurityDescriptorFromString("D:P" + fmt.Sprintf(all+all+all, user.User.Sid, "SY", "BA"))
+	list := "D:P"
+	for _, account := range []string{user.User.Sid.String(), "SY", "BA"} {
+		list += fmt.Sprintf("(A;%s;FA;;;%s)", flags, account)
+	}
+	rights, err := windows.SecurityDescriptorFromString(list)
+	if err != nil {
+		return nil, err
+	}
+	attributes := &windows.SecurityAttributes{SecurityDescriptor: rights}
+	attributes.Length = uint32(unsafe.Sizeof(*attributes))
+	return attributes, nil
 }

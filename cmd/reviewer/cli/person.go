@@ -213,6 +213,23 @@ func younger(parent, child process) bool {
 	return parent.started != 0 && child.started != 0 && parent.started > child.started+blur
 }
 
+// psTable reads what ps lists on macOS: pid, parent, elapsed time and command.
+func psTable(list string, now time.Time) map[int]process {
+	table := map[int]process{}
+	for line := range strings.Lines(list) {
+		f := strings.Fields(line)
+		if len(f) < 4 {
+			continue
+		}
+		pid, err1 := strconv.Atoi(f[0])
+		parent, err2 := strconv.Atoi(f[1])
+		if err1 == nil && err2 == nil {
+			table[pid] = process{pid, parent, strings.Join(f[3:], " "), now.Add(-elapsed(f[2])).UnixMilli()}
+		}
+	}
+	return table
+}
+
 // elapsed reads a time as ps writes it: days-hours:minutes:seconds.
 func elapsed(text string) time.Duration {
 	days, clock, ok := strings.Cut(text, "-")

@@ -21,19 +21,7 @@ func processTable() (map[int]process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
-	table, now := map[int]process{}, time.Now()
-	for line := range strings.Lines(string(out)) {
-		f := strings.Fields(line)
-		if len(f) < 4 {
-			continue
-		}
-		pid, err1 := strconv.Atoi(f[0])
-		parent, err2 := strconv.Atoi(f[1])
-		if errors.Join(err1, err2) == nil {
-			table[pid] = process{pid, parent, strings.Join(f[3:], " "), now.Add(-elapsed(f[2])).UnixMilli()}
-		}
-	}
-	return table, nil
+	return psTable(string(out), time.Now()), nil
 }
 
 // procTable reads /proc. A process that ends meanwhile is left out.

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestCommandLines: what Windows says about processes reads as elsewhere, so that an
@@ -52,6 +53,27 @@ func TestNewWindows(t *testing.T) {
 	}
 	if err := scene(20_000).RequirePerson("a test", nil); err != nil {
 		t.Errorf("a terminal from before: %v", err)
+	}
+}
+
+// TestProcessesOfMacOS: the agent above a hook is found in what ps lists there, up to
+// launchd, which starts all.
+func TestProcessesOfMacOS(t *testing.T) {
+	const list = `    1     0 12-03:04:05 /sbin/launchd
+  501     1    02:00:00 /Applications/Utilities/Terminal.app/Contents/MacOS/Terminal
+  612   501    01:00:00 -zsh
+  640   612       30:00 /opt/homebrew/bin/node /opt/homebrew/lib/node_modules/@anthropic-ai/claude-code/cli.js
+  700   640       00:01 /opt/homebrew/bin/reviewer hook claude-code PreToolUse
+`
+	now := time.UnixMilli(2_000_000_000_000)
+	table := psTable(list, now)
+	found := len(table)
+	chain := above(table, 700)
+	if found != 5 || len(chain) < 3 || chain[0].pid != 640 || now.UnixMilli()-chain[0].started != 30*60*1000 {
+		t.Fatalf("%d processes, above the hook %+v", found, chain)
+	}
+	if name := agentName(chain[0].command, []string{"claude", "claude-code"}); name != "claude-code" {
+		t.Errorf("the agent is %q", name)
 	}
 }
 

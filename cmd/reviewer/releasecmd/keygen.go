@@ -11,6 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/signing"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 	"github.com/spf13/cobra"
 )
 
@@ -80,18 +81,22 @@ func makeKey(a *cli.App, k *keygen) error {
 
 // writeKeys writes both halves, or none.
 func writeKeys(made madeKey, private, public []byte) error {
-	if err := writeNew(made.Private, private, 0o600); err != nil {
+	if err := writeNew(made.Private, private, osfile.CreatePrivate); err != nil {
 		return err
 	}
-	if err := writeNew(made.Public, public, 0o644); err != nil {
+	if err := writeNew(made.Public, public, createPublic); err != nil {
 		return errors.Join(err, os.Remove(made.Private))
 	}
 	return nil
 }
 
+func createPublic(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+}
+
 // writeNew writes a new file.
-func writeNew(path string, content []byte, mode fs.FileMode) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+func writeNew(path string, content []byte, create func(path string) (*os.File, error)) error {
+	f, err := create(path)
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("%s already exists, and keys are never overwritten; give another name with --out", path)

@@ -15,6 +15,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/signing"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/subprocess"
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 	"github.com/spf13/cobra"
 )
 
@@ -96,10 +97,19 @@ func keyText(a *cli.App, source string) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// warnOpenKey warns of a private key that others on this machine can read.
+// warnOpenKey warns of a private key that others on this machine can read, and gives the
+// command that changes it. A pipe is left alone: it can be opened only once.
 func warnOpenKey(a *cli.App, path string) {
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o044 != 0 {
-		fmt.Fprintf(a.Stderr, "reviewer: %s can be read by others on this machine; run chmod 600 %s\n", cli.Masked(path), cli.Masked(path))
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return // reading the key says why
+	}
+	defer f.Close()
+	if command, err := osfile.ReadByOthers(f); err == nil && command != "" {
+		fmt.Fprintf(a.Stderr, "reviewer: %s can be read by others on this machine; run %s\n", cli.Masked(path), cli.Masked(command))
 	}
 }
 

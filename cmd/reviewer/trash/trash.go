@@ -275,6 +275,7 @@ func writeInfo(dir string, e Entry) error {
 // interrupted, or is still going on.
 func (b *Bin) Entries() (whole []Entry, rest []string, err error) {
 	names, err := os.ReadDir(b.Dir)
+	err = osfile.Missing(b.Dir, err)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}

@@ -23,7 +23,7 @@ const (
 // compressed with gzip or bzip2) or a zip. ok is false if they cannot be read, or not all
 // of them.
 func (r *Resolver) Archive(real string) ([]string, bool) {
-	if r.World.ReadFile == nil || !r.here(real) {
+	if r.World.ReadFile == nil || !r.Here(real) {
 		return nil, false
 	}
 	b, err := r.World.ReadFile(real, maxArchive)

@@ -216,7 +216,7 @@ func lost(size, left int64) int64 {
 
 // look asks the disk what exists at the path.
 func (r *Resolver) look(e *engine.Effect) {
-	if !r.Looking() || !r.here(e.Target) || e.Location == engine.LocationNull {
+	if !r.Looking() || !r.Here(e.Target) || e.Location == engine.LocationNull {
 		return
 	}
 	info := r.Lstat(e.Target)
@@ -335,7 +335,7 @@ func (r *Resolver) glob(e *engine.Effect, text, dir string, follow bool) {
 	e.Short = Join(r.short(fixed), pattern)
 	e.Location = r.patternLocation(fixed, pattern)
 	e.Class = r.patternClass(fixed, pattern)
-	if !r.Looking() || !r.here(fixed) {
+	if !r.Looking() || !r.Here(fixed) {
 		return
 	}
 	if r.Lstat(fixed) == nil {

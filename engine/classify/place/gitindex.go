@@ -303,7 +303,7 @@ func (v *gitView) gitDir(root string) string {
 }
 
 func absoluteIn(dir, p string) string {
-	if strings.HasPrefix(p, "/") {
+	if strings.HasPrefix(p, "/") || Drive(p) {
 		return p
 	}
 	return Join(dir, p)

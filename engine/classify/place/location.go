@@ -243,7 +243,7 @@ func (r *Resolver) windowsLocation(p string) engine.Location {
 		return engine.LocationTemp
 	case r.ownNotes(p):
 		return engine.LocationNotes
-	case parts[0] == "users":
+	case parts[0] == "users", r.home != "" && Within(alikened(r.home), alikened(p)):
 		return engine.LocationHome
 	case slices.Contains(windowsSystem, parts[0]):
 		return engine.LocationSystem

@@ -130,7 +130,7 @@ func (r *Resolver) Looking() bool { return r.World.Lstat != nil && r.lookups < m
 // component does not exist the rest is taken as written. cwd is what
 // /proc/self/cwd means to the command.
 func (r *Resolver) Real(p, cwd string, followLast bool) string {
-	if Drive(p) {
+	if p = r.Native(p); Drive(p) {
 		return r.realOnDrive(p, followLast)
 	}
 	return r.public(r.unlinked(p, cwd, followLast))
@@ -244,16 +244,16 @@ func (r *Resolver) locate(text, dir string, follow bool) resolvedPath {
 
 // absolute applies the home directory and the working directory.
 func (r *Resolver) absolute(text, dir string) (string, bool) {
-	abs, ok := r.based(r.native(text), r.native(dir))
+	abs, ok := r.based(r.Native(text), r.Native(dir))
 	if ok && Drive(abs) {
 		abs = WindowsClean(abs)
 	}
 	return abs, ok
 }
 
-// native converts a path to Windows notation if the session's folders have drives: the
+// Native converts a path to Windows notation if the session's folders have drives: the
 // shells there write /c/Users for C:/Users, some with a prefix.
-func (r *Resolver) native(p string) string {
+func (r *Resolver) Native(p string) string {
 	if !r.drives() || !strings.HasPrefix(p, "/") {
 		return p
 	}

@@ -28,7 +28,7 @@ func (m Remotes) Seen(name string) bool { return m.seen == nil || m.seen(name) }
 
 // Remotes are the remotes of the repository that holds a directory.
 func (r *Resolver) Remotes(dir string) Remotes {
-	if r.World.ReadFile == nil || r.World.Lstat == nil || !strings.HasPrefix(dir, "/") {
+	if r.World.ReadFile == nil || r.World.Lstat == nil || !r.Here(dir) {
 		return Remotes{}
 	}
 	common := r.settingsDir(dir)

@@ -30,9 +30,9 @@ func (r *Resolver) drives() bool {
 	return r.World.System == Windows || Drive(r.workspace) || Drive(r.home)
 }
 
-// here reports whether this machine's disk can be asked about a path: a path with a drive
+// Here reports whether this machine's disk can be asked about a path: a path with a drive
 // only on Windows, other paths only elsewhere.
-func (r *Resolver) here(p string) bool {
+func (r *Resolver) Here(p string) bool {
 	return Drive(p) == (r.World.System == Windows) && !strings.HasPrefix(p, "//")
 }
 
@@ -232,7 +232,7 @@ func (r *Resolver) onDrive(p, dir string) string {
 // asked. Windows removes .. before it follows links.
 func (r *Resolver) realOnDrive(p string, followLast bool) string {
 	cur := WindowsClean(p)
-	for links := 0; links < maxLinks && r.here(cur); links++ {
+	for links := 0; links < maxLinks && r.Here(cur); links++ {
 		next, found := r.firstLink(cur, followLast)
 		if !found {
 			break
@@ -265,7 +265,7 @@ func (r *Resolver) firstLink(p string, followLast bool) (string, bool) {
 // long returns a path without short names such as PROGRA~1, if the disk knows the long
 // ones.
 func (r *Resolver) long(p string) string {
-	if r.World.Long == nil || !r.here(p) || !slices.ContainsFunc(strings.Split(p, "/"), shortName) {
+	if r.World.Long == nil || !r.Here(p) || !slices.ContainsFunc(strings.Split(p, "/"), shortName) {
 		return p
 	}
 	for head, tail := p, ""; len(head) > 3; head, tail = path.Dir(head), "/"+path.Base(head)+tail {

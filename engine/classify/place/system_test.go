@@ -68,6 +68,19 @@ func TestWindowsNames(t *testing.T) {
 	}
 }
 
+// TestHomeOnAnotherDrive: a home directory need not be below C:\Users.
+func TestHomeOnAnotherDrive(t *testing.T) {
+	r := NewResolver(World{System: Windows, Home: `D:\profiles\kim`}, `C:\srv\shop`, classifytest.Rows())
+	for name, want := range map[string]string{
+		"~/Documents": "~/Documents home", `d:\Profiles\KIM\Documents`: "~/Documents home", `D:\profiles\kim`: "~ home_root",
+		"~/.ssh/id_rsa": "~/.ssh/id_rsa home credential", `D:\profiles\kimberley\a`: "D:/profiles/kimberley/a outside",
+	} {
+		if got := said(r, name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
 // TestReservedNames: a name of a device is one in every folder, and a file with
 // such a beginning is a file.
 func TestReservedNames(t *testing.T) {

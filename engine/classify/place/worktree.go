@@ -135,7 +135,7 @@ func (r *Resolver) inWorktree(p string) bool {
 func (r *Resolver) ofWorktree(e *engine.Effect, raw abstract.RawEffect) {
 	if raw.Object != engine.ObjectWorktree || e.Certainty != engine.CertaintyExact || e.Class != "" ||
 		e.Location != engine.LocationOutside && e.Location != engine.LocationBeside && e.Location != engine.LocationHome ||
-		!Within(r.workspace, r.native(Slashes(raw.Dir.Text))) && !r.inWorktree(Join(raw.Dir.Text, "x")) {
+		!Within(r.workspace, r.Native(Slashes(raw.Dir.Text))) && !r.inWorktree(Join(raw.Dir.Text, "x")) {
 		return
 	}
 	if e.Kind == engine.EffectFileDelete || r.besideRepository(e.Target) {

@@ -65,7 +65,7 @@ func (s *Machine) members(u Unpacking) (list []abstract.Arg, known bool) {
 		return nil, false
 	}
 	file, dir := abstract.JoinDir(s.Scope.Dirs[0], u.File), abstract.JoinDir(s.Scope.Dirs[0], u.Dir)
-	if file.Sure != abstract.Literal || dir.Sure != abstract.Literal || !strings.HasPrefix(file.Text, "/") {
+	if file.Sure != abstract.Literal || dir.Sure != abstract.Literal || !abstract.InDirectory(file.Text) {
 		return nil, false
 	}
 	names, known := d.res.Archive(d.res.Real(file.Text, s.Scope.Dirs[0].Text, true))

@@ -63,6 +63,9 @@ func (d *Disk) Since(began int64) {
 // means.
 func (d *Disk) file(name, cwd string) codeFile {
 	real := d.res.Real(name, cwd, true)
+	if !d.res.Here(real) {
+		return codeFile{path: real}
+	}
 	if f, ok := d.files[real]; ok {
 		return f
 	}
@@ -151,15 +154,15 @@ func (d *Disk) Texts() []string {
 // Above finds the first of some names in a directory, else in its parents, as task
 // runners do.
 func (d *Disk) Above(dir string, names ...string) (string, bool) {
-	for {
+	for dir = d.res.Native(dir); d.res.Here(dir); dir = path.Dir(dir) {
 		for _, n := range names {
 			if info := d.res.Lstat(place.Join(dir, n)); info != nil && !info.Mode().IsDir() {
 				return place.Join(dir, n), true
 			}
 		}
-		if dir == "/" || dir == "." || !strings.HasPrefix(dir, "/") {
-			return "", false
+		if dir == "/" || !abstract.InDirectory(dir) {
+			break
 		}
-		dir = path.Dir(dir)
 	}
+	return "", false
 }

@@ -37,7 +37,7 @@ func (s *Machine) CodeIn(target abstract.Arg, lang string) (FileCode, bool) {
 	}
 	var all FileCode
 	for _, dir := range s.Scope.Dirs {
-		if v := abstract.JoinDir(dir, target); v.Sure == abstract.Literal && strings.HasPrefix(v.Text, "/") {
+		if v := abstract.JoinDir(dir, target); v.Sure == abstract.Literal && abstract.InDirectory(v.Text) {
 			all = all.or(s.onDisk(v.Text, dir.Text, lang))
 		}
 	}
@@ -51,7 +51,7 @@ func (s *Machine) InVersionControl(target abstract.Arg) bool {
 	}
 	for _, dir := range s.Scope.Dirs {
 		v := abstract.JoinDir(dir, target)
-		if v.Sure != abstract.Literal || !strings.HasPrefix(v.Text, "/") || !s.In.Disk.file(v.Text, dir.Text).clean {
+		if v.Sure != abstract.Literal || !abstract.InDirectory(v.Text) || !s.In.Disk.file(v.Text, dir.Text).clean {
 			return false
 		}
 	}

@@ -17,7 +17,7 @@ func taskFile(c *shell.Call, f func(code abstract.Arg) bool, names ...string) bo
 		if code, ok := c.Shell.CodeIn(name, "tasks"); ok {
 			ran, whole := false, false
 			c.Shell.Subshell(func() shell.Outcome {
-				if name.HasPrefix("/") {
+				if abstract.InDirectory(name.Text) {
 					c.Shell.Scope.Enter([]abstract.Value{{Text: place.DirOf(name.Text)}})
 				}
 				whole = c.Shell.InTask(code, name, func() { ran = f(code.Text) })
