@@ -22,7 +22,7 @@ fires contains "limit_file_operations" if {
 # title: Much output for one prompt
 # custom:
 #   id: limit_tokens
-speaks contains "limit_tokens" if {
+fires contains "limit_tokens" if {
 	input.phase in {"pre", "post"}
 	_used_up("limit_tokens", "tokens", data.reviewer.resources.max_token_usage, input.event.usage.tokens)
 }
@@ -31,7 +31,7 @@ speaks contains "limit_tokens" if {
 # title: Long run time for one prompt
 # custom:
 #   id: limit_time
-speaks contains "limit_time" if {
+fires contains "limit_time" if {
 	input.phase == "post"
 	not "message" in input.action.types
 	not "agent_spawn" in input.action.types
