@@ -205,7 +205,7 @@ type Unmet struct {
 }
 
 // unmetText tells the agent why a call that was to be asked about, or changed, does not
-// run: the policy's own text says otherwise.
+// run: the text of the policy does not apply.
 func (a *AnswerFacts) unmetText() string {
 	for _, u := range a.Unmet {
 		if u.Used == WayDeny && (u.Want == WayAsk || u.Want == WayModify) {

@@ -129,7 +129,8 @@ func (h *Host) firingSets() []string {
 // decides reports whether a rule decides about an action.
 func decides(r *ast.Rule) bool {
 	path := pathOf(r)
-	return path == firesPath || path == formerFiresPath || strings.HasPrefix(path, "data/policies/") && strings.HasSuffix(path, "/"+findingsName)
+	return path == firesPath || path == formerFiresPath ||
+		strings.HasPrefix(path, "data/policies/") && strings.HasSuffix(path, "/"+findingsName)
 }
 
 // missTracer watches rules while they are evaluated.

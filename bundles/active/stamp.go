@@ -51,7 +51,8 @@ func stamp(h hash.Hash, place string) error {
 		}
 		id, _ := osfile.IdentifyInfo(info)
 		h.Write([]byte(name))
-		for _, n := range []uint64{0, uint64(info.Mode()), uint64(info.Size()), uint64(info.ModTime().UnixNano()), uint64(osfile.Changed(info)), id.File, id.Device} {
+		for _, n := range []uint64{0, uint64(info.Mode()), uint64(info.Size()), uint64(info.ModTime().UnixNano()),
+			uint64(osfile.Changed(info)), id.File, id.Device} {
 			h.Write(binary.BigEndian.AppendUint64(nil, n))
 		}
 		return nil

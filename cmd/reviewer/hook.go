@@ -56,12 +56,12 @@ type source struct {
 	start func(review func()) // in a goroutine
 }
 
-// onDisk reads everything anew, as a process does that answers one event.
+// onDisk reads everything from disk, as a process does that answers one event.
 func onDisk() source {
 	return source{(*cli.App).OpenStore, loadActive, func(review func()) { go review() }}
 }
 
-// policyLog is the log with the settings of the policy that is in force for a session.
+// policyLog is the log with the settings of the policy that is active for a session.
 type policyLog struct {
 	*audit.Store
 	chosen *audit.Store

@@ -65,7 +65,7 @@ func (r *resident) start(review func()) {
 	}
 }
 
-// load returns the policy of a workspace, compiled anew only if a file changed.
+// load returns the policy of a workspace, compiled again only if a file changed.
 func (r *resident) load(ctx context.Context, _ *audit.Store, workspace string) (*loaded, error) {
 	stamp, err := cli.MachineAt(r.home).Stamp(workspace)
 	if err != nil {

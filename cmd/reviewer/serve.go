@@ -30,7 +30,7 @@ func serveCommand(a *cli.App) *cobra.Command {
 		Long: "Answers the hooks of agents over a socket in the state directory that only you can\n" +
 			"reach. The hook's client starts it when it is needed; it ends when there was no event\n" +
 			"for a while, and when the program is replaced. Without it each hook compiles the\n" +
-			"policy anew; the answers are the same. With REVIEWER_NO_RESIDENT=1 in its environment a\n" +
+			"policy itself; the answers are the same. With REVIEWER_NO_RESIDENT=1 in its environment a\n" +
 			"hook does not start it.",
 		Example: "  reviewer serve --idle 0",
 		Args:    cobra.NoArgs,

@@ -276,7 +276,7 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// TestOutside: a file outside of the workspace that a call names is stored too.
+// TestOutside: a file outside the workspace that a call names is stored too.
 func TestOutside(t *testing.T) {
 	w := newWorkspace(t, map[string]string{"a": "1"})
 	away := filepath.ToSlash(filepath.Join(t.TempDir(), "rc"))

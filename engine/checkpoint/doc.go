@@ -1,7 +1,7 @@
 // Package checkpoint keeps snapshots of the files of a workspace, and restores
 // them.
 //
-// A Store belongs to one workspace. It lies in the state directory, outside of
+// A Store belongs to one workspace. It is in the state directory, outside
 // the workspace, and holds:
 //
 //	root      the path of the workspace

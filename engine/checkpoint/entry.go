@@ -32,7 +32,7 @@ func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
 // Entry is one path of a workspace.
 type Entry struct {
-	Path   string // relative to the workspace with slashes, or absolute: outside of it; any bytes
+	Path   string // relative to the workspace with slashes, or absolute: outside it; any bytes
 	Kind   Kind
 	Mode   fs.FileMode // permissions, setuid, setgid and sticky; of files and folders
 	Size   int64
@@ -49,7 +49,7 @@ func (e *Entry) same(o *Entry) bool {
 		(e.Kind != LeftOut || e.Size == o.Size)
 }
 
-// outside reports whether a path is absolute, and so lies outside of the workspace.
+// outside reports whether a path is absolute, and so lies outside the workspace.
 func outside(p string) bool {
 	return strings.HasPrefix(p, "/") || len(p) > 1 && p[1] == ':'
 }
@@ -88,6 +88,11 @@ func (c Change) Does() string {
 		return "mode"
 	}
 	return "changed"
+}
+
+// sameContents reports whether a file has the same contents and links before and after.
+func (c Change) sameContents() bool {
+	return c.Before != nil && c.Before.Kind == File && c.Before.Digest == c.After.Digest && c.Before.Group == c.After.Group
 }
 
 // Lost reports whether the former contents cannot be restored.

@@ -14,7 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A frame is how contents lie in the store:
+// A frame is how contents are stored:
 //
 //	magic 4 | flags 1 | digest 32 | size of the contents 8 | size of the body 8 | body | SHA-256 of all that 32
 //
@@ -30,7 +30,7 @@ const (
 	flagSealed     = 2
 )
 
-// ErrDamaged means that what lies in the store is not what was put there.
+// ErrDamaged means that what is in the store is not what was put there.
 var ErrDamaged = errors.New("the store is damaged")
 
 // keys encrypts and identifies what holds credentials.

@@ -87,7 +87,7 @@ func (s *Store) wanted() (map[Digest]bool, error) {
 	return wanted, err
 }
 
-// sweep removes what is not wanted. A pack is written anew if half of it is not.
+// sweep removes what is not wanted. A pack is rewritten if half of it is not.
 func (s *Store) sweep(ctx context.Context, wanted map[Digest]bool, r *Collected) error {
 	type content struct {
 		id   Digest

@@ -122,7 +122,7 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// below reports whether a path is another or lies below it.
+// below reports whether a path is a folder or is below it.
 func below(p, dir string) bool {
 	return dir == "" || p == dir || strings.HasPrefix(p, dir+"/")
 }
@@ -213,7 +213,7 @@ func (s *Store) replace(to *Checkpoint, undo string, r *Restored, now tree) erro
 		return nil
 	}
 	if back := s.back(r.Changes[:done], to.ID, undo); back != nil {
-		return fmt.Errorf("%w; and what had been restored could not be taken back (%w): run `reviewer checkpoint restore %s`", err, back, undo)
+		return fmt.Errorf("%w; and undoing what had been restored failed (%w): run `reviewer checkpoint restore %s`", err, back, undo)
 	}
 	return errors.Join(fmt.Errorf("nothing was restored: %w", err), s.finished())
 }

@@ -153,7 +153,7 @@ func TestLostIndex(t *testing.T) {
 	}
 }
 
-// TestTornLine: a line of the journal that was cut off is no checkpoint.
+// TestTornLine: a line of the journal that was cut off is ignored.
 func TestTornLine(t *testing.T) {
 	w := newWorkspace(t, map[string]string{"a": "1"})
 	first := w.take(ByOthers)
@@ -259,7 +259,7 @@ func TestLinkSwappedDuringARestore(t *testing.T) {
 		t.Error("no error")
 	}
 	if list, _ := os.ReadDir(away); len(list) != 0 {
-		t.Errorf("written outside of the workspace: %v", list)
+		t.Errorf("written outside the workspace: %v", list)
 	}
 }
 

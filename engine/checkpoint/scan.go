@@ -244,7 +244,7 @@ func (w *scanner) below(dir *os.Root, i *item, git *ignore) {
 	}
 }
 
-// late keeps what is known of the folders for which there was no time.
+// late keeps the former entries of the folders for which there was no time.
 func (w *scanner) late() {
 	if len(w.unseen) == 0 {
 		return

@@ -51,7 +51,7 @@ func (s *Store) stage(changes []Change, to, undo string) (_ *stage, err error) {
 	}
 	st.dir = filepath.Base(full)
 	for n, c := range changes {
-		if c.After == nil || c.After.Kind != File || c.Before != nil && c.Before.Kind == File && c.Before.Digest == c.After.Digest && c.Before.Group == c.After.Group {
+		if c.After == nil || c.After.Kind != File || c.sameContents() {
 			continue
 		}
 		name := path.Join(st.dir, strconv.Itoa(n))
@@ -85,7 +85,7 @@ func (st *stage) write(name string, e *Entry) error {
 // remove deletes the folder of staged contents.
 func (st *stage) remove() {
 	if st.dir != "" {
-		_ = st.root.RemoveAll(st.dir) // a folder that is left over is no part of the workspace
+		_ = st.root.RemoveAll(st.dir) // the next scan removes a folder that is left over
 	}
 	for dir, mode := range st.opened {
 		_ = st.root.Chmod(dir, mode) // the folder may be gone
@@ -331,7 +331,7 @@ func (st *stage) modes(changes []Change) error {
 	return nil
 }
 
-// away restores a path outside of the workspace.
+// away restores a path outside the workspace.
 func (st *stage) away(c *Change) error {
 	name := filepath.FromSlash(c.Path)
 	root, err := os.OpenRoot(filepath.Dir(name))

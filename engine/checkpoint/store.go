@@ -50,7 +50,7 @@ type Options struct {
 	Sealed func(path string) bool // whether a file, by its absolute path, is stored encrypted; nil: none is
 }
 
-// StoreDir returns where the store of a workspace lies in the folder of all stores.
+// StoreDir returns the folder of the store of a workspace, given the folder of all stores.
 func StoreDir(stores, root string) string {
 	return filepath.Join(stores, storeID(root)[:16])
 }

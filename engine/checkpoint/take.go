@@ -24,7 +24,7 @@ type Request struct {
 	Session string
 	Call    string
 	Time    int64    // Unix milliseconds
-	First   []string // paths that are stored before all others; absolute ones outside of the workspace are stored too
+	First   []string // paths that are stored before all others; absolute ones outside the workspace are stored too
 	Only    bool     // nothing but First can change
 }
 

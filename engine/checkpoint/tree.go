@@ -29,7 +29,7 @@ type stat struct {
 }
 
 // tree is the state of a workspace: its folders by path, the entries of each in
-// the order of their names. Folders outside of the workspace hold only what was
+// the order of their names. Folders outside the workspace hold only what was
 // asked for.
 type tree map[string][]item
 

@@ -147,8 +147,8 @@ func (h *State) claimFacts(agent *agentState, r *engine.Record) *engine.ClaimFac
 	return f
 }
 
-// untouched lists the names of files to which the session did nothing. What is no file is
-// in no list of files.
+// untouched lists the names of files to which the session did nothing. Lists of files
+// contain nothing else.
 func (h *State) untouched(names []string) []string {
 	list := []string{}
 	for _, name := range names {

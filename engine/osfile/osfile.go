@@ -25,8 +25,8 @@ var ErrLink = errors.New("it is a symbolic link; replace it with the file itself
 var ErrNotFolder = errors.New("not a directory")
 
 // Missing returns the error of opening a path that is not there. Windows reports a file in
-// place of one of its folders in the same way; that is no missing file, so it becomes
-// another error, as elsewhere.
+// place of one of its folders in the same way; there it becomes the error
+// of the other systems.
 func Missing(path string, err error) error {
 	for dir := filepath.Dir(path); errors.Is(err, fs.ErrNotExist); dir = filepath.Dir(dir) {
 		switch info, there := os.Stat(dir); {

@@ -52,7 +52,8 @@ func Socket(home string) string { return filepath.Join(home, wire.RunDir, wire.S
 func (s *Server) Listen() error {
 	path := Socket(s.Home)
 	if len(path) > wire.MaxSocketPath {
-		return fmt.Errorf("the path of the socket has %d bytes, at most %d: %s; use a state directory with a shorter path", len(path), wire.MaxSocketPath, path)
+		return fmt.Errorf("the path of the socket has %d bytes, at most %d: %s; use a state directory with a shorter path",
+			len(path), wire.MaxSocketPath, path)
 	}
 	if err := osfile.MkdirPrivate(filepath.Dir(path)); err != nil {
 		return err

@@ -91,7 +91,7 @@ func commandsOf(block []string) []string {
 	return list
 }
 
-// moves reports whether it is unknown, behind a line, where commands run or what they
+// moves reports whether a line makes it unknown where later commands run, or what they
 // mean: another folder or machine, a text that goes on.
 func moves(line string) bool {
 	first, _, _ := strings.Cut(line, " ")

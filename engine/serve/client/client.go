@@ -1,5 +1,5 @@
 // Package client passes an event of an agent to the resident process (`reviewer serve`)
-// and copies the answer back. Where there is none that can be believed, it runs
+// and copies the answer back. Where no such process can be trusted, it runs
 // `reviewer hook` with the same arguments, and the resident process is started for the
 // next event.
 //

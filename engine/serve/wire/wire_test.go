@@ -24,7 +24,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestCut: no beginning of a message is one, and none with more behind it.
+// TestCut: a part of a message is not a message, and neither is one with more bytes.
 func TestCut(t *testing.T) {
 	whole := (&Request{Args: []string{"a"}, Input: []byte("x")}).Encode()
 	for n := range whole {
