@@ -1,0 +1,119 @@
+package checkpointcmd
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/checkpoint"
+)
+
+// Retention says how long checkpoints are kept.
+type Retention struct {
+	AfterEnd time.Duration // from the end of their session
+	Idle     time.Duration // a session without an end counts as ended after this time without a record
+	ByHand   time.Duration // those that a person took, from when they were taken
+}
+
+// usual is the retention while the policy's settings have none.
+func usual() Retention {
+	return Retention{AfterEnd: 30 * time.Minute, Idle: 24 * time.Hour, ByHand: 7 * 24 * time.Hour}
+}
+
+// life is what retention needs to know of a session.
+type life struct {
+	stopped bool
+	ended   int64 // Unix milliseconds; 0: it is open
+}
+
+// keeps reports whether a session's checkpoints are kept.
+func (k Retention) keeps(l life, now int64) bool {
+	return l.stopped || l.ended == 0 || l.ended > now-k.AfterEnd.Milliseconds()
+}
+
+// oldest returns the oldest checkpoint that is kept: the first one of a session whose
+// checkpoints are, or one that was taken by hand; and otherwise the newest one.
+func (k Retention) oldest(list []checkpoint.Checkpoint, lives map[string]life, now int64) checkpoint.Checkpoint {
+	for i := range list {
+		c := &list[i]
+		if c.Session != "" && k.keeps(lives[c.Session], now) && known(lives, c.Session) {
+			return *c
+		}
+		if recent := c.T > now-k.AfterEnd.Milliseconds(); recent || c.When == checkpoint.ByHand && c.T > now-k.ByHand.Milliseconds() {
+			return *c
+		}
+	}
+	return list[len(list)-1]
+}
+
+// known reports whether there is a log of a session: of one without, only the times of its
+// checkpoints are known.
+func known(lives map[string]life, session string) bool {
+	_, ok := lives[session]
+	return ok
+}
+
+// lives returns what is known of all sessions.
+func (s *stores) lives(k Retention, now int64) (map[string]life, error) {
+	sessions, err := s.log.Sessions()
+	lives := map[string]life{}
+	for _, one := range sessions {
+		if one.Key.Session == "" {
+			continue
+		}
+		l := life{stopped: one.Stopped != nil && !one.Stopped.Final, ended: ended(s.log, one)}
+		if l.ended == 0 && one.Last < now-k.Idle.Milliseconds() {
+			l.ended = one.Last
+		}
+		if one.Err != nil {
+			l.ended = 0 // what cannot be read may be open
+		}
+		lives[one.Key.Session] = l
+	}
+	return lives, err
+}
+
+// ended returns when the client said that a session ends; 0: it did not, or went on.
+func ended(log *audit.Store, one audit.Session) (at int64) {
+	const last = 8 // records: after the end may come choices of a person
+	for r, err := range log.Records(one.Key, max(one.N-last, 1)) {
+		switch {
+		case err != nil:
+			return 0
+		case r.Kind == engine.KindNote && r.Phase == engine.PhaseEnd:
+			at = r.T
+		case r.Kind != engine.KindControl && r.Kind != engine.KindSeal && r.Kind != engine.KindKeyframe:
+			at = 0
+		}
+	}
+	return at
+}
+
+// expire removes from a store what retention does not keep.
+func (s *stores) expire(ctx context.Context, store *checkpoint.Store, k Retention) (collected, error) {
+	now := time.Now().UnixMilli()
+	lives, err := s.lives(k, now)
+	if err != nil {
+		return collected{}, err
+	}
+	list, err := store.List()
+	if err != nil || len(list) == 0 {
+		return collected{}, err
+	}
+	return collect(ctx, store, k.oldest(list, lives, now))
+}
+
+// Expire removes the checkpoints that have expired from all stores of a state directory:
+// retention of the log calls it. What fails is tried again at the next time.
+func Expire(ctx context.Context, log *audit.Store, userHome string, k Retention) error {
+	s := storesOf(log, userHome)
+	all, err := s.all()
+	errs := []error{err}
+	for _, store := range all {
+		_, err := s.expire(ctx, store, k)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
