@@ -20,14 +20,14 @@ import (
 
 // restored is what a restore did.
 type restored struct {
-	Workspace    string       `json:"workspace"`
-	To           string       `json:"to"`             // id of the checkpoint
-	Undo         string       `json:"undo,omitempty"` // id of the checkpoint that undoes it; absent: nothing was restored
-	Changes      []change     `json:"changes"`        // what was restored
-	Kept         []left       `json:"kept"`           // what differs and was left as it is
-	Repositories []moved      `json:"repositories"`   // that are not as they were then, and were left as they are
-	Session      string       `json:"session,omitempty"`
-	By           string       `json:"by"`
+	Workspace    string   `json:"workspace"`
+	To           string   `json:"to"`             // id of the checkpoint
+	Undo         string   `json:"undo,omitempty"` // id of the checkpoint that undoes it; absent: nothing was restored
+	Changes      []change `json:"changes"`        // what was restored
+	Kept         []left   `json:"kept"`           // what differs and was left as it is
+	Repositories []moved  `json:"repositories"`   // that are not as they were then, and were left as they are
+	Session      string   `json:"session,omitempty"`
+	By           string   `json:"by"`
 }
 
 // moved is a repository that is not as it was.
@@ -260,7 +260,9 @@ func gitAdvice(was, is repository) []string {
 
 // quoted makes a word for a shell, if it needs quotes.
 func quoted(word string) string {
-	if strings.ContainsFunc(word, func(r rune) bool { return !strings.ContainsRune("/._-", r) && (r < '0' || r > 'z' || r > '9' && r < 'A' || r > 'Z' && r < 'a') }) {
+	if strings.ContainsFunc(word, func(r rune) bool {
+		return !strings.ContainsRune("/._-", r) && (r < '0' || r > 'z' || r > '9' && r < 'A' || r > 'Z' && r < 'a')
+	}) {
 		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 	}
 	return word
