@@ -163,7 +163,7 @@ func walls() []wall {
 			"engine", "engine/history", "engine/review", "engine/audit", "engine/cases", "engine/harness", "engine/simulate", "engine/stats", "bundles", "github.com/spf13/cobra"},
 			"the log is read with the policies that it names, whichever holds now"},
 		{"cmd/reviewer/sessioncmd", []string{
-			"cmd/reviewer/auditcmd", "cmd/reviewer/cli", "cmd/reviewer/explaincmd", "cmd/reviewer/term", "engine", "engine/history", "engine/audit", "engine/classify", "github.com/spf13/cobra"},
+			"cmd/reviewer/auditcmd", "cmd/reviewer/checkpointcmd", "cmd/reviewer/cli", "cmd/reviewer/explaincmd", "cmd/reviewer/term", "engine", "engine/history", "engine/audit", "engine/classify", "engine/incident", "github.com/spf13/cobra"},
 			"what happened in a session is in its records: no policy is at hand that could judge it again"},
 		{"cmd/reviewer/webpage", nil,
 			"a page is texts and one style, whatever it reports"},

@@ -161,6 +161,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"fill":     fill,
 		"readonly": readOnly,
 		"registry": registry,
+		"took":     took,
 	}
 }
 

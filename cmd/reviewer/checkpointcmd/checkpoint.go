@@ -68,7 +68,7 @@ func Documents() []cli.Document {
 		{Command: "checkpoint list", Title: "the checkpoints", Of: listing{}},
 		{Command: "checkpoint show", Title: "what changed since the checkpoint before", Of: shown{}},
 		{Command: "checkpoint diff", Title: "how two states of a workspace differ", Of: differences{}},
-		{Command: "checkpoint restore", Title: "what was restored", Of: restored{}},
+		{Command: "checkpoint restore", Title: "what was restored", Of: Restored{}},
 		{Command: "checkpoint verify", Title: "whether the stores are undamaged", Of: verification{}},
 		{Command: "checkpoint gc", Title: "what was removed", Of: collection{}},
 	}

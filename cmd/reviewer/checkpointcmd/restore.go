@@ -18,8 +18,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// restored is what a restore did.
-type restored struct {
+// Restored is what a restore did.
+type Restored struct {
 	Workspace    string   `json:"workspace"`
 	To           string   `json:"to"`             // id of the checkpoint
 	Undo         string   `json:"undo,omitempty"` // id of the checkpoint that undoes it; absent: nothing was restored
@@ -62,19 +62,27 @@ func restoreCommand(a *cli.App) *cobra.Command {
 				return err
 			}
 			r.by, r.Force = by, force
-			if !r.agreed(a) {
-				return &cli.ExitError{Code: cli.ExitFailed, Err: errors.New("nothing was restored")}
-			}
-			d, err := r.run(cmd.Context())
+			d, err := r.ask(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
-			return out.Result(a.Stdout, d, d.text)
+			return out.Result(a.Stdout, d, d.Text)
 		},
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "also restore files that others changed since the checkpoint")
 	out.Flags(cmd, term.Text, "json")
 	return cmd
+}
+
+// errDeclined means that the person did not agree.
+var errDeclined = errors.New("nothing was restored")
+
+// ask shows what would change, and restores if the person agrees.
+func (r *restoring) ask(ctx context.Context, a *cli.App) (Restored, error) {
+	if !r.agreed(a) {
+		return Restored{}, errDeclined
+	}
+	return r.run(ctx)
 }
 
 // restoring is a restore that a person has asked for.
@@ -169,15 +177,15 @@ func reversed(list []change) []change {
 }
 
 // run restores, and records that.
-func (r *restoring) run(ctx context.Context) (restored, error) {
+func (r *restoring) run(ctx context.Context) (Restored, error) {
 	done, err := r.store.Restore(ctx, r.RestoreRequest)
 	if conflict := (*checkpoint.ConflictError)(nil); errors.As(err, &conflict) {
-		return restored{}, r.refused(conflict)
+		return Restored{}, r.refused(conflict)
 	}
 	if err != nil {
-		return restored{}, err
+		return Restored{}, err
 	}
-	d := restored{Workspace: r.mask(r.store.Root()), To: done.To.ID, Changes: changesOf(done.Changes, r.mask), Kept: leftOf(done.Kept, r.mask),
+	d := Restored{Workspace: r.mask(r.store.Root()), To: done.To.ID, Changes: changesOf(done.Changes, r.mask), Kept: leftOf(done.Kept, r.mask),
 		Repositories: movedOf(done.Then, done.Now, r.mask), Session: r.mask(r.Session), By: r.by}
 	if len(done.Changes) == 0 {
 		return d, nil
@@ -194,7 +202,7 @@ func (r *restoring) refused(e *checkpoint.ConflictError) error {
 
 // record notes a restore in the log of the session whose changes it took back; if there
 // is none, in the ledger.
-func (r *restoring) record(ctx context.Context, d restored) error {
+func (r *restoring) record(ctx context.Context, d Restored) error {
 	choice := engine.Control{Do: engine.ControlRestore, By: r.by, Checkpoint: d.To, Undo: d.Undo}
 	one, known, err := r.stores.session(r.Session)
 	if err == nil && known {
@@ -268,7 +276,8 @@ func quoted(word string) string {
 	return word
 }
 
-func (d restored) text(w io.Writer) {
+// Text writes what a restore did for people.
+func (d Restored) Text(w io.Writer) {
 	if len(d.Changes) == 0 {
 		fmt.Fprintf(w, "%s is as it was at checkpoint %s: nothing was restored\n", term.OneLine(d.Workspace, longest), d.To)
 	} else {
