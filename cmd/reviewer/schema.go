@@ -66,7 +66,8 @@ func outputDocuments() []cli.Document {
 		{Command: "trash --list", Title: "what is in the trash", Of: trashedEntry{}, List: "entries"},
 		{Command: "schema", Title: "list of the documents", Of: schemaName{}, List: "schemas"},
 	}
-	return slices.Concat(own, auditcmd.Documents(), sessioncmd.Documents(), incidentcmd.Documents(), checkpointcmd.Documents(), notifycmd.Documents(),
+	return slices.Concat(own, auditcmd.Documents(), sessioncmd.Documents(), incidentcmd.Documents(),
+		checkpointcmd.Documents(), notifycmd.Documents(),
 		configcmd.Documents(), explaincmd.Documents(), policycmd.Documents(), releasecmd.Documents())
 }
 

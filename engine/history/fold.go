@@ -124,7 +124,7 @@ func (h *State) stop(n int64, reason string) {
 func (h *State) foldPre(r *engine.Record) {
 	denied := answered(r).Strictness() == engine.Block.Strictness()
 	h.Actions++
-	h.Restored = h.Restored && h.Stop != nil // the agent is told once, when its calls are heard again
+	h.Restored = h.Restored && h.Stop != nil // one call reports it, after the session was resumed
 	h.ByVerdict[string(answered(r))]++
 	if r.Event != nil {
 		count(h.ByTool, truncateKey(r.Event.Tool), maxTools)

@@ -19,7 +19,8 @@ func Command(a *cli.App) *cobra.Command {
 			"newest one.",
 		Example: "  reviewer checkpoint list\n  reviewer checkpoint diff 17 now\n  reviewer checkpoint restore 17 src/cart.go",
 	}
-	cmd = cli.Group(cmd, takeCommand(a), listCommand(a), showCommand(a), diffCommand(a), restoreCommand(a), verifyCommand(a), gcCommand(a))
+	cmd = cli.Group(cmd, takeCommand(a), listCommand(a), showCommand(a), diffCommand(a), restoreCommand(a), verifyCommand(a),
+		gcCommand(a), expireCommand(a))
 	for _, c := range cmd.Commands() {
 		switch c.Name() {
 		case "show", "diff", "restore":

@@ -3,11 +3,16 @@ package checkpointcmd
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/checkpoint"
+	"github.com/spf13/cobra"
 )
 
 // Retention says how long checkpoints are kept.
@@ -48,14 +53,14 @@ func (k Retention) oldest(list []checkpoint.Checkpoint, lives map[string]life, n
 	return list[len(list)-1]
 }
 
-// known reports whether there is a log of a session: of one without, only the times of its
+// known reports whether there is a log of a session: without one, only the times of its
 // checkpoints are known.
 func known(lives map[string]life, session string) bool {
 	_, ok := lives[session]
 	return ok
 }
 
-// lives returns what is known of all sessions.
+// lives returns what the log says about all sessions.
 func (s *stores) lives(k Retention, now int64) (map[string]life, error) {
 	sessions, err := s.log.Sessions()
 	lives := map[string]life{}
@@ -91,29 +96,71 @@ func ended(log *audit.Store, one audit.Session) (at int64) {
 	return at
 }
 
-// expire removes from a store what retention does not keep.
-func (s *stores) expire(ctx context.Context, store *checkpoint.Store, k Retention) (collected, error) {
+// keptBy returns the oldest checkpoint of a store that retention keeps.
+func (s *stores) keptBy(k Retention, store *checkpoint.Store) (checkpoint.Checkpoint, error) {
 	now := time.Now().UnixMilli()
 	lives, err := s.lives(k, now)
 	if err != nil {
-		return collected{}, err
+		return checkpoint.Checkpoint{}, err
 	}
 	list, err := store.List()
-	if err != nil || len(list) == 0 {
-		return collected{}, err
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("%s: %w: the journal is empty", store.Dir(), checkpoint.ErrDamaged)
 	}
-	return collect(ctx, store, k.oldest(list, lives, now))
+	if err != nil {
+		return checkpoint.Checkpoint{}, err
+	}
+	return k.oldest(list, lives, now), nil
 }
 
-// Expire removes the checkpoints that have expired from all stores of a state directory:
-// retention of the log calls it. What fails is tried again at the next time.
-func Expire(ctx context.Context, log *audit.Store, userHome string, k Retention) error {
-	s := storesOf(log, userHome)
+// expireAll removes from all stores what retention does not keep. What fails is tried
+// again at the next time.
+func (s *stores) expireAll(ctx context.Context, k Retention) error {
 	all, err := s.all()
 	errs := []error{err}
+	d := collection{By: "retention"}
 	for _, store := range all {
-		_, err := s.expire(ctx, store, k)
+		oldest, err := s.keptBy(k, store)
+		if err == nil && oldest.N > oldestKept(store) {
+			var one collected
+			one, err = collect(ctx, store, oldest)
+			d.Workspaces = append(d.Workspaces, one)
+		}
 		errs = append(errs, err)
 	}
+	if len(d.Workspaces) > 0 {
+		errs = append(errs, s.noteCollected(ctx, d))
+	}
 	return errors.Join(errs...)
+}
+
+// StartExpire starts a process that removes the checkpoints that have expired, when a
+// session starts, and does not wait for it: retention of the log runs at the same time.
+func StartExpire(a *cli.App, log *audit.Store, phase engine.Phase) {
+	if a.Detach == nil || phase != engine.PhaseStart {
+		return
+	}
+	if _, err := os.Lstat(wiring.Checkpoints{StateHome: log.Dir}.Dir()); err == nil {
+		// Where it cannot be started, the next session's does the work.
+		_ = a.Detach("--home", log.Dir, "checkpoint", "expire")
+	}
+}
+
+// expireCommand is for StartExpire. It needs no person: it removes only what the policy does
+// not keep.
+func expireCommand(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:     "expire",
+		Short:   "Remove checkpoints that have expired; started when a session begins",
+		Example: "  reviewer checkpoint expire",
+		Hidden:  true,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := open(a)
+			if err != nil {
+				return err
+			}
+			return s.expireAll(cmd.Context(), usual())
+		},
+	}
 }

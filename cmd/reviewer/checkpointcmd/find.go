@@ -34,11 +34,7 @@ func open(a *cli.App) (*stores, error) {
 	if err != nil {
 		return nil, err
 	}
-	return storesOf(log, user), nil
-}
-
-func storesOf(log *audit.Store, user string) *stores {
-	return &stores{log: log, user: user, dir: wiring.Checkpoints{StateHome: log.Dir}.Dir()}
+	return &stores{log: log, user: user, dir: wiring.Checkpoints{StateHome: log.Dir}.Dir()}, nil
 }
 
 // at says how the store of a workspace is opened.
@@ -73,7 +69,7 @@ func (s *stores) of(workspace string) (*checkpoint.Store, error) {
 	return wiring.OpenCheckpoints(at, workspace)
 }
 
-// in opens the store that lies in a folder.
+// in opens the store of a folder below dir.
 func (s *stores) in(dir string) (*checkpoint.Store, error) {
 	root, err := osfile.ReadFile(filepath.Join(dir, "root"))
 	if err != nil {
@@ -215,14 +211,14 @@ func pathsIn(store *checkpoint.Store, args []string) ([]string, error) {
 		case err == nil && rel == ".":
 			rel = ""
 		case err != nil || !filepath.IsLocal(rel):
-			rel = abs // a file outside of the workspace that a call changed
+			rel = abs // a file outside the workspace that a call changed
 		}
 		list = append(list, filepath.ToSlash(rel))
 	}
 	return list, nil
 }
 
-// below reports whether a path is one of these or lies below one; none: every path is.
+// below reports whether a path is one of these or is below one; none: every path is.
 func below(path string, paths []string) bool {
 	if len(paths) == 0 {
 		return true

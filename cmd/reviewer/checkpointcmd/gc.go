@@ -95,31 +95,29 @@ func (g collecting) run(cmd *cobra.Command, s *stores) ([]collected, error) {
 	}
 	done, errs := []collected{}, []error{}
 	for _, store := range all {
-		var one collected
-		if g.olderThan != "" {
-			one, err = collectBefore(cmd.Context(), store, time.Now().Add(-span).UnixMilli())
-		} else {
-			one, err = s.expire(cmd.Context(), store, g.retention)
+		oldest, err := s.keptBy(g.retention, store)
+		if err == nil && g.olderThan != "" {
+			oldest, err = since(store, time.Now().Add(-span).UnixMilli())
 		}
-		done, errs = append(done, one), append(errs, err)
+		if err == nil {
+			var one collected
+			one, err = collect(cmd.Context(), store, oldest)
+			done = append(done, one)
+		}
+		errs = append(errs, err)
 	}
 	return done, errors.Join(errs...)
 }
 
-// collectBefore removes the checkpoints before a time. The newest one stays.
-func collectBefore(ctx context.Context, store *checkpoint.Store, before int64) (collected, error) {
+// since returns the oldest checkpoint since a time, or else the newest one.
+func since(store *checkpoint.Store, from int64) (c checkpoint.Checkpoint, err error) {
 	list, err := store.List()
-	if err != nil || len(list) == 0 {
-		return collected{}, err
-	}
-	oldest := list[len(list)-1]
 	for i := range list {
-		if list[i].T >= before {
-			oldest = list[i]
+		if c = list[i]; c.T >= from {
 			break
 		}
 	}
-	return collect(ctx, store, oldest)
+	return c, err
 }
 
 func collect(ctx context.Context, store *checkpoint.Store, oldest checkpoint.Checkpoint) (collected, error) {

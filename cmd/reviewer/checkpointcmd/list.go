@@ -178,8 +178,8 @@ func (d listing) write(a *cli.App, w io.Writer, out *term.Output) error {
 	}
 	p := a.Paint(out)
 	for _, i := range d.Interrupted {
-		fmt.Fprintf(w, "%s a restore in %s was cut off: `reviewer checkpoint restore %s` finishes it, `reviewer checkpoint restore %s` takes it back\n",
-			p.Verdict("warn"), term.OneLine(i.Workspace, longest), i.To, i.Undo)
+		fmt.Fprintf(w, "%s a restore in %s was cut off: `reviewer checkpoint restore %s` finishes it, "+
+			"`reviewer checkpoint restore %s` undoes it\n", p.Verdict("warn"), term.OneLine(i.Workspace, longest), i.To, i.Undo)
 	}
 	return nil
 }
@@ -198,8 +198,8 @@ func (d listing) table(a *cli.App, w io.Writer, out *term.Output) {
 			fmt.Fprintln(w, p.Faint(term.OneLine(c.Workspace, width)))
 			workspace = c.Workspace
 		}
-		head := fmt.Sprintf("%s  %s  %s %7d %7s %5d  ", term.Pad(c.ID, column), term.Clock(c.at), term.Pad(who(checkpoint.By(c.By)), 11),
-			c.Changed, size(c.Stored), c.LeftAll)
+		head := fmt.Sprintf("%s  %s  %s %7d %7s %5d  ", term.Pad(c.ID, column), term.Clock(c.at),
+			term.Pad(who(checkpoint.By(c.By)), 11), c.Changed, size(c.Stored), c.LeftAll)
 		line := head + term.OneLine(c.what, max(width-term.Width(head), 20))
 		if c.Expired {
 			line = p.Faint(line + ", expired")

@@ -116,7 +116,7 @@ func (s *stores) plan(ctx context.Context, id string, args []string) (*restoring
 	return r, err
 }
 
-// undoneSession returns the session whose changes a restore takes back: that of the
+// undoneSession returns the session whose changes a restore undoes: that of the
 // checkpoint, and otherwise the one session that changed files since.
 func undoneSession(store *checkpoint.Store, to checkpoint.Checkpoint) (string, error) {
 	if to.Session != "" {
@@ -142,7 +142,9 @@ func (r *restoring) agreed(a *cli.App) bool {
 	}
 	fmt.Fprintf(a.Stderr, "restoring %s to checkpoint %s changes %s:\n", term.OneLine(r.mask(r.store.Root()), longest), r.To,
 		term.Counted(len(r.changes), "path", "paths"))
-	for _, count := range []struct{ does, text string }{{"created", "delete"}, {"deleted", "create"}, {"changed", "change"}, {"mode", "set the mode of"}} {
+	for _, count := range []struct{ does, text string }{
+		{"created", "delete"}, {"deleted", "create"}, {"changed", "change"}, {"mode", "set the mode of"},
+	} {
 		if n := r.count(count.does); n > 0 {
 			fmt.Fprintf(a.Stderr, "  %s %s\n", count.text, term.Counted(n, "path", "paths"))
 		}
@@ -200,8 +202,8 @@ func (r *restoring) refused(e *checkpoint.ConflictError) error {
 		r.mask(e.Error()), r.To)
 }
 
-// record notes a restore in the log of the session whose changes it took back; if there
-// is none, in the ledger.
+// record notes a restore in the log of the session whose changes it undid; if there is
+// none, in the ledger.
 func (r *restoring) record(ctx context.Context, d Restored) error {
 	choice := engine.Control{Do: engine.ControlRestore, By: r.by, Checkpoint: d.To, Undo: d.Undo}
 	one, known, err := r.stores.session(r.Session)

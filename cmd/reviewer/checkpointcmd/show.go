@@ -88,12 +88,14 @@ func (s *stores) masking() (func(string) string, error) {
 func (d shown) text(w io.Writer, whole bool) {
 	fmt.Fprintf(w, "checkpoint  %s\nworkspace   %s\ntime        %s\ntaken       %s\n", d.ID, term.OneLine(d.Workspace, longest),
 		term.Clock(d.at), term.OneLine(d.what, longest))
-	fmt.Fprintf(w, "holds       %s, %s bytes; %s bytes were stored for it\n", term.Counted(d.Files, "file", "files"), size(d.Bytes), size(d.Stored))
+	fmt.Fprintf(w, "holds       %s, %s bytes; %s bytes were stored for it\n", term.Counted(d.Files, "file", "files"),
+		size(d.Bytes), size(d.Stored))
 	if d.Expired {
 		fmt.Fprintln(w, "\nIt has expired: its contents are no longer stored.")
 	}
 	if len(d.Changes) > 0 {
-		fmt.Fprintf(w, "\nchanged by %s since the checkpoint before: %s\n", who(checkpoint.By(d.By)), term.Counted(len(d.Changes), "path", "paths"))
+		fmt.Fprintf(w, "\nchanged by %s since the checkpoint before: %s\n", who(checkpoint.By(d.By)),
+			term.Counted(len(d.Changes), "path", "paths"))
 		writeSome(w, d.Changes, whole)
 	}
 	if len(d.NotStored) > 0 {

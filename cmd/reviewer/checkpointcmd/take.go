@@ -39,7 +39,8 @@ func takeCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t, err := store.Take(cmd.Context(), checkpoint.Request{When: checkpoint.ByHand, By: checkpoint.ByOthers, Time: time.Now().UnixMilli()})
+			r := checkpoint.Request{When: checkpoint.ByHand, By: checkpoint.ByOthers, Time: time.Now().UnixMilli()}
+			t, err := store.Take(cmd.Context(), r)
 			if err != nil {
 				return err
 			}

@@ -42,7 +42,9 @@ func occasion(c *checkpoint.Checkpoint) string {
 
 // who says who made the changes since the checkpoint before.
 func who(by checkpoint.By) string {
-	return map[checkpoint.By]string{checkpoint.BySession: "the session", checkpoint.ByOthers: "others", checkpoint.ByReviewer: "a restore"}[by]
+	return map[checkpoint.By]string{
+		checkpoint.BySession: "the session", checkpoint.ByOthers: "others", checkpoint.ByReviewer: "a restore",
+	}[by]
 }
 
 // left is a path that is not stored, or was not restored.
@@ -107,7 +109,7 @@ func stateOf(e *checkpoint.Entry, mask func(string) string) *state {
 	return s
 }
 
-// signs stand in front of changed paths.
+// signs precede changed paths.
 var signs = map[string]string{"created": "+", "deleted": "-", "changed": "~", "mode": "m"}
 
 func writeChange(w io.Writer, c change) {

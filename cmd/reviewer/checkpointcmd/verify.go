@@ -34,7 +34,8 @@ func verifyCommand(a *cli.App) *cobra.Command {
 		Use:   "verify",
 		Short: "Check that everything that checkpoints need is stored and undamaged",
 		Long: "Checks each byte of the stores of all workspaces, or of one, and that each checkpoint that has not\n" +
-			"expired can be restored. Every damage is named.\n\nExit codes: 0 undamaged, 1 damage was found or a store cannot be read, 3 wrong usage.",
+			"expired can be restored. Every damage is named.\n\n" +
+			"Exit codes: 0 undamaged, 1 damage was found or a store cannot be read, 3 wrong usage.",
 		Example: "  reviewer checkpoint verify\n  reviewer checkpoint verify --workspace .",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -90,8 +91,8 @@ func (d verification) text(w io.Writer, p term.Paint) {
 	for _, x := range d.Damage {
 		fmt.Fprintf(w, "%s %s: %s\n", p.Verdict("fail"), term.OneLine(x.Where, longest), term.OneLine(x.What, longest))
 	}
-	fmt.Fprintf(w, "%s, %s, %s, %s bytes", term.Counted(d.Stores, "workspace", "workspaces"), term.Counted(d.Checkpoints, "checkpoint", "checkpoints"),
-		term.Counted(d.Contents, "content", "contents"), size(d.Bytes))
+	fmt.Fprintf(w, "%s, %s, %s, %s bytes", term.Counted(d.Stores, "workspace", "workspaces"),
+		term.Counted(d.Checkpoints, "checkpoint", "checkpoints"), term.Counted(d.Contents, "content", "contents"), size(d.Bytes))
 	if d.OK {
 		fmt.Fprintf(w, ": %s", p.Verdict("ok"))
 	}

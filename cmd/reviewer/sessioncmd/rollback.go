@@ -70,7 +70,7 @@ func stopped(s audit.Session) error {
 	return nil
 }
 
-// rollbackDocument says whether a session was rolled back, and otherwise what can be done.
+// rollbackDocument reports whether a session was rolled back, and otherwise what can be done.
 type rollbackDocument struct {
 	Session    string                  `json:"session"`
 	RolledBack bool                    `json:"rolled_back"`
@@ -148,7 +148,7 @@ const (
 func trouble(r *engine.Record) outcome {
 	switch {
 	case r.Kind == engine.KindControl && r.Control.Do == engine.ControlResume:
-		return good // a person began anew
+		return good // what was before does not count
 	case r.Kind == engine.KindPre && engine.AnswerOf(r).Effect == engine.Block:
 		return bad
 	case r.Kind != engine.KindPost || r.Event == nil || r.Event.Result == nil:

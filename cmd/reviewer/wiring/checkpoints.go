@@ -25,7 +25,7 @@ func OpenCheckpoints(c Checkpoints, workspace string) (*checkpoint.Store, error)
 	return checkpoint.Open(c.Dir(), workspace, c.options(workspace))
 }
 
-// OpenCheckpointsIn returns the store that lies in a folder, for those who know its workspace.
+// OpenCheckpointsIn returns the store in a folder, for those who know its workspace.
 func OpenCheckpointsIn(c Checkpoints, dir, workspace string) (*checkpoint.Store, error) {
 	return checkpoint.OpenDir(dir, c.options(workspace))
 }
