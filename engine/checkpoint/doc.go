@@ -5,7 +5,7 @@
 // the workspace, and holds:
 //
 //	root      the path of the workspace
-//	journal   one line of JSON per checkpoint; each has the hash of the line before
+//	journal   one line per checkpoint: the SHA-256 of the rest, a space, and JSON that has the hash of the line before
 //	objects/  contents, by digest: compressed, and encrypted where they hold credentials
 //	packs/    the same, many in one file
 //	index     what the files looked like when they were last read: a cache

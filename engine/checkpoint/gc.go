@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -162,8 +163,32 @@ func (s *Store) repack(name string, keep []Digest) error {
 	return os.Remove(name)
 }
 
+// removeAside removes generated output whose checkpoint has expired.
+func (s *Store) removeAside() error {
+	from, err := s.base()
+	if err != nil {
+		return err
+	}
+	dirs, err := filepath.Glob(filepath.Join(s.dir, "removed", "*"))
+	if err != nil {
+		return err
+	}
+	for _, dir := range dirs {
+		_, number, _ := strings.Cut(filepath.Base(dir), "-")
+		if n, err := strconv.ParseInt(number, 10, 64); err == nil && n < from.N {
+			if err := os.RemoveAll(dir); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // removeLeftovers removes files that a killed process left half written.
 func (s *Store) removeLeftovers() error {
+	if err := s.removeAside(); err != nil {
+		return err
+	}
 	for _, pattern := range []string{"packs/new-*", "objects/*/new-*", "new-*"} {
 		names, err := filepath.Glob(filepath.Join(s.dir, filepath.FromSlash(pattern)))
 		if err != nil {

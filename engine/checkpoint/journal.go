@@ -23,10 +23,11 @@ const createOnly = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 // FormatVersion is the version of the store's files.
 const FormatVersion = 1
 
-// Checkpoint is one state of the workspace: a line of the journal.
+// Checkpoint is one state of the workspace: a line of the journal, which begins with the
+// hash of its JSON.
 type Checkpoint struct {
 	V    int    `json:"v"`
-	Prev string `json:"prev"` // SHA-256 of the line before with its newline, of the first: of the store's id
+	Prev string `json:"prev"` // hash of the line before; of the first: of the store's id
 	N    int64  `json:"n"`    // number, from 1
 	ID   string `json:"id"`   // first 8 digits of the store's id, and the number
 	T    int64  `json:"t"`    // Unix milliseconds
@@ -130,13 +131,16 @@ func lastLine(f io.ReaderAt, size int64) (line []byte, end int64, err error) {
 
 func decodeCheckpoint(line []byte) (*Checkpoint, error) {
 	var c Checkpoint
-	if err := json.Unmarshal(line, &c); err != nil {
+	sum, text, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
+	if c.hash = sha256.Sum256(text); string(sum) != c.hash.String() {
+		return nil, fmt.Errorf("%w: a line of the journal has another hash than it says", ErrDamaged)
+	}
+	if err := json.Unmarshal(text, &c); err != nil {
 		return nil, fmt.Errorf("%w: line of the journal: %w", ErrDamaged, err)
 	}
 	if c.V != FormatVersion {
 		return nil, fmt.Errorf("checkpoint %s has format version %d; this reviewer reads %d", c.ID, c.V, FormatVersion)
 	}
-	c.hash = sha256.Sum256(line)
 	return &c, nil
 }
 
@@ -147,11 +151,12 @@ func (s *Store) append(c *Checkpoint, head *Checkpoint) error {
 		c.N, c.Prev = head.N+1, head.hash.String()
 	}
 	c.ID = s.id[:8] + "-" + strconv.FormatInt(c.N, 10)
-	line, err := json.Marshal(c)
+	text, err := json.Marshal(c)
 	if err != nil {
 		return err
 	}
-	line = append(line, '\n')
+	c.hash = sha256.Sum256(text)
+	line := fmt.Appendf(nil, "%s %s\n", c.hash, text)
 	f, err := osfile.OpenFile(s.journalFile(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
@@ -160,7 +165,6 @@ func (s *Store) append(c *Checkpoint, head *Checkpoint) error {
 	if e := f.Close(); err == nil {
 		err = e
 	}
-	c.hash = sha256.Sum256(line)
 	return err
 }
 
@@ -180,7 +184,10 @@ func (s *Store) journal(fn func(*Checkpoint) error) error {
 	for n := int64(1); ; n++ {
 		line, err := lines.ReadBytes('\n')
 		if err == io.EOF {
-			return nil // what is behind the last newline was cut off while it was written
+			if len(line) > 0 && (isWhole(line) || isWhole(line[:len(line)-1])) {
+				return fmt.Errorf("%w: line %d of the journal has no end", ErrDamaged, n)
+			}
+			return nil // the line was cut off while it was written
 		}
 		if err != nil {
 			return err
@@ -197,6 +204,11 @@ func (s *Store) journal(fn func(*Checkpoint) error) error {
 			return err
 		}
 	}
+}
+
+func isWhole(line []byte) bool {
+	_, err := decodeCheckpoint(line)
+	return err == nil
 }
 
 // List returns all checkpoints, the oldest first.

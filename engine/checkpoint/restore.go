@@ -71,7 +71,7 @@ func (s *Store) restore(ctx context.Context, r RestoreRequest) (*Restored, error
 		return nil, fmt.Errorf("store what is there now: %w", err)
 	}
 	result := &Restored{To: to, Undo: undo.ID, Then: to.Git, Now: undo.Git}
-	result.Changes, result.Kept = selectChanges(compare(now, target), r.Paths, undo.Unseen)
+	result.Changes, result.Kept = s.selectChanges(&to, compare(now, target), r.Paths, undo.Unseen)
 	if err := s.conflicts(&to, r, result.Changes); err != nil {
 		return result, err
 	}
@@ -91,12 +91,15 @@ func (s *Store) restore(ctx context.Context, r RestoreRequest) (*Restored, error
 
 // selectChanges returns what a restore of some paths changes, and what it leaves
 // as it is because it is not stored.
-func selectChanges(all []Change, paths, unseen []string) (list []Change, kept []Left) {
+func (s *Store) selectChanges(to *Checkpoint, all []Change, paths, unseen []string) (list []Change, kept []Left) {
 	for _, c := range all {
 		switch {
 		case len(paths) > 0 && !slices.ContainsFunc(paths, func(p string) bool { return below(c.Path, p) }):
 		case slices.ContainsFunc(unseen, func(dir string) bool { return below(c.Path, dir) }):
 			kept = append(kept, Left{Path: c.Path, Why: whyNoTime})
+		case c.After == nil && c.Before.Kind == LeftOut && (c.Before.Why == whyNotFile || c.Before.Why == whyGenerated),
+			c.Before == nil && c.After.Kind == LeftOut && exists(s.aside(to.ID, c.Path)):
+			list = append(list, c)
 		case c.Before != nil && c.Before.Kind == LeftOut:
 			kept = append(kept, Left{Path: c.Path, Why: c.Before.Why, Size: c.Before.Size})
 		case c.After != nil && c.After.Kind == LeftOut:
@@ -106,6 +109,17 @@ func selectChanges(all []Change, paths, unseen []string) (list []Change, kept []
 		}
 	}
 	return list, kept
+}
+
+// aside returns where generated output lies that a restore removed, given the id of the
+// checkpoint that undoes it.
+func (s *Store) aside(undo, p string) string {
+	return filepath.Join(s.dir, "removed", undo, filepath.FromSlash(p))
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
 }
 
 // below reports whether a path is another or lies below it.
@@ -181,7 +195,7 @@ func (s *Store) finished() error {
 // replace carries out the changes. Contents are first written to a folder of their own
 // next to the files, so that a full disk or damaged contents change nothing.
 func (s *Store) replace(to *Checkpoint, undo string, r *Restored, now tree) error {
-	st, err := s.stage(r.Changes)
+	st, err := s.stage(r.Changes, to.ID, undo)
 	if err != nil {
 		return fmt.Errorf("nothing was restored: %w", err)
 	}
@@ -198,19 +212,19 @@ func (s *Store) replace(to *Checkpoint, undo string, r *Restored, now tree) erro
 		r.Kept = append(r.Kept, st.kept...)
 		return nil
 	}
-	if back := s.back(r.Changes[:done]); back != nil {
+	if back := s.back(r.Changes[:done], to.ID, undo); back != nil {
 		return fmt.Errorf("%w; and what had been restored could not be taken back (%w): run `reviewer checkpoint restore %s`", err, back, undo)
 	}
 	return errors.Join(fmt.Errorf("nothing was restored: %w", err), s.finished())
 }
 
 // back takes changes back that were carried out.
-func (s *Store) back(done []Change) error {
+func (s *Store) back(done []Change, to, undo string) error {
 	reverse := make([]Change, 0, len(done))
 	for _, c := range done {
 		reverse = append(reverse, Change{Path: c.Path, Before: c.After, After: c.Before})
 	}
-	st, err := s.stage(reverse)
+	st, err := s.stage(reverse, undo, to)
 	if err != nil {
 		return err
 	}

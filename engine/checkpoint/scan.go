@@ -142,7 +142,11 @@ func lookup(list *[]item, name string) *item {
 // workspace, or has just been deleted.
 func (w *scanner) entry(dir *os.Root, rel, name string, git *ignore) (item, bool) {
 	i := item{Entry: Entry{Path: join(rel, name)}, name: name}
-	if slices.Contains(w.skip, filepath.Join(w.root, filepath.FromSlash(i.Path))) || strings.HasPrefix(name, stagePrefix) {
+	if rel == "" && strings.HasPrefix(name, stagePrefix) {
+		_ = dir.RemoveAll(name) // of a restore that was cut off: the lock is held, so none is under way
+		return i, false
+	}
+	if slices.Contains(w.skip, filepath.Join(w.root, filepath.FromSlash(i.Path))) {
 		return i, false
 	}
 	info, err := dir.Lstat(name)

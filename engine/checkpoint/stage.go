@@ -28,15 +28,18 @@ type stage struct {
 	groups map[string]string // hard links: path of the first file that was put in place
 	opened map[string]fs.FileMode
 	kept   []Left
+	to     string // id of the checkpoint that is restored
+	undo   string // id of the checkpoint that undoes it
 }
 
 // stage writes the contents of all files that change. On failure it leaves nothing behind.
-func (s *Store) stage(changes []Change) (_ *stage, err error) {
+func (s *Store) stage(changes []Change, to, undo string) (_ *stage, err error) {
 	root, err := os.OpenRoot(s.root)
 	if err != nil {
 		return nil, err
 	}
-	st := &stage{store: s, root: root, staged: map[string]string{}, groups: map[string]string{}, opened: map[string]fs.FileMode{}}
+	st := &stage{store: s, root: root, staged: map[string]string{}, groups: map[string]string{}, opened: map[string]fs.FileMode{},
+		to: to, undo: undo}
 	defer func() {
 		if err != nil {
 			st.remove()
@@ -143,7 +146,7 @@ func (st *stage) unchanged(c *Change, now tree) error {
 	then := now.find(c.Path)
 	info, err := st.lstat(c.Path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && then == nil:
+	case then == nil && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, errOnTheWay)):
 		return nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
@@ -152,6 +155,9 @@ func (st *stage) unchanged(c *Change, now tree) error {
 	}
 	var is item
 	is.describe(info)
+	if then.Kind == LeftOut {
+		return nil
+	}
 	if is.Kind != then.Kind || is.Kind == File && (is.stat.size != then.stat.size || is.stat.modified != then.stat.modified || is.stat.inode != then.stat.inode) {
 		return fmt.Errorf("%s was changed by somebody else in this moment", c.Path)
 	}
@@ -168,6 +174,10 @@ func (st *stage) lstat(p string) (fs.FileInfo, error) {
 	return st.root.Lstat(filepath.FromSlash(p))
 }
 
+// errOnTheWay means that a path cannot exist, since a folder on the way to it is
+// something else.
+var errOnTheWay = errors.New("it is not a folder now")
+
 // noLinks fails if a folder on the way to a path is a link: what is below it is
 // not what the checkpoint has.
 func (st *stage) noLinks(p string) error {
@@ -179,8 +189,8 @@ func (st *stage) noLinks(p string) error {
 		if err != nil {
 			return err
 		}
-		if info.Mode()&fs.ModeSymlink != 0 {
-			return fmt.Errorf("%s is a link now", p[:i])
+		if !info.IsDir() {
+			return fmt.Errorf("%s: %w", p[:i], errOnTheWay)
 		}
 	}
 	return nil
@@ -195,8 +205,13 @@ func (st *stage) one(c *Change) error {
 	if err := st.writable(c.Path); err != nil {
 		return err
 	}
-	if c.After == nil {
+	switch {
+	case c.After == nil && c.Before.Kind == LeftOut && c.Before.Why == whyGenerated:
+		return st.moveAside(c)
+	case c.After == nil:
 		return st.delete(c, name)
+	case c.After.Kind == LeftOut:
+		return os.Rename(st.store.aside(st.to, c.Path), st.store.absolute(c.Path))
 	}
 	if c.Before != nil && (c.Before.Kind == Folder) != (c.After.Kind == Folder) {
 		if err := st.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -244,6 +259,21 @@ func (st *stage) delete(c *Change, name string) error {
 		return nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// moveAside moves generated output out of the workspace; on another file system it
+// stays where it is.
+func (st *stage) moveAside(c *Change) error {
+	to := st.store.aside(st.undo, c.Path)
+	if err := osfile.MkdirPrivate(filepath.Dir(to)); err != nil {
+		return err
+	}
+	err := os.Rename(st.store.absolute(c.Path), to)
+	if osfile.AcrossDisks(err) {
+		st.kept = append(st.kept, Left{Path: c.Path, Why: c.Before.Why})
 		return nil
 	}
 	return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"io/fs"
+	"path/filepath"
 
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
@@ -53,6 +54,7 @@ func (s *Store) Verify(ctx context.Context) (*Verified, error) {
 		if err != nil {
 			return err
 		}
+		s.verifyRoot(v)
 		s.verifyJournal(v, stored)
 		return s.verifyIndex(v)
 	})
@@ -61,6 +63,18 @@ func (s *Store) Verify(ctx context.Context) (*Verified, error) {
 
 func (v *Verified) damage(where string, err error) {
 	v.Damage = append(v.Damage, Damage{Where: where, What: err.Error()})
+}
+
+// verifyRoot checks that the store belongs to the workspace that it names.
+func (s *Store) verifyRoot(v *Verified) {
+	name := filepath.Join(s.dir, "root")
+	root, err := osfile.ReadFile(name)
+	if err == nil && storeID(string(root))[:16] != filepath.Base(s.dir) {
+		err = errors.New("it names another workspace than that of this store")
+	}
+	if err != nil {
+		v.damage(name, err)
+	}
 }
 
 // verifyJournal checks the lines, and that all that a checkpoint names is stored.
