@@ -9,6 +9,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine/checkpoint"
 	"github.com/spf13/cobra"
 )
@@ -62,7 +63,7 @@ func (s *stores) taking(workspace string) (*checkpoint.Store, error) {
 		if err != nil {
 			return nil, err
 		}
-		if home, err := realFolder(s.user); dir == filepath.Dir(dir) || err == nil && dir == home {
+		if wiring.TooLarge(dir, s.user) {
 			return nil, fmt.Errorf("%s is too large for a workspace: give the folder of a project with --workspace", dir)
 		}
 		return s.of(dir)
