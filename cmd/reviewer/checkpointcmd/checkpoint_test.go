@@ -62,16 +62,18 @@ func TestRetention(t *testing.T) {
 		now   int64
 		want  int64
 	}{
-		"the session is open":                    {takenFor("a", "a"), map[string]life{"a": {}}, 999 * minute, 1},
-		"the session is stopped":                 {takenFor("a", "a"), map[string]life{"a": {stopped: true, ended: minute}}, 999 * minute, 1},
-		"the session ended a short time ago":     {takenFor("a", "a"), map[string]life{"a": {ended: 980 * minute}}, 999 * minute, 1},
-		"the session ended a long time ago":      {takenFor("a", "a"), map[string]life{"a": {ended: 5 * minute}}, 999 * minute, 2},
-		"another session goes on":                {takenFor("a", "a", "b", "b"), map[string]life{"a": {ended: 2 * minute}, "b": {}}, 999 * minute, 3},
-		"there is no log of the session":         {takenFor("a", "a"), nil, 999 * minute, 2},
-		"no log, but it was a short time ago":    {takenFor("a", "a"), nil, 20 * minute, 1},
-		"by hand, a while ago":                   {takenFor("a", "", "a", "a"), map[string]life{"a": {ended: 4 * minute}}, 90 * minute, 2},
-		"by hand, a long time ago":               {takenFor("a", "", "a", "a"), map[string]life{"a": {ended: 4 * minute}}, 999 * minute, 4},
-		"an ended session before one that waits": {takenFor("a", "b", "a"), map[string]life{"a": {ended: 3 * minute}, "b": {stopped: true}}, 999 * minute, 2},
+		"the session is open": {takenFor("a", "a"), map[string]life{"a": {}}, 999 * minute, 1},
+		"the session is stopped": {takenFor("a", "a"),
+			map[string]life{"a": {stopped: true, ended: minute}}, 999 * minute, 1},
+		"the session ended a short time ago":  {takenFor("a", "a"), map[string]life{"a": {ended: 980 * minute}}, 999 * minute, 1},
+		"the session ended a long time ago":   {takenFor("a", "a"), map[string]life{"a": {ended: 5 * minute}}, 999 * minute, 2},
+		"another session goes on":             {takenFor("a", "a", "b", "b"), map[string]life{"a": {ended: 2 * minute}, "b": {}}, 999 * minute, 3},
+		"there is no log of the session":      {takenFor("a", "a"), nil, 999 * minute, 2},
+		"no log, but it was a short time ago": {takenFor("a", "a"), nil, 20 * minute, 1},
+		"by hand, a while ago":                {takenFor("a", "", "a", "a"), map[string]life{"a": {ended: 4 * minute}}, 90 * minute, 2},
+		"by hand, a long time ago":            {takenFor("a", "", "a", "a"), map[string]life{"a": {ended: 4 * minute}}, 999 * minute, 4},
+		"an ended session before one that waits": {takenFor("a", "b", "a"),
+			map[string]life{"a": {ended: 3 * minute}, "b": {stopped: true}}, 999 * minute, 2},
 	} {
 		if got := k.oldest(c.list, c.lives, c.now); got.N != c.want {
 			t.Errorf("%s: the oldest that is kept is %d, want %d", name, got.N, c.want)
@@ -115,11 +117,12 @@ func TestGitAdvice(t *testing.T) {
 		was, is repository
 		want    []string
 	}{
-		"nothing":        {was, was, nil},
-		"another branch": {was, change(func(r *repository) { r.Head, r.Commit = "refs/heads/x", "bbbb" }), []string{"git symbolic-ref HEAD refs/heads/main"}},
-		"a commit":       {was, change(func(r *repository) { r.Commit = "bbbb" }), []string{"git reset --soft aaaa"}},
-		"the index":      {was, change(func(r *repository) { r.Index = "2" }), []string{"git status"}},
-		"the stash":      {was, change(func(r *repository) { r.Stash = "" }), []string{"git stash list"}},
+		"nothing": {was, was, nil},
+		"another branch": {was, change(func(r *repository) { r.Head, r.Commit = "refs/heads/x", "bbbb" }),
+			[]string{"git symbolic-ref HEAD refs/heads/main"}},
+		"a commit":  {was, change(func(r *repository) { r.Commit = "bbbb" }), []string{"git reset --soft aaaa"}},
+		"the index": {was, change(func(r *repository) { r.Index = "2" }), []string{"git status"}},
+		"the stash": {was, change(func(r *repository) { r.Stash = "" }), []string{"git stash list"}},
 		"in a folder": {repository{Folder: "a b", Head: "aaaa", Commit: "aaaa"}, repository{Folder: "a b", Head: "bbbb", Commit: "bbbb"},
 			[]string{"git -C 'a b' update-ref --no-deref HEAD aaaa"}},
 	} {
@@ -135,10 +138,13 @@ func TestUndiffable(t *testing.T) {
 		change checkpoint.Change
 		want   string
 	}{
-		"a text":           {checkpoint.Change{Before: file, After: &checkpoint.Entry{Kind: checkpoint.File, Size: 9}}, ""},
-		"encrypted":        {checkpoint.Change{After: &checkpoint.Entry{Kind: checkpoint.File, Sealed: true}}, "encrypted, since such files hold secrets; the contents are not shown"},
-		"large":            {checkpoint.Change{Before: file, After: &checkpoint.Entry{Kind: checkpoint.File, Size: 3 << 20}}, "large, 10 -> 3.0M bytes"},
-		"left out":         {checkpoint.Change{Before: file, After: &checkpoint.Entry{Kind: checkpoint.LeftOut, Why: "too big"}}, "not stored: too big"},
+		"a text": {checkpoint.Change{Before: file, After: &checkpoint.Entry{Kind: checkpoint.File, Size: 9}}, ""},
+		"encrypted": {checkpoint.Change{After: &checkpoint.Entry{Kind: checkpoint.File, Sealed: true}},
+			"encrypted, since such files hold secrets; the contents are not shown"},
+		"large": {checkpoint.Change{Before: file, After: &checkpoint.Entry{Kind: checkpoint.File, Size: 3 << 20}},
+			"large, 10 -> 3.0M bytes"},
+		"left out": {checkpoint.Change{Before: file, After: &checkpoint.Entry{Kind: checkpoint.LeftOut, Why: "too big"}},
+			"not stored: too big"},
 		"a link":           {checkpoint.Change{After: &checkpoint.Entry{Kind: checkpoint.Link, Target: "a"}}, "link -> a"},
 		"a file, a folder": {checkpoint.Change{Before: file, After: &checkpoint.Entry{Kind: checkpoint.Folder}}, "file -> folder"},
 	} {

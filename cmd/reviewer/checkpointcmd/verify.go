@@ -22,8 +22,8 @@ type verification struct {
 }
 
 type damage struct {
-	Workspace string `json:"workspace"`
-	Where     string `json:"where"` // file of the store, or id of a checkpoint
+	Workspace string `json:"workspace,omitempty"` // absent: its store cannot be opened
+	Where     string `json:"where"`               // file of the store, or id of a checkpoint
 	What      string `json:"what"`
 }
 
@@ -43,11 +43,11 @@ func verifyCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list, err := s.chosen(cmd, workspace)
-			if err != nil {
-				return err
+			list, unopened := s.chosen(cmd, workspace)
+			if unopened != nil && len(list) == 0 {
+				return unopened
 			}
-			d, err := verify(cmd.Context(), list)
+			d, err := verify(cmd.Context(), list, unopened)
 			if err != nil {
 				return err
 			}
@@ -68,11 +68,18 @@ func (s *stores) chosen(cmd *cobra.Command, workspace string) ([]*checkpoint.Sto
 		return s.all()
 	}
 	store, err := s.here(workspace)
-	return []*checkpoint.Store{store}, err
+	if err != nil {
+		return nil, err
+	}
+	return []*checkpoint.Store{store}, nil
 }
 
-func verify(ctx context.Context, list []*checkpoint.Store) (verification, error) {
+// verify checks stores; unopened is what others could not be opened for.
+func verify(ctx context.Context, list []*checkpoint.Store, unopened error) (verification, error) {
 	d := verification{Stores: len(list), Damage: []damage{}}
+	if unopened != nil {
+		d.Damage = append(d.Damage, damage{Where: "stores that cannot be opened", What: cli.Masked(unopened.Error())})
+	}
 	for _, store := range list {
 		v, err := store.Verify(ctx)
 		if err != nil {
