@@ -37,6 +37,7 @@ type SessionFacts struct {
 	StopBy      string  `json:"stop_by,omitempty"`     // who stopped it
 	Aborted     bool    `json:"aborted,omitempty"`     // a person ended the session for good; it is stopped as well
 	Resumed     string  `json:"resumed,omitempty"`     // conditions under which a person resumed it: limits, supervise; absent: none
+	Restored    bool    `json:"restored,omitempty"`    // a person restored files to a checkpoint since the last call
 	Actions     int64   `json:"actions"`               // calls reviewed before this one
 	Prompts     int64   `json:"prompts"`               // prompts so far
 	FileOps     int64   `json:"file_ops"`              // writes and deletions since the last prompt, this action's included

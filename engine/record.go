@@ -22,6 +22,7 @@ const (
 	ControlUnscope      = "unscope"       // it no longer does
 	ControlAbort        = "abort"         // the session ends for good
 	ControlClose        = "close"         // an incident is dealt with: the id of its record is in Control.Record
+	ControlRestore      = "restore"       // files were restored to Control.Checkpoint
 )
 
 // The conditions on which a person resumes a session.
@@ -196,7 +197,7 @@ type Open struct {
 
 // Control is a person's choice.
 type Control struct {
-	Do     string `json:"do"`             // stop, resume, abort, allow_once, allow_session, scope, unscope, close
+	Do     string `json:"do"`             // stop, resume, abort, allow_once, allow_session, scope, unscope, close, restore
 	Mode   string `json:"mode,omitempty"` // resume: limits or supervise; absent: as before the stop
 	Reason string `json:"reason,omitempty"`
 	By     string `json:"by,omitempty"`     // user, as far as the system knows
@@ -205,6 +206,9 @@ type Control struct {
 	Print  string `json:"print,omitempty"`  // allow_*: its fingerprint: the same tool with the same arguments
 	CWD    string `json:"cwd,omitempty"`    // allow_*: the working directory in which the permission applies
 	Path   string `json:"path,omitempty"`   // scope, unscope: as Effect.Short spells it
+
+	Checkpoint string `json:"checkpoint,omitempty"` // restore: id of the checkpoint to which files were restored
+	Undo       string `json:"undo,omitempty"`       // restore: id of the checkpoint that undoes it
 }
 
 // Act is an executed intervention.

@@ -147,7 +147,7 @@ func walls() []wall {
 			"schemas and pages are made of the types and functions that they describe, and of examples, and of nothing else"},
 		{"cmd/reviewer", []string{"engine/serve", "engine/serve/wire", "schemas",
 			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
-			"cmd/reviewer/auditcmd", "cmd/reviewer/configcmd", "cmd/reviewer/explaincmd", "cmd/reviewer/policycmd", "cmd/reviewer/incidentcmd", "cmd/reviewer/notifycmd", "cmd/reviewer/releasecmd", "cmd/reviewer/reviewcmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/simulatecmd",
+			"cmd/reviewer/auditcmd", "cmd/reviewer/checkpointcmd", "cmd/reviewer/configcmd", "cmd/reviewer/explaincmd", "cmd/reviewer/policycmd", "cmd/reviewer/incidentcmd", "cmd/reviewer/notifycmd", "cmd/reviewer/releasecmd", "cmd/reviewer/reviewcmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/simulatecmd",
 			"engine", "engine/history", "engine/review", "engine/harness", "engine/classify", "engine/audit", "cmd/reviewer/trash", "rego", "bundles", "bundles/active",
 			"github.com/spf13/cobra", "go.yaml.in/yaml/v3"},
 			"wires everything together; a library more is a decision to take here"},
@@ -173,7 +173,7 @@ func walls() []wall {
 			"engine", "engine/history", "engine/review", "engine/audit", "engine/cases", "engine/harness", "engine/simulate", "engine/stats", "bundles", "github.com/spf13/cobra"},
 			"the log is read with the policies that it names, whichever holds now"},
 		{"cmd/reviewer/sessioncmd", []string{
-			"cmd/reviewer/auditcmd", "cmd/reviewer/cli", "cmd/reviewer/explaincmd", "cmd/reviewer/term", "engine", "engine/history", "engine/audit", "engine/classify", "github.com/spf13/cobra"},
+			"cmd/reviewer/auditcmd", "cmd/reviewer/checkpointcmd", "cmd/reviewer/cli", "cmd/reviewer/explaincmd", "cmd/reviewer/term", "engine", "engine/history", "engine/audit", "engine/classify", "engine/incident", "github.com/spf13/cobra"},
 			"what happened in a session is in its records: no policy is at hand that could judge it again"},
 		{"cmd/reviewer/webpage", nil,
 			"a page is texts and one style, whatever it reports"},
@@ -181,6 +181,10 @@ func walls() []wall {
 			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/webpage", "engine", "engine/audit", "engine/incident", "bundles",
 			"filippo.io/age", "filippo.io/age/armor", "github.com/spf13/cobra", "go.yaml.in/yaml/v3"},
 			"reports are read from the log, with the recommendations of the active policy; nothing is decided"},
+		{"cmd/reviewer/checkpointcmd", []string{
+			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/wiring", "engine", "engine/audit", "engine/checkpoint", "engine/osfile", "bundles",
+			"github.com/rogpeppe/go-internal/diff", "github.com/spf13/cobra"},
+			"files are restored as a person chooses: of a policy only its settings and the classes of files are at hand, and git is never run"},
 		{"cmd/reviewer/notifycmd", []string{
 			"cmd/reviewer/cli", "cmd/reviewer/incidentcmd", "cmd/reviewer/term", "engine", "engine/audit", "engine/incident", "engine/notify", "engine/notify/channel",
 			"github.com/spf13/cobra"},
@@ -214,7 +218,7 @@ func walls() []wall {
 			"where sessions lie and what is in a file can be told without a policy; the one package that knows what compresses a file"},
 		{"cmd/reviewer/skeleton", []string{"bundles", "go.yaml.in/yaml/v3"},
 			"the first lines of a policy are texts: what they mean is looked at by whoever puts them into one"},
-		{"cmd/reviewer/wiring", []string{"engine", "engine/review", "engine/classify", "engine/detect", "bundles", "rego", "cel"},
+		{"cmd/reviewer/wiring", []string{"engine", "engine/review", "engine/checkpoint", "engine/classify", "engine/detect", "bundles", "rego", "cel"},
 			"what compiles a policy for the commands compiles it for the scores, or they would be another policy's"},
 		{"cmd/reviewer/trial", []string{
 			"cmd/reviewer/wiring", "engine", "engine/review", "engine/cases", "engine/classify", "engine/classify/rows", "engine/detect", "engine/mutant", "cmd/reviewer/report", "engine/simulate", "bundles", "bundles/mutate", "rego", "cel", "go.yaml.in/yaml/v3"},
@@ -259,7 +263,7 @@ func bans() []ban {
 	changes := []string{"bundles/diff", "bundles/mutate"}
 	pure := slices.Concat(core, []string{"cel", "rego", "cmd/reviewer/impact", "cmd/reviewer/report"}, imports)
 	local := append(meaning(), "engine", "engine/history", "engine/review", "engine/harness", "engine/audit", "engine/detect", "engine/simulate", "cmd/reviewer/trash", "engine/cases", "engine/mutant", "engine/stats", "cel", "schemas")
-	commands := []string{"cmd/reviewer", "cmd/reviewer/cli", "cmd/reviewer/auditcmd", "cmd/reviewer/configcmd", "cmd/reviewer/explaincmd", "cmd/reviewer/policycmd", "cmd/reviewer/releasecmd", "cmd/reviewer/reviewcmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/simulatecmd"}
+	commands := []string{"cmd/reviewer", "cmd/reviewer/cli", "cmd/reviewer/auditcmd", "cmd/reviewer/checkpointcmd", "cmd/reviewer/configcmd", "cmd/reviewer/explaincmd", "cmd/reviewer/policycmd", "cmd/reviewer/releasecmd", "cmd/reviewer/reviewcmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/simulatecmd"}
 	all := slices.Concat(local, commands, []string{"rego", "bundles", "bundles/active", "cmd/reviewer/report", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/reviewer/ship", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/wiring"}, imports, changes)
 	return []ban{
 		{local, []string{"net", "net/http", "crypto/tls", "os/exec", "plugin"}, true,
@@ -272,7 +276,7 @@ func bans() []ban {
 			"no command opens a connection but through ship; OPA brings these packages along, with the built-ins that use them taken out"},
 		{[]string{"rego", "bundles", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/releases", "bundles/active", "cmd/reviewer/trial", "cmd/reviewer/lint"}, []string{"os/exec"}, false,
 			"programs are started by cmd only"},
-		{[]string{"cmd/reviewer/term", "cmd/reviewer/wiring", "cmd/reviewer/auditcmd", "cmd/reviewer/configcmd", "cmd/reviewer/explaincmd", "cmd/reviewer/policycmd", "cmd/reviewer/reviewcmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/simulatecmd"}, []string{"os/exec"}, false,
+		{[]string{"cmd/reviewer/term", "cmd/reviewer/wiring", "cmd/reviewer/auditcmd", "cmd/reviewer/checkpointcmd", "cmd/reviewer/configcmd", "cmd/reviewer/explaincmd", "cmd/reviewer/policycmd", "cmd/reviewer/reviewcmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/simulatecmd"}, []string{"os/exec"}, false,
 			"these commands read and write files; git is reached through subprocess, which bounds it"},
 		{[]string{"bundles/active", "cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/reviewer/wiring"}, []string{module + "/cmd/reviewer/ship", module + "/cmd/reviewer/releasecmd", module + "/bundles/sigstore"}, true,
 			"a hook needs these, and answers in milliseconds: nothing that opens a connection or reads a signing key comes with them"},

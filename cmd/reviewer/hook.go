@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/checkpointcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/notifycmd"
 	"github.com/agent-reviewer/reviewer/engine"
@@ -206,6 +207,7 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 	}
 	answer, _ := r.Handle(ctx, e) // the answer reports the failure
 	notifycmd.Start(a, store, engine.SessionKey{Harness: e.Harness, Session: r.Mask(e.Session)}, answer)
+	checkpointcmd.StartExpire(a, store, e.Phase)
 	var out reply
 	out.stdout, out.stderr, out.exit = h.Encode(e.Name, answer)
 	return out

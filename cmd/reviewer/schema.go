@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/auditcmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/checkpointcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/configcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/explaincmd"
@@ -65,7 +66,8 @@ func outputDocuments() []cli.Document {
 		{Command: "trash --list", Title: "what is in the trash", Of: trashedEntry{}, List: "entries"},
 		{Command: "schema", Title: "list of the documents", Of: schemaName{}, List: "schemas"},
 	}
-	return slices.Concat(own, auditcmd.Documents(), sessioncmd.Documents(), incidentcmd.Documents(), notifycmd.Documents(),
+	return slices.Concat(own, auditcmd.Documents(), sessioncmd.Documents(), incidentcmd.Documents(),
+		checkpointcmd.Documents(), notifycmd.Documents(),
 		configcmd.Documents(), explaincmd.Documents(), policycmd.Documents(), releasecmd.Documents())
 }
 

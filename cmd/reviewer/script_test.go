@@ -210,6 +210,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"readonly": readOnly,
 		"registry": registry,
 		"wait-for": waitFor,
+		"took":     took,
 	}
 }
 

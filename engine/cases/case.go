@@ -108,26 +108,27 @@ func (f *File) form(d *decoder, n *yaml.Node, name string) {
 // Event is one event: exactly one of a prompt, a tool call (with or without its result),
 // the result of an earlier call, a person's choice, or any other event of the agent.
 type Event struct {
-	Prompt string          `json:"prompt,omitempty"` // text that a person writes
-	Tool   string          `json:"tool,omitempty"`   // name of the tool; {Bash: ls} is short for {tool: Bash, args: {command: ls}}
-	Args   map[string]any  `json:"args,omitempty"`   // arguments of the tool
-	Result *Result         `json:"result,omitempty"` // outcome: ok, failed, or {failed: its error, output: its text}
-	Allow  string          `json:"allow,omitempty"`  // a person allows the last call: once or session
-	Stop   string          `json:"stop,omitempty"`   // a person stops the session; the reason
-	Resume string          `json:"resume,omitempty"` // a person resumes the session; the reason
-	With   string          `json:"with,omitempty"`   // conditions under which a person resumes it
-	Phase  string          `json:"phase,omitempty"`  // another event of the agent
-	Says   string          `json:"says,omitempty"`   // last message of the agent; with phase: stop
-	Tokens int             `json:"tokens,omitempty"` // tokens that the model wrote before the call or prompt; of calls made several times, each
-	Call   int             `json:"call,omitempty"`   // which call a result or allow is about, from 1; absent: the last
-	Times  int             `json:"times,omitempty"`  // how often the call is made; expectations apply to the last one
-	Every  string          `json:"every,omitempty"`  // pause between calls that are made several times
-	At     string          `json:"at,omitempty"`     // when it happens: +5s after the event before, or RFC 3339; absent: +1s
-	Mode   string          `json:"mode,omitempty"`   // permission mode from here on
-	CWD    string          `json:"cwd,omitempty"`    // directory of the agent from here on
-	Agent  string          `json:"agent,omitempty"`  // id of the sub-agent that makes this call
-	Files  map[string]File `json:"files,omitempty"`  // files that exist after the event, besides the others
-	Expect *Expect         `json:"expect,omitempty"` // what the policy must decide
+	Prompt  string          `json:"prompt,omitempty"`  // text that a person writes
+	Tool    string          `json:"tool,omitempty"`    // name of the tool; {Bash: ls} is short for {tool: Bash, args: {command: ls}}
+	Args    map[string]any  `json:"args,omitempty"`    // arguments of the tool
+	Result  *Result         `json:"result,omitempty"`  // outcome: ok, failed, or {failed: its error, output: its text}
+	Allow   string          `json:"allow,omitempty"`   // a person allows the last call: once or session
+	Stop    string          `json:"stop,omitempty"`    // a person stops the session; the reason
+	Resume  string          `json:"resume,omitempty"`  // a person resumes the session; the reason
+	Restore string          `json:"restore,omitempty"` // a person restores files to a checkpoint; the reason
+	With    string          `json:"with,omitempty"`    // conditions under which a person resumes it
+	Phase   string          `json:"phase,omitempty"`   // another event of the agent
+	Says    string          `json:"says,omitempty"`    // last message of the agent; with phase: stop
+	Tokens  int             `json:"tokens,omitempty"`  // tokens that the model wrote before the call or prompt; of calls made several times, each
+	Call    int             `json:"call,omitempty"`    // which call a result or allow is about, from 1; absent: the last
+	Times   int             `json:"times,omitempty"`   // how often the call is made; expectations apply to the last one
+	Every   string          `json:"every,omitempty"`   // pause between calls that are made several times
+	At      string          `json:"at,omitempty"`      // when it happens: +5s after the event before, or RFC 3339; absent: +1s
+	Mode    string          `json:"mode,omitempty"`    // permission mode from here on
+	CWD     string          `json:"cwd,omitempty"`     // directory of the agent from here on
+	Agent   string          `json:"agent,omitempty"`   // id of the sub-agent that makes this call
+	Files   map[string]File `json:"files,omitempty"`   // files that exist after the event, besides the others
+	Expect  *Expect         `json:"expect,omitempty"`  // what the policy must decide
 
 	line  int
 	short bool // the tool is named by a key, with its main argument
@@ -244,7 +245,7 @@ func (e *Event) check(d *decoder, n *yaml.Node) {
 	kinds := e.kinds()
 	switch {
 	case len(kinds) == 0:
-		d.wrong(n, "the event is empty: expected a tool such as Bash, or prompt, result, allow, stop, resume, phase")
+		d.wrong(n, "the event is empty: expected a tool such as Bash, or prompt, result, allow, stop, resume, restore, phase")
 	case len(kinds) > 1:
 		d.wrong(n, "the event combines %s; make each an event of its own", strings.Join(kinds, ", "))
 	case e.Call != 0 && kinds[0] != "result" && kinds[0] != "allow":
@@ -296,7 +297,7 @@ func (e *Event) kinds() []string {
 		there bool
 	}{
 		{"prompt", e.Prompt != ""}, {"tool", e.Tool != ""}, {"result", e.Result != nil && e.Tool == ""},
-		{"allow", e.Allow != ""}, {"stop", e.Stop != ""}, {"resume", e.Resume != ""}, {"phase", e.Phase != ""},
+		{"allow", e.Allow != ""}, {"stop", e.Stop != ""}, {"resume", e.Resume != ""}, {"restore", e.Restore != ""}, {"phase", e.Phase != ""},
 	} {
 		if k.there {
 			kinds = append(kinds, k.name)
@@ -306,7 +307,7 @@ func (e *Event) kinds() []string {
 }
 
 // choice reports whether the event is a person's decision, which no agent reports.
-func (e *Event) choice() bool { return e.Allow+e.Stop+e.Resume != "" }
+func (e *Event) choice() bool { return e.Allow+e.Stop+e.Resume+e.Restore != "" }
 
 // Result is the result of a tool call.
 type Result struct {

@@ -183,6 +183,8 @@ func (c *cutter) choice(by *engine.Control) (Event, bool) {
 		return Event{Stop: cmp.Or(by.Reason, unsaid)}, true
 	case engine.ControlResume:
 		return Event{Resume: cmp.Or(by.Reason, unsaid), With: by.Mode}, true
+	case engine.ControlRestore:
+		return Event{Restore: cmp.Or(by.Reason, unsaid)}, true
 	}
 	word, allows := strings.CutPrefix(by.Do, "allow_")
 	of := c.numbers[by.Record]

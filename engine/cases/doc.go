@@ -25,6 +25,7 @@
 //	  - result: ok                                         # of the last call; or failed, or {failed: text, output: text}
 //	  - allow: once                                        # a manual override of the last call; or call: 2 for the second
 //	  - stop: enough                                       # a person stops the session; resume: continues it
+//	  - restore: try another way                           # a person restores the files to a checkpoint
 //	  - {phase: stop, at: +5m}                             # any other event of the agent
 //	  - {Bash: make, times: 3, result: failed}             # three calls, each with its result
 //	  - {Write: "src/{n}.go", times: 40, every: 2s}         # {n} is 1, 2, … in arguments and results; a pause between

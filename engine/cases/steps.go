@@ -255,6 +255,8 @@ func (t *teller) choice(s Step, e Event) error {
 		s.Control = &engine.Control{Do: engine.ControlStop, Reason: e.Stop, By: by}
 	case e.Resume != "":
 		s.Control = &engine.Control{Do: engine.ControlResume, Mode: e.With, Reason: e.Resume, By: by}
+	case e.Restore != "":
+		s.Control = &engine.Control{Do: engine.ControlRestore, Reason: e.Restore, By: by}
 	default:
 		_, id, err := t.call(e.Call)
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// The index is the state of the workspace at the newest checkpoint together
+// indexMagic begins the index: the state of the workspace at the newest checkpoint together
 // with what the file system said about each file, so that a file that looks the
 // same is not read again. It can be deleted: then all files are read once more.
 //

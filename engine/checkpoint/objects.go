@@ -42,7 +42,7 @@ func (o *objects) has(id Digest) (bool, error) {
 	return false, nil
 }
 
-// get returns the frame of contents.
+// frame returns the frame of contents.
 func (o *objects) frame(id Digest) ([]byte, error) {
 	b, err := osfile.ReadFile(o.file(id))
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -158,7 +158,8 @@ func (st *stage) unchanged(c *Change, now tree) error {
 	if then.Kind == LeftOut {
 		return nil
 	}
-	if is.Kind != then.Kind || is.Kind == File && (is.stat.size != then.stat.size || is.stat.modified != then.stat.modified || is.stat.inode != then.stat.inode) {
+	is.stat.changed = then.stat.changed // a chmod of ours changes it
+	if is.Kind != then.Kind || is.Kind == File && is.stat != then.stat {
 		return fmt.Errorf("%s was changed by somebody else in this moment", c.Path)
 	}
 	return nil

@@ -86,6 +86,8 @@ func (h *State) foldControl(r *engine.Record) {
 		}
 	case engine.ControlResume:
 		h.resume(r.Control.Mode)
+	case engine.ControlRestore:
+		h.Restored = true
 	case engine.ControlAllowOnce, engine.ControlAllowSession:
 		h.foldAllow(r)
 	case engine.ControlScope:
@@ -132,6 +134,7 @@ func (h *State) stop(n int64, reason string) {
 func (h *State) foldPre(r *engine.Record) {
 	denied := answered(r).Strictness() == engine.Block.Strictness()
 	h.Actions++
+	h.Restored = h.Restored && h.Stop != nil // one call reports it, after the session was resumed
 	h.ByVerdict[string(answered(r))]++
 	if r.Event != nil {
 		count(h.ByTool, truncateKey(r.Event.Tool), maxTools)

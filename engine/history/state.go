@@ -72,7 +72,8 @@ type State struct {
 	Started   int64    `json:"started"`
 	Env       string   `json:"env,omitempty"` // digest of the environment that opened the chain
 	Stop      *Stopped `json:"stop,omitempty"`
-	Resumed   string   `json:"resumed,omitempty"` // conditions, as in SessionFacts
+	Resumed   string   `json:"resumed,omitempty"`  // conditions, as in SessionFacts
+	Restored  bool     `json:"restored,omitempty"` // files, and the agent was not told yet
 	Actions   int64    `json:"actions"`
 	Prompts   int64    `json:"prompts"`
 	FileOps   int64    `json:"file_ops"` // since the last prompt, as what is spent

@@ -29,7 +29,7 @@ func completesWith(cmd *cobra.Command, flag string, values func() []string) {
 // rules, keys of settings, families, agents.
 func (a *App) Completions(root *cobra.Command) {
 	arguments := map[string]func() []string{
-		"session show": a.sessionIDs, "session scope": a.sessionIDs, "session stop": a.sessionIDs, "session resume": a.sessionIDs,
+		"session show": a.sessionIDs, "session scope": a.sessionIDs, "session stop": a.sessionIDs, "session resume": a.sessionIDs, "session rollback": a.sessionIDs,
 		"audit show": a.sessionIDs, "audit tail": a.sessionIDs, "audit why": a.sessionIDs, "audit verify": a.sessionIDs,
 		"audit replay": a.sessionIDs, "audit seal": a.sessionIDs, "audit export": a.sessionIDs, "audit case": a.sessionIDs,
 		"audit stats": a.sessionIDs, "config show": a.settingKeys, "policy effective": a.settingKeys, "hook": harness.Names,
@@ -47,7 +47,7 @@ func (a *App) Completions(root *cobra.Command) {
 	for path, flags := range map[string]map[string]func() []string{
 		"policy new case": {"rule": a.ruleIDs}, "policy rules": {"family": a.families},
 		"policy new bundle": {"layer": bundles.Layers}, "policy activate": {"layer": bundles.Layers},
-		"policy simulate": {"session": a.sessionIDs},
+		"policy simulate": {"session": a.sessionIDs}, "checkpoint list": {"session": a.sessionIDs},
 	} {
 		if cmd, _, err := root.Find(strings.Fields(path)); err == nil {
 			for flag, values := range flags {

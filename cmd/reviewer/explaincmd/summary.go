@@ -12,7 +12,8 @@ import (
 func Summary(r *engine.Record) (word, what, why string) {
 	switch r.Kind {
 	case engine.KindControl:
-		return r.Control.Do, "by " + r.Control.By + term.After(", of ", r.Control.Record), r.Control.Reason
+		c := r.Control
+		return c.Do, "by " + c.By + term.After(", of ", c.Record) + term.After(", checkpoint ", c.Checkpoint), c.Reason
 	case engine.KindAct:
 		return r.Act.Kind, r.Act.Of, r.Act.Result
 	case engine.KindPre, engine.KindPost:

@@ -13,6 +13,7 @@ func Documents() []cli.Document {
 		{Command: "session scope", Title: "the scope of a session", Of: scopeDocument{}},
 		{Command: "session stop", Title: "whether the session is stopped", Of: stoppedDocument{}},
 		{Command: "session resume", Title: "whether the session is stopped", Of: stoppedDocument{}},
+		{Command: "session rollback", Title: "whether the session was rolled back", Of: rollbackDocument{}},
 		{Command: "session abort", Title: "what an aborted session leaves behind", Of: abortedDocument{}},
 	}
 }

@@ -14,9 +14,9 @@ func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "session",
 		Example: "  reviewer session list\n  reviewer session show last",
-		Short:   "List and show sessions, set their scope, stop, resume and abort them",
+		Short:   "List and show sessions, set their scope, stop, resume, roll back and abort them",
 		Long:    "ID is a session's id or a prefix of it, a record's id as `reviewer denials` lists it, or last.",
 	}
 	return cli.Group(cmd, sessionListCommand(a), sessionShowCommand(a), sessionScopeCommand(a), sessionStopCommand(a),
-		sessionResumeCommand(a), sessionAbortCommand(a))
+		sessionResumeCommand(a), sessionRollbackCommand(a), sessionAbortCommand(a))
 }

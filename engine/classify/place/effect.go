@@ -66,6 +66,9 @@ func (r *Resolver) resolve(raw abstract.RawEffect) engine.Effect {
 		r.network(&e, raw.Target)
 	case engine.EffectFileDelete, engine.EffectFileWrite, engine.EffectFileRead:
 		r.file(&e, raw)
+		if r.readsStored(&e) {
+			e.Class = engine.ClassCredential
+		}
 	default:
 		e.Target = raw.Target.Text
 		if raw.Discards.Stash && raw.Dir.Sure == abstract.Literal {

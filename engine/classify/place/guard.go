@@ -24,6 +24,21 @@ func (r *Resolver) HoldsGit(e *engine.Effect) bool {
 		r.Lstat(Join(e.Target, ".git")) != nil
 }
 
+// checkpoints is the folder of reviewer's state in which the contents of other files lie.
+const checkpoints = "checkpoints"
+
+// readsStored reports whether the contents of checkpoints are read: files with secrets are
+// among them, so it is as if these were read.
+func (r *Resolver) readsStored(e *engine.Effect) bool {
+	if e.Kind != engine.EffectFileRead || e.Class != engine.ClassGuard || e.Verb == engine.VerbList {
+		return false
+	}
+	return slices.ContainsFunc(r.guard, func(g string) bool {
+		stored := Join(g, checkpoints)
+		return Within(stored, e.Target) || e.Recursive && Within(g, e.Target) && Within(e.Target, stored)
+	})
+}
+
 // Guard returns the relation between the target of a change and the files that guard the
 // session, as in engine.Effect.Guard.
 func (r *Resolver) Guard(e *engine.Effect) string {

@@ -109,6 +109,15 @@ _does_more if {
 }
 
 # METADATA
+# title: Files were restored
+# custom:
+#   id: files_restored
+speaks contains "files_restored" if {
+	input.phase == "pre"
+	input.session.restored
+}
+
+# METADATA
 # title: Executed call differs from the reviewed call
 # custom:
 #   id: executed_differs

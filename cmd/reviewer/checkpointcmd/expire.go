@@ -1,0 +1,166 @@
+package checkpointcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/checkpoint"
+	"github.com/spf13/cobra"
+)
+
+// Retention says how long checkpoints are kept.
+type Retention struct {
+	AfterEnd time.Duration // from the end of their session
+	Idle     time.Duration // a session without an end counts as ended after this time without a record
+	ByHand   time.Duration // those that a person took, from when they were taken
+}
+
+// usual is the retention while the policy's settings have none.
+func usual() Retention {
+	return Retention{AfterEnd: 30 * time.Minute, Idle: 24 * time.Hour, ByHand: 7 * 24 * time.Hour}
+}
+
+// life is what retention needs to know of a session.
+type life struct {
+	stopped bool
+	ended   int64 // Unix milliseconds; 0: it is open
+}
+
+// keeps reports whether a session's checkpoints are kept.
+func (k Retention) keeps(l life, now int64) bool {
+	return l.stopped || l.ended == 0 || l.ended > now-k.AfterEnd.Milliseconds()
+}
+
+// oldest returns the oldest checkpoint that is kept: the first one of a session whose
+// checkpoints are, or one that was taken by hand; and otherwise the newest one.
+func (k Retention) oldest(list []checkpoint.Checkpoint, lives map[string]life, now int64) checkpoint.Checkpoint {
+	for i := range list {
+		c := &list[i]
+		if c.Session != "" && k.keeps(lives[c.Session], now) && known(lives, c.Session) {
+			return *c
+		}
+		if recent := c.T > now-k.AfterEnd.Milliseconds(); recent || c.When == checkpoint.ByHand && c.T > now-k.ByHand.Milliseconds() {
+			return *c
+		}
+	}
+	return list[len(list)-1]
+}
+
+// known reports whether there is a log of a session: without one, only the times of its
+// checkpoints are known.
+func known(lives map[string]life, session string) bool {
+	_, ok := lives[session]
+	return ok
+}
+
+// lives returns what the log says about all sessions.
+func (s *stores) lives(k Retention, now int64) (map[string]life, error) {
+	sessions, err := s.log.Sessions()
+	lives := map[string]life{}
+	for _, one := range sessions {
+		if one.Key.Session == "" {
+			continue
+		}
+		l := life{stopped: one.Stopped != nil && !one.Stopped.Final, ended: ended(s.log, one)}
+		if l.ended == 0 && one.Last < now-k.Idle.Milliseconds() {
+			l.ended = one.Last
+		}
+		if one.Err != nil {
+			l.ended = 0 // what cannot be read may be open
+		}
+		lives[one.Key.Session] = l
+	}
+	return lives, err
+}
+
+// ended returns when the client said that a session ends; 0: it did not, or went on.
+func ended(log *audit.Store, one audit.Session) (at int64) {
+	const last = 8 // records: after the end may come choices of a person
+	for r, err := range log.Records(one.Key, max(one.N-last, 1)) {
+		switch {
+		case err != nil:
+			return 0
+		case r.Kind == engine.KindNote && r.Phase == engine.PhaseEnd:
+			at = r.T
+		case r.Kind != engine.KindControl && r.Kind != engine.KindSeal && r.Kind != engine.KindKeyframe:
+			at = 0
+		}
+	}
+	return at
+}
+
+// keptBy returns the oldest checkpoint of a store that retention keeps.
+func (s *stores) keptBy(k Retention, store *checkpoint.Store) (checkpoint.Checkpoint, error) {
+	now := time.Now().UnixMilli()
+	lives, err := s.lives(k, now)
+	if err != nil {
+		return checkpoint.Checkpoint{}, err
+	}
+	list, err := store.List()
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("%s: %w: the journal is empty", store.Dir(), checkpoint.ErrDamaged)
+	}
+	if err != nil {
+		return checkpoint.Checkpoint{}, err
+	}
+	return k.oldest(list, lives, now), nil
+}
+
+// expireAll removes from all stores what retention does not keep. What fails is tried
+// again at the next time.
+func (s *stores) expireAll(ctx context.Context, k Retention) error {
+	all, err := s.all()
+	errs := []error{err}
+	d := collection{By: "retention"}
+	for _, store := range all {
+		oldest, err := s.keptBy(k, store)
+		if err == nil && oldest.N > oldestKept(store) {
+			var one collected
+			one, err = collect(ctx, store, oldest)
+			d.Workspaces = append(d.Workspaces, one)
+		}
+		errs = append(errs, err)
+	}
+	if len(d.Workspaces) > 0 {
+		errs = append(errs, s.noteCollected(ctx, d))
+	}
+	return errors.Join(errs...)
+}
+
+// StartExpire starts a process that removes the checkpoints that have expired, when a
+// session starts, and does not wait for it: retention of the log runs at the same time.
+func StartExpire(a *cli.App, log *audit.Store, phase engine.Phase) {
+	if a.Detach == nil || phase != engine.PhaseStart {
+		return
+	}
+	if _, err := os.Lstat(wiring.Checkpoints{StateHome: log.Dir}.Dir()); err == nil {
+		// Where it cannot be started, the next session's does the work.
+		_ = a.Detach("--home", log.Dir, "checkpoint", "expire")
+	}
+}
+
+// expireCommand is for StartExpire. It needs no person: it removes only what the policy does
+// not keep.
+func expireCommand(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:     "expire",
+		Short:   "Remove checkpoints that have expired; started when a session begins",
+		Example: "  reviewer checkpoint expire",
+		Hidden:  true,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := open(a)
+			if err != nil {
+				return err
+			}
+			return s.expireAll(cmd.Context(), usual())
+		},
+	}
+}

@@ -1,0 +1,149 @@
+package checkpointcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/checkpoint"
+	"github.com/spf13/cobra"
+)
+
+// collection is what was removed.
+type collection struct {
+	By         string      `json:"by"`
+	Workspaces []collected `json:"workspaces"`
+}
+
+// collected is what was removed from the store of a workspace.
+type collected struct {
+	Workspace string `json:"workspace"`
+	Oldest    string `json:"oldest"`  // id of the oldest checkpoint that is kept
+	Expired   int    `json:"expired"` // checkpoints that can no longer be restored
+	Freed     int64  `json:"freed"`   // bytes
+	Left      int64  `json:"left"`    // bytes that are still stored
+}
+
+// collecting is the command line of `reviewer checkpoint gc`.
+type collecting struct {
+	keep, olderThan, workspace string
+	retention                  Retention
+}
+
+func gcCommand(a *cli.App) *cobra.Command {
+	var out term.Output
+	g := collecting{retention: usual()}
+	cmd := &cobra.Command{
+		Use:   "gc [--keep ID | --older-than TIME]",
+		Short: "Remove checkpoints that have expired; needs a person at a terminal",
+		Long: "Removes what only expired checkpoints need, in all workspaces. A session's checkpoints expire some\n" +
+			"time after its end; those of a session that is open or stopped are kept, and so is the newest one\n" +
+			"of each workspace. --keep and --older-than choose other ones. The list still names what has expired.",
+		Example: "  reviewer checkpoint gc\n  reviewer checkpoint gc --keep 1f2e3d4c-17\n  reviewer checkpoint gc --older-than 7d --workspace .",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			by, err := a.Person("removing checkpoints")
+			if err != nil {
+				return err
+			}
+			s, err := open(a)
+			if err != nil {
+				return err
+			}
+			d := collection{By: by, Workspaces: []collected{}}
+			if d.Workspaces, err = g.run(cmd, s); err == nil {
+				err = s.noteCollected(cmd.Context(), d)
+			}
+			if err != nil {
+				return err
+			}
+			return out.Result(a.Stdout, d, d.text)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&g.keep, "keep", "", "keep this checkpoint and later ones of its workspace")
+	f.StringVar(&g.olderThan, "older-than", "", "remove checkpoints older than this, such as 12h or 7d")
+	f.StringVar(&g.workspace, "workspace", "", "only checkpoints of this folder's workspace")
+	f.DurationVar(&g.retention.AfterEnd, "after-end", g.retention.AfterEnd, "how long after its end a session's checkpoints are kept")
+	cmd.MarkFlagsMutuallyExclusive("keep", "older-than", "after-end")
+	cmd.MarkFlagsMutuallyExclusive("keep", "workspace")
+	out.Flags(cmd, term.Text, "json")
+	return cmd
+}
+
+func (g collecting) run(cmd *cobra.Command, s *stores) ([]collected, error) {
+	if g.keep != "" {
+		store, c, err := s.find(g.keep)
+		if err != nil {
+			return nil, err
+		}
+		one, err := collect(cmd.Context(), store, c)
+		return []collected{one}, err
+	}
+	span, ok := cli.TimeSpan(g.olderThan)
+	if g.olderThan != "" && !ok {
+		return nil, cli.Usage("--older-than %s: expected a time such as 90m, 12h or 7d", g.olderThan)
+	}
+	all, err := s.chosen(cmd, g.workspace)
+	if err != nil {
+		return nil, err
+	}
+	done, errs := []collected{}, []error{}
+	for _, store := range all {
+		oldest, err := s.keptBy(g.retention, store)
+		if err == nil && g.olderThan != "" {
+			oldest, err = since(store, time.Now().Add(-span).UnixMilli())
+		}
+		if err == nil {
+			var one collected
+			one, err = collect(cmd.Context(), store, oldest)
+			done = append(done, one)
+		}
+		errs = append(errs, err)
+	}
+	return done, errors.Join(errs...)
+}
+
+// since returns the oldest checkpoint since a time, or else the newest one.
+func since(store *checkpoint.Store, from int64) (c checkpoint.Checkpoint, err error) {
+	list, err := store.List()
+	for i := range list {
+		if c = list[i]; c.T >= from {
+			break
+		}
+	}
+	return c, err
+}
+
+func collect(ctx context.Context, store *checkpoint.Store, oldest checkpoint.Checkpoint) (collected, error) {
+	r, err := store.Collect(ctx, oldest)
+	if err != nil {
+		return collected{}, fmt.Errorf("%s: %w", store.Root(), err)
+	}
+	return collected{cli.Masked(store.Root()), oldest.ID, r.Expired, r.Freed, r.Left}, nil
+}
+
+// noteCollected notes in the ledger that a person removed checkpoints.
+func (s *stores) noteCollected(ctx context.Context, d collection) error {
+	n, freed := 0, int64(0)
+	for _, one := range d.Workspaces {
+		n, freed = n+one.Expired, freed+one.Freed
+	}
+	return s.log.Note(ctx, engine.Note{What: "checkpoints_collected", Detail: fmt.Sprintf("%s, %d bytes, by %s",
+		engine.Counted(n, "checkpoint", "checkpoints"), freed, d.By)})
+}
+
+func (d collection) text(w io.Writer) {
+	if len(d.Workspaces) == 0 {
+		fmt.Fprintln(w, "no checkpoint is stored")
+	}
+	for _, one := range d.Workspaces {
+		fmt.Fprintf(w, "%s: %s, %s bytes freed, %s bytes left; the oldest one is %s\n", term.OneLine(one.Workspace, longest),
+			term.Counted(one.Expired, "checkpoint has expired", "checkpoints have expired"), size(one.Freed), size(one.Left), one.Oldest)
+	}
+}

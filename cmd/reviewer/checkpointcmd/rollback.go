@@ -1,0 +1,81 @@
+package checkpointcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/checkpoint"
+)
+
+// Unsuitable says why a session cannot be rolled back.
+type Unsuitable struct{ Reason string }
+
+// Error implements error.
+func (e *Unsuitable) Error() string { return e.Reason }
+
+// RollBack restores the files of a session's workspace to the newest checkpoint of the
+// session before a time (Unix milliseconds), or else to its first one, after asking the
+// person. An Unsuitable error means that there is none, or that it cannot be restored.
+func RollBack(ctx context.Context, a *cli.App, one audit.Session, began int64, by string) (Restored, error) {
+	s, err := open(a)
+	if err != nil {
+		return Restored{}, err
+	}
+	store, err := s.here(one.Workspace)
+	if missing := (*noStore)(nil); errors.As(err, &missing) {
+		return Restored{}, &Unsuitable{"no checkpoint of " + term.OneLine(one.Workspace, longest) + " is stored"}
+	}
+	if err != nil {
+		return Restored{}, &Unsuitable{err.Error()}
+	}
+	list, err := store.List()
+	if err != nil {
+		return Restored{}, &Unsuitable{err.Error()}
+	}
+	c, err := choose(list, one.Key.Session, began, oldestKept(store))
+	if err != nil {
+		return Restored{}, err
+	}
+	d, err := s.rollBackTo(ctx, a, c, by)
+	if err != nil && !errors.Is(err, errDeclined) && ctx.Err() == nil {
+		return d, &Unsuitable{err.Error()}
+	}
+	return d, err
+}
+
+func (s *stores) rollBackTo(ctx context.Context, a *cli.App, c checkpoint.Checkpoint, by string) (Restored, error) {
+	r, err := s.plan(ctx, c.ID, nil)
+	if err != nil {
+		return Restored{}, err
+	}
+	r.by = by
+	return r.ask(ctx, a)
+}
+
+// choose returns the newest checkpoint of a session before a time; the first one if all are
+// later.
+func choose(list []checkpoint.Checkpoint, session string, began, oldest int64) (checkpoint.Checkpoint, error) {
+	var found *checkpoint.Checkpoint
+	expired := 0
+	for i := range list {
+		c := &list[i]
+		switch {
+		case c.Session != session || c.When == checkpoint.BeforeRestore || c.When == checkpoint.AfterRestore:
+		case c.N < oldest:
+			expired++
+		case found == nil || c.T <= began:
+			found = c
+		}
+	}
+	switch {
+	case found != nil:
+		return *found, nil
+	case expired > 0:
+		return checkpoint.Checkpoint{}, &Unsuitable{fmt.Sprintf("%s of the session expired", term.Counted(expired, "checkpoint", "checkpoints"))}
+	}
+	return checkpoint.Checkpoint{}, &Unsuitable{"no checkpoint of the session was taken"}
+}

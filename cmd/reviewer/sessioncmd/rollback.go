@@ -1,0 +1,185 @@
+package sessioncmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/checkpointcmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/incident"
+	"github.com/spf13/cobra"
+)
+
+func sessionRollbackCommand(a *cli.App) *cobra.Command {
+	var out term.Output
+	var limits, supervise bool
+	cmd := &cobra.Command{
+		Use:   "rollback ID",
+		Short: "Restore a stopped session's files to before its trouble began, and resume it; needs a person at a terminal",
+		Long: "Restores the files of the workspace to the newest checkpoint of the session before the first\n" +
+			"failure or denial that led to the stop, and resumes the session, which is told so at its next call.\n" +
+			"What would change is shown first, and asked. If there is no such checkpoint, or it cannot be\n" +
+			"restored, the session stays stopped, and what can be done instead is listed.\n\n" +
+			"Exit codes: 0 rolled back and resumed, 1 not, 3 wrong usage.",
+		Example: "  reviewer session rollback last\n  reviewer session rollback last --supervise",
+		Args:    cli.Needs(cli.SessionID()),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			who, err := a.Person("rolling a session back")
+			if err != nil {
+				return err
+			}
+			store, s, err := a.Session(args[0])
+			if err != nil {
+				return err
+			}
+			if err := stopped(s); err != nil {
+				return err
+			}
+			d := rollbackDocument{Session: s.Key.Session, By: who, Stopped: true, Plan: []string{}}
+			if err := d.run(cmd.Context(), a, store, s, conditions(limits, supervise)); err != nil {
+				return err
+			}
+			if err := out.Result(a.Stdout, d, d.print); err != nil || d.RolledBack {
+				return err
+			}
+			return fmt.Errorf("session %s is not rolled back and stays stopped: %s", d.Session, d.Reason)
+		},
+	}
+	out.Flags(cmd, term.Text, "json")
+	cmd.Flags().BoolVar(&limits, "limits", false, "resume it with lower limits, as session resume does")
+	cmd.Flags().BoolVar(&supervise, "supervise", false, "resume it so that every call that does more than read is asked about")
+	cmd.MarkFlagsMutuallyExclusive("limits", "supervise")
+	return cmd
+}
+
+// stopped reports why a session cannot be rolled back as a recovery from a stop.
+func stopped(s audit.Session) error {
+	switch {
+	case s.Stopped == nil:
+		return fmt.Errorf("session %s is not stopped; `reviewer checkpoint restore` restores its files", s.Key.Session)
+	case s.Stopped.Final:
+		return fmt.Errorf("session %s was aborted by %s, which is final; `reviewer checkpoint restore` restores its files",
+			s.Key.Session, s.Stopped.By)
+	}
+	return nil
+}
+
+// rollbackDocument reports whether a session was rolled back, and otherwise what can be done.
+type rollbackDocument struct {
+	Session    string                  `json:"session"`
+	RolledBack bool                    `json:"rolled_back"`
+	Stopped    bool                    `json:"stopped"`
+	Resumed    string                  `json:"resumed,omitempty"`  // conditions: limits, supervise
+	Began      string                  `json:"began"`              // when the first sign of what led to the stop was
+	Restored   *checkpointcmd.Restored `json:"restored,omitempty"` // absent: nothing was restored
+	Reason     string                  `json:"reason,omitempty"`   // why it was not rolled back
+	Plan       []string                `json:"plan"`               // what can be done instead
+	By         string                  `json:"by"`
+}
+
+// run rolls a session back, or fills in why not.
+func (d *rollbackDocument) run(ctx context.Context, a *cli.App, store *audit.Store, s audit.Session, mode string) error {
+	began, err := runUp(store, s)
+	if err != nil {
+		return err
+	}
+	d.Began = term.Time(began)
+	restored, err := checkpointcmd.RollBack(ctx, a, s, began, d.By)
+	if unsuitable := (*checkpointcmd.Unsuitable)(nil); errors.As(err, &unsuitable) {
+		d.Reason = cli.Masked(unsuitable.Reason)
+		d.Plan = recovery(s)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	d.Restored = &restored
+	if err := store.Control(ctx, s.Key, engine.Control{Do: engine.ControlResume, By: d.By, Mode: mode}); err != nil {
+		return fmt.Errorf("the files are restored, but the session is still stopped: %w", err)
+	}
+	d.RolledBack, d.Stopped, d.Resumed = true, false, mode
+	return nil
+}
+
+// runUp returns when what led to the stop of a session began: the first sign of the incident
+// that stopped it, or, if a person did, the first of the failures and denials in a row before.
+func runUp(store *audit.Store, s audit.Session) (int64, error) {
+	list, err := incident.Read(store.Records(s.Key, 0))
+	if err != nil {
+		return 0, err
+	}
+	if len(list) > 0 && list[len(list)-1].Stopped {
+		last := list[len(list)-1]
+		return last.At() - last.Duration, nil
+	}
+	var at, began int64
+	for r, err := range store.Records(s.Key, 0) {
+		if err != nil {
+			return 0, err
+		}
+		if r.N > s.Stopped.N {
+			break
+		}
+		switch at = r.T; trouble(r) {
+		case bad:
+			began = cmp.Or(began, r.T)
+		case good:
+			began = 0
+		}
+	}
+	return cmp.Or(began, at), nil
+}
+
+// outcome is what a record says of how the work goes.
+type outcome int
+
+const (
+	neither outcome = iota
+	good
+	bad
+)
+
+func trouble(r *engine.Record) outcome {
+	switch {
+	case r.Kind == engine.KindControl && r.Control.Do == engine.ControlResume:
+		return good // what was before does not count
+	case r.Kind == engine.KindPre && engine.AnswerOf(r).Effect == engine.Block:
+		return bad
+	case r.Kind != engine.KindPost || r.Event == nil || r.Event.Result == nil:
+		return neither
+	case r.Event.Result.Outcome == engine.OutcomeFailed:
+		return bad
+	}
+	return good
+}
+
+// recovery lists what can be done for a session that cannot be rolled back.
+func recovery(s audit.Session) []string {
+	id := s.Key.Session
+	return []string{
+		"reviewer checkpoint list --session " + id + " lists its checkpoints; reviewer checkpoint diff ID now shows what has changed since",
+		"reviewer checkpoint restore ID PATH restores single files; with --force also those that others changed",
+		"reviewer session show " + id + " lists what it changed; git status and git diff in its workspace show what is not committed",
+		"reviewer session resume " + id + " --supervise lets it repair its own work, step by step",
+		"reviewer session abort " + id + " ends it, and lists what it leaves behind",
+	}
+}
+
+func (d rollbackDocument) print(w io.Writer) {
+	if !d.RolledBack {
+		fmt.Fprintf(w, "session %s is not rolled back: %s\n\nwhat can be done instead:\n", d.Session, term.OneLine(d.Reason, 1000))
+		for _, step := range d.Plan {
+			fmt.Fprintf(w, "  - %s\n", step)
+		}
+		return
+	}
+	d.Restored.Text(w)
+	fmt.Fprintf(w, "session %s is resumed%s; it is told at its next call that files were restored\n", d.Session,
+		map[string]string{engine.ResumeLimits: " with limits", engine.ResumeSupervise: " under supervision"}[d.Resumed])
+}
