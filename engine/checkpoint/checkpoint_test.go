@@ -203,7 +203,11 @@ func TestConflict(t *testing.T) {
 	w.write("shared", "by the agent")
 	w.take(BySession)
 	w.write("shared", "by a person")
+	_, planned := w.store.Plan(context.Background(), RestoreRequest{To: first.ID, Session: "s1"})
 	_, err := w.store.Restore(context.Background(), RestoreRequest{To: first.ID, Session: "s1"})
+	if planned == nil || err == nil || planned.Error() != err.Error() {
+		t.Errorf("planned: %v; restored: %v", planned, err)
+	}
 	var conflict *ConflictError
 	if !errors.As(err, &conflict) || !slices.Equal(conflict.Paths, []string{"shared"}) {
 		t.Fatalf("error: %v", err)

@@ -34,26 +34,27 @@ func (s *Store) DiffNow(ctx context.Context, from Checkpoint) (changes []Change,
 		if err != nil {
 			return err
 		}
-		after, err := s.present(ctx)
+		after, _, err := s.present(ctx)
 		changes = compare(before, after)
 		return err
 	})
 	return changes, err
 }
 
-// present returns the state of the workspace now, without storing contents.
-func (s *Store) present(ctx context.Context) (tree, error) {
+// present returns the state of the workspace now, without storing contents, and what
+// changed since the newest checkpoint.
+func (s *Store) present(ctx context.Context) (now tree, since []Change, err error) {
 	head, err := s.head()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	known, indexed, err := s.known(head)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	w, err := s.look(ctx, Request{}, head, known, indexed)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, i := range s.admit(w.tree, nil) {
 		contents, err := s.contents(i)
@@ -65,7 +66,10 @@ func (s *Store) present(ctx context.Context) (tree, error) {
 		i.Digest = s.objects.keys.digest(contents, i.Sealed)
 	}
 	w.tree.group()
-	return w.tree, nil
+	if s.interrupted() == nil { // else a restore that was cut off made the changes
+		since = compare(known, w.tree)
+	}
+	return w.tree, since, nil
 }
 
 // Contents returns the contents of a file as an entry of a checkpoint has them.

@@ -267,6 +267,15 @@ func (s *Store) base() (b base, err error) {
 	return b, err
 }
 
+// Oldest returns the number of the oldest checkpoint that can be restored; 0: there is none.
+func (s *Store) Oldest() (int64, error) {
+	b, err := s.base()
+	if err != nil || !s.Exists() {
+		return 0, err
+	}
+	return max(b.N, 1), nil
+}
+
 // state returns the files of the workspace as they were at a checkpoint.
 func (s *Store) state(c *Checkpoint) (tree, error) {
 	from, err := s.base()

@@ -57,6 +57,29 @@ func (s *Store) Restore(ctx context.Context, r RestoreRequest) (*Restored, error
 	return result, err
 }
 
+// Plan returns what Restore would do, or its ConflictError, without doing it.
+func (s *Store) Plan(ctx context.Context, r RestoreRequest) (*Restored, error) {
+	result := &Restored{}
+	err := s.locked(ctx, func() error {
+		to, err := s.Find(r.To)
+		if err != nil {
+			return err
+		}
+		target, err := s.state(&to)
+		if err != nil {
+			return err
+		}
+		now, since, err := s.present(ctx)
+		if err != nil {
+			return err
+		}
+		result.To, result.Then = to, to.Git
+		result.Changes, result.Kept = s.selectChanges(&to, compare(now, target), r.Paths, nil)
+		return s.conflicts(&to, r, result.Changes, since)
+	})
+	return result, err
+}
+
 func (s *Store) restore(ctx context.Context, r RestoreRequest) (*Restored, error) {
 	to, err := s.Find(r.To)
 	if err != nil {
@@ -72,7 +95,7 @@ func (s *Store) restore(ctx context.Context, r RestoreRequest) (*Restored, error
 	}
 	result := &Restored{To: to, Undo: undo.ID, Then: to.Git, Now: undo.Git}
 	result.Changes, result.Kept = s.selectChanges(&to, compare(now, target), r.Paths, undo.Unseen)
-	if err := s.conflicts(&to, r, result.Changes); err != nil {
+	if err := s.conflicts(&to, r, result.Changes, nil); err != nil {
 		return result, err
 	}
 	if len(result.Changes) == 0 {
@@ -128,8 +151,8 @@ func below(p, dir string) bool {
 }
 
 // conflicts returns a ConflictError if somebody other than the session changed
-// one of the paths since the checkpoint.
-func (s *Store) conflicts(to *Checkpoint, r RestoreRequest, changes []Change) error {
+// one of the paths since the checkpoint. since is what changed since the newest checkpoint.
+func (s *Store) conflicts(to *Checkpoint, r RestoreRequest, changes, since []Change) error {
 	if r.Force {
 		return nil
 	}
@@ -138,6 +161,11 @@ func (s *Store) conflicts(to *Checkpoint, r RestoreRequest, changes []Change) er
 		ours[c.Path] = true
 	}
 	theirs := map[string]bool{}
+	for _, c := range since {
+		if ours[c.Path] && (c.After == nil || c.After.Kind != Folder) {
+			theirs[c.Path] = true
+		}
+	}
 	err := s.journal(func(c *Checkpoint) error {
 		if c.N <= to.N || c.By == ByReviewer || c.By == BySession && c.Session == r.Session {
 			return nil

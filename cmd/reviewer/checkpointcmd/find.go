@@ -1,7 +1,6 @@
 package checkpointcmd
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -185,14 +184,11 @@ func (s *stores) storeOf(id string) (*checkpoint.Store, error) {
 
 // oldestKept returns the number of the oldest checkpoint that can be restored.
 func oldestKept(store *checkpoint.Store) int64 {
-	var base struct {
-		N int64 `json:"n"`
+	n, err := store.Oldest()
+	if err != nil {
+		return 1 // what is damaged is reported when it is used
 	}
-	b, err := osfile.ReadFile(filepath.Join(store.Dir(), "base"))
-	if err != nil || json.Unmarshal(b, &base) != nil {
-		return 1 // nothing was removed; what is damaged is said when it is used
-	}
-	return base.N
+	return n
 }
 
 // pathsIn returns paths of a command line as a store has them: relative to the workspace.

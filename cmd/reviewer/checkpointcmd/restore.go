@@ -63,6 +63,9 @@ func restoreCommand(a *cli.App) *cobra.Command {
 				return err
 			}
 			r.by, r.Force = by, force
+			if _, err := r.store.Plan(cmd.Context(), r.RestoreRequest); err != nil {
+				return r.explained(err)
+			}
 			d, err := r.ask(cmd.Context(), a)
 			if err != nil {
 				return err
@@ -182,11 +185,8 @@ func reversed(list []change) []change {
 // run restores, and records that.
 func (r *restoring) run(ctx context.Context) (Restored, error) {
 	done, err := r.store.Restore(ctx, r.RestoreRequest)
-	if conflict := (*checkpoint.ConflictError)(nil); errors.As(err, &conflict) {
-		return Restored{}, r.refused(conflict)
-	}
 	if err != nil {
-		return Restored{}, err
+		return Restored{}, r.explained(err)
 	}
 	d := Restored{Workspace: r.mask(r.store.Root()), To: done.To.ID, Changes: changesOf(done.Changes, r.mask), Kept: leftOf(done.Kept, r.mask),
 		Repositories: movedOf(done.Then, done.Now, r.mask), Session: r.mask(r.Session), By: r.by}
@@ -197,10 +197,13 @@ func (r *restoring) run(ctx context.Context) (Restored, error) {
 	return d, r.record(ctx, d)
 }
 
-// refused says which files others changed, and what can be done.
-func (r *restoring) refused(e *checkpoint.ConflictError) error {
+// explained adds to a conflict what can be done.
+func (r *restoring) explained(err error) error {
+	if conflict := (*checkpoint.ConflictError)(nil); !errors.As(err, &conflict) {
+		return err
+	}
 	return fmt.Errorf("%s; `reviewer checkpoint diff %s now` shows the differences, PATH restores only some files, and --force all of them",
-		r.mask(e.Error()), r.To)
+		r.mask(err.Error()), r.To)
 }
 
 // record notes a restore in the log of the session whose changes it undid; if there is

@@ -16,7 +16,7 @@ import (
 type Checkpoints struct {
 	StateHome string
 	UserHome  string
-	MAC       func([]byte) string // keyed digest of the state home
+	MAC       func([]byte) string // keyed digest of the state directory
 	Policy    *bundles.Effective  // says which files hold secrets, and has the bounds; nil: no file does
 }
 
