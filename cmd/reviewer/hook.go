@@ -12,6 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/notifycmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/snapshots"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/classify"
@@ -224,10 +225,15 @@ func reviewer(ctx context.Context, a *cli.App, store *audit.Store) (*review.Revi
 	}
 	c := &classify.Classifier{World: world, MAC: mac, Secrets: bundles.BuiltInTokens(), Program: cli.Program(),
 		Shipped: bundles.BuiltInRows}
+	files := &snapshots.Taker{Log: store, World: world}
 	return &review.Reviewer{
 		Policy: func(workspace string) (*review.Policy, error) {
-			return activeWithAudit(ctx, store, workspace, func(s map[string]any) { notifycmd.Configure(a, s) })
+			return activeWithAudit(ctx, store, workspace, func(s map[string]any) {
+				notifycmd.Configure(a, s)
+				files.Settings = s
+			})
 		},
+		Files:      files,
 		Classifier: c,
 		Log:        store,
 		Env:        cli.Environment(),
