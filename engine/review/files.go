@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -28,7 +27,8 @@ type CheckpointOf struct {
 	Session   string
 	Call      string
 	Time      int64    // Unix milliseconds
-	First     []string // absolute paths that the call is expected to change, as far as they are known
+	CWD       string   // to which First is relative
+	First     []string // paths that the call is expected to change, as far as they are known
 	Only      bool     // it can change nothing else
 	Own       bool     // what changed since the last checkpoint was changed by the session
 }
@@ -168,8 +168,8 @@ func (p *Policy) unsaved(a engine.Answer, act *engine.Record) engine.Answer {
 // request describes the checkpoint of a call.
 func (r *Reviewer) request(h *review) CheckpointOf {
 	d := h.duty
-	c := CheckpointOf{Workspace: r.rawWorkspace(h), After: d.after, Session: h.event.Session, Call: d.pre.Call, Time: max(r.Now(), d.pre.T),
-		Own: d.own || d.after}
+	c := CheckpointOf{Workspace: r.rawWorkspace(h), After: d.after, Session: h.event.Session, Call: d.pre.Call,
+		Time: max(r.Now(), d.pre.T), CWD: h.event.CWD, Own: d.own || d.after}
 	if h.policy != nil {
 		c.Rows = h.policy.Rows
 	}
@@ -219,7 +219,7 @@ func changesFile(e *engine.Effect) bool {
 	return (e.Kind == engine.EffectFileWrite || e.Kind == engine.EffectFileDelete) && e.Host == "" && e.Location != engine.LocationNull
 }
 
-// argumentPaths lists the arguments of a call that name paths, absolute.
+// argumentPaths lists the arguments of a call that name paths.
 func argumentPaths(e engine.Event) []string {
 	var args map[string]any
 	if json.Unmarshal(e.Args, &args) != nil {
@@ -227,14 +227,9 @@ func argumentPaths(e engine.Event) []string {
 	}
 	var list []string
 	for _, key := range slices.Sorted(maps.Keys(args)) {
-		p, ok := args[key].(string)
-		if !ok || p == "" || !strings.HasSuffix(key, "path") {
-			continue
+		if p, ok := args[key].(string); ok && p != "" && strings.HasSuffix(key, "path") {
+			list = append(list, p)
 		}
-		if !filepath.IsAbs(p) {
-			p = filepath.Join(e.CWD, p)
-		}
-		list = append(list, filepath.ToSlash(filepath.Clean(p)))
 	}
 	return list
 }

@@ -102,7 +102,7 @@ func (t *Taker) Checkpoint(ctx context.Context, c review.CheckpointOf) (review.C
 		return review.Checkpointed{}, err
 	}
 	r := checkpoint.Request{When: checkpoint.BeforeCall, By: checkpoint.ByOthers, Session: c.Session, Call: c.Call, Time: c.Time,
-		First: relative(root, c.First), Only: c.Only}
+		First: relative(root, c.CWD, c.First), Only: c.Only}
 	if c.After {
 		r.When = checkpoint.AfterCall
 	}
@@ -160,7 +160,7 @@ func isFolder(e *checkpoint.Entry) bool { return e != nil && e.Kind == checkpoin
 
 // relative returns paths as a store has them: below the workspace relative to it, else
 // absolute. A path that is a symbolic link is followed by what it leads to.
-func relative(root string, paths []string) []string {
+func relative(root, cwd string, paths []string) []string {
 	var list []string
 	add := func(p string) {
 		if rel, err := filepath.Rel(root, p); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
@@ -173,7 +173,7 @@ func relative(root string, paths []string) []string {
 	for _, p := range paths {
 		p = filepath.FromSlash(p)
 		if !filepath.IsAbs(p) {
-			p = filepath.Join(root, p)
+			p = filepath.Join(cwd, p)
 		}
 		add(filepath.Join(realPath(filepath.Dir(p)), filepath.Base(p))) // a link itself
 		add(realPath(p))
