@@ -10,8 +10,13 @@ const (
 	ActObserved   = "observed"   // what a call changed was compared with what it was expected to change
 )
 
-// ActKinds lists the kinds of acts that are no interventions.
-func ActKinds() []string { return []string{ActCheckpoint, ActObserved} }
+// OfFiles reports whether an act is about the files of a call, and no intervention.
+func (a *Act) OfFiles() bool { return a != nil && (a.Kind == ActCheckpoint || a.Kind == ActObserved) }
+
+// Unsaved reports whether a call did not run because its files could not be stored.
+func (a *Act) Unsaved() bool {
+	return a.OfFiles() && a.Checkpoint != nil && a.Checkpoint.Failure != "" && a.Checkpoint.Effect == Block
+}
 
 // The results of a checkpoint.
 const (

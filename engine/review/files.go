@@ -106,7 +106,7 @@ func earlier(t history.Tail, n int64) (*engine.Record, error) {
 // came of it.
 func (r *Reviewer) keep(ctx context.Context, key engine.SessionKey, h *review, a engine.Answer) (engine.Answer, error) {
 	if h.duty.kept != nil {
-		return h.policy.unsaved(a, h.duty.kept), nil
+		return h.unsaved().answer(a, h.duty.kept), nil
 	}
 	act := r.checkpoint(ctx, h)
 	err := r.Log.Update(ctx, key, func(t history.Tail) error {
@@ -121,7 +121,7 @@ func (r *Reviewer) keep(ctx context.Context, key engine.SessionKey, h *review, a
 	if err != nil {
 		return engine.Answer{}, err
 	}
-	return h.policy.unsaved(a, act), nil
+	return h.unsaved().answer(a, act), nil
 }
 
 // checkpoint takes a checkpoint before a call, and returns the record of it.
@@ -133,7 +133,7 @@ func (r *Reviewer) checkpoint(ctx context.Context, h *review) *engine.Record {
 	got.Facts.MS = engine.Round6(max(r.lap()-began, 0))
 	if err != nil {
 		got.Result = engine.CheckpointFailed
-		got.Facts.Failure, got.Facts.Effect = engine.ClipJSON(r.mask(err.Error()), 480), h.policy.Unsaved.Effect
+		got.Facts.Failure, got.Facts.Effect = engine.ClipJSON(r.mask(err.Error()), 480), h.unsaved().Effect
 	}
 	return r.actOf(h, engine.Act{Kind: engine.ActCheckpoint, Result: got.Result, Checkpoint: &got.Facts})
 }
@@ -143,8 +143,17 @@ func (r *Reviewer) actOf(h *review, a engine.Act) *engine.Record {
 	return &engine.Record{Kind: engine.KindAct, T: max(r.Now(), h.duty.pre.T), Agent: h.duty.pre.Agent, Call: h.duty.pre.Call, Act: &a}
 }
 
-// unsaved returns the answer to a call, given what came of the checkpoint before it.
-func (p *Policy) unsaved(a engine.Answer, act *engine.Record) engine.Answer {
+// unsaved returns what happens to calls whose checkpoint failed. Without a policy, none
+// of them runs.
+func (h *review) unsaved() Unsaved {
+	if h.policy == nil {
+		return Unsaved{Effect: engine.Block}
+	}
+	return h.policy.Unsaved
+}
+
+// answer returns the answer to a call, given what came of the checkpoint before it.
+func (u Unsaved) answer(a engine.Answer, act *engine.Record) engine.Answer {
 	if act.Act == nil || act.Act.Checkpoint == nil || act.Act.Checkpoint.Failure == "" {
 		return a
 	}
@@ -158,10 +167,13 @@ func (p *Policy) unsaved(a engine.Answer, act *engine.Record) engine.Answer {
 		if a.Effect == engine.Allow {
 			a.Effect = engine.Warn
 		}
-		a.Text = strings.TrimPrefix(a.Text+"\n"+said(p.Unsaved.Allowed), "\n")
+		a.Text = strings.TrimPrefix(a.Text+"\n"+said(u.Allowed), "\n")
 		return a
 	}
-	a.Effect, a.Args, a.Grant, a.Text = engine.Block, nil, false, said(p.Unsaved.Denied)
+	a.Effect, a.Args, a.Grant, a.Text = engine.Block, nil, false, said(u.Denied)
+	if u.Denied == "" {
+		a.Text = engine.Degraded(engine.PhasePre, act.Act.Checkpoint.Failure).Text
+	}
 	return a
 }
 

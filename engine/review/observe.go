@@ -107,7 +107,9 @@ func covers(e *engine.Effect, p string) bool {
 	return false
 }
 
-func below(dir, p string) bool { return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/") }
+func below(dir, p string) bool {
+	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
+}
 
 // short returns a path with the workspace as a dot.
 func short(p, root string) string {

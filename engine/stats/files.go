@@ -44,7 +44,7 @@ func newFiles() *files {
 
 // see takes over an act; it reports whether that was about files.
 func (f *files) see(a *engine.Act) bool {
-	if a == nil || !slices.Contains(engine.ActKinds(), a.Kind) {
+	if !a.OfFiles() {
 		return false
 	}
 	if c := a.Checkpoint; c != nil {

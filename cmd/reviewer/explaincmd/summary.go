@@ -14,6 +14,9 @@ func Summary(r *engine.Record) (word, what, why string) {
 	case engine.KindControl:
 		return r.Control.Do, "by " + r.Control.By + term.After(", of ", r.Control.Record), r.Control.Reason
 	case engine.KindAct:
+		if r.Act.Unsaved() {
+			return string(engine.Block), r.Act.Of, r.Act.Checkpoint.Failure
+		}
 		return r.Act.Kind, r.Act.Of, r.Act.Result
 	case engine.KindPre, engine.KindPost:
 		return callSummary(r)
