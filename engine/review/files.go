@@ -109,6 +109,9 @@ func (r *Reviewer) keep(ctx context.Context, key engine.SessionKey, h *review, a
 		return h.unsaved().answer(a, h.duty.kept), nil
 	}
 	act := r.checkpoint(ctx, h)
+	if act.Act.Result == engine.CheckpointNothing {
+		return a, nil
+	}
 	err := r.Log.Update(ctx, key, func(t history.Tail) error {
 		// The hook is installed twice: what the other one recorded counts.
 		if n := t.History.Kept(act.Agent, act.Call); n > 0 {
