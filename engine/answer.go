@@ -33,14 +33,13 @@ type Answer struct {
 
 // AnswerFacts is an Answer as it is recorded.
 type AnswerFacts struct {
-	Effect      Verdict           `json:"effect"`
-	Mode        AnswerMode        `json:"mode"`
-	MS          float64           `json:"ms,omitempty"`          // from receipt to the decision, milliseconds; not part of any comparison
-	Of          string            `json:"of,omitempty"`          // a duplicate: the id of the record that contains the decision
-	Obligations map[string]string `json:"obligations,omitempty"` // outcome of each, such as {"checkpoint":"unavailable"}
-	Unmet       []Unmet           `json:"unmet,omitempty"`       // what the agent does not let a hook do at this event, and what was done instead
-	Failure     string            `json:"failure,omitempty"`     // why the answer is degraded
-	Approvals   []Approval        `json:"approvals,omitempty"`   // answers to earlier questions, as far as this event shows them
+	Effect    Verdict    `json:"effect"`
+	Mode      AnswerMode `json:"mode"`
+	MS        float64    `json:"ms,omitempty"`        // from receipt to the decision, milliseconds; not part of any comparison
+	Of        string     `json:"of,omitempty"`        // a duplicate: the id of the record that contains the decision
+	Unmet     []Unmet    `json:"unmet,omitempty"`     // what the agent does not let a hook do at this event, and what was done instead
+	Failure   string     `json:"failure,omitempty"`   // why the answer is degraded
+	Approvals []Approval `json:"approvals,omitempty"` // answers to earlier questions, as far as this event shows them
 }
 
 // Approval is a person's answer to a question that policy asked. No agent

@@ -86,6 +86,7 @@ type Result struct {
 	Error       string          // the agent's error text, where Failed
 	Output      json.RawMessage // the tool's response in its own shape
 	DurationMS  int64
+	Changed     []string // paths that the agent says the call changed: a help where it is there, and never complete
 }
 
 // MainAgent is the name under which calls of the main agent are recorded.

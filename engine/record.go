@@ -103,7 +103,7 @@ const (
 	KindPre      Kind = "pre"      // before a tool call
 	KindPost     Kind = "post"     // after it
 	KindStop     Kind = "stop"     // the agent's stop
-	KindAct      Kind = "act"      // an executed intervention
+	KindAct      Kind = "act"      // an executed intervention, or a checkpoint
 	KindControl  Kind = "control"  // a person's choice
 	KindKeyframe Kind = "keyframe" // the whole state of the fold
 	KindSeal     Kind = "seal"     // covers everything before it
@@ -211,11 +211,13 @@ type Control struct {
 	Undo       string `json:"undo,omitempty"`       // restore: id of the checkpoint that undoes it
 }
 
-// Act is an executed intervention.
+// Act is an executed intervention, or what was done about the files of a call.
 type Act struct {
-	Kind   string `json:"kind"`
-	Of     string `json:"of,omitempty"` // id of the record whose decision asked for it
-	Result string `json:"result,omitempty"`
+	Kind       string           `json:"kind"`
+	Of         string           `json:"of,omitempty"` // id of the record whose decision asked for it
+	Result     string           `json:"result,omitempty"`
+	Checkpoint *CheckpointFacts `json:"checkpoint,omitempty"` // kinds checkpoint and observed
+	Observed   *Observed        `json:"observed,omitempty"`   // kind observed
 }
 
 // Seal covers all lines before it. In the ledger it covers another chain up to

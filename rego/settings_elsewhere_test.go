@@ -39,5 +39,16 @@ func elsewhere() map[string]string {
 		"interventions.texts.conditions":              "engine/review, TestInheritConditions",
 		"interventions.texts.nearby":                  "engine/review, TestInherit",
 		"interventions.resume.sensitivity":            "bundles, TestSensitivityOfLimitedSessions",
+		"checkpoints.max_file_bytes":                  "cmd/reviewer/snapshots, TestBounds",
+		"checkpoints.max_bytes":                       "cmd/reviewer/snapshots, TestBounds",
+		"checkpoints.max_files":                       "cmd/reviewer/snapshots, TestBounds",
+		"checkpoints.ignored.max_file_bytes":          "cmd/reviewer/snapshots, TestBounds",
+		"checkpoints.ignored.max_bytes":               "cmd/reviewer/snapshots, TestBounds",
+		"checkpoints.ignored.max_files":               "cmd/reviewer/snapshots, TestBounds",
+		"checkpoints.generated":                       "cmd/reviewer/snapshots, TestBounds",
+		"checkpoints.budget_ms":                       "cmd/reviewer/snapshots, TestBounds",
+		"checkpoints.on_failure":                      "cmd/reviewer, TestScript/checkpoint-failed",
+		"checkpoints.texts.failed":                    "cmd/reviewer, TestScript/checkpoint-failed",
+		"checkpoints.texts.unsaved":                   "cmd/reviewer, TestScript/checkpoint-failed",
 	}
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"time"
 
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/snapshots"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/checkpoint"
+	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -20,10 +22,14 @@ func took(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: took before|after SESSION CALL")
 	}
 	log := &audit.Store{Dir: ts.Getenv("REVIEWER_HOME")}
-	mac, err := log.MAC()
+	base, err := bundles.Default()
 	ts.Check(err)
-	at := wiring.Checkpoints{StateHome: log.Dir, UserHome: ts.Getenv("HOME"), MAC: mac}
-	store, err := wiring.OpenCheckpoints(at, ts.MkAbs(ts.Getenv("WORK")+"/shop"))
+	e, err := bundles.Assemble(base)
+	ts.Check(err)
+	dir := ts.MkAbs(ts.Getenv("WORK") + "/shop")
+	o, err := snapshots.Options(log, classify.System{Home: ts.Getenv("HOME")}, dir, e.Settings, classify.NewRows(e.RowLayers()))
+	ts.Check(err)
+	store, err := checkpoint.Open(snapshots.Folder(log.Dir), dir, o)
 	ts.Check(err)
 	r := when[args[0]]
 	r.Session, r.Call, r.Time = args[1], args[2], time.Now().UnixMilli()

@@ -13,6 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/checkpointcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/notifycmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/snapshots"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/classify"
@@ -252,6 +253,7 @@ func reviewer(ctx context.Context, a *cli.App, from source, store *audit.Store) 
 	}
 	c := &classify.Classifier{World: world, MAC: mac, Secrets: bundles.BuiltInTokens(), Program: cli.Program(),
 		Shipped: bundles.BuiltInRows}
+	files := &snapshots.Taker{Log: store, World: world}
 	log := &policyLog{Store: store, chosen: store}
 	return &review.Reviewer{
 		Policy: func(workspace string) (*review.Policy, error) {
@@ -260,9 +262,11 @@ func reviewer(ctx context.Context, a *cli.App, from source, store *audit.Store) 
 				return nil, err
 			}
 			notifycmd.Configure(a, l.settings)
+			files.Settings = l.settings
 			log.chosen = l.log
 			return l.policy, nil
 		},
+		Files:      files,
 		Classifier: c,
 		Log:        log,
 		Env:        cli.Environment(),

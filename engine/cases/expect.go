@@ -36,6 +36,8 @@ type Expect struct {
 	SideEffects  string            `json:"side_effects,omitempty"`  // worst severity of the effects
 	Rewritten    *Form             `json:"rewritten,omitempty"`     // form in which the call runs: its command, or some arguments
 	Obligations  []string          `json:"obligations,omitempty"`   // everything that must be done before the call runs
+	Changes      []string          `json:"changes,omitempty"`       // paths that the action writes or deletes, such as ./src/cart.go
+	NotChanges   []string          `json:"not_changes,omitempty"`   // paths that it neither writes nor deletes
 	Intervention string            `json:"intervention,omitempty"`  // kind of intervention; none: there is none
 	Source       string            `json:"source,omitempty"`        // prefilter: decided before any score was computed
 	Failure      string            `json:"failure,omitempty"`       // text in the reason why no decision was made
@@ -269,6 +271,7 @@ func (f *Form) String() string {
 
 func (c *comparison) outcome(e *Expect, r *engine.Record, d *engine.Decision) {
 	c.exactly("obligations", e.Obligations, d.Obligations)
+	c.changes(e, r.Action)
 	intervention := "none"
 	if d.Intervention != nil {
 		intervention = d.Intervention.Kind

@@ -21,6 +21,9 @@ func pushed() *engine.Record {
 			SideEffects: &engine.SideEffects{Severity: "medium"}, Alternatives: []string{"push with --force-with-lease"},
 			Obligations: []string{"checkpoint"}, Intervention: &engine.Intervention{Kind: "emergency_stop"}, Text: "it ran in another form ({id})",
 		},
+		Action: &engine.Action{Effects: []engine.Effect{
+			{Kind: engine.EffectFileWrite, Short: "./a"}, {Kind: engine.EffectFileDelete, Short: "./b", Recursive: true}, {Kind: engine.EffectFileRead, Short: "./r"},
+		}},
 		Answer: &engine.AnswerFacts{Effect: engine.Modify, Mode: engine.ModeEnforced},
 		Rewritten: &engine.Rewritten{
 			Args: map[string]any{"command": "git push --force-with-lease", "timeout": int64(5)}, Action: &engine.Action{Resource: "git push --force-with-lease"},
@@ -64,6 +67,9 @@ func TestCompare(t *testing.T) {
 		{"rewritten", "git push --force-with-lease", "git push", "git push --force-with-lease"},
 		{"rewritten.timeout", "{timeout: 5}", "{timeout: 6}", "5"},
 		{"obligations", "[checkpoint]", "[]", "checkpoint"},
+		{"changes", "[./a, ./b/c]", "[./c]", "./a, ./b"},
+		{"changes", "[./b]", "[]", "./a, ./b"},
+		{"not_changes", "[./c, ./ab, ./r]", "[./b/d]", "./a, ./b"},
 		{"intervention", "emergency_stop", "throttle", "emergency_stop"},
 		{"source", "prefilter", "transcript", "prefilter"},
 	} {
@@ -144,7 +150,7 @@ events:
   - {tool: Bash, args: {command: ls}, result: {failed: f, output: o}, times: 2, at: +1s, mode: m, cwd: c, agent: a, files: {a: b},
      expect: {decision: allow, answer: allow, rule: r, rules: [r], rules_exactly: [r], not_rules: [r], findings: [r], not_findings: [r], levels: {r: high},
        reason: r, reasons: [r], text: t, alternative: a, risk: {level: l, above: 1, below: 1, factors: [f]}, rationality: {level: l},
-       side_effects: s, rewritten: r, obligations: [o], intervention: i, source: s, failure: f}}
+       side_effects: s, rewritten: r, obligations: [o], changes: [p], not_changes: [p], intervention: i, source: s, failure: f}}
 `)[0]
 	c.Rows = []Row{{}}
 	for _, v := range []any{c, *c.Events[0].Expect, *c.Events[0].Expect.Risk} {

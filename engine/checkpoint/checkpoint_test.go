@@ -323,6 +323,17 @@ func TestTargeted(t *testing.T) {
 	}
 }
 
+// TestSkip: a folder of reviewer's own in the workspace is not part of it.
+func TestSkip(t *testing.T) {
+	w := newWorkspace(t, map[string]string{"a": "1", "state/log": "1"})
+	s, err := Open(t.TempDir(), w.root, Options{Bounds: testBounds(), Secret: []byte("secret"), Skip: []string{w.path("state")}})
+	w.must(err)
+	w.store = s
+	if taken := w.take(ByOthers); taken.Files != 1 {
+		t.Errorf("%d files", taken.Files)
+	}
+}
+
 func TestSealed(t *testing.T) {
 	w := newWorkspace(t, map[string]string{"key.env": "TOKEN=hunter2-hunter2-hunter2\n"})
 	first := w.take(ByOthers)

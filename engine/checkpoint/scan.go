@@ -75,7 +75,7 @@ func (s *Store) scan(ctx context.Context, index tree) (*scanner, error) {
 }
 
 func (s *Store) scanner(ctx context.Context, index tree) *scanner {
-	return &scanner{ctx: ctx, bounds: &s.bounds, root: s.root, skip: []string{s.dir}, index: index, tree: tree{},
+	return &scanner{ctx: ctx, bounds: &s.bounds, root: s.root, skip: append([]string{s.dir}, s.skip...), index: index, tree: tree{},
 		began: time.Now().UnixNano(), workers: make(chan struct{}, runtime.GOMAXPROCS(0))}
 }
 

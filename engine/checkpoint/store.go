@@ -22,6 +22,7 @@ type Store struct {
 	id      string
 	bounds  Bounds
 	sealed  func(path string) bool
+	skip    []string
 	objects objects
 }
 
@@ -46,6 +47,7 @@ func (b *Bounds) generated(name string) bool { return slices.Contains(b.Generate
 // Options are what a Store needs to know of its surroundings.
 type Options struct {
 	Bounds Bounds
+	Skip   []string               // absolute paths of folders that are not part of the workspace, such as the state directory
 	Secret []byte                 // at least 32 bytes; keys are derived from it
 	Sealed func(path string) bool // whether a file, by its absolute path, is stored encrypted; nil: none is
 }
@@ -71,7 +73,7 @@ func Open(stores, root string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{root: real, id: storeID(real), bounds: o.Bounds, sealed: o.Sealed, dir: StoreDir(stores, real)}
+	s := &Store{root: real, id: storeID(real), bounds: o.Bounds, sealed: o.Sealed, skip: o.Skip, dir: StoreDir(stores, real)}
 	s.objects = objects{dir: s.dir, keys: k}
 	return s, nil
 }
@@ -86,7 +88,7 @@ func OpenDir(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{root: string(root), id: storeID(string(root)), bounds: o.Bounds, sealed: o.Sealed, dir: dir}
+	s := &Store{root: string(root), id: storeID(string(root)), bounds: o.Bounds, sealed: o.Sealed, skip: o.Skip, dir: dir}
 	s.objects = objects{dir: dir, keys: k}
 	return s, nil
 }

@@ -129,9 +129,3 @@ func TryPath(set *rows.Set, class, path string) bool { return place.TryRow(set, 
 func Reclassed(then, now *rows.Set) func(workspace, path string) bool {
 	return place.Reclassed(then, now)
 }
-
-// Secrets returns a function that reports whether an absolute path is a file with secrets
-// by the rows of a set. Several goroutines may call it.
-func Secrets(set *rows.Set, home, workspace string) func(p string) bool {
-	return place.Secrets(set, home, workspace)
-}

@@ -1,9 +1,13 @@
 package classify
 
 import (
+	"sync"
+
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
+	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
 // What callers need of the packages below is here as well, so that they import
@@ -27,3 +31,18 @@ func HomeOf(dir string) string { return place.HomeOf(dir) }
 // HasPersonal reports whether a text contains personal data of some kinds, which
 // are engine.PersonalKinds.
 func HasPersonal(text string, kinds []string) bool { return mask.HasPersonal(text, kinds) }
+
+// HoldsCredentials returns a function that reports whether a file, by its absolute path,
+// is one that holds credentials: by its name and place alone. It may be called by several
+// goroutines.
+func HoldsCredentials(w System, workspace string, known engine.Rows) func(path string) bool {
+	set, _ := known.(*rows.Set)
+	var mu sync.Mutex
+	res := place.NewResolver(w, workspace, set)
+	return func(path string) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		class := res.Class(place.Slashes(path))
+		return class == engine.ClassCredential || class == engine.ClassEnvFile
+	}
+}

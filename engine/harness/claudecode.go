@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -281,6 +282,7 @@ func (d document) fillResult(e *engine.Event) error {
 	e.Result = r
 	if !r.Failed && d.has("tool_response") {
 		r.Output = d["tool_response"]
+		r.Changed = changedFiles(r.Output)
 	}
 	var ms float64
 	err := errors.Join(
@@ -289,6 +291,48 @@ func (d document) fillResult(e *engine.Event) error {
 	)
 	r.DurationMS = int64(math.Max(0, math.Min(ms, 1<<53-1)))
 	return err
+}
+
+// maxChanged bounds the paths that are taken over from a response.
+const maxChanged = 1000
+
+// changedFiles returns the paths that the response to a shell command says were changed.
+// The client gives up easily, and does not say so in each response.
+func changedFiles(response json.RawMessage) []string {
+	var said struct {
+		Diff struct {
+			Files   []editedFile `json:"files"`
+			Changed []editedFile `json:"changedFiles"`
+		} `json:"bashEditDiff"`
+	}
+	if json.Unmarshal(response, &said) != nil {
+		return nil // of another shape: nothing depends on it
+	}
+	var list []string
+	for _, f := range append(said.Diff.Changed, said.Diff.Files...) {
+		if f != "" && len(list) < maxChanged {
+			list = append(list, string(f))
+		}
+	}
+	return list
+}
+
+// editedFile is a path, or an object that names one.
+type editedFile string
+
+func (f *editedFile) UnmarshalJSON(raw []byte) error {
+	var named struct {
+		Path     string `json:"path"`
+		FilePath string `json:"filePath"`
+		File     string `json:"file"`
+	}
+	if err := json.Unmarshal(raw, (*string)(f)); err == nil {
+		return nil
+	}
+	if err := json.Unmarshal(raw, &named); err == nil {
+		*f = editedFile(cmp.Or(named.Path, named.FilePath, named.File))
+	}
+	return nil
 }
 
 // fillPrompt keeps PhasePrompt to prompts of a person: limits count from one

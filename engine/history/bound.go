@@ -38,7 +38,7 @@ func (h *State) fixedSize() int {
 	}
 	n += terminalsSize(h.Terminals) + sum(h.Code, (*writtenCode).size) + sum(h.Running, (*startedEntry).size) + listSize(h.Remotes)
 	n += h.Goals.size() + listSize(h.Trees) + len(h.Hosts) + sum(h.Bins, (*bin).size)
-	n += sum(h.Interventions, (*intervention).size) + listSize(h.Closed)
+	n += sum(h.Interventions, (*intervention).size) + listSize(h.Closed) + sum(h.Checkpoints, (*checkpoint).size)
 	return n + sum(h.Calls, (*callEntry).size) + sum(h.Denials, (*denial).size) + sum(h.Allowed, (*allowance).size)
 }
 
@@ -155,7 +155,7 @@ func (a *allowance) size() int {
 
 func (c *callEntry) size() int {
 	n := len(c.ID) + len(c.Agent) + 18 + number(c.Pre) + number(c.Post) +
-		text(string(c.Decision)) + text(string(c.Enforced)) + text(c.Args) + text(c.Tree) + text(string(c.Outcome))
+		text(string(c.Decision)) + text(string(c.Enforced)) + text(c.Args) + text(c.Tree) + text(string(c.Outcome)) + number(c.Kept)
 	if len(c.Creates) > 0 {
 		n += 7
 	}

@@ -110,10 +110,15 @@ func (h *State) resume(mode string) {
 	h.Stop, h.DeniedRow, h.Resumed = nil, 0, mode
 }
 
-// foldAct makes a stop that came from another session as persistent as one by a person.
+// foldAct makes a stop that came from another session as persistent as one by a person,
+// and records checkpoints.
 func (h *State) foldAct(r *engine.Record) {
-	if r.Act != nil && r.Act.Kind == engine.EmergencyStop {
+	switch {
+	case r.Act == nil:
+	case r.Act.Kind == engine.EmergencyStop:
 		h.stop(r.N, r.Act.Result)
+	case r.Act.Kind == engine.ActCheckpoint && r.Act.Checkpoint != nil:
+		h.foldCheckpoint(r)
 	}
 }
 
@@ -270,6 +275,7 @@ func (h *State) foldPost(r *engine.Record) {
 		return
 	}
 	h.foldOutcome(c, r, outcome)
+	h.countCheckpoint(r.T, outcome)
 	news := outcome == engine.OutcomeRan && h.foldRan(c, r)
 	c.Outcome, c.Post = outcome, r.N
 	c.Decision, c.Enforced, c.Args, c.Creates, c.Tree = "", "", "", nil, ""

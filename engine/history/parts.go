@@ -145,6 +145,7 @@ type callEntry struct {
 	Creates  []string       `json:"c,omitempty"` // path keys that exist only once it ran
 	Tree     string         `json:"t,omitempty"` // key of the working tree that exists only once it ran
 	Outcome  engine.Outcome `json:"o"`
+	Kept     int64          `json:"k,omitempty"` // number of the record that says what came of the checkpoint before it
 }
 
 // changeSet is what an action does to the files and the system here.

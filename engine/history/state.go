@@ -108,6 +108,8 @@ type State struct {
 	Remotes   []string                `json:"remotes,omitempty"`   // names of remotes that were added, most recent last
 	// Made by policy, most recent last.
 	Interventions []intervention `json:"interventions,omitempty"`
+	// Of the session's calls, most recent last; the first one stays.
+	Checkpoints []checkpoint `json:"checkpoints,omitempty"`
 
 	// Actions so far when something was last, for SinceFacts.
 	SecretAt    int64 `json:"secret_at,omitempty"`

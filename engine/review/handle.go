@@ -32,6 +32,7 @@ type Reviewer struct {
 	Mask       func(text string) string  // masks secrets in error texts
 	Request    func(engine.Event) string // latest words of a person, raw; empty: unknown. nil: they are never read
 	Stops      Stops                     // nil: no stop follows into another session
+	Files      Files                     // nil: no checkpoints are taken
 	Channels   engine.Channels           // what the agent lets a hook do; nil: everything
 
 	SubTasks func(engine.Event) []engine.SubTask // the agent's own list, raw; nil: it is never read
@@ -105,7 +106,13 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 	if err == nil && answer.Mode != engine.ModeDuplicate {
 		answer.Text = r.quote(h, answer.Text)
 	}
-	return answer, err
+	if err != nil || r.Files == nil || h.duty == nil {
+		return answer, err
+	}
+	if h.duty.after {
+		return answer, r.observe(ctx, key, h)
+	}
+	return r.keep(ctx, key, h, answer)
 }
 
 // typed recomputes the facts of a call that types into a terminal, with what
@@ -147,6 +154,7 @@ type review struct {
 	policy    *Policy
 	rec       *engine.Record
 	failure   error // why the event cannot be reviewed
+	duty      *duty // what is to be done about the files of the call; nil: nothing
 }
 
 func checkIDs(e engine.Event) error {
@@ -254,6 +262,7 @@ func (r *Reviewer) first(ctx context.Context, t history.Tail, h *review) (engine
 	}
 	answer := engine.AnswerOf(h.rec)
 	answer.Args = args
+	h.duty = r.dutyOf(t, h.rec)
 	return answer, nil
 }
 
@@ -276,6 +285,9 @@ func (r *Reviewer) again(ctx context.Context, t history.Tail, h *review, first *
 		if answer.Args, err = r.repeat(ctx, h, first); err != nil {
 			return engine.Answer{}, err
 		}
+	}
+	if first.Phase == engine.PhasePre {
+		h.duty = r.dutyOf(t, first)
 	}
 	note.Answer = &engine.AnswerFacts{Effect: answer.Effect, Mode: engine.ModeDuplicate, Of: first.ID()}
 	return answer, t.Append(note)
@@ -309,12 +321,6 @@ func (r *Reviewer) answerFacts(rec *engine.Record, before *history.State) *engin
 	a := &engine.AnswerFacts{Effect: d.Enforced, Mode: engine.ModeEnforced, MS: r.lap(), Approvals: before.Approvals(rec)}
 	if d.Enforced != d.Decision {
 		a.Mode = engine.ModeObserve
-	}
-	for _, o := range d.Obligations {
-		if a.Obligations == nil {
-			a.Obligations = map[string]string{}
-		}
-		a.Obligations[o] = "unavailable"
 	}
 	return a
 }

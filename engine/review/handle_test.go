@@ -559,18 +559,6 @@ func TestHandleGrants(t *testing.T) {
 	}
 }
 
-// What policy wants done and nobody can do is recorded as such.
-func TestHandleObligations(t *testing.T) {
-	l, d := newMemoryLog(), say(engine.Allow)
-	d.Obligations = []string{"checkpoint"}
-	if _, err := newReviewer(l, always(d)).Handle(context.Background(), event(engine.PhasePre, "c1")); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(map[string]string{"checkpoint": "unavailable"}, l.last().Answer.Obligations); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // An error text of any length and content fits the record.
 func TestHandleLongFailure(t *testing.T) {
 	for _, filler := range []string{"x", "\x01", "\xff", "\u2028", "日"} {

@@ -18,6 +18,7 @@ type Policy struct {
 	View    engine.View
 	Redact  []string // those of PersonalKinds that are masked in facts in addition to secrets
 	Inherit Inherit
+	Unsaved Unsaved
 	Kinds   []string // of intervention that the organisation has defined
 	Matcher engine.Matcher
 	Decider engine.Decider

@@ -41,6 +41,7 @@ type Collector struct {
 	times    *times               //
 	asked    questions            //
 	acts     *interventions       //
+	files    *files               //
 	rules    counts[Rule]         // likewise
 	found    counts[patternKey]   //
 	within   map[patternKey]int64 // sessions with a pattern
@@ -60,7 +61,7 @@ func NewCollector(since int64, by Grouping) (*Collector, error) {
 	}
 	return &Collector{
 		since: since, by: by, kinds: counts[engine.Kind]{}, answers: counts[Decision]{}, times: newTimes(),
-		acts: newInterventions(), rules: counts[Rule]{}, found: counts[patternKey]{}, within: map[patternKey]int64{},
+		acts: newInterventions(), files: newFiles(), rules: counts[Rule]{}, found: counts[patternKey]{}, within: map[patternKey]int64{},
 		controls: counts[string]{}, errors: counts[Error]{}, tools: newGroups(maxNames), groups: newGroups(maxGroups),
 	}, nil
 }
@@ -119,7 +120,9 @@ func (c *Collector) Add(r *engine.Record) {
 	}
 	c.doc.Last = max(c.doc.Last, r.T)
 	c.kinds.add(r.Kind, Other)
-	c.acts.see(r)
+	if !c.files.see(r.Act) {
+		c.acts.see(r)
+	}
 	switch {
 	case r.Control != nil:
 		c.controls.add(r.Control.Do, Other)
@@ -227,6 +230,7 @@ func (c *Collector) Document() Document {
 	d := c.doc
 	d.Since, d.By = c.since, string(c.by)
 	d.ReviewTime, d.Questions, d.Tools = c.times.document(), c.asked.document(), c.tools.list()
+	d.Checkpoints, d.Observed = c.files.checkpoints(), c.files.list()
 	d.Damaged = append([]DamagedSession{}, d.Damaged...)
 	d.Records = rows(c.kinds, func(k engine.Kind) string { return string(k) }, func(k engine.Kind, n int64) Kind { return Kind{k, n} })
 	d.Decisions = rows(c.answers, Decision.name, func(k Decision, n int64) Decision { k.Count = n; return k })

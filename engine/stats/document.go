@@ -5,27 +5,29 @@ import "github.com/agent-reviewer/reviewer/engine"
 // Document is what the records say in numbers. Times are Unix milliseconds;
 // lists are sorted by count, the highest first, and then by name.
 type Document struct {
-	Since         int64            `json:"since,omitempty"` // what happened before is not counted
-	First         int64            `json:"first,omitempty"` // of the records counted
-	Last          int64            `json:"last,omitempty"`
-	Sessions      Sessions         `json:"sessions"`
-	Records       []Kind           `json:"records"`
-	Calls         Verdicts         `json:"calls"`       // tool calls by what was answered before they ran
-	Policy        Verdicts         `json:"policy"`      // the same calls by what policy said: another where it only watches
-	Prefiltered   int64            `json:"prefiltered"` // calls that policy allowed before it computed any score
-	Decisions     []Decision       `json:"decisions"`   // calls, results, prompts and stops
-	ReviewTime    ReviewTime       `json:"review_time"`
-	Questions     Questions        `json:"questions"`
-	Tools         []Group          `json:"tools"`
-	Rules         []Rule           `json:"rules"`
-	Patterns      []Pattern        `json:"patterns"`
-	Interventions []Intervention   `json:"interventions"`
-	Escalations   []Escalation     `json:"escalations"`
-	Controls      []Control        `json:"controls"`
-	Errors        []Error          `json:"errors"`
-	Damaged       []DamagedSession `json:"damaged"`          // counted up to the damage only
-	By            string           `json:"by,omitempty"`     // what Groups are: one of Groupings
-	Groups        []Group          `json:"groups,omitempty"` // days in UTC, oldest first
+	Since         int64             `json:"since,omitempty"` // what happened before is not counted
+	First         int64             `json:"first,omitempty"` // of the records counted
+	Last          int64             `json:"last,omitempty"`
+	Sessions      Sessions          `json:"sessions"`
+	Records       []Kind            `json:"records"`
+	Calls         Verdicts          `json:"calls"`       // tool calls by what was answered before they ran
+	Policy        Verdicts          `json:"policy"`      // the same calls by what policy said: another where it only watches
+	Prefiltered   int64             `json:"prefiltered"` // calls that policy allowed before it computed any score
+	Decisions     []Decision        `json:"decisions"`   // calls, results, prompts and stops
+	ReviewTime    ReviewTime        `json:"review_time"`
+	Checkpoints   Checkpoints       `json:"checkpoints"`
+	Observed      []ObservedProgram `json:"observed"`
+	Questions     Questions         `json:"questions"`
+	Tools         []Group           `json:"tools"`
+	Rules         []Rule            `json:"rules"`
+	Patterns      []Pattern         `json:"patterns"`
+	Interventions []Intervention    `json:"interventions"`
+	Escalations   []Escalation      `json:"escalations"`
+	Controls      []Control         `json:"controls"`
+	Errors        []Error           `json:"errors"`
+	Damaged       []DamagedSession  `json:"damaged"`          // counted up to the damage only
+	By            string            `json:"by,omitempty"`     // what Groups are: one of Groupings
+	Groups        []Group           `json:"groups,omitempty"` // days in UTC, oldest first
 }
 
 // Sessions counts sessions with a record that was counted.
@@ -77,7 +79,7 @@ type Decision struct {
 }
 
 // ReviewTime describes how long reviews took, from the receipt of an event to
-// the decision. Quantiles are up to 2.5 % off.
+// the decision; or checkpoints. Quantiles are up to 2.5 % off.
 type ReviewTime struct {
 	Count   int64    `json:"count"`
 	SumMS   float64  `json:"sum_ms"`

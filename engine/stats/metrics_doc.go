@@ -48,6 +48,14 @@ prompts, stops and ends of a turn are reviewed too.
 **Review time** is recorded with each answer: from the receipt of an event to the decision, without
 starting the process and writing the record.
 
+**Checkpoints** are taken after the decision, so their time comes on top: before a call, which waits
+for it, and after it.
+
+**Observed** compares what a call was expected to change with what changed while it ran, by the
+program that changes files. Precision is the share of the expected paths that changed, recall the
+share of the changed paths that were expected. A file that is written with the contents that it has
+did not change, and what another program changed meanwhile counts as changed by the call.
+
 **Approved** is the share of questions that the user approved. It does not count false alarms,
 because users also approve calls that were rightly asked about. No agent reports the answer: a call
 that ran was approved; a call without a result by the next prompt or the end of the turn was refused. The interval

@@ -6,6 +6,7 @@
 # scope: package
 package reviewer
 
+import data.reviewer.checkpoint
 import data.reviewer.fired
 import data.reviewer.outcome
 import data.reviewer.prefilter
@@ -41,6 +42,7 @@ decision := {
 	"rationality": scores.rationality,
 	"side_effects": scores.side_effects,
 	"confidence": scores.confidence,
+	"obligations": _obligations,
 	"grant": data.reviewer.grant,
 } if {
 	reasons.silent
@@ -89,10 +91,8 @@ _otherwise := {"effect": outcome.otherwise, "text": reasons.otherwise} if {
 
 default _obligations := []
 
-# A checkpoint before a risky call that is allowed to run.
+# A call that does not run needs none.
 _obligations := ["checkpoint"] if {
-	"changes_files" in input.facts
-	input.phase == "pre"
-	scores.score >= data.reviewer.risk.risk_threshold
+	checkpoint.required
 	outcome.enforced != "block"
 }

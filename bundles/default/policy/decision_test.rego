@@ -18,14 +18,14 @@ test_the_common_case if {
 			"components": {"goal_alignment": 0.75, "logical_progression": 0.7, "efficiency": 1, "completeness": 1},
 		},
 		"side_effects": {"severity": "none", "reversible": true},
-		"confidence": 1, "grant": false,
+		"confidence": 1, "obligations": [], "grant": false,
 	}
 }
 
 test_both_ways_have_the_same_fields if {
 	short := reviewer.decision with input as given.call({}) with data.reviewer.catalog as given.catalog
 	long := reviewer.decision with input as given.call({"findings": ["says_warn"]}) with data.reviewer.catalog as given.catalog
-	object.keys(long) - object.keys(short) == {"reasons", "explanation", "rules", "alternatives", "text", "obligations", "interventions", "rewrite", "otherwise"}
+	object.keys(long) - object.keys(short) == {"reasons", "explanation", "rules", "alternatives", "text", "interventions", "rewrite", "otherwise"}
 	object.keys(short) - object.keys(long) == set()
 }
 
@@ -115,11 +115,11 @@ test_alternatives_are_never_empty[name] if {
 test_checkpoint[name] if {
 	some name, case in {
 		"risky, runs": {"doc": _delete({}), "want": ["checkpoint"]},
-		"at the threshold": {"doc": _delete({"reversibility": "R3"}), "want": ["checkpoint"]},
-		"below it": {"doc": _delete({"reversibility": "R2"}), "want": []},
+		"nothing to weigh": {"doc": given.action("file_creation", [given.effect("file_write", {})]), "want": ["checkpoint"]},
 		"changes no file": {"doc": given.action("system_command", []), "want": []},
 		"has run": {"doc": object.union(_delete({}), {"phase": "post"}), "want": []},
 		"does not run": {"doc": object.union(_delete({}), {"findings": ["says_block"]}), "want": []},
+		"is asked about": {"doc": object.union(_delete({}), {"findings": ["says_ask"]}), "want": ["checkpoint"]},
 		"is watched": {"doc": object.union(_delete({}), {"findings": ["watched"]}), "want": ["checkpoint"]},
 	}
 	got := reviewer.decision with input as case.doc with data.reviewer.catalog as given.catalog

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +28,8 @@ func auditCaseCommand(a *cli.App) *cobra.Command {
 		Use:   "case [ID]",
 		Short: "Extract a case for `policy test` from the log: the session up to one decision",
 		Long: "ID is a record's id as `reviewer denials` lists it, a session's id, or last. The case contains\n" +
-			"what happened in the session up to that record, and expects the recorded decision.\n\n" +
+			"what happened in the session up to that record, and expects the recorded decision. If the\n" +
+			"call changed other files than expected, the case expects the files that it changed.\n\n" +
 			"The log does not contain everything: written contents, outputs and prompts are not\n" +
 			"recorded, and secrets are replaced. The case lists what is missing. It is run\n" +
 			"against the policy that decided; if the result differs, a message says so and\n" +
@@ -66,6 +68,13 @@ func cutCase(ctx context.Context, a *cli.App, selector, name, policy string) ([]
 	if err != nil {
 		return nil, err
 	}
+	observed, err := observedOf(store, s.Key, rec)
+	if err != nil {
+		return nil, err
+	}
+	if rec, err = callOf(store, rec); err != nil {
+		return nil, err
+	}
 	records, err := recordsUntil(store, s.Key, rec.N)
 	if err != nil {
 		return nil, err
@@ -77,7 +86,7 @@ func cutCase(ctx context.Context, a *cli.App, selector, name, policy string) ([]
 	if name == "" {
 		name = nameOfCase(rec)
 	}
-	x, err := cases.Cut(name, home, records, rec.N)
+	x, err := cutExpecting(name, home, records, rec, observed)
 	if err != nil {
 		return nil, err
 	}
@@ -85,10 +94,50 @@ func cutCase(ctx context.Context, a *cli.App, selector, name, policy string) ([]
 	if err != nil {
 		return nil, err
 	}
-	if x.Case.Todo, err = failureOf(ctx, a, x, e); err != nil {
+	if x.Case.Todo, err = failureOf(ctx, a, x, e, observed); err != nil {
 		return nil, err
 	}
 	return cases.Write(commentOf(rec, x), x.Case)
+}
+
+// observedOf returns what a call was observed to change, if that is not what was expected
+// of it. rec is the record of the call, or that of the comparison.
+func observedOf(store *audit.Store, key engine.SessionKey, rec *engine.Record) (*engine.Observed, error) {
+	of := rec.ID()
+	if rec.Act != nil && rec.Act.Observed != nil {
+		of = rec.Act.Of
+	}
+	for r, err := range store.Records(key, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if r.Act != nil && r.Act.Of == of && r.Act.Observed != nil && r.Act.Observed.Differs() {
+			return r.Act.Observed, nil
+		}
+	}
+	return nil, nil
+}
+
+// callOf returns the record of the call that an act is about.
+func callOf(store *audit.Store, rec *engine.Record) (*engine.Record, error) {
+	if rec.Act.OfFiles() && rec.Act.Of != "" {
+		return store.Find(rec.Act.Of)
+	}
+	return rec, nil
+}
+
+// cutExpecting expects the recorded decision, and what the call was observed to change.
+func cutExpecting(name, home string, records []*engine.Record, rec *engine.Record, o *engine.Observed) (cases.Excerpt, error) {
+	if o == nil || rec.Decision == nil || rec.Action == nil {
+		return cases.Cut(name, home, records, rec.N)
+	}
+	expect := cases.Expect{Decision: rec.Decision.Decision, RulesExactly: rec.Decision.RuleIDs(), NotChanges: o.Absent}
+	for _, p := range append(cases.Changes(rec.Action), o.Unexpected...) {
+		if !slices.Contains(o.Absent, p) && !slices.Contains(expect.Changes, p) && !strings.Contains(p, "…") {
+			expect.Changes = append(expect.Changes, p)
+		}
+	}
+	return cases.CutExpecting(name, home, records, rec.N, expect)
 }
 
 func nameOfCase(rec *engine.Record) string {
@@ -124,10 +173,14 @@ func commentOf(rec *engine.Record, x cases.Excerpt) []string {
 
 // failureOf runs the case against a policy, and returns why it fails; empty if
 // it passes.
-func failureOf(ctx context.Context, a *cli.App, x cases.Excerpt, e *bundles.Effective) (string, error) {
+func failureOf(ctx context.Context, a *cli.App, x cases.Excerpt, e *bundles.Effective, o *engine.Observed) (string, error) {
 	why, err := Differences(ctx, trial.NewRunner(cli.Environment(), e.Layers...), x)
 	if err != nil || why == "" {
 		return "", err
+	}
+	if o != nil {
+		fmt.Fprintf(a.Stderr, "reviewer: the call changed other files than expected (%s); the case is marked todo\n", why)
+		return "the call changed other files than expected: " + why, nil
 	}
 	fmt.Fprintf(a.Stderr,
 		"reviewer: the case does not reproduce the decision (%s), since not everything was recorded; it is marked todo\n", why)

@@ -137,8 +137,10 @@ func DocumentOf(s audit.Session) SessionDocument {
 // worthShowing leaves out internal records.
 func worthShowing(r *engine.Record) bool {
 	switch r.Kind {
-	case engine.KindPre, engine.KindControl, engine.KindAct:
+	case engine.KindPre, engine.KindControl:
 		return true
+	case engine.KindAct:
+		return !r.Act.OfFiles() || r.Act.Unsaved()
 	case engine.KindPost:
 		return r.Decision != nil && r.Decision.Decision != engine.Allow
 	}

@@ -93,6 +93,25 @@ func (s statsPage) calls(d stats.Document) {
 		s.line("REVIEW TIME  p50 %s, p90 %s, p99 %s, longest %s (%s)", ms(r.P50), ms(r.P90), ms(r.P99), ms(r.Max),
 			engine.Counted(r.Count, "review", "reviews"))
 	}
+	s.checkpoints(d.Checkpoints)
+}
+
+// checkpoints prints how long calls waited until files were stored.
+func (s statsPage) checkpoints(c stats.Checkpoints) {
+	for _, t := range []struct {
+		when string
+		stats.ReviewTime
+	}{{"before calls", c.Before}, {"after calls", c.After}} {
+		if t.Count > 0 {
+			s.line("CHECKPOINTS  p50 %s, p90 %s, p99 %s, longest %s (%d %s)", ms(t.P50), ms(t.P90), ms(t.P99), ms(t.Max), t.Count, t.when)
+		}
+	}
+	if c.Failed > 0 {
+		s.line("             %d failed, and %s did not run", c.Failed, term.Counted(int(c.Denied), "call", "calls"))
+	}
+	if c.Left > 0 {
+		s.line("             before %s, some files were left out", term.Counted(int(c.Left), "call", "calls"))
+	}
 }
 
 // people prints what people answered, and what they did unasked.
@@ -120,11 +139,28 @@ func (s statsPage) lists(d stats.Document) {
 	s.top(rulesTable(d.Rules), stats.ByRule)
 	s.top(patternsTable(d.Patterns), stats.ByPattern)
 	s.top(interventionsTable(d), "")
+	s.top(observedTable(d.Observed), "")
 	errors := table{heads: []string{"ERROR", "OF", "TIMES"}, texts: 2}
 	for _, e := range d.Errors {
 		errors.add(string(e.What), e.ID, count(e.Count))
 	}
 	s.top(errors, "")
+}
+
+// observedTable compares, by program, what was expected to change with what changed.
+func observedTable(list []stats.ObservedProgram) table {
+	t := table{heads: []string{"PROGRAM", "CALLS", "PREDICTED", "PRECISION", "CHANGED", "RECALL"}, texts: 1}
+	for _, p := range list {
+		t.add(p.Program, count(p.Calls), dash(p.Predicted), rate(p.Precision), dash(p.Changed), rate(p.Recall))
+	}
+	return t
+}
+
+func rate(r *stats.Rate) string {
+	if r == nil {
+		return "-"
+	}
+	return percent(r.Rate)
 }
 
 func rulesTable(list []stats.Rule) table {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/snapshots"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/checkpoint"
@@ -140,7 +140,7 @@ func StartExpire(a *cli.App, log *audit.Store, phase engine.Phase) {
 	if a.Detach == nil || phase != engine.PhaseStart {
 		return
 	}
-	if _, err := os.Lstat(wiring.Checkpoints{StateHome: log.Dir}.Dir()); err == nil {
+	if _, err := os.Lstat(snapshots.Folder(log.Dir)); err == nil {
 		// Where it cannot be started, the next session's does the work.
 		_ = a.Detach("--home", log.Dir, "checkpoint", "expire")
 	}

@@ -11,17 +11,18 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/snapshots"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/checkpoint"
+	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
 // stores are the stores of checkpoints of a state directory.
 type stores struct {
-	log  *audit.Store
-	user string // home directory
-	dir  string // of the stores
+	log   *audit.Store
+	world classify.System
+	dir   string // of the stores
 }
 
 func open(a *cli.App) (*stores, error) {
@@ -29,26 +30,22 @@ func open(a *cli.App) (*stores, error) {
 	if err != nil {
 		return nil, err
 	}
-	user, err := a.UserHome()
+	world, err := a.World(log.Dir)
 	if err != nil {
 		return nil, err
 	}
-	return &stores{log: log, user: user, dir: wiring.Checkpoints{StateHome: log.Dir}.Dir()}, nil
+	return &stores{log: log, world: world, dir: snapshots.Folder(log.Dir)}, nil
 }
 
-// at says how the store of a workspace is opened.
-func (s *stores) at(workspace string) (wiring.Checkpoints, error) {
-	mac, err := s.log.MAC()
-	if err != nil {
-		return wiring.Checkpoints{}, err
-	}
+// options says how the store of a workspace is opened.
+func (s *stores) options(workspace string) (checkpoint.Options, error) {
 	policy, err := cli.MachineAt(s.log.Dir).Effective(workspace)
 	if err != nil { // the built-in one says which files hold secrets, too
 		if policy, err = builtIn(); err != nil {
-			return wiring.Checkpoints{}, err
+			return checkpoint.Options{}, err
 		}
 	}
-	return wiring.Checkpoints{StateHome: s.log.Dir, UserHome: s.user, MAC: mac, Policy: policy}, nil
+	return snapshots.Options(s.log, s.world, workspace, policy.Settings, classify.NewRows(policy.RowLayers()))
 }
 
 func builtIn() (*bundles.Effective, error) {
@@ -61,11 +58,11 @@ func builtIn() (*bundles.Effective, error) {
 
 // of opens the store of a workspace, which may not exist yet.
 func (s *stores) of(workspace string) (*checkpoint.Store, error) {
-	at, err := s.at(workspace)
+	o, err := s.options(workspace)
 	if err != nil {
 		return nil, err
 	}
-	return wiring.OpenCheckpoints(at, workspace)
+	return checkpoint.Open(s.dir, workspace, o)
 }
 
 // in opens the store of a folder below dir.
@@ -77,11 +74,11 @@ func (s *stores) in(dir string) (*checkpoint.Store, error) {
 	if checkpoint.StoreDir(s.dir, string(root)) != dir {
 		return nil, fmt.Errorf("%s: %w: it names the workspace of another store", dir, checkpoint.ErrDamaged)
 	}
-	at, err := s.at(string(root))
+	o, err := s.options(string(root))
 	if err != nil {
 		return nil, err
 	}
-	return wiring.OpenCheckpointsIn(at, dir, string(root))
+	return checkpoint.OpenDir(dir, o)
 }
 
 // all opens the stores of all workspaces. Those that cannot be opened are in the error.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/snapshots"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine/checkpoint"
 	"github.com/spf13/cobra"
 )
@@ -63,7 +63,7 @@ func (s *stores) taking(workspace string) (*checkpoint.Store, error) {
 		if err != nil {
 			return nil, err
 		}
-		if wiring.TooLarge(dir, s.user) {
+		if snapshots.TooLarge(dir, s.world.Home) {
 			return nil, fmt.Errorf("%s is too large for a workspace: give the folder of a project with --workspace", dir)
 		}
 		return s.of(dir)

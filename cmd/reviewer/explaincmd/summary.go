@@ -15,6 +15,9 @@ func Summary(r *engine.Record) (word, what, why string) {
 		c := r.Control
 		return c.Do, "by " + c.By + term.After(", of ", c.Record) + term.After(", checkpoint ", c.Checkpoint), c.Reason
 	case engine.KindAct:
+		if r.Act.Unsaved() {
+			return string(engine.Block), r.Act.Of, r.Act.Checkpoint.Failure
+		}
 		return r.Act.Kind, r.Act.Of, r.Act.Result
 	case engine.KindPre, engine.KindPost:
 		return callSummary(r)

@@ -79,9 +79,14 @@ func (t *timeline) add(r *engine.Record) {
 	case engine.KindStop:
 		t.unknown(actor(r))
 		t.put(r).What = "the agent's turn ends"
-	case engine.KindControl, engine.KindAct:
-		m := t.put(r)
-		m.Control, m.Act = r.Control, r.Act
+	case engine.KindAct:
+		if r.Act.OfFiles() {
+			t.unsaved(r)
+			return
+		}
+		t.put(r).Act = r.Act
+	case engine.KindControl:
+		t.put(r).Control = r.Control
 	case engine.KindNote:
 		t.note(r)
 	}
@@ -124,6 +129,13 @@ func (t *timeline) end(r *engine.Record) {
 		m.Outcome, m.Error = r.Event.Result.Outcome, r.Event.Result.Class
 	}
 	m.addDecision(t, r)
+}
+
+// unsaved notes that a call did not run because its files could not be stored.
+func (t *timeline) unsaved(r *engine.Record) {
+	if m := t.open[[2]string{actor(r), r.Call}]; m != nil && r.Act.Unsaved() {
+		m.Answer, m.Outcome, m.Failure = engine.Block, engine.OutcomeDenied, r.Act.Checkpoint.Failure
+	}
 }
 
 // unknown notes that the outcome of an agent's open calls will never be known; of all

@@ -137,7 +137,7 @@ func besides(path, name string) error {
 	switch name {
 	case "tool-results":
 		return fs.SkipDir
-	case "ledger", "policies":
+	case "ledger", "policies", "checkpoints":
 		if _, err := os.Stat(filepath.Join(filepath.Dir(path), "sessions")); err == nil {
 			return fs.SkipDir
 		}

@@ -43,7 +43,7 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 		return nil, fmt.Errorf("compile policy: %w", err)
 	}
 	p := &review.Policy{Digest: e.Digest, Config: e.Config, View: e.View, Redact: e.Redact, Matcher: matcher, Decider: decider,
-		Inherit: inherit(e), Kinds: e.OwnKinds()}
+		Inherit: inherit(e), Unsaved: unsaved(e), Kinds: e.OwnKinds()}
 	p.Rows = classify.NewRows(e.RowLayers())
 	set, err := detectors(e, p.Rows)
 	if err != nil {
@@ -72,6 +72,23 @@ func inherit(e *bundles.Effective) review.Inherit {
 	nearby, _ := said["nearby"].(string)
 	conditions, _ := said["conditions"].(string)
 	return review.Inherit{Scope: scope, Unattended: words(modes), Copied: copied, Nearby: nearby, Conditions: conditions}
+}
+
+// unsaved reads from the settings what happens to a call whose checkpoint failed. A policy
+// that only warns or observes denies none for it either.
+func unsaved(e *bundles.Effective) review.Unsaved {
+	checkpoints, _ := e.Settings["checkpoints"].(map[string]any)
+	said, _ := checkpoints["texts"].(map[string]any)
+	u := review.Unsaved{Effect: engine.Block}
+	u.Denied, _ = said["failed"].(string)
+	u.Allowed, _ = said["unsaved"].(string)
+	switch {
+	case e.Settings["enforcement"] == "observe":
+		u.Effect = engine.Allow
+	case e.Settings["enforcement"] == "warn" || checkpoints["on_failure"] == "warn":
+		u.Effect = engine.Warn
+	}
+	return u
 }
 
 func words(list []any) []string {

@@ -4,7 +4,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
@@ -181,19 +180,6 @@ func kindIn(set *rows.Set, workspace, p string) engine.Class {
 		return engine.ClassTest
 	}
 	return ""
-}
-
-// Secrets returns a function that reports whether a real path is a file with secrets, by
-// its names alone. Several goroutines may call it.
-func Secrets(set *rows.Set, home, workspace string) func(p string) bool {
-	r := NewResolver(World{Home: home}, workspace, set)
-	var mu sync.Mutex
-	return func(p string) bool {
-		mu.Lock()
-		defer mu.Unlock()
-		class := r.Class(Slashes(p))
-		return class == engine.ClassCredential || class == engine.ClassEnvFile
-	}
 }
 
 // Space reports whether a byte is a space, a tab or a line end.

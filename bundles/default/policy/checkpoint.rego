@@ -1,0 +1,33 @@
+# METADATA
+# title: Checkpoints
+# description: >-
+#   Which calls the files of the workspace are stored before. Only a call that is
+#   proved to change no file is left out: what a command was expected to change is no
+#   proof of what it will change.
+# scope: package
+package reviewer.checkpoint
+
+# METADATA
+# title: Files are stored before the call runs
+required if {
+	data.reviewer.checkpoints.enabled
+	data.reviewer.enabled
+	input.phase == "pre"
+	_may_change
+}
+
+_may_change if "not_understood" in input.facts
+
+_may_change if {
+	some e in input.action.effects
+	e.kind in {"file_write", "file_delete"}
+	not e.location == "null"
+}
+
+# A program that does more than read is not known well enough: what it starts, contacts
+# or builds may write files as well.
+_may_change if {
+	input.action.commands != []
+	some e in input.action.effects
+	not e.kind in {"file_read", "file_write"}
+}

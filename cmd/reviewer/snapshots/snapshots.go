@@ -1,0 +1,201 @@
+// Package snapshots opens the store of checkpoints of a workspace as the settings say,
+// and takes the checkpoints that reviews ask for.
+//
+// Out of scope: when a checkpoint is taken and what it means for the call
+// (engine/review), and how files are stored (engine/checkpoint).
+package snapshots
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/checkpoint"
+	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/review"
+)
+
+// Folder returns where the stores of checkpoints of a state directory are.
+func Folder(home string) string { return filepath.Join(home, "checkpoints") }
+
+// Secret returns the secret that a state directory's stores of checkpoints are kept with.
+func Secret(log *audit.Store) ([]byte, error) {
+	mac, err := log.MAC()
+	if err != nil {
+		return nil, err
+	}
+	return hex.DecodeString(mac([]byte("reviewer checkpoints")))
+}
+
+// Bounds reads the bounds of checkpoints from the settings. home is the user's home
+// directory: a workspace that contains it is not looked at as a whole.
+func Bounds(settings map[string]any, workspace, home string) (checkpoint.Bounds, error) {
+	var said struct {
+		Checkpoints struct {
+			FileBytes int64 `json:"max_file_bytes"`
+			Bytes     int64 `json:"max_bytes"`
+			Files     int   `json:"max_files"`
+			Ignored   struct {
+				FileBytes int64 `json:"max_file_bytes"`
+				Bytes     int64 `json:"max_bytes"`
+				Files     int   `json:"max_files"`
+			} `json:"ignored"`
+			Generated []string `json:"generated"`
+			Budget    int64    `json:"budget_ms"`
+		} `json:"checkpoints"`
+	}
+	raw, err := json.Marshal(map[string]any{"checkpoints": settings["checkpoints"]})
+	if err == nil {
+		err = json.Unmarshal(raw, &said)
+	}
+	if err != nil {
+		return checkpoint.Bounds{}, fmt.Errorf("read the settings checkpoints: %w", err)
+	}
+	c := said.Checkpoints
+	return checkpoint.Bounds{MaxFileBytes: c.FileBytes, MaxBytes: c.Bytes, MaxFiles: c.Files, IgnoredFileBytes: c.Ignored.FileBytes,
+		IgnoredBytes: c.Ignored.Bytes, IgnoredFiles: c.Ignored.Files, Generated: c.Generated,
+		Budget: time.Duration(c.Budget) * time.Millisecond, Targeted: TooLarge(workspace, home)}, nil
+}
+
+// Options returns how the store of a workspace is opened under a policy, given its
+// settings and rows.
+func Options(log *audit.Store, world classify.System, workspace string, settings map[string]any, rows engine.Rows) (o checkpoint.Options, err error) {
+	if o.Secret, err = Secret(log); err != nil {
+		return o, err
+	}
+	o.Skip = []string{log.Dir}
+	o.Sealed = classify.HoldsCredentials(world, workspace, rows)
+	o.Bounds, err = Bounds(settings, workspace, world.Home)
+	return o, err
+}
+
+// TooLarge reports whether a folder is the root of a disk, a home directory or above one:
+// only files that are named are then stored.
+func TooLarge(workspace, home string) bool {
+	if filepath.Dir(workspace) == workspace {
+		return true
+	}
+	if home == "" {
+		return false
+	}
+	if real, err := filepath.EvalSymlinks(home); err == nil {
+		home = real
+	}
+	rel, err := filepath.Rel(workspace, home)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// Taker takes checkpoints of any workspace.
+type Taker struct {
+	Log      *audit.Store
+	World    classify.System
+	Settings map[string]any // of the policy that is active in the workspace
+}
+
+// Checkpoint takes a checkpoint; see [review.Files].
+func (t *Taker) Checkpoint(ctx context.Context, c review.CheckpointOf) (review.Checkpointed, error) {
+	root, err := filepath.EvalSymlinks(c.Workspace)
+	if errors.Is(err, fs.ErrNotExist) {
+		return review.Checkpointed{Result: engine.CheckpointNothing}, nil
+	}
+	if err != nil {
+		return review.Checkpointed{}, err
+	}
+	store, err := t.open(ctx, root, c.Rows)
+	if err != nil {
+		return review.Checkpointed{}, err
+	}
+	r := checkpoint.Request{When: checkpoint.BeforeCall, By: checkpoint.ByOthers, Session: c.Session, Call: c.Call, Time: c.Time,
+		First: relative(root, c.CWD, c.First), Only: c.Only}
+	if c.After {
+		r.When = checkpoint.AfterCall
+	}
+	if c.Own {
+		r.By = checkpoint.BySession
+	}
+	taken, err := store.Take(ctx, r)
+	if err != nil {
+		return review.Checkpointed{}, err
+	}
+	return described(taken, r.By, root), nil
+}
+
+// reserve is what is kept of the hook's time to record the result and answer.
+const reserve = time.Second
+
+// open opens the store of a workspace.
+func (t *Taker) open(ctx context.Context, root string, rows engine.Rows) (*checkpoint.Store, error) {
+	o, err := Options(t.Log, t.World, root, t.Settings, rows)
+	if err != nil {
+		return nil, err
+	}
+	if end, ok := ctx.Deadline(); ok {
+		o.Bounds.Budget = max(min(o.Bounds.Budget, time.Until(end)-reserve), time.Millisecond)
+	}
+	return checkpoint.Open(Folder(t.Log.Dir), root, o)
+}
+
+// described is what is recorded of a checkpoint.
+func described(taken *checkpoint.Taken, by checkpoint.By, root string) review.Checkpointed {
+	got := review.Checkpointed{Result: engine.CheckpointUnchanged, Root: filepath.ToSlash(root)}
+	got.Facts = engine.CheckpointFacts{ID: taken.ID, Files: int64(taken.Files), Left: int64(taken.LeftAll), Unseen: int64(len(taken.Unseen))}
+	if taken.New {
+		got.Result, got.Facts.Stored, got.Facts.Changed = engine.CheckpointTaken, taken.Stored, int64(len(taken.Changes))
+	}
+	if len(taken.Changes) > 0 {
+		got.Facts.By = string(by)
+	}
+	for _, c := range taken.Changes {
+		p := c.Path
+		if !filepath.IsAbs(filepath.FromSlash(p)) {
+			p = strings.TrimSuffix(got.Root, "/") + "/" + p
+		}
+		got.Changes = append(got.Changes, review.FileChange{Path: p, Folder: isFolder(c.Before) || isFolder(c.After)})
+	}
+	return got
+}
+
+func isFolder(e *checkpoint.Entry) bool { return e != nil && e.Kind == checkpoint.Folder }
+
+// relative returns paths as a store has them: below the workspace relative to it, else
+// absolute. A path that is a symbolic link is followed by what it leads to.
+func relative(root, cwd string, paths []string) []string {
+	var list []string
+	add := func(p string) {
+		if rel, err := filepath.Rel(root, p); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			p = rel
+		}
+		if p = filepath.ToSlash(p); p != "." && !slices.Contains(list, p) {
+			list = append(list, p)
+		}
+	}
+	for _, p := range paths {
+		p = filepath.FromSlash(p)
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(cwd, p)
+		}
+		add(filepath.Join(realPath(filepath.Dir(p)), filepath.Base(p))) // a link itself
+		add(realPath(p))
+	}
+	return list
+}
+
+// realPath resolves the symbolic links of a path, which need not exist yet.
+func realPath(p string) string {
+	if real, err := filepath.EvalSymlinks(p); err == nil {
+		return real
+	}
+	if dir := filepath.Dir(p); dir != p {
+		return filepath.Join(realPath(dir), filepath.Base(p))
+	}
+	return p
+}

@@ -1,0 +1,72 @@
+package engine
+
+// ObligationCheckpoint in a decision asks for a checkpoint: the files of the workspace are
+// stored before the call runs.
+const ObligationCheckpoint = "checkpoint"
+
+// The kinds of acts that are no interventions.
+const (
+	ActCheckpoint = "checkpoint" // files were stored before a call
+	ActObserved   = "observed"   // what a call changed was compared with what it was expected to change
+)
+
+// OfFiles reports whether an act is about the files of a call, and no intervention.
+func (a *Act) OfFiles() bool { return a != nil && (a.Kind == ActCheckpoint || a.Kind == ActObserved) }
+
+// Unsaved reports whether a call did not run because its files could not be stored.
+func (a *Act) Unsaved() bool {
+	return a.OfFiles() && a.Checkpoint != nil && a.Checkpoint.Failure != "" && a.Checkpoint.Effect == Block
+}
+
+// The results of a checkpoint.
+const (
+	CheckpointTaken     = "taken"
+	CheckpointUnchanged = "unchanged" // nothing had changed since the one before, which stands for it
+	CheckpointNothing   = "nothing"   // the workspace does not exist, so there is nothing to store
+	CheckpointFailed    = "failed"
+)
+
+// CheckpointFacts describe a checkpoint, before or after a call, as it is recorded.
+type CheckpointFacts struct {
+	ID      string  `json:"id,omitempty"`      // of the checkpoint in its store; absent: there is none
+	Files   int64   `json:"files,omitempty"`   // files in the workspace
+	Stored  int64   `json:"stored,omitempty"`  // bytes that the store grew by
+	Changed int64   `json:"changed,omitempty"` // paths that differ from the checkpoint before
+	By      string  `json:"by,omitempty"`      // who changed them: session or others
+	Left    int64   `json:"left,omitempty"`    // paths whose contents are not stored, and cannot be restored
+	Unseen  int64   `json:"unseen,omitempty"`  // folders for which there was no time
+	Only    bool    `json:"only,omitempty"`    // nothing was looked at but the paths that the call names
+	MS      float64 `json:"ms"`                // how long it took, milliseconds
+	Failure string  `json:"failure,omitempty"` // why there is none
+	Effect  Verdict `json:"effect,omitempty"`  // after a failure before a call: the answer to it, block or warn
+}
+
+// Observed compares the effects that an action was expected to have on files with
+// what changed while it ran.
+type Observed struct {
+	Programs  []string `json:"programs,omitempty"` // the program that changes files, else the first one; then the others
+	Predicted int64    `json:"predicted"`          // paths that were expected to change
+	Confirmed int64    `json:"confirmed"`          // of these, paths that did, or below which something did
+	Changed   int64    `json:"changed"`            // paths that changed
+	Matched   int64    `json:"matched"`            // of these, paths that were expected to
+	// Paths that were expected to change and did not, and paths that changed without
+	// being expected to; at most MaxObservedPaths each, as in Effect.short.
+	Absent     []string `json:"absent,omitempty"`
+	Unexpected []string `json:"unexpected,omitempty"`
+}
+
+// MaxObservedPaths limits the paths that Observed names.
+const MaxObservedPaths = 10
+
+// Differs reports whether what changed is not what was expected.
+func (o *Observed) Differs() bool { return o.Confirmed < o.Predicted || o.Matched < o.Changed }
+
+// Obliges reports whether a decision asks for something to be done before the call runs.
+func (d *Decision) Obliges(what string) bool {
+	for _, o := range d.Obligations {
+		if o == what {
+			return true
+		}
+	}
+	return false
+}
