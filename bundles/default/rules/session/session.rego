@@ -112,7 +112,7 @@ _does_more if {
 # title: Files were restored
 # custom:
 #   id: files_restored
-speaks contains "files_restored" if {
+fires contains "files_restored" if {
 	input.phase == "pre"
 	input.session.restored
 }

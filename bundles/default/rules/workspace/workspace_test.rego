@@ -1,4 +1,4 @@
-package reviewer.spoken_test
+package reviewer.fired_test
 
 import data.reviewer.fired
 import data.reviewer.given_test as given
