@@ -116,6 +116,76 @@ func TestEachFlippedByteIsFound(t *testing.T) {
 	}
 }
 
+// TestTruncated: verify finds each file of the store that was cut off.
+func TestTruncated(t *testing.T) {
+	w := newWorkspace(t, map[string]string{"a.txt": "some text"})
+	w.take(ByOthers)
+	w.write("a.txt", "other text")
+	w.take(BySession)
+	w.must(filepath.WalkDir(w.store.dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() == "lock" {
+			return err
+		}
+		b, err := os.ReadFile(name)
+		w.must(err)
+		for _, n := range []int{0, 1, len(b) / 2, len(b) - 1} {
+			w.must(os.WriteFile(name, b[:n], 0o600))
+			v, err := w.store.Verify(context.Background())
+			if err == nil && len(v.Damage) == 0 {
+				t.Errorf("%s with %d of %d bytes passes", d.Name(), n, len(b))
+			}
+		}
+		return os.WriteFile(name, b, 0o600)
+	}))
+}
+
+// TestClock: changes are found whatever the clock and the times of files say.
+func TestClock(t *testing.T) {
+	w := newWorkspace(t, map[string]string{"past": "1", "future": "1", "coarse": "1"})
+	times := map[string]time.Time{"past": time.Unix(0, 0), "future": time.Now().Add(100 * time.Hour), "coarse": time.Now().Truncate(time.Second)}
+	set := func() {
+		for name, at := range times {
+			w.must(os.Chtimes(w.path(name), at, at))
+		}
+	}
+	set()
+	w.take(ByOthers)
+	for name := range times {
+		w.write(name, "2")
+	}
+	set()
+	if taken := w.take(BySession); len(taken.Changes) != len(times) {
+		t.Errorf("changes: %+v", taken.Changes)
+	}
+}
+
+// TestCoarseTimes: where the file system counts in seconds and no change of an inode is
+// known, a file that changed shortly before it was read is read again.
+func TestCoarseTimes(t *testing.T) {
+	same := stat{size: 1, modified: 1e9, inode: 1}
+	for name, c := range map[string]struct {
+		racy bool
+		want bool
+	}{"long ago": {false, true}, "just before": {true, false}} {
+		then := item{Entry: Entry{Kind: File}, stat: same, has: true, racy: c.racy}
+		now := item{Entry: Entry{Kind: File}, stat: same}
+		new(scanner).unchanged(&now, &then)
+		if now.has != c.want {
+			t.Errorf("%s: taken for unchanged: %v", name, now.has)
+		}
+	}
+}
+
+func TestCollision(t *testing.T) {
+	list := []Change{{Path: "a/B", After: &Entry{}}, {Path: "a/c", After: &Entry{}}, {Path: "A/b", After: &Entry{}}}
+	if a, b := collision(list); a != "a/B" || b != "A/b" {
+		t.Errorf("%q, %q", a, b)
+	}
+	if a, _ := collision(list[:2]); a != "" {
+		t.Errorf("%q", a)
+	}
+}
+
 // TestDamagedContents: a restore from a damaged store changes nothing.
 func TestDamagedContents(t *testing.T) {
 	w := newWorkspace(t, map[string]string{"a": "one", "b": "two"})

@@ -50,6 +50,9 @@ func (s *Store) stage(changes []Change, to, undo string) (_ *stage, err error) {
 		return nil, err
 	}
 	st.dir = filepath.Base(full)
+	if a, b := collision(changes); a != "" && foldsCase(full) {
+		return nil, fmt.Errorf("%s and %s are one file on this file system", a, b)
+	}
 	for n, c := range changes {
 		if c.After == nil || c.After.Kind != File || c.sameContents() {
 			continue
@@ -61,6 +64,34 @@ func (s *Store) stage(changes []Change, to, undo string) (_ *stage, err error) {
 		st.staged[c.Path] = name
 	}
 	return st, nil
+}
+
+// collision returns two paths that become files and differ only in upper and lower case.
+func collision(changes []Change) (a, b string) {
+	folded := map[string]string{}
+	for _, c := range changes {
+		if c.After == nil {
+			continue
+		}
+		key := strings.ToLower(c.Path)
+		if other, ok := folded[key]; ok {
+			return other, c.Path
+		}
+		folded[key] = c.Path
+	}
+	return "", ""
+}
+
+// foldsCase reports whether the file system of a folder, which this changes, treats upper
+// and lower case alike.
+func foldsCase(dir string) bool {
+	name := filepath.Join(dir, "case")
+	if os.WriteFile(name, nil, 0o600) != nil {
+		return false // what is wrong is reported when contents are written
+	}
+	_, err := os.Lstat(filepath.Join(dir, "CASE"))
+	_ = os.Remove(name) // the folder is removed in any case
+	return err == nil
 }
 
 func (st *stage) write(name string, e *Entry) error {

@@ -118,6 +118,15 @@ func (s *Store) verifyIndex(v *Verified) error {
 	}
 	if end := len(b) - 4; end < 36 || crc32.Checksum(b[:end], castagnoli) != binary.BigEndian.Uint32(b[end:]) {
 		v.damage(s.indexFile(), errors.New("its checksum differs; delete it: it is only a cache"))
+		return nil
 	}
-	return nil
+	found := false
+	err = s.journal(func(c *Checkpoint) error {
+		found = found || c.hash == Digest(b[4:36])
+		return nil
+	})
+	if err == nil && !found {
+		v.damage(s.journalFile(), errors.New("the newest lines are missing: the index is of a checkpoint that it does not have"))
+	}
+	return nil // what else is wrong with the journal is noted already
 }
