@@ -317,7 +317,9 @@ func TestHooksInstalledTwice(t *testing.T) {
 	}
 	n := map[string]int{}
 	for _, r := range m.records("s") {
-		n[r.Kind+" "+r.Answer.Mode]++
+		if r.Kind != "act" { // checkpoints, of which each call has one at most
+			n[r.Kind+" "+r.Answer.Mode]++
+		}
 	}
 	if want := map[string]int{"open ": 1, "pre enforced": calls, "note duplicate": calls}; !cmp.Equal(n, want) {
 		t.Errorf("the records are %v, want %v", n, want)

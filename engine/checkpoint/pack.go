@@ -57,7 +57,7 @@ func (p *pack) readFooter() error {
 	p.count = int64(binary.BigEndian.Uint64(footer))
 	p.index = p.size - packFooter - p.count*packEntry
 	if p.count < 0 || p.count > p.size/packEntry || p.index < 4 {
-		return fmt.Errorf("%w: a pack of %d bytes with %d contents", ErrDamaged, p.size, p.count)
+		return fmt.Errorf("%w: the index of a pack does not fit its size of %d bytes", ErrDamaged, p.size)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -323,7 +322,7 @@ type listedTask struct {
 }
 
 // taskID is the first id in the answer to a call that makes a sub-task.
-var taskID = regexp.MustCompile(`(?:#|"id": ?"?)([A-Za-z0-9_-]+)`)
+var taskID = engine.Regexp(`(?:#|"id": ?"?)([A-Za-z0-9_-]+)`)
 
 func listed(set *rows.Set, list []listedTask, e engine.Event) []listedTask {
 	row := toolOf(set, e.Tool).row.Plan
@@ -360,7 +359,7 @@ func answeredTask(list []listedTask, e engine.Event) []listedTask {
 	for i := range list {
 		if t := &list[i]; e.Call != "" && t.call == e.Call && e.Result != nil {
 			t.gone = t.gone || e.Result.Failed || e.Result.Refused
-			if m := taskID.FindSubmatch(e.Result.Output); m != nil {
+			if m := taskID().FindSubmatch(e.Result.Output); m != nil {
 				t.id = string(m[1])
 			}
 		}

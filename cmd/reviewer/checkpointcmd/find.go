@@ -6,12 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/snapshots"
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/checkpoint"
 	"github.com/agent-reviewer/reviewer/engine/classify"
@@ -138,10 +138,10 @@ func realFolder(dir string) (string, error) {
 }
 
 // idForm is the form of an id, and of a number in the current workspace.
-var idForm = regexp.MustCompile(`^(?:([0-9a-f]{8})-)?[1-9][0-9]{0,17}$`)
+var idForm = engine.Regexp(`^(?:([0-9a-f]{8})-)?[1-9][0-9]{0,17}$`)
 
 // namesCheckpoint reports whether a word of a command line is an id and not a path.
-func namesCheckpoint(word string) bool { return word == "latest" || idForm.MatchString(word) }
+func namesCheckpoint(word string) bool { return word == "latest" || idForm().MatchString(word) }
 
 // find returns the checkpoint that a person names, and its store.
 func (s *stores) find(id string) (*checkpoint.Store, checkpoint.Checkpoint, error) {
@@ -162,7 +162,7 @@ func (s *stores) find(id string) (*checkpoint.Store, checkpoint.Checkpoint, erro
 
 // storeOf opens the store that an id belongs to.
 func (s *stores) storeOf(id string) (*checkpoint.Store, error) {
-	m := idForm.FindStringSubmatch(id)
+	m := idForm().FindStringSubmatch(id)
 	if m == nil || m[1] == "" {
 		return s.here("")
 	}

@@ -4,7 +4,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Bounds of the search for symbols: whatever is larger counts as found.
@@ -13,13 +12,12 @@ const (
 	maxBytes   = 16 << 20
 	maxSource  = 1 << 20 // bytes of one file
 	maxDepth   = 12
-	maxSearch  = 300 * time.Millisecond
 )
 
 // Symbols lists those of some identifiers that are in no file of the directories. If not
 // everything can be read within the bounds, none is.
 func (f *Finder) Symbols(names []string) []string {
-	s := search{f: f, left: slices.Clone(names), until: time.Now().Add(maxSearch)}
+	s := search{f: f, left: slices.Clone(names)}
 	if f.World.ReadDir == nil || f.World.ReadFile == nil || !f.Res.Looking() {
 		return nil
 	}
@@ -51,13 +49,12 @@ type search struct {
 	f                       *Finder
 	left                    []string // not found so far
 	entries, bytes, sources int
-	until                   time.Time
 }
 
 // folder searches a folder and those in it; false: not all of it could be.
 func (s *search) folder(dir string, depth int) bool {
 	list, err := s.f.World.ReadDir(dir, maxEntries)
-	if s.entries += len(list); err != nil || s.entries >= maxEntries || depth > maxDepth || time.Now().After(s.until) {
+	if s.entries += len(list); err != nil || s.entries >= maxEntries || depth > maxDepth {
 		return false
 	}
 	for _, entry := range list {
