@@ -4,13 +4,13 @@ package engine
 // stored before the call runs.
 const ObligationCheckpoint = "checkpoint"
 
-// The kinds of acts that are no interventions.
+// The kinds of acts that are not interventions.
 const (
 	ActCheckpoint = "checkpoint" // files were stored before a call
 	ActObserved   = "observed"   // what a call changed was compared with what it was expected to change
 )
 
-// OfFiles reports whether an act is about the files of a call, and no intervention.
+// OfFiles reports whether an act is about the files of a call, and not an intervention.
 func (a *Act) OfFiles() bool { return a != nil && (a.Kind == ActCheckpoint || a.Kind == ActObserved) }
 
 // Unsaved reports whether a call did not run because its files could not be stored.

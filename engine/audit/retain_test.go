@@ -40,7 +40,7 @@ func filesOf(t *testing.T, s *Store, key engine.SessionKey) string {
 func manyFiles(t *testing.T) *Store {
 	t.Helper()
 	s := testStore(t)
-	s.RotateBytes = 8_000
+	s.RotateBytes = 8_400
 	for _, name := range []string{"old", "middle", "new"} {
 		fill(t, s, named(name), 20)
 		if got := filesOf(t, s, named(name)); got != "[1 2 3]" {

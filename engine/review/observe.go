@@ -28,7 +28,7 @@ func (r *Reviewer) observe(ctx context.Context, key engine.SessionKey, h *review
 	return r.Log.Update(ctx, key, func(t history.Tail) error { return t.Append(rec) })
 }
 
-// reported lists the paths that the client says a call changed. That is no proof: it is
+// reported lists the paths that the client says a call changed. It proves nothing: it is
 // only where to look first.
 func reported(e engine.Event) []string {
 	if e.Result == nil {

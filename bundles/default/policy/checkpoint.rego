@@ -2,8 +2,8 @@
 # title: Checkpoints
 # description: >-
 #   Which calls the files of the workspace are stored before. Only a call that is
-#   proved to change no file is left out: what a command was expected to change is no
-#   proof of what it will change.
+#   proved to change no file is left out: what a command was expected to change does not
+#   prove what it will change.
 # scope: package
 package reviewer.checkpoint
 

@@ -68,7 +68,8 @@ func Bounds(settings map[string]any, workspace, home string) (checkpoint.Bounds,
 
 // Options returns how the store of a workspace is opened under a policy, given its
 // settings and rows.
-func Options(log *audit.Store, world classify.System, workspace string, settings map[string]any, rows engine.Rows) (o checkpoint.Options, err error) {
+func Options(log *audit.Store, world classify.System, workspace string, settings map[string]any,
+	rows engine.Rows) (o checkpoint.Options, err error) {
 	if o.Secret, err = Secret(log); err != nil {
 		return o, err
 	}

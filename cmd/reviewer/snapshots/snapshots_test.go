@@ -41,7 +41,7 @@ func TestBounds(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if _, err := Bounds(settings(map[string]any{"max_files": "many"}), "/srv/shop", ""); err == nil {
-		t.Error("a bound that is no number was accepted")
+		t.Error("a bound that is not a number was accepted")
 	}
 }
 
