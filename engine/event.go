@@ -131,7 +131,7 @@ type Outcome string
 // The outcomes. For all facts that make policy stricter, pending and unknown
 // count as ran.
 const (
-	OutcomePending Outcome = "pending" // answered, nothing heard since
+	OutcomePending Outcome = "pending" // answered, no result reported since
 	OutcomeRan     Outcome = "ran"
 	OutcomeFailed  Outcome = "failed"
 	OutcomeDenied  Outcome = "denied"
@@ -153,8 +153,8 @@ type ResultFacts struct {
 	MS      int64         `json:"ms,omitempty"`      // how long the call took, in milliseconds
 	Content *ContentFacts `json:"content,omitempty"` // facts about the output's text
 	Marks   []string      `json:"marks,omitempty"`   // marks of the output, as in Action.marks
-	// Marks of what an answer from outside merely mentions: ids, paths, a
-	// service's own addresses.
+	// Marks of what an answer from outside only mentions: ids, paths, a service's own
+	// addresses.
 	Names   []string `json:"names,omitempty"`
 	Secrets []string `json:"secrets,omitempty"` // marks of the secrets in the output
 	// Process ids in the answer of a call that starts or lists processes; at

@@ -12,7 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// State is where an incident stands.
+// State is the state of an incident.
 type State string
 
 // The states of an incident.
@@ -81,7 +81,7 @@ type Cause struct {
 	Evidence []string `json:"evidence"`          // ids of records, the first sign first
 }
 
-// FactorKind is what contributed to an incident.
+// FactorKind is the kind of something that contributed to an incident.
 type FactorKind string
 
 // The kinds of factors.
@@ -90,8 +90,8 @@ const (
 	FactorDenials      FactorKind = "denials"      // denials in a row before the stop
 	FactorErrors       FactorKind = "errors"       // calls that failed in a row before the stop
 	FactorPattern      FactorKind = "pattern"      // another pattern was found
-	FactorWarnings     FactorKind = "warnings"     // a rule warned, and the agent went on
-	FactorRefused      FactorKind = "refused"      // a person refused what was asked
+	FactorWarnings     FactorKind = "warnings"     // a rule warned, and the agent continued
+	FactorRefused      FactorKind = "refused"      // a person refused a call
 	FactorDegraded     FactorKind = "degraded"     // calls could not be reviewed
 )
 
