@@ -15,8 +15,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// checks reports whether an action checks the work. Checks that a script of another name
-// runs in passing do not count.
+// checks reports whether an action checks the work. Checks that a script of another name also
+// runs do not count.
 func checks(a *engine.Action, set *rows.Set) bool {
 	k := checker{set}
 	for i := range a.Commands {
@@ -159,8 +159,8 @@ func psSleep(c engine.Command) bool {
 	return false
 }
 
-// statement reports what the agent's last message claims, and what it names that is not
-// there; nil: nothing.
+// statement reports what the agent's last message claims, and what it names that does not
+// exist; nil: nothing.
 func (c *Classifier) statement(m *mask.Masker, e engine.Event, workspace string) *engine.Statement {
 	if e.Said == "" {
 		return nil
