@@ -25,8 +25,8 @@ type Store struct {
 	objects objects
 }
 
-// Bounds limits what a checkpoint stores, and how long it may take. What a bound
-// leaves out is named, and cannot be restored.
+// Bounds limits what a checkpoint stores, and how long it may take. What is left out because
+// of a bound is listed, and cannot be restored.
 type Bounds struct {
 	MaxFileBytes int64 // of one file
 	MaxBytes     int64 // of all files that one checkpoint reads
@@ -43,14 +43,14 @@ type Bounds struct {
 
 func (b *Bounds) generated(name string) bool { return slices.Contains(b.Generated, name) }
 
-// Options are what a Store needs to know of its surroundings.
+// Options configures a Store.
 type Options struct {
 	Bounds Bounds
 	Secret []byte                 // at least 32 bytes; keys are derived from it
 	Sealed func(path string) bool // whether a file, by its absolute path, is stored encrypted; nil: none is
 }
 
-// StoreDir returns where the store of a workspace lies in the folder of all stores.
+// StoreDir returns the folder of a workspace's store, in the folder of all stores.
 func StoreDir(stores, root string) string {
 	return filepath.Join(stores, storeID(root)[:16])
 }
@@ -120,7 +120,7 @@ func (s *Store) locked(ctx context.Context, fn func() error) (err error) {
 	return fn()
 }
 
-// waitFor takes a lock, or gives up with the context.
+// waitFor takes a lock, or gives up when the context ends.
 func waitFor(ctx context.Context, f *os.File) error {
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		err := osfile.TryLock(f, osfile.Exclusive)

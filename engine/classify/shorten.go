@@ -20,7 +20,7 @@ type limits struct {
 	join     int // effects, and commands: above it, effects that are the same for several files are joined
 	effects  int
 	commands int
-	operands int // flags and subcommands, each
+	operands int // operands, flags and subcommands, each
 	list     int // paths, hosts, contents, opaque pieces
 	notes    int // notes of what was cut; if there are few, without MACs
 	hashes   int // words and marks, each: losing some makes comparisons less precise, not wrong

@@ -180,8 +180,8 @@ func (r *sessionRun) ready(ctx context.Context, rec *engine.Record) error {
 	return nil
 }
 
-// answersTo returns the answers of the baseline and of each candidate to an event.
-// Events that policy does not review are skipped.
+// answersTo returns the answers of the baseline and of each candidate to an event. Events that
+// policy does not review are skipped.
 func (r *sessionRun) answersTo(ctx context.Context, m RecordedEvent) ([]sideAnswer, error) {
 	if m.Record.Event == nil || m.Record.Note != nil || !m.Record.Phase.Reviewed() {
 		return nil, nil
@@ -204,7 +204,7 @@ func (r *sessionRun) answersTo(ctx context.Context, m RecordedEvent) ([]sideAnsw
 	return heard, nil
 }
 
-// count takes in one decision of a candidate.
+// count adds one decision of a candidate.
 func (r *sessionRun) count(ctx context.Context, c *candidate, m RecordedEvent, base, now sideAnswer) {
 	state, missing := compare(base, now)
 	if state == Maybe || state == Tightened || state == Loosened {
@@ -241,7 +241,7 @@ func (r *sessionRun) fold(rec *engine.Record, heard []sideAnswer) {
 	}
 }
 
-// compare returns the state of a decision, and what is missing for knowing it.
+// compare returns the state of a decision, and the missing fact if it is unknown.
 func compare(base, now sideAnswer) (State, string) {
 	missing := cmp.Or(base.missing, now.missing)
 	switch {

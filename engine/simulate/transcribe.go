@@ -7,10 +7,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Transcribe makes records of a transcript's events, as a hook would have
-// written them, without decisions. A call that cannot be classified is recorded
-// without an action. copied reports which calls are counted in another session;
-// nil: none. It returns early, with an error, if the context ends.
+// Transcribe makes records of a transcript's events, as a hook would have written them,
+// without decisions. A call that cannot be classified is recorded without an action. copied
+// reports which calls are counted in another session; nil: none. It returns early, with an
+// error, if the context ends.
 func Transcribe(ctx context.Context, s Session, c engine.Classifier, env engine.Env,
 	copied func(call string) bool) iter.Seq2[RecordedEvent, error] {
 	return func(yield func(RecordedEvent, error) bool) {
@@ -50,7 +50,7 @@ func outcomesOf(events []engine.Event) map[string]TranscriptOutcome {
 	return fates
 }
 
-// transcriber writes a chain that nobody keeps: of it only the end is needed.
+// transcriber writes a chain that is not kept: only its end is needed.
 type transcriber struct {
 	session    string
 	classifier engine.Classifier
@@ -65,14 +65,14 @@ type transcriber struct {
 	seen          map[recorded]bool
 }
 
-// recorded is the contents of a chain once.
+// recorded identifies the contents of a chain.
 type recorded struct {
 	agent, call string
 	phase       engine.Phase
 }
 
-// event returns the moments that an event makes: its own, after the chain's
-// opening where it is the first. One that was recorded before makes none.
+// event returns the records of an event: its own, after the chain's open record if it is the
+// first. An event that was recorded before has none.
 func (t *transcriber) event(ctx context.Context, e engine.Event) []RecordedEvent {
 	if t.session != "" {
 		e.Session = t.session
@@ -126,7 +126,7 @@ func (t *transcriber) opening(e engine.Event) *engine.Record {
 func (t *transcriber) record(ctx context.Context, e engine.Event) *engine.Record {
 	at := e.Time
 	if at == 0 {
-		at = t.latest // an event without a time happens when the one before it did
+		at = t.latest // an event without a time has the time of the one before it
 	}
 	facts, err := t.classifier.Classify(ctx, e, t.workspace)
 	if err != nil {

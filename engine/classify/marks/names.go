@@ -111,6 +111,8 @@ func topLevel(top string) bool {
 
 // tops are the top-level domains in Latin letters, one per line (source: the root zone of
 // 2026, as in the public suffix list).
+//
+//go:embed tops.txt
 var tops string
 
 // packageSpec recognises name@version, @scope/name@version and git+https addresses.
