@@ -42,8 +42,8 @@ type scanner struct {
 
 	mu     sync.Mutex
 	tree   tree
-	git    []string // folders that were not reached in time
-	unseen []string // folders for which there was no time
+	git    []string // folders with a .git, relative
+	unseen []string // folders that were not reached in time
 	wait   sync.WaitGroup
 	fault  error
 }

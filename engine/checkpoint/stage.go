@@ -150,7 +150,7 @@ func (st *stage) unchanged(c *Change, now tree) error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	case err != nil || then == nil:
-		return fmt.Errorf("%s was changed by somebody else in this moment", c.Path)
+		return fmt.Errorf("%s was changed by somebody else at the same time", c.Path)
 	}
 	var is item
 	is.describe(info)
@@ -158,7 +158,7 @@ func (st *stage) unchanged(c *Change, now tree) error {
 		return nil
 	}
 	if is.Kind != then.Kind || is.Kind == File && (is.stat.size != then.stat.size || is.stat.modified != then.stat.modified || is.stat.inode != then.stat.inode) {
-		return fmt.Errorf("%s was changed by somebody else in this moment", c.Path)
+		return fmt.Errorf("%s was changed by somebody else at the same time", c.Path)
 	}
 	return nil
 }

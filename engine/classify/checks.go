@@ -162,14 +162,14 @@ func psSleep(c engine.Command) bool {
 // statement reports what the agent's last message claims, and what it names that does not
 // exist; nil: nothing.
 func (c *Classifier) statement(m *mask.Masker, e engine.Event, workspace string) *engine.Statement {
-	if e.Said == "" {
+	if e.LastMessage == "" {
 		return nil
 	}
 	set := c.rowsOf(e)
-	said, claimed := prompt.ClaimsOf(set, m, e.Said)
+	said, claimed := prompt.ClaimsOf(set, m, e.LastMessage)
 	find := named.Finder{World: c.World, Res: place.NewResolver(c.World, workspace, set), Rows: set,
 		Dirs: slices.Compact([]string{place.Slashes(e.CWD), place.Slashes(workspace)})}
-	commands := find.Commands(prompt.ToldCommands(set, m, e.Said))
+	commands := find.Commands(prompt.ToldCommands(set, m, e.LastMessage))
 	if said == nil && commands == nil {
 		return nil
 	}

@@ -79,7 +79,7 @@ func (s *Selection) Holds(session string) bool {
 // sessionRun is one session during comparison.
 type sessionRun struct {
 	*Comparison
-	story      RecordedSession
+	session    RecordedSession
 	replay     *replay
 	baseline   *sideState
 	candidates []*candidate
@@ -96,7 +96,7 @@ type candidate struct {
 
 func (c *Comparison) reading(s RecordedSession) *sessionRun {
 	env := c.Env.Digest()
-	r := &sessionRun{Comparison: c, story: s, replay: newReplay(c.Policies, c.Env), baseline: &sideState{Side: &c.Baseline, env: env}}
+	r := &sessionRun{Comparison: c, session: s, replay: newReplay(c.Policies, c.Env), baseline: &sideState{Side: &c.Baseline, env: env}}
 	for i, m := range c.Empty() {
 		r.candidates = append(r.candidates, &candidate{sideState{Side: &c.Candidates[i], env: env}, newSessionTally(m, s)})
 	}
@@ -164,7 +164,7 @@ func (r *sessionRun) step(ctx context.Context, m RecordedEvent) error {
 // ready checks a record of a log, and makes the history ready for it.
 func (r *sessionRun) ready(ctx context.Context, rec *engine.Record) error {
 	before := r.replay.chain
-	if r.story.Audit && r.Policies != nil {
+	if r.session.Audit && r.Policies != nil {
 		if err := r.replay.check(ctx, rec); err != nil {
 			return err
 		}
@@ -266,18 +266,18 @@ func compare(base, now sideAnswer) (State, string) {
 // impacts finishes the session and returns its Impacts.
 func (r *sessionRun) impacts() []*Impact {
 	var found Sources
-	if r.story.Sources != nil {
-		found = r.story.Sources()
+	if r.session.Sources != nil {
+		found = r.session.Sources()
 	}
 	if r.broken != nil && found.Failed == 0 {
 		found.Failed++
-		found.Troubles = append(found.Troubles, Trouble{Path: r.story.Session, Why: r.broken.Error(), Count: 1, Failed: true})
+		found.Troubles = append(found.Troubles, Trouble{Path: r.session.Session, Why: r.broken.Error(), Count: 1, Failed: true})
 	}
 	var list []*Impact
 	for _, c := range r.candidates {
 		m := c.tally.sum(r.answers)
 		m.Sources = found.clone()
-		if m.Fidelity != nil && r.story.Audit {
+		if m.Fidelity != nil && r.session.Audit {
 			own := r.replay.report
 			m.Fidelity = &own
 		}

@@ -18,7 +18,7 @@ type RecordedSession struct {
 	// before counts.
 	Events iter.Seq2[RecordedEvent, error]
 
-	// Sources is what reading it found, complete once Moments has ended.
+	// Sources is what reading it found, complete once Events has ended.
 	Sources func() Sources
 }
 

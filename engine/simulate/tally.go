@@ -14,7 +14,7 @@ type sessionTally struct {
 	change        SessionChange
 	diverged      bool
 	unattended    bool
-	last          int64 // time of the moment before, in Unix ms; 0: there was none, or it is unknown
+	last          int64 // time of the event before, in Unix ms; 0: there was none, or it is unknown
 	kinds         map[kindKey]*Kind
 	rules         map[string]*RuleCounts
 	causes        map[string]*Cause // by Cause.Key

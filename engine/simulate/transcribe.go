@@ -16,7 +16,7 @@ func Transcribe(ctx context.Context, s Session, c engine.Classifier, env engine.
 	return func(yield func(RecordedEvent, error) bool) {
 		t := &transcriber{
 			id: chainID(s.ID), session: s.ID, classifier: c, env: env,
-			fates: outcomesOf(s.Events), copied: copied, seen: map[recorded]bool{},
+			outcomes: outcomesOf(s.Events), copied: copied, seen: map[recorded]bool{},
 		}
 		if m, ok := c.(interface{ Mask(string) string }); ok {
 			t.mask = m.Mask
@@ -37,17 +37,17 @@ func Transcribe(ctx context.Context, s Session, c engine.Classifier, env engine.
 
 // outcomesOf reports what became of the calls that have a result.
 func outcomesOf(events []engine.Event) map[string]TranscriptOutcome {
-	fates := map[string]TranscriptOutcome{}
+	outcomes := map[string]TranscriptOutcome{}
 	for i := range events {
 		switch e := &events[i]; {
 		case e.Phase != engine.PhasePost || e.Result == nil:
 		case e.Result.Refused:
-			fates[e.Call] = TranscriptRefused
+			outcomes[e.Call] = TranscriptRefused
 		default:
-			fates[e.Call] = TranscriptRan
+			outcomes[e.Call] = TranscriptRan
 		}
 	}
-	return fates
+	return outcomes
 }
 
 // transcriber writes a chain that is not kept: only its end is needed.
@@ -55,7 +55,7 @@ type transcriber struct {
 	session    string
 	classifier engine.Classifier
 	env        engine.Env
-	fates      map[string]TranscriptOutcome
+	outcomes   map[string]TranscriptOutcome
 	copied     func(call string) bool
 	mask       func(string) string
 
@@ -77,7 +77,7 @@ func (t *transcriber) event(ctx context.Context, e engine.Event) []RecordedEvent
 	if t.session != "" {
 		e.Session = t.session
 	}
-	fate, copied := t.fates[e.Call], t.copied != nil && t.copied(e.Call)
+	outcome, copied := t.outcomes[e.Call], t.copied != nil && t.copied(e.Call)
 	e.Session, e.Agent, e.Call = t.masked(e.Session), t.masked(e.Agent), t.masked(e.Call)
 	key := recorded{e.AgentName(), e.Call, e.Phase}
 	if e.Call != "" && t.seen[key] {
@@ -101,7 +101,7 @@ func (t *transcriber) event(ctx context.Context, e engine.Event) []RecordedEvent
 		return rec
 	}
 	if e.Phase == engine.PhasePre {
-		m.Outcome = fate
+		m.Outcome = outcome
 	}
 	return append(made, m)
 }
