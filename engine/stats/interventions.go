@@ -147,7 +147,7 @@ func kindOf(r *engine.Record) (kind string, strictness int) {
 	effect := r.Answer.Effect
 	strictness = 10 * effect.Strictness()
 	if made := r.Decision.Intervention; made != nil && effect == engine.Warn {
-		return made.Kind, strictness + max(0, slices.Index(engine.Interventions(), made.Kind)) // a kind that the organisation defined is a message
+		return made.Kind, strictness + max(0, slices.Index(engine.Interventions(), made.Kind)) // an organisation's own kind is a message
 	}
 	return string(effect), strictness
 }
