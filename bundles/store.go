@@ -67,7 +67,7 @@ func (s Store) Put(e *Effective) error {
 		return fmt.Errorf("store policy %.12s: %w", e.Digest, err)
 	}
 	if err := s.remember(e); err != nil {
-		return fmt.Errorf("note policy %.12s in its history: %w", e.Digest, err)
+		return fmt.Errorf("record policy %.12s in the history of policies: %w", e.Digest, err)
 	}
 	s.makeRoom(e.Digest)
 	return nil

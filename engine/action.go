@@ -382,7 +382,7 @@ func OpaqueReasons() []string {
 		"command",   // the command's name is unknown before it runs
 		"code",      // code is run that is not seen
 		"target",    // the target of a change is unknown
-		"budget",    // too large to look at all of it
+		"budget",    // too large to be examined completely
 		"tool",      // the tool is unknown
 		"arguments", // the arguments are not what the tool takes
 		"encoding",  // bytes that are not text, invisible or look-alike characters
@@ -443,7 +443,7 @@ type Plan struct {
 	Task string `json:"task,omitempty"`
 }
 
-// SubTask is an entry of the agent's own list, raw: it is told to the agent, and not
+// SubTask is an entry of the agent's own list, unmasked: it is sent to the agent and never
 // recorded.
 type SubTask struct {
 	Title string

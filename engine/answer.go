@@ -130,9 +130,9 @@ func wayNames() []string {
 	return list
 }
 
-// instead lists the ways to use where one is not available, the strongest first. An
-// unasked call must not run, so a question turns into a denial; a stop that cannot end
-// the turn denies each later call.
+// instead lists the ways to use if one is not available, strongest first. A call that nobody
+// can be asked about must not run, so a question becomes a denial; a stop that cannot end the
+// turn denies each later call.
 func (w Way) instead() []Way {
 	switch w {
 	case WayModify:
@@ -149,12 +149,12 @@ func (w Way) instead() []Way {
 	return nil
 }
 
-// Support is how far an agent carries out what a hook tells it.
+// Support is how far an agent carries out the answer of a hook.
 type Support string
 
 // The degrees of support.
 const (
-	SupportEnforced Support = "enforced"    // the agent cannot go on otherwise
+	SupportEnforced Support = "enforced"    // the agent cannot proceed otherwise
 	SupportAdvisory Support = "advisory"    // the model is told, and decides for itself
 	SupportNone     Support = "not covered" // nothing is done
 )
@@ -197,10 +197,10 @@ func (c Channels) Strongest(want Way, p Phase) (Way, bool) {
 	return "", false
 }
 
-// Unmet is something that an answer wanted and the agent does not offer.
+// Unmet is a part of an answer that the agent does not support.
 type Unmet struct {
 	Want Way `json:"want"`           // what was wanted, one of Ways
-	Used Way `json:"used,omitempty"` // what was done instead; empty: nothing could be
+	Used Way `json:"used,omitempty"` // what was done instead; empty: nothing
 }
 
 // unmetText tells the agent why a call that was to be asked about, or changed, does not

@@ -32,22 +32,22 @@ func Phases() []string {
 // it may contain secrets, lives in memory only, and leaves the process only as
 // the masked EventFacts that a Classifier makes of it.
 type Event struct {
-	Harness  string // the agent's kind, such as "claude-code"
-	Name     string // the agent's own name of the event, such as "PreToolUse"
-	Phase    Phase
-	Session  string // the agent's session id
-	Agent    string // the sub-agent's id; empty for the main agent
-	Call     string // the agent's id of the tool call, the same before and after it
-	Tool     string
-	Args     json.RawMessage // the tool's input: a JSON object, exactly as received
-	CWD      string          // the agent's working directory; follows `cd`
-	Project  string          // the project folder, where the agent names one
-	Mode     string          // the agent's permission mode
-	PromptID string
-	Prompt   string  // the person's text, PhasePrompt only
-	Result   *Result // PhasePost only
-	Said     string  // the agent's last message, PhaseStop only
-	Again    bool    // PhaseStop: the agent went on because an earlier stop was answered
+	Harness     string // the agent's kind, such as "claude-code"
+	Name        string // the agent's own name of the event, such as "PreToolUse"
+	Phase       Phase
+	Session     string // the agent's session id
+	Agent       string // the sub-agent's id; empty for the main agent
+	Call        string // the agent's id of the tool call, the same before and after it
+	Tool        string
+	Args        json.RawMessage // the tool's input: a JSON object, exactly as received
+	CWD         string          // the agent's working directory; follows `cd`
+	Project     string          // the project folder, where the agent names one
+	Mode        string          // the agent's permission mode
+	PromptID    string
+	Prompt      string  // the person's text, PhasePrompt only
+	Result      *Result // PhasePost only
+	LastMessage string  // the agent's last message, PhaseStop only
+	Again       bool    // PhaseStop: the agent went on because an earlier stop was answered
 	// Path of the agent's own record of the session, where it names one. It is
 	// read to count tokens, and to quote the person's words in a reminder.
 	Transcript string
@@ -132,7 +132,7 @@ type Outcome string
 // The outcomes. For all facts that make policy stricter, pending and unknown
 // count as ran.
 const (
-	OutcomePending Outcome = "pending" // answered, nothing heard since
+	OutcomePending Outcome = "pending" // answered, no result reported since
 	OutcomeRan     Outcome = "ran"
 	OutcomeFailed  Outcome = "failed"
 	OutcomeDenied  Outcome = "denied"
@@ -154,8 +154,8 @@ type ResultFacts struct {
 	MS      int64         `json:"ms,omitempty"`      // how long the call took, in milliseconds
 	Content *ContentFacts `json:"content,omitempty"` // facts about the output's text
 	Marks   []string      `json:"marks,omitempty"`   // marks of the output, as in Action.marks
-	// Marks of what an answer from outside merely mentions: ids, paths, a
-	// service's own addresses.
+	// Marks of what an answer from outside only mentions: ids, paths, a service's own
+	// addresses.
 	Names   []string `json:"names,omitempty"`
 	Secrets []string `json:"secrets,omitempty"` // marks of the secrets in the output
 	// Process ids in the answer of a call that starts or lists processes; at

@@ -12,7 +12,7 @@ import (
 type Problem struct {
 	File         string // slash-separated
 	Line, Col    int    // from 1; 0: unknown
-	Warning      bool   // worth a look, but the policy works as written
+	Warning      bool   // a warning: the policy works as written
 	Code         string // what kind of problem, such as "rego.field"
 	Message      string
 	Found        string

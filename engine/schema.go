@@ -90,7 +90,7 @@ func (s schemaMaker) schema(t reflect.Type) map[string]any {
 	if t == reflect.TypeFor[json.RawMessage]() { // an object of unspecified form
 		return map[string]any{"type": "object"}
 	}
-	if t.Kind() == reflect.Int64 && t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) { // a time, say
+	if t.Kind() == reflect.Int64 && t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) { // such as a time
 		return map[string]any{"type": "string"}
 	}
 	switch t.Kind() {

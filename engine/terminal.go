@@ -16,8 +16,7 @@ type TypedLine struct {
 	Parts    []string `json:"parts,omitempty"`  // typed text, one part for each call
 }
 
-// Equal reports whether two states are the same. Nothing is the same as no
-// line.
+// Equal reports whether two states are the same. A nil state equals one without lines.
 func (t *Terminals) Equal(other *Terminals) bool {
 	a, b := t.lines(), other.lines()
 	if len(a) != len(b) {

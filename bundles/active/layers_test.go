@@ -68,7 +68,7 @@ func releaseOf(t *testing.T, archive []byte, layer string) signing.Release {
 		t.Fatal(err)
 	}
 	return signing.Release{Name: "acme/agents", Version: "1.4.0", Channel: "stable", Sequence: 42, Policy: b.Digest,
-		Created: signing.MomentOf(time.Now().Add(-time.Hour)), Requires: map[string]int{"engine": 1}, Capabilities: signing.SHA256(nil), SkippedTests: true}
+		Created: signing.TimeOf(time.Now().Add(-time.Hour)), Requires: map[string]int{"engine": 1}, Capabilities: signing.SHA256(nil), SkippedTests: true}
 }
 
 // sealed is the envelope of an archive, signed by keys.

@@ -123,7 +123,7 @@ func (h *Layers) planLayer(r *RestorePlan, s *releases.State, layer string) erro
 		r.Bundles = append(r.Bundles, BundleBack{Layer: layer, To: releases.Activation{Layer: layer}})
 		return nil
 	}
-	return fmt.Errorf("its %s layer (%s) was the folder %s, which only an administrator of this machine changes: ask for the files "+
+	return fmt.Errorf("its %s layer (%s) was the folder %s, which only an administrator of this machine can change: ask for the files "+
 		"as they were (`reviewer policy history diff %.12s active` lists what differs), and run this again", layer, orNone(want), h.Dir(layer),
 		r.Target.Digest)
 }

@@ -40,7 +40,7 @@ const (
 	KindLayer    = "layer"    // a whole layer, by its name
 	KindManifest = "manifest" // a field of a layer's manifest, such as base.version
 	KindSetting  = "setting"  // an effective setting, by its path
-	KindSaid     = "said"     // a value in a layer's settings, where the effective value stayed the same
+	KindUnused   = "said"     // a value in a layer's settings, where the effective value stayed the same
 	KindData     = "data"     // data of a layer above the base, by path
 	KindRule     = "rule"
 	KindPattern  = "pattern"
@@ -52,7 +52,7 @@ const (
 
 // Kinds lists the kinds of changes in their order.
 func Kinds() []string {
-	return []string{KindLayer, KindManifest, KindSetting, KindSaid, KindData, KindRule, KindPattern, KindAccess, KindDetector, KindRow,
+	return []string{KindLayer, KindManifest, KindSetting, KindUnused, KindData, KindRule, KindPattern, KindAccess, KindDetector, KindRow,
 		KindRego}
 }
 
@@ -202,7 +202,7 @@ func standOf(e *bundles.Effective) Snapshot {
 func sortChanges(all []Change, order bundles.KeyOrder) {
 	slices.SortStableFunc(all, func(a, b Change) int {
 		byKind := cmp.Compare(slices.Index(Kinds(), a.Kind), slices.Index(Kinds(), b.Kind))
-		if byKind == 0 && (a.Kind == KindSetting || a.Kind == KindSaid) {
+		if byKind == 0 && (a.Kind == KindSetting || a.Kind == KindUnused) {
 			return order.Compare(a.Name, b.Name)
 		}
 		return cmp.Or(byKind, strings.Compare(a.Name, b.Name), strings.Compare(a.Did, b.Did))

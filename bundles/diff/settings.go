@@ -285,7 +285,7 @@ func (d *differ) said(a, b *bundles.Effective) error {
 			if shown[path] || wasThere == isThere && reflect.DeepEqual(was.value, is.value) {
 				continue
 			}
-			c := Change{Kind: KindSaid, Name: path, Did: did(wasThere, isThere), Direction: Unaffected}
+			c := Change{Kind: KindUnused, Name: path, Did: did(wasThere, isThere), Direction: Unaffected}
 			if wasThere {
 				c.Before = &Version{Value: was.value, Layers: []string{layer}}
 			}

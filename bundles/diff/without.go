@@ -16,7 +16,7 @@ import (
 func (c Changes) Deciding() []Change {
 	return slices.DeleteFunc(slices.Clone(c.List), func(d Change) bool {
 		ofSetting := d.Kind == KindRow && !slices.ContainsFunc(layersOf(d), func(l string) bool { return slices.Contains(bundles.Layers(), l) })
-		return ofSetting || d.Kind == KindLayer || d.Kind == KindManifest || d.Kind == KindSaid || d.Direction == Unaffected
+		return ofSetting || d.Kind == KindLayer || d.Kind == KindManifest || d.Kind == KindUnused || d.Direction == Unaffected
 	})
 }
 

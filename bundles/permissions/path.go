@@ -61,11 +61,11 @@ func (r rule) path() (match, string) {
 	case r.tool == "Edit":
 		return match{editing, p.only(r.spec)}, ""
 	}
-	return match{}, "Claude Code ignores a rule for " + r.tool + " with a path; write one for " + r.kin()
+	return match{}, "Claude Code ignores a rule for " + r.tool + " with a path; write one for " + r.ruleTool()
 }
 
-// kin returns the tool whose rules also apply to the rule's tool.
-func (r rule) kin() string {
+// ruleTool returns the tool whose rules also apply to the rule's tool.
+func (r rule) ruleTool() string {
 	if slices.Contains(editing, r.tool) {
 		return "Edit"
 	}
@@ -75,7 +75,7 @@ func (r rule) kin() string {
 // kinds are the effects to which a rule applies: a file that must not be read must not
 // be changed either.
 func (r rule) kinds() []string {
-	if r.kin() == "Edit" {
+	if r.ruleTool() == "Edit" {
 		return []string{"file_write", "file_delete"}
 	}
 	return []string{"file_read", "file_write", "file_delete"}

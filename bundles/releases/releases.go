@@ -205,7 +205,7 @@ func (d *Store) neverSeen() error {
 	if _, err := d.disk.Size(activeName); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s is missing, and without it an older policy would pass for a new one; "+
+	return fmt.Errorf("%w: %s is missing, and without it an older policy could be taken for a newer one; "+
 		"activate a policy with --allow-rollback and a reason, which creates the file again", ErrDamaged, seenName)
 }
 

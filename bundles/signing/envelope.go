@@ -115,7 +115,7 @@ func decodeBase64(text string) ([]byte, error) {
 		encoding = base64.URLEncoding
 	}
 	if strings.ContainsAny(text, "\r\n") {
-		return nil, errors.New("has line breaks in its base64; write it in one line")
+		return nil, errors.New("has line breaks in its base64; write it on one line")
 	}
 	b, err := encoding.Strict().DecodeString(text)
 	if err != nil {

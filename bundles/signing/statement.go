@@ -133,28 +133,28 @@ func (s Subject) check() error {
 	)
 }
 
-// Moment is a time in Unix milliseconds, in whole seconds; 0 is none. It is
+// Time is a time in Unix milliseconds, in whole seconds; 0 is none. It is
 // written as RFC 3339 in UTC, such as 2026-01-31T15:04:05Z.
-type Moment int64
+type Time int64
 
-const momentForm = "2006-01-02T15:04:05Z"
+const timeForm = "2006-01-02T15:04:05Z"
 
-// MomentOf returns a time without its fraction of a second.
-func MomentOf(t time.Time) Moment { return Moment(t.Unix() * 1000) }
+// TimeOf returns a time without its fraction of a second.
+func TimeOf(t time.Time) Time { return Time(t.Unix() * 1000) }
 
-// String returns the moment as it is written.
-func (m Moment) String() string { return time.UnixMilli(int64(m)).UTC().Format(momentForm) }
+// String returns the time as a statement contains it.
+func (m Time) String() string { return time.UnixMilli(int64(m)).UTC().Format(timeForm) }
 
 // MarshalText implements encoding.TextMarshaler.
-func (m Moment) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+func (m Time) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
 // UnmarshalText implements encoding.TextUnmarshaler. It accepts only one format.
-func (m *Moment) UnmarshalText(text []byte) error {
-	t, err := time.Parse(momentForm, string(text))
+func (m *Time) UnmarshalText(text []byte) error {
+	t, err := time.Parse(timeForm, string(text))
 	if err != nil {
 		return fmt.Errorf("the time is %.100q; expected one in UTC such as 2026-01-31T15:04:05Z", text)
 	}
-	*m = MomentOf(t)
+	*m = TimeOf(t)
 	return nil
 }
 

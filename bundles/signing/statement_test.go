@@ -12,7 +12,7 @@ func exampleRelease() Release {
 	digest := SHA256(nil)
 	return Release{
 		Name: "acme/agents", Version: "1.4.0", Channel: "stable", Sequence: 42, Revision: "git:abc", Policy: "h1:abc=",
-		Created: MomentOf(time.Date(2026, 1, 31, 15, 4, 5, 999, time.UTC)), Expires: MomentOf(time.Date(2026, 4, 30, 0, 0, 0, 0, time.UTC)), RollbackOf: 40,
+		Created: TimeOf(time.Date(2026, 1, 31, 15, 4, 5, 999, time.UTC)), Expires: TimeOf(time.Date(2026, 4, 30, 0, 0, 0, 0, time.UTC)), RollbackOf: 40,
 		Requires: map[string]int{"engine": 3}, Capabilities: digest,
 		Tests:      &Tests{Passed: 312, Todo: 2, Coverage: map[string]Coverage{"rego lines": {97, 100}}, Report: digest},
 		Simulation: &Simulation{Baseline: "recorded", Decisions: 1000, Changed: 3, Tightened: 2, Loosened: 1, Report: digest},

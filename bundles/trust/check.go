@@ -388,7 +388,7 @@ func (c *check) fresh() error {
 	maxAge, _ := ageOf(c.channel.MaxAge) // checked when the file was read
 	switch {
 	case int64(r.Created) > now+skew.Milliseconds():
-		return refuse(Expired, "%s was made at %s, but this machine's clock says %s; set the clock", c.in.File, r.Created, signing.Moment(now))
+		return refuse(Expired, "%s was made at %s, but this machine's clock says %s; set the clock", c.in.File, r.Created, signing.Time(now))
 	case r.Expires > 0 && now >= int64(r.Expires):
 		return refuse(Expired, "%s expired at %s; release it again, or get a newer one", c.in.File, r.Expires)
 	case maxAge > 0 && now >= int64(r.Created)+maxAge.Milliseconds():
@@ -397,7 +397,7 @@ func (c *check) fresh() error {
 			r.Created, r.Channel, c.channel.MaxAge)
 	}
 	if c.in.Latest > c.in.Now+skew.Milliseconds() {
-		c.warn("the clock says %s, but the log contains %s, which counts; set the clock", signing.Moment(c.in.Now), signing.Moment(c.in.Latest))
+		c.warn("the clock says %s, but the log contains %s, which counts; set the clock", signing.Time(c.in.Now), signing.Time(c.in.Latest))
 	}
 	return nil
 }

@@ -183,7 +183,7 @@ func releaseAttacks() []attack {
 		}, Expired, "set the clock"},
 		{"expired", func(_ *testing.T, in *Candidate) { in.Now = today + 30*day }, Expired, "release it again"},
 		{"older than the channel takes", func(t *testing.T, in *Candidate) {
-			said(func(r *signing.Release) { r.Created, r.Expires = signing.Moment(today-90*day), 0 }, "alice", "bob")(t, in)
+			said(func(r *signing.Release) { r.Created, r.Expires = signing.Time(today-90*day), 0 }, "alice", "bob")(t, in)
 		}, Expired, "may be at most 90d old"},
 		{"clock moved back before it was made", func(_ *testing.T, in *Candidate) { in.Now = today - 3*day }, Expired, "set the clock"},
 		{"clock moved back, and the log knows better", func(_ *testing.T, in *Candidate) { in.Latest = today + 31*day }, Expired, "expired at"},

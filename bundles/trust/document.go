@@ -156,7 +156,7 @@ func (t *Trust) readTimes() error {
 	if t.Expires == "" {
 		return nil
 	}
-	var m signing.Moment
+	var m signing.Time
 	if err := m.UnmarshalText([]byte(t.Expires)); err != nil || m <= 0 {
 		return wrong("expires is %.100q; expected a time in UTC such as 2028-01-31T00:00:00Z", t.Expires)
 	}

@@ -145,7 +145,7 @@ func plainArchive(t *testing.T, more ...entry) []byte {
 func release() signing.Release {
 	return signing.Release{
 		Name: "acme/agents", Version: "1.4.0", Channel: "stable", Sequence: 42, Policy: "h1:policy",
-		Created: signing.Moment(today - 2*day), Expires: signing.Moment(today + 30*day),
+		Created: signing.Time(today - 2*day), Expires: signing.Time(today + 30*day),
 		Requires: map[string]int{"engine": 1}, Capabilities: signing.SHA256(nil), SkippedTests: true,
 	}
 }

@@ -34,7 +34,7 @@ func (c *check) accept(vouch func() (ExternalSignature, error)) error {
 		return err
 	}
 	c.v.Signers = append(c.v.Signers, by.Signer)
-	c.release.Created = signing.Moment(by.At - by.At%1000)
+	c.release.Created = signing.Time(by.At - by.At%1000)
 	if by.Statement == nil {
 		return nil
 	}

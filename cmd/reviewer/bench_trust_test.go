@@ -32,7 +32,7 @@ func verifyBundle(t *testing.T) (time.Duration, time.Duration) {
 	m := made.Manifest.Metadata
 	now := time.Now()
 	e, err := signing.Seal(signing.SubjectOf("acme.tar.gz", made.Bytes), signing.Release{
-		Name: m.Name, Version: m.Version, Channel: "stable", Sequence: m.Sequence, Policy: base.Digest, Created: signing.MomentOf(now),
+		Name: m.Name, Version: m.Version, Channel: "stable", Sequence: m.Sequence, Policy: base.Digest, Created: signing.TimeOf(now),
 		Requires: m.Requires, Capabilities: m.Capabilities, SkippedTests: true,
 	})
 	if err != nil {

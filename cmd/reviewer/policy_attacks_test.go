@@ -134,7 +134,7 @@ func (a *attacked) release(archive []byte, sequence int64) signing.Release {
 		a.Fatal(err)
 	}
 	return signing.Release{Name: "acme/agents", Version: "1.4.0", Channel: "stable", Sequence: sequence, Policy: digest,
-		Created: signing.MomentOf(time.Now().Add(-time.Hour)), Requires: map[string]int{"engine": 1}, Capabilities: signing.SHA256(nil), SkippedTests: true}
+		Created: signing.TimeOf(time.Now().Add(-time.Hour)), Requires: map[string]int{"engine": 1}, Capabilities: signing.SHA256(nil), SkippedTests: true}
 }
 
 func mustOpen(t *testing.T, archive []byte) bundles.Memory {
@@ -278,9 +278,9 @@ func TestAttacksOnActivation(t *testing.T) {
 		{"older sequence", [2][]byte{older, a.envelope(older, a.release(older, 41), a.alice)}, trust.Rollback},
 		{"equal sequence, another archive", [2][]byte{repack(t, good), rightly(repack(t, good))}, trust.Rollback},
 		{"expired", [2][]byte{good, changed(func(r *signing.Release) {
-			r.Created, r.Expires = signing.MomentOf(time.Now().Add(-48*time.Hour)), signing.MomentOf(time.Now().Add(-time.Hour))
+			r.Created, r.Expires = signing.TimeOf(time.Now().Add(-48*time.Hour)), signing.TimeOf(time.Now().Add(-time.Hour))
 		})}, trust.Expired},
-		{"made in the future", [2][]byte{good, changed(func(r *signing.Release) { r.Created = signing.MomentOf(time.Now().Add(24 * time.Hour)) })}, trust.Expired},
+		{"made in the future", [2][]byte{good, changed(func(r *signing.Release) { r.Created = signing.TimeOf(time.Now().Add(24 * time.Hour)) })}, trust.Expired},
 		{"channel that is not trusted", [2][]byte{good, changed(func(r *signing.Release) { r.Channel = "nightly" })}, trust.Scope},
 		{"another policy's name", [2][]byte{good, changed(func(r *signing.Release) { r.Name = "acme/other" })}, trust.Scope},
 		{"a manifest of another sequence", [2][]byte{newer, a.envelope(newer, a.release(newer, 44), a.alice)}, trust.Scope},

@@ -38,32 +38,32 @@ func Cut(name, home string, records []*engine.Record, n int64) (Excerpt, error) 
 // recorded one, or whose records have no decisions, such as those of a transcript.
 func CutExpecting(name, home string, records []*engine.Record, n int64, expect Expect) (Excerpt, error) {
 	c := &cutter{calls: map[string]call{}, numbers: map[string]int{}, there: map[string]bool{}, git: map[string]string{}}
-	c.story, c.last = Case{Name: name, Home: home, Workspace: noWorkspace}, n
+	c.out, c.last = Case{Name: name, Home: home, Workspace: noWorkspace}, n
 	var last *engine.Record
-	told := 0 // events before the last record
+	events := 0 // events before the last record
 	for _, r := range records {
 		if r.N > n {
 			break
 		}
-		last, told = r, len(c.story.Events)
+		last, events = r, len(c.out.Events)
 		c.take(r)
 	}
 	switch {
 	case last == nil || last.N != n:
 		return Excerpt{}, fmt.Errorf("the session has no record %d", n)
-	case len(c.story.Events) == told:
+	case len(c.out.Events) == events:
 		return Excerpt{}, fmt.Errorf("a case cannot represent record %s", last.ID())
 	}
-	c.story.Events[told].Expect = &expect
+	c.out.Events[events].Expect = &expect
 	if len(c.git) > 0 {
-		c.story.Git = c.git
+		c.out.Git = c.git
 	}
-	return Excerpt{c.story, c.lost}, nil
+	return Excerpt{c.out, c.lost}, nil
 }
 
 // cutter converts a session's records to events.
 type cutter struct {
-	story     Case
+	out       Case
 	last      int64 // number of the record that has the expectations
 	lost      []string
 	now       time.Time
@@ -101,7 +101,7 @@ func (c *cutter) take(r *engine.Record) {
 	c.machine(r)
 	e.At = c.advance(r.T)
 	c.follow(&e, r)
-	c.story.Events = append(c.story.Events, e)
+	c.out.Events = append(c.out.Events, e)
 	if e.Tool != "" {
 		c.now = c.now.Add(time.Millisecond) // as Steps does
 	}
@@ -110,12 +110,12 @@ func (c *cutter) take(r *engine.Record) {
 // begin sets what the case begins with.
 func (c *cutter) begin(r *engine.Record) {
 	c.now = time.UnixMilli(r.T).UTC()
-	c.story.Now = c.now.Format(time.RFC3339Nano)
+	c.out.Now = c.now.Format(time.RFC3339Nano)
 	switch {
 	case r.Kind != engine.KindOpen:
 		c.lose("how the session began")
 	case r.Open != nil && r.Open.Workspace != "":
-		c.story.Workspace, c.cwd = r.Open.Workspace, r.Open.Workspace
+		c.out.Workspace, c.cwd = r.Open.Workspace, r.Open.Workspace
 	}
 }
 
@@ -220,7 +220,7 @@ func (c *cutter) result(r *engine.Record) (Event, bool) {
 	if args := c.arguments(r); len(args) > 0 && !reflect.DeepEqual(args, of.args) {
 		e.Result.Args = args
 	}
-	if before := &c.story.Events[len(c.story.Events)-1]; before.Tool != "" && e.Call == 0 && e.Result.Args == nil && r.N != c.last {
+	if before := &c.out.Events[len(c.out.Events)-1]; before.Tool != "" && e.Call == 0 && e.Result.Args == nil && r.N != c.last {
 		before.Result = e.Result // it belongs to its call: a blocked call has no result
 		return Event{}, false
 	}
@@ -325,7 +325,7 @@ func (c *cutter) code(r *engine.Record) {
 func (c *cutter) home(e engine.Effect) {
 	if rest, ok := strings.CutPrefix(e.Short, "~"); ok {
 		if home, ok := strings.CutSuffix(e.Target, rest); ok && path.IsAbs(home) {
-			c.story.Home = home
+			c.out.Home = home
 		}
 	}
 }
@@ -350,8 +350,8 @@ func (c *cutter) exists(e engine.Effect) {
 	if e.Exists == "" {
 		return
 	}
-	if c.story.Files == nil {
-		c.story.Files = map[string]File{}
+	if c.out.Files == nil {
+		c.out.Files = map[string]File{}
 	}
 	name := placeOf(e)
 	is := e.Exists == "yes"
@@ -362,10 +362,10 @@ func (c *cutter) exists(e engine.Effect) {
 		c.lose("the deletion of " + name)
 	case !is || known && was:
 	case !known:
-		c.story.Files[name] = c.file(e, name)
+		c.out.Files[name] = c.file(e, name)
 		c.filled(e, name)
 	default:
-		before := &c.story.Events[len(c.story.Events)-1]
+		before := &c.out.Events[len(c.out.Events)-1]
 		if before.Files == nil {
 			before.Files = map[string]File{}
 		}
@@ -380,9 +380,9 @@ func (c *cutter) filled(e engine.Effect, name string) {
 	if e.Entry != "dir" || e.Kind != engine.EffectFileDelete || !lost {
 		return
 	}
-	delete(c.story.Files, name)
+	delete(c.out.Files, name)
 	inside := path.Join(name, "file")
-	if c.story.Files[inside] = (File{}); e.Git != "" {
+	if c.out.Files[inside] = (File{}); e.Git != "" {
 		c.git[inside] = e.Git
 	}
 }

@@ -35,8 +35,8 @@ const session = "case"
 // Harness is the agent that cases simulate.
 const Harness = "claude-code"
 
-// teller converts events to steps.
-type teller struct {
+// converter converts events to steps.
+type converter struct {
 	c         Case
 	now       time.Time
 	mode, cwd string
@@ -50,8 +50,8 @@ func (c Case) Steps() ([]Step, error) {
 	if err != nil {
 		return nil, &Problem{c.File, c.Line, 0, "now: " + err.Error()}
 	}
-	t := &teller{c: c, now: start, mode: c.Mode, cwd: c.workspace()}
-	t.tell(Step{Event: engine.Event{Phase: engine.PhaseStart}})
+	t := &converter{c: c, now: start, mode: c.Mode, cwd: c.workspace()}
+	t.add(Step{Event: engine.Event{Phase: engine.PhaseStart}})
 	for i, e := range c.Events {
 		if err := t.event(i+1, e); err != nil {
 			return nil, &Problem{c.File, e.line, 0, fmt.Sprintf("event %d: %v", i+1, err)}
@@ -60,8 +60,8 @@ func (c Case) Steps() ([]Step, error) {
 	return t.steps, nil
 }
 
-// tell adds a step, with the current time and place.
-func (t *teller) tell(s Step) {
+// add adds a step, with the current time and place.
+func (t *converter) add(s Step) {
 	s.Time = t.now.UnixMilli()
 	e := &s.Event
 	e.Harness, e.Session, e.Time = Harness, session, s.Time
@@ -69,7 +69,7 @@ func (t *teller) tell(s Step) {
 	t.steps = append(t.steps, s)
 }
 
-func (t *teller) event(number int, e Event) error {
+func (t *converter) event(number int, e Event) error {
 	if err := t.advance(e.At); err != nil {
 		return err
 	}
@@ -88,14 +88,14 @@ func (t *teller) event(number int, e Event) error {
 	case e.Prompt != "":
 		s.Event.Phase, s.Event.Prompt = engine.PhasePrompt, e.Prompt
 	default:
-		s.Event.Phase, s.Event.Said = engine.Phase(e.Phase), e.Says
+		s.Event.Phase, s.Event.LastMessage = engine.Phase(e.Phase), e.Says
 	}
-	t.tell(s)
+	t.add(s)
 	return nil
 }
 
 // advance moves the clock: by a second, by the event's offset, or to its time.
-func (t *teller) advance(at string) error {
+func (t *converter) advance(at string) error {
 	next, err := timeAfter(t.now, at)
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func (d *decoder) time(n *yaml.Node, key, at string) {
 	}
 }
 
-func (t *teller) move(e Event) {
+func (t *converter) move(e Event) {
 	if e.Mode != "" {
 		t.mode = e.Mode
 	}
@@ -143,7 +143,7 @@ func (t *teller) move(e Event) {
 
 // tool reports a call as often as it happens, each time with its result. Expectations apply
 // to the last one.
-func (t *teller) tool(s Step, e Event) error {
+func (t *converter) tool(s Step, e Event) error {
 	if file, ok := e.Args[pathArgument].(string); ok && e.short {
 		e.Args = maps.Clone(e.Args)
 		e.Args[pathArgument] = t.c.Path(file)
@@ -169,7 +169,7 @@ func (t *teller) tool(s Step, e Event) error {
 		t.calls = append(t.calls, e)
 		one.Event.Call = callID(len(t.calls))
 		if e.Result == nil {
-			t.tell(one)
+			t.add(one)
 		} else {
 			r := *e.Result
 			r.Output, r.Failed = e.numbered(r.Output, i), e.numbered(r.Failed, i)
@@ -193,13 +193,13 @@ func (e *Event) numbered(text string, i int) string {
 func callID(n int) string { return "call-" + strconv.Itoa(n) }
 
 // both adds the steps of a call and its result, after which the call's files exist.
-func (t *teller) both(s Step, r *Result) {
+func (t *converter) both(s Step, r *Result) {
 	call := s
 	call.Files = nil
-	t.tell(call)
+	t.add(call)
 	s.Event.Phase, s.Event.Result, s.Event.Usage = engine.PhasePost, r.engine(), nil
 	s.Of, s.Loose, s.Expect = s.Event.Call, true, nil
-	t.tell(s)
+	t.add(s)
 }
 
 // dots pads an output.
@@ -217,7 +217,7 @@ func (r *Result) engine() *engine.Result {
 	return &engine.Result{Failed: r.Failed != "", Error: r.Failed, Output: output, DurationMS: int64(cmp.Or(r.MS, 10))}
 }
 
-func (t *teller) result(s Step, e Event) error {
+func (t *converter) result(s Step, e Event) error {
 	call, id, err := t.call(e.Call)
 	if err != nil {
 		return err
@@ -233,12 +233,12 @@ func (t *teller) result(s Step, e Event) error {
 	s.Of = id
 	s.Event.Phase, s.Event.Call, s.Event.Tool, s.Event.Args = engine.PhasePost, id, call.Tool, raw
 	s.Event.Agent, s.Event.Result = call.Agent, e.Result.engine()
-	t.tell(s)
+	t.add(s)
 	return nil
 }
 
 // call returns the call that an event is about.
-func (t *teller) call(n int) (Event, string, error) {
+func (t *converter) call(n int) (Event, string, error) {
 	if n == 0 {
 		n = len(t.calls)
 	}
@@ -248,7 +248,7 @@ func (t *teller) call(n int) (Event, string, error) {
 	return t.calls[n-1], callID(n), nil
 }
 
-func (t *teller) choice(s Step, e Event) error {
+func (t *converter) choice(s Step, e Event) error {
 	const by = "a person"
 	switch {
 	case e.Stop != "":
@@ -264,7 +264,7 @@ func (t *teller) choice(s Step, e Event) error {
 		}
 		s.Of, s.Control = id, &engine.Control{Do: "allow_" + e.Allow, By: by}
 	}
-	t.tell(s)
+	t.add(s)
 	return nil
 }
 

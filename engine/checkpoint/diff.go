@@ -26,8 +26,8 @@ func (s *Store) Changes(c Checkpoint) ([]Change, error) {
 	return s.Diff(before, c)
 }
 
-// DiffNow returns how the workspace differs from a checkpoint now. Nothing is
-// stored: the contents of the second entries are those of the files.
+// DiffNow returns how the workspace differs from a checkpoint now. Nothing is stored: the
+// contents of the second entries are those of the files on disk.
 func (s *Store) DiffNow(ctx context.Context, from Checkpoint) (changes []Change, err error) {
 	err = s.locked(ctx, func() error {
 		before, err := s.state(&from)

@@ -30,7 +30,7 @@ const (
 	flagSealed     = 2
 )
 
-// ErrDamaged means that what is in the store is not what was put there.
+// ErrDamaged means that the contents of the store are not what was written.
 var ErrDamaged = errors.New("the store is damaged")
 
 // keys encrypts and identifies what holds credentials.
@@ -75,7 +75,7 @@ var zstdDecoder = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(1<<32))
 })
 
-// frame returns contents as they are stored.
+// frame encodes contents for the store.
 func (k keys) frame(id Digest, contents []byte, sealed bool) ([]byte, error) {
 	enc, err := zstdEncoder()
 	if err != nil {
@@ -119,7 +119,7 @@ func frameSize(header []byte) (int64, error) {
 	return frameHeader + int64(n) + frameSum, nil
 }
 
-// open returns the contents of a frame, after checking every byte of it.
+// open returns the contents of a frame, after checking all its bytes.
 func (k keys) open(frame []byte) (id Digest, contents []byte, err error) {
 	size, err := frameSize(frame)
 	if err != nil {

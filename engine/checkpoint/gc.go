@@ -58,7 +58,7 @@ func (s *Store) rebase(c *Checkpoint) error {
 	return writeFile(s.baseFile(), b)
 }
 
-// wanted returns the digests of all that the checkpoints that are kept need.
+// wanted returns the digests of all contents that the kept checkpoints need.
 func (s *Store) wanted() (map[Digest]bool, error) {
 	from, err := s.base()
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *Store) wanted() (map[Digest]bool, error) {
 	return wanted, err
 }
 
-// sweep removes what is not wanted. A pack is rewritten if half of it is not.
+// sweep removes contents that are not needed. A pack is rewritten if half of it is not.
 func (s *Store) sweep(ctx context.Context, wanted map[Digest]bool, r *Collected) error {
 	type content struct {
 		id   Digest
@@ -184,7 +184,7 @@ func (s *Store) removeAside() error {
 	return nil
 }
 
-// removeLeftovers removes files that a killed process left half written.
+// removeLeftovers removes files that a killed process wrote incompletely.
 func (s *Store) removeLeftovers() error {
 	if err := s.removeAside(); err != nil {
 		return err

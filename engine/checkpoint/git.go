@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Git is the state of a repository. It is never restored: it says what a command
-// did to the repository itself.
+// Git is the state of a repository. It is never restored: it shows what a command did to the
+// repository itself.
 type Git struct {
 	Dir    string `json:"dir"`              // folder of the repository, relative to the workspace; . is the workspace
 	Head   string `json:"head,omitempty"`   // what HEAD names: a branch, or a commit
@@ -19,10 +19,10 @@ type Git struct {
 	Stash  string `json:"stash,omitempty"`  // newest entry
 }
 
-// maxGit bounds the repositories that a checkpoint describes.
+// maxGit limits the repositories that a checkpoint describes.
 const maxGit = 8
 
-// maxGitFile bounds the files of a repository that are read, in bytes.
+// maxGitFile limits the files of a repository that are read, in bytes.
 const maxGitFile = 64 << 20
 
 // repositories describes the repositories in some folders of the workspace.

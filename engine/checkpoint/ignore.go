@@ -22,7 +22,7 @@ type ignore struct {
 	repository bool // the folder is in a repository
 }
 
-// enter returns the rules that hold in a folder with these names.
+// enter returns the rules that apply in a folder with these names.
 func (g *ignore) enter(dir *os.Root, rel string, names []string) *ignore {
 	git := slices.Contains(names, ".git")
 	if !slices.Contains(names, ".gitignore") && !git {
@@ -72,8 +72,8 @@ func (g *ignore) ignores(rel string, dir bool) bool {
 	return false
 }
 
-// generated reports whether a folder with the name of generated output is that: where
-// there is a repository, it must be ignored.
+// generated reports whether a folder with the name of generated output is generated: in a
+// repository, it must be ignored.
 func (g *ignore) generated(rel string) bool {
 	return !g.repository || g.ignores(rel, true)
 }

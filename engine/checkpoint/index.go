@@ -40,7 +40,7 @@ func (s *Store) saveIndex(head Digest, t tree) error {
 	return writeCache(s.indexFile(), binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli)))
 }
 
-// writeCache replaces a file that may be lost.
+// writeCache replaces a file that may be lost without harm.
 func writeCache(name string, b []byte) error {
 	f, err := osfile.OpenFile(name+".new", createOnly, 0o600)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Store) loadIndex(head Digest) (tree, error) {
 	return t, nil
 }
 
-// indexReader takes an index apart without copying its texts.
+// indexReader parses an index without copying its texts.
 type indexReader struct {
 	text   string
 	failed bool

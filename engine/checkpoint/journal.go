@@ -50,7 +50,7 @@ type Checkpoint struct {
 	hash Digest
 }
 
-// When says for which occasion a checkpoint was taken.
+// When is the occasion of a checkpoint.
 type When string
 
 // The occasions.
@@ -72,7 +72,7 @@ const (
 	ByReviewer By = "reviewer" // files were restored
 )
 
-// maxLeft bounds the paths that a line names as not stored.
+// maxLeft limits the paths that a line names as not stored.
 const maxLeft = 20
 
 func (s *Store) journalFile() string { return filepath.Join(s.dir, "journal") }
@@ -247,8 +247,7 @@ func (e *Expired) Error() string {
 	return "checkpoint " + e.ID + " has expired: its contents are no longer stored"
 }
 
-// base is the oldest state that is kept: the lists of the checkpoints before it
-// are gone.
+// base is the oldest state that is kept: the lists of earlier checkpoints were removed.
 type base struct {
 	N    int64  `json:"n"`
 	List string `json:"list"` // digest of the list of all paths

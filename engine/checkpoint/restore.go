@@ -112,8 +112,8 @@ func (s *Store) restore(ctx context.Context, r RestoreRequest) (*Restored, error
 	return result, s.finished()
 }
 
-// selectChanges returns what a restore of some paths changes, and what it leaves
-// as it is because it is not stored.
+// selectChanges returns what a restore of some paths changes, and what it leaves unchanged
+// because it is not stored.
 func (s *Store) selectChanges(to *Checkpoint, all []Change, paths, unseen []string) (list []Change, kept []Left) {
 	for _, c := range all {
 		switch {
@@ -134,7 +134,7 @@ func (s *Store) selectChanges(to *Checkpoint, all []Change, paths, unseen []stri
 	return list, kept
 }
 
-// aside returns where generated output lies that a restore removed, given the id of the
+// aside returns the folder of generated output that a restore removed, given the id of the
 // checkpoint that undoes it.
 func (s *Store) aside(undo, p string) string {
 	return filepath.Join(s.dir, "removed", undo, filepath.FromSlash(p))
@@ -145,7 +145,7 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// below reports whether a path is a folder or is below it.
+// below reports whether a path is another path or below it.
 func below(p, dir string) bool {
 	return dir == "" || p == dir || strings.HasPrefix(p, dir+"/")
 }
@@ -220,8 +220,8 @@ func (s *Store) finished() error {
 	return err
 }
 
-// replace carries out the changes. Contents are first written to a folder of their own
-// next to the files, so that a full disk or damaged contents change nothing.
+// replace carries out the changes. Contents are first written to a temporary folder next to
+// the files, so that a full disk or damaged contents change nothing.
 func (s *Store) replace(to *Checkpoint, undo string, r *Restored, now tree) error {
 	st, err := s.stage(r.Changes, to.ID, undo)
 	if err != nil {
@@ -246,7 +246,7 @@ func (s *Store) replace(to *Checkpoint, undo string, r *Restored, now tree) erro
 	return errors.Join(fmt.Errorf("nothing was restored: %w", err), s.finished())
 }
 
-// back takes changes back that were carried out.
+// back reverts changes that were carried out.
 func (s *Store) back(done []Change, to, undo string) error {
 	reverse := make([]Change, 0, len(done))
 	for _, c := range done {

@@ -43,14 +43,14 @@ type scanner struct {
 	mu     sync.Mutex
 	tree   tree
 	git    []string // folders with a .git, relative
-	unseen []string // folders for which there was no time
+	unseen []string // folders that were not reached in time
 	wait   sync.WaitGroup
 	fault  error
 }
 
-// slack is how long before a scan a file must have changed for its times to prove that
-// it did not change since it was read: file systems without nanoseconds count seconds,
-// FAT counts two.
+// slack is how long before a scan a file must have changed for its times to prove that it did
+// not change since it was read: file systems without nanoseconds have a resolution of one
+// second, FAT of two.
 const slack = 2 * time.Second
 
 // scan returns the state of the workspace. Files that changed since the index
@@ -206,7 +206,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// unchanged takes over the digest of a file that looks as it did when it was read.
+// unchanged reuses the digest of a file whose metadata did not change since it was read.
 func (w *scanner) unchanged(i, then *item) {
 	if i.Kind == File && then.Kind == File && then.has && !then.racy && i.stat == then.stat {
 		i.Digest, i.Sealed, i.has, i.racy = then.Digest, then.Sealed, true, false
@@ -244,7 +244,7 @@ func (w *scanner) below(dir *os.Root, i *item, git *ignore) {
 	}
 }
 
-// late keeps the former entries of the folders for which there was no time.
+// late keeps the previous state of folders that were not reached in time.
 func (w *scanner) late() {
 	if len(w.unseen) == 0 {
 		return
@@ -263,7 +263,7 @@ func (w *scanner) late() {
 	}
 }
 
-// unreadable notes that the entries of a folder are unknown.
+// unreadable records that the entries of a folder are unknown.
 func (w *scanner) unreadable(rel string, err error) {
 	if rel == "" {
 		w.mu.Lock()

@@ -14,12 +14,12 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// stagePrefix begins the name of the folder in the workspace in which contents
-// wait to be put in their places.
+// stagePrefix begins the name of the folder in the workspace in which contents are written
+// before they are moved into place.
 const stagePrefix = ".reviewer-restore-"
 
-// stage holds what is put in place. Names are resolved by os.Root, so no link
-// leads out of the workspace.
+// stage holds contents to be moved into place. Names are resolved by os.Root, so no link leads
+// out of the workspace.
 type stage struct {
 	store  *Store
 	root   *os.Root
@@ -121,12 +121,11 @@ func (st *stage) remove() {
 	for dir, mode := range st.opened {
 		_ = st.root.Chmod(dir, mode) // the folder may be gone
 	}
-	_ = st.root.Close() // it was only read through
+	_ = st.root.Close() // it was opened only to resolve names
 }
 
-// apply carries out changes, and returns how many, counted from the front, were
-// carried out or begun. It reorders them: deletions come first, deepest first, then
-// folders, then files.
+// apply carries out changes, and returns how many, counted from the front, were carried out or
+// begun. It reorders them: deletions come first, deepest first, then folders, then files.
 func (st *stage) apply(changes []Change, now tree) (int, error) {
 	slices.SortStableFunc(changes, order)
 	for n := range changes {
@@ -146,8 +145,8 @@ func (st *stage) apply(changes []Change, now tree) (int, error) {
 	return len(changes), st.modes(changes)
 }
 
-// order sorts changes: what is deleted or becomes something else, deepest
-// first; then folders, then files and links.
+// order sorts changes: first paths that are deleted or change their kind, deepest first; then
+// folders, then files and links.
 func order(a, b Change) int {
 	x, y := rank(a), rank(b)
 	switch {
@@ -182,7 +181,7 @@ func (st *stage) unchanged(c *Change, now tree) error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	case err != nil || then == nil:
-		return fmt.Errorf("%s was changed by somebody else in this moment", c.Path)
+		return fmt.Errorf("%s was changed by somebody else at the same time", c.Path)
 	}
 	var is item
 	is.describe(info)
@@ -206,12 +205,11 @@ func (st *stage) lstat(p string) (fs.FileInfo, error) {
 	return st.root.Lstat(filepath.FromSlash(p))
 }
 
-// errOnTheWay means that a path cannot exist, since a folder on the way to it is
-// something else.
+// errOnTheWay means that a path cannot exist, since a parent of it is not a folder.
 var errOnTheWay = errors.New("it is not a folder now")
 
-// noLinks fails if a folder on the way to a path is a link: what is below it is
-// not what the checkpoint has.
+// noLinks fails if a parent folder of a path is a link: what is below it is not what the
+// checkpoint contains.
 func (st *stage) noLinks(p string) error {
 	for i := 0; i < len(p); i++ {
 		if p[i] != '/' {
@@ -228,7 +226,7 @@ func (st *stage) noLinks(p string) error {
 	return nil
 }
 
-// one puts a path in its former state.
+// one restores a path to its former state.
 func (st *stage) one(c *Change) error {
 	if outside(c.Path) {
 		return st.away(c)
@@ -282,8 +280,8 @@ func (st *stage) writable(p string) error {
 	return st.root.Chmod(filepath.FromSlash(dir), info.Mode().Perm()|0o700)
 }
 
-// delete removes a path that did not exist. A folder that holds something which is
-// not stored stays.
+// delete removes a path that did not exist at the checkpoint. A folder that contains something
+// which is not stored stays.
 func (st *stage) delete(c *Change, name string) error {
 	err := st.root.Remove(name)
 	if c.Before.Kind == Folder && err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -311,7 +309,7 @@ func (st *stage) moveAside(c *Change) error {
 	return err
 }
 
-// put renames staged contents into place, or links to a file that was put there.
+// put renames staged contents into place, or links to a file that is already in place.
 func (st *stage) put(c *Change, name string) error {
 	staged, ok := st.staged[c.Path]
 	if !ok {

@@ -26,8 +26,8 @@ type Store struct {
 	objects objects
 }
 
-// Bounds limits what a checkpoint stores, and how long it may take. What a bound
-// leaves out is named, and cannot be restored.
+// Bounds limits what a checkpoint stores, and how long it may take. What is left out because
+// of a bound is listed, and cannot be restored.
 type Bounds struct {
 	MaxFileBytes int64 // of one file
 	MaxBytes     int64 // of all files that one checkpoint reads
@@ -44,7 +44,7 @@ type Bounds struct {
 
 func (b *Bounds) generated(name string) bool { return slices.Contains(b.Generated, name) }
 
-// Options are what a Store needs to know of its surroundings.
+// Options configures a Store.
 type Options struct {
 	Bounds Bounds
 	Skip   []string               // absolute paths of folders that are not part of the workspace, such as the state directory
@@ -52,7 +52,7 @@ type Options struct {
 	Sealed func(path string) bool // whether a file, by its absolute path, is stored encrypted; nil: none is
 }
 
-// StoreDir returns the folder of the store of a workspace, given the folder of all stores.
+// StoreDir returns the folder of a workspace's store, in the folder of all stores.
 func StoreDir(stores, root string) string {
 	return filepath.Join(stores, storeID(root)[:16])
 }
@@ -122,7 +122,7 @@ func (s *Store) locked(ctx context.Context, fn func() error) (err error) {
 	return fn()
 }
 
-// waitFor takes a lock, or gives up with the context.
+// waitFor takes a lock, or gives up when the context ends.
 func waitFor(ctx context.Context, f *os.File) error {
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		err := osfile.TryLock(f, osfile.Exclusive)

@@ -33,7 +33,7 @@ type Taken struct {
 	Checkpoint
 	New     bool
 	Changes []Change // since the checkpoint before; nil for the first
-	Unseen  []string // folders for which there was no time: what they hold is as it was at the checkpoint before
+	Unseen  []string // folders that were not reached in time: their contents are those of the checkpoint before
 	Scanned int      // files that were looked at
 	Read    int      // files whose contents were read
 }
@@ -83,8 +83,8 @@ func (s *Store) take(ctx context.Context, r Request) (*Taken, tree, error) {
 	return taken, w.tree, err
 }
 
-// known returns the state at the newest checkpoint, and whether it says how the
-// files looked.
+// known returns the state at the newest checkpoint, and whether it contains the metadata of
+// files.
 func (s *Store) known(head *Checkpoint) (_ tree, indexed bool, err error) {
 	if head == nil {
 		return tree{}, false, nil
@@ -97,7 +97,7 @@ func (s *Store) known(head *Checkpoint) (_ tree, indexed bool, err error) {
 	return t, false, err
 }
 
-// look returns how the workspace looks now.
+// look returns the present state of the workspace.
 func (s *Store) look(ctx context.Context, r Request, head *Checkpoint, before tree, indexed bool) (*scanner, error) {
 	index := before
 	if !indexed {
@@ -130,7 +130,7 @@ func (s *Store) look(ctx context.Context, r Request, head *Checkpoint, before tr
 	return w, nil
 }
 
-// lookAt looks at some paths only.
+// lookAt examines some paths only.
 func (s *Store) lookAt(ctx context.Context, paths []string, head *Checkpoint, before, index tree) (*scanner, error) {
 	w := s.scanner(ctx, index)
 	w.tree = before.clone()
@@ -147,7 +147,7 @@ func (s *Store) lookAt(ctx context.Context, paths []string, head *Checkpoint, be
 	return w, nil
 }
 
-// add looks at a path, and at the folders above it that the state does not have.
+// add examines a path, and its parent folders that the state does not contain.
 func (w *scanner) add(p string) error {
 	for _, skip := range w.skip {
 		if full := filepath.ToSlash(skip); p == full || strings.HasPrefix(p, full+"/") {
@@ -169,8 +169,8 @@ func (w *scanner) add(p string) error {
 	return nil
 }
 
-// fill reads and stores the contents of files that have no digest yet. What the
-// bounds exclude is marked as left out.
+// fill reads and stores the contents of files that have no digest yet. Files that exceed the
+// bounds are marked as left out.
 func (s *Store) fill(ctx context.Context, w *scanner, first []string) (read int, stored int64, err error) {
 	todo := s.admit(w.tree, first)
 	if len(todo) == 0 {
@@ -208,7 +208,7 @@ func (s *Store) fill(ctx context.Context, w *scanner, first []string) (read int,
 	return f.count, f.stored, err
 }
 
-// looseFiles is the number of files from which on they are stored together in a pack.
+// looseFiles is the number of files from which they are stored together in a pack.
 const looseFiles = 256
 
 // admit returns the files to read in the order in which they are read, and
@@ -244,7 +244,7 @@ func (s *Store) admit(t tree, first []string) []*item {
 	return append(plain.admitted(), ignored.admitted()...)
 }
 
-// queue holds files that share a bound.
+// queue contains files with a common bound.
 type queue struct {
 	files int   // that may still be stored
 	bytes int64 // of these
@@ -253,8 +253,8 @@ type queue struct {
 	list  []*item
 }
 
-// admitted returns the files within the bounds: those that come first, then the
-// small ones before the large ones, so that most files are stored.
+// admitted returns the files within the bounds: those that come first, then small files before
+// large ones, so that most files are stored.
 func (q *queue) admitted() []*item {
 	rank := func(i *item) int {
 		if q.early[i.Path] {
@@ -360,11 +360,10 @@ func (f *filler) has(id Digest) (bool, error) {
 	return f.store.objects.has(id)
 }
 
-// errUnstable means that a file changed each time while it was read.
+// errUnstable means that a file changed every time that it was read.
 var errUnstable = errors.New("unstable")
 
-// contents reads a file that looks as the entry says, and updates the entry if it
-// changed since.
+// contents reads the file of an entry, and updates the entry if the file changed since.
 func (s *Store) contents(i *item) ([]byte, error) {
 	dir, name := split(i.Path)
 	root, err := s.openDir(dir)
@@ -390,7 +389,7 @@ func (s *Store) contents(i *item) ([]byte, error) {
 	return nil, errUnstable
 }
 
-// readStable reads a file that is not a link, and fails if it changed meanwhile.
+// readStable reads a file that is not a link, and fails if the file changes meanwhile.
 func readStable(root *os.Root, name string) ([]byte, fs.FileInfo, error) {
 	before, err := root.Lstat(name)
 	if err != nil {

@@ -13,13 +13,13 @@ type item struct {
 	name    string
 	stat    stat
 	has     bool // Digest is that of the contents
-	linked  bool // the file has several names
+	linked  bool // the file has several hard links
 	ignored bool // by git; known during a scan only
 	racy    bool // changed so shortly before it was read that a later change could look the same
 }
 
-// stat is what shows that a file was changed. Two equal ones mean the same
-// contents, unless the file is racy.
+// stat is the metadata that shows a change of a file. Two equal ones mean the same contents,
+// unless the file is racy.
 type stat struct {
 	size     int64
 	modified int64 // nanoseconds
@@ -28,9 +28,8 @@ type stat struct {
 	device   uint64
 }
 
-// tree is the state of a workspace: its folders by path, the entries of each in
-// the order of their names. Folders outside the workspace hold only what was
-// asked for.
+// tree is the state of a workspace: its folders by path, the entries of each in the order of
+// their names. Folders outside the workspace contain only requested paths.
 type tree map[string][]item
 
 func (t tree) folders() []string { return slices.Sorted(maps.Keys(t)) }
@@ -109,7 +108,7 @@ func compareFolder(list []Change, before, after []item) []Change {
 	return list
 }
 
-// group names the hard links of each file after the first of their paths.
+// group names the hard links of each file by the first of their paths.
 func (t tree) group() {
 	type file struct{ device, inode uint64 }
 	links := map[file][]*item{}

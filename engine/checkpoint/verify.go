@@ -19,7 +19,7 @@ type Verified struct {
 	Damage      []Damage
 }
 
-// Damage is something in the store that is not as it was put there.
+// Damage is a part of the store that differs from what was written.
 type Damage struct {
 	Where string // file of the store, or id of a checkpoint
 	What  string
@@ -77,7 +77,7 @@ func (s *Store) verifyRoot(v *Verified) {
 	}
 }
 
-// verifyJournal checks the lines, and that all that a checkpoint names is stored.
+// verifyJournal checks the lines, and that everything that a checkpoint needs is stored.
 func (s *Store) verifyJournal(v *Verified, stored map[Digest]bool) {
 	oldest, err := s.base()
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *Store) verifyJournal(v *Verified, stored map[Digest]bool) {
 	}
 }
 
-// verifyIndex checks the cache: one that was changed could hide that a file was.
+// verifyIndex checks the cache: a modified cache could hide changes of files.
 func (s *Store) verifyIndex(v *Verified) error {
 	b, err := osfile.ReadFile(s.indexFile())
 	if errors.Is(err, fs.ErrNotExist) {

@@ -86,9 +86,9 @@ func possible(a *engine.Action, r *toolReader, res *place.Resolver) {
 	a.Possible, a.PossibleSignals = maybe.Effects[:min(len(maybe.Effects), maxPossible)], sortedSignals(signals)
 }
 
-// landings separates the two ends of a move: what is renamed or moved away, and what is
-// overwritten at the destination. There, "move" means that the only copy may now be at the
-// target.
+// landings separates the two ends of a move: the source, which is renamed or moved away, and
+// the file that is overwritten at the destination. There, "move" means that the only copy may
+// now be at the target.
 func landings(list []abstract.RawEffect) []abstract.RawEffect {
 	moving := map[int]bool{}
 	for _, e := range list {
@@ -219,7 +219,7 @@ func broad(e *engine.Effect) bool {
 	case engine.LocationRoot, engine.LocationHomeRoot, engine.LocationAncestor:
 		return true
 	case engine.LocationSelf:
-		return deep && !opens && e.Verb != "discard" // git keeps what it tracks, and its own data
+		return deep && !opens && e.Verb != "discard" // git keeps tracked files, and its own data
 	case engine.LocationSystem:
 		return deep || e.Entry == "dir"
 	}

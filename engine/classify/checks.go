@@ -15,8 +15,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// checks reports whether an action checks the work. Checks that a script of another name
-// runs in passing do not count.
+// checks reports whether an action checks the work. Checks that a script of another name also
+// runs do not count.
 func checks(a *engine.Action, set *rows.Set) bool {
 	k := checker{set}
 	for i := range a.Commands {
@@ -159,17 +159,17 @@ func psSleep(c engine.Command) bool {
 	return false
 }
 
-// statement reports what the agent's last message claims, and what it names that is not
-// there; nil: nothing.
+// statement reports what the agent's last message claims, and what it names that does not
+// exist; nil: nothing.
 func (c *Classifier) statement(m *mask.Masker, e engine.Event, workspace string) *engine.Statement {
-	if e.Said == "" {
+	if e.LastMessage == "" {
 		return nil
 	}
 	set := c.rowsOf(e)
-	said, claimed := prompt.ClaimsOf(set, m, e.Said)
+	said, claimed := prompt.ClaimsOf(set, m, e.LastMessage)
 	find := named.Finder{World: c.World, Res: place.NewResolver(c.World, workspace, set), Rows: set,
 		Dirs: slices.Compact([]string{place.Slashes(e.CWD), place.Slashes(workspace)})}
-	commands := find.Commands(prompt.ToldCommands(set, m, e.Said))
+	commands := find.Commands(prompt.ToldCommands(set, m, e.LastMessage))
 	if said == nil && commands == nil {
 		return nil
 	}

@@ -275,7 +275,7 @@ func (w wordCase) facts(t *testing.T, set *rows.Set) string {
 		e.Tool, e.Args = "Bash", args
 	}
 	if w.says != "" {
-		e = engine.Event{Phase: engine.PhaseStop, Said: w.says, CWD: "/srv/shop"}
+		e = engine.Event{Phase: engine.PhaseStop, LastMessage: w.says, CWD: "/srv/shop"}
 	}
 	if w.failed != "" {
 		e.Phase, e.Result = engine.PhasePost, &engine.Result{Failed: true, Error: w.failed}

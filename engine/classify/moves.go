@@ -7,8 +7,8 @@ import (
 )
 
 // keepMoves turns moves after which a file is still available into renames: a moved file is
-// not deleted. If it lands in a temporary directory, on a device or in an unknown place, or
-// belongs to the system, it counts as deleted.
+// not deleted. A file that is moved to a temporary directory, a device or an unknown place, or
+// that belongs to the system, counts as deleted.
 func keepMoves(list []engine.Effect) {
 	kept := landsAtHand(list)
 	for i := range list {

@@ -12,9 +12,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// startsOf lists what an action starts and does not wait for: statements in the
-// background, programs of which rows say that what they start goes on, and the
-// commands of a tool that is told not to wait for them.
+// startsOf lists what an action starts and does not wait for: background statements, programs
+// whose rows say that what they start continues to run, and the commands of a tool that is
+// told not to wait for them.
 func startsOf(r *toolReader, a *engine.Action) []engine.Started {
 	list := r.script.Starts
 	if leavesRunning(r) && len(a.Commands) > 0 {
@@ -31,12 +31,12 @@ func startsOf(r *toolReader, a *engine.Action) []engine.Started {
 	return list[:min(len(list), engine.MaxStarted)]
 }
 
-// maxStarting is how much of a command is examined for its line.
+// maxStarting is how many bytes of a command are searched for its line.
 const maxStarting = 4 << 10
 
 func firstBytes(s string, n int) string { return s[:min(len(s), n)] }
 
-// commandArgument is the name of the argument that a shell runs.
+// commandArgument returns the name of the argument that a shell runs.
 func commandArgument(r *toolReader) string {
 	if len(r.tool.resource) > 0 {
 		return r.tool.resource[0]
@@ -48,8 +48,8 @@ func leavesRunning(r *toolReader) bool {
 	return slices.ContainsFunc(r.in.Rows.Words("processes.background"), func(name string) bool { return r.args[name] == true })
 }
 
-// startsSomething reports whether a command begins with the words of one that
-// starts something which goes on without it.
+// startsSomething reports whether a command begins with words that start something which
+// continues without it.
 func startsSomething(r *toolReader, c engine.Command) bool {
 	words := append([]string{programName(c)}, slices.Concat(c.Sub, c.Operands)...)
 	return slices.ContainsFunc(r.in.Rows.Words("processes.starts"), func(known string) bool {
@@ -58,14 +58,14 @@ func startsSomething(r *toolReader, c engine.Command) bool {
 	})
 }
 
-// listsProcesses reports whether an action looks at processes.
+// listsProcesses reports whether an action lists processes.
 func listsProcesses(set *rows.Set, a *engine.Action) bool {
 	return slices.ContainsFunc(a.Commands, func(c engine.Command) bool {
 		return slices.Contains(set.Words("processes.lists"), programName(c))
 	})
 }
 
-// maxProcessText is how much of an answer is examined for numbers of processes.
+// maxProcessText is how many bytes of an answer are searched for process ids.
 const maxProcessText = 16 << 10
 
 var (
@@ -74,8 +74,8 @@ var (
 	answeredPorts  = engine.Regexp(`(?i)(?:\blocalhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\]|\bport)[:\s=]{1,2}(\d{2,5})\b`)
 )
 
-// processesIn finds the numbers of processes, and of ports, in what a call that
-// starts or lists some has printed.
+// processesIn finds process ids and ports in the output of a call that starts or lists
+// processes.
 func processesIn(text string, lists bool) (processes, ports []string) {
 	text = firstBytes(text, maxProcessText) + "\n"
 	for _, found := range processNumbers().FindAllStringSubmatch(text, -1) {
@@ -100,7 +100,7 @@ func addNumber(list []string, n string, limit int) []string {
 	return list
 }
 
-// starts shortens what an action starts.
+// starts shortens the list of what an action starts.
 func (c *cutter) starts(list []engine.Started) []engine.Started {
 	list = list[:min(len(list), c.m.list)]
 	out := make([]engine.Started, 0, len(list))
@@ -115,7 +115,7 @@ func (c *cutter) starts(list []engine.Started) []engine.Started {
 	return out
 }
 
-// learnTyped takes down secrets that are typed into a terminal in pieces.
+// learnTyped records secrets that are typed into a terminal in pieces.
 func learnTyped(m *mask.Masker, r *toolReader) {
 	if r.script.Terminals == nil {
 		return
@@ -124,20 +124,20 @@ func learnTyped(m *mask.Masker, r *toolReader) {
 		m.LearnPieces(l.Parts)
 	}
 	for _, c := range r.script.Commands {
-		m.LearnPieces(keysOf(c.Operands, r.script.Terminals)) // keys of one command are one part
+		m.LearnPieces(keysOf(c.Operands, r.script.Terminals)) // the keys of one command are one part
 	}
 }
 
-// keysOf are the operands without those that name a terminal: in "main:0.1ls" nobody
-// typed a password.
+// keysOf returns the operands without those that name a terminal: in "main:0.1ls" nobody typed
+// a password.
 func keysOf(operands []string, t *engine.Terminals) []string {
 	return slices.DeleteFunc(slices.Clone(operands), func(s string) bool {
 		return slices.ContainsFunc(t.Lines, func(l engine.TypedLine) bool { return l.Terminal == s })
 	})
 }
 
-// typedBefore is what the session typed before, where what was masked is unknown: a
-// command that the mask covers would otherwise run unseen.
+// typedBefore returns the text that the session typed before, with masked parts unknown:
+// otherwise a command below the mask would run unseen.
 func typedBefore(t *engine.Terminals, m *mask.Masker) *engine.Terminals {
 	if t == nil {
 		return nil
@@ -154,15 +154,14 @@ func typedBefore(t *engine.Terminals, m *mask.Masker) *engine.Terminals {
 	return out
 }
 
-// maskStarts masks what an action starts.
+// maskStarts masks the descriptions of what an action starts.
 func maskStarts(list []engine.Started, m *mask.Masker) {
 	for i := range list {
 		list[i].Line, list[i].Programs = m.Text(list[i].Line), m.Texts(list[i].Programs)
 	}
 }
 
-// startup examines what a tool writes to a start-up file, and what it takes out of
-// one.
+// startup examines what a tool adds to a start-up file and removes from it.
 func (r *toolReader) startup() {
 	for _, e := range r.script.Effects {
 		if e.Command >= 0 || e.Kind != engine.EffectFileWrite || !shell.StartsShells(e.Target.Text) {

@@ -60,7 +60,7 @@ type rewriter struct {
 	args    json.RawMessage
 	program string
 	in      shell.Input
-	draft   *draft // of the shell code; nil: no operation has asked for it
+	draft   *draft // of the shell code; nil: no operation needs it
 }
 
 func (w *rewriter) apply(op engine.Operation) error {
@@ -96,8 +96,8 @@ func (w *rewriter) apply(op engine.Operation) error {
 	return fmt.Errorf("unknown operation%s", hint(engine.Nearest(op.Op, engine.Operations())))
 }
 
-// value looks a value through: what policy sees masked must not be written
-// back, and it does not know where this program lies.
+// value resolves a value: text that policy sees masked must not be written back, and policy
+// does not know the path of this program.
 func (w *rewriter) value(v any) (any, error) {
 	text, ok := v.(string)
 	switch {
@@ -115,7 +115,7 @@ func (w *rewriter) value(v any) (any, error) {
 	return w.program, nil
 }
 
-// open reads the call's shell code.
+// open parses the call's shell code.
 func (w *rewriter) open() error {
 	if w.draft != nil {
 		return nil
@@ -140,7 +140,7 @@ func (w *rewriter) open() error {
 	return err
 }
 
-// codeField is the field of a tool's input that holds code, and its role.
+// codeField returns the field of a tool's input that contains code, and its role.
 func codeField(set *rows.Set, tool string) (name, role string) {
 	for _, a := range toolOf(set, tool).args {
 		if a.role == rows.RoleShell || a.role == rows.RolePowerShell || a.role == rows.RoleCode {
@@ -173,7 +173,7 @@ func (w *rewriter) result() (json.RawMessage, error) {
 	return setField(w.args, field, src)
 }
 
-// hint ends an error with what was probably meant.
+// hint adds the closest valid name to an error.
 func hint(near string) string {
 	if near == "" {
 		return ""

@@ -8,15 +8,15 @@ import (
 	"slices"
 )
 
-// field is one member of a JSON object, as it is in the text.
+// field is one member of a JSON object, as written in the text.
 type field struct {
 	name  string
 	value json.RawMessage
 	end   int // offset after the value
 }
 
-// membersOf returns the members of the object that raw holds, which has been
-// read before: keys are distinct.
+// membersOf returns the members of the object in raw, which was decoded before: its keys are
+// distinct.
 func membersOf(raw json.RawMessage) ([]field, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
@@ -46,8 +46,8 @@ func findField(raw json.RawMessage, name string) (*field, error) {
 	return nil, err
 }
 
-// setField replaces the value of a member, or adds the member as the last one.
-// All other bytes stay: numbers that no Go type holds, the order, spaces.
+// setField replaces the value of a member, or adds the member as the last one. All other bytes
+// stay the same: numbers that no Go type can represent, the order, spaces.
 func setField(raw json.RawMessage, name string, value any) (json.RawMessage, error) {
 	list, err := membersOf(raw)
 	if err != nil {
@@ -79,7 +79,7 @@ func setField(raw json.RawMessage, name string, value any) (json.RawMessage, err
 	return slices.Concat(raw[:at], []byte(","), member, raw[at:]), nil
 }
 
-// scalarJSON encodes what a field may be set to.
+// scalarJSON encodes a value that a field may be set to.
 func scalarJSON(name string, value any) (json.RawMessage, error) {
 	if name == "" {
 		return nil, errors.New("the field is missing")
@@ -96,7 +96,7 @@ func scalarJSON(name string, value any) (json.RawMessage, error) {
 	}
 }
 
-// plainJSON encodes a value and leaves <, > and & as they are.
+// plainJSON encodes a value without escaping <, > and &.
 func plainJSON(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -13,8 +13,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// draft is shell code that is being changed. Edits are gathered by word, and
-// made in the text at the end: what is between the words stays as it is.
+// draft is shell code that is being changed. Edits are collected by word, and applied to the
+// text at the end: the text between the words stays the same.
 type draft struct {
 	src      string
 	in       shell.Input
@@ -22,21 +22,21 @@ type draft struct {
 	commands []engine.Command         // as policy sees them
 	stands   map[*syntax.CallExpr]int // calls in src itself -> number of commands that they stand for
 	edits    map[*syntax.CallExpr][]wordEdit
-	touched  map[int]bool // commands
+	touched  map[int]bool // commands that were changed
 }
 
 // wordEdit is the edit of one word of a call.
 type wordEdit struct {
-	before []string // words to put in front of it
+	before []string // words to insert before it
 	gone   bool
-	text   string // in its place, where set
+	text   string // its replacement, if set
 	set    bool
-	cut    string   // letters to take out of it
-	after  []string // words to put after it
+	cut    string   // option letters to remove from it
+	after  []string // words to insert after it
 	flags  []string // and after those
 }
 
-// newDraft reads code. What is not understood as a whole is not changed.
+// newDraft parses code. Code that is not understood completely is not changed.
 func newDraft(src string, in shell.Input, facts *engine.Facts) (*draft, error) {
 	d := &draft{src: src, in: in, code: shell.Interpret(src, in), commands: facts.Action.Commands,
 		stands: map[*syntax.CallExpr]int{}, edits: map[*syntax.CallExpr][]wordEdit{}, touched: map[int]bool{}}
@@ -65,11 +65,11 @@ func newDraft(src string, in shell.Input, facts *engine.Facts) (*draft, error) {
 	return d, nil
 }
 
-// site is one command that can be changed where it stands.
+// site is a command that can be changed in the text.
 type site struct {
 	abstract.Origin
 	name  string         // as policy sees it
-	host  string         // the wrapper right in front of it
+	host  string         // the innermost wrapper
 	words []abstract.Arg // as Operation.Arg counts them
 	edits []wordEdit     // of node.Args
 }
@@ -109,8 +109,7 @@ func (d *draft) command(i int) (*site, error) {
 	return s, nil
 }
 
-// literal reports whether an argument is in the code as one word without
-// expansions.
+// literal reports whether an argument is one word of the code without expansions.
 func (s *site) literal(a abstract.Arg) bool {
 	if a.Word == nil || a.Glob || a.Splits || !shell.Constant(a.Word) || s.at(a) < 0 {
 		return false
@@ -119,7 +118,7 @@ func (s *site) literal(a abstract.Arg) bool {
 	return err == nil && text == a.Text
 }
 
-// wordText is what a constant word stands for.
+// wordText returns the value of a constant word.
 func wordText(w *syntax.Word) (string, error) {
 	s := shell.New(shell.Input{})
 	text := s.Single(w).Text
@@ -129,11 +128,11 @@ func wordText(w *syntax.Word) (string, error) {
 	return text, nil
 }
 
-// at is the place of an argument's word in the call; -1: it is elsewhere.
+// at returns the index of an argument's word in the call; -1: it is not in the call.
 func (s *site) at(a abstract.Arg) int { return slices.Index(s.Node.Args, a.Word) }
 
-// sure reports whether what is before and at a word is one argument for each
-// word: otherwise a number does not say which is meant.
+// sure reports whether all words up to a word are one argument each: otherwise an index is
+// ambiguous.
 func (s *site) sure(last abstract.Arg) error {
 	for _, a := range slices.Concat([]abstract.Arg{s.Origin.Name}, s.Args) {
 		if a.Word == nil || a.Splits || a.Glob || s.at(a) < 0 {
@@ -161,7 +160,7 @@ func (s *site) insertArg(i int, text string) error {
 	return s.behind(s.words[i-1], func(e *wordEdit) { e.after = append(e.after, text) })
 }
 
-// behind changes what follows a word.
+// behind changes the text after a word.
 func (s *site) behind(word abstract.Arg, change func(*wordEdit)) error {
 	if err := s.sure(word); err != nil {
 		return err
@@ -188,14 +187,14 @@ func (s *site) replaceArg(i int, text string) error {
 	return nil
 }
 
-// multicall reports whether a wrapper is many programs in one.
+// multicall reports whether a wrapper is a multi-call program such as busybox.
 func multicall(name string) bool { return name == "busybox" || name == "toybox" }
 
 func (s *site) noWord(i int) error {
 	return fmt.Errorf("%s has no word %d: it has %s without flags, counted from 0", s.name, i, engine.Counted(len(s.words), "word", "words"))
 }
 
-// setFlag gives the command a flag.
+// setFlag adds a flag to the command.
 func (s *site) setFlag(flag string, value any) error {
 	text, err := flagText(flag, value)
 	if err != nil {
@@ -225,8 +224,7 @@ func (s *site) setFlag(flag string, value any) error {
 	})
 }
 
-// resetFlag puts a flag in the place of one that is there, or takes that away
-// where it is there more than once.
+// resetFlag replaces an existing flag, or removes it if it occurs more than once.
 func (s *site) resetFlag(g abstract.Given, text string, again bool) error {
 	if again {
 		return s.take(g)
@@ -240,7 +238,7 @@ func (s *site) resetFlag(g abstract.Given, text string, again bool) error {
 	return s.takeValue(g)
 }
 
-// flagText spells a flag: --name, --name=value, -x.
+// flagText returns the text of a flag: --name, --name=value, -x.
 func flagText(flag string, value any) (string, error) {
 	name := strings.TrimLeft(flag, "-")
 	if !strings.HasPrefix(flag, "-") || name == "" || strings.ContainsAny(flag, "= \t\n\x00") || strings.Contains(flag, mask.Redacted) {
@@ -259,8 +257,7 @@ func flagText(flag string, value any) (string, error) {
 	return flag + "=" + text, nil
 }
 
-// names reports whether a word of options is or holds a flag: as a letter among
-// others, or as the whole word.
+// names reports whether a word of options is a flag or contains it as a letter.
 func (s *site) names(g abstract.Given, flag string) (cluster, same bool) {
 	if g.Text == flag || g.Word.Text == flag {
 		return false, true
@@ -273,7 +270,7 @@ func (s *site) names(g abstract.Given, flag string) (cluster, same bool) {
 	return false, name == flag
 }
 
-// dropFlag takes a flag away wherever it stands.
+// dropFlag removes all occurrences of a flag.
 func (s *site) dropFlag(flag string) error {
 	found := false
 	for _, g := range s.Flags {
@@ -300,7 +297,7 @@ func (s *site) notWritten(g abstract.Given) error {
 	return fmt.Errorf("the flag %s of %s is not a literal word", g.Text, s.name)
 }
 
-// take takes a word of options away, with the value that belongs to it.
+// take removes a word of options and the value that belongs to it.
 func (s *site) take(g abstract.Given) error {
 	if !s.literal(g.Word) {
 		return s.notWritten(g)
@@ -309,7 +306,7 @@ func (s *site) take(g abstract.Given) error {
 	return s.takeValue(g)
 }
 
-// takeValue takes the value away that is separate from its option.
+// takeValue removes the value of an option that is a separate word.
 func (s *site) takeValue(g abstract.Given) error {
 	switch {
 	case g.Value == nil:
@@ -321,7 +318,7 @@ func (s *site) takeValue(g abstract.Given) error {
 	return nil
 }
 
-// takeLetter takes a letter out of a cluster.
+// takeLetter removes a letter from a cluster.
 func (s *site) takeLetter(g abstract.Given, letter string) error {
 	if !s.literal(g.Word) {
 		return s.notWritten(g)

@@ -13,11 +13,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// errMore means that an edit had an effect beyond the words that it names.
+// errMore means that an edit would change more than the words that it names.
 var errMore = errors.New("the operations would change more of the command than intended")
 
-// text makes the edits and returns the new code, once it is certain that
-// nothing else is different.
+// text applies the edits and returns the new code, after verifying that nothing else differs.
 func (d *draft) text() (string, error) {
 	spans, err := d.spans()
 	if err != nil {
@@ -39,7 +38,7 @@ type replacement struct {
 	text       string
 }
 
-// spans are the edits as changes of the text, in its order.
+// spans returns the edits as replacements in the text, in order.
 func (d *draft) spans() ([]replacement, error) {
 	var list []replacement
 	for call, edits := range d.edits {
@@ -76,8 +75,8 @@ func (e wordEdit) spans(src string, start, end int) []replacement {
 	return list
 }
 
-// blanksBefore is where the spaces begin that go with a word. Before a
-// redirection they stay: a number in front of it would be a part of it.
+// blanksBefore returns where the spaces before a word begin. Spaces before a redirection stay:
+// a number in front of it would become part of it.
 func blanksBefore(src string, start, end int) int {
 	if end < len(src) && (src[end] == '<' || src[end] == '>') {
 		return start
@@ -105,8 +104,8 @@ func shellWords(texts []string) string {
 	return strings.Join(words, " ")
 }
 
-// shellWord writes a text so that every shell reads it as one word and as
-// nothing else. Only what means nothing to any of them stays bare.
+// shellWord writes a text so that every shell reads it as exactly one word. Only characters
+// without a special meaning in any of them stay unquoted.
 func shellWord(text string) string {
 	const bare = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+,="
 	if text != "" && text[0] != '=' && strings.Trim(text, bare) == "" {
@@ -115,8 +114,7 @@ func shellWord(text string) string {
 	return shell.Quote(text)
 }
 
-// checkTree compares the tree of the new code with the old tree after the same
-// edits.
+// checkTree compares the syntax tree of the new code with the old tree after the same edits.
 func (d *draft) checkTree(src string) error {
 	got, ok := shell.Parse(src)
 	if !ok {
@@ -148,7 +146,7 @@ func (d *draft) checkTree(src string) error {
 	return nil
 }
 
-// edited is a list of words after edits.
+// edited returns a list of words after edits.
 func edited(args []*syntax.Word, edits []wordEdit) []*syntax.Word {
 	var out []*syntax.Word
 	add := func(texts ...string) {
@@ -171,7 +169,7 @@ func edited(args []*syntax.Word, edits []wordEdit) []*syntax.Word {
 	return out
 }
 
-// parseWord parses what shellWord has written; nil equals no word of a tree.
+// parseWord parses the output of shellWord; nil equals no word of a tree.
 func parseWord(text string) *syntax.Word {
 	list, ok := shell.Parse(": " + text)
 	if !ok || len(list) != 1 {
@@ -184,7 +182,7 @@ func parseWord(text string) *syntax.Word {
 	return call.Args[1]
 }
 
-// alike compares two trees except for the places where things stand.
+// alike compares two trees except for positions.
 func alike(a, b reflect.Value) bool {
 	if a.Kind() != b.Kind() || a.Type() != b.Type() {
 		return false

@@ -16,8 +16,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// NewRows reads what the layers of a policy know about programs, to classify events with.
-// Rows are parsed on demand.
+// NewRows reads the rows of a policy's layers, with which events are classified. Rows are
+// parsed on demand.
 func NewRows(layers []rows.Layer) *rows.Set { return rows.New(layers) }
 
 // The environment in which examples of rows run: an empty home directory of no one.

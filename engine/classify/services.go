@@ -9,9 +9,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// ownHosts returns a function that knows the hosts of the services of the
-// repository, where an action asks such a service and nothing else; else nil.
-// What they are called is data: programs, servers and hosts.
+// ownHosts returns a function that recognises the hosts of the repository's services, if an
+// action contacts only such a service; else nil. Their names are data: programs, servers and
+// hosts.
 func ownHosts(set *rows.Set, a *engine.Action) func(host string) bool {
 	if a == nil || set == nil {
 		return nil
@@ -47,7 +47,7 @@ func asksOne(known []string, a *engine.Action, e *engine.Effect) bool {
 	return slices.Contains(known, mask.Lower(host))
 }
 
-// serverOf reports whether an action is a tool of the server of one of the services.
+// serverOf reports whether an action is a tool of the MCP server of one of the services.
 func serverOf(known []string, a *engine.Action) bool {
 	rest, ok := strings.CutPrefix(a.Name, "mcp.")
 	server, _, _ := strings.Cut(rest, ".")

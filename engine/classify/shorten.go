@@ -10,24 +10,24 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/prompt"
 )
 
-// limits are the limits of one attempt to make facts fit. Strings are
-// measured as JSON, where one byte can take six.
+// limits are the limits of one attempt to make facts fit. Strings are measured as JSON, in
+// which one byte can take six.
 type limits struct {
 	resource int // bytes of the resource
 	arg      int // bytes of each string among the arguments
 	args     int // bytes of all arguments
 	text     int // bytes of any other string
-	join     int // effects, and commands: beyond it those that say the same of several files become one
+	join     int // effects, and commands: above it, effects that are the same for several files are joined
 	effects  int
 	commands int
-	operands int // and flags and subcommands, each
+	operands int // operands, flags and subcommands, each
 	list     int // paths, hosts, contents, opaque pieces
-	notes    int // of what was cut; where they are few, without MACs
-	hashes   int // words and marks, each: what is lost of them makes a comparison worse and nothing wrong
+	notes    int // notes of what was cut; if there are few, without MACs
+	hashes   int // words and marks, each: losing some makes comparisons less precise, not wrong
 }
 
-// attempts get stricter until the facts fit; the first ones lose nothing of a
-// usual call. The last is small enough for any input.
+// attempts are tried in order until the facts fit; the first ones cut nothing from a usual
+// call. The last is small enough for any input.
 var attempts = []limits{
 	{512, 1024, 2048, 512, 40, 40, 24, 12, 40, 12, 64},
 	{512, 1024, 2048, 512, 40, 40, 24, 12, 40, 12, 24},
@@ -51,9 +51,9 @@ var attempts = []limits{
 	{0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0},
 }
 
-// shorten makes facts fit into limit bytes of JSON: event, action and the
-// notes of what was cut. Effects and commands that are left out make the
-// action opaque, since nobody may think that all of it was seen.
+// shorten makes facts fit into limit bytes of JSON: event, action and the notes of what was
+// cut. If effects or commands are left out, the action becomes opaque, so that it does not
+// look completely known.
 func shorten(f *engine.Facts, limit int, mac func([]byte) string) {
 	first := cutter{m: attempts[0], mac: mac}
 	var joined engine.Action
@@ -89,8 +89,8 @@ func sizeOf(f *engine.Facts) int {
 	return n
 }
 
-// jsonSize returns a length that no way of encoding exceeds: encoding/json
-// escapes <, > and & where a record does not.
+// jsonSize returns an upper bound for the encoded length: encoding/json escapes <, > and &
+// where a record does not.
 func jsonSize(v any) int {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -99,14 +99,14 @@ func jsonSize(v any) int {
 	return len(b)
 }
 
-// cutter shortens one copy of facts and notes what it cut.
+// cutter shortens a copy of facts and records what it cut.
 type cutter struct {
 	m    limits
 	mac  func([]byte) string
 	cuts []engine.Cut
 }
 
-// maxCuts bounds the notes: the last one stands for all further ones.
+// maxCuts limits the notes: the last one stands for all further ones.
 const maxCuts = 12
 
 func (c *cutter) note(field string, size int, text string) {
@@ -122,7 +122,7 @@ func (c *cutter) note(field string, size int, text string) {
 	c.cuts = append(c.cuts, cut)
 }
 
-// ellipsis ends what was cut.
+// ellipsis ends a text that was cut.
 const ellipsis = "…"
 
 func (c *cutter) string(field, s string, limit int) string {
@@ -133,8 +133,7 @@ func (c *cutter) string(field, s string, limit int) string {
 	return head(s, limit)
 }
 
-// head returns the beginning of s that takes at most limit bytes as JSON, with
-// a mark that it is not all.
+// head returns the beginning of s that takes at most limit bytes as JSON, with an ellipsis.
 func head(s string, limit int) string {
 	if shortEnough(s, limit) {
 		return s
@@ -152,8 +151,8 @@ func head(s string, limit int) string {
 	return s[:min(end, len(s))] + ellipsis
 }
 
-// shortEnough reports whether s takes at most limit bytes as JSON. Most strings
-// are far from it, and need not be counted.
+// shortEnough reports whether s takes at most limit bytes as JSON. Most strings are much
+// shorter and need not be counted.
 func shortEnough(s string, limit int) bool {
 	return len(s) <= limit/6 || len(s) <= limit && escapedSize(s) <= limit
 }
@@ -166,7 +165,7 @@ func escapedSize(s string) int {
 	return n
 }
 
-// runeSize is the length of a character in JSON.
+// runeSize returns the length of a character in JSON.
 func runeSize(r rune) int {
 	switch {
 	case r == '"' || r == '\\' || r == '\n' || r == '\r' || r == '\t':
@@ -218,8 +217,8 @@ func (c *cutter) names(field string, list []string) []string {
 	return list
 }
 
-// goal shortens what is known about a prompt. Constraints go last: what a person
-// forbade must not get lost for the names of files.
+// goal shortens what is known about a prompt. Constraints are cut last: a person's prohibition
+// must not be dropped for the names of files.
 func (c *cutter) goal(g engine.Goal) *engine.Goal {
 	g.Words, g.Marks = c.hashes("event.goal.words", g.Words), c.hashes("event.goal.marks", g.Marks)
 	g.Names = c.strings("event.goal.names", g.Names, min(c.m.list, prompt.MaxGoalNames))
@@ -237,7 +236,7 @@ func (c *cutter) goal(g engine.Goal) *engine.Goal {
 	return &g
 }
 
-// hashes keeps at most so many hashes of a list, the first ones.
+// hashes keeps the first hashes of a list.
 func (c *cutter) hashes(field string, list []string) []string {
 	if len(list) <= c.m.hashes {
 		return list
@@ -265,8 +264,7 @@ func (c *cutter) content(field string, f engine.ContentFacts) *engine.ContentFac
 	return &f
 }
 
-// args shortens strings, and then leaves out arguments, the longest first,
-// until all of them fit.
+// args shortens strings, and then drops arguments, the longest first, until all of them fit.
 func (c *cutter) args(args map[string]any) map[string]any {
 	if len(args) == 0 {
 		return nil
@@ -288,7 +286,7 @@ func (c *cutter) args(args map[string]any) map[string]any {
 	return out
 }
 
-// maxItems bounds lists and objects among the arguments.
+// maxItems limits lists and objects among the arguments.
 const maxItems = 24
 
 func (c *cutter) arg(field string, v any) any {
@@ -369,7 +367,7 @@ func (c *cutter) strings(field string, list []string, n int) []string {
 	return out
 }
 
-// words is strings for a part of a command: absent when empty.
+// words is strings for a list of a command, which is absent if empty.
 func (c *cutter) words(field string, list []string) []string {
 	if len(list) == 0 || c.m.operands == 0 {
 		if len(list) > 0 {

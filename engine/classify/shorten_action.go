@@ -8,8 +8,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// commands keeps the first commands of an action, those with an effect before
-// the others. It reports whether one is missing that does more than print.
+// commands keeps the first commands of an action; commands with an effect come first. It
+// reports whether a dropped command does more than print.
 func (c *cutter) commands(a *engine.Action) (dropped bool) {
 	keep := keepCommands(a, c.m.commands)
 	at := make([]int, len(a.Commands))
@@ -32,8 +32,7 @@ func (c *cutter) commands(a *engine.Action) (dropped bool) {
 	return dropped
 }
 
-// pointed is effects whose commands now are at other places; those that become
-// equal are one.
+// pointed returns effects after their commands moved to other indexes; equal ones are joined.
 func pointed(list []engine.Effect, at []int) []engine.Effect {
 	out := make([]engine.Effect, 0, len(list))
 	seen := map[engine.Effect]bool{}
@@ -49,9 +48,9 @@ func pointed(list []engine.Effect, at []int) []engine.Effect {
 	return out
 }
 
-// joinCommands makes one command of those that differ only in their operands:
-// a script that prints thirty lines is understood as well as one that prints three.
-// What a rule asks about, the flags and subcommands, is kept separate.
+// joinCommands joins commands that differ only in their operands: a script that prints thirty
+// lines is understood as well as one that prints three. Flags and subcommands, which rules
+// examine, are kept.
 func (c *cutter) joinCommands(a *engine.Action) {
 	at := make([]int, len(a.Commands))
 	var list []engine.Command
@@ -72,7 +71,7 @@ func (c *cutter) joinCommands(a *engine.Action) {
 	pointFlows(a.Flows, at)
 }
 
-// pointFlows is for flows what pointed is for effects.
+// pointFlows is pointed for flows.
 func pointFlows(list []engine.Flow, at []int) {
 	for i := range list {
 		if n := list[i].Command; n >= 0 && n < len(at) {
@@ -105,8 +104,8 @@ func joinOperands(list, more []string, limit int) []string {
 	return list
 }
 
-// plainCommands are those that do no more than read and write ordinary files of
-// the workspace, as their effects say in full.
+// plainCommands returns the commands that only read and write ordinary files of the workspace,
+// all of which are among their effects.
 func plainCommands(a *engine.Action) []bool {
 	plain, other := make([]bool, len(a.Commands)), make([]bool, len(a.Commands))
 	for _, e := range a.Effects {
@@ -121,14 +120,14 @@ func plainCommands(a *engine.Action) []bool {
 	return plain
 }
 
-// onlyPrints reports whether a program does nothing with its operands but print
-// or compare them, so that no judgement needs all of them.
+// onlyPrints reports whether a program only prints or compares its operands, so that not all
+// of them are needed.
 func onlyPrints(name string) bool {
 	return slices.Contains([]string{"echo", "printf", "test", "[", "true", "false", ":", "sleep", "exit", "return"}, name)
 }
 
-// keepCommands returns the indexes of at most n commands in their order: those
-// of the worst effects first.
+// keepCommands returns the indexes of at most n commands in their order: those with the worst
+// effects first.
 func keepCommands(a *engine.Action, n int) []int {
 	var keep []int
 	seen := make([]bool, len(a.Commands))
@@ -164,12 +163,11 @@ func (c *cutter) command(cmd engine.Command) engine.Command {
 	return cmd
 }
 
-// join makes less of too many commands and effects without losing one: commands
-// that differ only in their operands become one. What says the same of several
-// files of one directory becomes one effect on a pattern in it, which says more
-// than a list that is cut: first equal effects of several commands, then reads,
-// then writes for which the file makes no difference, then those of
-// ordinary files of the workspace, wherever in it they are.
+// join reduces the number of commands and effects without losing one: commands that differ
+// only in their operands become one. Effects that are the same for several files of a
+// directory become one effect on a pattern, which says more than a truncated list: first equal
+// effects of several commands, then reads, then writes for which the file makes no difference,
+// then effects on ordinary files anywhere in the workspace.
 func (c *cutter) join(a *engine.Action) {
 	commands, effects := len(a.Commands), len(a.Effects)
 	if commands > min(c.m.join, c.m.commands) {
@@ -207,8 +205,7 @@ func (c *cutter) effects(a *engine.Action) (dropped bool) {
 	return dropped
 }
 
-// gather joins the effects that have the same form; one that is alone in it
-// stays what it is.
+// gather joins the effects of the same form; an effect with a form of its own stays the same.
 func gather(list []engine.Effect, form func(engine.Effect) engine.Effect) []engine.Effect {
 	count := map[engine.Effect]int{}
 	for _, e := range list {
@@ -268,8 +265,8 @@ func ordinary(e engine.Effect) bool {
 	return class && own && e.Guard == ""
 }
 
-// anyBelow is the effect on some files of the workspace: of a loop over many
-// folders in it. What would be lost if they were written stays apart.
+// anyBelow returns the effect on some files of the workspace, such as a loop over many
+// folders. Effects that would lose data if they were writes are kept separate.
 func anyBelow(e engine.Effect) engine.Effect {
 	below, inside := strings.CutPrefix(e.Short, "./")
 	below = "/" + below
@@ -286,7 +283,7 @@ func anyBelow(e engine.Effect) engine.Effect {
 	return e
 }
 
-// anyFile is the effect on some files of a directory that an effect belongs to.
+// anyFile returns the effect on some files of the directory of an effect.
 func anyFile(e engine.Effect) engine.Effect {
 	if e.Certainty != engine.CertaintyExact || e.Entry == "dir" || !strings.Contains(e.Short, "/") {
 		return e
@@ -296,8 +293,8 @@ func anyFile(e engine.Effect) engine.Effect {
 	return e
 }
 
-// opaque keeps the pieces that were not understood, one of each reason first,
-// and adds what was left out.
+// opaque keeps the pieces that were not understood, first one of each reason, and adds what
+// was left out.
 func (c *cutter) opaque(a *engine.Action, dropped bool) {
 	if dropped {
 		with := *a

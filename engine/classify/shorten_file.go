@@ -6,11 +6,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// slight leaves out of an action that is too long what the code of a file on
-// the disk does without leaving a trace: that it runs programs, reads files of
-// no account, and makes new ones in the workspace. A script of fifty lines is
-// understood as well as one of five. What it changes, sends, or reads of secrets
-// stays, as do the programs that do so.
+// slight drops from an action that is too long what the code of a file on the disk does
+// without consequences: it runs programs, reads ordinary files, and creates files in the
+// workspace. A script of fifty lines is understood as well as one of five. Changes, requests
+// and reads of secrets stay, and so do the programs that cause them.
 func (c *cutter) slight(a *engine.Action) {
 	if len(a.Commands) <= c.m.commands && len(a.Effects) <= c.m.effects || !fromFile(a) {
 		return
@@ -64,8 +63,7 @@ func inFile(a *engine.Action, command int) bool {
 	return command >= 0 && command < len(a.Commands) && slices.Contains(a.Commands[command].Via, "script")
 }
 
-// leavesNothing reports whether an effect leaves nothing behind that anyone could
-// miss or mind, and tells nobody anything.
+// leavesNothing reports whether an effect changes nothing of importance and discloses nothing.
 func leavesNothing(e *engine.Effect) bool {
 	switch e.Kind {
 	case engine.EffectProcess:
@@ -80,10 +78,10 @@ func leavesNothing(e *engine.Effect) bool {
 	return false
 }
 
-// maxCode is how much of a record code takes that a call writes.
+// maxCode is the part of a record for code that a call writes, in bytes.
 const maxCode = 1800
 
-// code keeps what fits of the code that a call writes: of each file the worst first.
+// code keeps as much as fits of the code that a call writes: of each file the worst first.
 func (c *cutter) code(list []engine.Code) []engine.Code {
 	if len(list) == 0 {
 		return nil

@@ -7,10 +7,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// showsSecret reports whether code shows a variable of the environment whose
-// name says that it holds a secret: echo "$SHOP_TOKEN". What goes on to another
-// program or into a file is not shown, and what the code sets itself is not a
-// secret of the environment.
+// showsSecret reports whether code prints an environment variable whose name indicates a
+// secret: echo "$SHOP_TOKEN". Output that goes to another program or into a file is not shown,
+// and variables that the code sets are not secrets of the environment.
 func showsSecret(tree []*syntax.Stmt) bool {
 	var shown []string
 	set := map[string]bool{}
@@ -36,7 +35,7 @@ func showsSecret(tree []*syntax.Stmt) bool {
 	return slices.ContainsFunc(shown, func(name string) bool { return !set[name] && marks.NamesSecret(name) })
 }
 
-// printed are the variables whose whole values a command prints.
+// printed returns the variables whose whole values a command prints.
 func printed(call *syntax.CallExpr) []string {
 	if len(call.Args) < 2 || !slices.Contains([]string{"echo", "printf", "print"}, call.Args[0].Lit()) {
 		return nil
@@ -48,8 +47,8 @@ func printed(call *syntax.CallExpr) []string {
 	return names
 }
 
-// whole are the variables of a word that are there as they are: of ${A:0:4},
-// ${#A} and ${A:+set} the value is not seen.
+// whole returns the variables of a word that are inserted unchanged: the value is not shown by
+// ${A:0:4}, ${#A} and ${A:+set}.
 func whole(parts []syntax.WordPart) []string {
 	var names []string
 	for _, p := range parts {

@@ -23,18 +23,18 @@ type toolReader struct {
 	in       shell.Input
 	script   abstract.Script
 	contents map[string]string // argument path -> text that is not stored
-	wrong    bool              // the arguments are not what the tool takes
+	wrong    bool              // the arguments are not those of the tool
 	strange  bool              // the tool is unknown
-	nested   int               // tools that have called this one
-	jsons    int               // texts of JSON around what is read
+	nested   int               // tools that called this one
+	jsons    int               // nested texts of JSON that are being read
 }
 
-// read looks a tool up and turns its arguments into raw effects.
+// read finds the rows of a tool and converts its arguments to raw effects.
 func read(name string, args map[string]any, in shell.Input) *toolReader {
 	return readNested(name, args, in, 0)
 }
 
-// readNested is read for a tool that others have called.
+// readNested is read for a tool that another tool calls.
 func readNested(name string, args map[string]any, in shell.Input, nested int) *toolReader {
 	r := &toolReader{name: name, args: args, in: in, contents: map[string]string{}, tool: toolOf(in.Rows, name), nested: nested}
 	r.script.Signals = map[engine.Signal]bool{}
@@ -60,15 +60,14 @@ func (r *toolReader) opaque(reason, where string) {
 	}
 }
 
-// refuse notes arguments that the tool would not take.
+// refuse records arguments that the tool would not accept.
 func (r *toolReader) refuse(argument string) {
 	r.wrong = true
 	r.opaque("arguments", argument)
 }
 
-// unparsed reports whether a client could not read the arguments that a model
-// wrote, and keeps nothing but their text: it tells the model so, and nothing
-// runs.
+// unparsed reports whether the client could not parse the model's arguments and kept only
+// their text: it tells the model so, and nothing runs.
 func unparsed(args map[string]any) bool {
 	_, ok := args["__unparsedToolInput"]
 	return ok && len(args) == 1
@@ -96,7 +95,7 @@ func (r *toolReader) table() {
 	}
 }
 
-// function returns what a row's go names, nil if it names nothing.
+// function returns the function that a row's go names; nil if it names none.
 func (r *toolReader) function(name string) func() {
 	return map[string]func(){"monitor": r.monitor, "globPattern": r.globPattern, "grepGlob": r.grepGlob, "search": r.search,
 		"leaves": r.leaves, "workflow": r.workflow, "schedule": r.schedule,
@@ -163,8 +162,7 @@ func (r *toolReader) text(a toolArg, text string) {
 	}
 }
 
-// path adds an effect of the tool itself on a path; without a text: on the
-// working directory.
+// path adds an effect of the tool itself on a path; without a text, on the working directory.
 func (r *toolReader) path(kind engine.EffectKind, verb string, target abstract.Value, recursive bool) {
 	if target.Text == "" {
 		target = r.in.Cwd
@@ -181,7 +179,7 @@ func (r *toolReader) fetch(url string) {
 	}
 }
 
-// run joins what code would do to what the tool does.
+// run adds what code would do to what the tool does.
 func (r *toolReader) run(s abstract.Script) {
 	base := len(r.script.Commands)
 	if showsSecret(s.Tree) {
@@ -250,7 +248,7 @@ func (r *toolReader) monitor() {
 	r.refuse("ws")
 }
 
-// globPattern adds where a pattern looks, which may be far from path.
+// globPattern adds the directory that a pattern searches, which may be far from path.
 func (r *toolReader) globPattern() {
 	pattern, ok := r.args["pattern"].(string)
 	if !ok {
@@ -268,7 +266,7 @@ func (r *toolReader) globPattern() {
 	r.searches(pattern)
 }
 
-// grepGlob reports which files a search is kept to by their names.
+// grepGlob reports which files a search is restricted to by their names.
 func (r *toolReader) grepGlob() {
 	pattern, ok := r.args["glob"].(string)
 	if !ok || pattern == "" || strings.HasPrefix(pattern, "!") {
@@ -280,7 +278,7 @@ func (r *toolReader) grepGlob() {
 	r.searches(strings.TrimPrefix(pattern, "/"))
 }
 
-// searches adds a pattern as seen from the directory that the tool is given.
+// searches adds a pattern relative to the directory that the tool is given.
 func (r *toolReader) searches(pattern string) {
 	dir := r.in.Cwd
 	if p, ok := r.args["path"].(string); ok && strings.HasPrefix(p, "/") {
@@ -292,8 +290,8 @@ func (r *toolReader) searches(pattern string) {
 		Target: abstract.Value{Sure: abstract.Glob, Text: pattern}, Dir: dir, Recursive: true, Command: -1})
 }
 
-// search sends a query to the search engine of the agent's maker: no host of
-// the person's choice learns anything.
+// search sends a query to the search engine of the agent's maker: the user does not choose the
+// host.
 func (r *toolReader) search() {
 	query, ok := r.args["query"].(string)
 	if !ok {
@@ -309,7 +307,7 @@ func (r *toolReader) workflow() {
 	}
 }
 
-// schedule makes something run later by itself, here or at the agent's maker.
+// schedule makes something run later, on this machine or at the agent's maker.
 func (r *toolReader) schedule() {
 	if stop, _ := r.args["stop"].(bool); stop {
 		r.tool.typ = engine.TypeMessage
@@ -328,7 +326,7 @@ func (r *toolReader) schedule() {
 	}
 }
 
-// leaves reports how long the file is that is written whole.
+// leaves returns the length of a file that is written as a whole.
 func (r *toolReader) leaves() {
 	text, ok := r.args["content"].(string)
 	for i := range r.script.Effects {
@@ -338,7 +336,7 @@ func (r *toolReader) leaves() {
 	}
 }
 
-// exitWorktree removes a worktree; with its changes only when told so.
+// exitWorktree removes a worktree; with its changes only if requested.
 func (r *toolReader) exitWorktree() {
 	discard, _ := r.args["discard_changes"].(bool)
 	if action, _ := r.args["action"].(string); action != "remove" {
@@ -350,12 +348,12 @@ func (r *toolReader) exitWorktree() {
 	if discard {
 		r.script.Signals[engine.SignalGitDiscard] = true
 	} else {
-		e.Reversible = engine.R2 // refused by the client where anything would be lost
+		e.Reversible = engine.R2 // refused by the client if anything would be lost
 	}
 	r.add(e)
 }
 
-// share sends what the arguments hold to the agent's maker, and from there to others.
+// share sends the arguments to the agent's maker, which shows them to others.
 func (r *toolReader) share() {
 	action, _ := firstString(r.args, "method", "action")
 	switch operation.WordsOf(r.in.Rows).Verb(action) {

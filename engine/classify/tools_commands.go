@@ -14,20 +14,20 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// Lists of words by which the structured arguments of a tool become the command
-// that does the same, so that one table of programs serves both.
+// Lists of words that convert the structured arguments of a tool to the equivalent command, so
+// that one table of programs serves both.
 const (
 	toolPrograms  = "commands.programs"  // k8s=kubectl: a word of the tool's name, and the program
 	toolPhrases   = "commands.phrases"   // docker remove volume=volume rm
-	toolNoise     = "commands.noise"     // words of a name that say nothing
-	toolWrappers  = "commands.wrappers"  // programs that run the command that an argument holds
-	toolVerbs     = "commands.verbs"     // arguments that say what is done
+	toolNoise     = "commands.noise"     // words of a name without a meaning
+	toolWrappers  = "commands.wrappers"  // programs that run the command in an argument
+	toolVerbs     = "commands.verbs"     // arguments that name the operation
 	toolOperands  = "commands.operands"  // arguments that are operands, in their order
-	toolPlaces    = "commands.places"    // arguments that are the directory in which it happens
+	toolPlaces    = "commands.places"    // arguments that are the working directory
 	toolRaw       = "commands.raw"       // arguments that are words of the command
-	toolOptions   = "commands.options"   // volumes=--volume: what an argument is called on the command line
+	toolOptions   = "commands.options"   // volumes=--volume: the option for an argument
 	toolIgnored   = "commands.ignored"   // arguments that change nothing
-	inputWords    = "arguments.inputs"   // arguments that are typed in, or run, where the tool runs something
+	inputWords    = "arguments.inputs"   // arguments that are typed in, or run, if the tool runs something
 	jsonWords     = "arguments.json"     // arguments whose text may be JSON with arguments in it
 	executables   = "arguments.programs" // arguments that name a program, next to its arguments
 	argumentLists = "arguments.lists"    // its arguments
@@ -36,7 +36,7 @@ const (
 	settingTools  = "guard.tools"        // words of the names of tools that change settings
 )
 
-// pairOf is the other half of the entry of a list that begins with "word=".
+// pairOf returns the rest of the entry of a list that begins with "word=".
 func (r *toolReader) pairOf(list, word string) (string, bool) {
 	for _, entry := range r.in.Rows.Words(list) {
 		if left, right, ok := strings.Cut(entry, "="); ok && left == word {
@@ -46,8 +46,8 @@ func (r *toolReader) pairOf(list, word string) (string, bool) {
 	return "", false
 }
 
-// translated is the command that does what the tool does by its name and
-// arguments. Its effects count, but not that a program is started.
+// translated returns the command that is equivalent to the tool by its name and arguments. Its
+// effects count, but not that a program is started.
 func (r *toolReader) translated(server, name string) {
 	program, subs, ok := r.programOf(server, name)
 	if !ok {
@@ -69,7 +69,7 @@ func (r *toolReader) translated(server, name string) {
 	r.likeCommand(command)
 }
 
-// likeCommand joins the effects of a command that a tool stands for.
+// likeCommand adds the effects of a tool's equivalent command.
 func (r *toolReader) likeCommand(command string) {
 	s := shell.Interpret(command, r.in)
 	s.Commands, s.Opaque, s.Waits = nil, nil, false
@@ -83,13 +83,13 @@ func (r *toolReader) likeCommand(command string) {
 	r.run(s)
 }
 
-// plainTalk reports whether an effect only says that a client talks to someone.
+// plainTalk reports whether an effect is only a client's connection to its service.
 func plainTalk(e abstract.RawEffect) bool {
 	return e.Object == "" && (e.Verb == "fetch" || e.Verb == "send" || e.Verb == "exec")
 }
 
-// programOf is the program that a tool stands for, and the words after it, by
-// the words of its name and its server's.
+// programOf returns the program that a tool stands for, and the words after it, by the words
+// of its name and its server's.
 func (r *toolReader) programOf(server, name string) (program string, subs []string, ok bool) {
 	own := operation.NameParts(name)
 	for i, part := range own {
@@ -113,10 +113,10 @@ func (r *toolReader) programOf(server, name string) (program string, subs []stri
 	return program, slices.DeleteFunc(own, func(w string) bool { return slices.Contains(noise, w) }), true
 }
 
-// translation is a command line in the making.
+// translation is a command line under construction.
 type translation struct {
 	r        *toolReader
-	argv     []string // the program, and what it does
+	argv     []string // the program, and its operation
 	options  []string
 	operands []string
 	last     []string
@@ -125,8 +125,8 @@ type translation struct {
 	behind   bool // the program runs another command, which comes last
 }
 
-// arguments puts the arguments of a tool where a command line has them: what is
-// done first, then what it is done to in the order of the list, then options.
+// arguments puts the arguments of a tool in the order of a command line: first the operation,
+// then its objects in the order of the list, then options.
 func (t *translation) arguments(m map[string]any) {
 	lists := func(name string) []string { return t.r.in.Rows.Words(name) }
 	done := map[string]bool{}
@@ -152,7 +152,8 @@ func (t *translation) arguments(m map[string]any) {
 	}
 }
 
-// command is the argument that says what is done: a word, several, or all of it.
+// command handles the argument that names the operation: a word, several, or the whole
+// command.
 func (t *translation) command(v any) {
 	text, _ := v.(string)
 	if underscored().MatchString(text) {
@@ -171,7 +172,7 @@ func (t *translation) command(v any) {
 	}
 }
 
-// raw are words of the command line themselves.
+// raw handles words of the command line itself.
 func (t *translation) raw(v any) {
 	switch v := v.(type) {
 	case string:
@@ -185,7 +186,7 @@ func (t *translation) raw(v any) {
 	}
 }
 
-// option is an argument that has the name of an option: force, auto_approve.
+// option handles an argument that has the name of an option: force, auto_approve.
 func (t *translation) option(key string, v any) {
 	name := "--" + strings.Join(operation.NameParts(key), "-")
 	if other, ok := t.r.pairOf(toolOptions, strings.Join(operation.NameParts(key), "")); ok {
@@ -215,7 +216,7 @@ func (t *translation) option(key string, v any) {
 
 var underscored = engine.Regexp(`^[a-z]+(?:_[a-z]+)+$`)
 
-// plainTexts are the texts and numbers of an argument.
+// plainTexts returns the texts and numbers of an argument.
 func plainTexts(v any) (list []string) {
 	switch v := v.(type) {
 	case string:
@@ -232,7 +233,7 @@ func plainTexts(v any) (list []string) {
 	return list
 }
 
-// textsIn are the texts of all arguments.
+// textsIn returns the texts of all arguments.
 func textsIn(m map[string]any) (list []string) {
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		list = append(list, plainTexts(m[key])...)
@@ -258,7 +259,7 @@ func (r *toolReader) templated(template string) {
 	r.likeCommand(strings.Join(words, " "))
 }
 
-// filled puts arguments into the rest of a word: /$repo/collaborators/$username.
+// filled replaces arguments in the rest of a word: /$repo/collaborators/$username.
 func (r *toolReader) filled(text string) string {
 	before, name, ok := strings.Cut(text, "$")
 	if !ok {
@@ -268,7 +269,7 @@ func (r *toolReader) filled(text string) string {
 	return before + r.shown(strings.TrimSuffix(name, rest)) + r.filled(rest)
 }
 
-// shown is an argument as text.
+// shown returns an argument as text.
 func (r *toolReader) shown(name string) string {
 	if on, ok := r.args[name].(bool); ok {
 		return fmt.Sprint(on)
@@ -276,9 +277,9 @@ func (r *toolReader) shown(name string) string {
 	return strings.Join(plainTexts(r.args[name]), " ")
 }
 
-// separate reports whether the texts of a list are a command each, and not the
-// words of one: the first has a blank in it, or one after it that begins with a
-// program, and none is an option.
+// separate reports whether the texts of a list are a command each, and not the words of one:
+// the first contains a blank, or a later one contains a blank and begins with a program, and
+// none is an option.
 func (r *toolReader) separate(list []string) bool {
 	if slices.ContainsFunc(list, func(s string) bool { return strings.HasPrefix(s, "-") }) {
 		return false
@@ -288,8 +289,7 @@ func (r *toolReader) separate(list []string) bool {
 	})
 }
 
-// startsProgram reports whether a text begins with the name of a program that the
-// rows know.
+// startsProgram reports whether a text begins with the name of a known program.
 func (r *toolReader) startsProgram(text string) bool {
 	words := strings.Fields(text)
 	if len(words) == 0 {
@@ -308,10 +308,10 @@ func decodedJSON(text string) (v any, ok bool) {
 	return v, json.Unmarshal([]byte(text), &v) == nil
 }
 
-// maxJSON bounds the JSON in a text that is examined.
+// maxJSON limits the JSON in a text that is examined.
 const maxJSON = 64 << 10
 
-// proxied is a call of another tool that the arguments name.
+// proxied handles a call of another tool that the arguments name.
 func (r *toolReader) proxied(m map[string]any, depth int) {
 	name, inner, ok := "", map[string]any(nil), false
 	for _, key := range slices.Sorted(maps.Keys(m)) {
@@ -343,11 +343,10 @@ func (r *toolReader) proxied(m map[string]any, depth int) {
 	r.run(other.script)
 }
 
-// maxProxies bounds tools that call tools that call tools.
+// maxProxies limits tools that call tools that call tools.
 const maxProxies = 3
 
-// programBeside runs a program that one argument names, with the arguments that
-// are next to it.
+// programBeside runs a program that one argument names, with the arguments next to it.
 func (r *toolReader) programBeside(m map[string]any) {
 	var program string
 	var words []string
@@ -375,7 +374,7 @@ var (
 	patchGone = engine.Regexp(`(?m)^\*\*\* Delete File: ([^\r\n]+)`)
 )
 
-// patched are the files that a patch in a text changes.
+// patched returns the files that a patch in a text changes.
 func (r *toolReader) patched(text string) {
 	if !strings.Contains(text, "*** Begin Patch") && !(strings.Contains(text, "\n+++ ") && strings.Contains(text, "--- ")) {
 		return
@@ -390,18 +389,18 @@ func (r *toolReader) patched(text string) {
 	}
 }
 
-// patches looks for a patch in all that a tool is given.
+// patches searches all arguments of a tool for a patch.
 func (r *toolReader) patches() {
 	for _, text := range textsIn(r.args) {
 		r.patched(text)
 	}
 }
 
-// maxPatch bounds the files of a patch that are examined.
+// maxPatch limits the files of a patch that are examined.
 const maxPatch = 64
 
-// setsGuard is a tool that changes a setting by its name, where that is one which
-// switches a guard off.
+// setsGuard handles a tool that changes a setting by its name, if the setting turns a guard
+// off.
 func (r *toolReader) setsGuard(name string, m map[string]any) {
 	parts := operation.NameParts(name)
 	words := r.in.Rows.Words(settingTools)

@@ -15,8 +15,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/tasks"
 )
 
-// mcp reads a call of a server's tool: mcp__server__tool. What the server does
-// is unknown; what the arguments plainly name is.
+// mcp reads a call of an MCP tool: mcp__server__tool. What the server does is unknown; what
+// the arguments name unambiguously is known.
 func (r *toolReader) mcp() {
 	server, name, ok := strings.Cut(strings.TrimPrefix(r.name, "mcp__"), "__")
 	if !ok || server == "" || name == "" {
@@ -29,7 +29,7 @@ func (r *toolReader) mcp() {
 	r.scan(words.Verb(name))
 	r.setsGuard(server+"_"+name, r.args)
 	if r.tool.row.Do != nil || r.tool.row.Cases != nil {
-		return // a row says it, and not the tool's name
+		return // a row says it, not the tool's name
 	}
 	r.translated(server, name)
 	r.ends(server, name)
@@ -40,8 +40,8 @@ func (r *toolReader) mcp() {
 	r.sendsFiles(server, words.Verb(name))
 }
 
-// nameSent says about what is sent to a web address whether it is money or a
-// message to people, whichever program or tool sends it.
+// nameSent records whether what is sent to a web address is money or a message to people,
+// whichever program or tool sends it.
 func (r *toolReader) nameSent() {
 	for i := range r.script.Effects {
 		e := &r.script.Effects[i]
@@ -52,9 +52,8 @@ func (r *toolReader) nameSent() {
 	}
 }
 
-// ends is a server's tool whose name says that something ends, unless its
-// arguments say which files those are. What the server is about is unknown,
-// as it is not of a program that is in no table.
+// ends handles an MCP tool whose name says that something ends, unless its arguments name
+// files. The server's service is unknown, as it is for a program without a row.
 func (r *toolReader) ends(server, name string) {
 	verb, object := operation.WordsOf(r.in.Rows).Ending(name)
 	if verb == "" || slices.ContainsFunc(r.script.Effects, func(e abstract.RawEffect) bool { return e.Kind == engine.EffectFileDelete }) {
@@ -66,7 +65,7 @@ func (r *toolReader) ends(server, name string) {
 	r.add(abstract.RawEffect{Kind: engine.EffectProcess, Verb: verb, Object: object, Target: abstract.Value{Text: strings.ToLower(server)}})
 }
 
-// sendsFiles is a tool that sends, and is told which files.
+// sendsFiles handles a tool that sends, and whose arguments name files.
 func (r *toolReader) sendsFiles(server, verb string) {
 	reads := func(e abstract.RawEffect) bool { return e.Kind == engine.EffectFileRead }
 	egress := func(e abstract.RawEffect) bool { return e.Egress }
@@ -75,7 +74,7 @@ func (r *toolReader) sendsFiles(server, verb string) {
 	}
 }
 
-// Lists of words of argument names that plainly say what the value is.
+// Lists of words of argument names that state what the value is.
 const (
 	pathWords    = "arguments.paths"
 	commandWords = "arguments.commands"
@@ -83,7 +82,7 @@ const (
 	codeWords    = "arguments.code"
 )
 
-// maxScan bounds how deep arguments of unknown tools are examined.
+// maxScan limits how deep arguments of unknown tools are examined.
 const maxScan = 6
 
 // scan looks for effects in the arguments of a tool whose arguments are unknown.
@@ -98,7 +97,7 @@ func (r *toolReader) scanMap(m map[string]any, verb string, depth int) {
 	r.programBeside(m)
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if depth == 0 && slices.ContainsFunc(r.tool.args, func(a toolArg) bool { return a.name == key }) {
-			continue // a row says what it means
+			continue // a row gives its meaning
 		}
 		r.scanValue(m, key, m[key], verb, depth)
 	}
@@ -124,7 +123,7 @@ func (r *toolReader) scanValue(m map[string]any, key string, v any, verb string,
 	}
 }
 
-// keyedCommand is a command whose name is a key: {"dropDatabase": 1}.
+// keyedCommand handles a command whose name is a key: {"dropDatabase": 1}.
 func (r *toolReader) keyedCommand(m map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if verb, object := operation.WordsOf(r.in.Rows).Ending(key); verb != "" {
@@ -134,7 +133,7 @@ func (r *toolReader) keyedCommand(m map[string]any) {
 	}
 }
 
-// commands runs the commands of a list, or the one of which it holds the words.
+// commands runs the commands of a list, or the single command whose words it contains.
 func (r *toolReader) commands(list []string) {
 	if !r.separate(list) {
 		r.run(shell.Interpret(mask.QuoteAll(list), r.in))
@@ -143,12 +142,12 @@ func (r *toolReader) commands(list []string) {
 	r.run(shell.Interpret(strings.Join(list, "\n"), r.in))
 }
 
-// runs reports whether an argument is what a tool runs, or types in somewhere.
+// runs reports whether a tool runs an argument, or types it into something.
 func (r *toolReader) runs(key, verb string) bool {
 	return r.keyIs(key, inputWords) && (verb == "run" || r.isTerminal())
 }
 
-// isTerminal reports whether a tool is one of a terminal, by its name.
+// isTerminal reports whether a tool controls a terminal, judging by its name.
 func (r *toolReader) isTerminal() bool {
 	return slices.ContainsFunc(operation.NameParts(r.name), func(p string) bool {
 		return slices.Contains(r.in.Rows.Words("servers.terminals"), p)
@@ -215,8 +214,8 @@ func (r *toolReader) scanURL(text, verb string) {
 	r.add(e)
 }
 
-// scanRequest reads a URL with a method or a body next to it as a client of HTTP
-// would send them.
+// scanRequest handles a URL with a method or a body next to it as a client of HTTP would send
+// them.
 func (r *toolReader) scanRequest(m map[string]any, url string) {
 	argv := []string{"curl"}
 	method, _ := m["method"].(string)
@@ -241,8 +240,8 @@ func (r *toolReader) scanRequest(m map[string]any, url string) {
 	}
 }
 
-// runClient reads a command that stands for what a server's tool does itself:
-// no program is started here, and the effects of some kinds are not its own.
+// runClient interprets a command that stands for what an MCP server does itself: no program is
+// started here, and some kinds of effects are not the server's.
 func (r *toolReader) runClient(command string, without ...engine.EffectKind) {
 	s := shell.Interpret(command, r.in)
 	s.Commands = nil
@@ -253,8 +252,7 @@ func (r *toolReader) runClient(command string, without ...engine.EffectKind) {
 	r.run(s)
 }
 
-// scanCommand interprets a command, with the list of arguments that may be
-// next to it.
+// scanCommand interprets a command, with a list of arguments that may be next to it.
 func (r *toolReader) scanCommand(m map[string]any, text string) {
 	if list, ok := m["args"].([]any); ok {
 		if argv, ok := mask.StringList(list); ok {
@@ -264,14 +262,14 @@ func (r *toolReader) scanCommand(m map[string]any, text string) {
 	r.run(shell.Interpret(text, r.in))
 }
 
-// scanSQL reads a statement as a database client would get it. The client's
-// own effects are left out: no program is started here.
+// scanSQL interprets a statement as a database client would. The client's own effects are left
+// out: no program is started here.
 func (r *toolReader) scanSQL(text string) {
 	r.runClient("psql -c "+mask.QuoteWord(text), engine.EffectProcess, engine.EffectNetwork, engine.EffectFileRead)
 }
 
-// sqlIn reports whether an argument is SQL: by its name, or because the tool asks
-// a database.
+// sqlIn reports whether an argument is SQL: by its name, or because the tool queries a
+// database.
 func (r *toolReader) sqlIn(key, text string) bool {
 	return !r.keyIs(key, commandWords) && r.keyIs(key, sqlWords) && !abstract.WebURL(text) ||
 		r.keyIs(key, "arguments.queries") && r.isDatabase()

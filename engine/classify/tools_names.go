@@ -8,9 +8,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// Tools lists the tools of agents that the rows of a policy know, each with the
-// names of the arguments that mean something, sorted. Those of servers, and
-// patterns, are not among them.
+// Tools lists the tools of agents in the rows of a policy, each with the names of the
+// arguments that have a meaning, sorted. MCP tools and patterns are left out.
 func Tools(known engine.Rows) map[string][]string {
 	set, all := setOf(known), map[string][]string{}
 	for _, name := range set.NamesIn(rows.ToolsFolder) {
@@ -28,7 +27,7 @@ func Tools(known engine.Rows) map[string][]string {
 	return all
 }
 
-// KnowsTool reports whether the rows of a policy know a tool.
+// KnowsTool reports whether the rows of a policy contain a tool.
 func KnowsTool(known engine.Rows, name string) bool { return toolOf(setOf(known), name).known }
 
 // setOf returns the rows of a policy; nil: it has none.

@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
 )
 
-// Lists of names in JavaScript that runs in the page of a browser.
+// Lists of names in JavaScript that runs in a browser page.
 const (
 	pageSends   = "page.sends"
 	pageLeads   = "page.leads"
@@ -17,34 +17,32 @@ const (
 	pageHides   = "page.hides"
 )
 
-// What effects of code in a page are about.
+// The objects of effects of code in a page.
 const (
-	objectPage    = "page"            // something leaves by way of the page
-	objectStorage = "browser storage" // cookies and what sites keep
+	objectPage    = "page"            // the page sends something
+	objectStorage = "browser storage" // cookies and the storage of sites
 )
 
 var (
 	pageName = engine.Regexp(`[A-Za-z_$][\w$]*`)
-	// A call with nothing but a plain text as its first argument.
+	// A call with a plain text as its only argument.
 	pageFetch = engine.Regexp("\\bfetch\\s*\\(\\s*(?:'([^'\\\\\n]*)'|\"([^\"\\\\\n]*)\"|`([^`$\\\\]*)`)\\s*[,)]")
-	// What makes names out of parts, or reaches for one that is not written out.
+	// Code that builds names, or accesses one that is not written out.
 	pageBuilt = engine.Regexp("\\\\[xu0-7]|['\"`]\\s*\\+\\s*['\"`]|\\$\\{\\s*['\"`]|" +
 		`\b(window|self|globalThis|top|parent|frames|document|navigator|location|this)\s*(\?\.)?\s*\[|` +
 		`\b(defaultView|contentWindow|ownerDocument)\s*(\?\.)?\s*\[|` +
 		`=\s*(window|self|globalThis|top|parent|frames)\s*($|[;,\n)\]}])|[(,]\s*(window|self|globalThis|top|frames)\s*[,)]`)
 )
 
-// isBrowser reports whether a tool runs code in the page of a browser, by its
-// name.
+// isBrowser reports whether a tool runs code in a browser page, judging by its name.
 func (r *toolReader) isBrowser() bool {
 	low := strings.ToLower(r.name)
 	return slices.ContainsFunc(r.in.Rows.Words("servers.browsers"), func(w string) bool { return strings.Contains(low, w) })
 }
 
-// page reads JavaScript that runs in the page of a browser: it sees what the
-// page shows, and no file of this machine. Names are looked for in the text as
-// written, in strings and comments too; code that builds names is not
-// understood.
+// page reads JavaScript that runs in a browser page: it can access the page, and no file of
+// this machine. Names are searched for in the text as written, also in strings and comments;
+// code that builds names is not understood.
 func (r *toolReader) page(key, text string) {
 	r.contents[key] = text
 	names := map[string]bool{}
@@ -69,12 +67,11 @@ func (r *toolReader) anyOf(list string, names map[string]bool) bool {
 	return slices.ContainsFunc(r.in.Rows.Words(list), func(w string) bool { return names[w] })
 }
 
-// pageLocation is a name of its own, and not only a property: what is assigned to
-// it is loaded.
+// pageLocation is a variable, not only a property: assigning to it loads a page.
 const pageLocation = "location"
 
-// leads reports whether something is assigned to a property which makes the
-// page load or show what is given, or that a style names an address.
+// leads reports whether something is assigned to a property that makes the page load or show
+// it, or whether a style names an address.
 func (r *toolReader) leads(text string) bool {
 	if strings.Contains(text, "url(") {
 		return true
@@ -99,8 +96,8 @@ func wordByte(c byte) bool {
 	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// assigned reports whether what is before a text is given a value, as the
-// target of an assignment, in a pattern or by a loop.
+// assigned reports whether the expression before a text is assigned to: as the target of an
+// assignment, in a pattern or by a loop.
 func assigned(rest string) bool {
 	rest = strings.TrimLeft(rest, " \t\r\n)]}'\"`")
 	for _, op := range []string{"+", "||", "??", "&&"} {
@@ -112,8 +109,8 @@ func assigned(rest string) bool {
 		strings.HasPrefix(rest, "of ") || strings.HasPrefix(rest, "in ")
 }
 
-// fetchesInPage are requests of the page. One to a path of its own site that sends
-// nothing only reads; where the address is not written out, something may leave.
+// fetchesInPage handles requests of the page. A request to a path of its own site that sends
+// nothing only reads; if the address is not written out, it may send data.
 func (r *toolReader) fetchesInPage(text string, sends bool) {
 	calls := pageFetch().FindAllStringSubmatch(text, -1)
 	if len(calls) < strings.Count(text, "fetch") {

@@ -20,23 +20,23 @@ import (
 type toolArg struct {
 	name string
 	role string
-	must bool // the tool does not work without it
+	must bool // the tool requires it
 }
 
-// tool is a row as calls are read by it.
+// tool is the compiled form of a row, for reading calls.
 type tool struct {
 	action   string      // dotted name, as access rules match it
-	typ      engine.Type // where effects do not say it; empty: the effects decide
+	typ      engine.Type // if effects do not say it; empty: the effects decide
 	resource []string    // the first of these that is present; none: a summary of all arguments
-	args     []toolArg   // those that mean something
+	args     []toolArg   // arguments with a meaning
 	contents []string    // names of nested arguments that are contents
 	row      rows.Tool
 	known    bool        // by a row of the base or the organisation's layer
 	added    []rows.Tool // of layers that only make facts stricter
 }
 
-// toolOf finds what the rows say about a tool. What the rows of its very name say is
-// kept: names that only a pattern fits can be anything.
+// toolOf returns what the rows say about a tool. Only tools with a row of exactly their name
+// are cached: the number of names that match a pattern is unlimited.
 func toolOf(set *rows.Set, name string) tool {
 	if !set.HasRow(rows.ToolsFolder, name) {
 		return findTool(set, name)
@@ -44,8 +44,7 @@ func toolOf(set *rows.Set, name string) tool {
 	return rows.Once(set, "tool "+name, func() tool { return findTool(set, name) })
 }
 
-// findTool assembles the rows of a tool. A row that cannot be parsed makes it
-// unknown.
+// findTool combines the rows of a tool. If a row cannot be parsed, the tool is unknown.
 func findTool(set *rows.Set, name string) tool {
 	var t tool
 	entries, err := rows.Find[rows.Tool](set, rows.ToolsFolder, name)
@@ -67,8 +66,7 @@ func findTool(set *rows.Set, name string) tool {
 	return t
 }
 
-// argsOf reads the arguments of a row: of two entries for one argument, the
-// second counts.
+// argsOf reads the arguments of a row: of two entries for one argument, the second applies.
 func argsOf(row rows.Tool) []toolArg {
 	var list []toolArg
 	for _, text := range row.Args {
@@ -82,8 +80,8 @@ func argsOf(row rows.Tool) []toolArg {
 	return list
 }
 
-// follow does what the rows say about a call: its arguments by their roles, then
-// what is done whatever they are.
+// follow applies the rows to a call: its arguments by their roles, then the effects that do
+// not depend on arguments.
 func (r *toolReader) follow() {
 	r.table()
 	r.does(r.tool.row)
@@ -98,7 +96,7 @@ func (r *toolReader) follow() {
 	r.startup()
 }
 
-// does takes the steps of a row.
+// does applies the steps of a row.
 func (r *toolReader) does(row rows.Tool) {
 	r.steps(row.Do)
 	for _, c := range row.Cases {
@@ -109,7 +107,7 @@ func (r *toolReader) does(row rows.Tool) {
 	}
 }
 
-// holds reports whether all that a case asks for is among the arguments.
+// holds reports whether the arguments meet all conditions of a case.
 func (r *toolReader) holds(c rows.Case) bool {
 	for names, want := range c.Value {
 		if !slices.ContainsFunc(strings.Fields(names), func(name string) bool {
@@ -122,7 +120,7 @@ func (r *toolReader) holds(c rows.Case) bool {
 	return (c.Option == "" || r.given(c.Option)) && (c.Without == "" || !r.given(c.Without))
 }
 
-// given reports whether one of some arguments is there, and says something.
+// given reports whether one of some arguments is present and not empty.
 func (r *toolReader) given(names string) bool {
 	return slices.ContainsFunc(strings.Fields(names), func(name string) bool {
 		v, there := r.args[name]
@@ -130,7 +128,7 @@ func (r *toolReader) given(names string) bool {
 	})
 }
 
-// flag reads a key that is true, or the arguments that make it so.
+// flag reads a key that is true, or the arguments that make it true.
 func (r *toolReader) flag(value string) bool { return value == "true" || value != "" && r.given(value) }
 
 func (r *toolReader) steps(list []rows.Step) {
@@ -141,7 +139,7 @@ func (r *toolReader) steps(list []rows.Step) {
 	}
 }
 
-// step does one thing that a row says.
+// step applies one step of a row.
 func (r *toolReader) step(s rows.Step) {
 	key, value := s.Op()
 	e := abstract.RawEffect{Verb: s.Verb, Object: s.Object, Recursive: r.flag(s.Recursive), Forced: r.flag(s.Forced), Egress: s.Egress,
@@ -168,7 +166,7 @@ func (r *toolReader) step(s rows.Step) {
 	}
 }
 
-// onTargets is a step whose value names what it concerns.
+// onTargets applies a step whose value selects its targets.
 func (r *toolReader) onTargets(key, value string, e abstract.RawEffect) {
 	kind := map[string]engine.EffectKind{"read": engine.EffectFileRead, "write": engine.EffectFileWrite, "delete": engine.EffectFileDelete,
 		"fetch": engine.EffectNetwork, "send": engine.EffectNetwork}
@@ -182,8 +180,7 @@ func (r *toolReader) onTargets(key, value string, e abstract.RawEffect) {
 	}
 }
 
-// at is a step whose value is a verb: something is done to the targets, or to
-// what the tool's server is about.
+// at applies a step whose value is a verb: for the targets, or for the tool's service.
 func (r *toolReader) at(key, verb, on string, e abstract.RawEffect) {
 	e.Verb = verb
 	targets := []abstract.Value{{Text: r.server()}}
@@ -199,7 +196,7 @@ func (r *toolReader) at(key, verb, on string, e abstract.RawEffect) {
 		e.Kind = engine.EffectProcess
 	case "end":
 		if known, _ := operation.WordsOf(r.in.Rows).Ending(verb); known != "" {
-			e.Verb = known // purge is delete, to policy
+			e.Verb = known // for policy, purge is delete
 		}
 		e.Kind, e.Egress, e.Reversible = engine.EffectNetwork, true, engine.R5
 	}
@@ -212,7 +209,7 @@ func (r *toolReader) at(key, verb, on string, e abstract.RawEffect) {
 	}
 }
 
-// server is what a tool belongs to: the server's name, or its own.
+// server returns the service of a tool: the server's name, or its own.
 func (r *toolReader) server() string {
 	if server, _, ok := strings.Cut(strings.TrimPrefix(r.name, "mcp__"), "__"); ok && strings.HasPrefix(r.name, "mcp__") {
 		return strings.ToLower(server)
@@ -220,8 +217,8 @@ func (r *toolReader) server() string {
 	return strings.ToLower(r.name)
 }
 
-// selected are the texts of the arguments that a step names, a text of the row,
-// or something that nobody can tell.
+// selected returns the texts of the arguments that a step names, a text of the row, or an
+// unknown text.
 func (r *toolReader) selected(names string) []abstract.Value {
 	if text, ok := strings.CutPrefix(names, "="); ok {
 		return []abstract.Value{{Text: text}}
@@ -237,7 +234,7 @@ func (r *toolReader) selected(names string) []abstract.Value {
 	return list
 }
 
-// textsOf are the texts of an argument; what is not text could be anything.
+// textsOf returns the texts of an argument; values that are not text are unknown.
 func textsOf(v any) []abstract.Value {
 	switch v := v.(type) {
 	case nil:
@@ -279,7 +276,7 @@ func planOf(row *rows.Plan, args map[string]any) *engine.Plan {
 	return p
 }
 
-// planItems are the sub-tasks that a call names: those of its list, or the call itself.
+// planItems returns the sub-tasks that a call names: those of its list, or the call itself.
 func planItems(row *rows.Plan, args map[string]any) []map[string]any {
 	if row.List == "" {
 		return []map[string]any{args}
@@ -294,8 +291,8 @@ func planItems(row *rows.Plan, args map[string]any) []map[string]any {
 	return items
 }
 
-// SubTasks is the agent's list of sub-tasks after some events, by the rows of its tools.
-// The id of a new one is in the answer to its call.
+// SubTasks returns the agent's list of sub-tasks after some events, by the rows of its tools.
+// The id of a new sub-task is in the answer to its call.
 func SubTasks(known engine.Rows, events []engine.Event) []engine.SubTask {
 	set, ok := known.(*rows.Set)
 	if !ok {
@@ -314,7 +311,7 @@ func SubTasks(known engine.Rows, events []engine.Event) []engine.SubTask {
 	return tasks
 }
 
-// listedTask is a sub-task with the call that made it, and the id that the answer gave it.
+// listedTask is a sub-task with the call that created it, and the id in the answer.
 type listedTask struct {
 	engine.SubTask
 	call, id string
@@ -354,7 +351,7 @@ func listed(set *rows.Set, list []listedTask, e engine.Event) []listedTask {
 	return list
 }
 
-// answeredTask notes the id of a new sub-task; one that was refused is gone.
+// answeredTask records the id of a new sub-task; one whose call was refused is removed.
 func answeredTask(list []listedTask, e engine.Event) []listedTask {
 	for i := range list {
 		if t := &list[i]; e.Call != "" && t.call == e.Call && e.Result != nil {

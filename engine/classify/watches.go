@@ -9,9 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// watches reports whether an action only looks at something that changes by
-// itself, so that to make it again is to wait. A call that does anything else as
-// well does not watch.
+// watches reports whether an action only observes something that changes by itself, so that
+// repeating it is waiting. A call that also does anything else does not watch.
 func watches(r *toolReader, a *engine.Action) bool {
 	w := watcher{r.in.Rows}
 	switch {
@@ -33,7 +32,7 @@ func watches(r *toolReader, a *engine.Action) bool {
 	return found
 }
 
-// watcher knows what changes by itself by the rows of a policy.
+// watcher recognises by the rows of a policy what changes by itself.
 type watcher struct{ set *rows.Set }
 
 // command reports whether a command begins with the words of one that watches.
@@ -49,7 +48,7 @@ func (w watcher) beside(c engine.Command) bool {
 	return slices.Contains(w.set.Words("watches.beside"), programName(c))
 }
 
-// server reports whether servers of this machine are asked, and nothing else happens.
+// server reports whether an action only queries servers of this machine.
 func (w watcher) server(effects []engine.Effect) bool {
 	asked := func(e engine.Effect) bool {
 		return e.Kind == engine.EffectNetwork && e.Loopback || e.Location == engine.LocationNull
@@ -58,7 +57,7 @@ func (w watcher) server(effects []engine.Effect) bool {
 		!slices.ContainsFunc(effects, func(e engine.Effect) bool { return !asked(e) })
 }
 
-// files reports whether all that is read is written by something that runs.
+// files reports whether all files that are read are written by something that is running.
 func (w watcher) files(effects []engine.Effect) bool {
 	read := 0
 	for i := range effects {
@@ -73,8 +72,8 @@ func (w watcher) files(effects []engine.Effect) bool {
 	return read > 0
 }
 
-// onlyLooking reports whether effects leave everything as it was. If nothing more
-// is known about a program, its name decides.
+// onlyLooking reports whether effects change nothing. If nothing more is known about a
+// program, its name decides.
 func onlyLooking(effects []engine.Effect) bool {
 	return !slices.ContainsFunc(effects, func(e engine.Effect) bool {
 		switch e.Kind {

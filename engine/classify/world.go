@@ -10,13 +10,12 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// What callers need of the packages below is here as well, so that they import
-// one package only.
+// Declarations of the packages below that callers need, so that they import one package only.
 
 // System is what is known about the machine on which an action would run.
 type System = place.World
 
-// Discard describes what a command of version control throws away.
+// Discard describes what a version control command discards.
 type Discard = abstract.Discard
 
 // LocalWorld returns the world of this machine; see [place.LocalWorld].

@@ -18,7 +18,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Bounds of what is read of code that one call writes. What is larger is not read.
+// Limits of the code that one call writes and that is read. Larger texts are not read.
 const (
 	maxWrittenFiles = 8
 	maxWrittenText  = 256 << 10
@@ -29,7 +29,7 @@ const (
 // writing is a text that a call puts into a file.
 type writing struct {
 	path string
-	old  string // of an edit: what the text takes the place of
+	old  string // of an edit: the text that is replaced
 	text string
 	edit bool
 }
@@ -56,7 +56,7 @@ func (c *Classifier) written(r *toolReader, res *place.Resolver, m *mask.Masker)
 	return list
 }
 
-// codeOf judges one text. ok: there is something to say about it.
+// codeOf judges one text. ok: it has an effect to report.
 func (c *Classifier) codeOf(w writing, r *toolReader, res *place.Resolver, m *mask.Masker) (engine.Code, bool) {
 	e := res.Effect(abstract.RawEffect{Kind: engine.EffectFileWrite, Verb: "write", Target: abstract.Value{Text: w.path}, Dir: r.in.Cwd,
 		Command: -1})
@@ -76,8 +76,8 @@ func (c *Classifier) codeOf(w writing, r *toolReader, res *place.Resolver, m *ma
 	return code, code.Digest != "" || whole && w.edit
 }
 
-// wholeText is the contents of a file before and after a text is put into it, and whether
-// that is all of it.
+// wholeText returns the contents of a file before and after a text is put into it, and whether
+// they are complete.
 func (c *Classifier) wholeText(w writing, e *engine.Effect) (before, now string, whole bool) {
 	if e.Exists == "yes" && c.World.ReadHead != nil {
 		if b, err := c.World.ReadHead(e.Target, maxWrittenText+1); err == nil {
@@ -93,8 +93,8 @@ func (c *Classifier) wholeText(w writing, e *engine.Effect) (before, now string,
 	return before, w.text, false
 }
 
-// without takes out what version control's text of the file would do already: that is
-// not the session's.
+// without removes effects that the committed version of the file has too: they are not the
+// session's.
 func (c *Classifier) without(code *engine.Code, file, before string, r *toolReader, res *place.Resolver, m *mask.Masker) {
 	old := engine.Code{Kinds: code.Kinds}
 	if c.judge(&old, file, before, r, res, m); old.Digest == "" {
@@ -111,12 +111,12 @@ func (c *Classifier) without(code *engine.Code, file, before string, r *toolRead
 	}
 }
 
-// digestOfCode is equal for effects that do the same to the same thing.
+// digestOfCode is equal for effects that do the same to the same object.
 func digestOfCode(e *engine.Effect) string {
 	return strings.Join([]string{string(e.Kind), e.Verb, e.Place(), e.Target, e.Object, string(e.Certainty)}, "\x00")
 }
 
-// judge reads a text by its kind, and notes what it would do.
+// judge interprets a text by its kind, and records what it would do.
 func (c *Classifier) judge(code *engine.Code, file, text string, r *toolReader, res *place.Resolver, m *mask.Masker) {
 	run := &toolReader{in: r.in, contents: map[string]string{}, script: readKind(code.Kinds, file, text, r.in)}
 	a := assemble(run, res)
@@ -134,10 +134,10 @@ func (c *Classifier) judge(code *engine.Code, file, text string, r *toolReader, 
 	code.Digest = c.digestOf(code)
 }
 
-// textSignals are signals of how a text is written, which nobody is harmed by.
+// textSignals are signals about how a text is written, which do no harm by themselves.
 var textSignals = []engine.Signal{engine.SignalDryRun, engine.SignalUnknownCommand, engine.SignalMuted, engine.SignalUnbounded}
 
-// digestOf names what code does: another text that does the same has the same.
+// digestOf identifies what code does: another text that does the same has the same digest.
 func (c *Classifier) digestOf(code *engine.Code) string {
 	var parts []string
 	for i := range code.Effects {
@@ -150,8 +150,8 @@ func (c *Classifier) digestOf(code *engine.Code) string {
 	return c.MAC([]byte(strings.Join(parts, "\x01")))[:16]
 }
 
-// readKind is what a text of a kind would do. Which reader a kind has is not a matter of
-// policy: these are the languages that there are readers for.
+// readKind returns what a text of a kind would do. The reader of a kind is not a matter of
+// policy: there is one for each supported language.
 func readKind(kinds []string, file, text string, in shell.Input) abstract.Script {
 	reader := tasks.Reader{Prose: proseKeys(in.Rows), Does: pairsOf(in.Rows, "code.calls").first}
 	switch kind := kinds[0]; kind {
@@ -180,8 +180,8 @@ func readKind(kinds []string, file, text string, in shell.Input) abstract.Script
 	}
 }
 
-// readText returns what a text that is not code by its name would do, in whatever
-// language someone runs it.
+// readText returns what a text that is not code by its name would do, in any language in which
+// someone may run it.
 func readText(file, text string, reader tasks.Reader, in shell.Input) abstract.Script {
 	s := shell.ReadCode(file, "shell", []string{text}, in)
 	s = joinScripts(s, shell.ReadCode(file, "shell", reader.Lines("lines", text), in))
@@ -191,11 +191,11 @@ func readText(file, text string, reader tasks.Reader, in shell.Input) abstract.S
 	return s
 }
 
-// anyLanguages are the languages next to the shell's in which a text is read whose
-// name says nothing about its language.
+// anyLanguages are the languages besides the shell's in which a text is interpreted if its
+// name does not indicate its language.
 var anyLanguages = []string{"python", "node", "ruby", "perl", "php"}
 
-// joinScripts is what two readers found in one text.
+// joinScripts combines what two readers found in one text.
 func joinScripts(a, b abstract.Script) abstract.Script {
 	r := &toolReader{script: a}
 	r.run(b)
@@ -207,8 +207,8 @@ func proseKeys(set *rows.Set) func(string) bool {
 	return func(key string) bool { return slices.Contains(keys, key) }
 }
 
-// distinctiveEffects are the worst of those effects that a person could mind, a few of
-// each kind.
+// distinctiveEffects returns the worst of the effects that are distinctive, a few of each
+// kind.
 func distinctiveEffects(list []engine.Effect) []engine.Effect {
 	var kept []engine.Effect
 	count := map[engine.EffectKind]int{}
@@ -224,16 +224,16 @@ func distinctiveEffects(list []engine.Effect) []engine.Effect {
 	return kept
 }
 
-// distinctive reports whether an effect is more than work on the files of the
-// project. What goes or changes in there can be examined when it is run: tests
-// and builds do little else.
+// distinctive reports whether an effect is more than work on the files of the project.
+// Deletions and changes there can be judged when the code runs: tests and builds consist of
+// them.
 func distinctive(e *engine.Effect) bool {
 	around := slices.Contains([]engine.Location{engine.LocationInside, engine.LocationWorktree, engine.LocationTemp, engine.LocationBeside,
 		engine.LocationNull, engine.LocationUnknown}, e.Location)
 	secret := e.Class == engine.ClassCredential || e.Class == engine.ClassEnvFile
 	switch e.Kind {
 	case engine.EffectProcess:
-		return e.Verb != "exec" || e.Object == "host" // a container that gets the machine
+		return e.Verb != "exec" || e.Object == "host" // a container with access to the machine
 	case engine.EffectFileRead:
 		return !around || secret
 	case engine.EffectFileWrite, engine.EffectFileDelete:
@@ -272,7 +272,7 @@ func shortCommand(cmd engine.Command) engine.Command {
 	return cmd
 }
 
-// writings are the texts that a call puts into files: those among its arguments, and
+// writings returns the texts that a call writes into files: those among its arguments, and
 // those of the commands that it runs.
 func (r *toolReader) writings() []writing {
 	var list []writing
@@ -291,7 +291,7 @@ func (r *toolReader) writings() []writing {
 	return list
 }
 
-// textsIn looks for texts next to the path of a file, or below it.
+// textsIn searches for texts next to the path of a file, or below it.
 func (r *toolReader) textsIn(list []writing, v any, file, old string, depth int) []writing {
 	switch v := v.(type) {
 	case []any:
@@ -315,7 +315,7 @@ func (r *toolReader) textsIn(list []writing, v any, file, old string, depth int)
 	return list
 }
 
-// fileOf is the file that an object of arguments names, or that around it.
+// fileOf returns the file that an object of arguments, or the object around it, names.
 func (r *toolReader) fileOf(m map[string]any, file string) string {
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if text, ok := m[key].(string); ok && pathLike(text) && text != "" && (r.keyIs(key, pathWords) || strings.HasSuffix(key, "_path")) {
@@ -341,7 +341,7 @@ func (r *toolReader) textAt(list []writing, m map[string]any, key, file, old str
 // patchBegin begins a patch as some agents write it.
 const patchBegin = "*** Begin Patch"
 
-// patched are the lines that a patch adds to each file.
+// patched returns the lines that a patch adds to each file.
 func patched(text string) []writing {
 	var list []writing
 	for line := range strings.Lines(text) {
@@ -359,7 +359,7 @@ func patched(text string) []writing {
 	return list
 }
 
-// pairs are words of a list that mean something: NAME=MEANING.
+// pairs are words of a list that have a meaning: NAME=MEANING.
 type pairs struct {
 	exact    map[string][]string
 	patterns []pair
@@ -391,7 +391,7 @@ func (p *pairs) first(name string) string {
 	return ""
 }
 
-// kindsOf says about what kinds a file of code is: by its name, else by its first line.
+// kindsOf returns the kinds of code that a file is: by its name, else by its first line.
 func kindsOf(set *rows.Set, name, text string) []string {
 	p := pairsOf(set, "code.files")
 	kinds := slices.Clone(p.exact[path.Base(name)])
@@ -421,8 +421,7 @@ func kindsOf(set *rows.Set, name, text string) []string {
 	return kinds
 }
 
-// loads reports which files of code the programs of a call may run: see
-// engine.Action.
+// loads reports which files of code the programs of a call may run: see engine.Action.
 func loads(r *toolReader, a *engine.Action) []string {
 	l := loader{set: r.in.Rows, runners: pairsOf(r.in.Rows, "code.runners"), found: map[string]bool{}}
 	starts := map[int]bool{}
@@ -447,8 +446,8 @@ func loads(r *toolReader, a *engine.Action) []string {
 	return list[:min(len(list), maxLoads)]
 }
 
-// started asks the list for the programs that the code names as commands, also where
-// nothing is known about what they run: eval "$line", parallel < jobs.
+// started looks up the programs that the code names as commands, even if it is unknown what
+// they run: eval "$line", parallel < jobs.
 func (l *loader) started(tree []*syntax.Stmt) {
 	for _, st := range tree {
 		syntax.Walk(st, func(n syntax.Node) bool {
@@ -462,7 +461,7 @@ func (l *loader) started(tree []*syntax.Stmt) {
 	}
 }
 
-// maxLoads bounds what is said about what a call may run.
+// maxLoads limits the list of what a call may run.
 const maxLoads = 16
 
 type loader struct {
@@ -503,8 +502,8 @@ func (l *loader) command(c *engine.Command, starts, followed bool) {
 	}
 }
 
-// script records the file that a program runs as its code: the first of the words,
-// after one that the list knows, as in deno run FILE.
+// script records the file that a program runs as its code: the first operand, or the one after
+// a known subcommand, as in deno run FILE.
 func (l *loader) script(program string, words []string) {
 	if len(words) > 1 && len(l.runners.exact[program+":"+words[0]]) > 0 {
 		words = words[1:]
@@ -517,7 +516,7 @@ func (l *loader) script(program string, words []string) {
 	}
 }
 
-// maxScriptName bounds the name of a file that is recorded, in bytes.
+// maxScriptName limits the name of a file that is recorded, in bytes.
 const maxScriptName = 256
 
 // inline reports whether an interpreter is given its code as an argument.
@@ -537,12 +536,12 @@ func kindOfLanguage(lang string) string {
 	return lang
 }
 
-// wrapperWords are what a program may have been called with that runs another one.
+// wrapperWords are the words after which a wrapper runs another program.
 var wrapperWords = []string{"run", "exec", "x"}
 
-// runner looks up a program in the list, alone and with each of its words. It
-// reports whether with one of them the program runs nothing. If all that its tasks do
-// is among the commands, only an option can add more.
+// runner looks up a program in the list, alone and with each of its words. It reports whether
+// one of them means that the program runs nothing. If all that its tasks do is among the
+// commands, only an option can add more.
 func (l *loader) runner(c *engine.Command, words []string, followed bool) (none bool) {
 	kinds := slices.Clone(l.runners.exact[c.Name])
 	for _, word := range words {
@@ -573,9 +572,9 @@ func (l *loader) runner(c *engine.Command, words []string, followed bool) (none 
 	return false
 }
 
-// runsScript is what the list says about programs whose first operand, and about options
-// whose value, is a file that is run for its code.
+// runsScript is the entry of the list for programs whose first operand is run as code, and for
+// options whose value is.
 const runsScript = "script"
 
-// runsNone is what the list says about words with which a program only looks at code.
+// runsNone is the entry of the list for words with which a program runs no code.
 const runsNone = "none"

@@ -248,7 +248,7 @@ func (d document) fill(e *engine.Event) error {
 // fillStop reads the agent's last message, where the client sends it. Of another
 // type, it is absent: a stop must not fail for it.
 func (d document) fillStop(e *engine.Event) {
-	_ = d.set(&e.Said, "last_assistant_message")
+	_ = d.set(&e.LastMessage, "last_assistant_message")
 	_ = d.decode(&e.Again, "stop_hook_active", "true or false")
 }
 

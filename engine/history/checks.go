@@ -69,8 +69,8 @@ func (a *agentState) passed(p *ringEntry, act *engine.Action) {
 	}
 }
 
-// again counts one more run of the check. A fair round, in which the work
-// itself changed, does not cancel earlier ones.
+// again counts one more run of the check. A run after a change of the work itself does not
+// cancel earlier ones.
 func (c *checkRun) again() [editKinds]int64 {
 	times := c.Times
 	for kind, edited := range c.Edited {
@@ -159,8 +159,8 @@ func (h *State) untouched(names []string) []string {
 	return list
 }
 
-// worksElsewhere reports whether the session changed files outside its workspace, other
-// than temporary ones: that is where what is not in the workspace may be.
+// worksElsewhere reports whether the session changed files outside its workspace, other than
+// temporary ones: what is missing in the workspace may be there.
 func (h *State) worksElsewhere() bool {
 	return slices.ContainsFunc(h.Paths, func(p pathEntry) bool {
 		return p.Where != "" && p.Where != string(engine.LocationTemp) && !strings.HasPrefix(p.Key, "./")
@@ -208,9 +208,9 @@ func (a *agentState) runsSinceCheck() int64 {
 	return n
 }
 
-// mayCheck reports whether an action may have checked the work: a check, or any
-// action that runs something. What only reads, talks or gives a file its content
-// checks nothing.
+// mayCheck reports whether an action may have checked the work: a check, or any action that
+// runs something. Actions that only read, send messages or write a file's content do not check
+// anything.
 func (p *ringEntry) mayCheck() bool {
 	if p.Outcome == engine.OutcomeDenied {
 		return false
@@ -220,8 +220,8 @@ func (p *ringEntry) mayCheck() bool {
 		slices.ContainsFunc(types, func(t engine.Type) bool { return t == engine.TypeUnknown || t == engine.TypeAgentSpawn })
 }
 
-// changesWork reports whether an action gives an ordinary file, or a test, of the
-// workspace its content.
+// changesWork reports whether an action writes the content of an ordinary file, or of a test,
+// in the workspace.
 func (p *ringEntry) changesWork() bool {
 	where, class, _ := strings.Cut(p.Class, "/")
 	return p.Into != "" && p.altered() && (class == "" || class == string(engine.ClassTest)) &&

@@ -47,9 +47,8 @@ func (h *State) refuse(c *callEntry) {
 	}
 }
 
-// forgive forgets denials about things that a person names when ordering work:
-// they are explicit about them. What the same prompt forbids stays denied, and
-// the rules still apply to the next call.
+// forgive drops denials about objects that a person names when ordering work on them. What the
+// same prompt forbids stays denied, and the rules still apply to the next call.
 func (h *State) forgive(g *engine.Goal) {
 	if !wantsChanges(g) {
 		return
@@ -74,8 +73,8 @@ func neverDenied() engine.DenialFacts {
 	return engine.DenialFacts{Same: never, Effect: never, Refused: never, Harms: map[string]int64{}}
 }
 
-// deniedFacts counts how long ago an action was denied: in actions of the
-// session, or of the agent itself, since others may act in between.
+// deniedFacts counts how long ago an action was denied: in actions of the session, or of the
+// agent itself if these are fewer, since other agents may act in between.
 func (h *State) deniedFacts(agent *agentState, a *engine.Action) engine.DenialFacts {
 	f := neverDenied()
 	print := boundKey(a.Fingerprint, digestLength)
@@ -128,8 +127,8 @@ func (a *agentState) since(pre int64) int64 {
 	return engine.NeverHappened
 }
 
-// fits reports whether an action would do what was denied: as much or more to
-// the same target, or to one that holds it.
+// fits reports whether an action would do what was denied: as much or more to the same target,
+// or to one that contains it.
 func (d *denial) fits(a *engine.Action, aims []string) bool {
 	if d.Target == "" && d.Verb == "" {
 		return false
@@ -164,7 +163,7 @@ type intervention struct {
 	// When the issue was found again; 0: not yet.
 	BackAt int64 `json:"back_at,omitempty"`
 	BackT  int64 `json:"back_t,omitempty"`
-	// What was spent since the prompt before it.
+	// Tokens and time that were used since the prompt before it.
 	Tokens int64 `json:"tokens,omitempty"`
 	Busy   int64 `json:"busy,omitempty"`
 }
@@ -174,9 +173,8 @@ func (i *intervention) size() int {
 		len(i.Kind) + len(i.Issue) + len(i.Agent) + digits(i.N) + digits(i.At) + digits(i.T) + digits(i.BackAt) + digits(i.BackT)
 }
 
-// foldInterventions notes which issues of earlier interventions an event has
-// again, and the intervention that it led to. It runs after the event's action
-// was counted.
+// foldInterventions records which issues of earlier interventions an event has again, and the
+// intervention that it led to. It runs after the event's action was counted.
 func (h *State) foldInterventions(r *engine.Record) {
 	for k := range h.Interventions {
 		if i := &h.Interventions[k]; i.BackT == 0 && i.Agent == agentOf(r) && found(r, i.Issue) {

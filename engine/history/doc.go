@@ -6,8 +6,8 @@
 // keyframe, or it is recomputed from the log. What is remembered and for how
 // long belongs to FoldVersion. The files are in layers: key.go, effect.go,
 // action.go and record.go read single records; parts.go and state.go define the
-// state; checks.go to word.go each fold and present one subject; fold.go and
-// bound.go combine the folds; view.go, facts.go and input.go present the state
+// state; the files that are named after a subject (checks.go, denied.go,
+// goal.go, …) fold it and present it; fold.go and bound.go combine the folds; view.go, facts.go and input.go present the state
 // to policy.
 //
 // Out of scope: what an event means (engine/classify), decisions

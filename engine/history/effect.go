@@ -37,8 +37,8 @@ func about(e *engine.Effect) string {
 	return truncateKey(e.Target)
 }
 
-// The acts of what leaves the machine, whichever address of a host it is sent
-// to: added to what is there, put in its place, or an order to delete there.
+// The acts of data that is sent away, to whichever address of a host: it is added, it replaces
+// something, or it is an order to delete.
 const (
 	actSend   = "send"
 	actForce  = "force"
@@ -72,8 +72,8 @@ func hostName(address string) string {
 	return strings.ToLower(u.Hostname())
 }
 
-// trashVerb is a deletion that can be undone: the safer form of a denied one,
-// and not a way around the denial.
+// trashVerb is a deletion that can be undone: the safer form of a denied deletion, and not a
+// workaround for the denial.
 const trashVerb = "trash"
 
 // asStrong reports whether one kind of effect is as strong as another: a write
@@ -121,7 +121,7 @@ func thirdParty(place string) bool {
 	})
 }
 
-// leavesSomething reports whether an effect is more than looking.
+// leavesSomething reports whether an effect does more than read.
 func leavesSomething(e *engine.Effect) bool {
 	return e.Kind == engine.EffectFileWrite || e.Kind == engine.EffectFileDelete || e.Kind == engine.EffectSystemCall ||
 		e.Kind == engine.EffectNetwork && e.Egress

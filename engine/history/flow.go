@@ -31,7 +31,7 @@ func (h *State) label(agent string, l engine.Label, n int64) {
 	}
 	a := h.agent(agent)
 	if a == nil {
-		a = &agentState{} // forgotten, or never asked about anything: the session's count remains
+		a = &agentState{} // forgotten, or the agent was never reviewed: the session's count remains
 	}
 	if l == engine.LabelSecret {
 		h.SecretAt, a.SecretAt = h.Actions, a.Events
@@ -93,7 +93,7 @@ func (h *State) outputLabels(a *engine.Action) []engine.Label {
 			if thirdParty(e.Place()) {
 				list = append(list, engine.LabelUntrusted)
 			}
-		case e.Kind == engine.EffectFileDelete && e.Verb == "move", e.Verb == "rename": // where it goes, its labels go
+		case e.Kind == engine.EffectFileDelete && e.Verb == "move", e.Verb == "rename": // labels are copied together with the file
 			if e.Class == engine.ClassCredential || e.Class == engine.ClassEnvFile {
 				list = append(list, engine.LabelSecret)
 			}
@@ -182,10 +182,10 @@ func (h *State) notOwn(marks []string) []string {
 	})
 }
 
-// foldFlow labels the session with what an action will return, before the
-// result is known: not every agent reports results. It marks the files that the
-// action writes with the labels of what it carries: from the data in its
-// arguments, or from the files and hosts that the same action reads.
+// foldFlow labels the session with what an action will return, before the result is known,
+// since not every agent reports results. It also labels the files that the action writes: with
+// the labels of the data in its arguments, and of the files and hosts that the same action
+// reads.
 func (h *State) foldFlow(r *engine.Record, a *engine.Action) {
 	returns := h.outputLabels(a)
 	for _, l := range returns {
@@ -260,8 +260,8 @@ func (h *State) writes(a *engine.Action) []engine.Label {
 	return list
 }
 
-// maxHosts is how many hosts the session remembers having contacted. One that
-// is forgotten is new again.
+// maxHosts is how many contacted hosts the session remembers. A host that is forgotten counts
+// as new again.
 const maxHosts = 64
 
 func (h *State) newHosts(a *engine.Action) int64 {

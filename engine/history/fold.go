@@ -40,7 +40,8 @@ func (h *State) Append(r *engine.Record) {
 func (h *State) foldNote(r *engine.Record) {
 	switch r.Phase {
 	case engine.PhaseEnd:
-		// Whoever takes the session up again is asked again.
+		// Permissions for the session end with it: if it is resumed, the person is asked
+		// again.
 		h.Allowed = slices.DeleteFunc(h.Allowed, func(a allowance) bool { return !a.Once })
 	case engine.PhaseBatch:
 		h.endTurn(r)
@@ -98,8 +99,8 @@ func (h *State) foldControl(r *engine.Record) {
 	}
 }
 
-// resume lets a session go on, on a person's conditions. One that was aborted stays
-// stopped, and a condition that is not known counts as the strictest.
+// resume ends a stop, under a person's conditions. An aborted session stays stopped, and an
+// unknown condition counts as the strictest.
 func (h *State) resume(mode string) {
 	if h.Stop != nil && h.Stop.Final {
 		return
@@ -197,9 +198,9 @@ func (h *State) foldCall(r *engine.Record, denied bool) {
 	h.Calls = append(h.Calls, c)
 }
 
-// foldEffects records what an action does to paths. Whatever makes policy
-// stricter counts at once, as if the call had run; what makes it milder
-// (created, read) waits for the post record.
+// foldEffects records what an action does to paths. Whatever makes policy stricter counts at
+// once, as if the call had run; what makes it milder (created, read) counts from the post
+// record on.
 func (h *State) foldEffects(r *engine.Record) {
 	a := r.ExecutedAction()
 	if a == nil {
@@ -353,8 +354,8 @@ func (h *State) foldReads(r *engine.Record) {
 	}
 }
 
-// finishPast completes the ring's entry of a call that is over. News says that
-// it found a path; a result or a content that the ring does not hold is news too.
+// finishPast completes the ring's entry of a call that is over. news says that the call found
+// a path; a result or a content that the ring does not contain is news too.
 func (h *State) finishPast(c *callEntry, r *engine.Record, news bool) {
 	a := h.agent(c.Agent)
 	if a == nil {
@@ -404,8 +405,8 @@ func (a *agentState) newContent(p *ringEntry) bool {
 	})
 }
 
-// Bounds of the findings that are remembered: how often the session had them,
-// and when each agent had, over all agents. One that is forgotten is new again.
+// Bounds of the findings that are remembered: how often the session had them, and when each
+// agent had, over all agents. A finding that is forgotten counts as new again.
 const (
 	maxFired   = 24
 	totalFired = 32
@@ -519,9 +520,9 @@ func (h *State) touchAgent(name string) *agentState {
 	return a
 }
 
-// leastAgent returns the index of the agent that makes room for another one:
-// the one idle longest, if it is at rest, else the one with the fewest actions,
-// among equals the newest. See State.
+// leastAgent returns the index of the agent that is dropped for another one: the one idle
+// longest, if it was idle for agentRest actions, else the one with the fewest actions; among
+// equals the newest. See State.
 func (h *State) leastAgent() int {
 	least := -1
 	for i, a := range h.Agents {

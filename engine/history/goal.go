@@ -100,7 +100,7 @@ func (s *goalState) generalise() {
 	s.hold(engine.Constraint{Kind: kind})
 }
 
-// hold records a constraint; one that is repeated applies from now on.
+// hold records a constraint; a repeated one applies from now on.
 func (s *goalState) hold(c engine.Constraint) {
 	s.Constraints = slices.DeleteFunc(s.Constraints, func(o trackedConstraint) bool { return o.Constraint == c })
 	s.Constraints = append(s.Constraints, trackedConstraint{Constraint: c})
@@ -156,9 +156,8 @@ func (s *goalState) named(e *engine.Effect) bool {
 	return s.scoped(place) || s.means(place) || e.Host == "" && s.means(e.Target)
 }
 
-// given reports whether a person wrote the path of an effect in full, or that
-// of a folder that contains it. A directory just below the root is not a place to
-// work in.
+// given reports whether a person wrote the path of an effect in full, or that of a folder that
+// contains it. A directory just below the root does not count.
 func (s *goalState) given(e *engine.Effect) bool {
 	if e.Host != "" || e.Short == "" || e.Certainty != engine.CertaintyExact && e.Certainty != engine.CertaintyGlob {
 		return false

@@ -95,7 +95,7 @@ func keepLast[T any](s []T, n int) []T {
 	return slices.Delete(s, 0, len(s)-n)
 }
 
-// keyDigits is a digest of a key, as rows of digits hold it.
+// keyDigits is the digest of a key in the form in which rows of digits contain it.
 func keyDigits(key string) string { return engine.HexSum([]byte(key))[:hashDigits] }
 
 // maxUpwards is how many folders up a path is examined; below more of them, it

@@ -39,9 +39,9 @@ func (a *agentState) cycle(print string) engine.CycleFacts {
 	return best
 }
 
-// periodic counts the calls, from the newest backwards, that fit a period. A
-// period of equal calls is a loop, not a cycle. Calls that are still running
-// were chosen together, and end it.
+// periodic counts the calls, from the newest backwards, that fit a period. A period of equal
+// calls is a loop, not a cycle. Calls that are still running were made in the same turn, and
+// end the period.
 func (a *agentState) periodic(print string, period int) int {
 	at := func(i int) string { // counted from the newest, which is print
 		switch {
@@ -138,8 +138,8 @@ type pause struct {
 	waited bool // a call between them waits
 }
 
-// pauseFacts reports what is between a call that changes nothing here and the
-// same call before it, so that policy can tell waiting from trying again.
+// pauseFacts reports what is between a call that changes nothing here and the same call before
+// it, so that policy can distinguish waiting from retrying.
 func (a *agentState) pauseFacts(act *engine.Action, print string, now int64) engine.PauseFacts {
 	if changesOf(act) != 0 {
 		return engine.PauseFacts{}

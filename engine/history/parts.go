@@ -8,19 +8,19 @@ type checkRun struct {
 	Reads  string           `json:"r,omitempty"` // digests of the files that its call names, 8 digits each
 	Passed bool             `json:"p,omitempty"` // it is known to have succeeded
 	Source bool             `json:"s,omitempty"` // the work that it is about was changed since
-	Edited [editKinds]bool  `json:"e,omitzero"`  // what it judges by was changed since, by the kinds of edits
+	Edited [editKinds]bool  `json:"e,omitzero"`  // what the check judges by was changed since, by the kinds of edits
 	Times  [editKinds]int64 `json:"t,omitzero"`  // it was run again after such an edit and none of the work
 }
 
 // The kinds of edits of what a check judges by.
 const (
-	editOther   = iota // of what was there before, while the check failed or nobody knew
+	editOther   = iota // of existing inputs, while the check failed or its result was unknown
 	editPassing        // of tests, while it passed
-	editOwn            // of what the session made itself
+	editOwn            // of inputs that the session made itself
 	editKinds
 )
 
-// trackedConstraint is a constraint, and what prompts asked for since it was said.
+// trackedConstraint is a constraint, and what prompts asked for since it was given.
 type trackedConstraint struct {
 	engine.Constraint
 	Later []engine.Intent `json:"later,omitempty"` // sorted
@@ -69,7 +69,7 @@ type ringEntry struct {
 	Target  string            `json:"p,omitempty"` // key of the first target
 	Class   string            `json:"k,omitempty"` // target class: location and file class, or "host"
 	Print   string            `json:"f"`           // fingerprint
-	Deed    string            `json:"D,omitempty"` // digest of what it does to a target that is not a path; see deed
+	Deed    string            `json:"D,omitempty"` // digest of what it does to a target that is not a path; see actionDigest
 	Sketch  string            `json:"s,omitempty"` // token sketch; kept only while the outcome is not 'ran'
 	Result  string            `json:"r,omitempty"` // MAC of the result, shortened
 	Error   string            `json:"e,omitempty"` // error class
@@ -77,7 +77,7 @@ type ringEntry struct {
 	Alters  changeSet         `json:"A,omitempty"` // "w" was a bool, and is in older logs
 	Tool    string            `json:"l,omitempty"`
 	Kind    engine.EffectKind `json:"a,omitempty"` // of its first effect
-	Verb    string            `json:"v,omitempty"` // see Effect.act
+	Verb    string            `json:"v,omitempty"` // see actOf
 	Dir     string            `json:"d,omitempty"` // digest of the folder or host that it was mostly about
 	Trouble engine.Trouble    `json:"b,omitempty"`
 	Rank    int64             `json:"q,omitempty"` // reversibility of its worst effect, 0 to 5
@@ -89,8 +89,8 @@ type ringEntry struct {
 	Check   bool              `json:"c,omitempty"`
 	Waits   bool              `json:"x,omitempty"`
 	Runs    bool              `json:"R,omitempty"` // it runs programs
-	Into    string            `json:"i,omitempty"` // what it made of its target, shortened MAC; see undoes
-	From    string            `json:"h,omitempty"` // what the target held there before, where the call says so
+	Into    string            `json:"i,omitempty"` // content that it gave its target, shortened MAC; see undoes
+	From    string            `json:"h,omitempty"` // content that the target had there before, if the call contains it
 }
 
 // pathEntry is what the session did to one path.
@@ -101,8 +101,8 @@ type pathEntry struct {
 	Used   bool           `json:"u,omitempty"`
 	Where  string         `json:"w,omitempty"` // location, once it was written or deleted; "named" for what a person named
 	Labels []engine.Label `json:"l,omitempty"` // of what it holds
-	Agreed bool           `json:"g,omitempty"` // a person said yes to a call that wrote it, and it ran
-	Apart  bool           `json:"k,omitempty"` // it is for secrets, or git leaves it alone; known of files with labels
+	Agreed bool           `json:"g,omitempty"` // a person approved a call that wrote it, and it ran
+	Apart  bool           `json:"k,omitempty"` // it is for secrets, or ignored by git; known of files with labels
 }
 
 // ledgerPending is the state of a path of which only the place is known, until
@@ -148,11 +148,12 @@ type callEntry struct {
 	Kept     int64          `json:"k,omitempty"` // number of the record that says what came of the checkpoint before it
 }
 
-// changeSet is what an action does to the files and the system here.
+// changeSet is what an action changes: the files and the system of this machine.
 type changeSet int64
 
-// The alterations, which add up. Nothing becomes another by what only repeats the
-// latest one of the same target: the same call, or one that writes the same content.
+// The kinds of changes, which can be combined. altersAgain: the action only repeats the latest
+// change of the same target (the same call, or a write of the same content), so nothing is
+// different afterwards.
 const (
 	altersFiles changeSet = 1 << iota
 	altersSystem

@@ -123,7 +123,7 @@ func (h *State) dropRemotes(a *engine.Action) {
 	})
 }
 
-// started is what policy sees of that.
+// started returns the started processes as policy sees them.
 func (h *State) started() []engine.StartedFacts {
 	var list []engine.StartedFacts
 	for i := range h.Running {

@@ -61,8 +61,8 @@ func sketch(tokens []string) string {
 	return b.String()
 }
 
-// turns reports what an action makes of its target, and of what, where the call
-// itself says so: an edit names both, a write the new content only.
+// turns returns the content that an action gives its target, and the content that it replaces,
+// if the call contains them: an edit contains both, a write only the new one.
 func turns(a *engine.Action) (from, into string) {
 	if old, ok := a.Contents["old_string"]; ok {
 		return prefix(old.MAC, hashDigits), prefix(a.Contents["new_string"].MAC, hashDigits)

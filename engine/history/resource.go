@@ -10,10 +10,10 @@ import (
 // FoldVersion: apart from rows, only windows and detectors of a policy may.
 const (
 	binActions = 5 // actions in a bin
-	maxBins    = 7 // full ones, and the one that fills
+	maxBins    = 7 // full bins, and the one that is being filled
 )
 
-// bin returns the one that fills.
+// bin returns the bin that is being filled.
 func (h *State) bin() *bin {
 	if len(h.Bins) == 0 || h.Bins[len(h.Bins)-1].N >= binActions {
 		h.Bins = keepLast(append(h.Bins, bin{}), maxBins)
@@ -34,7 +34,7 @@ func (h *State) foldUse(a *engine.Action) {
 	h.Bytes = addUse(h.Bytes, bytesOf(a))
 }
 
-// bytesOf is what a call writes, as far as it says so.
+// bytesOf returns how much a call writes, as far as the call shows it.
 func bytesOf(a *engine.Action) int64 {
 	var n int64
 	for _, c := range a.Contents {
@@ -46,8 +46,8 @@ func bytesOf(a *engine.Action) int64 {
 	return n
 }
 
-// maxUse is where counting ends: an agent may report any number, and policy's
-// integers end at 2^53.
+// maxUse is the largest count: an agent may report any number, and policy's integers end at
+// 2^53.
 const maxUse = 1 << 50
 
 func (b *bin) add(resource int, n int64) {
@@ -56,7 +56,7 @@ func (b *bin) add(resource int, n int64) {
 
 func addUse(sum, n int64) int64 { return sum + min(max(n, 0), maxUse-sum) }
 
-// foldSpent counts what it did use.
+// foldSpent counts what a call used.
 func (h *State) foldSpent(res *engine.ResultFacts) {
 	if res == nil || len(h.Bins) == 0 {
 		return
@@ -171,16 +171,16 @@ func (h *State) foldUsage(r *engine.Record) {
 	h.Usage = &next
 }
 
-// endTurn starts the agent's next turn. An event without calls before it, such as that
-// of an agent that is not known any more, starts none.
+// endTurn starts the agent's next turn. An event without calls before it, such as that of a
+// forgotten agent, starts none.
 func (h *State) endTurn(r *engine.Record) {
 	if a := h.agent(agentOf(r)); a != nil {
 		a.Turn, a.Turns = 0, a.Turns || r.Phase == engine.PhaseBatch
 	}
 }
 
-// busy is the time that a call took. Calls that wait for a person or for another agent
-// take as long as these do, and the agent's own calls count by themselves.
+// busy returns the time that a call took; 0 for calls that wait for a person or another agent,
+// because they take as long as these do, and the calls of that agent count themselves.
 func busy(r *engine.Record) int64 {
 	res := resultOf(r)
 	if res == nil || r.Phase != engine.PhasePost {

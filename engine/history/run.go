@@ -72,8 +72,8 @@ func (h *State) sinceNews(a *agentState) int64 {
 	return n
 }
 
-// sinceLabel counts from when something with a label was read: the agent's own
-// actions where it was the one, so that others which act in between hide nothing.
+// sinceLabel counts from when something with a label was read: in the agent's own actions if
+// it read it, so that actions of other agents in between make no difference.
 func (h *State) sinceLabel(l engine.Label, at, events, own int64) int64 {
 	if _, known := h.Labels[string(l)]; !known {
 		return engine.NeverHappened
@@ -97,8 +97,8 @@ func (a *agentState) failedRank() int64 {
 	return 0
 }
 
-// fired reports when the agent's events had findings last, by their ids, and
-// how often any agent's had. So one agent's alarm keeps no other's quiet.
+// fired reports when the agent's events had findings last, by their ids, and how often any
+// agent's had. So an alarm of one agent does not suppress one of another.
 func (h *State) fired(a *agentState) map[string]engine.FiredFacts {
 	m := map[string]engine.FiredFacts{}
 	for id, times := range h.Fired {

@@ -17,18 +17,18 @@ const FoldVersion = 10
 // FoldVersion. The rings get what the other structures leave, which with names
 // of usual length is room for ringTotal entries.
 const (
-	ringSize      = 200 // last actions per agent, spec/patterns: "ring, default 200"
+	ringSize      = 200 // latest actions of an agent
 	ringTotal     = 220 // over all agents
 	maxAgents     = 24
-	agentRest     = 256 // actions of the session after which an agent's place is free
+	agentRest     = 256 // an agent that is idle for so many actions of the session can be dropped for another
 	maxErrors     = 24  // error classes per agent
 	totalErrors   = 32  // over all agents
 	maxTools      = 24
 	maxTypes      = 16
 	maxLedger     = 160
 	ledgerBytes   = 14 << 10
-	ledgerFloor   = 2 << 10  // the least of it, where everything else is as long as it can be
-	ringFloor     = 12 << 10 // of the rings, for which the ledger makes room
+	ledgerFloor   = 2 << 10  // its minimum, if everything else has its maximum length
+	ringFloor     = 12 << 10 // minimum of the rings, for which the ledger is shortened
 	maxDenials    = 32
 	maxAllowed    = 32 // calls that a person allowed; the oldest is forgotten, and asked about again
 	maxApprovals  = 8  // questions whose outcome one record may tell
@@ -39,28 +39,27 @@ const (
 	digestLength  = 16 // hex digits kept of a digest: 64 bits
 	argsLength    = 32 // of the arguments' MAC
 	reasonLength  = 256
-	repeatSpan    = 20 // actions back within which the same call counts as repeated: it bounds what a fact looks at
+	repeatSpan    = 20 // how many actions ago the same call may have been made to count as repeated
 	sketchSize    = 16
 	errorClassLen = 80
 )
 
-// State is the state that records fold to: bounded, the same whether it is
-// kept in a running process, read from a snapshot, or recomputed from the log. It does
-// not depend on any policy. The zero State is that of an empty chain.
+// State is the state that records fold to: bounded, the same whether it is kept in a running
+// process, read from a snapshot, or recomputed from the log. It does not depend on any policy.
+// The zero State is that of an empty chain.
 //
-// There are two levels. Limits, denials, labels, paths and stops belong to the
-// session; windows, loops and errors belong to the agent, since interleaved
-// sub-agents would otherwise hide or fake each other's.
+// There are two levels. Limits, denials, labels, paths and stops belong to the session;
+// windows, loops and errors belong to the agent, because the actions of sub-agents running at
+// the same time would otherwise hide or imitate each other's.
 //
-// Bounded structures forget towards strictness: what makes policy milder (a
-// path was created by the session) is forgotten before what makes it stricter
-// (a path was moved into, a call was denied), and what a person allowed is asked
-// about again.
+// A full structure drops what makes policy milder (a path was created by the session) before
+// what makes it stricter (a path was moved into, a call was denied). A permission that is
+// dropped means that the person is asked again.
 //
-// At most maxAgents agents are known at a time, and the main agent always. Who
-// came first stays as long as it acts: had the newest always taken the place of
-// the one longest silent, none of 200 agents that take turns would be seen twice.
-// What an agent does beyond them counts for the session, and not for windows.
+// At most maxAgents agents are known at a time, and the main agent always. An agent keeps its
+// place as long as it acts: if the newest always replaced the one idle longest, none of 200
+// agents that take turns would be recognised. Actions of further agents count for the session,
+// but not for windows.
 type State struct {
 	Fold      int      `json:"fold"` // FoldVersion
 	Chain     string   `json:"chain"`
@@ -83,7 +82,7 @@ type State struct {
 	ByType    map[string]int64        `json:"by_type"`
 	ByVerdict map[string]int64        `json:"by_verdict"`
 	ByTool    map[string]int64        `json:"by_tool"`
-	Labels    map[string]int64        `json:"labels"` // label -> number of the record that first earned it
+	Labels    map[string]int64        `json:"labels"` // label -> number of the record that first had it
 	Agents    []*agentState           `json:"agents"` // most recent last
 	Paths     []pathEntry             `json:"paths"`  // most recent last
 	Denials   []denial                `json:"denials"`
@@ -101,7 +100,7 @@ type State struct {
 	Bins      []bin                   `json:"bins"`                // use of resources, most recent last
 	Spawned   int64                   `json:"spawned"`
 	Deleted   int64                   `json:"deleted"`             // paths that the session did not make
-	Committed bool                    `json:"committed,omitempty"` // something of a secret is in a commit that was not pushed
+	Committed bool                    `json:"committed,omitempty"` // part of a secret is in a commit that was not pushed
 	Fired     map[string]int64        `json:"fired"`               // finding with a level -> how many events had it
 	Code      []writtenCode           `json:"code,omitempty"`      // that policy objected to, most recent last
 	Running   []startedEntry          `json:"running,omitempty"`   // processes, most recent last
@@ -174,9 +173,8 @@ func Decode(raw json.RawMessage) (*State, error) {
 	return h, h.Check()
 }
 
-// DecodeLine is engine.DecodeLine for those who rely on the state of a keyframe:
-// it refuses a line whose state cannot be read. Of the state too, unknown fields
-// are kept out.
+// DecodeLine is engine.DecodeLine for callers that use the state of a keyframe: it refuses a
+// line whose state cannot be read. Unknown fields of the state are dropped too.
 func DecodeLine(line []byte) (*engine.Record, error) {
 	r, err := engine.DecodeLine(line)
 	if err != nil || r.State == nil {

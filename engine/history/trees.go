@@ -55,9 +55,9 @@ func (h *State) dropTree(e *engine.Effect) {
 	}
 }
 
-// location reports where an effect takes place, given the working trees that
-// git made in the session: as long as nothing of the disk is known, only that
-// says what belongs to the workspace's repository.
+// location reports where an effect takes place, given the working trees that git made in the
+// session: if nothing is known about the disk, only these show what belongs to the workspace's
+// repository.
 func (h *State) location(e *engine.Effect) engine.Location {
 	known := e.Certainty == engine.CertaintyExact || e.Certainty == engine.CertaintyGlob
 	if len(h.Trees) == 0 || !known || e.Host != "" || e.Short == "" || e.Location == engine.LocationWorktree || !besides(e.Location) {

@@ -125,7 +125,7 @@ func (h *State) facts(r *engine.Record, a engine.Action, view engine.View) engin
 	return f
 }
 
-// actionFacts reports how an action that is to be made follows from what was.
+// actionFacts describes how a new action relates to earlier ones.
 func (h *State) actionFacts(f *engine.HistoryFacts, agent *agentState, r *engine.Record, a engine.Action) {
 	print := boundKey(a.Fingerprint, digestLength)
 	f.FirstTime = !h.seenKind(a)
@@ -147,8 +147,7 @@ func (h *State) callFacts(r *engine.Record) *engine.CallFacts {
 	return f
 }
 
-// window counts over a stretch of the agent's actions, and what the event adds
-// to it.
+// window counts a part of the agent's actions, and the event itself.
 func (h *State) window(a *agentState, w engine.Window, r *engine.Record) engine.WindowFacts {
 	f := engine.WindowFacts{ByType: map[string]int64{}, Errors: map[string]int64{}}
 	stretch := a.stretch(w, r.T)
@@ -318,7 +317,7 @@ func (h *State) follows(agent *agentState, a engine.Action) []string {
 	return list
 }
 
-// contradicts: the action deletes what the session created and then used.
+// contradicts reports whether the action deletes what the session created and then used.
 func (h *State) contradicts(a engine.Action) bool {
 	return slices.ContainsFunc(a.Effects, func(e engine.Effect) bool {
 		if e.Kind != engine.EffectFileDelete {
@@ -329,7 +328,7 @@ func (h *State) contradicts(a engine.Action) bool {
 	})
 }
 
-// repeats: the same call was made among the last repeatSpan actions, nothing
+// repeats reports whether the same call was made among the last repeatSpan actions, nothing
 // was written since, and its results so far do not differ.
 func (a *agentState) repeats(act engine.Action) bool {
 	result, found := "", false
@@ -343,7 +342,7 @@ func (a *agentState) repeats(act engine.Action) bool {
 			continue
 		}
 		if p.Outcome == engine.OutcomePending {
-			continue // chosen together with this one
+			continue // made in the same turn as this one
 		}
 		if found && p.Result != result {
 			return false
@@ -353,7 +352,7 @@ func (a *agentState) repeats(act engine.Action) bool {
 	return found
 }
 
-// buildsOn: the action uses a path or host that an earlier action touched.
+// buildsOn reports whether the action uses a path or host that an earlier action touched.
 func (h *State) buildsOn(a engine.Action) bool {
 	for _, e := range a.Effects {
 		if p := h.path(truncateKey(e.Place())); e.Short != "" && p != nil && p.State != ledgerPending {

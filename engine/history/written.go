@@ -16,8 +16,8 @@ const (
 	rulesLength = 96 // bytes of the rules that object to it
 )
 
-// writtenCode is such a file. After a person's approval it is not asked about
-// again until the file does something else.
+// writtenCode is a file with code that policy objected to. After a person's approval it is not
+// asked about again until the file does something else.
 type writtenCode struct {
 	Key    string `json:"k"`
 	Kinds  string `json:"t"`           // with spaces between
@@ -166,7 +166,7 @@ func (h *State) inherits(a *engine.Action) []engine.Inherited {
 	return list
 }
 
-// agreeCode records that a person let a call run that was asked about.
+// agreeCode records the person's approval of the code that a call ran after a question.
 func (h *State) agreeCode(a *engine.Action) {
 	if a == nil {
 		return

@@ -12,7 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// State is where an incident stands.
+// State is the state of an incident.
 type State string
 
 // The states of an incident.
@@ -24,27 +24,27 @@ const (
 // Incident is an emergency stop that the policy chose, with its report. Every text in
 // it is masked as in the log.
 type Incident struct {
-	ID        string         `json:"id"` // of the record whose decision stopped the session
-	State     State          `json:"state"`
-	Summary   string         `json:"summary"`
-	Severity  string         `json:"severity"` // low, medium, high or critical: the worst that the rule or pattern reached
-	Session   string         `json:"session"`
-	Harness   string         `json:"harness"`
-	Agent     string         `json:"agent"` // that made the call: main, or the id of a sub-agent
-	Workspace string         `json:"workspace,omitempty"`
-	Time      string         `json:"time"`              // of the stop, RFC 3339 in UTC
-	Began     string         `json:"began"`             // of the first sign of its cause
-	Duration  int64          `json:"duration_ms"`       // milliseconds between the two
-	Stopped   bool           `json:"stopped"`           // the session is still stopped
-	Resumed   *Choice        `json:"resumed,omitempty"` // who resumed it
-	Closed    *Choice        `json:"closed,omitempty"`  // who closed the incident
-	Cause     Cause          `json:"cause"`
-	Factors   []Factor       `json:"factors"`         // what contributed, the most important first
-	Impact    Impact         `json:"impact"`          // of the session until the stop
-	Timeline  []*Moment      `json:"timeline"`        // the last actions before the stop, and the one that was stopped
-	Earlier   int64          `json:"earlier"`         // actions before the first one of the timeline
-	Rules     []string       `json:"rules,omitempty"` // rules and patterns that fired until the stop, the most frequent first
-	Advice    Recommendation `json:"recommendations"`
+	ID        string           `json:"id"` // of the record whose decision stopped the session
+	State     State            `json:"state"`
+	Summary   string           `json:"summary"`
+	Severity  string           `json:"severity"` // low, medium, high or critical: the worst that the rule or pattern reached
+	Session   string           `json:"session"`
+	Harness   string           `json:"harness"`
+	Agent     string           `json:"agent"` // that made the call: main, or the id of a sub-agent
+	Workspace string           `json:"workspace,omitempty"`
+	Time      string           `json:"time"`              // of the stop, RFC 3339 in UTC
+	Began     string           `json:"began"`             // of the first sign of its cause
+	Duration  int64            `json:"duration_ms"`       // milliseconds between the two
+	Stopped   bool             `json:"stopped"`           // the session is still stopped
+	Resumed   *Choice          `json:"resumed,omitempty"` // who resumed it
+	Closed    *Choice          `json:"closed,omitempty"`  // who closed the incident
+	Cause     Cause            `json:"cause"`
+	Factors   []Factor         `json:"factors"`         // what contributed, the most important first
+	Impact    Impact           `json:"impact"`          // of the session until the stop
+	Timeline  []*TimelineEntry `json:"timeline"`        // the last actions before the stop, and the one that was stopped
+	Earlier   int64            `json:"earlier"`         // actions before the first one of the timeline
+	Rules     []string         `json:"rules,omitempty"` // rules and patterns that fired until the stop, the most frequent first
+	Advice    Recommendation   `json:"recommendations"`
 
 	at int64 // Unix milliseconds of the stop
 }
@@ -81,7 +81,7 @@ type Cause struct {
 	Evidence []string `json:"evidence"`          // ids of records, the first sign first
 }
 
-// FactorKind is what contributed to an incident.
+// FactorKind is the kind of something that contributed to an incident.
 type FactorKind string
 
 // The kinds of factors.
@@ -90,8 +90,8 @@ const (
 	FactorDenials      FactorKind = "denials"      // denials in a row before the stop
 	FactorErrors       FactorKind = "errors"       // calls that failed in a row before the stop
 	FactorPattern      FactorKind = "pattern"      // another pattern was found
-	FactorWarnings     FactorKind = "warnings"     // a rule warned, and the agent went on
-	FactorRefused      FactorKind = "refused"      // a person refused what was asked
+	FactorWarnings     FactorKind = "warnings"     // a rule warned, and the agent continued
+	FactorRefused      FactorKind = "refused"      // a person refused a call
 	FactorDegraded     FactorKind = "degraded"     // calls could not be reviewed
 )
 
@@ -145,8 +145,8 @@ type Path struct {
 	Outside bool                 `json:"outside,omitempty"`
 }
 
-// Moment is an action, a prompt or a choice in the timeline.
-type Moment struct {
+// TimelineEntry is an action, a prompt or a choice in the timeline.
+type TimelineEntry struct {
 	ID      string         `json:"id"`
 	Time    string         `json:"time"`
 	Before  int64          `json:"before_ms"` // milliseconds before the stop

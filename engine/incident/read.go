@@ -31,8 +31,8 @@ type reader struct {
 	stopped   *Incident // that stops the session now
 	workspace string
 	began     int64
-	moments   []*Moment // at most maxTimeline
-	dropped   int64     // actions that left moments
+	moments   []*TimelineEntry // at most maxTimeline
+	dropped   int64            // actions that left moments
 	impact    impact
 	signs     signs
 }
@@ -51,7 +51,7 @@ func (r *reader) see(rec *engine.Record) {
 	case engine.KindControl:
 		r.control(rec)
 	case engine.KindPrompt:
-		r.add(rec, &Moment{What: "prompt"})
+		r.add(rec, &TimelineEntry{What: "prompt"})
 		r.impact.prompts++
 	case engine.KindPre:
 		r.call(rec)
@@ -89,7 +89,7 @@ func (r *reader) control(rec *engine.Record) {
 		}
 		return
 	}
-	r.add(rec, &Moment{What: c.Do})
+	r.add(rec, &TimelineEntry{What: c.Do})
 }
 
 func (r *reader) call(rec *engine.Record) {
@@ -97,7 +97,7 @@ func (r *reader) call(rec *engine.Record) {
 		return // only denied, and no part of what led to the stop
 	}
 	answer := engine.AnswerOf(rec).Effect
-	m := &Moment{What: subject(rec), Answer: answer, Outcome: engine.OutcomePending, call: [2]string{rec.Agent, rec.Call}}
+	m := &TimelineEntry{What: subject(rec), Answer: answer, Outcome: engine.OutcomePending, call: [2]string{rec.Agent, rec.Call}}
 	if answer == engine.Block {
 		m.Outcome = engine.OutcomeDenied
 	}
@@ -121,7 +121,7 @@ func (r *reader) end(rec *engine.Record) {
 	r.signs.see(rec, engine.Allow)
 }
 
-func (m *Moment) take(rec *engine.Record) {
+func (m *TimelineEntry) take(rec *engine.Record) {
 	if d := rec.Decision; d != nil {
 		for _, rule := range d.Rules {
 			if !slices.Contains(m.Rules, rule.ID) {
@@ -134,7 +134,7 @@ func (m *Moment) take(rec *engine.Record) {
 	}
 }
 
-func (m *Moment) end(rec *engine.Record) {
+func (m *TimelineEntry) end(rec *engine.Record) {
 	m.Outcome = engine.OutcomeUnknown
 	if rec.Event != nil && rec.Event.Result != nil {
 		m.Outcome, m.Trouble = rec.Event.Result.Outcome, rec.Event.Result.Class
@@ -142,7 +142,7 @@ func (m *Moment) end(rec *engine.Record) {
 	m.take(rec)
 }
 
-func (r *reader) add(rec *engine.Record, m *Moment) {
+func (r *reader) add(rec *engine.Record, m *TimelineEntry) {
 	m.ID, m.Time, m.at, m.Kind, m.Agent = rec.ID(), clock(rec.T), rec.T, rec.Kind, agentOf(rec)
 	r.moments = append(r.moments, m)
 	if len(r.moments) > maxTimeline {

@@ -18,8 +18,8 @@ func worse(a, b string) string {
 	return a
 }
 
-// severity is the worst that the issue reached. One that nothing describes is high,
-// since it stopped a session.
+// severity returns the worst level that the issue reached. An issue of unknown severity counts
+// as high, since it stopped a session.
 func severity(worst map[string]string, c Cause) string {
 	level := worse(worst[c.Issue], c.Level)
 	if slices.Contains(levels(), level) {
@@ -28,7 +28,7 @@ func severity(worst map[string]string, c Cause) string {
 	return "high"
 }
 
-// summary says in two sentences what happened.
+// summary describes in two sentences what happened.
 func summary(i *Incident) string {
 	return fmt.Sprintf("Session %s of %s was stopped: %s. Until then it made %s, of which %d were denied; it wrote %s and deleted %s.",
 		i.Session, i.Harness, i.Cause.Reason, engine.Counted(int(i.Impact.Calls), "call", "calls"), i.Impact.Denied,

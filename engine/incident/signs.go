@@ -23,14 +23,14 @@ type sign struct {
 	agent string
 }
 
-// done is an intervention, and how often its issue was found again.
+// done is an intervention that was made, and how often its issue was found again.
 type done struct {
 	sign
 	kind, issue string
 	back        int
 }
 
-// signs gathers what may have led to a stop.
+// signs collects what may have led to a stop.
 type signs struct {
 	issues   map[string][]sign // rule or pattern -> records that name it
 	counts   map[string]int    // the same, in full
@@ -85,7 +85,7 @@ func (s *signs) intervention(i *engine.Intervention, at sign) {
 	}
 }
 
-// rows keeps the denials and the failures that no other call came between.
+// rows keeps the denials in a row and the failures in a row.
 func (s *signs) rows(rec *engine.Record, at sign, answer engine.Verdict) {
 	switch {
 	case rec.Kind == engine.KindPre && answer == engine.Block:
@@ -228,7 +228,7 @@ func (s *signs) kinds() []string {
 	return list
 }
 
-// inVain lists the interventions about an issue that came back after them.
+// inVain lists the interventions whose issue was found again.
 func (s *signs) inVain(issue string) []Factor {
 	list := []Factor{}
 	for _, kind := range s.kinds() {

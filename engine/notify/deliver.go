@@ -34,12 +34,13 @@ type Deliverer struct {
 	Own      map[string]Channel // kind of intervention -> what gets its entries, and no others
 	Plan     Plan
 	Mask     func(string) string // masks secrets in errors and outputs; nil: they stay
-	// Ended is called once for each delivery that ended, in either way; the log is
-	// told. Killed just before, it is called again. nil: nobody is told.
+	// Ended is called once for each delivery that succeeded or failed for good, so that it can
+	// be logged; if the process is killed during the call, it is called again. nil: nothing is
+	// called.
 	Ended func(Entry, Delivery)
 	Now   func() time.Time                           // nil: the clock
 	Sleep func(ctx context.Context, d time.Duration) // nil: a timer
-	// Retry makes what has failed be tried again, once more as often as planned.
+	// Retry makes failed deliveries start again, with as many attempts as planned.
 	Retry bool
 }
 
@@ -111,7 +112,7 @@ func (d *Deliverer) round(ctx context.Context, items []Item) (next time.Time, er
 	errs := make([]error, len(items))
 	for n := range items {
 		i := &items[n]
-		if len(d.channels(i.Entry)) == 0 { // nobody is to be told any more
+		if len(d.channels(i.Entry)) == 0 { // the intervention's kind no longer has a receiver
 			errs[n] = d.settle(i)
 			continue
 		}
@@ -184,8 +185,8 @@ func (d *Deliverer) forget(i *Item) {
 	}
 }
 
-// attempt sends an item to several channels. That it begins is on the disk before it
-// does: whatever kills this process, the number of attempts is bounded.
+// attempt sends an item to several channels. The start of an attempt is on disk before it
+// begins, so the number of attempts is bounded even if this process is killed.
 func (d *Deliverer) attempt(ctx context.Context, i *Item, channels []Channel) error {
 	began := d.now()
 	for _, c := range channels {
@@ -194,7 +195,7 @@ func (d *Deliverer) attempt(ctx context.Context, i *Item, channels []Channel) er
 		to.Next = began.Add(d.Plan.Wait(len(to.Attempts))).UnixMilli()
 	}
 	if err := d.Spool.save(*i); err != nil {
-		return err // a full disk: nothing is sent that could not be counted
+		return err // the disk is full: nothing is sent that could not be counted
 	}
 	results := make([]result, len(channels))
 	var group sync.WaitGroup
@@ -220,7 +221,7 @@ func Send(ctx context.Context, c Channel, e Entry, limit time.Duration) error {
 	return send(ctx, c, e, limit).err
 }
 
-// result is what became of an attempt.
+// result is the result of an attempt.
 type result struct {
 	err    error
 	took   int64 // milliseconds
@@ -258,7 +259,7 @@ func send(ctx context.Context, c Channel, e Entry, limit time.Duration) result {
 	}
 }
 
-// ending bounds how long ending a program may take.
+// ending limits how long ending a program may take.
 const ending = 5 * time.Second
 
 func sent(ctx context.Context, c Channel, e Entry) result {
@@ -284,7 +285,7 @@ func (d *Deliverer) record(to *Delivery, r result) {
 	}
 }
 
-// settle ends an item: what became of it is told, and then it is moved.
+// settle finishes an item: its result is reported, and then it is moved.
 func (d *Deliverer) settle(i *Item) error {
 	d.forget(i)
 	i.Finished = d.now().UnixMilli()
@@ -303,7 +304,7 @@ func (d *Deliverer) twice(i Item) bool {
 	return err == nil && os.Remove(file(d.Spool.queue(), i.Entry.ID)) == nil
 }
 
-// sweep removes what is left of killed processes, and what is finished for long.
+// sweep removes what killed processes left, and items that were finished long ago.
 func (d *Deliverer) sweep() {
 	for _, dir := range []string{d.Spool.queue(), d.Spool.done()} {
 		left, _ := filepath.Glob(filepath.Join(dir, ".new-*"))
@@ -375,7 +376,7 @@ func (d *Deliverer) sleep(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// clip bounds the text of an error: it can quote what a server answered.
+// clip limits the text of an error: it can quote what a server answered.
 func clip(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if r := []rune(text); len(r) > 200 {

@@ -1,11 +1,11 @@
 // Package notify tells people what needs their attention, over one spool in the state
-// directory. Whoever has something to tell writes an entry; a process of its own
-// delivers it to each channel, tries again with growing waits, and gives up in the
-// end. An entry that was written is not lost, and each channel gets it at least once;
-// its id lets a receiver drop what it gets twice.
+// directory. A process that has a message writes an entry; another process delivers it to each
+// channel, tries again with increasing delays, and finally gives up. An entry that was written
+// is not lost, and each channel gets it at least once; with its id a receiver can drop
+// duplicates.
 //
-// Out of scope: the channels themselves (package channel), which entries there are,
-// and starting the process.
+// Out of scope: the channels themselves (package channel), which entries there are, and
+// starting the process.
 package notify
 
 import (
@@ -19,7 +19,7 @@ import (
 // Kinds of entries.
 const (
 	KindStop         = "stop"         // policy stopped a session
-	KindTest         = "test"         // a person tries the channels
+	KindTest         = "test"         // a person tests the channels
 	KindIntervention = "intervention" // policy made an intervention of the organisation's own
 )
 
@@ -52,7 +52,7 @@ func (e Entry) check() error {
 	return nil
 }
 
-// Status is how far the delivery to one channel is.
+// Status is the state of the delivery to one channel.
 type Status string
 
 // The states of a delivery.
@@ -81,8 +81,8 @@ func (Delivery) Vocabulary(field string) []string {
 	return nil
 }
 
-// Attempt is one attempt. It is recorded before it begins, so that what a process
-// began before it was killed counts.
+// Attempt is one attempt. It is recorded before it begins, so that an attempt counts even if
+// its process was killed.
 type Attempt struct {
 	Time   string `json:"time"`
 	MS     int64  `json:"ms,omitempty"`     // how long it took

@@ -26,8 +26,8 @@ type Spool struct {
 	Dir string
 }
 
-// maxQueue bounds the entries that wait: an agent that is stopped again and again must
-// not fill the disk.
+// maxQueue limits the entries that wait: an agent that is stopped again and again must not
+// fill the disk.
 const maxQueue = 1000
 
 // ErrFull means that too many entries wait.
@@ -157,8 +157,8 @@ func read(path string) (Item, error) {
 // save replaces the file of an item that waits.
 func (s Spool) save(i Item) error { return replace(s.queue(), i) }
 
-// finish moves an item to those that are finished. Killed in between, the item is in
-// both folders; the one that waits is then removed.
+// finish moves an item to those that are finished. If the process is killed in between, the
+// item is in both folders; the one that waits is then removed.
 func (s Spool) finish(i Item) error {
 	if err := osfile.MkdirPrivate(s.done()); err != nil {
 		return err

@@ -120,8 +120,8 @@ func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 // Truncate truncates an open file, even one that was opened for appending.
 func Truncate(f *os.File, size int64) error { return f.Truncate(size) }
 
-// OpenItself opens a file as os.OpenFile does, and returns ErrLink where the last
-// part of the path is a link. It does not wait for the other end of a pipe.
+// OpenItself opens a file as os.OpenFile does, and returns ErrLink if the last part of the
+// path is a link. It does not wait for the other end of a pipe.
 func OpenItself(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	f, err := os.OpenFile(path, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, perm)
 	if errors.Is(err, syscall.ELOOP) {
@@ -181,11 +181,11 @@ func AcrossDisks(err error) bool { return errors.Is(err, syscall.EXDEV) }
 // Unsupported reports whether a file system cannot do what was asked.
 func Unsupported(err error) bool { return errors.Is(err, syscall.ENOTSUP) }
 
-// LongName is a path with all of its names in full: Windows makes up short ones.
+// LongName returns a path with all of its names in full: Windows generates short ones.
 func LongName(path string) (string, error) { return path, nil }
 
-// Rename gives a file another name, in place of what had it. Windows refuses that
-// while someone has one of the two open: there it is tried again for a while.
+// Rename gives a file another name, replacing an existing file. Windows refuses that while
+// someone has one of the two open: there it is retried for a while.
 func Rename(from, to string) error { return os.Rename(from, to) }
 
 // Open opens a file to read it, as os.Open does. On Windows it waits a while for
@@ -195,6 +195,6 @@ func Open(path string) (*os.File, error) { return os.Open(path) }
 // ReadFile is os.ReadFile by way of Open.
 func ReadFile(path string) ([]byte, error) { return os.ReadFile(path) }
 
-// MkdirPrivate makes a folder, and those above it, that only its owner can reach.
-// What is there stays as it is.
+// MkdirPrivate makes a folder, and missing parents, that only its owner can access. Existing
+// folders stay as they are.
 func MkdirPrivate(path string) error { return os.MkdirAll(path, 0o700) }

@@ -71,11 +71,10 @@ const (
 	reads = windows.FILE_READ_DATA | windows.GENERIC_READ | windows.GENERIC_ALL
 )
 
-// Private returns an error, which says what to do, unless a file belongs to the
-// user who runs this and has none of the mode bits that only its owner should
-// have. On Windows the bits 0o022 stand for write access, and 0o044 for read
-// access. The system and its administrators count as the owner: nothing can be
-// kept from them.
+// Private returns an error, which says what to do, unless a file belongs to the user who runs
+// this and has none of the mode bits that only its owner should have. On Windows the bits
+// 0o022 stand for write access, and 0o044 for read access. The system and its administrators
+// count as the owner, since nothing can be hidden from them.
 func Private(f *os.File, bits fs.FileMode) error {
 	rights, err := windows.GetSecurityInfo(windows.Handle(f.Fd()), windows.SE_FILE_OBJECT,
 		windows.OWNER_SECURITY_INFORMATION|windows.DACL_SECURITY_INFORMATION)
@@ -252,8 +251,8 @@ func Truncate(f *os.File, size int64) error {
 	return errors.Join(err, again.Close())
 }
 
-// OpenItself opens a file as os.OpenFile does, and returns ErrLink where the last
-// part of the path is a link. It does not wait for the other end of a pipe.
+// OpenItself opens a file as os.OpenFile does, and returns ErrLink if the last part of the
+// path is a link. It does not wait for the other end of a pipe.
 func OpenItself(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	f, err := os.OpenFile(path, flag|windows.FILE_FLAG_OPEN_REPARSE_POINT, perm)
 	if err != nil {
@@ -304,7 +303,7 @@ func Unsupported(err error) bool {
 	return errors.Is(err, windows.ERROR_NOT_SUPPORTED) || errors.Is(err, windows.ERROR_INVALID_FUNCTION)
 }
 
-// LongName is a path with all of its names in full: Windows makes up short ones.
+// LongName returns a path with all of its names in full: Windows generates short ones.
 func LongName(path string) (string, error) {
 	short, err := windows.UTF16PtrFromString(path)
 	if err != nil {
@@ -318,11 +317,11 @@ func LongName(path string) (string, error) {
 	return windows.UTF16ToString(long[:n]), nil
 }
 
-// patience is how long is waited for others who have a file open: scanners for
-// viruses and indexers look at what was just written, a hook reads for milliseconds.
+// patience is how long to wait for others who have a file open: virus scanners and indexers
+// examine what was just written, a hook reads for milliseconds.
 const patience = 2 * time.Second
 
-// patiently does what fails while others have a file open, again and again.
+// patiently retries what fails while others have a file open.
 func patiently(do func() error, busy ...error) error {
 	pause := time.Millisecond
 	for end := time.Now().Add(patience); ; pause = min(2*pause, 50*time.Millisecond) {
@@ -343,8 +342,8 @@ func isOne(err error, list []error) bool {
 	return false
 }
 
-// Rename gives a file another name, in place of what had it. Windows refuses that
-// while someone has one of the two open: there it is tried again for a while.
+// Rename gives a file another name, replacing an existing file. Windows refuses that while
+// someone has one of the two open: there it is retried for a while.
 func Rename(from, to string) error {
 	return patiently(func() error { return os.Rename(from, to) },
 		windows.ERROR_SHARING_VIOLATION, windows.ERROR_LOCK_VIOLATION, windows.ERROR_ACCESS_DENIED)
@@ -371,8 +370,8 @@ func ReadFile(path string) ([]byte, error) {
 	return b, errors.Join(err, f.Close())
 }
 
-// MkdirPrivate makes a folder, and those above it, that only its owner can reach.
-// What is there stays as it is.
+// MkdirPrivate makes a folder, and missing parents, that only its owner can access. Existing
+// folders stay as they are.
 func MkdirPrivate(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil

@@ -19,8 +19,8 @@ func (r *Reviewer) fit(rec *engine.Record) {
 	r.fitStop(rec)
 }
 
-// fitStop records what a stop comes to where the agent never ends a turn. Where it does
-// at another event, the stop is carried out there: the session stays stopped.
+// fitStop records how a stop is carried out if the agent never ends a turn at this event. If
+// it does at another event, the stop is carried out there: the session stays stopped.
 func (r *Reviewer) fitStop(rec *engine.Record) {
 	if !rec.Decision.Stops() || len(r.Channels.Of(engine.WayStop).Phases) > 0 {
 		return

@@ -20,8 +20,8 @@ type Log interface {
 	Workspace(key engine.SessionKey) (workspace string, began int64, err error)
 }
 
-// Reviewer reviews the events of agents: the only code of the package that
-// causes effects, all of them through its fields.
+// Reviewer reviews the events of agents: the only code of the package that has side effects,
+// all of them through its fields.
 type Reviewer struct {
 	Policy     func(workspace string) (*Policy, error)
 	Classifier engine.Classifier

@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
-// Inherit is the policy's choice of which sessions a stop follows into.
+// Inherit is the policy's choice of the later sessions to which a stop also applies.
 type Inherit struct {
 	Scope      string   // session: copies of it; workspace: all that begin in its workspace; unattended: workspace if nobody can be asked
 	Unattended []string // permission modes in which nobody can be asked
@@ -28,8 +28,8 @@ type Stopped struct {
 	By        string // who resumed it
 }
 
-// Stops finds out which stopped sessions a new one belongs to. It is asked once in
-// a session: before its first call.
+// Stops finds out which stopped sessions a new one belongs to. It is called once in a session:
+// before its first call.
 type Stops interface {
 	// Stopped lists the sessions that are stopped, or were resumed on conditions.
 	Stopped() ([]Stopped, error)
@@ -38,8 +38,8 @@ type Stops interface {
 	Copied(e engine.Event, of engine.SessionKey) bool
 }
 
-// inherit stops a new session that goes on with the work of a stopped one, and puts a copy
-// of one that was resumed on conditions under the same conditions.
+// inherit stops a new session that continues the work of a stopped one, and puts a copy of one
+// that was resumed with conditions under the same conditions.
 func (r *Reviewer) inherit(t history.Tail, h *review) error {
 	if r.Stops == nil || h.policy == nil || h.rec.Phase != engine.PhasePre || t.History.Actions > 0 || t.History.Stop != nil {
 		return nil
@@ -76,7 +76,7 @@ func (r *Reviewer) beside(h *review, s Stopped) bool {
 	return s.Key != own && s.Key.Harness == own.Harness && s.Workspace == r.mask(h.workspace)
 }
 
-// inherited is why a session that was stopped stops this one; empty: it does not.
+// inherited returns why a stopped session stops this one too; empty: it does not.
 func (r *Reviewer) inherited(h *review, s Stopped) string {
 	p := &h.policy.Inherit
 	if s.Resumed != "" || !r.beside(h, s) {

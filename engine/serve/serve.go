@@ -22,7 +22,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/serve/wire"
 )
 
-// ErrRunning means that another process serves the state directory.
+// ErrRunning means that another process already serves the state directory.
 var ErrRunning = errors.New("another process serves this state directory already")
 
 // requestWait is how long a client may take to send its request.
@@ -109,7 +109,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 }
 
-// watch ends the process when nobody needs it.
+// watch ends the process when it is no longer needed.
 func (s *Server) watch(ctx context.Context, end func()) {
 	if s.Idle == 0 {
 		return
@@ -129,8 +129,7 @@ func (s *Server) watch(ctx context.Context, end func()) {
 	}
 }
 
-// connection answers one client. Whatever goes wrong, the client decides in a
-// process of its own.
+// connection answers one client. On any failure the client starts a process of its own.
 func (s *Server) connection(ctx context.Context, end func(), conn net.Conn) {
 	defer conn.Close()
 	s.active.Add(1)
@@ -158,7 +157,7 @@ func (s *Server) connection(ctx context.Context, end func(), conn net.Conn) {
 		answer = s.Handle(ctx, pid, request)
 		<-s.slots
 	}
-	_, _ = conn.Write(answer.Encode()) // a client that is gone has no use for it
+	_, _ = conn.Write(answer.Encode()) // the client has gone, so the answer is not needed
 }
 
 func receive(conn net.Conn) (*wire.Request, error) {
@@ -181,7 +180,7 @@ func receive(conn net.Conn) (*wire.Request, error) {
 	return &r, r.Decode(b)
 }
 
-// closed ignores that something was closed before.
+// closed ignores the error of something that was already closed.
 func closed(err error) error {
 	if errors.Is(err, net.ErrClosed) {
 		return nil

@@ -20,7 +20,7 @@ type answers struct {
 
 type callKey struct{ agent, call string }
 
-// record evaluates what an event shows about earlier ones.
+// record reads what an event shows about earlier ones.
 func (a *answers) record(m RecordedEvent) {
 	if a.words == nil {
 		*a = answers{words: map[string]reaction{}, ran: map[string]bool{}, calls: map[callKey]string{}}
@@ -58,7 +58,7 @@ func (a *answers) questions(list []engine.Approval) {
 	}
 }
 
-// alarms are the stops of either side, until their outcome is known.
+// stops are the stops of either side until their outcome is known.
 type alarms struct{ stops []stop }
 
 type stop struct {

@@ -79,7 +79,7 @@ func (s *Selection) Holds(session string) bool {
 // sessionRun is one session during comparison.
 type sessionRun struct {
 	*Comparison
-	story      RecordedSession
+	session    RecordedSession
 	replay     *replay
 	baseline   *sideState
 	candidates []*candidate
@@ -96,7 +96,7 @@ type candidate struct {
 
 func (c *Comparison) reading(s RecordedSession) *sessionRun {
 	env := c.Env.Digest()
-	r := &sessionRun{Comparison: c, story: s, replay: newReplay(c.Policies, c.Env), baseline: &sideState{Side: &c.Baseline, env: env}}
+	r := &sessionRun{Comparison: c, session: s, replay: newReplay(c.Policies, c.Env), baseline: &sideState{Side: &c.Baseline, env: env}}
 	for i, m := range c.Empty() {
 		r.candidates = append(r.candidates, &candidate{sideState{Side: &c.Candidates[i], env: env}, newSessionTally(m, s)})
 	}
@@ -164,7 +164,7 @@ func (r *sessionRun) step(ctx context.Context, m RecordedEvent) error {
 // ready checks a record of a log, and makes the history ready for it.
 func (r *sessionRun) ready(ctx context.Context, rec *engine.Record) error {
 	before := r.replay.chain
-	if r.story.Audit && r.Policies != nil {
+	if r.session.Audit && r.Policies != nil {
 		if err := r.replay.check(ctx, rec); err != nil {
 			return err
 		}
@@ -180,8 +180,8 @@ func (r *sessionRun) ready(ctx context.Context, rec *engine.Record) error {
 	return nil
 }
 
-// answersTo returns the answers of the baseline and of each candidate to an event.
-// Events that policy does not review are skipped.
+// answersTo returns the answers of the baseline and of each candidate to an event. Events that
+// policy does not review are skipped.
 func (r *sessionRun) answersTo(ctx context.Context, m RecordedEvent) ([]sideAnswer, error) {
 	if m.Record.Event == nil || m.Record.Note != nil || !m.Record.Phase.Reviewed() {
 		return nil, nil
@@ -204,7 +204,7 @@ func (r *sessionRun) answersTo(ctx context.Context, m RecordedEvent) ([]sideAnsw
 	return heard, nil
 }
 
-// count takes in one decision of a candidate.
+// count adds one decision of a candidate.
 func (r *sessionRun) count(ctx context.Context, c *candidate, m RecordedEvent, base, now sideAnswer) {
 	state, missing := compare(base, now)
 	if state == Maybe || state == Tightened || state == Loosened {
@@ -241,7 +241,7 @@ func (r *sessionRun) fold(rec *engine.Record, heard []sideAnswer) {
 	}
 }
 
-// compare returns the state of a decision, and what is missing for knowing it.
+// compare returns the state of a decision, and the missing fact if it is unknown.
 func compare(base, now sideAnswer) (State, string) {
 	missing := cmp.Or(base.missing, now.missing)
 	switch {
@@ -266,18 +266,18 @@ func compare(base, now sideAnswer) (State, string) {
 // impacts finishes the session and returns its Impacts.
 func (r *sessionRun) impacts() []*Impact {
 	var found Sources
-	if r.story.Sources != nil {
-		found = r.story.Sources()
+	if r.session.Sources != nil {
+		found = r.session.Sources()
 	}
 	if r.broken != nil && found.Failed == 0 {
 		found.Failed++
-		found.Troubles = append(found.Troubles, Trouble{Path: r.story.Session, Why: r.broken.Error(), Count: 1, Failed: true})
+		found.Troubles = append(found.Troubles, Trouble{Path: r.session.Session, Why: r.broken.Error(), Count: 1, Failed: true})
 	}
 	var list []*Impact
 	for _, c := range r.candidates {
 		m := c.tally.sum(r.answers)
 		m.Sources = found.clone()
-		if m.Fidelity != nil && r.story.Audit {
+		if m.Fidelity != nil && r.session.Audit {
 			own := r.replay.report
 			m.Fidelity = &own
 		}

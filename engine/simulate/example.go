@@ -7,10 +7,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Example is a decision that changes, told with as little as shows it: the fewest
-// events before it, in words that are nobody's.
+// Example is a decision that changes, with as little as is needed to show it: the fewest
+// events before it, in neutral words.
 type Example struct {
-	Events []ExampleEvent `json:"events,omitempty"` // in order, the decision last; none: it cannot be told in other words
+	Events []ExampleEvent `json:"events,omitempty"` // in order, the decision last; none: it cannot be shown in neutral words
 	Reason string         `json:"reason,omitempty"` // of the stricter side, in these words
 	Before int64          `json:"before"`           // calls before it in its session, those left out included
 }
@@ -22,22 +22,21 @@ type ExampleEvent struct {
 	Text  string       `json:"text,omitempty"` // the main argument of a tool, or a prompt
 }
 
-// Exampler looks for examples. The texts of an example are those that Neutral
-// makes of a session's.
+// Exampler searches for examples. The texts of an example are those that Neutral makes of a
+// session's.
 type Exampler struct {
 	Comparison *Comparison
 	Classifier func(session string, events []engine.Event) engine.Classifier
 	Neutral    func([]engine.Event) []engine.Event
-	Text       func(engine.Event) string // what an example says about an event
+	Text       func(engine.Event) string // the text of an event in an example
 }
 
-// maxTried bounds the events that are judged to find one example, so that a long
-// session takes no longer than a short one.
+// maxTried limits the events that are evaluated to find one example, so that a long session
+// takes no longer than a short one.
 const maxTried = 600
 
-// Find returns the example of a step of a session, whose events up to it these are.
-// It has no events where those that are kept do not show the change, or not in
-// other words.
+// Find returns the example of a step of a session; events are the session's up to the step. It
+// has no events if the remaining ones do not show the change, or not in neutral words.
 func (x *Exampler) Find(ctx context.Context, events []engine.Event, s Step) *Example {
 	t := &trying{Exampler: x, ctx: ctx, step: s}
 	e, last := &Example{Before: s.Index}, len(events)-1
@@ -58,8 +57,8 @@ func (x *Exampler) Find(ctx context.Context, events []engine.Event, s Step) *Exa
 	return e
 }
 
-// stepsOf puts events that mean nothing without each other together: a call and
-// its result. What belongs to the last event is always there.
+// stepsOf groups events that belong together: a call and its result. The group of the last
+// event is never left out.
 func stepsOf(events []engine.Event, last engine.Event) [][]engine.Event {
 	var groups [][]engine.Event
 	of := map[string]int{}
@@ -75,25 +74,25 @@ func stepsOf(events []engine.Event, last engine.Event) [][]engine.Event {
 	return groups
 }
 
-// trying tries parts of a session.
+// trying evaluates parts of a session.
 type trying struct {
 	*Exampler
 	ctx   context.Context
 	step  Step
 	tried int
 
-	reason string // of the latest change that was shown
+	reason string // of the latest change that was found
 }
 
-// fewest leaves out of what came before all that is not needed: first everything,
-// then halves, quarters and single steps, until nothing more can go.
+// fewest leaves out all earlier steps that are not needed: first everything, then halves,
+// quarters and single steps, until nothing more can be left out.
 func (t *trying) fewest(before [][]engine.Event, last engine.Event) ([]engine.Event, bool) {
 	with := func(groups [][]engine.Event) []engine.Event { return append(slices.Concat(groups...), last) }
 	own := slices.DeleteFunc(slices.Clone(before), func(g []engine.Event) bool { return last.Call == "" || g[0].Call != last.Call })
 	if t.shows(with(own)) {
 		return with(own), true
 	}
-	const recent = 100 // steps: what is needed from further back is not looked for
+	const recent = 100 // steps: earlier ones are not searched
 	kept := before[max(0, len(before)-recent):]
 	if !t.shows(with(kept)) {
 		return nil, false
@@ -123,14 +122,14 @@ func (t *trying) fewest(before [][]engine.Event, last engine.Event) ([]engine.Ev
 	return with(kept), true
 }
 
-// needed says that some steps hold the call of the decision itself.
+// needed reports whether some steps contain the call of the decision itself.
 func needed(own, groups [][]engine.Event) bool {
 	return slices.ContainsFunc(groups, func(g []engine.Event) bool {
 		return slices.ContainsFunc(own, func(o []engine.Event) bool { return o[0].Call == g[0].Call })
 	})
 }
 
-// shows says that a session of these events ends with the same change.
+// shows reports whether a session of these events ends with the same change.
 func (t *trying) shows(events []engine.Event) bool {
 	if t.tried += len(events); t.tried > maxTried {
 		return false
@@ -138,7 +137,7 @@ func (t *trying) shows(events []engine.Event) bool {
 	c := *t.Comparison
 	c.Policies, c.Selection = nil, Selection{}
 	side := c.Candidates[0]
-	if c.Baseline.Policy == nil { // what was recorded is not among these events
+	if c.Baseline.Policy == nil { // recorded answers do not belong to these events
 		p := *side.Policy
 		p.Decider = sameAnswer(t.step.From)
 		c.Baseline.Policy = &p
@@ -158,13 +157,13 @@ func (t *trying) shows(events []engine.Event) bool {
 	end := steps[len(steps)-1]
 	calls := len(slices.DeleteFunc(slices.Clone(events), func(e engine.Event) bool { return e.Phase != engine.PhasePre }))
 	if end.Phase == engine.PhasePre {
-		calls-- // itself
+		calls-- // the decision itself
 	}
 	t.reason = end.Reason
 	return end.Phase == t.step.Phase && end.Index == int64(calls) && end.State.changes() && end.From == t.step.From && end.To == t.step.To
 }
 
-// sameAnswer decides every call as one was recorded.
+// sameAnswer gives every call the same answer as a recorded one.
 type sameAnswer engine.Verdict
 
 // Decide implements engine.Decider.
@@ -176,7 +175,7 @@ func (v sameAnswer) Decide(_ context.Context, in *engine.Input, _ []engine.Findi
 	return engine.Decision{Decision: answer, Enforced: answer}, nil
 }
 
-// EventOf makes of a record what is left of its event.
+// EventOf returns the event of a record, as far as it was recorded.
 func EventOf(m RecordedEvent) (engine.Event, bool) {
 	r := m.Record
 	switch {

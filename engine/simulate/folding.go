@@ -29,7 +29,7 @@ func (f *folding) begin(rec *engine.Record) (kept *history.State, err error) {
 	ours := state.Fold == history.FoldVersion
 	switch {
 	case !f.foreign && !f.history.Empty() && ours:
-		return state, nil // all that came before was folded here
+		return state, nil // everything before it was folded here
 	case !f.foreign && !f.history.Empty():
 		return nil, nil
 	}

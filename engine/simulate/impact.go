@@ -9,13 +9,13 @@ import (
 // ImpactVersion is the version of an Impact's JSON document.
 const ImpactVersion = 1
 
-// Impact is the difference that a policy makes on recorded sessions, compared
-// with another policy or with what was recorded. It is a sum over sessions: the
-// parts of any split add up to the whole, byte for byte.
+// Impact is the difference that a policy makes on recorded sessions, compared with another
+// policy or with what was recorded. It is a sum over sessions: the parts of any split add up
+// to the whole, byte for byte.
 //
-// An answer has no consequences here: the history is what happened. So
-// decisions after the first difference of a session are what would be decided
-// if the session had continued anyway; they are counted separately, as After.
+// Answers have no consequences here: the history is what happened. So decisions after the
+// first difference of a session are hypothetical, as if the session had continued unchanged;
+// they are counted separately, as After.
 type Impact struct {
 	V         int       `json:"v"`         // of the document: ImpactVersion
 	Version   int       `json:"version"`   // the same, under its former name

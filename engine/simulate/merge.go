@@ -163,7 +163,7 @@ func (g *Group) plus(o Group) {
 	g.Baseline, g.Candidate = g.Baseline+o.Baseline, g.Candidate+o.Candidate
 }
 
-// plus combines two sources of one session.
+// plus adds two sources of one session.
 func (c *SessionChange) plus(o SessionChange) {
 	c.More += o.More + int64(len(o.Steps))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
-// Session is a session to take through a policy.
+// Session is a session that is evaluated under a policy.
 type Session struct {
 	ID     string
 	Events []engine.Event // in order; Event.Session is replaced by ID where that is set
@@ -24,17 +24,17 @@ type Action struct {
 	Index    int            `json:"index"` // among the session's tool calls, from 0
 	Call     string         `json:"call,omitempty"`
 	Tool     string         `json:"tool"`
-	Decision engine.Verdict `json:"decision"` // what policy says
-	Enforced engine.Verdict `json:"enforced"` // what would be answered
+	Decision engine.Verdict `json:"decision"` // the decision of the policy
+	Enforced engine.Verdict `json:"enforced"` // the answer
 	Rules    []string       `json:"rules"`
 	Reason   string         `json:"reason,omitempty"`
-	Error    string         `json:"error,omitempty"` // why nothing could be decided: such a call is denied
+	Error    string         `json:"error,omitempty"` // why there is no decision: such a call is denied
 
 	Record *engine.Record `json:"-"` // as a live hook would have recorded it; nil if it could not be made
 }
 
-// Rehearsal is a session that is taken through a policy event by event. Nothing
-// of it is kept.
+// Rehearsal is a session that is evaluated under a policy event by event. Nothing of it is
+// kept.
 type Rehearsal struct {
 	// Recorded reports whether the events have happened: a call that this
 	// policy denies keeps its result, and what follows is judged with it.
@@ -54,7 +54,7 @@ func Start(id string, c engine.Classifier, p *review.Policy, env engine.Env) *Re
 	r := review.Reviewer{
 		Policy:     func(string) (*review.Policy, error) { return p, nil },
 		Classifier: c, Log: log, Env: env,
-		Now: func() int64 { return log.history.T }, // an event without a time happens when the one before it did
+		Now: func() int64 { return log.history.T }, // an event without a time has the time of the one before it
 	}
 	if m, ok := c.(interface{ Mask(string) string }); ok {
 		r.Mask = m.Mask // the output of a rehearsal contains no more secrets than a record
@@ -62,9 +62,8 @@ func Start(id string, c engine.Classifier, p *review.Policy, env engine.Env) *Re
 	return &Rehearsal{id: id, reviewer: r, chain: log, denied: map[string]bool{}}
 }
 
-// Next takes the next event through the policy. The result of a call that the
-// policy denied does not happen: under this policy there would be none; see
-// Recorded.
+// Next evaluates the next event. The result of a call that the policy denied is dropped,
+// because under this policy there would be none; see Recorded.
 func (r *Rehearsal) Next(ctx context.Context, e engine.Event) (a Action, happened bool) {
 	if r.id != "" {
 		e.Session = r.id
@@ -91,7 +90,7 @@ func (r *Rehearsal) Control(t int64, c engine.Control) error {
 	return r.chain.append(&engine.Record{Kind: engine.KindControl, T: max(t, r.chain.history.T), Control: &c})
 }
 
-// Records returns the chain as it would have been written, from its opening on.
+// Records returns the chain as it would have been written, beginning with its open record.
 func (r *Rehearsal) Records() []*engine.Record { return r.chain.records }
 
 func (r *Rehearsal) mask(s string) string {
@@ -101,7 +100,7 @@ func (r *Rehearsal) mask(s string) string {
 	return r.reviewer.Mask(s)
 }
 
-// handle reads from the chain what came of an event.
+// handle reads the result of an event from the chain.
 func (r *Rehearsal) handle(ctx context.Context, e engine.Event) Action {
 	before := len(r.chain.records)
 	answer, err := r.reviewer.Handle(ctx, e)
@@ -133,7 +132,7 @@ type chain struct {
 	records []*engine.Record
 }
 
-// chainID is made from the session's id: the same simulation gives the same ids.
+// chainID is derived from the session's id, so that the same simulation has the same ids.
 func chainID(session string) string {
 	sum := sha256.Sum256([]byte("simulated " + session))
 	return hex.EncodeToString(sum[:16])

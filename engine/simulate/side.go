@@ -44,13 +44,13 @@ type sideAnswer struct {
 type sideState struct {
 	*Side
 	env     string
-	noticed *history.PolicyState // nil: the log was written by this very policy so far
+	noticed *history.PolicyState // nil: this policy alone wrote the log so far
 
-	own *replay        // of a transcript as the side's own rows read it; nil: they read it as all do
-	rec *engine.Record // with own: the record of the present moment
+	own *replay        // the record of a transcript as the side's own rows classify it; nil: as all sides do
+	rec *engine.Record // with own: the record of the current event
 }
 
-// reads prepares the side for a moment that its own rows read in another way.
+// reads prepares the side for an event that its own rows classify differently.
 func (l *sideState) reads(ctx context.Context, m RecordedEvent) error {
 	if l.own == nil {
 		return nil
@@ -63,7 +63,7 @@ func (l *sideState) reads(ctx context.Context, m RecordedEvent) error {
 	return err
 }
 
-// seen is a moment, and what happened before it, as the side's rows read them.
+// seen returns an event, and the history before it, as the side's rows classify them.
 func (l *sideState) seen(m RecordedEvent, r *replay) (RecordedEvent, *replay) {
 	if l.own == nil {
 		return m, r
@@ -73,7 +73,7 @@ func (l *sideState) seen(m RecordedEvent, r *replay) (RecordedEvent, *replay) {
 	if m.assumed != "" {
 		m.Record, _ = assumed(l.rec, m.assumed)
 	}
-	if m.Record.T != at { // the side is asked about another time
+	if m.Record.T != at { // the side is evaluated at another time
 		other := *m.Record
 		other.T, m.Record = at, &other
 	}
@@ -152,12 +152,12 @@ func of(v *review.Result) sideAnswer {
 	return sideAnswer{verdict: v.Decision.Enforced, decision: &v.Decision, findings: v.Findings}
 }
 
-// wrote reports whether a record was decided by this very policy.
+// wrote reports whether exactly this policy decided a record.
 func (l *sideState) wrote(rec *engine.Record) bool {
 	return rec.Decision != nil && rec.By != nil && rec.By.Policy == l.Policy.Digest && rec.By.Env == l.env
 }
 
-// facts lets the side's own detectors look at a transcript's texts.
+// facts lets the side's own detectors search a transcript's texts.
 func (l *sideState) facts(m RecordedEvent) *engine.Record {
 	if m.Event == nil || m.Record.Action == nil || l.Policy.Detector == nil {
 		return m.Record

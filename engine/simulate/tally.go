@@ -14,7 +14,7 @@ type sessionTally struct {
 	change        SessionChange
 	diverged      bool
 	unattended    bool
-	last          int64 // time of the moment before, in Unix ms; 0: there was none, or it is unknown
+	last          int64 // time of the event before, in Unix ms; 0: there was none, or it is unknown
 	kinds         map[kindKey]*Kind
 	rules         map[string]*RuleCounts
 	causes        map[string]*Cause // by Cause.Key
@@ -68,7 +68,7 @@ func (t *sessionTally) step(m RecordedEvent, index int64, workspace string, base
 	return s
 }
 
-// reason is what the stricter side says: of another answer what its rule says.
+// reason returns the reason of the stricter side: of a changed answer, the reason of its rule.
 func reason(strict, base, now sideAnswer) string {
 	if base.verdict != now.verdict {
 		rule, _ := cause(base, now)
@@ -88,8 +88,8 @@ func (s sideAnswer) rules() []string {
 	return s.decision.RuleIDs()
 }
 
-// stricter returns the side with the stricter answer, of equal ones the
-// candidate, and then the other.
+// stricter returns the side with the stricter answer; if both are equal, the candidate, and
+// then the other.
 func stricter(base, now sideAnswer) (strict, other sideAnswer) {
 	if base.verdict != "" && base.verdict.Strictness() > now.verdict.Strictness() {
 		return base, now
@@ -97,7 +97,7 @@ func stricter(base, now sideAnswer) (strict, other sideAnswer) {
 	return now, base
 }
 
-// clip bounds a text at a whole character.
+// clip limits a text without splitting a character.
 func clip(s string) string {
 	if len(s) <= maxText {
 		return s
@@ -109,7 +109,7 @@ func clip(s string) string {
 	return s[:end] + "…"
 }
 
-// changes reports whether a state is another answer.
+// changes reports whether a state is a changed answer.
 func (s State) changes() bool { return s == Tightened || s == Loosened || s == Maybe }
 
 // add counts a decision.
@@ -137,7 +137,7 @@ func (t *sessionTally) add(s Step, base, now sideAnswer) {
 	t.keep(s)
 }
 
-// unclear counts a decision that is not known by the fact that was not recorded.
+// unclear counts an unknown decision by the fact that was not recorded.
 func (t *sessionTally) unclear(s Step) {
 	if s.State == Unknown && s.Missing != "" {
 		t.impact.lacks(s.Missing, 1)
@@ -157,7 +157,7 @@ func (m *Impact) span(ms int64) {
 
 func (t *sessionTally) cell(tally *Tally, s Step) {
 	if s.State == Unknown || s.State == Incomparable || s.From == "" || s.To == "" {
-		return // also where both are the same at any time, and differ between times
+		return // also if both are the same at any time, and differ between times
 	}
 	key := cellKey{s.From, s.To}
 	c := t.matrix[tally][key]
@@ -217,7 +217,7 @@ func (t *sessionTally) rule(id string) *RuleCounts {
 	return r
 }
 
-// ids are the rules that fired, and the patterns that were found, told or not.
+// ids returns the rules that fired, and the patterns that were found, reported or not.
 func (t *sessionTally) ids(s sideAnswer) map[string]bool {
 	set := map[string]bool{}
 	for _, id := range s.rules() {
@@ -251,8 +251,8 @@ func cause(base, now sideAnswer) (rule string, unasked bool) {
 	return ByScores, false
 }
 
-// leadingRules are the first rules whose verdict on one side is at least this strict: one that the
-// other side does not have, and one that both have; empty: there is none.
+// leadingRules returns the first rules whose verdict on one side is at least this strict: one
+// that the other side does not have, and one that both have; empty: there is none.
 func leadingRules(on, other sideAnswer, least engine.Verdict) (own, both string) {
 	for _, r := range on.decision.Rules {
 		switch {
@@ -353,7 +353,7 @@ func (s sideAnswer) error(id, side string) StepError {
 	return StepError{ID: id, Side: side, Error: clip(s.failed.Error())}
 }
 
-// changed notes another answer.
+// changed records a changed answer.
 func (t *sessionTally) changed(s Step, base, now sideAnswer) {
 	rule, unasked := cause(base, now)
 	key := kindKey{s.Phase, s.State, s.From, s.To, rule, s.Due, unasked}
@@ -401,7 +401,7 @@ func number(yes bool) int {
 	return 0
 }
 
-// keep puts a step on the session's time line where there is something to see.
+// keep adds a step to the session's time line if it shows anything.
 func (t *sessionTally) keep(s Step) {
 	if !s.State.changes() && (s.From == "" || s.From == engine.Allow) && (s.To == "" || s.To == engine.Allow) {
 		return
@@ -435,7 +435,7 @@ func (t *sessionTally) sum(a answers) *Impact {
 	return m
 }
 
-// workspace is the session's calls together.
+// workspace returns the sum of the session's calls.
 func (t *sessionTally) workspace() Group {
 	g := Group{Name: t.change.Workspace}
 	for _, tool := range t.tools {

@@ -7,16 +7,16 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Transcribe makes records of a transcript's events, as a hook would have
-// written them, without decisions. A call that cannot be classified is recorded
-// without an action. copied reports which calls are counted in another session;
-// nil: none. It returns early, with an error, if the context ends.
+// Transcribe makes records of a transcript's events, as a hook would have written them,
+// without decisions. A call that cannot be classified is recorded without an action. copied
+// reports which calls are counted in another session; nil: none. It returns early, with an
+// error, if the context ends.
 func Transcribe(ctx context.Context, s Session, c engine.Classifier, env engine.Env,
 	copied func(call string) bool) iter.Seq2[RecordedEvent, error] {
 	return func(yield func(RecordedEvent, error) bool) {
 		t := &transcriber{
 			id: chainID(s.ID), session: s.ID, classifier: c, env: env,
-			fates: outcomesOf(s.Events), copied: copied, seen: map[recorded]bool{},
+			outcomes: outcomesOf(s.Events), copied: copied, seen: map[recorded]bool{},
 		}
 		if m, ok := c.(interface{ Mask(string) string }); ok {
 			t.mask = m.Mask
@@ -37,25 +37,25 @@ func Transcribe(ctx context.Context, s Session, c engine.Classifier, env engine.
 
 // outcomesOf reports what became of the calls that have a result.
 func outcomesOf(events []engine.Event) map[string]TranscriptOutcome {
-	fates := map[string]TranscriptOutcome{}
+	outcomes := map[string]TranscriptOutcome{}
 	for i := range events {
 		switch e := &events[i]; {
 		case e.Phase != engine.PhasePost || e.Result == nil:
 		case e.Result.Refused:
-			fates[e.Call] = TranscriptRefused
+			outcomes[e.Call] = TranscriptRefused
 		default:
-			fates[e.Call] = TranscriptRan
+			outcomes[e.Call] = TranscriptRan
 		}
 	}
-	return fates
+	return outcomes
 }
 
-// transcriber writes a chain that nobody keeps: of it only the end is needed.
+// transcriber writes a chain that is not kept: only its end is needed.
 type transcriber struct {
 	session    string
 	classifier engine.Classifier
 	env        engine.Env
-	fates      map[string]TranscriptOutcome
+	outcomes   map[string]TranscriptOutcome
 	copied     func(call string) bool
 	mask       func(string) string
 
@@ -65,19 +65,19 @@ type transcriber struct {
 	seen          map[recorded]bool
 }
 
-// recorded is the contents of a chain once.
+// recorded identifies the contents of a chain.
 type recorded struct {
 	agent, call string
 	phase       engine.Phase
 }
 
-// event returns the moments that an event makes: its own, after the chain's
-// opening where it is the first. One that was recorded before makes none.
+// event returns the records of an event: its own, after the chain's open record if it is the
+// first. An event that was recorded before has none.
 func (t *transcriber) event(ctx context.Context, e engine.Event) []RecordedEvent {
 	if t.session != "" {
 		e.Session = t.session
 	}
-	fate, copied := t.fates[e.Call], t.copied != nil && t.copied(e.Call)
+	outcome, copied := t.outcomes[e.Call], t.copied != nil && t.copied(e.Call)
 	e.Session, e.Agent, e.Call = t.masked(e.Session), t.masked(e.Agent), t.masked(e.Call)
 	key := recorded{e.AgentName(), e.Call, e.Phase}
 	if e.Call != "" && t.seen[key] {
@@ -101,7 +101,7 @@ func (t *transcriber) event(ctx context.Context, e engine.Event) []RecordedEvent
 		return rec
 	}
 	if e.Phase == engine.PhasePre {
-		m.Outcome = fate
+		m.Outcome = outcome
 	}
 	return append(made, m)
 }
@@ -126,7 +126,7 @@ func (t *transcriber) opening(e engine.Event) *engine.Record {
 func (t *transcriber) record(ctx context.Context, e engine.Event) *engine.Record {
 	at := e.Time
 	if at == 0 {
-		at = t.latest // an event without a time happens when the one before it did
+		at = t.latest // an event without a time has the time of the one before it
 	}
 	facts, err := t.classifier.Classify(ctx, e, t.workspace)
 	if err != nil {

@@ -66,15 +66,14 @@ func NewCollector(since int64, by Grouping) (*Collector, error) {
 	}, nil
 }
 
-// Begin says whose records come next.
+// Begin starts a session: the records that follow are its.
 func (c *Collector) Begin(session string) {
 	c.session, c.seen, c.patterns = session, false, map[patternKey]int64{}
 	c.asked.begin()
 	c.acts.begin()
 }
 
-// End reports whether the session's records are over. Stopped: it may not go
-// on.
+// End finishes the session. stopped: it may not continue.
 func (c *Collector) End(stopped bool) {
 	c.acts.end()
 	for p := range c.patterns {
@@ -90,8 +89,8 @@ func (c *Collector) End(stopped bool) {
 	}
 }
 
-// Damaged notes that the chain of a session, of the ledger where its name is
-// empty, does not verify any further.
+// Damaged records that a session's chain does not verify beyond this point. An empty name
+// means the ledger.
 func (c *Collector) Damaged(session, what string) {
 	if session != "" {
 		c.doc.Sessions.Damaged++
@@ -101,8 +100,8 @@ func (c *Collector) Damaged(session, what string) {
 	}
 }
 
-// Ledger counts a record of the machine's ledger, of which only what concerns
-// no session is of interest.
+// Ledger counts a record of the machine's ledger; only those that concern no session are
+// counted.
 func (c *Collector) Ledger(r *engine.Record) {
 	if r.T >= c.since && r.Note != nil && r.Note.What == string(ErrorUndecodable) {
 		c.fail(ErrorUndecodable, "")

@@ -10,14 +10,14 @@ import (
 const Other = "(other)"
 
 const (
-	maxNames  = 1000  // different rules, patterns, tools and so on that are told apart
+	maxNames  = 1000  // different rules, patterns, tools and so on that are counted separately
 	maxGroups = 10000 // different sessions, agents or days
 )
 
 // counts counts by a key, and knows a bounded number of them.
 type counts[K comparable] map[K]int64
 
-// add counts one more; under other, where the key is one too many.
+// add counts one more; if the bound of different keys is reached, under other.
 func (c counts[K]) add(key, other K) {
 	if _, known := c[key]; !known && len(c) >= maxNames {
 		key = other

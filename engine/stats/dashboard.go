@@ -18,9 +18,9 @@ type panel struct {
 // for the choice of machines.
 type query struct{ expr, legend string }
 
-// panels lists the graphs: first what is done about runs that go wrong, then
-// the reviews themselves. What the log holds can become less when retention
-// deletes its oldest part: differences below zero are none.
+// panels lists the graphs: first what is done about sessions that go wrong, then the reviews
+// themselves. The number of kept records can fall when retention deletes the oldest: a
+// negative difference counts as none.
 func panels() []panel {
 	return []panel{
 		{"Interventions by type", "Interventions per hour.", "timeseries", "short",
@@ -83,7 +83,7 @@ func Dashboard() ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// variables lets a person choose where the numbers come from, and of which machines.
+// variables lets a person choose the data source and the machines.
 func variables() []object {
 	return []object{
 		{"name": "datasource", "label": "Data source", "type": "datasource", "query": "prometheus", "current": object{}},
@@ -94,7 +94,7 @@ func variables() []object {
 
 func source() object { return object{"type": "prometheus", "uid": "${datasource}"} }
 
-// json places the panel: two next to each other.
+// json places the panel: two in a row.
 func (p panel) json(i int) object {
 	var targets []object
 	for n, q := range p.queries {

@@ -1,15 +1,15 @@
-// Package stats counts what the records of a log say: calls by answer, how long
-// reviews took, what people answered, which rules and patterns fired, and what
-// was done about a session that went wrong.
+// Package stats counts what the records of a log say: calls by answer, how long reviews took,
+// what people answered, which rules and patterns fired, and what was done about a session that
+// went wrong.
 //
-// A Collector takes the records of one session after the other, once each, and
-// makes a Document of them. Its memory does not grow with the length of a
-// session, and with the number of different names only up to fixed bounds: what
-// comes after goes under Other. The same records give the same document.
+// A Collector reads the records of one session after the other, once each, and makes a
+// Document of them. Its memory does not grow with the length of a session, and with the number
+// of different names only up to fixed bounds: further names are counted under Other. The same
+// records give the same document.
 //
-// Metrics describes what of a document is written for Prometheus; Dashboard and
+// Metrics describes the part of a document that is written for Prometheus; Dashboard and
 // MetricsDoc are made from that table.
 //
-// Out of scope: where records come from and whether they verify
-// (engine/audit), what they mean (engine), and tables on a terminal (cmd).
+// Out of scope: where records come from and whether they verify (engine/audit), what they mean
+// (engine), and tables on a terminal (cmd).
 package stats

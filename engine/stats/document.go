@@ -2,16 +2,16 @@ package stats
 
 import "github.com/agent-reviewer/reviewer/engine"
 
-// Document is what the records say in numbers. Times are Unix milliseconds;
-// lists are sorted by count, the highest first, and then by name.
+// Document is the records of a log in numbers. Times are Unix milliseconds; lists are sorted
+// by count, the highest first, and then by name.
 type Document struct {
 	Since         int64             `json:"since,omitempty"` // what happened before is not counted
 	First         int64             `json:"first,omitempty"` // of the records counted
 	Last          int64             `json:"last,omitempty"`
 	Sessions      Sessions          `json:"sessions"`
 	Records       []Kind            `json:"records"`
-	Calls         Verdicts          `json:"calls"`       // tool calls by what was answered before they ran
-	Policy        Verdicts          `json:"policy"`      // the same calls by what policy said: another where it only watches
+	Calls         Verdicts          `json:"calls"`       // tool calls by the answer before they ran
+	Policy        Verdicts          `json:"policy"`      // the same calls by the decision of policy, which differs where policy only observes
 	Prefiltered   int64             `json:"prefiltered"` // calls that policy allowed before it computed any score
 	Decisions     []Decision        `json:"decisions"`   // calls, results, prompts and stops
 	ReviewTime    ReviewTime        `json:"review_time"`
@@ -30,7 +30,7 @@ type Document struct {
 	Groups        []Group           `json:"groups,omitempty"` // days in UTC, oldest first
 }
 
-// Sessions counts sessions with a record that was counted.
+// Sessions counts the sessions of which a record was counted.
 type Sessions struct {
 	Total   int64 `json:"total"`
 	Stopped int64 `json:"stopped"` // stopped now
@@ -68,8 +68,7 @@ func (v *Verdicts) fields() [5]*int64 {
 // Of returns the count of a verdict.
 func (v Verdicts) Of(word engine.Verdict) int64 { return *v.fields()[word.Strictness()] }
 
-// Decision counts reviews by what they were of, what policy said and what was
-// answered.
+// Decision counts reviews by event, decision and answer.
 type Decision struct {
 	Phase    engine.Phase      `json:"phase"`
 	Decision engine.Verdict    `json:"decision,omitempty"` // absent: there was no review
@@ -90,14 +89,14 @@ type ReviewTime struct {
 	Buckets []Bucket `json:"buckets"` // the last one's bound is absent: Count
 }
 
-// Bucket counts the reviews that took at most so long.
+// Bucket counts the reviews that took at most this long.
 type Bucket struct {
 	MS    float64 `json:"le_ms"`
 	Count int64   `json:"count"`
 }
 
-// Questions describes what people answered where policy asked, as far as the
-// log can tell: a call that ran was approved.
+// Questions counts people's answers to questions of policy, as far as the log shows them: a
+// call that ran was approved.
 type Questions struct {
 	Asked         int64 `json:"asked"`
 	Approved      int64 `json:"approved"`
@@ -106,14 +105,14 @@ type Questions struct {
 	ApprovedShare *Rate `json:"approved_share,omitempty"` // approved of those that were answered; absent: none was
 }
 
-// Group counts the calls of a tool, session, agent or day, and whatever a rule
-// or pattern fired about, by what was answered.
+// Group counts the calls of a tool, session, agent or day, or the events at which a rule or
+// pattern fired, by answer.
 type Group struct {
 	Key string `json:"key"`
 	Verdicts
 }
 
-// Rule counts how often a rule fired, and what it said.
+// Rule counts how often a rule fired, and with which decision.
 type Rule struct {
 	Rule     string         `json:"rule"`
 	Decision engine.Verdict `json:"decision"`
@@ -128,8 +127,8 @@ type Pattern struct {
 	Sessions int64  `json:"sessions"` // with the pattern at this level
 }
 
-// Intervention counts what was done about a run, and whether the issue came
-// back.
+// Intervention counts interventions of one kind about one issue, and whether the issue
+// returned.
 type Intervention struct {
 	Type    string  `json:"type"`  // a verdict, or an act such as emergency_stop
 	Issue   string  `json:"issue"` // the rule or pattern that it was about
@@ -137,8 +136,7 @@ type Intervention struct {
 	Count   int64   `json:"count"`
 }
 
-// Escalation counts how often something stricter was done about an issue that
-// had come back.
+// Escalation counts how often something stricter was done about an issue that had returned.
 type Escalation struct {
 	Issue string `json:"issue"`
 	Count int64  `json:"count"`
@@ -157,7 +155,7 @@ type Error struct {
 	Count int64     `json:"count"`
 }
 
-// ErrorKind is a way to fail.
+// ErrorKind is a kind of failure.
 type ErrorKind string
 
 // The kinds of errors.

@@ -6,14 +6,14 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Outcome describes what came of an intervention.
+// Outcome describes the effect of an intervention.
 type Outcome string
 
 // The outcomes.
 const (
-	Helped   Outcome = "helped"   // the issue did not come back soon
+	Helped   Outcome = "helped"   // the issue did not return soon
 	Returned Outcome = "returned" // it did
-	Open     Outcome = "open"     // the session has not gone on for long enough to tell
+	Open     Outcome = "open"     // the session did not continue for long enough to know
 )
 
 // Outcomes lists every Outcome.
@@ -27,20 +27,20 @@ func (Intervention) Vocabulary(field string) []string {
 	return nil
 }
 
-// An issue that is found again within so many calls of the agent, or so many
-// milliseconds, has come back.
+// An issue that is found again within this many calls of the agent, or this many milliseconds,
+// has returned.
 const (
 	returnCalls = 10
 	returnTime  = 60_000
 )
 
-// maxWatched bounds the interventions of one session that are waited for.
+// maxWatched limits the interventions of one session whose outcome is still open.
 const maxWatched = 1024
 
-// byScores is the issue of what the scores alone decided.
+// byScores is the issue of an answer that only the scores led to.
 const byScores = "scores"
 
-// watch is an intervention that is waited for.
+// watch is an intervention whose outcome is still open.
 type watch struct {
 	agent, issue string
 	kind         string
@@ -52,7 +52,7 @@ type watch struct {
 	settled      bool // it is counted; the next one may still be an escalation
 }
 
-// interventions counts what was done about issues, and what came of it.
+// interventions counts interventions and their outcomes.
 type interventions struct {
 	counts      counts[Intervention]
 	escalations counts[string]
@@ -64,10 +64,10 @@ func newInterventions() *interventions {
 	return &interventions{counts: counts[Intervention]{}, escalations: counts[string]{}}
 }
 
-// begin forgets the session before, which must have ended.
+// begin drops the previous session, which must have ended.
 func (v *interventions) begin() { v.watched, v.calls = nil, map[string]int64{} }
 
-// see takes over a record of the session.
+// see reads a record of the session.
 func (v *interventions) see(r *engine.Record) {
 	if r.Kind == engine.KindAct && r.Act != nil {
 		v.act(r)
@@ -90,8 +90,7 @@ func (v *interventions) see(r *engine.Record) {
 	}
 }
 
-// over reports whether an intervention need not be waited for any longer, and
-// counts it.
+// over reports whether the outcome of an intervention is known, and counts it.
 func (v *interventions) over(w *watch, r *engine.Record) bool {
 	if v.calls[w.agent]-w.calls <= returnCalls || r.T-w.time <= returnTime {
 		return false
@@ -111,8 +110,8 @@ func (v *interventions) settle(w *watch, o Outcome) {
 	}
 }
 
-// builtIn returns a kind, or Other for one of an organisation's own: of those a log may
-// have any number.
+// builtIn returns a kind, or Other for one that the organisation defined: a log may have any
+// number of those.
 func builtIn(kind string) string {
 	if slices.Contains(engine.Interventions(), kind) || slices.Contains(engine.Verdicts(), kind) {
 		return kind
@@ -120,13 +119,13 @@ func builtIn(kind string) string {
 	return Other
 }
 
-// add waits for what comes of an intervention.
+// add adds an intervention whose outcome is to be determined.
 func (v *interventions) add(r *engine.Record, agent, issue string) {
 	next := &watch{agent: agent, issue: issue, record: r.ID(), call: r.Call, before: -1, calls: v.calls[agent], time: r.T}
 	next.kind, next.strictness = kindOf(r)
 	if i := slices.IndexFunc(v.watched, func(w *watch) bool { return w.agent == agent && w.issue == issue }); i >= 0 {
 		if r.Call != "" && r.Call == v.watched[i].call {
-			return // one intervention, told before and after the call
+			return // one intervention, reported before and after the call
 		}
 		v.settle(v.watched[i], Returned)
 		next.before = v.watched[i].strictness
@@ -139,7 +138,7 @@ func (v *interventions) add(r *engine.Record, agent, issue string) {
 	v.watched = append(v.watched, next)
 }
 
-// stopStrictness is that of a stop, which is stricter than any answer.
+// stopStrictness is the strictness of a stop, which is stricter than any answer.
 const stopStrictness = 50
 
 // kindOf returns what was done and how strict it was: the intervention, where the
@@ -148,13 +147,13 @@ func kindOf(r *engine.Record) (kind string, strictness int) {
 	effect := r.Answer.Effect
 	strictness = 10 * effect.Strictness()
 	if made := r.Decision.Intervention; made != nil && effect == engine.Warn {
-		return made.Kind, strictness + max(0, slices.Index(engine.Interventions(), made.Kind)) // an own kind is a message
+		return made.Kind, strictness + max(0, slices.Index(engine.Interventions(), made.Kind)) // an organisation's own kind is a message
 	}
 	return string(effect), strictness
 }
 
-// act notes that what was answered was not all: it is the stronger intervention
-// of the two. One that no answer asked for stands for itself.
+// act records an executed intervention: it counts instead of the answer, as the stricter of
+// the two. One without an answer counts by itself.
 func (v *interventions) act(r *engine.Record) {
 	for _, w := range v.watched {
 		if w.record == r.Act.Of && !w.settled {
@@ -165,7 +164,7 @@ func (v *interventions) act(r *engine.Record) {
 	v.counts.add(Intervention{r.Act.Kind, Other, Open, 0}, Intervention{Other, Other, Open, 0})
 }
 
-// end counts those about which nothing more is reported.
+// end counts the interventions for which no more records follow.
 func (v *interventions) end() {
 	for _, w := range v.watched {
 		v.settle(w, Open)
@@ -179,8 +178,8 @@ func agentOf(r *engine.Record) string {
 	return r.Agent
 }
 
-// issueOf returns what a record's answer is about: the strictest rule or
-// pattern that alone leads to it. It is empty if nothing was done.
+// issueOf returns the issue of a record's answer: the strictest rule or pattern that leads to
+// it by itself. It is empty if nothing was done.
 func issueOf(r *engine.Record) string {
 	effect := r.Answer.Effect
 	if effect == engine.Allow || r.Answer.Mode == engine.ModeDegraded {
@@ -194,7 +193,7 @@ func issueOf(r *engine.Record) string {
 	return byScores
 }
 
-// enforced is what a rule leads to after its own enforcement.
+// enforced returns the verdict of a rule after its own enforcement.
 func enforced(rule engine.RuleResult) engine.Verdict {
 	switch {
 	case rule.Enforcement == "observe":

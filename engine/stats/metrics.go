@@ -4,10 +4,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Metric is a number, or several that labels tell apart, as Prometheus reads it.
+// Metric is a number, or several that are distinguished by labels, as Prometheus reads it.
 //
-// All but the histogram are gauges: what is counted is the log that is kept, of
-// which retention deletes the oldest part, and a counter must not fall.
+// All but the histogram are gauges: the kept log is counted, retention deletes its oldest
+// part, and a counter must not fall.
 type Metric struct {
 	Name   string
 	Help   string
@@ -24,8 +24,8 @@ type sample struct {
 // reviewSeconds is the one histogram.
 const reviewSeconds = "reviewer_review_seconds"
 
-// Metrics lists every metric, in the order in which they are written. One that
-// nothing was counted for is left out.
+// Metrics lists every metric, in the order in which they are written. A metric without a count
+// is left out.
 func Metrics() []Metric {
 	return []Metric{
 		{"reviewer_decisions", "Reviewed events by phase, decision, answer, and how the answer came about.",
@@ -81,7 +81,7 @@ func each[R any](list func(*Document) []R, read func(R) (int64, []string)) func(
 	}
 }
 
-// noReview is the label of what was answered without a review.
+// noReview is the label of events that were answered without a review.
 const noReview = "none"
 
 func readDecisions(d *Document) []sample {

@@ -9,8 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxLabel bounds a label's value, in characters: an id of an agent's tool or of
-// someone's rule may be long.
+// maxLabel limits a label's value, in characters: the id of a tool or a rule may be long.
 const maxLabel = 128
 
 // WritePrometheus writes a document in Prometheus' text format, version 0.0.4.
@@ -29,14 +28,14 @@ func WritePrometheus(w io.Writer, d Document) error {
 	return nil
 }
 
-// write leaves a metric out that has no sample.
+// write omits a metric that has no sample.
 func (m Metric) write(w io.Writer, samples []sample) {
 	if len(samples) == 0 {
 		return
 	}
 	m.head(w, "gauge")
 	var order []string
-	sums := map[string]float64{} // two long values may be the same once they are cut
+	sums := map[string]float64{} // two long values may be the same after they are shortened
 	for _, s := range samples {
 		labels := labelled(m.Labels, s.labels)
 		if _, known := sums[labels]; !known {
@@ -74,7 +73,7 @@ func labelled(names, values []string) string {
 	return "{" + strings.Join(pairs, ",") + "}"
 }
 
-// escaped is a label's value: UTF-8, of bounded length, on one line.
+// escaped returns a label's value: UTF-8, of limited length, on one line.
 func escaped(value string) string {
 	value = strings.ToValidUTF8(value, "\ufffd")
 	if utf8.RuneCountInString(value) > maxLabel {

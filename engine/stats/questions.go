@@ -2,8 +2,8 @@ package stats
 
 import "github.com/agent-reviewer/reviewer/engine"
 
-// maxQuestions bounds the questions of one session whose answer may still
-// change; what is known about older ones stays as it is.
+// maxQuestions limits the questions of one session whose answer may still change; older ones
+// keep the answer that is known.
 const maxQuestions = 4096
 
 // answer is what is known about a question.
@@ -15,18 +15,18 @@ const (
 	refused
 )
 
-// questions counts what people answered. The answers are inferred, and what was
-// taken for a refusal may turn out to have run: the last word counts.
+// questions counts people's answers. They are inferred, and a call that counted as refused may
+// turn out to have run: the latest record decides.
 type questions struct {
 	counts [3]int64 // by answer
 	known  map[string]answer
 	order  []string // of known, oldest first
 }
 
-// begin forgets the session before.
+// begin drops the previous session.
 func (q *questions) begin() { q.known, q.order = map[string]answer{}, nil }
 
-// see takes over what a record says about questions, or that it is one.
+// see reads what a record shows about questions, or that it is one.
 func (q *questions) see(r *engine.Record) {
 	for _, a := range r.Answer.Approvals {
 		if before, ok := q.known[a.Of]; ok {

@@ -9,7 +9,7 @@ import (
 const (
 	cellGrowth = 1.05     // of the fine cells that quantiles are read from
 	minTime    = 0.01     // milliseconds: what a record can tell
-	maxTime    = 86400000 // a day: longer is a clock that jumped
+	maxTime    = 86400000 // a day; a longer time means that the clock jumped
 )
 
 // bounds are the upper bounds of the buckets that are written, in milliseconds:
@@ -31,7 +31,7 @@ func newTimes() *times {
 	return &times{cells: map[int]int64{}, buckets: make([]int64, len(bounds()))}
 }
 
-// add counts a time in milliseconds. None is counted if none was taken.
+// add counts a time in milliseconds; 0 means that none was measured.
 func (t *times) add(ms float64) {
 	if !(ms > 0) {
 		return

@@ -42,7 +42,7 @@ _words(id, effect) := _text("access_approval", id) if {
 
 _text(name, id) := object.get(data.reviewer.messages, name, id)
 
-# A person at the keyboard cannot allow what the organisation's lists block or ask about.
+# A user cannot allow what the organisation's lists block or ask about.
 _result(answer, firm) := {
 	"id": answer.id,
 	"decision": _decision(answer.effect),

@@ -2,7 +2,7 @@
 # title: The decision
 # description: >-
 #   The single entry point. It joins the scores, the matrix and the rules of all layers
-#   into one document; everything it weighs is data.
+#   into one document; all its numbers and lists are data.
 # scope: package
 package reviewer
 
@@ -17,8 +17,8 @@ import data.reviewer.scores
 # METADATA
 # title: What is done with the action, and why
 # description: >-
-#   Most calls are allowed silently. They take the short path: everything it leaves out
-#   would be empty.
+#   Most calls are allowed silently. They take the short path, which leaves out only what would
+#   be empty.
 # entrypoint: true
 decision := {
 	"decision": "allow",

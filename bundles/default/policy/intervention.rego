@@ -69,7 +69,7 @@ _stoppable if {
 	data.reviewer.enforcement == "enforce"
 }
 
-# A rule that denies the call, and did so a short while ago.
+# A rule that denies the call, and denied one a short while ago.
 _again := [r.id |
 	some r in fired.rules
 	r.decision == "block"
@@ -82,7 +82,7 @@ _again := [r.id |
 	input.phase == "pre"
 }
 
-# The rule that denies the call, whatever else is said about it.
+# The rule that denies the call, even if other rules fired too.
 _denying := fired.rules[0] if {
 	input.phase == "pre"
 	fired.rules[0].decision == "block"
@@ -116,7 +116,7 @@ _repeated(r) if {
 }
 
 _kind := "soft_correction" if {
-	# The first time, what gets around a denial is only denied.
+	# The first workaround for a denial is only denied.
 	_repeated(_issue)
 } else := _by_severity if {
 	_weighed
@@ -135,7 +135,7 @@ _ladder := _settings.progressive if {
 } else := _settings.ladders["*"]
 
 # The ladder that a rule "ladders" of the organisation's or the user's layer gives an
-# issue. A project has no say: the agent can write its files.
+# issue. A project's layer gives none: the agent can write its files.
 _custom(id) := data.policies.organisation.ladders[id] if {
 	_settings.strategy == "custom"
 } else := data.policies.user.ladders[id] if {
@@ -150,11 +150,11 @@ _available(kind) if _settings[kind] == true
 
 _available(kind) if _own_kinds[kind]
 
-# Kinds that the organisation has defined. What they do is done after the decision was
-# recorded; here, they are messages.
+# Kinds that the organisation has defined. They are carried out after the decision was
+# recorded; here they only add a message.
 _own_kinds := object.get(_settings, "kinds", {})
 
-# A ladder ends with a stop only where the issue is grave enough for one.
+# A ladder ends in a stop only for issues of the levels in stops.levels.
 _too_strict("emergency_stop") if not _level in _settings.stops.levels
 
 _level := object.get(input.finding, [_issue.id, "level"], _issue.severity)
@@ -169,7 +169,7 @@ _rung := 0 if {
 	not _moves_up
 } else := min([_at + 1, count(_rungs) - 1])
 
-# Where the ladder has changed in the meantime, it starts again.
+# If the ladder has changed in the meantime, it starts again.
 _at := max(array.concat([0], [i | some i, kind in _rungs; kind == _last.kind]))
 
 _moves_up if {
@@ -187,7 +187,7 @@ _helps if {
 	count(helped) >= _settings.effectiveness_threshold * count(uses)
 }
 
-# The issue was found again too soon after it, or now is.
+# The issue was found again too soon after the intervention, or is found now.
 _returned(i) if i.back.actions <= _settings.effectiveness.actions
 
 _returned(i) if i.back.ms <= _settings.effectiveness.seconds * 1000
@@ -204,8 +204,8 @@ _returned(i) if {
 
 _uses(kind) := count([i | some i in _own; i.kind == kind])
 
-# Messages wait; what is stricter does not. A question and a denial have texts of their
-# own, and the agent would not read the message.
+# Messages wait for the cooldown; stricter kinds do not. A question and a denial have
+# texts of their own, so the agent would not read the message.
 _waits if {
 	_message
 	not _repeated(_issue)
@@ -223,7 +223,7 @@ _message if _kind in {"soft_correction", "context_reinforcement"}
 
 _message if _own_kinds[_kind]
 
-# An agent that wants to stop is made to go on once per prompt, by whichever hook.
+# An agent that ends its turn is made to continue once per prompt, by this or any other hook.
 _waits if {
 	input.phase == "stop"
 	input.event.says.again
@@ -319,13 +319,13 @@ _use["batch"] := input.history.turn
 
 _use["tokens"] := _since_throttled.tokens
 
-# Reading and writing go on: what is limited is what takes long.
+# Reads and writes are not denied: only calls that run programs take long.
 _use["seconds"] := ceil(_since_throttled.busy / 1000) if _runs
 
 _runs if count(input.action.commands) > 0
 
-# What was spent since the latest throttling, or since the prompt where the session was
-# only resumed with limits. What was spent before it was allowed.
+# What was used since the latest throttling, or since the prompt if the session was only
+# resumed with limits. Earlier use was allowed.
 _since_throttled := [i | some i in _run; i.kind == "resource_throttling"][count(_throttles) - 1] if {
 	_throttles != []
 } else := input.session
@@ -373,7 +373,7 @@ _strong := _texts.strong if {
 	_settings.reinforcement_strength == "strong"
 } else := ""
 
-# A known error says more than the pattern.
+# Advice about a known error is more specific than advice about the pattern.
 _advice := concat("", [_settings.guidance[input.event.result.trouble], " "]) if {
 	true
 } else := concat("", [_settings.corrections[chosen.issue], " "]) if {
@@ -391,7 +391,7 @@ _progress := _texts.progress if {
 	_settings.reinforcement_strength != "light"
 } else := ""
 
-# Those that the call touches first.
+# Constraints that the call touches come first.
 _said := array.concat(
 	[_constraint(c) | some c in input.goal.constraints; c.touched],
 	[_constraint(c) | some c in input.goal.constraints; not c.touched],
@@ -399,7 +399,7 @@ _said := array.concat(
 
 _constraint(c) := _text(object.get(_texts.constraint, c.kind, c.kind), {"{what}": object.get(c, "what", "")})
 
-# The limits as they will be with this intervention's factor.
+# The limits with this intervention's factor applied.
 _limits_text := concat(", ", [_limit_text(name, _lowered(name, base, array.concat(_throttles, [chosen.factor]))) |
 	some name, base in _settings.limits
 ])

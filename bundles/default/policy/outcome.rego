@@ -1,8 +1,8 @@
 # METADATA
 # title: Outcome
 # description: >-
-#   Matrix, then its three corrections, then the rules of all layers: the
-#   strictest wins. Verdicts are compared by strictness, allow 0 to block 4.
+#   The matrix, then its three corrections, then the rules of all layers: the
+#   strictest verdict applies. Verdicts are compared by strictness, allow 0 to block 4.
 # scope: package
 package reviewer.outcome
 
@@ -50,10 +50,10 @@ quiet if {
 }
 
 # METADATA
-# title: A person allowed this very call
+# title: A person allowed exactly this call
 # description: >-
 #   This overrides scores and rules, except rules that always apply and those that the
-#   organisation lets nobody make exceptions to.
+#   organisation allows no exceptions to.
 allowed_by_person if {
 	"allowed_by_person" in input.facts
 	not _adamant
@@ -78,7 +78,7 @@ _own := _unmodified if {
 	not rewriting.possible
 }
 
-# Nothing passes in the call at which the session stops.
+# The call at which the session stops is denied.
 _stop := _strictness.block if {
 	intervention.stops
 } else := _strictness.allow
@@ -91,8 +91,8 @@ _soften(s, "warn") := min([s, 1])
 
 _soften(_, "observe") := 0
 
-# Where nobody is asked, a call that needs approval does not run. This comes before
-# verdicts are compared: a rule that asks makes nothing milder.
+# Where nobody can be asked, a call that needs approval is blocked. This is applied before
+# verdicts are compared, so that a rule that asks never makes the verdict milder.
 _level(v) := _strictness[v] if not v in {"modify", "ask"}
 
 _level(v) := _unmodified if v in {"modify", "ask"}
@@ -121,8 +121,8 @@ _unattended if input.event.mode in data.reviewer.unattended_modes
 # METADATA
 # title: The matrix's verdict after its corrections
 # description: >-
-#   It only judges calls that have not run yet. The most common outcome comes first:
-#   nothing after it would decide differently.
+#   The matrix only judges calls that have not run yet. The most common outcome is tested
+#   first: the clauses after it would give the same.
 own := "allow" if {
 	_cell == "allow"
 	scores.worst < data.reviewer.side_effects.critical

@@ -51,9 +51,9 @@ rationality_score := score if {
 		r.weights.completeness,
 	]
 
-	# To 4 places: a text in between costs a third of multiplying and dividing. As
-	# %f refuses whole numbers, something that rounding takes off again keeps it from
-	# being one.
+	# Rounded to 4 places: formatting and parsing costs a third of multiplying and
+	# dividing. %f refuses whole numbers, so a fraction is added that rounding removes
+	# again.
 	score := to_number(sprintf("%.4f", [sum(array.concat(parts, _losses)) + 0.0000001]))
 }
 
@@ -88,7 +88,7 @@ _words := min([1, a.unsaid + (((1 - a.unsaid) * input.goal.words) / a.full_words
 	a := data.reviewer.rationality.alignment
 }
 
-# The loss of either: a cheaper way is known only if nothing is missing.
+# The loss for a missing precondition or a known cheaper way: the latter is known only if nothing is missing.
 default _losses := []
 
 _losses := [data.reviewer.rationality.weights.completeness * (0 - _missing)] if {
@@ -107,8 +107,8 @@ _efficiency := data.reviewer.rationality.cheaper_way_known if {
 	_cheaper_way
 }
 
-# Looking again at something unchanged, when nothing went wrong since, costs more than
-# using what is known.
+# Reading something unchanged again, when nothing failed since, costs more than using
+# what is known.
 _cheaper_way if {
 	progression == "repeats"
 	not "presupposes_unmet" in input.facts

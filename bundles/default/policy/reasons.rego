@@ -169,7 +169,7 @@ _words := {
 }
 
 # What a person can still do. Nobody can allow what protects reviewer itself, or what
-# the organisation insists on.
+# the organisation allows no exceptions to.
 _person := _texts.person_may_not if {
 	some r in _leading
 	r.firm
@@ -202,8 +202,8 @@ _lead := object.get(input.session, "stop_reason", "no reason given") if {
 # METADATA
 # title: A rule's message for the agent
 # description: >-
-#   The agent knows its own call: of a long value, the beginning and the end are enough.
-#   The record has all of it.
+#   The agent knows its own call, so a long value is shortened to its beginning and end.
+#   The record has the whole value.
 brief(r) := _fill(r.message, {name: _clip(facts[name]) | some name in regex.find_n(`\{[a-z_]+\}`, r.message, -1)}) if {
 	facts := _facts_of(r)
 }
@@ -212,7 +212,7 @@ _clip(value) := value if {
 	count(value) <= _longest
 } else := sprintf("%s … %s", [substring(value, 0, 60), substring(value, count(value) - 37, -1)])
 
-# With a value of this length, no text that the rules give is longer than 500 characters.
+# With values of at most this length, no message of a built-in rule exceeds 500 characters.
 _longest := 100
 
 default _rule := "matrix"
@@ -281,7 +281,7 @@ _targets := [_name(e) |
 	e.kind != "file_read"
 ]
 
-# What is deleted or moved away, if anything.
+# The targets that are deleted or moved away, if any.
 _deleted := _first(_deletions) if {
 	count(_deletions) > 0
 } else := _target
@@ -291,7 +291,7 @@ _deletions := [_name(e) |
 	e.kind == "file_delete"
 ]
 
-# What of it lies outside the workspace.
+# Those of them that are outside the workspace.
 _deleted_outside := _first(outside) if {
 	outside := [_name(e) | some e in input.action.effects; e.kind == "file_delete"; e.location != "inside"]
 	count(outside) > 0

@@ -6,8 +6,8 @@
 #   operations for a rule of their own: a list of operations on the call, by the index
 #   of a command in input.action.commands. Policy writes no commands, since it sees
 #   masked text. Reviewer applies the operations to the raw call, reviews the result,
-#   and runs it only if it does nothing that the call does not, and gets no more than a
-#   warning.
+#   and runs it only if it does nothing that the original call did not, and is answered
+#   with a warning at most.
 # scope: package
 package reviewer.rewriting
 
@@ -31,7 +31,7 @@ offered(r) if count(form(r.id)) > 0
 possible if operations != []
 
 # METADATA
-# title: The operations that the layer of a rule has for it
+# title: The operations that a rule's own layer defines for it
 # description: >-
 #   A layer offers forms for its own rules only: otherwise it could turn the question of
 #   a rule above it into another answer. The project's layer can be written by the agent

@@ -1,7 +1,7 @@
 # METADATA
 # title: Scores
 # description: >-
-#   How much could go wrong, and what would be left behind. The formulas are here; every
+#   Risk, and the side effects that would remain. The formulas are here; every
 #   number in them is data. A rule begins with a test on input.facts if it can: most
 #   calls only read, and what cannot apply to them is skipped.
 # scope: package
@@ -99,7 +99,7 @@ _modifiers["failed_before"] := _cfg.failed_similar[min([input.history.similar.fa
 	"failed_before" in input.facts
 }
 
-# A pattern that asks or blocks does so by itself, and is not added again.
+# A pattern that asks or blocks has a verdict of its own, so it does not raise the risk too.
 _modifiers["active_pattern"] := max(_added) if {
 	some f in input.finding
 	f.level
@@ -174,8 +174,8 @@ in_scope(e) if e.location in data.reviewer.scope.locations
 
 in_scope(e) if not e.location
 
-# On other machines no place belongs to the session: reads there are ordinary, and
-# changes count if the data say so.
+# On other machines nothing is in the session's scope: reads there are ordinary, and
+# changes count as in scope only if scope.hosts says so.
 in_scope(e) if {
 	e.host
 	e.kind == "file_read"

@@ -55,10 +55,10 @@ _applies(row) if {
 }
 
 # METADATA
-# title: What a person at the keyboard cannot allow
+# title: What a user cannot allow
 # description: >-
 #   Rules of the organisation's layer, unless it lets users make exceptions. Built-in
-#   rules that always apply are firm by themselves.
+#   rules that always apply need no entry here.
 _firm("organisation", row, r) := object.union(r, {"firm": true}) if {
 	not "user" in object.get(row, "overridable", [])
 } else := r
@@ -99,12 +99,12 @@ _result(id, row) := {
 	"unattended": object.get(row, "unattended", ""),
 }
 
-# A word that is not a verdict, or none at all, counts as the strictest.
+# A missing decision, or one that is not a verdict, counts as the strictest.
 _verdict(row) := row.decision if {
 	_order[row.decision]
 } else := "block"
 
-# A person's own decision, and the protection of reviewer itself, are not softened.
+# Modes do not soften a person's own decision or the protection of reviewer itself.
 _mode(row) := "enforce" if row.always
 
 _mode(row) := object.get(_milder[data.reviewer.enforcement], _own_mode(row), data.reviewer.enforcement) if not row.always
@@ -137,7 +137,7 @@ _in_set(id) if {
 	"essential" in data.reviewer.catalog[id].tags
 }
 
-# An exception counts only if the rule lets this layer make one.
+# An exception counts only if the rule allows this layer to make one.
 _excepted(row) if {
 	some layer in row.overridable
 	some e in data.policies[layer].exceptions

@@ -1,5 +1,5 @@
 # METADATA
-# title: How the session goes
+# title: Patterns of the session
 # description: >-
 #   What the patterns found, taken together. A pattern is active if it is found now, or
 #   was found within the number of the agent's actions during which it is not repeated.

@@ -17,7 +17,7 @@ func recipients(home string, flags []string) ([]age.Recipient, error) {
 	list := flags
 	e, err := cli.MachineAt(home).Effective("")
 	if err != nil {
-		return nil, fmt.Errorf("read for whom incidents are encrypted: %w", err)
+		return nil, fmt.Errorf("read the setting interventions.encrypt_incidents_to: %w", err)
 	}
 	interventions, _ := e.Settings["interventions"].(map[string]any)
 	set, _ := interventions["encrypt_incidents_to"].([]any)

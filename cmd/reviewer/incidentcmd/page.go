@@ -175,14 +175,14 @@ func (p page) timeline() {
 	p.Put(`</tbody></table></section>`)
 }
 
-func trouble(m *incident.Moment) webpage.Markup {
+func trouble(m *incident.TimelineEntry) webpage.Markup {
 	if m.Trouble == "" {
 		return ""
 	}
 	return webpage.Render(`<br><span class="faint">%s</span>`, m.Trouble)
 }
 
-func stopClass(m *incident.Moment, id string) webpage.Markup {
+func stopClass(m *incident.TimelineEntry, id string) webpage.Markup {
 	if m.ID != id {
 		return ""
 	}

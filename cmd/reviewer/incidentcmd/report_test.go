@@ -25,7 +25,7 @@ func hostileIncident() *incident.Incident {
 		Factors: []incident.Factor{{Kind: incident.FactorErrors, Text: hostile, Records: []string{hostile}}},
 		Impact: incident.Impact{Files: []incident.Path{{Path: hostile, Written: 2, Undo: engine.R5, Outside: true}}, Hosts: []string{hostile},
 			Processes: []string{hostile}},
-		Timeline: []*incident.Moment{{ID: "0123abcd-4", What: hostile, Agent: hostile, Answer: engine.Block, Rules: []string{hostile}, Trouble: hostile}},
+		Timeline: []*incident.TimelineEntry{{ID: "0123abcd-4", What: hostile, Agent: hostile, Answer: engine.Block, Rules: []string{hostile}, Trouble: hostile}},
 		Advice: incident.Recommendation{Immediate: []string{hostile + "`" + hostile + "`"}, Preventive: []string{hostile},
 			Configuration: map[string]any{"interventions": map[string]any{"disabled": []any{hostile}}}},
 	}

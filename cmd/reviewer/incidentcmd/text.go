@@ -13,9 +13,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/incident"
 )
 
-// shownMoments and shownPaths are how many of the latest a report for the terminal has.
+// shownEntries and shownPaths are how many of the latest a report for the terminal has.
 const (
-	shownMoments = 12
+	shownEntries = 12
 	shownPaths   = 8
 )
 
@@ -189,7 +189,7 @@ func (r *report) advice() error {
 func (r *report) timeline() {
 	moments := r.Timeline
 	if !r.whole {
-		moments = moments[max(0, len(moments)-shownMoments):]
+		moments = moments[max(0, len(moments)-shownEntries):]
 	}
 	r.section(fmt.Sprintf("Timeline (the last %d of %d)", len(moments), int64(len(r.Timeline))+r.Earlier))
 	for _, m := range moments {
@@ -202,7 +202,7 @@ func (r *report) timeline() {
 }
 
 // before is how long before the stop something happened.
-func before(m *incident.Moment) string {
+func before(m *incident.TimelineEntry) string {
 	if m.Before == 0 {
 		return "stop"
 	}
@@ -210,7 +210,7 @@ func before(m *incident.Moment) string {
 }
 
 // word returns the answer to a call, or the kind of an entry.
-func word(m *incident.Moment) string { return cmp.Or(string(m.Answer), string(m.Kind)) }
+func word(m *incident.TimelineEntry) string { return cmp.Or(string(m.Answer), string(m.Kind)) }
 
 // span writes milliseconds as hours, minutes and seconds.
 func span(ms int64) string {

@@ -17,7 +17,7 @@ import (
 func diffHeadings() map[string]string {
 	return map[string]string{
 		diff.KindLayer: "Layers", diff.KindManifest: "Manifests", diff.KindSetting: "Settings",
-		diff.KindSaid: "Settings without effect", diff.KindData: "Data", diff.KindRule: "Rules",
+		diff.KindUnused: "Settings without effect", diff.KindData: "Data", diff.KindRule: "Rules",
 		diff.KindPattern: "Patterns", diff.KindAccess: "Access lists", diff.KindDetector: "Detectors", diff.KindRow: "Rows", diff.KindRego: "Rego",
 	}
 }
@@ -142,7 +142,7 @@ func versionText(c diff.Change, v *diff.Version) string {
 	if !isText || c.Kind != diff.KindRego {
 		text = configcmd.WordFor(v.Value)
 	}
-	if c.Kind == diff.KindSetting || c.Kind == diff.KindSaid {
+	if c.Kind == diff.KindSetting || c.Kind == diff.KindUnused {
 		text += "  (" + strings.Join(v.Layers, ", ") + ")"
 	}
 	return text

@@ -19,7 +19,7 @@ import (
 func sealedBy(t *testing.T, archive []byte, key ed25519.PrivateKey) []byte {
 	t.Helper()
 	e, err := signing.Seal(signing.SubjectOf("x.tar.gz", archive), signing.Release{
-		Name: "acme/agents", Version: "1.0.0", Channel: "stable", Sequence: 1, Policy: "h1:x", Created: signing.MomentOf(time.Now()),
+		Name: "acme/agents", Version: "1.0.0", Channel: "stable", Sequence: 1, Policy: "h1:x", Created: signing.TimeOf(time.Now()),
 		Requires: map[string]int{}, Capabilities: signing.SHA256(nil), SkippedTests: true,
 	})
 	if err != nil {

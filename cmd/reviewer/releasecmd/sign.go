@@ -344,7 +344,7 @@ func testsOf(found *bundles.Results, report string) *signing.Tests {
 }
 
 // createdAt is the time of the release.
-func createdAt(a *cli.App, text string) (signing.Moment, error) {
+func createdAt(a *cli.App, text string) (signing.Time, error) {
 	epoch, err := sourceDate(a)
 	switch {
 	case text != "":
@@ -354,18 +354,18 @@ func createdAt(a *cli.App, text string) (signing.Moment, error) {
 	case epoch != "":
 		return dateOf("SOURCE_DATE_EPOCH", epoch)
 	}
-	return signing.MomentOf(time.Now()), nil
+	return signing.TimeOf(time.Now()), nil
 }
 
 // expiry reads a duration from created on, or a date; 0 if none is given.
-func expiry(text string, created signing.Moment) (signing.Moment, error) {
+func expiry(text string, created signing.Time) (signing.Time, error) {
 	if text == "" {
 		return 0, nil
 	}
-	at := signing.Moment(0)
+	at := signing.Time(0)
 	var err error
 	if span, ok := cli.TimeSpan(text); ok {
-		at = created + signing.Moment(span.Milliseconds()/1000*1000)
+		at = created + signing.Time(span.Milliseconds()/1000*1000)
 	} else if at, err = dateOf("--expires", text); err != nil {
 		return 0, fmt.Errorf("%w, or a time such as 90d from now", err)
 	}
@@ -377,10 +377,10 @@ func expiry(text string, created signing.Moment) (signing.Moment, error) {
 
 // dateOf reads a date or a time; in UTC if it has no zone, so that it is the same
 // everywhere.
-func dateOf(what, text string) (signing.Moment, error) {
+func dateOf(what, text string) (signing.Time, error) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", time.DateOnly} {
 		if t, err := time.Parse(layout, text); err == nil && t.Year() >= 1970 {
-			return signing.MomentOf(t), nil
+			return signing.TimeOf(t), nil
 		}
 	}
 	return 0, cli.Usage("%s %s: expected a date such as 2027-01-31 or 2027-01-31T15:04:05Z", what, text)

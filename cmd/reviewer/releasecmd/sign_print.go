@@ -78,7 +78,7 @@ func (r *signedArchive) text(w io.Writer) error {
 	return nil
 }
 
-func expiresText(at signing.Moment) string {
+func expiresText(at signing.Time) string {
 	if at == 0 {
 		return "never"
 	}

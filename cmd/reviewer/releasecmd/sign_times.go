@@ -19,8 +19,8 @@ func (s *policySign) warnOfTimes(a *cli.App, e *signing.Envelope, now time.Time)
 	if err != nil {
 		return err
 	}
-	at := signing.MomentOf(now)
-	if r.Created > signing.MomentOf(now.Add(aheadOf)) {
+	at := signing.TimeOf(now)
+	if r.Created > signing.TimeOf(now.Add(aheadOf)) {
 		fmt.Fprintf(a.Stderr, "reviewer: warning: the release time is %s, which is in the future: no machine activates it before "+
 			"then; correct --created, or leave it out\n", r.Created)
 	}

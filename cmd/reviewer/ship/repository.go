@@ -46,7 +46,7 @@ func (o Options) login(host string) (auth.CredentialFunc, error) {
 	return func(ctx context.Context, hostport string) (auth.Credential, error) {
 		c, err := look(ctx, hostport)
 		if err != nil {
-			err = fmt.Errorf("ask docker's configuration for the login to %s: %w; fix it, or give --username and --password-stdin", hostport, err)
+			err = fmt.Errorf("read the login to %s from docker's configuration: %w; fix it, or give --username and --password-stdin", hostport, err)
 		}
 		return c, err
 	}, nil

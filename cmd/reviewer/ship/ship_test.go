@@ -287,7 +287,7 @@ func soon(t *testing.T, d time.Duration) context.Context {
 
 func testRelease(version string) signing.Release {
 	return signing.Release{
-		Name: "acme/shop", Version: version, Channel: "stable", Sequence: 4, Policy: "h1:x", Created: signing.Moment(1_700_000_000_000),
+		Name: "acme/shop", Version: version, Channel: "stable", Sequence: 4, Policy: "h1:x", Created: signing.Time(1_700_000_000_000),
 		Requires: map[string]int{}, Capabilities: sha(nil), SkippedTests: true,
 	}
 }

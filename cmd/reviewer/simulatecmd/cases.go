@@ -85,15 +85,15 @@ type caseSaver struct {
 }
 
 func (s *caseSaver) session(ctx context.Context, session string, kinds []simulate.Kind) error {
-	story, err := s.open(session)
+	recording, err := s.open(session)
 	if err != nil {
 		return err
 	}
-	records, err := witnessRecords(story, kinds)
+	records, err := witnessRecords(recording, kinds)
 	if err != nil {
 		return err
 	}
-	home, err := homeIn(s.app, story, records)
+	home, err := homeIn(s.app, recording, records)
 	if err != nil {
 		return err
 	}
@@ -110,13 +110,13 @@ func (s *caseSaver) session(ctx context.Context, session string, kinds []simulat
 }
 
 // witnessRecords reads a session up to the last of some decisions.
-func witnessRecords(story simulate.RecordedSession, kinds []simulate.Kind) ([]*engine.Record, error) {
+func witnessRecords(recording simulate.RecordedSession, kinds []simulate.Kind) ([]*engine.Record, error) {
 	wanted := map[string]bool{}
 	for _, k := range kinds {
 		wanted[k.Example.ID] = true
 	}
 	var records []*engine.Record
-	for m, err := range story.Events {
+	for m, err := range recording.Events {
 		if err != nil {
 			return nil, err
 		}
@@ -125,12 +125,12 @@ func witnessRecords(story simulate.RecordedSession, kinds []simulate.Kind) ([]*e
 			return records, nil
 		}
 	}
-	return nil, errors.New("a compared decision is gone; did the file change in the meantime?")
+	return nil, errors.New("a compared decision no longer exists; did the file change in the meantime?")
 }
 
 // homeIn returns the home directory of the session's user, from the session's
 // directory, or this machine's.
-func homeIn(a *cli.App, story simulate.RecordedSession, records []*engine.Record) (string, error) {
+func homeIn(a *cli.App, recording simulate.RecordedSession, records []*engine.Record) (string, error) {
 	for _, r := range records {
 		if r.Event == nil {
 			continue
@@ -139,7 +139,7 @@ func homeIn(a *cli.App, story simulate.RecordedSession, records []*engine.Record
 			return home, nil
 		}
 	}
-	if !story.Audit {
+	if !recording.Audit {
 		return "", nil
 	}
 	return a.UserHome()

@@ -22,7 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// transcript is what a transcript tells as a story, read again each time.
+// transcript is what a transcript tells as a session, read again each time.
 func (s *shelf) transcript(t *testing.T, name string) func(string) (simulate.RecordedSession, error) {
 	return func(session string) (simulate.RecordedSession, error) {
 		f, err := os.Open(name)
@@ -55,12 +55,12 @@ func (s *shelf) impact(t *testing.T, open func(string) (simulate.RecordedSession
 	if err != nil {
 		t.Fatal(err)
 	}
-	story, err := open("")
+	session, err := open("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &simulate.Comparison{Baseline: from, Candidates: []simulate.Side{to}, Env: cli.Environment()}
-	list, err := c.Session(t.Context(), story)
+	list, err := c.Session(t.Context(), session)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestSaveCasesOfWhatChanged(t *testing.T) {
 		open func(string) (simulate.RecordedSession, error)
 		want string
 	}{
-		"without the record": {empty, "save cases: session s1: a compared decision is gone"},
+		"without the record": {empty, "save cases: session s1: a compared decision no longer exists"},
 		"unreadable":         {broken, "permission denied"},
 		"gone":               {gone, "file does not exist"},
 	} {

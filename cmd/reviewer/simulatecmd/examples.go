@@ -35,16 +35,16 @@ func (r *comparing) addExamples(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if story, err := r.open(ctx, session); err == nil {
-			examplesIn(ctx, x, story, m, wanted[session])
+		if recording, err := r.open(ctx, session); err == nil {
+			examplesIn(ctx, x, recording, m, wanted[session])
 		}
 	}
 }
 
 // examplesIn reads a session up to the last of some decisions.
-func examplesIn(ctx context.Context, x *simulate.Exampler, story simulate.RecordedSession, m *simulate.Impact, kinds []int) {
+func examplesIn(ctx context.Context, x *simulate.Exampler, recording simulate.RecordedSession, m *simulate.Impact, kinds []int) {
 	var events []engine.Event
-	for moment, err := range story.Events {
+	for moment, err := range recording.Events {
 		if err != nil {
 			return
 		}

@@ -164,11 +164,11 @@ func (r *comparing) family(ctx context.Context, f *sources.Family) (err error) {
 			err = errors.New(r.app.Crashed(p))
 		}
 	}()
-	for story := range f.Stories(ctx) {
-		if !r.comparison.Selection.Holds(story.Session) {
+	for recording := range f.Recorded(ctx) {
+		if !r.comparison.Selection.Holds(recording.Session) {
 			continue
 		}
-		parts, err := r.comparison.Session(ctx, r.counted(story))
+		parts, err := r.comparison.Session(ctx, r.counted(recording))
 		if err != nil {
 			return err
 		}
@@ -178,13 +178,13 @@ func (r *comparing) family(ctx context.Context, f *sources.Family) (err error) {
 }
 
 // counted updates the progress for each decision.
-func (r *comparing) counted(story simulate.RecordedSession) simulate.RecordedSession {
+func (r *comparing) counted(recording simulate.RecordedSession) simulate.RecordedSession {
 	policies := int64(len(r.comparison.Candidates))
 	if r.comparison.Baseline.Policy != nil {
 		policies++
 	}
-	moments := story.Events
-	story.Events = func(yield func(simulate.RecordedEvent, error) bool) {
+	moments := recording.Events
+	recording.Events = func(yield func(simulate.RecordedEvent, error) bool) {
 		for m, err := range moments {
 			if err == nil && m.Record.Phase.Reviewed() {
 				r.progress.Decisions.Add(policies)
@@ -194,7 +194,7 @@ func (r *comparing) counted(story simulate.RecordedSession) simulate.RecordedSes
 			}
 		}
 	}
-	return story
+	return recording
 }
 
 func (r *comparing) add(parts []*simulate.Impact) {
@@ -243,9 +243,9 @@ func (r *comparing) open(ctx context.Context, session string) (simulate.Recorded
 		if !slices.ContainsFunc(r.families[i].Sessions, func(id string) bool { return r.mask(id) == session }) {
 			continue
 		}
-		for story := range r.families[i].Stories(ctx) {
-			if story.Session == session {
-				return story, nil
+		for recording := range r.families[i].Recorded(ctx) {
+			if recording.Session == session {
+				return recording, nil
 			}
 		}
 	}

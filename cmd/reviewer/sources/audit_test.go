@@ -47,7 +47,7 @@ func TestAuditLogs(t *testing.T) {
 		if got := told(t, set); got != twelve {
 			t.Errorf("%s: %s", args, got)
 		}
-		for s := range set.Families[0].Stories(t.Context()) {
+		for s := range set.Families[0].Recorded(t.Context()) {
 			if !s.Audit || s.Format != "audit" || s.Harness != "claude-code" {
 				t.Errorf("%s: audit %t of format %q by %q", args, s.Audit, s.Format, s.Harness)
 			}
@@ -117,7 +117,7 @@ func records(t testing.TB, set *Set) []string {
 	t.Helper()
 	var list []string
 	for i := range set.Families {
-		for s := range set.Families[i].Stories(t.Context()) {
+		for s := range set.Families[i].Recorded(t.Context()) {
 			for m, err := range s.Events {
 				if err == nil {
 					list = append(list, m.Record.Prev+m.Record.ID()+string(m.Record.Kind)+m.Record.Call)
@@ -155,7 +155,7 @@ func TestDamagedLogs(t *testing.T) {
 			t.Errorf("%s: lost %v", c.name, set.Lost)
 		}
 		var troubles []simulate.Trouble
-		for s := range set.Families[0].Stories(t.Context()) {
+		for s := range set.Families[0].Recorded(t.Context()) {
 			var failed error
 			for _, err := range s.Events {
 				failed = err

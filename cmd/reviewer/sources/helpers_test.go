@@ -194,7 +194,7 @@ func toldFamily(t testing.TB, f *Family) string {
 	t.Helper()
 	var b strings.Builder
 	before := "- "
-	for s := range f.Stories(t.Context()) {
+	for s := range f.Recorded(t.Context()) {
 		fmt.Fprintf(&b, "%s%s:", before, s.Session)
 		before = "  "
 		for m, err := range s.Events {

@@ -74,9 +74,9 @@ type Family struct {
 	logs    []Family        // transcripts: the logs of the same sessions
 }
 
-// Stories iterates over the family's sessions. A session's moments are to be
-// read before the next session is asked for.
-func (f *Family) Stories(ctx context.Context) iter.Seq[simulate.RecordedSession] {
+// Recorded iterates over the family's sessions. A session's events must be
+// read before the next session is requested.
+func (f *Family) Recorded(ctx context.Context) iter.Seq[simulate.RecordedSession] {
 	switch {
 	case f.pipe != nil:
 		return f.piped(ctx)

@@ -87,7 +87,7 @@ func TestSourcesCounted(t *testing.T) {
 	)
 	set := find(t, dir)
 	var got []simulate.Sources
-	for s := range set.Families[0].Stories(t.Context()) {
+	for s := range set.Families[0].Recorded(t.Context()) {
 		for range s.Events {
 		}
 		got = append(got, s.Sources())
@@ -112,7 +112,7 @@ func TestUnasked(t *testing.T) {
 	if got := told(t, set); got != "- aaaa: a2\n" {
 		t.Error(got)
 	}
-	for s := range set.Families[0].Stories(t.Context()) {
+	for s := range set.Families[0].Recorded(t.Context()) {
 		if n := s.Sources().Unasked; n != 1 {
 			t.Errorf("%d unasked calls, want 1", n)
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
 )
 
-// addresses are the parts of a piece that name a place in a network: the whole
-// address without its scheme, the host, a mailbox.
+// addresses returns the parts of a piece that name a place in a network: the whole address
+// without its scheme, the host, a mailbox.
 func addresses(p string) []string {
 	scheme, rest, ok := strings.Cut(p, "://")
 	if !ok {
@@ -53,14 +53,14 @@ func addresses(p string) []string {
 	return list
 }
 
-// member reports whether a word is written like something in code, and not like a
-// host: strings.Builder, Console.WriteLine.
+// member reports whether a word looks like a member of an object in code, and not like a host:
+// strings.Builder, Console.WriteLine.
 func member(word string) bool {
 	last := word[strings.LastIndexByte(word, '.')+1:]
 	return last != mask.Lower(last) && last != strings.ToUpper(last)
 }
 
-// fileExts are endings of file names that could be taken for those of hosts.
+// fileExts are extensions of file names that could be mistaken for top-level domains.
 var fileExts = []string{"go", "py", "js", "ts", "tsx", "jsx", "mjs", "cjs", "mts", "cts", "rb", "rs", "c", "h", "cc", "cpp",
 	"hpp", "cs", "java", "kt", "kts", "swift", "php", "pl", "pm", "sh", "bash", "zsh", "fish", "ps1", "bat", "cmd", "lua", "r",
 	"jl", "ex", "exs", "erl", "hrl", "clj", "scala", "groovy", "dart", "vue", "svelte", "sql", "md", "mdx", "txt", "rst", "adoc",
@@ -75,13 +75,11 @@ var fileExts = []string{"go", "py", "js", "ts", "tsx", "jsx", "mjs", "cjs", "mts
 	"mm", "zig", "nim", "v", "vhd", "asm", "s", "el", "vim", "service", "socket", "timer", "rules", "editorconfig", "gitignore",
 	"dockerignore", "npmrc"}
 
-// copyExts end the names of files that are patterns for others, and of hosts that
-// are examples.
+// copyExts end the names of template files, and of example hosts.
 var copyExts = []string{"example", "sample", "dist", "test", "spec"}
 
-// HostName reports whether a word is the name of a host or an address, and not
-// that of a file or of something in code: at least two labels, the last of
-// letters.
+// HostName reports whether a word is the name of a host or an address, and not of a file or of
+// something in code: at least two labels, the last of letters.
 func HostName(h string) bool {
 	if ip, err := netip.ParseAddr(h); err == nil {
 		return !ip.Unmap().IsLoopback() && !ip.Unmap().IsUnspecified()
@@ -100,24 +98,24 @@ func HostName(h string) bool {
 		(len(labels) > 2 || len(labels[0]) > 2 || len(h) >= 5) && h == mask.Lower(h)
 }
 
-// localTops end names of hosts that no registry gives out: those of networks of
-// one's own, and those that are kept for examples.
+// localTops are top-level domains that no registry assigns: those of private networks, and
+// those reserved for examples.
 var localTops = []string{"internal", "intranet", "local", "localdomain", "lan", "home", "corp", "private", "onion",
 	"example", "test", "invalid"}
 
-// topLevel reports whether names of hosts end so, and not only members of
-// objects in code, such as console.error.
+// topLevel reports whether names of hosts end in this label, and not only members of objects
+// in code, such as console.error.
 func topLevel(top string) bool {
 	return strings.Contains(tops, "\n"+top+"\n") || slices.Contains(localTops, top)
 }
 
-// tops are the top-level domains in Latin letters, a line each (source: the root
-// zone of 2026, as the list of public suffixes has it).
+// tops are the top-level domains in Latin letters, one per line (source: the root zone of
+// 2026, as in the public suffix list).
 //
 //go:embed tops.txt
 var tops string
 
-// packageSpec knows name@version, @scope/name@version and git+https addresses.
+// packageSpec recognises name@version, @scope/name@version and git+https addresses.
 func packageSpec(p string) bool {
 	if strings.HasPrefix(p, "git+") {
 		return true
@@ -134,13 +132,13 @@ func packageSpec(p string) bool {
 		strings.Trim(version, "0123456789abcdefghijklmnopqrstuvwxyz.-+") == ""
 }
 
-// commonDirs hold what is the same on many machines.
+// commonDirs are directories with the same files on many machines.
 var commonDirs = []string{"/tmp", "/var/tmp", "/private/tmp", "/dev", "/proc", "/sys", "/usr", "/bin", "/sbin", "/lib",
 	"/lib64", "/opt/homebrew"}
 
-// foreignPath reports whether a piece is an absolute path, or one in a home
-// directory, that is not the same everywhere. Relative paths are names of the
-// workspace, or cannot be told from them.
+// foreignPath reports whether a piece is an absolute path, or one in a home directory, that
+// differs between machines. Relative paths are names of the workspace, or cannot be
+// distinguished from them.
 func foreignPath(p string) bool {
 	if !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~/") || strings.Count(p, "/") < 2 && !strings.HasPrefix(p, "~/") ||
 		strings.HasPrefix(p, "//") {
@@ -149,8 +147,8 @@ func foreignPath(p string) bool {
 	return len(p) >= 6 && !slices.ContainsFunc(commonDirs, func(dir string) bool { return place.Within(dir, p) })
 }
 
-// rare reports whether a token is not met by chance: it is long, and has digits
-// among letters, or mixed case that is not camel case, or several words.
+// rare reports whether a token is unlikely to occur by chance: it is long and has digits among
+// letters, mixed case that is not camel case, or several words.
 func rare(t string) bool {
 	if len(t) < longToken || len(t) > 512 || HostName(t) || FileName(t) {
 		return false
@@ -173,20 +171,19 @@ func dropLetter(r rune) rune {
 	return r
 }
 
-// dated reports whether a token is a time or a version: hardly anything but
-// digits.
+// dated reports whether a token is a time or a version: almost only digits.
 func dated(t string) bool { return strings.Trim(t, "0123456789.-_+TZvVrcabe") == "" && !hexLike(t) }
 
 func hexLike(t string) bool { return mask.Run(t, 0, len(t), mask.HexChar) == len(t) }
 
-// FileName reports whether a token ends as the names of files do.
+// FileName reports whether a token ends like a file name.
 func FileName(t string) bool {
 	ext := path.Ext(t)
 	return len(ext) > 1 && (slices.Contains(fileExts, mask.Lower(ext[1:])) || slices.Contains(copyExts, mask.Lower(ext[1:])))
 }
 
-// mixedCase reports whether upper and lower case alternate differently from in
-// names that are built from words.
+// mixedCase reports whether upper and lower case alternate in a way that differs from names
+// built from words.
 func mixedCase(t string) bool {
 	odd, camel := 0, 0
 	for i := 1; i < len(t); i++ {

@@ -31,9 +31,9 @@ const (
 	maxGrams   = 24 // of one text
 )
 
-// grams picks pieces of a text that looks random, so that two texts with twelve
-// characters in a row in common have a piece in common: of each three pieces next
-// to each other the one with the least hash.
+// grams selects pieces of a text that looks random, so that two texts with twelve consecutive
+// characters in common share a piece: of each three adjacent pieces the one with the lowest
+// hash.
 func grams(s string) []string {
 	if !Dense(s) {
 		return nil
@@ -68,8 +68,8 @@ func Dense(s string) bool {
 	return len(s) >= longToken && mask.HasDigit(s) && strings.Map(dropLetter, s) != s && !strings.ContainsAny(s, " \t") && !plainWords(s)
 }
 
-// plainWords reports whether a text is made of words and numbers, as the names
-// of regions, models and versions are: eu-central-1, 300ms, v1.2.3-beta.
+// plainWords reports whether a text consists of words and numbers, like the names of regions,
+// models and versions: eu-central-1, 300ms, v1.2.3-beta.
 func plainWords(s string) bool {
 	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune("-_./:@,+ ", r) }) {
 		letters := strings.Trim(part, "0123456789")
@@ -81,17 +81,17 @@ func plainWords(s string) bool {
 	return true
 }
 
-// NamesSecret reports whether what is given to a name is a secret, however it
-// looks.
+// NamesSecret reports whether a value assigned to a name is a secret, whatever the value looks
+// like.
 func NamesSecret(name string) bool {
 	low := strings.ToLower(name)
 	return strings.Contains(low, "pass") ||
 		slices.ContainsFunc(mask.Keywords, func(k mask.Keyword) bool { return strings.Contains(low, k.Word) })
 }
 
-// secretValues are the values in a line of a file with secrets: what is after =
-// or :, or the line itself where it is one long token, and passwords in
-// addresses. Of names that do not say secret only what looks like one counts.
+// secretValues returns the values in a line of a file with secrets: the text after = or :, or
+// the line itself if it is one long token, and passwords in addresses. If the name does not
+// indicate a secret, only a value that looks like one counts.
 func secretValues(line string) []string {
 	line = strings.TrimSpace(line)
 	if strings.HasPrefix(line, "#") || strings.HasPrefix(line, "-----") {
@@ -116,16 +116,15 @@ func secretValues(line string) []string {
 	return []string{value}
 }
 
-// AsksForSecret reports whether a store is asked for a secret, or the
-// environment for a variable whose name says that it is one.
+// AsksForSecret reports whether a secret store is queried for a secret, or the environment for
+// a variable whose name indicates one.
 func AsksForSecret(a *engine.Action) bool {
 	return a != nil && (slices.Contains(a.Signals, engine.SignalCredential) || slices.ContainsFunc(a.Commands, func(c engine.Command) bool {
 		return c.Name == "printenv" && slices.ContainsFunc(c.Operands, NamesSecret)
 	}))
 }
 
-// ReadsSecrets reports whether a file with secrets is read, so that what comes
-// out is one.
+// ReadsSecrets reports whether a file with secrets is read, so that the output is one.
 func ReadsSecrets(a *engine.Action) bool {
 	return a != nil && slices.ContainsFunc(a.Effects, func(e engine.Effect) bool {
 		return e.Kind == engine.EffectFileRead && (e.Class == engine.ClassCredential || e.Class == engine.ClassEnvFile)

@@ -2,7 +2,7 @@ package operation
 
 import "strings"
 
-// SchemeLength is the length of what is before the host of an address.
+// SchemeLength returns the length of the part before the host of an address.
 func SchemeLength(address string) int {
 	if i := strings.Index(address, "://"); i >= 0 {
 		return i + len("://")
@@ -10,8 +10,7 @@ func SchemeLength(address string) int {
 	return 0
 }
 
-// URLPath is the path of an address, without its first slash, a query and a
-// fragment.
+// URLPath returns the path of an address without its first slash, query and fragment.
 func URLPath(address string) string {
 	_, path, _ := strings.Cut(address[SchemeLength(address):], "/")
 	path, _, _ = strings.Cut(path, "?")
@@ -19,8 +18,8 @@ func URLPath(address string) string {
 	return path
 }
 
-// NounOfPath is the kind of thing that a path of a REST interface is about: the
-// last segment in the plural before the name of the one thing.
+// NounOfPath returns the kind of object that a path of a REST interface is about: the last
+// plural segment before the name of the object.
 func NounOfPath(address string) string {
 	segments := strings.Split(strings.Trim(URLPath(address), "/"), "/")
 	for i := len(segments) - 1; i >= 0; i-- {

@@ -8,11 +8,11 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// Words are the words by which the names of operations are read. Without rows
-// there are none, and no name says anything.
+// Words are the words by which the names of operations are interpreted. Without rows there are
+// none, and no name has a meaning.
 type Words struct {
 	verbs  []verb   // of tools, the worst first
-	ends   []verb   // what ends at a service, the worst first
+	ends   []verb   // words for ending something at a service, the worst first
 	stops  []string // nouns of machines
 	turned []string
 	reads  []string
@@ -21,7 +21,7 @@ type Words struct {
 	people []string // nouns of what an operation pays or sends to people
 }
 
-// verb is what one of some words says.
+// verb is the meaning of a word.
 type verb struct {
 	name  string
 	words []string
@@ -51,8 +51,8 @@ func verbsOf(set *rows.Set, family string, names ...string) []verb {
 	return list
 }
 
-// Verb tells by the words of a name whether a tool reads, deletes, sends,
-// writes or runs; the worst word counts, and none means: not known.
+// Verb returns whether a tool reads, deletes, sends, writes or runs, by the words of its name;
+// the worst word counts, and an empty result means unknown.
 func (w *Words) Verb(name string) string {
 	parts := NameParts(name)
 	for _, v := range w.verbs {
@@ -63,7 +63,7 @@ func (w *Words) Verb(name string) string {
 	return ""
 }
 
-// Reads reports whether an operation of a service only looks: list, get-object.
+// Reads reports whether an operation of a service only reads: list, get-object.
 func (w *Words) Reads(op string) bool {
 	return slices.ContainsFunc(w.reads, func(v string) bool {
 		rest, ok := strings.CutPrefix(op, v)
@@ -71,15 +71,15 @@ func (w *Words) Reads(op string) bool {
 	})
 }
 
-// Makes reports whether an operation of a service makes something or puts it to
-// work: all words after it are names.
+// Makes reports whether an operation of a service creates or starts something: all words after
+// the verb are names.
 func (w *Words) Makes(op string) bool { return slices.Contains(w.makes, op) }
 
-// Changes reports whether an operation of a service changes what is there.
+// Changes reports whether an operation of a service changes an existing object.
 func (w *Words) Changes(op string) bool { return slices.Contains(w.alters, op) }
 
-// Sent is what an operation's name says that it pays or sends to people:
-// messages:create, create_refund, send_email. Empty: nothing of the kind.
+// Sent returns what an operation pays or sends to people, by its name: messages:create,
+// create_refund, send_email. Empty: nothing.
 func (w *Words) Sent(name string) string {
 	parts := NameParts(name)
 	does := slices.IndexFunc(parts, func(p string) bool { return w.Makes(p) || w.sends(p) })
@@ -95,8 +95,8 @@ func (w *Words) sends(word string) bool {
 	return slices.ContainsFunc(w.verbs, func(v verb) bool { return v.name == "send" && slices.Contains(v.words, word) })
 }
 
-// Paid is a noun in the singular, if it is money or a message to people; what
-// makes or sends such a thing cannot be undone. Empty: it is something else.
+// Paid returns a noun in the singular, if it is money or a message to people; sending it
+// cannot be undone. Empty: it is something else.
 func (w *Words) Paid(noun string) string {
 	if noun = Singular(noun); slices.Contains(w.people, noun) {
 		return noun
@@ -118,9 +118,9 @@ func NameParts(name string) []string {
 	})
 }
 
-// Ending reports what an operation's name says that it ends: delete and the
-// noun of delete-db-instance, deleteIndex, volume_delete. Empty: nothing. Of
-// several such words the worst counts.
+// Ending returns what an operation ends, by its name: delete and the noun of
+// delete-db-instance, deleteIndex, volume_delete. Empty: nothing. Of several such words the
+// worst counts.
 func (w *Words) Ending(name string) (verb, noun string) {
 	parts := w.joined(NameParts(name))
 	for _, kind := range w.ends {
@@ -140,7 +140,8 @@ func (w *Words) Ending(name string) (verb, noun string) {
 	return "", ""
 }
 
-// joined makes one part of two that are a phrase of the lists of what ends: power off.
+// joined combines two parts that are a phrase of the lists of words that end something: power
+// off.
 func (w *Words) joined(parts []string) []string {
 	for i := 0; i+1 < len(parts); i++ {
 		phrase := parts[i] + " " + parts[i+1]
@@ -152,8 +153,8 @@ func (w *Words) joined(parts []string) []string {
 	return parts
 }
 
-// counts reports whether the verb at i is what an operation's name is about. What
-// stops is worth mentioning only if it is a machine.
+// counts reports whether the verb at i is the operation of a name. Words for stopping count
+// only if a machine is stopped.
 func (w *Words) counts(kind string, parts []string, i int) bool {
 	switch kind {
 	case "delete", "halt":
@@ -164,7 +165,7 @@ func (w *Words) counts(kind string, parts []string, i int) bool {
 	return i == 0 || i == len(parts)-1
 }
 
-// nounAround is what is left of an operation's name without the verb at i.
+// nounAround returns the rest of an operation's name without the verb at i.
 func nounAround(parts []string, i int) string {
 	rest := parts[i+1:]
 	if len(rest) == 0 {
@@ -176,8 +177,8 @@ func nounAround(parts []string, i int) string {
 	return PlainNoun(Singular(strings.Join(rest, "-")))
 }
 
-// PlainNoun is a noun, or nothing where a word is more likely a name: it is
-// shown and recorded, so it may hold nothing that is anyone's secret.
+// PlainNoun returns a noun, or nothing if the word is more likely a name: it is shown and
+// recorded, so it must not contain anyone's secret.
 func PlainNoun(s string) string {
 	s = strings.ToLower(s)
 	if len(s) < 2 || len(s) > 32 || strings.Trim(s, "abcdefghijklmnopqrstuvwxyz-_") != "" {
@@ -186,7 +187,7 @@ func PlainNoun(s string) string {
 	return s
 }
 
-// Singular takes the plural off a noun: volumes, policies, addresses.
+// Singular returns the singular of a noun: volumes, policies, addresses.
 func Singular(noun string) string {
 	switch {
 	case len(noun) < 4 || strings.HasSuffix(noun, "ss") || strings.HasSuffix(noun, "us") || strings.HasSuffix(noun, "is"):

@@ -10,12 +10,12 @@ import (
 	"io"
 )
 
-// Limits of what is read of an archive. What lies beyond them is unknown.
+// Limits of what is read of an archive. The rest is unknown.
 const (
 	maxArchive  = 16 << 20 // bytes of the file
-	maxUnpacked = 64 << 20 // bytes of what a compressed one holds
-	maxSlow     = 2 << 20  // bytes of a file that bzip2 compressed, which takes about 0.15 s for each MiB
-	maxSlowOpen = 16 << 20 // bytes of what such a one holds
+	maxUnpacked = 64 << 20 // bytes of the contents of a compressed one
+	maxSlow     = 2 << 20  // bytes of a file compressed by bzip2, which takes about 0.15 s for each MiB
+	maxSlowOpen = 16 << 20 // bytes of the contents of such a file
 	maxMembers  = 20000
 )
 

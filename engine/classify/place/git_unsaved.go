@@ -36,7 +36,7 @@ func (w World) unsaved(name string, what abstract.Discard) string {
 	return state
 }
 
-// losses returns the states of everything that the question is about, one by one.
+// losses returns the states of everything that the command would discard, one by one.
 func (v *gitView) losses(r *repository, name string, what abstract.Discard) []string {
 	var list []string
 	if what.Stash {
@@ -74,9 +74,9 @@ func (v *gitView) stashed(r *repository) string {
 // maxTracked limits how many tracked files are compared.
 const maxTracked = 20000
 
-// changed reports whether some tracked file at or below a path differs from the
-// index. A missing file is restored, which loses nothing. With sides, nor does
-// what is in conflict.
+// changed reports whether some tracked file at or below a path differs from the index.
+// Restoring a missing file loses nothing. With sides, neither does restoring a file in
+// conflict.
 func (v *gitView) changed(r *repository, name string, sides bool) string {
 	list := r.below(name)
 	if len(list) > maxTracked {
@@ -88,7 +88,7 @@ func (v *gitView) changed(r *repository, name string, sides bool) string {
 		}
 		at := Join(r.root, e.path)
 		info, err := v.world.Lstat(at)
-		if err != nil || info.IsDir() { // a submodule keeps its own books
+		if err != nil || info.IsDir() { // a submodule has an index of its own
 			continue
 		}
 		if e.stage != 0 || !r.unchanged(e, info) && !v.sameContent(e, at, info) {
@@ -158,9 +158,8 @@ func (v *gitView) stray(r *repository, name string, d fs.DirEntry, what abstract
 	return "clean"
 }
 
-// staged reports whether the index differs from the last commit. It does not if the tree
-// that the index was written as is that commit's; an index with later changes records no
-// such tree.
+// staged reports whether the index differs from the last commit. It does not if the cached
+// tree of the index is that commit's tree; an index with later changes has no cached tree.
 func (v *gitView) staged(r *repository) string {
 	head := v.head(r)
 	if head == "" || r.tree == "" {
@@ -177,7 +176,7 @@ func (v *gitView) staged(r *repository) string {
 	return "dirty"
 }
 
-// head is the name of the commit that is checked out; empty: unknown.
+// head returns the name of the commit that is checked out; empty: unknown.
 func (v *gitView) head(r *repository) string {
 	b, err := v.world.ReadFile(Join(r.dir, "HEAD"), 4096)
 	text := strings.TrimSpace(string(b))
@@ -196,7 +195,7 @@ func (v *gitView) head(r *repository) string {
 	return v.packedRef(r, ref)
 }
 
-// packedRef finds a ref in the file of packed refs.
+// packedRef finds a ref in the packed-refs file.
 func (v *gitView) packedRef(r *repository, ref string) string {
 	b, err := v.world.ReadFile(Join(r.common, "packed-refs"), maxIndex)
 	if err != nil {
@@ -218,15 +217,15 @@ func objectName(s string) string {
 	return s
 }
 
-// maxObject is how much of a commit is read, maxPack how far into a pack: git
-// puts the newest commits first.
+// maxObject is how many bytes of a commit are read, maxPack how far into a pack: git puts the
+// newest commits first.
 const (
 	maxObject = 64 << 10
 	maxPack   = 8 << 20
 )
 
-// object returns the text of a commit; empty if it is not stored whole, as a file of its
-// own or in a pack without being a delta.
+// object returns the text of a commit; empty if it is neither a file of its own nor stored in
+// a pack without a delta.
 func (v *gitView) object(r *repository, name string) []byte {
 	if b, err := v.world.ReadFile(Join(r.common, "objects/"+name[:2]+"/"+name[2:]), maxObject); err == nil {
 		_, text, _ := bytes.Cut(inflate(b), []byte{0}) // "commit 213", a zero, the text
@@ -270,7 +269,7 @@ func (v *gitView) packed(base, name string) []byte {
 		return nil
 	}
 	b, err := v.world.ReadHead(base+".pack", at+maxObject)
-	if err != nil || int64(len(b)) <= at || b[at]>>4&7 != 1 { // 1: a commit, whole
+	if err != nil || int64(len(b)) <= at || b[at]>>4&7 != 1 { // 1: a commit, not a delta
 		return nil
 	}
 	for b = b[at:]; len(b) > 0 && b[0]&0x80 != 0; b = b[1:] { // its size
@@ -281,9 +280,8 @@ func (v *gitView) packed(base, name string) []byte {
 	return inflate(b[1:])
 }
 
-// packOffset finds an object in the index of a pack, version 2 of
-// gitformat-pack(5): 256 counts by the first byte, the names in order, their
-// checksums, their places.
+// packOffset finds an object in the index of a pack, version 2 of gitformat-pack(5): 256
+// counts by the first byte, the sorted names, their checksums, their offsets.
 func packOffset(idx []byte, name string) (int64, bool) {
 	const head, counts = 8, 256 * 4
 	want, err := hex.DecodeString(name)
@@ -300,5 +298,5 @@ func packOffset(idx []byte, name string) (int64, bool) {
 		return 0, false
 	}
 	at := binary.BigEndian.Uint32(names[n*24+i*4:])
-	return int64(at), at < 1<<31 // beyond lies a table of longer ones
+	return int64(at), at < 1<<31 // larger offsets are in another table
 }

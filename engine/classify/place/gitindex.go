@@ -188,9 +188,8 @@ func (w World) gitView() func(string) string {
 	return (&gitView{world: w, repos: map[string]*repository{}}).state
 }
 
-// added reports when the content of a file came into the repository, by the
-// file that git add, a commit or a fetch puts it into. What was packed has been
-// there for longer.
+// added reports when the contents of a file were added to the repository, by the object file
+// that git add, a commit or a fetch creates. Objects in packs are older.
 func (w World) added(name string) int64 {
 	v := &gitView{world: w, repos: map[string]*repository{}}
 	r := v.repository(DirOf(name))
@@ -209,9 +208,8 @@ func (w World) added(name string) int64 {
 	return info.ModTime().UnixMilli()
 }
 
-// state returns the git state of a file, or of all that is in a directory:
-// the state of what would be hardest to get back. Empty: unknown, or in no
-// repository.
+// state returns the git state of a file, or of everything in a directory: the state of what
+// would be hardest to recover. Empty: unknown, or in no repository.
 func (v *gitView) state(name string) string {
 	if strings.Contains(name+"/", "/.git/") {
 		return ""

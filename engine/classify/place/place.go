@@ -1,16 +1,16 @@
 package place
 
-// Place returns the real path of an absolute path, links resolved, and how the
-// effects of a session with this workspace spell it (engine.Effect.Short). What
-// is not there is taken as written.
+// Place returns the real path of an absolute path, with links resolved, and the short form
+// that effects of a session with this workspace have (engine.Effect.Short). A path that does
+// not exist is used as written.
 func (w World) Place(workspace, path string) (real, short string) {
 	r := NewResolver(w, workspace, nil)
 	real = r.known(path)
 	return real, r.short(real)
 }
 
-// Named returns the real path of a file by the name that someone gives it in a
-// directory; false: it cannot be known.
+// Named returns the real path of a file by a name relative to a directory; false: it is
+// unknown.
 func (r *Resolver) Named(name, dir string) (string, bool) {
 	full, ok := r.absolute(name, dir)
 	if !ok {

@@ -34,16 +34,15 @@ type World struct {
 	Long func(name string) (string, error)
 	// Same says that two files are one under two names; nil: os.SameFile.
 	Same func(a, b fs.FileInfo) bool
-	// Git returns a view for one action, which tells the state of a file or
-	// directory: clean, dirty, untracked, ignored; empty: unknown.
+	// Git returns a view for one action, which returns the state of a file or directory:
+	// clean, dirty, untracked, ignored; empty: unknown.
 	Git func() func(name string) string
 
-	// Added tells when version control took in the contents of a file that is clean, Unix
+	// Added returns when version control stored the contents of a clean file, in Unix
 	// milliseconds; 0: unknown, or so long ago that it was packed.
 	Added func(name string) int64
-	// Unsaved tells what a command would lose that throws away changes at or
-	// below a path: clean where it is nothing, else the state of what would be
-	// lost; empty: unknown.
+	// Unsaved returns what a command that discards changes at or below a path would lose:
+	// clean if nothing, else the state of what would be lost; empty: unknown.
 	Unsaved func(name string, what abstract.Discard) string
 }
 

@@ -328,8 +328,8 @@ func ftp(c *shell.Call) {
 	}
 }
 
-// batchText is what a file of commands says. One that is neither known nor in version
-// control is said to be unseen.
+// batchText returns the contents of a file of commands. A file that is neither known nor under
+// version control is recorded as unseen.
 func batchText(c *shell.Call, batch abstract.Arg) []abstract.Arg {
 	if list := held(c, batch); list != nil || batch.Is("-", "/dev/stdin", "/dev/null") {
 		return list
@@ -353,10 +353,9 @@ func batchEscapes(c *shell.Call, text abstract.Arg) {
 	}
 }
 
-// lookUp asks other hosts for something. A name with the output of a command in
-// it carries that output away, to whoever answers for the rest of the name, or to
-// the server that is asked. A name that is the output and nothing else is looked
-// up.
+// lookUp handles programs that query other hosts for a name. A name with the output of a
+// command in it sends that output to whoever answers for the rest of the name, or to the
+// server that is queried. A name that is only the output is looked up.
 func lookUp(c *shell.Call) {
 	names := hostNames(c)
 	padding, _ := c.Opts.Get("-p")
@@ -377,8 +376,8 @@ func lookUp(c *shell.Call) {
 	}
 }
 
-// hostNames returns the operands of a lookup that name hosts. The others are what is asked
-// for: +short, MX.
+// hostNames returns the operands of a lookup that name hosts. The others say what is looked
+// up: +short, MX.
 func hostNames(c *shell.Call) []abstract.Arg {
 	return slices.DeleteFunc(slices.Clone(c.Opts.Operands), func(a abstract.Arg) bool {
 		return !tellsOutput(a) && (a.HasPrefix("+") || strings.ToUpper(a.Text) == a.Text && !strings.Contains(a.Text, "."))

@@ -119,8 +119,8 @@ func npm(c *shell.Call) {
 	follow(c, manager.Program)
 }
 
-// withoutScripts reports whether the packages' own scripts are disabled. The last word
-// counts, and npm interprets "--ignore-scripts false" as such.
+// withoutScripts reports whether the packages' own scripts are disabled. The last option
+// counts, and npm parses "--ignore-scripts false" as such an option.
 func withoutScripts(c *shell.Call) bool {
 	off := false
 	for _, opt := range c.Opts.List {

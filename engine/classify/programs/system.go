@@ -8,12 +8,12 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// harmlessSignals are options of kill with which nothing ends: signals that a program
-// passes over unless it asks for them, and lists.
+// harmlessSignals are options of kill that end nothing: signals that a program ignores unless
+// it handles them, and options that list signals.
 var harmlessSignals = []string{"-l", "-L", "-0", "-CONT", "-SIGCONT", "-WINCH", "-SIGWINCH", "-URG", "-SIGURG", "-CHLD", "-SIGCHLD"}
 
-// kill reads its arguments in its own way: the first may name a signal, and -1 is
-// all processes.
+// kill parses its arguments in its own way: the first may name a signal, and -1 means all
+// processes.
 func kill(c *shell.Call) {
 	targets, first := c.Args, abstract.Arg{}
 	if len(targets) > 0 && targets[0].HasPrefix("-") {
@@ -37,7 +37,7 @@ func kill(c *shell.Call) {
 	c.Emit(abstract.RawEffect{Kind: engine.EffectProcess, Verb: "kill", Forced: first.Is("-9", "-KILL", "-SIGKILL")}, targets...)
 }
 
-// crontab judges the commands of the crontab that it is given.
+// crontab judges the commands in the given crontab.
 func crontab(c *shell.Call) {
 	if in := c.Shell.Frame.Stdin; in != nil && (len(c.Opts.Operands) == 0 || c.Opts.Operand(0).Is("-")) {
 		for _, line := range strings.Split(in.Text, "\n") {
@@ -50,7 +50,7 @@ func crontab(c *shell.Call) {
 	c.Reads(c.Opts.Operands...)
 }
 
-// cronCode is the command of a line of a crontab.
+// cronCode returns the command of a crontab line.
 func cronCode(line string) (string, bool) {
 	fields := strings.Fields(line)
 	n := 5
@@ -63,10 +63,10 @@ func cronCode(line string) (string, bool) {
 	return strings.Join(fields[n:], " "), true
 }
 
-// at judges the job that it reads. One that is not known may come again.
+// at judges the job on standard input. An unknown job may recur.
 func at(c *shell.Call) {
 	if in := c.Shell.Frame.Stdin; in != nil && in.Known() {
-		c.Process() // a job that is known runs once: it is judged by what it does
+		c.Process() // a known job runs once, and is judged by its effects
 		c.Child(func() shell.Outcome { return c.Shell.Embed(*in, "at", false) })
 		return
 	}
@@ -76,8 +76,7 @@ func at(c *shell.Call) {
 
 func textOf(args []abstract.Arg) string { return shell.JoinWords(args).Text }
 
-// bindMount is mount --bind: what is done below the second directory happens
-// to the first.
+// bindMount handles mount --bind: changes below the second directory are changes of the first.
 func bindMount(c *shell.Call) {
 	kind, _ := c.Opts.Get("-o", "--options")
 	if len(c.Opts.Operands) != 2 || !c.Opts.Has("--bind", "--rbind", "-B", "-R", "-M", "--move") && !strings.Contains(kind.Text, "bind") {
@@ -97,7 +96,7 @@ func lastOperand(c *shell.Call) abstract.Arg {
 	return abstract.Arg{}
 }
 
-// destroysDisk notes which disks lose what is on them.
+// destroysDisk records the disks whose contents are lost.
 func destroysDisk(c *shell.Call) {
 	var devices []abstract.Arg
 	images := false

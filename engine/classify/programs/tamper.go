@@ -16,8 +16,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// SettingsIn reads an object of settings, JSON with comments and trailing commas,
-// each setting given once. Anything that could hide a setting makes it fail.
+// SettingsIn parses an object of settings: JSON with comments and trailing commas, each key
+// once. It fails on anything that could hide a setting.
 func SettingsIn(text string) (map[string]json.RawMessage, bool) {
 	plain, err := hujson.Standardize([]byte(text))
 	if err != nil {
@@ -47,8 +47,8 @@ func SettingsIn(text string) (map[string]json.RawMessage, bool) {
 	return all, err == io.EOF
 }
 
-// posesAsClient reports whether an unknown program is given an event as a client
-// gives one to reviewer: it may be a copy of it.
+// posesAsClient reports whether an unknown program is called like reviewer's hook: it may be a
+// copy of reviewer.
 func posesAsClient(c *shell.Call) bool {
 	if c.Known {
 		return false
@@ -61,8 +61,8 @@ func posesAsClient(c *shell.Call) bool {
 	return false
 }
 
-// movedBy notes that variables say where a client looks for its settings, which
-// a sandbox may do as well.
+// movedBy records that variables change where a client reads its settings, which a sandbox may
+// do as well.
 func movedBy(c *shell.Call) {
 	moved := c.Shell.Frame.Remade
 	for _, name := range c.Words {
@@ -72,7 +72,7 @@ func movedBy(c *shell.Call) {
 	c.Shell.SignalIf(moved, engine.SignalGuardTamper)
 }
 
-// injectedBy notes that variables put code into a client that is not its own.
+// injectedBy records that variables load other code into a client.
 func injectedBy(c *shell.Call) {
 	for _, name := range c.Words {
 		_, set := c.Shell.Scope.Lookup(name)
@@ -80,9 +80,8 @@ func injectedBy(c *shell.Call) {
 	}
 }
 
-// otherSettings notes that a client is given settings next to those that the row
-// names, or some about which nothing is known: they may switch its hooks off or
-// allow it more.
+// otherSettings records that a client is given settings other than those that the row names,
+// or unknown ones: they may turn its hooks off or allow more.
 func otherSettings(c *shell.Call) {
 	c.Shell.SignalIf(slices.ContainsFunc(c.Opts.All("--settings"), func(a abstract.Arg) bool {
 		if !strings.HasPrefix(strings.TrimSpace(a.Text), "{") {
@@ -98,9 +97,9 @@ func otherSettings(c *shell.Call) {
 	}), engine.SignalAgentUnguarded)
 }
 
-// replacesGuard notes that a package or module is installed or removed that
-// contains reviewer's program, or that the client it is installed in is removed or
-// gets a certain, perhaps older version. The row names the words that remove.
+// replacesGuard records that a package or module that contains reviewer's program is installed
+// or removed, or that the client into which it is installed is removed or gets a certain,
+// perhaps older version. The row names the words that remove.
 func replacesGuard(c *shell.Call) {
 	removed := c.Opts.Operand(0).Is(c.Words...)
 	for _, p := range c.Opts.Operands[min(1, len(c.Opts.Operands)):] {
@@ -117,14 +116,14 @@ func replacesGuard(c *shell.Call) {
 	}
 }
 
-// aimsAtLines is a signal to processes by patterns of their command lines.
+// aimsAtLines records a signal to processes by patterns of their command lines.
 func aimsAtLines(c *shell.Call) { c.AimsAtLines(c.Opts.Operands) }
 
-// seeksLines looks processes up by patterns of their command lines.
+// seeksLines records that processes are looked up by patterns of their command lines.
 func seeksLines(c *shell.Call) { c.LooksUpLines(c.Opts.Operands...) }
 
-// seeksInInput looks for the guard in what another program lists, or in the lists
-// of processes that the system keeps.
+// seeksInInput searches for the guard in the output of another program, or in the system's
+// lists of processes.
 func seeksInInput(c *shell.Call) {
 	listed := c.Shell.Frame.Piped || slices.ContainsFunc(c.Opts.Operands, func(a abstract.Arg) bool {
 		return strings.HasSuffix(a.Text, "/cmdline") || strings.HasSuffix(a.Text, "/comm")
@@ -134,8 +133,8 @@ func seeksInInput(c *shell.Call) {
 	}
 }
 
-// namesGuardFiles reports that the names of the client's settings are among
-// those of files that contain a text, where that text is the guard's name.
+// namesGuardFiles reports that the files of the client's settings are among those that contain
+// a text, if that text is the guard's name.
 func namesGuardFiles(c *shell.Call) {
 	words := behindSubs(c)
 	patterns := append(c.Opts.All("-e", "--regexp"), words[:min(1, len(words))]...)
@@ -161,7 +160,7 @@ func namesGuardFiles(c *shell.Call) {
 	}
 }
 
-// holdsFile reports whether a folder contains a file, as far as can be seen.
+// holdsFile reports whether a folder contains a file, as far as is known.
 func holdsFile(c *shell.Call, dir abstract.Arg, name string) bool {
 	if c.Shell.In.ListDir == nil {
 		return name == "settings.json"
@@ -170,8 +169,8 @@ func holdsFile(c *shell.Call, dir abstract.Arg, name string) bool {
 	return err == nil && slices.Contains(list, name)
 }
 
-// locks notes that the lock of the guard's own log is held: nothing can be recorded
-// meanwhile, so no call runs.
+// locks records that the lock of the guard's own log is held: nothing can be recorded
+// meanwhile, so every call is denied.
 func locks(c *shell.Call) {
 	for _, a := range c.Args {
 		at := abstract.JoinDir(c.Shell.Scope.Dirs[0], a)
@@ -181,8 +180,8 @@ func locks(c *shell.Call) {
 	}
 }
 
-// hiddenFolders are the names in a folder whose contents are copied that begin
-// with a dot: settings of clients are in such folders, and land with the rest.
+// hiddenFolders returns the names that begin with a dot in a folder whose contents are copied:
+// settings of clients are in such folders, and are copied with the rest.
 func hiddenFolders(c *shell.Call, source abstract.Arg) []string {
 	if c.Shell.In.ListDir == nil || !source.Known() || !strings.HasSuffix(source.Text, "/.") && !strings.HasSuffix(source.Text, "/") {
 		return nil

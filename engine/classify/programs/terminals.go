@@ -12,10 +12,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// multiplexer is a program that keeps terminals and has commands of its own, as
-// tmux and screen: the subcommands of its row, several after one another. The
-// word is an option after which they stand; without it in the call, and where
-// there is no such option, operands are a command that runs in a new terminal.
+// multiplexer handles a program that manages terminals and has commands of its own, such as
+// tmux and screen: the subcommands of its row, several after one another. The word is an
+// option after which they follow; without it in the call, or if there is no such option, the
+// operands are a command that runs in a new terminal.
 func multiplexer(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 	w := *p.Wraps
 	o := shell.ParseOptions(c.Args, shell.Program{First: true, Values: padded(w.Values)})
@@ -30,7 +30,7 @@ func multiplexer(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 	}
 	c.Record()
 	c.Process()
-	if in := c.Shell.Frame.Stdin; in != nil && own && o.Has("-C", "-CC") { // it reads commands
+	if in := c.Shell.Frame.Stdin; in != nil && own && o.Has("-C", "-CC") { // its standard input contains commands
 		commandLines(c, p, *in)
 	}
 	for _, file := range o.All(strings.Fields(p.Scripts)...) {
@@ -49,7 +49,7 @@ func multiplexer(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 	return shell.Outcome{Fail: c.Shell.Scope.Dirs}, true
 }
 
-// runsCommands runs commands of a multiplexer, which a semicolon separates.
+// runsCommands runs commands of a multiplexer that are separated by semicolons.
 func runsCommands(c *shell.Call, p rows.Program, words []abstract.Arg) {
 	var command []abstract.Arg
 	flush := func() {
@@ -70,7 +70,7 @@ func runsCommands(c *shell.Call, p rows.Program, words []abstract.Arg) {
 	flush()
 }
 
-// runsCommand runs one command of a multiplexer, whose name may be shortened.
+// runsCommand runs one command of a multiplexer, whose name may be abbreviated.
 func runsCommand(c *shell.Call, p rows.Program, words []abstract.Arg) {
 	if len(words) == 0 || c.Shell.Frame.Depth >= shell.MaxDepth {
 		return
@@ -93,7 +93,7 @@ func runsCommand(c *shell.Call, p rows.Program, words []abstract.Arg) {
 	c.Shell.Frame.Depth--
 }
 
-// wholeName is the name of a command of which the beginning is given.
+// wholeName returns the full name of an abbreviated command.
 func wholeName(p rows.Program, name string) string {
 	var longer []string
 	for _, names := range p.SubcommandNames() {
@@ -113,7 +113,7 @@ func wholeName(p rows.Program, name string) string {
 	return longer[0]
 }
 
-// insertedCode is what a text of a multiplexer runs to put its output in: #(…).
+// insertedCode returns the code that a text of a multiplexer runs to insert its output: #(…).
 func insertedCode(text abstract.Arg) []abstract.Arg {
 	var list []abstract.Arg
 	for rest := text.Text; ; {
@@ -140,13 +140,13 @@ func insertedCode(text abstract.Arg) []abstract.Arg {
 	}
 }
 
-// behindSubs are the words after the names of subcommands.
+// behindSubs returns the words after the names of subcommands.
 func behindSubs(c *shell.Call) []abstract.Arg {
 	return c.Opts.Operands[min(len(c.Subs), len(c.Opts.Operands)):]
 }
 
-// nestedCommands runs commands of a multiplexer that are in the words of
-// another one: bind-key x run-shell …. The word is how many are before them.
+// nestedCommands runs commands of a multiplexer in the arguments of another one: bind-key x
+// run-shell …. The word is the number of words before them.
 func nestedCommands(c *shell.Call) {
 	p, known, _ := c.Shell.In.Rows.Program(c.Name)
 	skip, _ := strconv.Atoi(strings.Join(c.Words, ""))
@@ -207,16 +207,15 @@ func commandLines(c *shell.Call, p rows.Program, text abstract.Arg) {
 	}
 }
 
-// commandFiles runs the files that are named.
+// commandFiles runs the named files.
 func commandFiles(c *shell.Call) {
 	for _, file := range behindSubs(c) {
 		commandFile(c, file)
 	}
 }
 
-// typesKeys types the operands, or else what standard input holds, into the
-// terminal that options name. The first word says how the text is written, the
-// others are those options.
+// typesKeys types the operands, or else standard input, into the terminal that options name.
+// The first word of the row says how the text is written, the others are those options.
 func typesKeys(c *shell.Call) {
 	words := behindSubs(c)
 	if len(words) == 0 && c.Shell.Frame.Stdin != nil {
@@ -242,7 +241,7 @@ func typesKeys(c *shell.Call) {
 	}
 }
 
-// keysOf reads a word as keys.
+// keysOf interprets a word as keys.
 func keysOf(how string, w abstract.Arg) []shell.Key {
 	switch how {
 	case "names":
@@ -279,7 +278,7 @@ func evenHex(text string) string {
 	return text
 }
 
-// namedKey is the key that a multiplexer knows by a name.
+// namedKey returns the key for a name that a multiplexer uses.
 func namedKey(name string) (shell.Key, bool) {
 	switch strings.ToLower(name) {
 	case "enter", "kpenter", "return", "c-m", "c-j", "^m", "^j", "kp_enter":
@@ -312,7 +311,7 @@ func namedKey(name string) (shell.Key, bool) {
 	return shell.Key{}, false
 }
 
-// keySymbol is a key as X and Wayland name it.
+// keySymbol returns the key for a name of X or Wayland.
 func keySymbol(w abstract.Arg) (shell.Key, bool) {
 	name := strings.TrimPrefix(strings.TrimPrefix(w.Text, "KEY_"), "XK_")
 	if len(name) == 1 {
@@ -332,7 +331,9 @@ func keySymbol(w abstract.Arg) (shell.Key, bool) {
 	return shell.Key{Kind: shell.KeyInsert}, true
 }
 
-// unescaped reads ^M, \n, \r, \015, \x0d and \e.
+// unescaped replaces ^M,
+//
+// , \r, \015, \x0d and \e.
 func unescaped(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -351,7 +352,7 @@ func unescaped(text string) string {
 	return b.String()
 }
 
-// escape1 reads what follows a backslash: how many bytes, and what it means.
+// escape1 parses the text after a backslash: its length in bytes, and its meaning.
 func escape1(s string) (int, string) {
 	switch s[0] {
 	case 'n', 'r':
@@ -383,7 +384,8 @@ func escape1(s string) (int, string) {
 	return 1, s[:1]
 }
 
-// bufferName is how a buffer of a multiplexer is kept: as a terminal of its own.
+// bufferName returns the name under which a buffer of a multiplexer is recorded: as a terminal
+// of its own.
 func bufferName(c *shell.Call) string {
 	name, _ := c.Opts.Get("-b")
 	if words := behindSubs(c); slices.Contains(c.Words, "first") && len(words) > 0 {
@@ -392,8 +394,8 @@ func bufferName(c *shell.Call) string {
 	return shell.BufferMark + name.Text
 }
 
-// fillsBuffer puts a text into a buffer: the operands, or with the word file what
-// is in the file that they name.
+// fillsBuffer records a text in a buffer: the operands, or with the word file the contents of
+// the file that they name.
 func fillsBuffer(c *shell.Call) {
 	words := behindSubs(c)
 	if len(words) == 0 {
@@ -418,16 +420,17 @@ func fillsBuffer(c *shell.Call) {
 	c.Fills(bufferName(c), text)
 }
 
-// pastesBuffer types what is in a buffer. The words are options that name the terminal.
+// pastesBuffer types the contents of a buffer. The words are options that name the terminal.
 func pastesBuffer(c *shell.Call) {
 	name, _ := c.Opts.Get(c.Words...)
 	c.Types(name.Text, shell.TypeText(c.Filled(bufferName(c))))
 }
 
-// unseenCode notes that something runs that nobody has seen.
+// unseenCode records that code runs whose text is unknown.
 func unseenCode(c *shell.Call) { c.Shell.Unseen(abstract.UnknownArg(), c.Name) }
 
-// expectScript is code of expect: what it starts, and what it types there.
+// expectScript handles code of expect: the programs that it starts, and the text that it types
+// there.
 func expectScript(c *shell.Call) {
 	for _, code := range c.Opts.All("-c") {
 		expectCode(c, code)
@@ -446,7 +449,7 @@ func expectScript(c *shell.Call) {
 	}
 }
 
-// expectCode reads commands line by line. Braces only group them.
+// expectCode parses commands line by line. Braces only group them.
 func expectCode(c *shell.Call, code abstract.Arg) {
 	lines := strings.FieldsFunc(code.Text, func(r rune) bool { return r == '\n' || r == ';' || r == '{' || r == '}' })
 	if len(lines) > shell.MaxWords {
@@ -490,8 +493,8 @@ func opensTerminal(c *shell.Call) {
 // pressesEnter ends the line.
 func pressesEnter(c *shell.Call) { c.Types("", []shell.Key{{Kind: shell.KeyEnter}}) }
 
-// setsVariable notes that a variable of programs that are started later is set or,
-// with the words as options, removed.
+// setsVariable records that a variable for programs that are started later is set or, with the
+// words as options, removed.
 func setsVariable(c *shell.Call) {
 	words := behindSubs(c)
 	if len(words) == 0 {
@@ -502,8 +505,7 @@ func setsVariable(c *shell.Call) {
 	}
 }
 
-// sharesShell is a program that gives a terminal of this machine to whoever reaches
-// it.
+// sharesShell records that a program gives others access to a terminal of this machine.
 func sharesShell(c *shell.Call) {
 	if len(c.Args) == 1 && c.Args[0].Is("--version", "-v", "--help", "-h") {
 		return

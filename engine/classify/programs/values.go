@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// byteCount reads a size such as 512, 10M, 2GiB or 1TB; units that only some
-// programs know are powers of 1024 too.
+// byteCount parses a size such as 512, 10M, 2GiB or 1TB; units that only some programs know
+// are powers of 1024 too.
 func byteCount(s string) (int64, bool) {
 	digits := strings.TrimLeft(s, "0123456789")
 	n, err := strconv.ParseInt(s[:len(s)-len(digits)], 10, 64)
@@ -30,7 +30,7 @@ func byteCount(s string) (int64, bool) {
 	return n << (10 * power), true
 }
 
-// relativeNames is a list of names below the present directory.
+// relativeNames returns a list of names below the working directory.
 func relativeNames(roots []abstract.Arg) abstract.Arg {
 	var text strings.Builder
 	for _, r := range roots {

@@ -57,7 +57,7 @@ func wrapped(c *shell.Call, k rows.Known) (shell.Outcome, bool) {
 	return unwrap(c, w, o, rest)
 }
 
-// behind runs what follows one of the options that the row names.
+// behind runs the words after one of the options that the row names.
 func behind(c *shell.Call, w rows.Wrapper) (shell.Outcome, bool) {
 	for i, a := range c.Args {
 		if rows.Has(w.After, a.Text) && i+1 < len(c.Args) {
@@ -67,8 +67,7 @@ func behind(c *shell.Call, w rows.Wrapper) (shell.Outcome, bool) {
 	return shell.Outcome{}, false
 }
 
-// runsLine runs a command, of which all words may be in one: just -c 'rm
-// a.txt'.
+// runsLine runs a command whose words may all be in one argument: just -c 'rm a.txt'.
 func runsLine(c *shell.Call, words []abstract.Arg) shell.Outcome {
 	if len(words) == 1 && strings.ContainsAny(words[0].Text, " \t\n") {
 		return c.Shell.Embed(words[0], c.Name, false)
@@ -76,7 +75,7 @@ func runsLine(c *shell.Call, words []abstract.Arg) shell.Outcome {
 	return c.Shell.Invoke(words, c.Node)
 }
 
-// values are those of some options.
+// values returns the values of some options.
 func values(o shell.Options, options string) []abstract.Arg { return o.All(strings.Fields(options)...) }
 
 func wrapperSignals(c *shell.Call, w rows.Wrapper, o shell.Options) {
@@ -92,12 +91,12 @@ func wrapperSignals(c *shell.Call, w rows.Wrapper, o shell.Options) {
 	}
 }
 
-// detaches reports whether the command goes on after its wrapper has ended.
+// detaches reports whether the command continues after its wrapper has ended.
 func detaches(w rows.Wrapper, o shell.Options) bool {
 	return w.Deferred && (w.Waits == "" || !given(o, w.Waits)) || w.Detaches != "" && given(o, w.Detaches)
 }
 
-// unwrap takes a wrapper's own arguments off and runs what is left.
+// unwrap removes a wrapper's own arguments and runs the rest.
 func unwrap(c *shell.Call, w rows.Wrapper, o shell.Options, rest []abstract.Arg) (shell.Outcome, bool) {
 	if len(rest) < w.Skip {
 		return shell.Outcome{}, false
@@ -143,8 +142,8 @@ func unwrap(c *shell.Call, w rows.Wrapper, o shell.Options, rest []abstract.Arg)
 	}), true
 }
 
-// definesFunction reports whether a word is a variable from which bash makes a
-// function: BASH_FUNC_ls%%=() { …; }.
+// definesFunction reports whether a word is a variable that bash imports as a function:
+// BASH_FUNC_ls%%=() { …; }.
 func definesFunction(a abstract.Arg) bool {
 	return a.HasPrefix("BASH_FUNC_") && strings.Contains(a.Text, "=")
 }
@@ -169,8 +168,8 @@ func under(c *shell.Call, w rows.Wrapper, o shell.Options, f func() shell.Outcom
 // endingSignals are signals that end a program.
 var endingSignals = []string{"term", "kill", "int", "hup", "quit", "15", "9", "2", "1", "3"}
 
-// endsAll reports whether a timeout(1) ends its command and what that starts:
-// the time is known and more than none, and the signal is one that ends things.
+// endsAll reports whether a timeout(1) ends its command and the processes that it starts: the
+// time is known and greater than 0, and the signal is one that ends programs.
 func endsAll(limit abstract.Arg, o shell.Options) bool {
 	if !positiveTime(limit) || o.Has("-f", "--foreground") {
 		return false
@@ -182,7 +181,7 @@ func endsAll(limit abstract.Arg, o shell.Options) bool {
 	return !ok || slices.Contains(endingSignals, strings.TrimPrefix(strings.ToLower(signal.Text), "sig"))
 }
 
-// positiveTime reports whether a text is a time of sleep(1) and more than none.
+// positiveTime reports whether a text is a time of sleep(1) that is greater than 0.
 func positiveTime(a abstract.Arg) bool {
 	n := strings.TrimRight(a.Text, "smhd")
 	return len(a.Text)-len(n) <= 1 && strings.Trim(n, "0123456789.") == "" && strings.Count(n, ".") <= 1 && strings.Trim(n, "0.") != ""
@@ -192,7 +191,7 @@ func startsWith(args []abstract.Arg, options ...string) bool {
 	return len(args) > 0 && args[0].Is(options...)
 }
 
-// splitStrings puts the words of env's -S option in its place.
+// splitStrings replaces env's -S option by its words.
 func splitStrings(args []abstract.Arg) []abstract.Arg {
 	for i, a := range args {
 		text, ok := strings.CutPrefix(a.Text, "--split-string=")
@@ -259,8 +258,8 @@ func xargs(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 	return o2, true
 }
 
-// xargsSeparator reports what is between the arguments that xargs reads:
-// blanks, but the ends of lines where each line is put in somewhere.
+// xargsSeparator reports what separates the arguments that xargs reads: blanks, or line ends
+// if each line is inserted somewhere.
 func xargsSeparator(o shell.Options, lines bool) func(rune) bool {
 	end, given := o.Get("-d", "--delimiter")
 	switch {
@@ -274,10 +273,10 @@ func xargsSeparator(o shell.Options, lines bool) func(rune) bool {
 	return blankOrNUL
 }
 
-// blankOrNUL is what is between words, and NUL.
+// blankOrNUL reports whether a character is a blank, a line end or NUL.
 func blankOrNUL(r rune) bool { return unicode.IsSpace(r) || r == 0 }
 
-// inputWords are the words of standard input, as far as they are known.
+// inputWords returns the words of standard input, as far as they are known.
 func inputWords(s *shell.Machine, separator func(rune) bool) []abstract.Arg {
 	in := s.Frame.Stdin
 	if in == nil {
@@ -301,7 +300,7 @@ func inputWords(s *shell.Machine, separator func(rune) bool) []abstract.Arg {
 	return out
 }
 
-// inputFields splits standard input; between quotes, nothing is a separator.
+// inputFields splits standard input; separators in quotes do not count.
 func inputFields(text string, separator func(rune) bool) []string {
 	if !separator(' ') || !strings.ContainsAny(text, `'"`) {
 		return strings.FieldsFunc(text, separator)
@@ -374,8 +373,7 @@ func shellCode(template []abstract.Arg) bool {
 	return len(template) > 2 && shell.IsShell(shell.BaseName(template[0].Text)) && template[1].HasPrefix("-")
 }
 
-// scriptCommand is script(1): -c takes code on Linux, operands are the command
-// on BSD.
+// scriptCommand handles script(1): -c takes code on Linux, operands are the command on BSD.
 func scriptCommand(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 	o := shell.ParseOptions(c.Args, shell.Program{Values: padded(p.Wraps.Values)})
 	if code, ok := o.Get(strings.Fields(p.Wraps.Code)...); ok {
@@ -387,7 +385,7 @@ func scriptCommand(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 	return shell.Outcome{}, false
 }
 
-// oddWrapper is what fits no grammar. It reads the options of the row.
+// oddWrapper handles wrappers that fit no grammar. It reads the options of the row.
 func oddWrapper(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 	name, words, _ := strings.Cut(p.Wraps.Go, " ")
 	c.Words = strings.Fields(words)
@@ -404,7 +402,7 @@ func oddWrappers() map[string]func(*shell.Call, rows.Program) (shell.Outcome, bo
 	}
 }
 
-// multicall is coreutils --coreutils-prog=NAME.
+// multicall handles coreutils --coreutils-prog=NAME.
 func multicall(c *shell.Call, _ rows.Program) (shell.Outcome, bool) {
 	if len(c.Args) == 0 || !c.Args[0].HasPrefix("--coreutils-prog=") {
 		return shell.Outcome{}, false
@@ -413,9 +411,8 @@ func multicall(c *shell.Call, _ rows.Program) (shell.Outcome, bool) {
 	return c.Nested(func() shell.Outcome { return c.Shell.Invoke(argv, c.Node) }), true
 }
 
-// bubble is bwrap: the command sees the files of this machine as they are put
-// together for it, which here counts as seeing all of them. The words are options
-// with two values.
+// bubble handles bwrap: the command sees the files that are mounted for it, which is treated
+// as seeing all files. The words are options with two values.
 func bubble(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 	args, other := c.Args, false
 	for len(args) > 0 && args[0].HasPrefix("--") && !args[0].Is("--") {
@@ -444,8 +441,8 @@ func bubble(c *shell.Call, p rows.Program) (shell.Outcome, bool) {
 	}), true
 }
 
-// entryPoint runs the program that an option names, or a word behind =, with what
-// follows the second operand: flatpak run --command=sh APP -c CODE.
+// entryPoint runs the program that an option names, or the word after =, with the words after
+// the second operand: flatpak run --command=sh APP -c CODE.
 func entryPoint(c *shell.Call) {
 	app := slices.IndexFunc(c.Args, func(a abstract.Arg) bool { return len(c.Opts.Operands) > 1 && a.Text == c.Opts.Operands[1].Text })
 	for _, word := range c.Words {

@@ -99,21 +99,30 @@ func (p Program) summary() []string {
 	return words
 }
 
-// summary describes a step in a word.
+// placeholders describes what stands for words of a call in the verbs and objects of steps.
+var placeholders = strings.NewReplacer("$0", "(first operand)", "$1", "(second operand)", "$noun", "(its noun)")
+
+// summary describes a step in a few words.
 func (s Step) summary() string {
 	switch key, value := s.Op(); key {
 	case "end", "network", "system", "process":
-		return strings.TrimSpace(value + " " + s.Object)
+		return placeholders.Replace(strings.TrimSpace(value + " " + s.Object))
 	case "run", "code", "script":
 		return "runs its arguments"
 	case "as":
 		return "as " + value
 	case "meant":
-		return "what its words say"
+		return "what its subcommands say"
 	case "go":
 		return "by code"
 	case "signal", "out":
 		return ""
+	case "aims":
+		return "signals processes"
+	case "seeks":
+		return "looks up processes"
+	case "takes":
+		return "attaches to processes"
 	default:
 		return orWord(s.Verb, key)
 	}

@@ -124,7 +124,7 @@ func (c *client) readInput() error {
 	}
 }
 
-// inProcess runs `reviewer hook`, in place of this process if its input is still unread.
+// inProcess runs `reviewer hook`, replacing this process if its input is still unread.
 func (c *client) inProcess() int {
 	program, err := reviewer()
 	if err != nil {
@@ -152,8 +152,8 @@ func (c *client) pipe(program string, args, env []string) int {
 	if err != nil {
 		return c.lost(err)
 	}
-	_ = r.Close()           // the program has it
-	_, _ = w.Write(c.input) // a program that reads no more has ended
+	_ = r.Close()           // the program has received it
+	_, _ = w.Write(c.input) // a program that stops reading has ended
 	_ = w.Close()
 	state, err := p.Wait()
 	if err != nil {
@@ -165,7 +165,7 @@ func (c *client) pipe(program string, args, env []string) int {
 	return state.ExitCode()
 }
 
-// lost ends a call that nobody reviewed: with a denial, which is what exit code 2 means.
+// lost ends a call that nobody reviewed with a denial, which is what exit code 2 means.
 func (c *client) lost(err error) int {
 	_ = writeAll(2, []byte("reviewer could not review this call, so it does not run: reviewer cannot be started: "+err.Error()+
 		". Run `reviewer doctor` in a terminal to find the cause; do not try to get around it.\n"))

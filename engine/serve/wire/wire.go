@@ -14,7 +14,8 @@ package wire
 
 import "errors"
 
-// MaxMessage bounds a message, in bytes: the largest input of a hook and its surroundings.
+// MaxMessage limits a message, in bytes: the largest input of a hook with its arguments and
+// variables.
 const MaxMessage = 72 << 20
 
 // SocketName is the name of the socket in the folder RunDir of the state directory.
@@ -51,7 +52,7 @@ const (
 // HeaderSize is how many bytes tell the length of a message.
 const HeaderSize = 8
 
-// Greeting is what the resident process says first: which it is.
+// Greeting is the first message of the resident process, which identifies it.
 type Greeting struct {
 	Home string // its state directory
 }
@@ -167,7 +168,7 @@ func (a *Answer) Decode(b []byte) error {
 	return r.close()
 }
 
-// reader takes a message apart.
+// reader parses a message.
 type reader struct {
 	rest []byte
 	err  error

@@ -103,7 +103,7 @@ fires contains "service_delete" if {
 	not _own_manager(e)
 }
 
-# An effect without a target belongs to no local manager.
+# An effect without a target is not one of a program that only manages this machine.
 _own_manager(e) if e.target in data.reviewer.services.local
 
 # METADATA
@@ -227,7 +227,7 @@ _wide(e) if _production(e)
 
 # METADATA
 # title: A stack whose tool can plan the deletion instead
-# description: If that is disabled, deleting the stack is a deletion like any other.
+# description: If rewriting to a plan is disabled, deleting the stack is a deletion like any other.
 _planned(e) if {
 	e.object == "stack"
 	data.reviewer.rewrite.destroy_plan

@@ -86,7 +86,7 @@ _harmful(e) if {
 	e.location in {"root", "system", "device", "home_root"}
 }
 
-# Data that is sent, besides what is read in order to send it.
+# Effects that send data, apart from the reads that supply the data.
 _harmful(e) if {
 	e.kind == "network"
 	e.egress
@@ -114,7 +114,7 @@ fires contains "written_code" if {
 }
 
 # METADATA
-# title: Code of the session that a call may run and that is asked about
+# title: Code from this session that a call may run and that would be stopped
 objectionable_code contains w if {
 	some w in input.action.inherits
 	w.named

@@ -68,7 +68,7 @@ _gone(e) if e.kind == "file_delete"
 
 _gone(e) if e.verb == "rename"
 
-# Afterwards it is in another place.
+# The target is moved to another place, where it is kept.
 _displaced(e) if {
 	e.kind == "file_delete"
 	e.verb == "move"

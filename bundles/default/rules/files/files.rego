@@ -112,7 +112,7 @@ _made_by_call(e) if {
 	not w.exists == "yes"
 }
 
-# Nothing has that name, or any other name that a pattern could match.
+# No file has that name, or a name that the pattern matches.
 _not_there(e) if {
 	e.exists == "no"
 	not e.recursive

@@ -76,7 +76,7 @@ _writes_over(e) if {
 
 _writes_over(e) if e.command < 0
 
-# Uncommitted changes of a file that an archive replaces: nobody meant that file.
+# Uncommitted changes of a file that an archive replaces: the call does not name that file.
 _irreplaceable(e) if {
 	e.git == "dirty"
 	input.action.commands[e.command].name in data.reviewer.places.unpackers
@@ -84,7 +84,7 @@ _irreplaceable(e) if {
 
 # METADATA
 # title: Untracked file overwritten
-# description: Nobody knows which, since what the archive holds is not known, and an option says that it does not ask.
+# description: Which file is unknown, since the archive's contents are; an option overwrites without asking.
 # custom:
 #   id: file_overwritten
 fires contains "file_overwritten" if {

@@ -33,7 +33,7 @@ _of_many(e) if {
 	away.command == e.command
 }
 
-# One after the other, by a program that reads their names.
+# A program reads the names and moves the files one by one.
 _of_many(e) if {
 	e.certainty == "exact"
 	"xargs" in input.action.commands[e.command].via

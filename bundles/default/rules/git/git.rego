@@ -54,7 +54,7 @@ _copied_before(e) if {
 	not _gone_after(w)
 }
 
-# A copy that the same call deletes, moves or overwrites saves nothing.
+# A copy that the same call deletes, moves or overwrites does not count.
 _gone_after(w) if {
 	some other in input.action.effects
 	other.kind in {"file_delete", "file_write"}

@@ -28,7 +28,7 @@ _own_data(e) if {
 	contains(concat("", [e.target, "/"]), "/.git/")
 }
 
-# What a crashed git leaves behind.
+# Lock files that a crashed git leaves behind.
 _left_behind(e) if {
 	endswith(e.target, ".lock")
 	not e.recursive

@@ -86,7 +86,7 @@ _only_rehearsed("database_destructive") if {
 	every e in _databases { rehearsal(e) }
 }
 
-# So may a registry on this machine.
+# Packages may be published to a registry on this machine.
 _only_rehearsed("publish") if {
 	count(_sent) > 0
 	every e in _sent { e.loopback }
@@ -152,14 +152,14 @@ _changes(e) if _sent_out(e)
 
 _deletes(e) if e.kind == "file_delete"
 
-# Tables, volumes, services: what is deleted there and cannot be recovered.
+# Deletions of tables, volumes and services that cannot be undone.
 _deletes(e) if {
 	e.kind in {"system_call", "network"}
 	e.reversibility in {"R4", "R5"}
 	e.verb != "send"
 }
 
-# Files that exist only for the session.
+# Files that exist only for the session, such as the agent's plans.
 _passing(e) if e.location in {"temp", "null"}
 
 _passing(e) if e.ledger == "created"

@@ -16,7 +16,7 @@ fires contains "drop_host" if {
 
 _carries(e) if _sends_away(e)
 
-# The query is recorded there too.
+# The host also records the query of a URL.
 _carries(e) if {
 	e.kind == "network"
 	not e.loopback

@@ -69,7 +69,7 @@ _of_session(e) if {
 	not s.listed
 }
 
-# The same for what this call starts, such as with a trap that is set before.
+# The same if this call starts the process after the kill was set up, as with a trap.
 _of_session(e) if {
 	_found(e)
 	not _lists_processes
@@ -84,7 +84,7 @@ _own_number_file(r) if {
 
 _own_number_file(r) if r.ledger in {"created", "written"}
 
-# Except for what is started itself.
+# The command that starts the process does not count.
 _reads_files if {
 	some r in input.action.effects
 	r.kind == "file_read"
@@ -101,8 +101,8 @@ _lists_processes if {
 	c.name in data.reviewer.processes.lists
 }
 
-# What the session started, or this call before it ends anything. Lists of processes
-# that it saw count if it searched for something of its own.
+# Processes that the session started, or that this call starts before it ends any. A list of
+# processes that the session saw counts if the session searched it for a process of its own.
 _started contains s if {
 	some known in input.session.started
 	not known.listed

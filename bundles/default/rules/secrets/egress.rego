@@ -3,8 +3,8 @@ package reviewer.fired
 # METADATA
 # title: Secret exfiltration
 # description: >-
-#   A file with secrets is read or moved, and data leaves the machine. The request that
-#   brings code to another machine carries nothing that is read there.
+#   A file with secrets is read or moved, and data leaves the machine. A request that
+#   takes code to another machine does not carry the files that the code reads there.
 # custom:
 #   id: secret_egress
 fires contains "secret_egress" if {
@@ -51,7 +51,7 @@ _away(e) if {
 	_leaves_here(e)
 }
 
-# What is sent to this machine stays here, unless whoever listens may pass it on.
+# Data sent to this machine does not leave it, unless hosts.trust_loopback is false.
 _leaves_here(e) if not e.loopback
 
 _leaves_here(_) if not data.reviewer.hosts.trust_loopback
@@ -86,7 +86,7 @@ _goes_elsewhere if {
 	e.verb == "listen"
 }
 
-# Only a name is looked up: the server learns nothing but the name.
+# Only a name is looked up, so the server receives no other data.
 _only_looked_up if {
 	some e in input.action.effects
 	e.verb == "look_up"

@@ -59,7 +59,7 @@ _goes_elsewhere_as(f) if {
 	not _into_store(f)
 }
 
-# At the service that a program talks to anyway.
+# The host is the service that the program talks to by default.
 _signs_in(f) if {
 	f.login
 	not contains(object.get(f, "host", ""), ".")
@@ -72,7 +72,7 @@ _goes_elsewhere_as(f) if {
 	not _unnamed_login(f)
 }
 
-# Others read what a commit contains.
+# A commit may be read by others.
 _goes_elsewhere_as(f) if {
 	f.what == "variable"
 	f.host == "git"

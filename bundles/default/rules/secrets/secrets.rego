@@ -54,7 +54,7 @@ fires contains "credential_names" if {
 	_listed(e)
 }
 
-# Afterwards only its owner can read it.
+# The mode lets only the owner read the file.
 _keeps(e) if {
 	e.verb == "restrict"
 	scores.in_scope(e)

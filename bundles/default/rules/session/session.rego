@@ -44,8 +44,8 @@ _used_up(id, what, most, _) if {
 	object.get(_since_told(id), what, 0) >= most
 }
 
-# Nobody remembers what was told where nothing is done about it: the event at which
-# another multiple of the number is reached.
+# If interventions are disabled, it is not recorded what the session was told; then only the
+# event that reaches another multiple of the number counts.
 _used_up(_, what, most, added) if {
 	not _acts_on_limits
 	now := input.session[what]

@@ -98,7 +98,7 @@ _publishes if {
 	e.object in data.reviewer.services.published
 }
 
-# A published package is withdrawn.
+# A published package is removed from the registry.
 _publishes if {
 	some e in input.action.effects
 	e.kind == "network"

@@ -24,7 +24,7 @@ _loses_disk(e) if {
 	not e.object
 }
 
-# What a disk can be restored from.
+# Sources from which a disk can be restored.
 _loses_disk(e) if {
 	e.kind == "system_call"
 	e.verb == "delete"

@@ -51,8 +51,8 @@ fires contains "scope_left_out" if {
 # METADATA
 # title: An effect on a part of the workspace that the project is not about
 # description: >-
-#   Build output and git's own data have fixed places; and a person who names a file, or
-#   adds its folder to the scope, wants it changed.
+#   Except build output and git's own data, which have fixed places, and files that a
+#   user named or whose folder a person added to the scope.
 left_out(e) if {
 	data.reviewer.scope.paths != ["."]
 	e.kind in {"file_write", "file_delete"}

@@ -107,9 +107,9 @@ func (h *State) settle(c *callEntry, o engine.Outcome) (approved bool) {
 	return true
 }
 
-// approve records that a person agreed to the places that an action writes to: they
-// count as named. So does what it repeats of answers from outside, such as a package:
-// a person has seen it and let the call run.
+// approve records that a person agreed to the places that an action writes to: they count as
+// named. So do the names that the action repeats from answers from outside, such as a package:
+// a person saw the name and let the call run.
 func (h *State) approve(a *engine.Action, o engine.Outcome) {
 	if a == nil {
 		return
@@ -126,15 +126,15 @@ func (h *State) approve(a *engine.Action, o engine.Outcome) {
 	}
 }
 
-// read returns those of the marks that stood in an answer from outside.
+// read returns those of the marks that occurred in an answer from outside.
 func (h *State) read(marks []string) []string {
 	return slices.DeleteFunc(slices.Clone(marks), func(m string) bool {
 		return !hasDigits(h.Marks[engine.LabelUntrusted], m) && !hasDigits(h.Marks[engine.LabelService], m)
 	})
 }
 
-// agreed reports how far a person's answer to an earlier question about a write
-// goes: the same file, or another one of its folder.
+// agreed reports how far a person's approval of an earlier write goes: the same file, or
+// another one of its folder.
 func (h *State) agreed(e *engine.Effect) string {
 	if e.Kind != engine.EffectFileWrite || e.Certainty != engine.CertaintyExact {
 		return ""
@@ -145,7 +145,7 @@ func (h *State) agreed(e *engine.Effect) string {
 	}
 	dir := path.Dir(key)
 	if dir == "~" || dir == "/" {
-		return "" // too much is there to be one folder's work
+		return "" // these folders contain too much for one approval
 	}
 	if slices.ContainsFunc(h.Paths, func(p pathEntry) bool { return p.Agreed && path.Dir(p.Key) == dir }) {
 		return engine.AgreedFolder

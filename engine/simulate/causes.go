@@ -12,8 +12,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
-// Cause is a change of policy with what came of it here. The decisions that are
-// due to the Causes of an Impact sum up to those that changed.
+// Cause is a change of policy, with its effect on the examined decisions. The decisions that
+// are due to the Causes of an Impact add up to those that changed.
 type Cause struct {
 	Kind      string   `json:"kind"`            // as policy diff has it: setting, rule, pattern, access, detector, row, rego; several: no single one
 	Name      string   `json:"name"`            // such as risk.high_threshold
@@ -21,25 +21,25 @@ type Cause struct {
 	Direction string   `json:"direction"`       // as policy diff has it: loosened, tightened, mixed, undecided
 	Was       string   `json:"was,omitempty"`   // of a setting, as JSON
 	Is        string   `json:"is,omitempty"`    // likewise
-	Parts     []string `json:"parts,omitempty"` // of a row: which of its parts differ, such as when
+	Parts     []string `json:"parts,omitempty"` // of a row: the parts that differ, such as when
 
 	Loosened  int64 `json:"loosened"` // decisions
 	Tightened int64 `json:"tightened"`
 	Maybe     int64 `json:"maybe"`
 	After     int64 `json:"after"` // of these, those after the first difference in their session
-	Met       int64 `json:"met"`   // decisions in which it was looked at: a rule fired, the program of a row was called, or anything differs that is due to it
+	Met       int64 `json:"met"`   // decisions that the change concerns: a rule fired, the program of a row was called, or anything differs because of it
 }
 
-// The kinds of causes that are not among policy diff.
+// The kinds of causes that policy diff does not have.
 const (
 	CauseSeveral = "several" // no single change makes the difference
 	CauseRego    = "rego"    // Rego and its data, which change together
 )
 
-// Key names a cause: by it steps and kinds of change say what they are due to.
+// Key names a cause in steps and kinds of change.
 func (c Cause) Key() string { return strings.TrimSpace(c.Kind + " " + c.Name) }
 
-// Changes is how many decisions are due to it.
+// Changes returns the number of decisions that are due to it.
 func (c Cause) Changes() int64 { return c.Loosened + c.Tightened + c.Maybe }
 
 func (c Cause) compare(o Cause) int {
@@ -65,19 +65,19 @@ func (c *Cause) add(s Step) {
 	}
 }
 
-// maxCauses bounds the changes of policy that are listed.
+// maxCauses limits the changes of policy that are listed.
 const maxCauses = 10_000
 
-// causesOf are the changes that lead to a side, that have had no result yet.
+// causesOf returns the differences of a side, without results.
 func causesOf(s *Side) []Cause {
 	list := append([]Cause{}, s.Causes...)
 	slices.SortFunc(list, Cause.compare)
 	return list
 }
 
-// due returns the change of policy that a difference is due to; empty where the
-// baseline is not a policy. Where there are several, the candidate is asked without
-// one of them, and without some: what brings the baseline's answer back is it.
+// due returns the change of policy that a difference is due to; empty if the baseline is not a
+// policy. If there are several changes, the candidate is evaluated without one of them, or
+// without some: the change whose removal restores the baseline's answer is the cause.
 func (r *sessionRun) due(ctx context.Context, c *candidate, m RecordedEvent, base, now sideAnswer) string {
 	causes := c.Causes
 	switch len(causes) {
@@ -97,12 +97,12 @@ func (r *sessionRun) due(ctx context.Context, c *candidate, m RecordedEvent, bas
 		return causes[i].Key()
 	}
 	if sure {
-		return causes[likely[0]].Key() // others would do the same
+		return causes[likely[0]].Key() // the others would have the same result
 	}
 	return Cause{Kind: CauseSeveral}.Key()
 }
 
-// maxLikely bounds how many changes are tried one by one.
+// maxLikely limits how many changes are tried one by one.
 const maxLikely = 4
 
 func seq(n int) []int {
@@ -113,7 +113,7 @@ func seq(n int) []int {
 	return list
 }
 
-// asking asks a candidate again without some of its changes.
+// asking evaluates a candidate again without some of its changes.
 type asking struct {
 	ctx       context.Context
 	r         *sessionRun
@@ -122,7 +122,7 @@ type asking struct {
 	base, now sideAnswer
 }
 
-// effect is what happens to an answer without some of the policy's changes.
+// effect is the effect on an answer of removing some of the policy's changes.
 type effect int
 
 const (
@@ -152,7 +152,7 @@ func (a *asking) without(set []int) effect {
 	return keeps
 }
 
-// among finds the one of several changes that makes the difference, by halves.
+// among finds the change that makes the difference among several, by bisection.
 func (a *asking) among(set []int) (int, bool) {
 	if a.without(set) != restores {
 		return 0, false
@@ -165,14 +165,14 @@ func (a *asking) among(set []int) (int, bool) {
 		case a.without(set[half:]) == restores:
 			set = set[half:]
 		default:
-			return 0, false // it takes some of both
+			return 0, false // the difference needs changes of both halves
 		}
 	}
 	return set[0], true
 }
 
-// likely orders the changes that a decision points to; sure says that the first
-// is of a rule that fires on one side only, or decides there.
+// likely orders the changes that a decision points to; sure means that the first is about a
+// rule that fires on one side only, or decides on it.
 func (c *candidate) likely(rec *engine.Record, base, now sideAnswer) (order []int, sure bool) {
 	fired := onlyOne(base, now)
 	rule, _ := cause(base, now)
@@ -197,7 +197,7 @@ func (c *candidate) likely(rec *engine.Record, base, now sideAnswer) (order []in
 	return order, best >= 3
 }
 
-// onlyOne are the rules that fire on one side only.
+// onlyOne returns the rules that fire on one side only.
 func onlyOne(base, now sideAnswer) []string {
 	var ids []string
 	for _, x := range [][2]sideAnswer{{base, now}, {now, base}} {
@@ -210,14 +210,14 @@ func onlyOne(base, now sideAnswer) []string {
 	return ids
 }
 
-// of says that a change is one of a rule: of its row, or of a setting about it.
+// of reports whether a change is about a rule: its row, or a setting about it.
 func (c Cause) of(rule string) bool {
 	list, isDefault := strings.CutSuffix(rule, ".default")
 	return c.Name == rule || isDefault && c.Name == list || c.Kind == "setting" && strings.HasSuffix(c.Name, "."+rule)
 }
 
-// met says that a call is of the program or the tool whose row changed, or held
-// what a detector looks for.
+// met reports whether a call is of the program or the tool whose row changed, or contains what
+// a detector searches for.
 func (c Cause) met(rec *engine.Record) bool {
 	folder, name, _ := strings.Cut(c.Name, "/")
 	switch {
@@ -242,8 +242,8 @@ func fits(pattern, name string) bool {
 	return pattern == name || open && strings.HasPrefix(name, begin)
 }
 
-// met counts the decisions that concern a row, or a detector; where a single change
-// is all that differs, those in which anything does.
+// met counts the decisions that concern a row or a detector; if there is a single change,
+// those in which anything differs.
 func (t *sessionTally) met(rec *engine.Record, causes []Cause, base, now sideAnswer) {
 	for _, c := range causes {
 		if (c.Kind == "row" || c.Kind == "detector") && c.met(rec) || len(causes) == 1 && !c.rule() && differ(base, now) {
@@ -252,15 +252,15 @@ func (t *sessionTally) met(rec *engine.Record, causes []Cause, base, now sideAns
 	}
 }
 
-// rule says that it is counted how often something of this kind fires.
+// rule reports whether the decisions in which something of this kind fires are counted.
 func (c Cause) rule() bool { return c.Kind == "rule" || c.Kind == "pattern" || c.Kind == "access" }
 
-// differ says that two decisions are not the same, though their verdicts may be.
+// differ reports whether two decisions differ, even if their verdicts are the same.
 func differ(base, now sideAnswer) bool {
 	return base.decision != nil && now.decision != nil && !reflect.DeepEqual(base.decision, now.decision)
 }
 
-// cause is the sum of a change of policy in this session.
+// cause returns the sum for a change of policy in this session.
 func (t *sessionTally) cause(key string) *Cause {
 	c := t.causes[key]
 	if c == nil {
@@ -271,7 +271,7 @@ func (t *sessionTally) cause(key string) *Cause {
 	return c
 }
 
-// settleCauses fills in how often the rules fired that changed.
+// settleCauses fills in how often the rules that changed fired.
 func (m *Impact) settleCauses() {
 	fired := map[string]int64{}
 	for _, r := range m.Rules {
@@ -291,11 +291,11 @@ func (m *Impact) settleCauses() {
 	}
 }
 
-// ofRules is how often the rules fired that a setting names: the last part of its
-// path, or what came into its list or left it.
+// ofRules returns how often the rules that a setting names fired: the last part of its path,
+// or what was added to its list or removed from it.
 func (c Cause) ofRules(fired map[string]int64) int64 {
 	var was, is []string
-	_ = json.Unmarshal([]byte(c.Was), &was) // else it is not a list
+	_ = json.Unmarshal([]byte(c.Was), &was) // otherwise it is not a list
 	_ = json.Unmarshal([]byte(c.Is), &is)
 	var n int64
 	for id, times := range fired {
@@ -306,16 +306,16 @@ func (c Cause) ofRules(fired map[string]int64) int64 {
 	return n
 }
 
-// sumCauses puts what came of each change to what it is.
+// sumCauses adds the results of each change to its cause.
 func (t *sessionTally) sumCauses() {
 	t.impact.Causes = joined(t.impact.Causes, sorted(t.causes, Cause.compare), Cause.compare, (*Cause).plus, maxCauses)
 }
 
-// WithoutSome makes a policy without some changes, by their places in
-// Side.Causes; nil: there is none.
+// WithoutSome returns a policy without some changes, by their indexes in Side.Causes; nil:
+// there is none.
 type WithoutSome func(ctx context.Context, changes []int) (*review.Policy, error)
 
-// unmet are causes that have had no result yet.
+// unmet returns causes without results.
 func unmet(list []Cause) []Cause {
 	own := append([]Cause{}, list...)
 	for i := range own {

@@ -8,10 +8,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// sure evaluates both sides again on a difference in a transcript, with each
-// assumption about what was not recorded: did the files exist that the call
-// names? Only a change under every assumption is certain; otherwise it is
-// possible.
+// sure evaluates both sides again on a difference in a transcript, under each assumption about
+// what was not recorded: did the files exist that the call names? Only a change under every
+// assumption is certain; otherwise it is possible.
 func (r *sessionRun) sure(ctx context.Context, c *candidate, m RecordedEvent, state State, missing string) (State, string) {
 	if m.Event == nil || state == Maybe {
 		return state, missing
@@ -34,8 +33,8 @@ func (r *sessionRun) sure(ctx context.Context, c *candidate, m RecordedEvent, st
 	return state, missing
 }
 
-// assumed returns the record as it would be if what its effects touch had been
-// there, or not, where that is unknown.
+// assumed returns the record as if the paths of its effects had existed, or not, where that is
+// unknown.
 func assumed(rec *engine.Record, word string) (*engine.Record, bool) {
 	if rec.Action == nil {
 		return rec, false
@@ -56,17 +55,17 @@ func assumed(rec *engine.Record, word string) (*engine.Record, bool) {
 // aWeek is the number of hours after which the time of day and the day of the week repeat.
 const aWeek = 7 * 24
 
-// anyTime evaluates both sides on an event whose time was not recorded, at each
-// hour of a week: known is only what is the same at all of them, whether verdicts,
-// rules or findings. What differs is left out of the answers that it returns.
+// anyTime evaluates both sides on an event whose time was not recorded, at each hour of a
+// week: only what is the same at all of them is known, whether verdicts, rules or findings.
+// What differs is left out of the answers that it returns.
 func (r *sessionRun) anyTime(ctx context.Context, c *candidate, m RecordedEvent, base, now sideAnswer) (sideAnswer, sideAnswer, bool) {
 	state, _ := compare(base, now)
 	one, other, known := base, now, true
 	const step = 5 // hours
 	var err, err2 error
 	for i := range aWeek {
-		// Every fifth hour meets each day and each time of day: after the first week
-		// what differs has been seen, unless nothing does.
+		// Every fifth hour reaches each day and each time of day: after the first week all
+		// differences were found, or there are none.
 		if i > aWeek/step && !known {
 			break
 		}
@@ -89,7 +88,7 @@ func (r *sessionRun) anyTime(ctx context.Context, c *candidate, m RecordedEvent,
 	return base, now, known && (!state.changes() || base.verdict != "" && now.verdict != "")
 }
 
-// common is what two answers of a side to the same event share.
+// common returns what two answers of a side to the same event have in common.
 func (s sideAnswer) common(o sideAnswer) sideAnswer {
 	if s.verdict != o.verdict {
 		s.verdict = ""

@@ -7,10 +7,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// PolicyState is what one policy found in a session and told the agent about it:
-// the part of a State that depends on policy. Everything else in it is
-// independent of who judged it; so several policies can be evaluated on one
-// State, each with its own Noticed. It is not recorded.
+// PolicyState is what one policy found in a session and told the agent about it: the part of a
+// State that depends on policy. The rest does not depend on which policy judged the session,
+// so several policies can be evaluated on one State, each with its own PolicyState. It is not
+// recorded.
 type PolicyState struct {
 	session       map[string]int64
 	agents        map[string]map[string]findingEntry
@@ -28,7 +28,7 @@ func (h *State) PolicyState() *PolicyState {
 	return n
 }
 
-// WithPolicyState returns the history with n in place of its own Noticed. It shares
+// WithPolicyState returns the history with n in place of its own PolicyState. It shares
 // everything else with h: it must not be folded, and is valid until h is.
 func (h *State) WithPolicyState(n *PolicyState) *State {
 	own := *h

@@ -55,10 +55,9 @@ func loses(e *engine.Effect) bool {
 // mayLose is loses for unknown earlier contents.
 func mayLose(e *engine.Effect) bool { return e.Kind == engine.EffectFileWrite }
 
-// spares reports whether an effect is not a way around the denial of a loss:
-// what is moved within the workspace, or stashed, is still available; what the
-// session created itself is nobody's work; and nothing is lost where nothing
-// exists.
+// spares reports whether an effect is not a workaround for the denial of a loss: what is moved
+// within the workspace, or stashed, is still available; what the session created itself is not
+// someone's work; and where nothing exists, nothing is lost.
 func (d *denial) spares(a *engine.Action, e *engine.Effect) bool {
 	if d.Harm != engine.HarmLoss && engine.EffectKind(d.Kind) != engine.EffectFileDelete {
 		return false
@@ -92,15 +91,15 @@ func moveTargets(a *engine.Action, e *engine.Effect) []*engine.Effect {
 	return list
 }
 
-// followed reports whether an action moves what was denied, and then does to it
-// what was denied.
+// followed reports whether an action moves what was denied, and then does to it what was
+// denied.
 func (d *denial) followed(a *engine.Action, aims []string) bool {
 	return slices.ContainsFunc(moved([]denial{*d}, a), func(m denial) bool {
 		rest := *a
 		rest.Effects = slices.Clone(a.Effects)
 		for i := range rest.Effects {
 			if e := &rest.Effects[i]; e.Verb == "move" || e.Verb == "rename" {
-				e.Kind = engine.EffectFileRead // where it lands, it is not lost
+				e.Kind = engine.EffectFileRead // the destination keeps it
 			}
 		}
 		return m.fits(&rest, aims)
@@ -116,7 +115,7 @@ func (h *State) followDenied(n int64, a *engine.Action) {
 	}
 }
 
-// moved are denials, with the names that an action gives to what they are about.
+// moved returns denials with the new names that an action gives to their objects.
 func moved(denials []denial, a *engine.Action) []denial {
 	var list []denial
 	for i := range a.Effects {
@@ -142,7 +141,7 @@ func (d *denial) goesWith(e *engine.Effect) bool {
 	return reaches(&folder, d.Target)
 }
 
-// at returns the same denials for the places where their objects are now.
+// at returns the same denials for the present places of their objects.
 func (d denial) at(places []*engine.Effect) []denial {
 	var list []denial
 	for _, o := range places[:min(len(places), maxDeniedEffects)] {

@@ -18,23 +18,22 @@ type RecordedSession struct {
 	// before counts.
 	Events iter.Seq2[RecordedEvent, error]
 
-	// Sources is what reading it found, complete once Moments has ended.
+	// Sources is what reading it found, complete once Events has ended.
 	Sources func() Sources
 }
 
-// RecordedEvent is a record of a session, with what only a transcript contains in
-// addition.
+// RecordedEvent is a record of a session, and what only a transcript contains in addition.
 type RecordedEvent struct {
 	Record  *engine.Record
-	Event   *engine.Event     // raw, so that detectors can look at it; nil in an audit log
+	Event   *engine.Event     // raw, for detectors; nil in an audit log
 	Outcome TranscriptOutcome // of a call, before it runs
-	Copied  bool              // another session holds it, too, and it is counted there
+	Copied  bool              // another session contains it too, and it is counted there
 
-	// Under returns the record as other rows read the event; nil in an audit log,
-	// whose facts are what they were.
+	// Under returns the record as other rows classify the event; nil in an audit log, whose
+	// facts are recorded.
 	Under func(context.Context, engine.Rows) *engine.Record
 
-	assumed string // whether files were there whose existence is unknown: yes or no; empty: nothing is assumed
+	assumed string // whether files existed whose existence is unknown: yes or no; empty: nothing is assumed
 }
 
 // TranscriptOutcome is the outcome of a call in a transcript: its recorded decision, as far
@@ -44,6 +43,6 @@ type TranscriptOutcome string
 // The outcomes.
 const (
 	TranscriptUnknown TranscriptOutcome = ""        // no result
-	TranscriptRan     TranscriptOutcome = "ran"     // allowed by whoever was asked
+	TranscriptRan     TranscriptOutcome = "ran"     // allowed by the person or program that was asked
 	TranscriptRefused TranscriptOutcome = "refused" // by a hook, a rule of the agent, or a person
 )
