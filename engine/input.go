@@ -264,9 +264,9 @@ type WindowFacts struct {
 	MaxErrors int64            `json:"max_errors"` // largest number in errors
 	Distinct  int64            `json:"distinct"`   // number of different calls
 	// Times that this call was made and has finished, itself included, always
-	// with the same result and without a change by the agent in between.
-	Same      int64 `json:"same"`
-	InFlight  int64 `json:"in_flight,omitempty"` // identical calls that are still running
+	// with the same result and without a change by the agent or a prompt in between.
+	Same     int64 `json:"same"`
+	InFlight int64 `json:"in_flight,omitempty"` // identical calls that are still running
 	// Attempts that failed with the event's error class, itself included; 0: no error. Calls that were
 	// made before the first of them was reported, or in the same turn, are one attempt.
 	SameError int64 `json:"same_error"`

@@ -70,16 +70,17 @@ func (p *ringEntry) over() bool {
 }
 
 // same counts how often the newest call of a window was made, itself included,
-// back to where its result differed or the agent changed something. A call
-// without a reported result counts as having the same result; calls still
+// back to where its result differed, the agent changed something, or a person
+// wrote (in record since): who writes may want it looked at again. A call without
+// a reported result counts as having the same result; calls still
 // running show neither that results are the same nor that they differ.
-func same(stretch []ringEntry, print string) (n, inFlight int64) {
+func same(stretch []ringEntry, print string, since int64) (n, inFlight int64) {
 	n = 1
 	result, known := "", false
 	for i := len(stretch) - 1; i >= 0 && print != ""; i-- {
 		p := &stretch[i]
 		switch {
-		case p.Print != print && p.altered():
+		case p.N < since, p.Print != print && p.altered():
 			return n, inFlight
 		case p.Print != print:
 		case p.Outcome == engine.OutcomePending:

@@ -57,6 +57,7 @@ func TestSame(t *testing.T) {
 		tale *tale
 		want int64
 	}{
+		"a person writes":          {newTale().ran(a, "x").ran(a, "x").end(engine.KindPrompt), 1},
 		"the first":                {newTale(), 1},
 		"another":                  {newTale().ran(b, "x"), 1},
 		"three times":              {newTale().ran(a, "x").ran(a, "x"), 3},

@@ -161,7 +161,7 @@ func (h *State) window(a *agentState, w engine.Window, r *engine.Record) engine.
 	f.Places, f.Returns = folderStats(stretch)
 	countGoals(&f, stretch)
 	if r.Action != nil && r.Phase == engine.PhasePre {
-		f.Same, f.InFlight = same(stretch, boundKey(r.Action.Fingerprint, digestLength))
+		f.Same, f.InFlight = same(stretch, boundKey(r.Action.Fingerprint, digestLength), h.PromptN)
 		f.Missing += h.missing(r.Action)
 	}
 	if res := resultOf(r); res != nil && r.Phase == engine.PhasePost && res.Class != "" {
