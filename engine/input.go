@@ -75,6 +75,8 @@ type SessionFacts struct {
 	// Harms of the latest denials of denied_in_row, oldest first, back to the last
 	// one that named no harm.
 	DeniedHarms []string `json:"denied_harms,omitempty"`
+	// Denials so far by the harm that their rule names; "policy" where it names none.
+	DeniedBy map[string]int64 `json:"denied_by,omitempty"`
 }
 
 // HistoryFacts is the earlier history, as far as it bears on this action.
@@ -263,10 +265,12 @@ type WindowFacts struct {
 	MaxErrors int64            `json:"max_errors"` // largest number in errors
 	Distinct  int64            `json:"distinct"`   // number of different calls
 	// Times that this call was made and has finished, itself included, always
-	// with the same result and without a change by the agent in between.
-	Same      int64 `json:"same"`
-	InFlight  int64 `json:"in_flight,omitempty"` // identical calls that are still running
-	SameError int64 `json:"same_error"`          // times that the event's error class occurred, itself included; 0: no error
+	// with the same result and without a change by the agent or a prompt in between.
+	Same     int64 `json:"same"`
+	InFlight int64 `json:"in_flight,omitempty"` // identical calls that are still running
+	// Attempts that failed with the event's error class, itself included; 0: no error. Calls that were
+	// made before the first of them was reported, or in the same turn, are one attempt.
+	SameError int64 `json:"same_error"`
 	// References to things that do not exist and that nothing created, the
 	// action's own included.
 	Missing   int64   `json:"missing"`

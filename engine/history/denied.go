@@ -116,6 +116,18 @@ func harmOf(r *engine.Record) string {
 	return ""
 }
 
+// countHarm counts a denial by its harm; one of a question that nobody could answer
+// names none.
+func (h *State) countHarm(harm string) {
+	if !slices.Contains(engine.Harms(), harm) {
+		return
+	}
+	if h.DeniedBy == nil {
+		h.DeniedBy = map[string]int64{}
+	}
+	h.DeniedBy[harm]++
+}
+
 // since counts the agent's actions since the one of a pre record, that one
 // included.
 func (a *agentState) since(pre int64) int64 {

@@ -133,6 +133,10 @@ func TestDeniedHarms(t *testing.T) {
 			t.Errorf("%s: %+v (-want +got)\n%s", name, got, d)
 		}
 	}
+	by := newTale().blocked(deletes("./a"), block(engine.HarmLimit)).blocked(deletes("./a")).blocked(reads("./a"), block(engine.HarmLimit))
+	if d := cmp.Diff(map[string]int64{engine.HarmLimit: 2}, by.next(reads("./a")).Session.DeniedBy); d != "" {
+		t.Errorf("by harm (-want +got)\n%s", d)
+	}
 	twice := times(newTale().blocked(deletes("./a"), block(engine.HarmLoss)), 3).blocked(deletes("./a"), block(engine.HarmPlace))
 	if d := cmp.Diff(map[string]int64{engine.HarmLoss: 5, engine.HarmPlace: 1}, twice.next(python(engine.EffectFileDelete, "./a")).History.Denials.Harms); d != "" {
 		t.Errorf("the nearest of each (-want +got)\n%s", d)

@@ -160,6 +160,7 @@ func (h *State) foldPre(r *engine.Record) {
 	if denied {
 		h.Denied++
 		h.DeniedRow++
+		h.countHarm(harmOf(r))
 		h.deny(r.N, r.Action, harmOf(r))
 	} else {
 		h.DeniedRow = 0
@@ -378,6 +379,7 @@ func (h *State) finishPast(c *callEntry, r *engine.Record, news bool) {
 	}
 	a.passed(p, r.Action)
 	if p.Error != "" {
+		p.Report, p.Turn = r.N, a.turn()
 		count(a.Errors, p.Error, maxErrors)
 	}
 }

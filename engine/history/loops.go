@@ -70,16 +70,17 @@ func (p *ringEntry) over() bool {
 }
 
 // same counts how often the newest call of a window was made, itself included,
-// back to where its result differed or the agent changed something. A call
-// without a reported result counts as having the same result; calls still
+// back to where its result differed, the agent changed something, or a person
+// wrote (in record since): who writes may want it looked at again. A call without
+// a reported result counts as having the same result; calls still
 // running show neither that results are the same nor that they differ.
-func same(stretch []ringEntry, print string) (n, inFlight int64) {
+func same(stretch []ringEntry, print string, since int64) (n, inFlight int64) {
 	n = 1
 	result, known := "", false
 	for i := len(stretch) - 1; i >= 0 && print != ""; i-- {
 		p := &stretch[i]
 		switch {
-		case p.Print != print && p.altered():
+		case p.N < since, p.Print != print && p.altered():
 			return n, inFlight
 		case p.Print != print:
 		case p.Outcome == engine.OutcomePending:
@@ -174,4 +175,54 @@ func (a *agentState) pauses(print string, now int64) []pause {
 		next = pause{ms: p.T}
 	}
 	return list
+}
+
+// failure is the failure that an event reports, before it is folded. N is 0 if the call
+// is not known.
+func (h *State) failure(a *agentState, r *engine.Record) ringEntry {
+	p := ringEntry{Report: h.N + 1, Turn: a.turn()}
+	if c := h.call(agentOf(r), r.Call); c != nil {
+		p.N = c.Pre
+	}
+	return p
+}
+
+// turn names the agent's current turn by the record that ended the one before; 0: turns
+// are not known.
+func (a *agentState) turn() int64 {
+	if !a.Turns {
+		return 0
+	}
+	return a.Ended
+}
+
+// attempts counts how often the agent ran into a class of errors, the event's failure
+// included. An agent that makes several calls at once has not seen the first of them fail:
+// they are one attempt.
+func (a *agentState) attempts(stretch []ringEntry, class string, own ringEntry) int64 {
+	n, first, seen := int64(0), ringEntry{}, false
+	add := func(p ringEntry) {
+		if n == 0 || !p.with(&first) {
+			n, first = n+1, p
+		}
+		first.Report = min(first.Report, p.Report)
+	}
+	for i := range stretch {
+		switch p := stretch[i]; {
+		case p.N == own.N:
+			add(own)
+			seen = true
+		case p.Error == class:
+			add(p)
+		}
+	}
+	if !seen {
+		add(own)
+	}
+	return n
+}
+
+// with reports whether a failed call belongs to the same attempt as one before it.
+func (p *ringEntry) with(first *ringEntry) bool {
+	return p.N != 0 && p.N < first.Report || p.Turn != 0 && p.Turn == first.Turn
 }

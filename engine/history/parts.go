@@ -55,6 +55,7 @@ type agentState struct {
 
 	Turn  int64 `json:"turn,omitempty"`  // calls in its current turn that were not denied
 	Turns bool  `json:"turns,omitempty"` // it reports the end of turns
+	Ended int64 `json:"ended,omitempty"` // record that ended its turn before the current one
 
 	// Its actions so far when it last read something with a label.
 	SecretAt    int64 `json:"secret_at,omitempty"`
@@ -91,6 +92,8 @@ type ringEntry struct {
 	Runs    bool              `json:"R,omitempty"` // it runs programs
 	Into    string            `json:"i,omitempty"` // content that it gave its target, shortened MAC; see undoes
 	From    string            `json:"h,omitempty"` // content that the target had there before, if the call contains it
+	Report  int64             `json:"P,omitempty"` // record of a failure; see attempts
+	Turn    int64             `json:"U,omitempty"` // of a failure: record that ended the turn before, where turns are known
 }
 
 // pathEntry is what the session did to one path.

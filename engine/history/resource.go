@@ -175,7 +175,7 @@ func (h *State) foldUsage(r *engine.Record) {
 // forgotten agent, starts none.
 func (h *State) endTurn(r *engine.Record) {
 	if a := h.agent(agentOf(r)); a != nil {
-		a.Turn, a.Turns = 0, a.Turns || r.Phase == engine.PhaseBatch
+		a.Turn, a.Turns, a.Ended = 0, a.Turns || r.Phase == engine.PhaseBatch, r.N
 	}
 }
 

@@ -57,6 +57,7 @@ func TestSame(t *testing.T) {
 		tale *tale
 		want int64
 	}{
+		"a person writes":          {newTale().ran(a, "x").ran(a, "x").end(engine.KindPrompt), 1},
 		"the first":                {newTale(), 1},
 		"another":                  {newTale().ran(b, "x"), 1},
 		"three times":              {newTale().ran(a, "x").ran(a, "x"), 3},
@@ -176,6 +177,59 @@ func TestSameError(t *testing.T) {
 	}
 	if got := newTale().failed(a, "e").window(a).SameError; got != 0 {
 		t.Errorf("before a call, nothing has failed yet: %d", got)
+	}
+}
+
+// Calls that are made at once, or in one turn, are one attempt.
+func TestSameErrorAtOnce(t *testing.T) {
+	count := func(s *tale, calls []string) int64 {
+		r := &engine.Record{Kind: engine.KindPost, Phase: engine.PhasePost, T: s.t, Call: calls[len(calls)-1],
+			Event: &engine.EventFacts{Result: &engine.ResultFacts{Outcome: engine.OutcomeFailed, Class: "e"}}}
+		return NewInput(r, s.h, engine.View{Windows: []engine.Window{{Name: "w", Last: 10}}}).History.Windows["w"].SameError
+	}
+	begun := func(s *tale, n int) (calls []string) {
+		for range n {
+			calls = append(calls, fmt.Sprint("c", s.h.N+1))
+			s.asked(edits("./a"))
+		}
+		return calls
+	}
+	fails := func(s *tale, calls ...string) *tale {
+		for _, c := range calls {
+			s.add(&engine.Record{Kind: engine.KindPost, Phase: engine.PhasePost, Call: c,
+				Event: &engine.EventFacts{Result: &engine.ResultFacts{Outcome: engine.OutcomeFailed, Class: "e"}}})
+		}
+		return s
+	}
+	ends := func(s *tale) *tale {
+		s.add(&engine.Record{Kind: engine.KindNote, Phase: engine.PhaseBatch})
+		return s
+	}
+
+	s := newTale()
+	calls := begun(s, 3)
+	if got := count(fails(s, calls[:2]...), calls); got != 1 {
+		t.Errorf("three at once: %d", got)
+	}
+	fails(s, calls[2])
+	again := begun(s, 3)
+	if got := count(fails(s, again[:2]...), again); got != 2 {
+		t.Errorf("three at once, twice: %d", got)
+	}
+
+	s = ends(newTale().ran(reads("./b"), "x"))
+	for range 3 {
+		calls = begun(s, 1)
+		fails(s, calls...)
+	}
+	if got := count(s, begun(s, 1)); got != 1 {
+		t.Errorf("one after the other in a turn: %d", got)
+	}
+	if got := count(ends(s), begun(s, 1)); got != 2 {
+		t.Errorf("in the next turn: %d", got)
+	}
+	if got := count(newTale().failed(edits("./a"), "e"), []string{"unknown"}); got != 2 {
+		t.Errorf("of a call that is not known: %d", got)
 	}
 }
 

@@ -79,6 +79,7 @@ type State struct {
 	spent
 	Denied    int64                   `json:"denied"`
 	DeniedRow int64                   `json:"denied_row"`
+	DeniedBy  map[string]int64        `json:"denied_by,omitempty"` // by harm
 	ByType    map[string]int64        `json:"by_type"`
 	ByVerdict map[string]int64        `json:"by_verdict"`
 	ByTool    map[string]int64        `json:"by_tool"`

@@ -54,7 +54,7 @@ func (h *State) sessionFacts(r *engine.Record) engine.SessionFacts {
 	f.Spread = spread(&f)
 	f.Growing, f.Agents, f.Scope = h.growing(), h.Spawned, orEmpty(h.Goals.Scope)
 	f.Started, f.Remotes = h.started(), h.Remotes
-	f.Interventions, f.DeniedHarms = h.interventionFacts(r), h.deniedHarms()
+	f.Interventions, f.DeniedHarms, f.DeniedBy = h.interventionFacts(r), h.deniedHarms(), maps.Clone(h.DeniedBy)
 	if h.Stop != nil {
 		f.Stopped, f.StopReason, f.StopBy, f.Aborted = true, h.Stop.Reason, h.Stop.By, h.Stop.Final
 	}
@@ -160,11 +160,11 @@ func (h *State) window(a *agentState, w engine.Window, r *engine.Record) engine.
 	f.Places, f.Returns = folderStats(stretch)
 	countGoals(&f, stretch)
 	if r.Action != nil && r.Phase == engine.PhasePre {
-		f.Same, f.InFlight = same(stretch, boundKey(r.Action.Fingerprint, digestLength))
+		f.Same, f.InFlight = same(stretch, boundKey(r.Action.Fingerprint, digestLength), h.PromptN)
 		f.Missing += h.missing(r.Action)
 	}
 	if res := resultOf(r); res != nil && r.Phase == engine.PhasePost && res.Class != "" {
-		f.SameError = f.Errors[boundKey(res.Class, errorClassLen)] + 1
+		f.SameError = a.attempts(stretch, boundKey(res.Class, errorClassLen), h.failure(a, r))
 	}
 	return f
 }

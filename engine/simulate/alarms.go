@@ -58,7 +58,7 @@ func (a *answers) questions(list []engine.Approval) {
 	}
 }
 
-// stops are the stops of either side until their outcome is known.
+// alarms holds the stops of either side until their outcome is known.
 type alarms struct{ stops []stop }
 
 type stop struct {

@@ -50,10 +50,10 @@ _stop := {"issue": _again, "reason": _text(_settings.texts.repeated, {"{rule}": 
 	_stoppable
 	_denying.harm in _settings.stops.harms
 	_row >= _settings.stops.in_row
-} else := {"issue": _denying.id, "reason": _text(_settings.texts.denials, {"{count}": sprintf("%d", [input.session.denials + 1])})} if {
+} else := {"issue": _denying.id, "reason": _text(_settings.texts.denials, {"{count}": sprintf("%d", [_denials])})} if {
 	_stoppable
 	_denying.harm in _settings.stops.harms
-	input.session.denials + 1 >= _settings.stops.denials
+	_denials >= _settings.stops.denials
 } else := {"issue": _issue.id, "reason": _text(_settings.texts.exhausted, {"{rule}": _issue.id, "{count}": sprintf("%d", [count(_run)])})} if {
 	_stoppable
 	_issue
@@ -93,6 +93,14 @@ _denying := fired.rules[0] if {
 _row := (1 + count(_harms)) - max(array.concat([0], [i | some j, harm in _harms; i := j + 1; not harm in _settings.stops.harms]))
 
 _harms := object.get(input.session, "denied_harms", [])
+
+# The denials of the session, this one included. That a call was beyond a limit says
+# nothing about what the agent is after.
+_denials := (input.session.denials + 1) - _beyond_limits
+
+_beyond_limits := 0 if {
+	"limit" in _settings.stops.harms
+} else := object.get(input.session, ["denied_by", "limit"], 0)
 
 # Ladders
 

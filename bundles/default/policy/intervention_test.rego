@@ -88,6 +88,8 @@ test_stops[name] if {
 		"the third": {"doc": _denied({"denied_harms": ["loss", "loss"]}), "kind": "emergency_stop"},
 		"the third, with another harm in between": {"doc": _denied({"denied_harms": ["loss", "limit"]}), "kind": "none"},
 		"the twentieth": {"doc": _denied({"denials": 19}), "kind": "emergency_stop"},
+		"the twentieth, one of them by a limit": {"doc": _denied({"denials": 19, "denied_by": {"limit": 1, "loss": 18}}), "kind": "none"},
+		"twenty besides those by a limit": {"doc": _denied({"denials": 24, "denied_by": {"limit": 5, "loss": 19}}), "kind": "emergency_stop"},
 		"the first way around": {"doc": _around([]), "kind": "soft_correction"},
 		"the second way around": {"doc": _around([{"kind": "soft_correction", "issue": "around", "agent": "main", "ago": 50, "ms": 1, "run": true}]), "kind": "emergency_stop"},
 		"long after the first": {"doc": _around([{"kind": "soft_correction", "issue": "around", "agent": "main", "ago": 51, "ms": 1, "run": true}]), "kind": "soft_correction"},

@@ -69,11 +69,12 @@ func TestCorrectionThenReminder(t *testing.T) {
 	})
 }
 
-// An agent that drifts away from the request is reminded of it.
+// An agent that drifts away from the request is reminded of it where policy enforces the
+// pattern, which by default is only recorded.
 func TestDriftIsRemindedOfTheRequest(t *testing.T) {
 	each(t, func(s *stage) {
 		s.install("user")
-		s.configure("interventions: {ladders: {goal_drift: [context_reinforcement]}}\n")
+		s.configure("rules: {enforcement: {goal_drift: enforce}}\ninterventions: {ladders: {goal_drift: [context_reinforcement]}}\n")
 		s.words = "Give main.go a flag for the port of the shop."
 		script := Script{Shell("cat main.go"), Shell("grep -n port main.go")}
 		for n := range 24 {
