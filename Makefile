@@ -12,8 +12,9 @@ REGO        := bundles/default cmd/reviewer/report/testdata/policy cmd/reviewer/
 
 .PHONY: build demo test lint lint-go lint-rego lint-known structure sigstore fuzz fidelity bench score e2e programs cross release release-check wine wine-part clean
 
-build: ## the static binary
+build: ## the static binary, and the small client that an agent's hooks start
 	$(BUILD) -o $(BIN) ./cmd/reviewer
+	$(BUILD) -o $(BIN)-hook ./cmd/reviewer-hook
 
 demo: build ## a recorded session, gated call by call, then verified and replayed
 	@testdata/demo/demo.sh $(BIN)
@@ -78,7 +79,7 @@ programs: ## generate the rows of programs taken from an npm package; needs npm,
 
 cross: ## build for every platform; vet for Windows and macOS
 	@for t in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64; do \
-	  echo $$t; GOOS=$${t%/*} GOARCH=$${t#*/} $(BUILD) -o bin/$$t/ ./cmd/reviewer || exit 1; done
+	  echo $$t; GOOS=$${t%/*} GOARCH=$${t#*/} $(BUILD) -o bin/$$t/ ./cmd/reviewer ./cmd/reviewer-hook || exit 1; done
 	GOOS=windows $(GO) vet -tags "e2e bench" ./...
 	GOOS=darwin $(GO) vet -tags "e2e bench" ./...
 
