@@ -253,7 +253,7 @@ const parentProcess = "$PPID"
 
 // overrides notes that a name of the guard's program is given to something else.
 func (s *Machine) overrides(name string) {
-	s.SignalIf(name == place.GuardProgram, engine.SignalGuardTamper)
+	s.SignalIf(slices.Contains(place.GuardPrograms(), name), engine.SignalGuardTamper)
 }
 
 // trustVariable looks at variables that switch such checks off, or say where
