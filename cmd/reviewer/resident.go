@@ -91,6 +91,9 @@ func (r *resident) load(ctx context.Context, _ *audit.Store, workspace string) (
 	} else if log := r.logs[l.policy.Config]; log != nil {
 		l.log = log
 	} else {
+		if len(r.logs) >= maxKept {
+			clear(r.logs) // of settings that were changed since
+		}
 		r.logs[l.policy.Config] = l.log
 	}
 	if len(r.policies) >= maxKept {
