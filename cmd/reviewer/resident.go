@@ -23,6 +23,8 @@ type resident struct {
 	plain *audit.Store // for what needs no policy
 	meter *metrics.Meter
 
+	loading sync.Mutex // held while a policy is compiled: of many events after a change, one does it
+
 	mu       sync.Mutex
 	policies map[string]*keptPolicy  // by workspace
 	logs     map[string]*audit.Store // by the digest of the settings
@@ -67,16 +69,29 @@ func (r *resident) start(review func()) {
 	}
 }
 
+func (r *resident) kept(workspace string) *keptPolicy {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.policies[workspace]
+}
+
+func (k *keptPolicy) fresh(stamp string) bool {
+	return k != nil && k.stamp == stamp && time.Since(k.at) < keptFor
+}
+
 // load returns the policy of a workspace, compiled anew only if a file changed.
 func (r *resident) load(ctx context.Context, _ *audit.Store, workspace string) (*loaded, error) {
 	stamp, err := cli.MachineAt(r.home).Stamp(workspace)
 	if err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
-	k := r.policies[workspace]
-	r.mu.Unlock()
-	if k != nil && k.stamp == stamp && time.Since(k.at) < keptFor {
+	if k := r.kept(workspace); k.fresh(stamp) {
+		return k.loaded, nil
+	}
+	r.loading.Lock()
+	defer r.loading.Unlock()
+	k := r.kept(workspace)
+	if k.fresh(stamp) {
 		return k.loaded, nil
 	}
 	r.meter.Compiled()
