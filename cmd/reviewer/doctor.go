@@ -37,8 +37,9 @@ func doctorCommand(a *cli.App) *cobra.Command {
 		Long: "Checks the state directory, the policy, all layers of the agent's settings that apply\n" +
 			"in this folder, and the client's version; makes decisions with and without OPA's rule\n" +
 			"index and early exit; starts the installed hook as the client would and checks that it\n" +
-			"denies; lists what the agent lets reviewer do (channels), and notifications that could\n" +
-			"not be delivered. Exit code 2 if a check fails.\n\n" +
+			"denies; starts the resident process if there is none, and asks it (resident); lists what\n" +
+			"the agent lets reviewer do (channels), and notifications that could not be delivered.\n" +
+			"Exit code 2 if a check fails.\n\n" +
 			"A CHECK is one of: " + strings.Join(checkNames(), ", ") + " (default: all).",
 		Example: "  reviewer doctor\n" +
 			"  reviewer doctor settings\n" +
@@ -64,6 +65,7 @@ func healthChecks() []healthCheck {
 	return []healthCheck{
 		{"state", (*examination).state}, {"trust", (*examination).trust}, {"policy", (*examination).policy},
 		{"client", (*examination).client}, {"settings", (*examination).settings},
+		{"resident", (*examination).resident},
 		{"channels", (*examination).channels}, {"notifications", (*examination).notifications},
 	}
 }
@@ -137,6 +139,7 @@ type examination struct {
 	failed  int
 	home    string
 	version string
+	own     []harness.OwnHook // as the check of the settings found them
 }
 
 func (e *examination) say(word, what string, args ...any) {
@@ -290,6 +293,7 @@ func (e *examination) settings(ctx context.Context) {
 	if !ok {
 		return
 	}
+	e.own = own
 	for _, path := range silenced {
 		if managed {
 			break // the entry there is asked instead

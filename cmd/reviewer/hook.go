@@ -56,11 +56,12 @@ type source struct {
 	store func(*cli.App) (*audit.Store, error)
 	load  func(ctx context.Context, log *audit.Store, workspace string) (*loaded, error)
 	start func(review func()) // in a goroutine
+	said  func(reply)         // is told the answer; nil: nobody is
 }
 
 // onDisk reads everything from disk, as a process does that answers one event.
 func onDisk() source {
-	return source{(*cli.App).OpenStore, loadActive, func(review func()) { go review() }}
+	return source{(*cli.App).OpenStore, loadActive, func(review func()) { go review() }, nil}
 }
 
 // policyLog is the log with the settings of the policy that is active for a session.
@@ -79,6 +80,9 @@ type reply struct {
 	stdout []byte
 	stderr string
 	exit   int
+
+	decision string // what the agent was told; empty: nothing was decided
+	session  string
 }
 
 func send(a *cli.App, r reply) error {
@@ -156,12 +160,16 @@ func hook(ctx context.Context, a *cli.App, from source, h harness.Harness, event
 		}()
 		done <- answer(ctx, a, from, h, event, start)
 	})
+	var r reply
 	select {
-	case r := <-done:
-		return send(a, r)
+	case r = <-done:
 	case <-ctx.Done():
-		return send(a, failure(h, event, fmt.Sprintf("the review took longer than %s", limit)))
+		r = failure(h, event, fmt.Sprintf("the review took longer than %s", limit))
 	}
+	if from.said != nil {
+		from.said(r)
+	}
+	return send(a, r)
 }
 
 func failure(h harness.Harness, event, text string) reply {
@@ -209,7 +217,7 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 	answer, _ := r.Handle(ctx, e) // the answer reports the failure
 	notifycmd.Start(a, store, engine.SessionKey{Harness: e.Harness, Session: r.Mask(e.Session)}, answer)
 	checkpointcmd.StartExpire(a, store, e.Phase)
-	var out reply
+	out := reply{decision: string(answer.Effect), session: e.Harness + "/" + e.Session}
 	out.stdout, out.stderr, out.exit = h.Encode(e.Name, answer)
 	return out
 }

@@ -47,24 +47,31 @@ func installCommand(a *cli.App) *cobra.Command {
 	var scope scopeFlags
 	var dry bool
 	var enforcement string
+	var resident bool
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "install AGENT",
 		Short: "Add reviewer's hooks to an agent's settings",
 		Long: "AGENT is " + strings.Join(harness.Names(), " or ") + ". Adds reviewer's hooks to the agent's settings and changes nothing else; a backup\n" +
 			"is kept, and installing again is safe. Start with --enforcement observe, which\n" +
-			"records what would have been decided and blocks nothing.",
+			"records what would have been decided and blocks nothing. On Linux the agent starts\n" +
+			"reviewer-hook, if it is next to this program: a small program that asks the resident\n" +
+			"process (see reviewer serve).",
 		Example:   "  reviewer install claude-code --enforcement observe\n  sudo reviewer install claude-code --managed",
 		Args:      knownAgent,
 		ValidArgs: harness.Names(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d := installation{Agent: args[0], layer: scope.layer(), Enforcement: enforcement, dry: dry}
+			d := installation{Agent: args[0], layer: scope.layer(), Enforcement: enforcement, dry: dry, wish: unsaid}
+			if cmd.Flags().Changed("resident") {
+				d.wish = residentWish(resident)
+			}
 			return install(cmd.Context(), a, &out, d)
 		},
 	}
 	scope.flags(cmd)
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "print the settings that would be written, without writing them")
 	cmd.Flags().StringVar(&enforcement, "enforcement", "", "observe (record only), warn, or enforce; if missing, you are asked at a terminal")
+	cmd.Flags().BoolVar(&resident, "resident", true, "let the agent start reviewer-hook, which asks the resident process; false: reviewer itself")
 	cli.Completes(cmd, "enforcement", "observe", "warn", "enforce")
 	out.Flags(cmd, term.Text, "json")
 	return cmd
@@ -94,7 +101,10 @@ type installation struct {
 	Enforcement string `json:"enforcement"` // that is active now
 	Managed     bool   `json:"managed"`     // no repository can turn it off
 	Client      string `json:"client,omitempty"`
+	Program     string `json:"program"`  // that the agent starts
+	Resident    bool   `json:"resident"` // it is the client of the resident process
 
+	wish  wish
 	layer string
 	dry   bool
 	set   bool // --enforcement was given, or the question answered
@@ -109,10 +119,11 @@ func install(ctx context.Context, a *cli.App, out *term.Output, d installation) 
 	if err != nil {
 		return err
 	}
-	command, err := commandOfHook(ctx, home)
+	command, err := commandOfHook(ctx, home, d.wish)
 	if err != nil {
 		return err
 	}
+	d.Program, d.Resident = command.Program, isHookClient(command.Program)
 	old, err := readOptional(path)
 	if err != nil {
 		return err
@@ -199,6 +210,7 @@ func (d installation) text(w io.Writer) {
 		fmt.Fprintf(w, "backup of the previous settings: %s\n", d.Backup)
 	}
 	fmt.Fprintf(w, "state and log: %s\n", d.State)
+	fmt.Fprintf(w, "program of the hooks: %s\n", d.Program)
 	fmt.Fprintf(w, "enforcement: %s (%s)\n", d.Enforcement, effectOf(d.Enforcement))
 	if d.Managed {
 		fmt.Fprintln(w, "managed: no repository can turn this off")
@@ -224,8 +236,9 @@ func effectOf(enforcement string) string {
 	return "calls are blocked as the policy says"
 }
 
-// commandOfHook returns the command for the client: this program, at an absolute path.
-func commandOfHook(ctx context.Context, home string) (harness.HookCommand, error) {
+// commandOfHook returns the command that the agent starts, at an absolute path: this program, or
+// the client of the resident process.
+func commandOfHook(ctx context.Context, home string, w wish) (harness.HookCommand, error) {
 	program, err := os.Executable()
 	if err == nil {
 		program, err = filepath.EvalSymlinks(program)
@@ -235,6 +248,9 @@ func commandOfHook(ctx context.Context, home string) (harness.HookCommand, error
 	}
 	if strings.Contains(program, string(filepath.Separator)+"go-build") {
 		return harness.HookCommand{}, errors.New("this is a temporary binary of `go run`; build it first (`make build`) and install that")
+	}
+	if program, err = hookProgram(program, w); err != nil {
+		return harness.HookCommand{}, err
 	}
 	return harness.HookCommand{Program: program, Home: home, Client: clientVersion(ctx), System: runtime.GOOS}, nil
 }

@@ -174,7 +174,8 @@ This page is written by ` + "`go test ./cmd/reviewer -run TestSelfProtection -up
 | route | what is done | calls | blocked by | twins |
 |---|---|---|---|---|
 %s
-Further routes are T48 to T54: [input typed](../bundles/default/cases/tampering/typed.yaml) into
+Further routes are T48 to T58: [the process](../bundles/default/cases/tampering/resident.yaml) that
+answers the hooks, its socket and its client, [input typed](../bundles/default/cases/tampering/typed.yaml) into
 terminals of multiplexers and of the desktop over several calls, and
 [others](../bundles/default/cases/tampering/remainder.yaml): command-line patterns, programs that
 modify programs, and formatters and searches that reach the settings, the key and the locks of the

@@ -32,7 +32,7 @@ var (
 const stubs = `make() {
 	case $1 in
 	demo) bash "$TESTDATA/demo/demo.sh" "$(command -v reviewer)" ;;
-	build) mkdir -p bin && cp "$(command -v reviewer)" bin/reviewer ;;
+	build) mkdir -p bin && cp "$(command -v reviewer)" bin/reviewer && cp "$(command -v reviewer-hook)" bin/reviewer-hook ;;
 	*) grep -q "^$1:" "$TESTDATA/../Makefile" ;;
 	esac
 }

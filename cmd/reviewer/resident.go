@@ -13,6 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/serve/metrics"
 	"github.com/agent-reviewer/reviewer/engine/serve/wire"
 )
 
@@ -20,6 +21,9 @@ import (
 type resident struct {
 	home  string
 	plain *audit.Store // for what needs no policy
+	meter *metrics.Meter
+
+	loading sync.Mutex // held while a policy is compiled: of many events after a change, one does it
 
 	mu       sync.Mutex
 	policies map[string]*keptPolicy  // by workspace
@@ -42,7 +46,7 @@ const keptFor = time.Minute
 const maxKept = 16
 
 func newResident(home string) *resident {
-	return &resident{home: home, plain: &audit.Store{Dir: home, Env: cli.Environment()},
+	return &resident{home: home, meter: metrics.New(), plain: &audit.Store{Dir: home, Env: cli.Environment()},
 		policies: map[string]*keptPolicy{}, logs: map[string]*audit.Store{}, reviews: make(chan func())}
 }
 
@@ -65,18 +69,32 @@ func (r *resident) start(review func()) {
 	}
 }
 
+func (r *resident) kept(workspace string) *keptPolicy {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.policies[workspace]
+}
+
+func (k *keptPolicy) fresh(stamp string) bool {
+	return k != nil && k.stamp == stamp && time.Since(k.at) < keptFor
+}
+
 // load returns the policy of a workspace, compiled again only if a file changed.
 func (r *resident) load(ctx context.Context, _ *audit.Store, workspace string) (*loaded, error) {
 	stamp, err := cli.MachineAt(r.home).Stamp(workspace)
 	if err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
-	k := r.policies[workspace]
-	r.mu.Unlock()
-	if k != nil && k.stamp == stamp && time.Since(k.at) < keptFor {
+	if k := r.kept(workspace); k.fresh(stamp) {
 		return k.loaded, nil
 	}
+	r.loading.Lock()
+	defer r.loading.Unlock()
+	k := r.kept(workspace)
+	if k.fresh(stamp) {
+		return k.loaded, nil
+	}
+	r.meter.Compiled()
 	l, err := loadActive(context.WithoutCancel(ctx), &audit.Store{Dir: r.home, Env: cli.Environment()}, workspace)
 	if err != nil {
 		return nil, err
@@ -88,6 +106,9 @@ func (r *resident) load(ctx context.Context, _ *audit.Store, workspace string) (
 	} else if log := r.logs[l.policy.Config]; log != nil {
 		l.log = log
 	} else {
+		if len(r.logs) >= maxKept {
+			clear(r.logs) // of settings that were changed since
+		}
 		r.logs[l.policy.Config] = l.log
 	}
 	if len(r.policies) >= maxKept {
@@ -102,12 +123,16 @@ func (r *resident) handle(ctx context.Context, pid int, q *wire.Request) *wire.A
 	agent, event, ok := hookArguments(q.Args)
 	h, known := harness.Find(agent)
 	if !ok || !known {
+		r.meter.Declined()
 		return &wire.Answer{Status: wire.InProcess}
 	}
 	var stdout, stderr bytes.Buffer
 	a := &cli.App{Home: r.home, Pid: pid, Detach: func(args ...string) error { return cli.DetachWith(q.Env, args...) },
 		Streams: term.Streams{Stdin: bytes.NewReader(q.Input), Stdout: &stdout, Stderr: &stderr, Env: variables(q.Env)}}
-	code := hookFailed(a, q.Args, hook(ctx, a, r.source(), h, event, 0))
+	began := time.Now()
+	from := r.source()
+	from.said = func(said reply) { r.meter.Answered(said.decision, said.session, time.Since(began)) }
+	code := hookFailed(a, q.Args, hook(ctx, a, from, h, event, 0))
 	return &wire.Answer{Status: wire.Answered, Exit: byte(code), Stdout: stdout.Bytes(), Stderr: stderr.Bytes()}
 }
 

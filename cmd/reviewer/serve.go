@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -14,6 +17,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/serve"
+	"github.com/agent-reviewer/reviewer/engine/serve/metrics"
 	"github.com/agent-reviewer/reviewer/engine/serve/wire"
 	"github.com/spf13/cobra"
 )
@@ -24,6 +28,8 @@ const idle = 30 * time.Minute
 
 func serveCommand(a *cli.App) *cobra.Command {
 	var wait time.Duration
+	var place string
+	var on, off bool
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Keep the policy in memory, so that hooks are answered faster",
@@ -31,8 +37,12 @@ func serveCommand(a *cli.App) *cobra.Command {
 			"reach. The hook's client starts it when it is needed; it ends when there was no event\n" +
 			"for a while, and when the program is replaced. Without it each hook compiles the\n" +
 			"policy itself; the answers are the same. With REVIEWER_NO_RESIDENT=1 in its environment a\n" +
-			"hook does not start it.",
-		Example: "  reviewer serve --idle 0",
+			"hook does not start it.\n\n" +
+			"--install writes a service of systemd or launchd that starts it with your session, and\n" +
+			"prints the commands that turn the service on; --uninstall removes it. --metrics serves\n" +
+			"counts at /metrics, as Prometheus reads them, and /healthz. No other machine can reach\n" +
+			"them, and without --metrics there are none.",
+		Example: "  reviewer serve --idle 0 --metrics 127.0.0.1:9464\n  reviewer serve --install",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			home, err := a.StateHome()
@@ -40,9 +50,21 @@ func serveCommand(a *cli.App) *cobra.Command {
 				return err
 			}
 			home = filepath.Clean(home)
+			if on || off {
+				return serveUnit(a, home, place, off)
+			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
-			s := &serve.Server{Home: home, Idle: wait, Handle: newResident(home).handle, Stale: replaced()}
+			r := newResident(home)
+			if place != "" {
+				l, err := metrics.Listen(place)
+				if err != nil {
+					return fmt.Errorf("--metrics: %w", err)
+				}
+				defer l.Close() // nothing is left to be written
+				go r.meter.Serve(l)
+			}
+			s := &serve.Server{Home: home, Idle: wait, Handle: r.handle, Stale: replaced()}
 			if err := s.Listen(); err != nil {
 				if errors.Is(err, serve.ErrRunning) && wait > 0 {
 					return nil // started by two hooks at once
@@ -53,7 +75,51 @@ func serveCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().DurationVar(&wait, "idle", idle, "end when there was no event for this long; 0: never")
+	cmd.Flags().StringVar(&place, "metrics", "", "serve /metrics and /healthz at this loopback `address`, such as 127.0.0.1:9464")
+	cmd.Flags().BoolVar(&on, "install", false, "write a service that starts it with your session, and start nothing")
+	cmd.Flags().BoolVar(&off, "uninstall", false, "remove that service")
+	cmd.MarkFlagsMutuallyExclusive("install", "uninstall")
 	return cmd
+}
+
+// serveUnit writes the file of the service, or removes it, and says which commands the rest takes.
+func serveUnit(a *cli.App, home, place string, off bool) error {
+	user, err := a.UserHome()
+	if err != nil {
+		return err
+	}
+	args := []string{"serve", "--home", home, "--idle", "0"}
+	if place != "" {
+		l, err := metrics.Listen(place) // whether it can be opened
+		if err != nil {
+			return fmt.Errorf("--metrics: %w", err)
+		}
+		if err := l.Close(); err != nil {
+			return err
+		}
+		args = append(args, "--metrics", place)
+	}
+	u, err := unitOf(runtime.GOOS, user, cli.Program(), args)
+	if err != nil {
+		return err
+	}
+	if off {
+		if err := os.Remove(u.path); err != nil {
+			return err
+		}
+		fmt.Fprintf(a.Stdout, "removed %s\nturn it off with:\n  %s\n", u.path, strings.Join(u.off, "\n  "))
+		return nil
+	}
+	changed, err := u.install()
+	if err != nil {
+		return err
+	}
+	word := "installed"
+	if !changed {
+		word = "already installed"
+	}
+	fmt.Fprintf(a.Stdout, "%s %s\nturn it on with:\n  %s\n", word, u.path, strings.Join(u.on, "\n  "))
+	return nil
 }
 
 // startResident starts the resident process for the next event, if the client of this one

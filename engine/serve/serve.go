@@ -8,7 +8,6 @@ package serve
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"net"
@@ -51,11 +50,13 @@ func Socket(home string) string { return filepath.Join(home, wire.RunDir, wire.S
 // Listen opens the socket. Only its owner can reach it.
 func (s *Server) Listen() error {
 	path := Socket(s.Home)
-	if len(path) > wire.MaxSocketPath {
-		return fmt.Errorf("the path of the socket has %d bytes, at most %d: %s; use a state directory with a shorter path",
-			len(path), wire.MaxSocketPath, path)
+	if err := fits(path); err != nil {
+		return err
 	}
 	if err := osfile.MkdirPrivate(filepath.Dir(path)); err != nil {
+		return err
+	}
+	if err := private(filepath.Dir(path)); err != nil {
 		return err
 	}
 	lock, err := osfile.OpenFile(filepath.Join(filepath.Dir(path), "lock"), os.O_RDWR|os.O_CREATE, 0o600)
@@ -137,6 +138,10 @@ func (s *Server) connection(ctx context.Context, end func(), conn net.Conn) {
 		s.last.Store(time.Now().UnixNano())
 		s.active.Add(-1)
 	}()
+	if s.Stale != nil && s.Stale() {
+		end() // the clients believe only the program that is installed now
+		return
+	}
 	pid, err := peer(conn)
 	if err != nil {
 		return
@@ -149,23 +154,32 @@ func (s *Server) connection(ctx context.Context, end func(), conn net.Conn) {
 		return
 	}
 	answer := &wire.Answer{Status: wire.InProcess}
-	switch {
-	case s.Stale != nil && s.Stale():
-		end()
-	case request.Home == s.Home:
+	if request.Home == s.Home {
 		s.slots <- struct{}{}
 		answer = s.Handle(ctx, pid, request)
 		<-s.slots
 	}
-	_, _ = conn.Write(answer.Encode()) // the client has gone, so the answer is not needed
+	answer.Once = request.Once
+	_ = conn.SetWriteDeadline(time.Now().Add(requestWait)) // of a client that is gone
+	_, _ = conn.Write(answer.Encode())                     // which has no use for it
 }
 
 func receive(conn net.Conn) (*wire.Request, error) {
 	if err := conn.SetReadDeadline(time.Now().Add(requestWait)); err != nil {
 		return nil, err
 	}
+	b, err := message(conn)
+	if err != nil {
+		return nil, err
+	}
+	var r wire.Request
+	return &r, r.Decode(b)
+}
+
+// message reads a whole message.
+func message(r io.Reader) ([]byte, error) {
 	header := make([]byte, wire.HeaderSize)
-	if _, err := io.ReadFull(conn, header); err != nil {
+	if _, err := io.ReadFull(r, header); err != nil {
 		return nil, err
 	}
 	n, err := wire.BodyLength(header)
@@ -173,11 +187,8 @@ func receive(conn net.Conn) (*wire.Request, error) {
 		return nil, err
 	}
 	b := append(header, make([]byte, n)...)
-	if _, err := io.ReadFull(conn, b[wire.HeaderSize:]); err != nil {
-		return nil, err
-	}
-	var r wire.Request
-	return &r, r.Decode(b)
+	_, err = io.ReadFull(r, b[wire.HeaderSize:])
+	return b, err
 }
 
 // closed ignores the error of something that was already closed.

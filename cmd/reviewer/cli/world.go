@@ -8,6 +8,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify"
 )
 
+// HookClient is the name of the program that asks the resident process, in the folder of this one.
+const HookClient = "reviewer-hook"
+
 // World is this machine, with what belongs to reviewer itself marked.
 func (a *App) World(home string) (classify.System, error) {
 	user, err := a.UserHome()
@@ -16,7 +19,7 @@ func (a *App) World(home string) (classify.System, error) {
 	}
 	guard := []string{home, filepath.Dir(active.OrganisationDir())}
 	if p := Program(); p != "" {
-		guard = append(guard, p)
+		guard = append(guard, p, filepath.Join(filepath.Dir(p), HookClient))
 	}
 	w := classify.LocalWorld(user, a.Env("TMPDIR"), guard)
 	if temp := os.TempDir(); filepath.IsAbs(temp) && w.System == "windows" { // $TMP or $TEMP

@@ -72,7 +72,7 @@ func (r *release) compile(ctx context.Context, t target) (build, error) {
 		return b, err
 	}
 	defer os.RemoveAll(dir)
-	for _, p := range programs() {
+	for _, p := range programs(t) {
 		path := filepath.Join(dir, t.exe(p.name))
 		args := slices.Concat([]string{"build"}, r.buildFlags(), []string{"-o", path, p.pkg})
 		if _, err := output(ctx, r.root, buildEnv(t), "go", args...); err != nil {
@@ -102,7 +102,7 @@ func (r *release) commonFiles(ctx context.Context) (common, error) {
 	}
 	defer os.RemoveAll(dir)
 	host := filepath.Join(dir, "reviewer.exe")
-	args := slices.Concat([]string{"build", "-tags=manpages"}, r.buildFlags(), []string{"-o", host, programs()[0].pkg})
+	args := slices.Concat([]string{"build", "-tags=manpages"}, r.buildFlags(), []string{"-o", host, programs(target{})[0].pkg})
 	if _, err := output(ctx, r.root, []string{"GOFLAGS=", "CGO_ENABLED=0", "GOOS=", "GOARCH="}, "go", args...); err != nil {
 		return c, err
 	}

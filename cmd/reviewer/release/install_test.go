@@ -138,7 +138,7 @@ func rpmFiles(t *testing.T, content []byte) map[string][]byte {
 func TestRPM(t *testing.T) {
 	dir := written(t, pretended(), nil)
 	all := rpmFiles(t, read(t, dir, "reviewer_1.2.0-rc.1_linux_amd64.rpm"))
-	for _, name := range []string{"/usr/bin/reviewer", "/usr/share/doc/reviewer/LICENSE", "/usr/share/man/man1/reviewer.1.gz",
+	for _, name := range []string{"/usr/bin/reviewer", "/usr/bin/reviewer-hook", "/usr/share/doc/reviewer/LICENSE", "/usr/share/man/man1/reviewer.1.gz",
 		"/usr/share/zsh/site-functions/_reviewer", "/usr/share/bash-completion/completions/reviewer"} {
 		if len(all[name]) == 0 {
 			t.Errorf("the rpm has no %s", name)

@@ -44,7 +44,7 @@ func (r *release) texts(ctx context.Context, t target) ([]file, error) {
 // moduleDirs returns the folders of the modules in the programs for a target, by module path.
 func (r *release) moduleDirs(ctx context.Context, t target) (map[string]string, error) {
 	dirs := map[string]string{}
-	for _, p := range programs() {
+	for _, p := range programs(t) {
 		list, err := output(ctx, r.root, buildEnv(t), "go", "list", "-deps",
 			"-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}{{end}}{{end}}", p.pkg)
 		if err != nil {

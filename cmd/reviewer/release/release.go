@@ -25,9 +25,14 @@ const (
 // program is one that is shipped.
 type program struct{ name, pkg string }
 
-// programs lists what each archive and package has in it.
-func programs() []program {
-	return []program{{"reviewer", "./cmd/reviewer"}}
+// programs lists what an archive and a package of a target has in it. The client of the
+// resident process is for systems that have one, or will.
+func programs(t target) []program {
+	list := []program{{"reviewer", "./cmd/reviewer"}}
+	if t.os != "windows" {
+		list = append(list, program{"reviewer-hook", "./cmd/reviewer-hook"})
+	}
+	return list
 }
 
 // target is a system to build for, in Go's names.

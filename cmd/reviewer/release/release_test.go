@@ -35,7 +35,10 @@ func pretended() *release {
 	r := &release{version: "1.2.0-rc.1", time: time.Unix(1700000000, 0).UTC(), commit: strings.Repeat("ab", 20), targets: allTargets()}
 	r.build = func(_ context.Context, t target) (build, error) {
 		info := &buildinfo.BuildInfo{GoVersion: "go1.26.0", Deps: []*debug.Module{{Path: "lib.example/a", Version: "v1.0.0+incompatible", Sum: "h1:x"}}}
-		b := build{target: t, programs: []file{{t.exe("reviewer"), 0o755, []byte(script)}}, info: info}
+		b := build{target: t, info: info}
+		for _, p := range programs(t) {
+			b.programs = append(b.programs, file{t.exe(p.name), 0o755, []byte(script)})
+		}
 		for _, name := range []string{"README.md", "LICENSE", "licenses/lib.example/a/LICENSE"} {
 			b.texts = append(b.texts, file{name, 0o644, []byte(name + "\n")})
 		}
@@ -329,7 +332,7 @@ func TestArchives(t *testing.T) {
 	dir := written(t, pretended(), nil)
 	folder := "reviewer_1.2.0-rc.1_linux_amd64/"
 	all := tarFiles(t, read(t, dir, "reviewer_1.2.0-rc.1_linux_amd64.tar.gz"))
-	for name, mode := range map[string]int64{"reviewer": 0o755, "LICENSE": 0o644, "README.md": 0o644, "licenses/lib.example/a/LICENSE": 0o644,
+	for name, mode := range map[string]int64{"reviewer": 0o755, "reviewer-hook": 0o755, "LICENSE": 0o644, "README.md": 0o644, "licenses/lib.example/a/LICENSE": 0o644,
 		"completions/reviewer.bash": 0o644, "completions/_reviewer": 0o644, "completions/reviewer.fish": 0o644, "completions/reviewer.ps1": 0o644,
 		"man/man1/reviewer.1": 0o644} {
 		if f, ok := all[folder+name]; !ok || f.mode != mode {
@@ -357,8 +360,10 @@ func TestDeb(t *testing.T) {
 	}
 	out, control := t.TempDir(), t.TempDir()
 	command(t, dir, 0, "dpkg-deb", "-x", deb, out)
-	if got := command(t, out, 0, filepath.Join(out, "usr/bin/reviewer"), "a", "b"); got != "args: a b\n" {
-		t.Errorf("the program of the package printed %q", got)
+	for _, name := range []string{"reviewer", "reviewer-hook"} {
+		if got := command(t, out, 0, filepath.Join(out, "usr/bin", name), "a", "b"); got != "args: a b\n" {
+			t.Errorf("the program %s of the package printed %q", name, got)
+		}
 	}
 	command(t, dir, 0, "dpkg-deb", "-e", deb, control)
 	for line := range strings.Lines(string(read(t, control, "md5sums"))) {
@@ -384,6 +389,9 @@ func TestFormula(t *testing.T) {
 		if sum := signing.SHA256(read(t, dir, p[1])); sum != p[2] {
 			t.Errorf("the formula says that %s has the SHA-256 %s; it has %s", p[1], p[2], sum)
 		}
+	}
+	if !strings.Contains(formula, `bin.install "reviewer", "reviewer-hook"`) {
+		t.Errorf("the formula does not install the client of the resident process:\n%s", formula)
 	}
 	if !strings.Contains(formula, `version "1.2.0-rc.1"`) {
 		t.Errorf("the formula has another version:\n%s", formula)
@@ -424,7 +432,7 @@ func TestPackageDescriptions(t *testing.T) {
 
 // What only makes releases is in no program that is shipped.
 func TestShippedPrograms(t *testing.T) {
-	for _, p := range programs() {
+	for _, p := range programs(target{"linux", "amd64"}) {
 		list, err := output(t.Context(), "../../..", nil, "go", "list", "-deps", p.pkg)
 		if err != nil {
 			t.Fatal(err)

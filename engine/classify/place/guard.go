@@ -113,6 +113,9 @@ func (r *Resolver) Now(e *engine.Effect) (text string, known bool) {
 // GuardProgram is the name of reviewer's program.
 const GuardProgram = "reviewer"
 
+// GuardPrograms are the names of reviewer's programs: itself, and what an agent's hooks start.
+func GuardPrograms() []string { return []string{GuardProgram, "reviewer-hook"} }
+
 // NamesGuard reports whether a name or a pattern of a process, a service or a package
 // refers, or may refer, to reviewer: [r]eviewer, reviewer.service.
 func NamesGuard(a abstract.Arg) bool {
@@ -126,14 +129,16 @@ func NamesGuard(a abstract.Arg) bool {
 }
 
 // MatchesGuard reports whether a pattern for command lines matches the one with which a
-// client runs reviewer.
+// client runs reviewer, or that of the resident process by its name. A pattern that
+// happens to match the latter as well (serve) takes nothing away: it is started again.
 func MatchesGuard(a abstract.Arg) bool {
-	const line = "reviewer hook claude-code pretooluse"
+	const line, resident = "reviewer hook claude-code pretooluse", "reviewer serve --home"
 	text := strings.Trim(strings.ToLower(a.Text), `^$'"`)
 	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("|()", r) }) {
 		plain := strings.NewReplacer("[", "", "]", "", `\`, "").Replace(part)
 		plain = strings.Trim(strings.ReplaceAll(plain, ".*", "*"), "*")
-		if len(plain) >= 4 && wildcard.Match("*"+strings.ReplaceAll(plain, ".", "?")+"*", line) {
+		plain = "*" + strings.ReplaceAll(plain, ".", "?") + "*"
+		if len(plain) >= 6 && (wildcard.Match(plain, line) || strings.Contains(plain, "review") && wildcard.Match(plain, resident)) {
 			return true
 		}
 	}
@@ -144,7 +149,8 @@ func MatchesGuard(a abstract.Arg) bool {
 // programs. In the workspace itself, a file of that name is a product of the work there.
 func (r *Resolver) guardProgram(n *names) bool {
 	at := len(n.parts) - 2
-	program := at >= 0 && (n.base == GuardProgram || n.base == GuardProgram+".exe") && (n.parts[at] == "bin" || n.parts[at] == "sbin")
+	program := at >= 0 && slices.Contains(GuardPrograms(), strings.TrimSuffix(n.base, ".exe")) &&
+		(n.parts[at] == "bin" || n.parts[at] == "sbin")
 	return program && r.workspace != "" && !Within(strings.ToLower(r.workspace), n.full)
 }
 

@@ -264,6 +264,9 @@ func socat(c *shell.Call) {
 			if !shell.IsShell(shell.BaseName(strings.Fields(code + " x")[0])) {
 				c.Child(func() shell.Outcome { return c.Shell.Embed(a.With(code), "socat", false) })
 			}
+		case strings.HasPrefix(kind, "unix-l") || strings.HasPrefix(kind, "unix-recv"):
+			at, _, _ := strings.Cut(rest, ",")
+			c.Writes("create", a.With(at)) // no other machine reaches it
 		case strings.Contains(kind, "listen") || strings.HasSuffix(kind, "-l"):
 			c.Signal(engine.SignalListen)
 			c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "listen"}, abstract.Word("0.0.0.0"))

@@ -108,7 +108,7 @@ func replacesGuard(c *shell.Call) {
 			name, version = name[:i], name[i+1:]
 		}
 		switch base := shell.BaseName(name); {
-		case base == place.GuardProgram:
+		case slices.Contains(place.GuardPrograms(), base):
 			c.Signal(engine.SignalGuardTamper)
 		case c.Shell.In.Knows.Agent(base) && (removed || strings.Trim(version, "0123456789.") == "" && version != ""):
 			c.Signal(engine.SignalGuardTamper)

@@ -86,7 +86,7 @@ func ProgramPath(names []abstract.Arg) abstract.Arg {
 		return abstract.UnknownArg()
 	}
 	last := names[len(names)-1]
-	if last.Is(place.GuardProgram) {
+	if last.Is(place.GuardPrograms()...) {
 		return last.With("/usr/local/bin/" + last.Text + "\n")
 	}
 	return last.With(abstract.HoleText + "/" + last.Text + "\n")

@@ -252,7 +252,7 @@ const parentProcess = "$PPID"
 
 // overrides notes that the name of the guard's program is assigned to something else.
 func (s *Machine) overrides(name string) {
-	s.SignalIf(name == place.GuardProgram, engine.SignalGuardTamper)
+	s.SignalIf(slices.Contains(place.GuardPrograms(), name), engine.SignalGuardTamper)
 }
 
 // trustVariable checks variables that disable verification, or set the source of

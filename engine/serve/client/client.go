@@ -11,6 +11,7 @@
 package client
 
 import (
+	"math/rand/v2"
 	"os"
 	"strconv"
 	"syscall"
@@ -21,7 +22,8 @@ import (
 
 // Waits, in milliseconds.
 const (
-	greetingWait = 1000  // a process that greets no sooner is stopped, or starved
+	sendWait     = 1000  // a process that takes nothing is stopped, or starved
+	greetingWait = 1000  // as one that does not greet
 	answerWait   = 15000 // the shortest time-out of an event that can be denied leaves as much for `reviewer hook`
 )
 
@@ -51,23 +53,21 @@ func (c *client) ask() (exit int, ok bool) {
 	if home == "" {
 		return 0, false
 	}
-	fd, err := connect(home + "/" + wire.RunDir + "/" + wire.SocketName)
+	s, err := connect(home + "/" + wire.RunDir + "/" + wire.SocketName)
 	if err != nil {
-		if err == syscall.ENOENT || err == syscall.ECONNREFUSED {
-			c.why = wire.NoneRunning
-		}
+		c.why = unreached(err)
 		return 0, false
 	}
-	program, err := reviewer()
-	if err != nil {
-		return 0, false
-	}
-	if why := believed(fd, program); why != "" {
-		c.why = why
-		return 0, false
-	}
-	answer, ok := c.exchange(fd, home)
+	server, ok := c.meet(s, home)
 	if !ok {
+		return 0, false
+	}
+	answer, ok := c.exchange(s, home)
+	if !ok {
+		return 0, false
+	}
+	if !server.alive() {
+		c.why = "the resident process is no longer the one that greeted"
 		return 0, false
 	}
 	if writeAll(1, answer.Stdout) != nil {
@@ -77,34 +77,65 @@ func (c *client) ask() (exit int, ok bool) {
 	return int(answer.Exit), true
 }
 
-func (c *client) exchange(fd int, home string) (*wire.Answer, bool) {
-	b, err := receive(fd, greetingWait)
+// unreached says why there is no connection, if that is worth a record.
+func unreached(err error) string {
+	switch err {
+	case syscall.ENOENT, syscall.ECONNREFUSED:
+		return wire.NoneRunning
+	case syscall.EAGAIN:
+		return "the resident process accepts no connection"
+	}
+	return ""
+}
+
+// meet waits for the greeting, and looks at who sent it.
+func (c *client) meet(s *socket, home string) (process, bool) {
+	b, err := s.receive(greetingWait)
+	if err == syscall.EPIPE || err == syscall.ECONNRESET {
+		c.why = wire.NoneRunning // it is about to end
+		return process{}, false
+	}
 	var greeting wire.Greeting
 	if err != nil || greeting.Decode(b) != nil {
 		c.why = "the resident process did not greet"
-		return nil, false
+		return process{}, false
 	}
-	if greeting.Home != home {
-		c.why = "the resident process serves another state directory"
-		return nil, false
+	program, err := reviewer()
+	if err != nil {
+		return process{}, false
 	}
+	server, why := watch(s.sender, program)
+	if why == "" && greeting.Home != home {
+		why = "the resident process serves another state directory"
+	}
+	c.why = why
+	return server, why == ""
+}
+
+// exchange sends the event and waits for the answer of the process that greeted.
+func (c *client) exchange(s *socket, home string) (*wire.Answer, bool) {
 	if c.readInput() != nil {
 		return nil, false
 	}
-	request := wire.Request{Home: home, Args: c.args, Env: syscall.Environ(), Input: c.input}
-	if writeAll(fd, request.Encode()) != nil {
-		return nil, false
-	}
+	greeted := s.sender
+	request := wire.Request{Home: home, Once: strconv.FormatUint(rand.Uint64(), 36), Args: c.args, Env: syscall.Environ(), Input: c.input}
 	var answer wire.Answer
-	b, err = receive(fd, answerWait)
+	err := s.send(request.Encode())
 	if err == nil {
-		err = answer.Decode(b)
+		var b []byte
+		if b, err = s.receive(answerWait); err == nil {
+			err = answer.Decode(b)
+		}
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		c.why = "the resident process did not answer"
-		return nil, false
+	case s.sender != greeted || answer.Once != request.Once:
+		c.why = "the answer is not that of the resident process"
+	default:
+		return &answer, answer.Status == wire.Answered
 	}
-	return &answer, answer.Status == wire.Answered
+	return nil, false
 }
 
 func (c *client) readInput() error {

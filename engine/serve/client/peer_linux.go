@@ -5,21 +5,40 @@ import (
 	"syscall"
 )
 
-// believed returns why the process at the other end of a socket is not the
-// installed program of this user; empty if it is. Any program of the user could
-// have bound the socket, and answer "allow".
-func believed(fd int, program string) string {
-	peer, err := syscall.GetsockoptUcred(fd, syscall.SOL_SOCKET, syscall.SO_PEERCRED)
+// process is one at the other end of a socket that is the installed program.
+type process struct{ comm int }
+
+// watch returns why a process is not the installed program, or sees other files than
+// this process; empty if it can be believed. Any program of the user could have bound the
+// socket, and answer "allow".
+//
+// The process that listens is not asked for: it could have handed the socket to
+// another one, and become the installed program. The process that wrote the greeting
+// counts, which must be the one that answers what only this process knows, and live until then.
+func watch(pid int32, program string) (process, string) {
+	at := "/proc/" + strconv.Itoa(int(pid))
+	comm, err := syscall.Open(at+"/comm", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
-		return "the process behind the socket is unknown"
+		return process{}, "the process behind the socket is unknown"
 	}
-	if int(peer.Uid) != syscall.Geteuid() && peer.Uid != 0 {
-		return "the socket belongs to another user"
+	if !same(at+"/exe", program) {
+		return process{}, "the process behind the socket is not " + program
 	}
-	link := make([]byte, 4096)
-	n, err := syscall.Readlink("/proc/"+strconv.Itoa(int(peer.Pid))+"/exe", link)
-	if err != nil || string(link[:n]) != program {
-		return "the process behind the socket is not " + program
+	if !same(at+"/ns/mnt", "/proc/self/ns/mnt") || !same(at+"/root", "/proc/self/root") {
+		return process{}, "the resident process sees other files than the agent"
 	}
-	return ""
+	return process{comm}, ""
+}
+
+// same reports whether two names are of the same file. Names alone tell nothing: in
+// a name space of its own, a process can have any file at any place.
+func same(a, b string) bool {
+	var one, other syscall.Stat_t
+	return syscall.Stat(a, &one) == nil && syscall.Stat(b, &other) == nil && one.Dev == other.Dev && one.Ino == other.Ino
+}
+
+// alive reports whether the process has not ended: its number could have gone to another.
+func (p process) alive() bool {
+	n, err := syscall.Read(p.comm, make([]byte, 1))
+	return n == 1 && err == nil
 }

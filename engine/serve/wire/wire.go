@@ -2,8 +2,8 @@
 // other: one greeting, one request, one answer.
 //
 //	greeting  magic 4 | length 4 | home
-//	request   magic 4 | length 4 | home, number of arguments, arguments…, number of variables, variables…, input
-//	answer    magic 4 | length 4 | status 1 | exit code 1 | stdout, stderr
+//	request   magic 4 | length 4 | home, once, number of arguments, arguments…, number of variables, variables…, input
+//	answer    magic 4 | length 4 | status 1 | exit code 1 | once, stdout, stderr
 //
 // Numbers are big-endian; a text is its length in 4 bytes and its bytes. The client
 // imports this package, so it imports next to nothing: each package that it
@@ -44,9 +44,9 @@ var (
 
 // The magic numbers of the messages. A change of the format changes them.
 const (
-	greetingMagic = "rvg1"
-	requestMagic  = "rvq1"
-	answerMagic   = "rva1"
+	greetingMagic = "rvg2"
+	requestMagic  = "rvq2"
+	answerMagic   = "rva2"
 )
 
 // HeaderSize is how many bytes tell the length of a message.
@@ -60,6 +60,7 @@ type Greeting struct {
 // Request is a call of `reviewer hook`.
 type Request struct {
 	Home  string   // state directory that the client expects
+	Once  string   // what only this client knows: the answer repeats it
 	Args  []string // of the client
 	Env   []string // NAME=value
 	Input []byte
@@ -78,6 +79,7 @@ const (
 type Answer struct {
 	Status Status
 	Exit   byte
+	Once   string // of the request
 	Stdout []byte
 	Stderr []byte
 }
@@ -89,7 +91,7 @@ func (g *Greeting) Encode() []byte {
 
 // Encode returns the message.
 func (r *Request) Encode() []byte {
-	b := text(begin(requestMagic), r.Home)
+	b := text(text(begin(requestMagic), r.Home), r.Once)
 	for _, list := range [][]string{r.Args, r.Env} {
 		b = number(b, len(list))
 		for _, s := range list {
@@ -101,7 +103,7 @@ func (r *Request) Encode() []byte {
 
 // Encode returns the message.
 func (a *Answer) Encode() []byte {
-	b := append(begin(answerMagic), byte(a.Status), a.Exit)
+	b := text(append(begin(answerMagic), byte(a.Status), a.Exit), a.Once)
 	b = append(number(b, len(a.Stdout)), a.Stdout...)
 	return finish(append(number(b, len(a.Stderr)), a.Stderr...))
 }
@@ -147,7 +149,7 @@ func (g *Greeting) Decode(b []byte) error {
 func (q *Request) Decode(b []byte) error {
 	r := reader{rest: b}
 	r.open(requestMagic)
-	q.Home = r.text()
+	q.Home, q.Once = r.text(), r.text()
 	q.Args, q.Env = r.list(), r.list()
 	q.Input = r.bytes()
 	return r.close()
@@ -161,6 +163,7 @@ func (a *Answer) Decode(b []byte) error {
 	if r.err == nil {
 		a.Status, a.Exit = Status(two[0]), two[1]
 	}
+	a.Once = r.text()
 	a.Stdout, a.Stderr = r.bytes(), r.bytes()
 	if r.err == nil && a.Status > InProcess {
 		return ErrMagic

@@ -7,12 +7,12 @@ import (
 )
 
 func TestMessages(t *testing.T) {
-	request := Request{Home: "/h", Args: []string{"claude-code", "PreToolUse"}, Env: []string{"A=1", "B="}, Input: []byte("{}\xff")}
+	request := Request{Home: "/h", Once: "o", Args: []string{"claude-code", "PreToolUse"}, Env: []string{"A=1", "B="}, Input: []byte("{}\xff")}
 	var gotRequest Request
 	if err := gotRequest.Decode(request.Encode()); err != nil || !reflect.DeepEqual(gotRequest, request) {
 		t.Errorf("request: %+v, %v", gotRequest, err)
 	}
-	answer := Answer{Status: Answered, Exit: 2, Stdout: []byte("out"), Stderr: []byte("err")}
+	answer := Answer{Status: Answered, Exit: 2, Once: "o", Stdout: []byte("out"), Stderr: []byte("err")}
 	var gotAnswer Answer
 	if err := gotAnswer.Decode(answer.Encode()); err != nil || !reflect.DeepEqual(gotAnswer, answer) {
 		t.Errorf("answer: %+v, %v", gotAnswer, err)

@@ -27,7 +27,7 @@ class Reviewer < Formula
   end
 
   def install
-    bin.install "reviewer"
+    bin.install "reviewer", "reviewer-hook"
     bash_completion.install "completions/reviewer.bash" => "reviewer"
     zsh_completion.install "completions/_reviewer"
     fish_completion.install "completions/reviewer.fish"

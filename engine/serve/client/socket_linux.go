@@ -1,0 +1,107 @@
+package client
+
+import (
+	"syscall"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/engine/serve/wire"
+)
+
+// socket is a connection to the resident process.
+type socket struct {
+	fd     int
+	sender int32 // the process that wrote what was received last, which the kernel says
+}
+
+// connect opens the resident process's socket. Nothing here waits longer than a time:
+// a process that is stopped accepts connections until its queue is full.
+func connect(path string) (*socket, error) {
+	if len(path) > wire.MaxSocketPath {
+		return nil, syscall.ENAMETOOLONG
+	}
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_PASSCRED, 1); err != nil {
+		return nil, err
+	}
+	if err := setWait(fd, syscall.SO_SNDTIMEO, sendWait); err != nil {
+		return nil, err
+	}
+	return &socket{fd: fd}, syscall.Connect(fd, &syscall.SockaddrUnix{Name: path})
+}
+
+func setWait(fd, option int, ms int64) error {
+	limit := syscall.NsecToTimeval(ms * int64(time.Millisecond))
+	return syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, option, &limit)
+}
+
+// receive reads a message, or fails after some milliseconds without a byte.
+func (s *socket) receive(ms int64) ([]byte, error) {
+	if err := setWait(s.fd, syscall.SO_RCVTIMEO, ms); err != nil {
+		return nil, err
+	}
+	s.sender = 0
+	b := make([]byte, wire.HeaderSize, 4096)
+	if err := s.fill(b); err != nil {
+		return nil, err
+	}
+	n, err := wire.BodyLength(b)
+	if err != nil {
+		return nil, err
+	}
+	b = append(b, make([]byte, n)...)
+	return b, s.fill(b[wire.HeaderSize:])
+}
+
+func (s *socket) fill(b []byte) error {
+	rights := make([]byte, 64) // more than one set of credentials takes
+	for len(b) > 0 {
+		n, m, flags, _, err := syscall.Recvmsg(s.fd, b, rights, syscall.MSG_CMSG_CLOEXEC)
+		switch {
+		case err == syscall.EINTR:
+			continue
+		case err != nil:
+			return err
+		case n <= 0:
+			return syscall.EPIPE
+		}
+		if err := s.sentBy(rights[:m], flags); err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+// sentBy notes who wrote the bytes that were read. A message is that of one process
+// of this user.
+func (s *socket) sentBy(rights []byte, flags int) error {
+	list, err := syscall.ParseSocketControlMessage(rights)
+	if err != nil || len(list) != 1 || flags&syscall.MSG_CTRUNC != 0 {
+		return syscall.EPROTO
+	}
+	who, err := syscall.ParseUnixCredentials(&list[0])
+	if err != nil || who.Pid <= 0 || int(who.Uid) != syscall.Geteuid() && who.Uid != 0 || s.sender != 0 && s.sender != who.Pid {
+		return syscall.EPERM
+	}
+	s.sender = who.Pid
+	return nil
+}
+
+func (s *socket) send(b []byte) error { return writeAll(s.fd, b) }
+
+func writeAll(fd int, b []byte) error {
+	for len(b) > 0 {
+		n, err := syscall.Write(fd, b)
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
+}
