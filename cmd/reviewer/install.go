@@ -71,7 +71,8 @@ func installCommand(a *cli.App) *cobra.Command {
 	scope.flags(cmd)
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "print the settings that would be written, without writing them")
 	cmd.Flags().StringVar(&enforcement, "enforcement", "", "observe (record only), warn, or enforce; if missing, you are asked at a terminal")
-	cmd.Flags().BoolVar(&resident, "resident", true, "let the agent start reviewer-hook, which asks the resident process; false: reviewer itself")
+	cmd.Flags().BoolVar(&resident, "resident", true,
+		"let the agent start reviewer-hook, which asks the resident process; false: reviewer itself")
 	cli.Completes(cmd, "enforcement", "observe", "warn", "enforce")
 	out.Flags(cmd, term.Text, "json")
 	return cmd

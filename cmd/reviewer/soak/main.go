@@ -173,8 +173,8 @@ func (s *soak) calls(worker int, end time.Time) {
 func (s *soak) call(session, call string) {
 	id := session + "/" + call
 	s.made.Store(id, true)
-	input := fmt.Appendf(nil, `{"session_id":%q,"cwd":%q,"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"go test ./basket -run %s"},`+
-		`"tool_use_id":%q,"prompt_id":"p"}`, session, s.work, call, call)
+	input := fmt.Appendf(nil, `{"session_id":%q,"cwd":%q,"hook_event_name":"PreToolUse","tool_name":"Bash",`+
+		`"tool_input":{"command":"go test ./basket -run %s"},"tool_use_id":%q,"prompt_id":"p"}`, session, s.work, call, call)
 	if rand.IntN(50) > 0 {
 		exit, err := s.ask(input)
 		if err == nil {
