@@ -18,6 +18,7 @@ type RollbackFacts struct {
 	Conflicts  []string `json:"conflicts,omitempty"` // some of the paths that others changed, at most MaxRollbackConflicts
 	Failure    string   `json:"failure,omitempty"`   // why nothing was restored
 	Effect     Verdict  `json:"effect,omitempty"`    // block: the call was made from files that are gone, and does not run
+	Text       string   `json:"text,omitempty"`      // what the agent is told about it
 	MS         float64  `json:"ms"`                  // how long it took, milliseconds
 }
 

@@ -3,7 +3,6 @@ package review
 import (
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -106,12 +105,16 @@ func (r *Reviewer) restore(ctx context.Context, h *review) *engine.Record {
 	if facts.Undo != "" && h.rec.Phase == engine.PhasePre {
 		facts.Effect = engine.Block
 	}
+	facts.Text = engine.ClipJSON(h.outcome(facts, result), maxOutcome)
 	return &engine.Record{Kind: engine.KindAct, T: max(r.Now(), of.T), Agent: h.rec.Agent, Call: h.rec.Call,
 		Act: &engine.Act{Kind: engine.CheckpointRollback, Of: of.ID(), Result: result, Rollback: facts}}
 }
 
 // maxConflict limits a path that a rollback names, in bytes as JSON.
 const maxConflict = 160
+
+// maxOutcome limits what a record says of a rollback, in bytes as JSON.
+const maxOutcome = 1600
 
 func (r *Reviewer) rollbackFacts(got *RolledBack, err error) (*engine.RollbackFacts, string) {
 	f := &engine.RollbackFacts{Undo: got.Undo, Restored: int64(got.Restored), Kept: int64(got.Kept), Moved: int64(got.Moved)}
@@ -137,8 +140,7 @@ func (r *Reviewer) rolledBack(h *review, act *engine.Record, a engine.Answer) en
 	if facts == nil {
 		return a
 	}
-	blocks := facts.Effect == engine.Block && h.rec.Phase == engine.PhasePre
-	said := h.outcome(act, blocks)
+	said := facts.Text
 	if h.back.of.ID() == a.ID {
 		a.Text = strings.ReplaceAll(a.Text, "{outcome}", said)
 	} else {
@@ -147,31 +149,29 @@ func (r *Reviewer) rolledBack(h *review, act *engine.Record, a engine.Answer) en
 	if a.Effect == engine.Allow {
 		a.Effect = engine.Warn
 	}
-	if blocks {
+	if facts.Effect == engine.Block && h.rec.Phase == engine.PhasePre {
 		a.Effect, a.Args, a.Grant = engine.Block, nil, false
 	}
 	return a
 }
 
 // outcome says what came of a rollback, in the words of the policy.
-func (h *review) outcome(act *engine.Record, blocks bool) string {
+func (h *review) outcome(f *engine.RollbackFacts, result string) string {
 	var texts Rollback
 	if h.policy != nil {
 		texts = h.policy.Rollback
 	}
-	facts, said := act.Act.Rollback, texts.Failed
-	switch act.Act.Result {
-	case engine.RollbackRestored:
-		if said = texts.Restored; blocks {
-			said += texts.NotRun
-		}
-	case engine.RollbackUnchanged:
+	said := texts.Failed
+	switch {
+	case result == engine.RollbackRestored && f.Effect == engine.Block:
+		said = texts.Restored + texts.NotRun
+	case result == engine.RollbackRestored:
+		said = texts.Restored
+	case result == engine.RollbackUnchanged:
 		said = texts.Unchanged
+	case said == "":
+		return f.Failure
 	}
-	said = strings.NewReplacer("{checkpoint}", facts.Checkpoint, "{undo}", facts.Undo, "{count}", strconv.FormatInt(facts.Restored, 10),
-		"{kept}", strconv.FormatInt(facts.Kept+facts.Moved, 10), "{why}", facts.Failure).Replace(said)
-	if !slices.Contains([]string{engine.RollbackRestored, engine.RollbackUnchanged}, act.Act.Result) && said == "" {
-		return facts.Failure
-	}
-	return said
+	return strings.NewReplacer("{checkpoint}", f.Checkpoint, "{undo}", f.Undo, "{count}", strconv.FormatInt(f.Restored, 10),
+		"{kept}", strconv.FormatInt(f.Kept+f.Moved, 10), "{why}", f.Failure).Replace(said)
 }
