@@ -28,7 +28,7 @@ const MaxRollbackConflicts = 5
 // CheckpointState is a checkpoint to which the session can return.
 type CheckpointState struct {
 	ID      string `json:"id"`
-	Lines   int64  `json:"lines"`              // records of the session since the call that it was taken before
+	Lines   int64  `json:"lines"`              // records between the call that it was taken before and the latest call
 	MS      int64  `json:"ms"`                 // milliseconds since, by event time
 	First   bool   `json:"first"`              // it is the session's first
 	Ran     int64  `json:"ran"`                // calls that ran between the one before and it

@@ -214,7 +214,7 @@ func (h *State) interventionFacts(r *engine.Record) []engine.InterventionFacts {
 		f := engine.InterventionFacts{
 			Kind: i.Kind, Issue: i.Issue, Agent: i.Agent, Factor: i.Factor,
 			Ago: h.Actions - i.At + 1, MS: max(r.T, h.T) - i.T, Run: i.N > h.PromptN,
-			Began: max(h.N-i.Began, 0), Lifted: i.Lifted,
+			Began: max(h.latest()-i.Began, 0), Lifted: i.Lifted,
 		}
 		if f.Run {
 			f.Tokens, f.Busy = tokens-i.Tokens, busy-i.Busy

@@ -15,7 +15,7 @@ const runUp = 10
 func (h *State) began(r *engine.Record) int64 {
 	a := h.agent(agentOf(r))
 	if a == nil {
-		return h.N
+		return h.latest()
 	}
 	calls := a.Ring[max(0, len(a.Ring)-runUp):]
 	failed := func(p ringEntry) bool { return p.Outcome == engine.OutcomeFailed || p.Outcome == engine.OutcomeDenied }
@@ -26,9 +26,21 @@ func (h *State) began(r *engine.Record) int64 {
 		return c.Pre
 	}
 	if len(calls) == 0 {
-		return h.N
+		return h.latest()
 	}
 	return calls[0].N
+}
+
+// latest returns the record of the latest call of any agent. Where a log is written,
+// other records may come between it and the event that is decided about; so records
+// are counted back from it.
+func (h *State) latest() (n int64) {
+	for _, a := range h.Agents {
+		if len(a.Ring) > 0 {
+			n = max(n, a.Ring[len(a.Ring)-1].N)
+		}
+	}
+	return n
 }
 
 // troubleBegan returns the record with which the trouble began that interventions since
@@ -47,7 +59,7 @@ func (h *State) checkpointStates(now int64) []engine.CheckpointState {
 	var list []engine.CheckpointState
 	var failed int64
 	for i, c := range h.Checkpoints {
-		s := engine.CheckpointState{ID: c.ID, Lines: h.N - c.N, MS: now - c.T, First: i == 0}
+		s := engine.CheckpointState{ID: c.ID, Lines: max(h.latest()-c.N, 0), MS: now - c.T, First: i == 0}
 		if i > 0 {
 			before := &h.Checkpoints[i-1]
 			s.Ran, s.Failed = before.Ran, before.Failed
