@@ -54,6 +54,9 @@ func (h *State) troubleBegan() int64 {
 	return 0
 }
 
+// Checkpointed describes the checkpoints at the end of the history.
+func (h *State) Checkpointed() []engine.CheckpointState { return h.checkpointStates(h.T) }
+
 // checkpointStates describes the checkpoints for an event.
 func (h *State) checkpointStates(now int64) []engine.CheckpointState {
 	var list []engine.CheckpointState
