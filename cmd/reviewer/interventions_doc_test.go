@@ -54,7 +54,7 @@ func TestInterventionsDoc(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&b, "\n### %s: %s\n\n```text\n%s```\n", kind, name, shownRun(result.Records))
+		fmt.Fprintf(&b, "\n### %s: %s\n\n```text\n%s```\n", kind, name, shownRun(result.Chain))
 	}
 	compareInterventions(t, interventionsBegin, b.String()+"\n", interventionsEnd)
 }

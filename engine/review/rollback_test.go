@@ -96,3 +96,15 @@ func TestOfferedRollback(t *testing.T) {
 		t.Errorf("answered %+v", a)
 	}
 }
+
+// If the files are as they were, the agent is told just that, and its call runs.
+func TestUnchangedRollback(t *testing.T) {
+	r, l, s := returning(t, false)
+	s.rolled = RolledBack{}
+	if a := answered(t, r, event(engine.PhasePre, "c1")); a.Effect != engine.Warn || a.Text != "stuck: same" {
+		t.Errorf("answered %+v", a)
+	}
+	if i := len(l.records) - 2; l.records[i].Act.Result != engine.RollbackUnchanged {
+		t.Errorf("recorded %+v", l.records[i].Act)
+	}
+}

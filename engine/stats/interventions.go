@@ -156,6 +156,9 @@ func kindOf(r *engine.Record) (kind string, strictness int) {
 // act notes that what was answered was not all: it is the stronger intervention
 // of the two. One that no answer asked for stands for itself.
 func (v *interventions) act(r *engine.Record) {
+	if r.Act.Rollback != nil {
+		return // the decision has it already; what came of it is counted with the files
+	}
 	for _, w := range v.watched {
 		if w.record == r.Act.Of && !w.settled {
 			w.kind, w.strictness = r.Act.Kind, stopStrictness
