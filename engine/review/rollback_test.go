@@ -104,7 +104,7 @@ func TestUnchangedRollback(t *testing.T) {
 	if a := answered(t, r, event(engine.PhasePre, "c1")); a.Effect != engine.Warn || a.Text != "stuck: same" {
 		t.Errorf("answered %+v", a)
 	}
-	if i := len(l.records) - 2; l.records[i].Act.Result != engine.RollbackUnchanged {
-		t.Errorf("recorded %+v", l.records[i].Act)
+	if act := l.last().Act; act.Result != engine.RollbackUnchanged {
+		t.Errorf("recorded %+v", act)
 	}
 }
