@@ -95,7 +95,7 @@ func (r *Record) text() string {
 		text = strings.ReplaceAll(r.Decision.Otherwise.Text, "{why}", form.Failure)
 	}
 	if made := r.Decision.Intervention; made != nil {
-		text = strings.NewReplacer("{request}", made.Request, "{progress}", made.Progress).Replace(text)
+		text = strings.NewReplacer("{request}", made.Request, "{progress}", made.Progress, "{session}", r.Session).Replace(text)
 	}
 	if form != nil && form.Action != nil {
 		text = strings.ReplaceAll(text, "{form}", form.Action.Resource)

@@ -72,6 +72,8 @@ type SessionFacts struct {
 	Remotes []string `json:"remotes,omitempty"`
 	// Interventions in the session so far, oldest first; the latest 16.
 	Interventions []InterventionFacts `json:"interventions,omitempty"`
+	// Checkpoints of the session, oldest first: the first one and the latest 7.
+	Checkpoints []CheckpointState `json:"checkpoints,omitempty"`
 	// Harms of the latest denials of denied_in_row, oldest first, back to the last
 	// one that named no harm.
 	DeniedHarms []string `json:"denied_harms,omitempty"`
@@ -95,6 +97,10 @@ type HistoryFacts struct {
 	// 1000 never.
 	Since      SinceFacts `json:"since"`
 	FailedRank int64      `json:"failed_rank"` // reversibility (0 to 5) of the latest action that failed
+	// Records between the call with which the run-up to this event began and the latest
+	// call. It began with the first of the agent's latest 10 calls that failed or was
+	// denied, and if none did, with the first of them.
+	Began int64 `json:"began"`
 	// How many actions ago something that the action would do was denied; 1000 never.
 	Denials     DenialFacts `json:"denials"`
 	Rechecks    CheckFacts  `json:"rechecks"`     // how often a check was run again after its own inputs were edited

@@ -13,6 +13,10 @@ type Intervention struct {
 	// context_reinforcement: text for {progress} where the titles of sub-tasks cannot be
 	// read; absent: there are none.
 	Progress string `json:"progress,omitempty"`
+
+	// checkpoint_rollback: id of the checkpoint; absent: none is suitable.
+	Checkpoint string `json:"checkpoint,omitempty"`
+	Asks       bool   `json:"asks,omitempty"` // nothing is restored: a person is to do it
 }
 
 // The kinds of intervention, from the mildest to the strictest.
@@ -20,7 +24,7 @@ const (
 	SoftCorrection       = "soft_correction"       // a message says what goes wrong and what to try instead
 	ContextReinforcement = "context_reinforcement" // a message restates the request and its constraints
 	ResourceThrottling   = "resource_throttling"   // limits that later calls feel, until the next prompt
-	CheckpointRollback   = "checkpoint_rollback"   // files return to a checkpoint; not available yet
+	CheckpointRollback   = "checkpoint_rollback"   // files return to a checkpoint
 	EmergencyStop        = "emergency_stop"        // nothing more runs until a person resumes the session
 )
 
@@ -38,6 +42,8 @@ type InterventionFacts struct {
 	Ago    int64   `json:"ago"`              // actions of the session since
 	MS     int64   `json:"ms"`               // milliseconds since, by event time
 	Run    bool    `json:"run"`              // it was made since the latest prompt
+	Began  int64   `json:"began"`            // records between its run-up and the latest call, as in HistoryFacts
+	Lifted bool    `json:"lifted,omitempty"` // a rollback to before it ended its limits
 	Tokens int64   `json:"tokens"`           // tokens that the model wrote since
 	Busy   int64   `json:"busy"`             // time that calls took since, in milliseconds
 	Back   *Return `json:"back,omitempty"`   // when the issue was found again; absent: it was not, so far
@@ -53,6 +59,13 @@ type Return struct {
 // ends nothing.
 func (d *Decision) Stops() bool {
 	return d.Enforced == Block && d.Intervention != nil && d.Intervention.Kind == EmergencyStop
+}
+
+// RollsBack reports whether the decision has files restored. A policy that only watches
+// restores none.
+func (d *Decision) RollsBack() bool {
+	i := d.Intervention
+	return i != nil && i.Kind == CheckpointRollback && i.Checkpoint != "" && !i.Asks && d.Enforced == Warn
 }
 
 // corrects reports whether the decision contains a message that is to change what

@@ -218,6 +218,7 @@ type Act struct {
 	Result     string           `json:"result,omitempty"`
 	Checkpoint *CheckpointFacts `json:"checkpoint,omitempty"` // kinds checkpoint and observed
 	Observed   *Observed        `json:"observed,omitempty"`   // kind observed
+	Rollback   *RollbackFacts   `json:"rollback,omitempty"`   // kind checkpoint_rollback
 }
 
 // Seal covers all lines before it. In the ledger it covers another chain up to

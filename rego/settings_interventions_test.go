@@ -75,6 +75,7 @@ func interventionQuestions() []question {
 		}),
 		ask(read, withFact(engine.FactStopped), func(q *question) { q.in.Session.Stopped, q.in.Session.Aborted = true, true }))
 	all = append(all, spendingQuestions()...)
+	all = append(all, rollbackQuestions(about, past)...)
 	for _, t := range engine.Types() {
 		all = append(all, resumed(engine.ResumeSupervise, "Read", engine.Action{Types: []engine.Type{engine.Type(t)}}))
 	}

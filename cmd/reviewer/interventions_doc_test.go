@@ -30,6 +30,7 @@ func runsOfInterventions() map[string]string {
 		engine.SoftCorrection:       "a file that does not exist is looked for again and again",
 		engine.ContextReinforcement: "a reminder repeats what the user forbade",
 		engine.ResourceThrottling:   "the limits of a throttled session apply until the next prompt",
+		engine.CheckpointRollback:   "an error loop ends in a rollback to before its first error",
 		engine.EmergencyStop:        "what was denied is tried in another way, twice, and the session stops",
 	}
 }
@@ -44,7 +45,7 @@ func TestInterventionsDoc(t *testing.T) {
 			continue
 		}
 		i := slices.IndexFunc(list, func(c cases.Case) bool {
-			return c.File == "cases/session/interventions.yaml" && c.Name == name
+			return strings.HasPrefix(c.File, "cases/session/") && c.Name == name
 		})
 		if i < 0 {
 			t.Fatalf("there is no case %q", name)
@@ -53,7 +54,7 @@ func TestInterventionsDoc(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&b, "\n### %s: %s\n\n```text\n%s```\n", kind, name, shownRun(result.Records))
+		fmt.Fprintf(&b, "\n### %s: %s\n\n```text\n%s```\n", kind, name, shownRun(result.Chain))
 	}
 	compareInterventions(t, interventionsBegin, b.String()+"\n", interventionsEnd)
 }
@@ -102,10 +103,20 @@ func compareInterventions(t *testing.T, begin, part, end string) {
 	}
 }
 
+// withOutcome fills in what came of a rollback, from the record that follows.
+func withOutcome(a engine.Answer, after []*engine.Record) string {
+	for _, r := range after {
+		if r.Act != nil && r.Act.Of == a.ID && r.Act.Rollback != nil {
+			return strings.ReplaceAll(a.Text, "{outcome}", r.Act.Rollback.Text)
+		}
+	}
+	return a.Text
+}
+
 // shownRun prints each call with what was answered, and what the agent was told.
 func shownRun(records []*engine.Record) string {
 	var b strings.Builder
-	for _, r := range records {
+	for i, r := range records {
 		if r.Decision == nil || r.Action == nil {
 			continue
 		}
@@ -114,7 +125,7 @@ func shownRun(records []*engine.Record) string {
 			continue
 		}
 		fmt.Fprintf(&b, "%-7s %-6s %s\n", when, r.Decision.Enforced, cmp.Or(r.Action.Resource, r.Event.Tool))
-		for line := range strings.Lines(engine.AnswerOf(r).Text) {
+		for line := range strings.Lines(withOutcome(engine.AnswerOf(r), records[i+1:])) {
 			fmt.Fprintf(&b, "          %s\n", strings.TrimSuffix(line, "\n"))
 		}
 	}

@@ -29,8 +29,11 @@ type Case struct {
 	Mode string `json:"mode,omitempty"` // permission mode of the agent
 	// Files that exist, by path below the workspace, below ~/ or absolute; absent: nothing is known about the
 	// machine.
-	Files    map[string]File              `json:"files,omitempty"`
-	Git      map[string]string            `json:"git,omitempty"`      // state of files in version control, by path; absent: unknown
+	Files map[string]File   `json:"files,omitempty"`
+	Git   map[string]string `json:"git,omitempty"` // state of files in version control, by path; absent: unknown
+	// true: the files are stored before each call for which the policy wants that, so the session has checkpoints.
+	Checkpoints bool `json:"checkpoints,omitempty"`
+
 	Settings map[string]any               `json:"settings,omitempty"` // settings of the user's layer for this case
 	Layers   map[string]map[string]string `json:"layers,omitempty"`   // more files of layers for this case: layer, file, content
 	Events   []Event                      `json:"events,omitempty"`   // what happens, in order

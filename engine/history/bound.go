@@ -22,7 +22,7 @@ func (h *State) bound() {
 
 // fixedSize is an upper bound for a keyframe's line without paths and rings.
 func (h *State) fixedSize() int {
-	const fields = 2200 // names of all fields, numbers, digests, and the line around the state
+	const fields = 2260 // names of all fields, numbers, digests, and the line around the state
 	n := fields + engine.JSONLen(h.Workspace) + 2*engine.JSONLen(h.Session) + 2*engine.JSONLen(h.Harness)
 	if h.Stop != nil {
 		n += engine.JSONLen(h.Stop.Reason) + engine.JSONLen(h.Stop.By)

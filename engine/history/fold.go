@@ -112,7 +112,7 @@ func (h *State) resume(mode string) {
 }
 
 // foldAct makes a stop that came from another session as persistent as one by a person,
-// and records checkpoints.
+// and records checkpoints and rollbacks.
 func (h *State) foldAct(r *engine.Record) {
 	switch {
 	case r.Act == nil:
@@ -120,6 +120,8 @@ func (h *State) foldAct(r *engine.Record) {
 		h.stop(r.N, r.Act.Result)
 	case r.Act.Kind == engine.ActCheckpoint && r.Act.Checkpoint != nil:
 		h.foldCheckpoint(r)
+	case r.Act.Kind == engine.CheckpointRollback && r.Act.Rollback != nil:
+		h.foldRolledBack(r)
 	}
 }
 
@@ -157,6 +159,7 @@ func (h *State) foldPre(r *engine.Record) {
 	h.foldFindings(r)
 	h.foldInterventions(r)
 	h.foldStop(r)
+	h.foldRollback(r)
 	if denied {
 		h.Denied++
 		h.DeniedRow++
@@ -285,6 +288,7 @@ func (h *State) foldPost(r *engine.Record) {
 	h.foldFindings(r)
 	h.foldInterventions(r)
 	h.foldStop(r)
+	h.foldRollback(r)
 	if outcome != engine.OutcomeDenied {
 		h.foldStarted(r)
 		h.dropRemotes(r.Action)

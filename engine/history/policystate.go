@@ -59,6 +59,10 @@ func (n *PolicyState) Fold(h *State, r *engine.Record, findings []engine.Finding
 		own.Interventions = slices.Clone(own.Interventions)
 		own.foldInterventions(&engine.Record{N: r.N, T: r.T, Agent: r.Agent, Findings: findings, Decision: d})
 	}
+	if r.Kind == engine.KindAct && r.Act != nil && r.Act.Rollback != nil && r.Act.Rollback.Undo != "" {
+		own.Interventions = slices.Clone(own.Interventions)
+		lift(own.Interventions, h.checkpointN(r.Act.Rollback.Checkpoint))
+	}
 	own.boundFired()
 	n.interventions = own.Interventions
 	n.session, n.agents = own.Fired, map[string]map[string]findingEntry{}

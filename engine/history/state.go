@@ -110,6 +110,7 @@ type State struct {
 	Interventions []intervention `json:"interventions,omitempty"`
 	// Of the session's calls, most recent last; the first one stays.
 	Checkpoints []checkpoint `json:"checkpoints,omitempty"`
+	Rolled      *rollback    `json:"rolled,omitempty"` // the latest rollback
 
 	// Actions so far when something was last, for SinceFacts.
 	SecretAt    int64 `json:"secret_at,omitempty"`

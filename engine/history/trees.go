@@ -102,22 +102,30 @@ func (h *State) foldCheckpoint(r *engine.Record) {
 		return
 	}
 	c.Kept = r.N
-	if facts.Effect == engine.Block && c.Outcome == engine.OutcomePending {
-		c.Outcome, c.Enforced = engine.OutcomeDenied, engine.Block
-		if a := h.agent(c.Agent); a != nil {
-			if p := a.pastOf(c.Pre); p != nil {
-				p.Outcome = engine.OutcomeDenied
-			}
-		}
+	if facts.Effect == engine.Block {
+		h.notRun(c)
 	}
 	n := len(h.Checkpoints)
 	if facts.ID == "" || n > 0 && h.Checkpoints[n-1].ID == boundKey(facts.ID, keyLength) {
 		return // the state that the last one has is also that before this call
 	}
 	if n == maxCheckpoints {
-		h.Checkpoints = slices.Delete(h.Checkpoints, 1, 2)
+		h.dropCheckpoint()
 	}
 	h.Checkpoints = append(h.Checkpoints, checkpoint{ID: boundKey(facts.ID, keyLength), N: c.Pre, At: h.Actions, T: r.T})
+}
+
+// dropCheckpoint forgets the oldest checkpoint after the first one. While the session is
+// in trouble, that is the oldest one since it began: one from before is what a rollback
+// returns to. How the calls went stays.
+func (h *State) dropCheckpoint() {
+	at, began := 1, h.troubleBegan()
+	if i := slices.IndexFunc(h.Checkpoints, func(c checkpoint) bool { return began > 0 && c.N > began }); i > 0 && i < len(h.Checkpoints)-1 {
+		at = i
+	}
+	before, gone := &h.Checkpoints[at-1], h.Checkpoints[at]
+	before.Ran, before.Failed, before.Error = before.Ran+gone.Ran, before.Failed+gone.Failed, max(before.Error, gone.Error)
+	h.Checkpoints = slices.Delete(h.Checkpoints, at, at+1)
 }
 
 // countCheckpoint counts a call that ended after the latest checkpoint.

@@ -55,6 +55,7 @@ func (h *State) sessionFacts(r *engine.Record) engine.SessionFacts {
 	f.Growing, f.Agents, f.Scope = h.growing(), h.Spawned, orEmpty(h.Goals.Scope)
 	f.Started, f.Remotes = h.started(), h.Remotes
 	f.Interventions, f.DeniedHarms, f.DeniedBy = h.interventionFacts(r), h.deniedHarms(), maps.Clone(h.DeniedBy)
+	f.Checkpoints = h.checkpointStates(max(r.T, h.T))
 	if h.Stop != nil {
 		f.Stopped, f.StopReason, f.StopBy, f.Aborted = true, h.Stop.Reason, h.Stop.By, h.Stop.Final
 	}
@@ -104,7 +105,7 @@ func (h *State) facts(r *engine.Record, a engine.Action, view engine.View) engin
 	}
 	f := engine.HistoryFacts{
 		Windows: map[string]engine.WindowFacts{}, Presupposes: []engine.Precondition{}, Follows: []string{}, FirstTime: true,
-		Since: h.sinces(agent), FailedRank: agent.failedRank(), Denials: neverDenied(),
+		Since: h.sinces(agent), FailedRank: agent.failedRank(), Began: max(h.latest()-h.began(r), 0), Denials: neverDenied(),
 		CheckFailed: agent.checkFailed(), Fired: h.fired(agent), Last: agent.last(view.Last, r.T),
 	}
 	for _, w := range view.Windows {

@@ -17,6 +17,9 @@ type Files interface {
 	// Checkpoint stores whatever is not stored yet, and reports what changed since the
 	// last checkpoint. It is called without any lock.
 	Checkpoint(ctx context.Context, c CheckpointOf) (Checkpointed, error)
+	// Rollback restores files to a checkpoint: all of them, or none. It is called without
+	// any lock, and possibly again for the same decision.
+	Rollback(ctx context.Context, c RollbackOf) (RolledBack, error)
 }
 
 // CheckpointOf is what a checkpoint is taken for.

@@ -18,6 +18,9 @@ type storage struct {
 	err   error
 	log   *memoryLog
 	t     *testing.T
+
+	back   []RollbackOf
+	rolled RolledBack
 }
 
 func (s *storage) Checkpoint(_ context.Context, c CheckpointOf) (Checkpointed, error) {
@@ -26,6 +29,15 @@ func (s *storage) Checkpoint(_ context.Context, c CheckpointOf) (Checkpointed, e
 	}
 	s.asked = append(s.asked, c)
 	return s.got, s.err
+}
+
+// Rollback implements Files: it restores one file, once.
+func (s *storage) Rollback(_ context.Context, c RollbackOf) (RolledBack, error) {
+	if s.log.locked {
+		s.t.Error("files were restored under the session's lock")
+	}
+	s.back = append(s.back, c)
+	return s.rolled, s.err
 }
 
 // storing returns a reviewer whose policy asks for a checkpoint before each call that

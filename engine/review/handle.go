@@ -106,11 +106,28 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 	if err == nil && answer.Mode != engine.ModeDuplicate {
 		answer.Text = r.quote(h, answer.Text)
 	}
-	if err != nil || r.Files == nil || h.duty == nil {
+	if err != nil {
 		return answer, err
 	}
-	if h.duty.after {
-		return answer, r.observe(ctx, key, h)
+	return r.files(ctx, key, h, answer)
+}
+
+// files does what is to be done about the files of a call, without the session's lock.
+// What a call changed is looked at before files are restored: it is the session's.
+func (r *Reviewer) files(ctx context.Context, key engine.SessionKey, h *review, answer engine.Answer) (engine.Answer, error) {
+	var err error
+	if r.Files != nil && h.duty != nil && h.duty.after {
+		if err := r.observe(ctx, key, h); err != nil {
+			return answer, err
+		}
+	}
+	if h.back != nil {
+		if answer, err = r.goBack(ctx, key, h, answer); err != nil {
+			return answer, err
+		}
+	}
+	if r.Files == nil || h.duty == nil || h.duty.after || h.back != nil && answer.Effect == engine.Block {
+		return answer, nil
 	}
 	return r.keep(ctx, key, h, answer)
 }
@@ -155,6 +172,7 @@ type review struct {
 	rec       *engine.Record
 	failure   error // why the event cannot be reviewed
 	duty      *duty // what is to be done about the files of the call; nil: nothing
+	back      *goesBack
 }
 
 func checkIDs(e engine.Event) error {
@@ -262,7 +280,7 @@ func (r *Reviewer) first(ctx context.Context, t history.Tail, h *review) (engine
 	}
 	answer := engine.AnswerOf(h.rec)
 	answer.Args = args
-	h.duty = r.dutyOf(t, h.rec)
+	h.duty, h.back = r.dutyOf(t, h.rec), r.goesBackOf(t, h.rec)
 	return answer, nil
 }
 
@@ -289,6 +307,7 @@ func (r *Reviewer) again(ctx context.Context, t history.Tail, h *review, first *
 	if first.Phase == engine.PhasePre {
 		h.duty = r.dutyOf(t, first)
 	}
+	h.back = r.goesBackOf(t, first)
 	note.Answer = &engine.AnswerFacts{Effect: answer.Effect, Mode: engine.ModeDuplicate, Of: first.ID()}
 	return answer, t.Append(note)
 }

@@ -19,9 +19,11 @@ type Policy struct {
 	Redact  []string // those of PersonalKinds that are masked in facts in addition to secrets
 	Inherit Inherit
 	Unsaved Unsaved
-	Kinds   []string // of intervention that the organisation has defined
-	Matcher engine.Matcher
-	Decider engine.Decider
+	// Rollback words what came of a rollback.
+	Rollback Rollback
+	Kinds    []string // of intervention that the organisation has defined
+	Matcher  engine.Matcher
+	Decider  engine.Decider
 
 	Detector  engine.Detector // nil: the policy declares no detectors
 	Detectors string          // digest of what Detector searches for; empty: nothing

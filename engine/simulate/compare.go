@@ -233,6 +233,11 @@ func (r *sessionRun) count(ctx context.Context, c *candidate, m RecordedEvent, b
 
 func (r *sessionRun) fold(rec *engine.Record, heard []sideAnswer) {
 	if heard == nil {
+		for _, l := range r.listeners() {
+			if l.noticed != nil && rec.Kind == engine.KindAct {
+				l.noticed.Fold(r.replay.history, rec, nil, nil)
+			}
+		}
 		return
 	}
 	r.baseline.folded(r.replay.history, rec, heard[0])

@@ -80,6 +80,10 @@ func (r *Rehearsal) Next(ctx context.Context, e engine.Event) (a Action, happene
 	return a, true
 }
 
+// PretendCheckpoints lets the session have checkpoints: the policy finds one before each
+// call for which it wants one. No file is stored or restored.
+func (r *Rehearsal) PretendCheckpoints() { r.reviewer.Files = &pretended{} }
+
 // Control records at time t (Unix milliseconds) what a person chose, as the
 // command line would. An error says that no event came before: the session is
 // not there yet.
@@ -114,6 +118,9 @@ func (r *Rehearsal) handle(ctx context.Context, e engine.Event) Action {
 		if rec.Phase == e.Phase && rec.Answer != nil {
 			a.read(rec)
 		}
+	}
+	if answer.Effect == engine.Block {
+		a.Enforced = engine.Block // files were restored, and the call does not run
 	}
 	return a
 }

@@ -16,6 +16,10 @@ type Checkpoints struct {
 	Left   int64      `json:"left"`   // calls before which some path was left out, or not looked at
 	Failed int64      `json:"failed"`
 	Denied int64      `json:"denied"` // of these, calls that did not run
+	// Rollbacks that policy chose, and those of them that restored nothing because somebody
+	// else had changed a file, or because they failed.
+	Rollbacks   int64 `json:"rollbacks"`
+	NotRestored int64 `json:"not_restored"`
 }
 
 // ObservedProgram compares what the calls of a program were expected to change with what
@@ -44,6 +48,12 @@ func newFiles() *files {
 
 // see takes over an act; it reports whether that was about files.
 func (f *files) see(a *engine.Act) bool {
+	if a != nil && a.Rollback != nil {
+		f.doc.Rollbacks++
+		if a.Rollback.Failure != "" {
+			f.doc.NotRestored++
+		}
+	}
 	if !a.OfFiles() {
 		return false
 	}

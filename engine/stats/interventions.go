@@ -155,6 +155,9 @@ func kindOf(r *engine.Record) (kind string, strictness int) {
 // act records an executed intervention: it counts instead of the answer, as the stricter of
 // the two. One without an answer counts by itself.
 func (v *interventions) act(r *engine.Record) {
+	if r.Act.Rollback != nil {
+		return // the decision has it already; what came of it is counted with the files
+	}
 	for _, w := range v.watched {
 		if w.record == r.Act.Of && !w.settled {
 			w.kind, w.strictness = r.Act.Kind, stopStrictness

@@ -24,7 +24,7 @@ chosen := {"kind": "emergency_stop", "reason": object.get(input.session, "stop_r
 	input.session.stopped
 } else := object.union(_stop, {"kind": "emergency_stop", "attempt": count(_about(_stop.issue)) + 1}) if {
 	_stop
-} else := object.union_n([{"kind": _kind, "issue": _issue.id, "attempt": count(_about(_issue.id)) + 1}, _factor_of, _request_of]) if {
+} else := object.union_n([{"kind": _kind, "issue": _issue.id, "attempt": count(_about(_issue.id)) + 1}, _factor_of, _request_of, _rollback_of]) if {
 	not _waits
 }
 
@@ -189,6 +189,11 @@ _may_move if _last.ms >= _settings.escalation_delay_seconds * 1000
 
 _may_move if _uses(_last.kind) >= _settings.max_attempts
 
+_may_move if {
+	_last.kind == "checkpoint_rollback"
+	_uses(_last.kind) >= _settings.max_retries
+}
+
 _helps if {
 	uses := [i | some i in _own; i.kind == _last.kind]
 	helped := [i | some i in uses; not _returned(i)]
@@ -230,6 +235,18 @@ _waits if _kind == "emergency_stop" # and nothing may stop the session
 _message if _kind in {"soft_correction", "context_reinforcement"}
 
 _message if _own_kinds[_kind]
+
+# A rollback that a person is to make, or that is not possible, is no more than a message.
+_message if {
+	_kind == "checkpoint_rollback"
+	not _restores
+}
+
+# Each restores what the last one did.
+_waits if {
+	_kind == "checkpoint_rollback"
+	_uses(_kind) >= _settings.max_retries
+}
 
 # An agent that ends its turn is made to continue once per prompt, by this or any other hook.
 _waits if {
@@ -281,7 +298,7 @@ _factor := _settings.reduction_factors.severe if {
 
 _growth := max(array.concat([0], [ratio | some g in input.session.growing; some ratio in g.ratios]))
 
-_throttles := [i.factor | some i in _run; i.kind == "resource_throttling"; _settings.enabled]
+_throttles := [i.factor | some i in _run; i.kind == "resource_throttling"; not i.lifted; _settings.enabled]
 
 # METADATA
 # title: The limits of a session that was throttled or resumed with limits
@@ -334,13 +351,67 @@ _runs if count(input.action.commands) > 0
 
 # What was used since the latest throttling, or since the prompt if the session was only
 # resumed with limits. Earlier use was allowed.
-_since_throttled := [i | some i in _run; i.kind == "resource_throttling"][count(_throttles) - 1] if {
+_since_throttled := [i | some i in _run; i.kind == "resource_throttling"; not i.lifted][count(_throttles) - 1] if {
 	_throttles != []
 } else := input.session
 
 _with(type) := 1 + object.get(_metrics.by_type, type, 0) if type in input.action.types
 
 _metrics := input.history.windows.metrics
+
+# Rollback
+
+_rollback_of := {} if {
+	_kind != "checkpoint_rollback"
+} else := {"checkpoint": _suitable} if {
+	_restores
+} else := {"checkpoint": _suitable, "asks": true} if {
+	_suitable
+} else := {}
+
+# Files are restored without a question. At Stop nothing is restored: nothing goes on.
+_restores if {
+	_suitable
+	_settings.auto_rollback
+	data.reviewer.enforcement == "enforce"
+	input.phase in {"pre", "post"}
+}
+
+# The most recent safe checkpoint from before the issue began.
+_suitable := _near[max(_safe)].id
+
+_safe := [i | some i, c in _near; _is_safe(c)]
+
+_near := array.slice(_before, max([0, count(_before) - _settings.max_rollback_depth]), count(_before))
+
+_before := [c | some c in object.get(input.session, "checkpoints", []); c.lines >= _began]
+
+# Records since the issue began: since its run-up, or that of an intervention after which it
+# returned.
+_began := max(array.concat([input.history.began], [i.began | some k, i in _own; _lasts(k)]))
+
+# The issue returned after this intervention and each later one.
+_lasts(k) if {
+	every i in array.slice(_own, k, count(_own)) {
+		_returned(i)
+	}
+}
+
+_is_safe(c) if c.first
+
+_is_safe(c) if {
+	c.ran >= _settings.safe_checkpoint_criteria.min_success_rate * (c.ran + c.failed)
+	object.get(c, "clean_ms", _ever) >= _settings.safe_checkpoint_criteria.no_errors_duration_seconds * 1000
+}
+
+# Milliseconds: longer than any session.
+_ever := 1000000000000
+
+_rollback_text := _texts.checkpoint_rollback if {
+	_restores
+} else := _texts.rollback_offered if {
+	_suitable
+} else := _texts.rollback_unsuitable
 
 # What the agent is told
 
@@ -359,6 +430,8 @@ template := _texts.emergency_stop if {
 
 _kind_text := _own_kinds[chosen.kind].text if {
 	true
+} else := _rollback_text if {
+	chosen.kind == "checkpoint_rollback"
 } else := _texts.own if {
 	_own_kinds[chosen.kind]
 } else := _texts[chosen.kind]
@@ -367,7 +440,7 @@ _texts := _settings.texts
 
 # METADATA
 # title: What the text's placeholders stand for
-facts := {"{correction}": _correction, "{constraints}": _constraints, "{progress}": _progress, "{limits}": _limits_text, "{kind}": chosen.kind}
+facts := {"{correction}": _correction, "{constraints}": _constraints, "{progress}": _progress, "{limits}": _limits_text, "{kind}": chosen.kind, "{checkpoint}": object.get(chosen, "checkpoint", "")}
 
 _correction := concat("", [_strong, _advice, _example])
 

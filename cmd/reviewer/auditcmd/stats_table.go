@@ -109,6 +109,9 @@ func (s statsPage) checkpoints(c stats.Checkpoints) {
 	if c.Failed > 0 {
 		s.line("             %d failed, and %s did not run", c.Failed, term.Counted(int(c.Denied), "call", "calls"))
 	}
+	if c.Rollbacks > 0 {
+		s.line("             %s by policy, of which %d restored nothing", term.Counted(int(c.Rollbacks), "rollback", "rollbacks"), c.NotRestored)
+	}
 	if c.Left > 0 {
 		s.line("             before %s, some files were left out", term.Counted(int(c.Left), "call", "calls"))
 	}

@@ -1,6 +1,7 @@
 package checkpointcmd
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"testing"
@@ -152,5 +153,14 @@ func TestUndiffable(t *testing.T) {
 		if got := undiffable(c.change, shown); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+// How long checkpoints are kept is a setting of the policy.
+func TestRetentionSettings(t *testing.T) {
+	got := retention(map[string]any{"interventions": map[string]any{"checkpoint_retention_minutes": json.Number("30"),
+		"checkpoint_retention": map[string]any{"idle_hours": json.Number("24"), "by_hand_days": 7}}})
+	if want := (Retention{AfterEnd: 30 * time.Minute, Idle: 24 * time.Hour, ByHand: 7 * 24 * time.Hour}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }

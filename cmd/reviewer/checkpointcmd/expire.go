@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
@@ -22,9 +23,32 @@ type Retention struct {
 	ByHand   time.Duration // those that a person took, from when they were taken
 }
 
-// usual is the retention while the policy's settings have none.
-func usual() Retention {
-	return Retention{AfterEnd: 30 * time.Minute, Idle: 24 * time.Hour, ByHand: 7 * 24 * time.Hour}
+// retention reads from the settings of a policy how long checkpoints are kept.
+func retention(settings map[string]any) Retention {
+	interventions, _ := settings["interventions"].(map[string]any)
+	other, _ := interventions["checkpoint_retention"].(map[string]any)
+	return Retention{
+		AfterEnd: duration(interventions["checkpoint_retention_minutes"], time.Minute),
+		Idle:     duration(other["idle_hours"], time.Hour),
+		ByHand:   duration(other["by_hand_days"], 24*time.Hour),
+	}
+}
+
+func duration(value any, unit time.Duration) time.Duration {
+	n, err := strconv.ParseInt(fmt.Sprint(value), 10, 64)
+	if err != nil {
+		return 0 // not reached: the settings are checked
+	}
+	return time.Duration(n) * unit
+}
+
+// retention returns how long the checkpoints of a workspace are kept.
+func (s *stores) retention(workspace string) (Retention, error) {
+	policy, err := s.policy(workspace)
+	if err != nil {
+		return Retention{}, err
+	}
+	return retention(policy.Settings), nil
 }
 
 // life is what retention needs to know of a session.
@@ -96,9 +120,17 @@ func ended(log *audit.Store, one audit.Session) (at int64) {
 	return at
 }
 
-// keptBy returns the oldest checkpoint of a store that retention keeps.
-func (s *stores) keptBy(k Retention, store *checkpoint.Store) (checkpoint.Checkpoint, error) {
+// keptBy returns the oldest checkpoint of a store that retention keeps. A negative
+// afterEnd is that of the settings.
+func (s *stores) keptBy(store *checkpoint.Store, afterEnd time.Duration) (checkpoint.Checkpoint, error) {
 	now := time.Now().UnixMilli()
+	k, err := s.retention(store.Root())
+	if err != nil {
+		return checkpoint.Checkpoint{}, err
+	}
+	if afterEnd >= 0 {
+		k.AfterEnd = afterEnd
+	}
 	lives, err := s.lives(k, now)
 	if err != nil {
 		return checkpoint.Checkpoint{}, err
@@ -115,12 +147,12 @@ func (s *stores) keptBy(k Retention, store *checkpoint.Store) (checkpoint.Checkp
 
 // expireAll removes from all stores what retention does not keep. What fails is tried
 // again at the next time.
-func (s *stores) expireAll(ctx context.Context, k Retention) error {
+func (s *stores) expireAll(ctx context.Context) error {
 	all, err := s.all()
 	errs := []error{err}
 	d := collection{By: "retention"}
 	for _, store := range all {
-		oldest, err := s.keptBy(k, store)
+		oldest, err := s.keptBy(store, -1)
 		if err == nil && oldest.N > oldestKept(store) {
 			var one collected
 			one, err = collect(ctx, store, oldest)
@@ -160,7 +192,7 @@ func expireCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return s.expireAll(cmd.Context(), usual())
+			return s.expireAll(cmd.Context())
 		},
 	}
 }

@@ -39,13 +39,21 @@ func open(a *cli.App) (*stores, error) {
 
 // options says how the store of a workspace is opened.
 func (s *stores) options(workspace string) (checkpoint.Options, error) {
-	policy, err := cli.MachineAt(s.log.Dir).Effective(workspace)
-	if err != nil { // the built-in one says which files hold secrets, too
-		if policy, err = builtIn(); err != nil {
-			return checkpoint.Options{}, err
-		}
+	policy, err := s.policy(workspace)
+	if err != nil {
+		return checkpoint.Options{}, err
 	}
 	return snapshots.Options(s.log, s.world, workspace, policy.Settings, classify.NewRows(policy.RowLayers()))
+}
+
+// policy returns the policy that applies in a workspace. If it cannot be read, the built-in
+// one says which files hold secrets, too.
+func (s *stores) policy(workspace string) (*bundles.Effective, error) {
+	policy, err := cli.MachineAt(s.log.Dir).Effective(workspace)
+	if err != nil {
+		return builtIn()
+	}
+	return policy, nil
 }
 
 func builtIn() (*bundles.Effective, error) {

@@ -32,12 +32,12 @@ type collected struct {
 // collecting is the command line of `reviewer checkpoint gc`.
 type collecting struct {
 	keep, olderThan, workspace string
-	retention                  Retention
+	afterEnd                   time.Duration // negative: as the settings say
 }
 
 func gcCommand(a *cli.App) *cobra.Command {
 	var out term.Output
-	g := collecting{retention: usual()}
+	g := collecting{}
 	cmd := &cobra.Command{
 		Use:   "gc [--keep ID | --older-than TIME]",
 		Short: "Remove checkpoints that have expired; needs a person at a terminal",
@@ -69,7 +69,8 @@ func gcCommand(a *cli.App) *cobra.Command {
 	f.StringVar(&g.keep, "keep", "", "keep this checkpoint and later ones of its workspace")
 	f.StringVar(&g.olderThan, "older-than", "", "remove checkpoints older than this, such as 12h or 7d")
 	f.StringVar(&g.workspace, "workspace", "", "only checkpoints of this folder's workspace")
-	f.DurationVar(&g.retention.AfterEnd, "after-end", g.retention.AfterEnd, "how long after its end a session's checkpoints are kept")
+	f.DurationVar(&g.afterEnd, "after-end", -1, "how long after its end a session's checkpoints are kept")
+	f.Lookup("after-end").DefValue = "0s" // the settings say it
 	cmd.MarkFlagsMutuallyExclusive("keep", "older-than", "after-end")
 	cmd.MarkFlagsMutuallyExclusive("keep", "workspace")
 	out.Flags(cmd, term.Text, "json")
@@ -95,7 +96,7 @@ func (g collecting) run(cmd *cobra.Command, s *stores) ([]collected, error) {
 	}
 	done, errs := []collected{}, []error{}
 	for _, store := range all {
-		oldest, err := s.keptBy(g.retention, store)
+		oldest, err := s.keptBy(store, g.afterEnd)
 		if err == nil && g.olderThan != "" {
 			oldest, err = since(store, time.Now().Add(-span).UnixMilli())
 		}

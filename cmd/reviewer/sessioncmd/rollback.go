@@ -25,7 +25,8 @@ func sessionRollbackCommand(a *cli.App) *cobra.Command {
 		Long: "Restores the files of the workspace to the newest checkpoint of the session before the first\n" +
 			"failure or denial that led to the stop, and resumes the session, which is told so at its next call.\n" +
 			"What would change is shown first, and asked. If there is no such checkpoint, or it cannot be\n" +
-			"restored, the session stays stopped, and what can be done instead is listed.\n\n" +
+			"restored, the session stays stopped, and what can be done instead is listed.\n" +
+			"A session that is not stopped can be rolled back if policy proposed it (interventions.auto_rollback false).\n\n" +
 			"Exit codes: 0 rolled back and resumed, 1 not, 3 wrong usage.",
 		Example: "  reviewer session rollback last\n  reviewer session rollback last --supervise",
 		Args:    cli.Needs(cli.SessionID()),
@@ -38,17 +39,24 @@ func sessionRollbackCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := stopped(s); err != nil {
+			offered, err := offer(store, s)
+			if err != nil {
 				return err
 			}
-			d := rollbackDocument{Session: s.Key.Session, By: who, Stopped: true, Plan: []string{}}
+			if err := stopped(s); err != nil && (offered == "" || s.Stopped != nil) {
+				return err
+			}
+			d := rollbackDocument{Session: s.Key.Session, By: who, Stopped: s.Stopped != nil, Plan: []string{}}
+			if !d.Stopped {
+				d.offered = offered
+			}
 			if err := d.run(cmd.Context(), a, store, s, conditions(limits, supervise)); err != nil {
 				return err
 			}
 			if err := out.Result(a.Stdout, d, d.print); err != nil || d.RolledBack {
 				return err
 			}
-			return fmt.Errorf("session %s is not rolled back and stays stopped: %s", d.Session, d.Reason)
+			return fmt.Errorf("session %s is not rolled back%s: %s", d.Session, map[bool]string{true: " and stays stopped"}[d.Stopped], d.Reason)
 		},
 	}
 	out.Flags(cmd, term.Text, "json")
@@ -76,21 +84,42 @@ type rollbackDocument struct {
 	RolledBack bool                    `json:"rolled_back"`
 	Stopped    bool                    `json:"stopped"`
 	Resumed    string                  `json:"resumed,omitempty"`  // conditions: limits, supervise
-	Began      string                  `json:"began"`              // when the first sign of what led to the stop was
+	Began      string                  `json:"began,omitempty"`    // when the first sign of what led to the stop was
 	Restored   *checkpointcmd.Restored `json:"restored,omitempty"` // absent: nothing was restored
 	Reason     string                  `json:"reason,omitempty"`   // why it was not rolled back
 	Plan       []string                `json:"plan"`               // what can be done instead
 	By         string                  `json:"by"`
+
+	offered string // checkpoint that policy chose; empty: the session is stopped
+}
+
+// offer returns the checkpoint of the latest rollback that policy left to a person, unless
+// a person has restored files since.
+func offer(store *audit.Store, s audit.Session) (id string, err error) {
+	for r, err := range store.Records(s.Key, 0) {
+		switch {
+		case err != nil:
+			return "", err
+		case r.Kind == engine.KindControl && r.Control.Do == engine.ControlRestore:
+			id = ""
+		case r.Decision != nil && r.Decision.Intervention != nil && r.Decision.Intervention.Asks:
+			id = r.Decision.Intervention.Checkpoint
+		}
+	}
+	return id, nil
 }
 
 // run rolls a session back, or fills in why not.
 func (d *rollbackDocument) run(ctx context.Context, a *cli.App, store *audit.Store, s audit.Session, mode string) error {
-	began, err := runUp(store, s)
-	if err != nil {
-		return err
+	var began int64
+	if d.Stopped {
+		var err error
+		if began, err = runUp(store, s); err != nil {
+			return err
+		}
+		d.Began = term.Time(began)
 	}
-	d.Began = term.Time(began)
-	restored, err := checkpointcmd.RollBack(ctx, a, s, began, d.By)
+	restored, err := checkpointcmd.RollBack(ctx, a, s, began, d.offered, d.By)
 	if unsuitable := (*checkpointcmd.Unsuitable)(nil); errors.As(err, &unsuitable) {
 		d.Reason = cli.Masked(unsuitable.Reason)
 		d.Plan = recovery(s)
@@ -100,6 +129,10 @@ func (d *rollbackDocument) run(ctx context.Context, a *cli.App, store *audit.Sto
 		return err
 	}
 	d.Restored = &restored
+	if !d.Stopped {
+		d.RolledBack = true
+		return nil
+	}
 	if err := store.Control(ctx, s.Key, engine.Control{Do: engine.ControlResume, By: d.By, Mode: mode}); err != nil {
 		return fmt.Errorf("the files are restored, but the session is still stopped: %w", err)
 	}
@@ -180,6 +213,10 @@ func (d rollbackDocument) print(w io.Writer) {
 		return
 	}
 	d.Restored.Text(w)
+	if d.offered != "" {
+		fmt.Fprintf(w, "session %s goes on; it is told at its next call that files were restored\n", d.Session)
+		return
+	}
 	fmt.Fprintf(w, "session %s is resumed%s; it is told at its next call that files were restored\n", d.Session,
 		map[string]string{engine.ResumeLimits: " with limits", engine.ResumeSupervise: " under supervision"}[d.Resumed])
 }

@@ -43,7 +43,7 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 		return nil, fmt.Errorf("compile policy: %w", err)
 	}
 	p := &review.Policy{Digest: e.Digest, Config: e.Config, View: e.View, Redact: e.Redact, Matcher: matcher, Decider: decider,
-		Inherit: inherit(e), Unsaved: unsaved(e), Kinds: e.OwnKinds()}
+		Inherit: inherit(e), Unsaved: unsaved(e), Rollback: rollback(e), Kinds: e.OwnKinds()}
 	p.Rows = classify.NewRows(e.RowLayers())
 	set, err := detectors(e, p.Rows)
 	if err != nil {
@@ -89,6 +89,18 @@ func unsaved(e *bundles.Effective) review.Unsaved {
 		u.Effect = engine.Warn
 	}
 	return u
+}
+
+// rollback reads from the settings how rollbacks are worded.
+func rollback(e *bundles.Effective) review.Rollback {
+	interventions, _ := e.Settings["interventions"].(map[string]any)
+	said, _ := interventions["texts"].(map[string]any)
+	var r review.Rollback
+	r.Restored, _ = said["restored"].(string)
+	r.Unchanged, _ = said["unchanged"].(string)
+	r.Failed, _ = said["not_restored"].(string)
+	r.NotRun, _ = said["not_run"].(string)
+	return r
 }
 
 func words(list []any) []string {
