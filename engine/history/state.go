@@ -10,7 +10,7 @@ import (
 
 // FoldVersion is raised by hand whenever the same records fold to another
 // state. Audits recorded under another one are incomparable, not wrong.
-const FoldVersion = 10
+const FoldVersion = 11
 
 // Bounds of the fold's structures. They keep the state below MaxKeyframe
 // whatever the records hold, and its cost per record constant; they belong to
