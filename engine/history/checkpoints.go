@@ -190,7 +190,7 @@ func (h *State) foldRollback(r *engine.Record) {
 }
 
 // foldRolledBack records what came of a rollback. Limits return to those at the
-// checkpoint, and what is spent counts anew; what was found and done before stays.
+// checkpoint, and what is spent counts again; what was found and done before stays.
 func (h *State) foldRolledBack(r *engine.Record) {
 	if h.Rolled == nil || h.Rolled.Act > 0 {
 		return
