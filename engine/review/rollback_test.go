@@ -56,7 +56,7 @@ func TestRollbackTwice(t *testing.T) {
 	}
 }
 
-// A hook that was killed before it recorded what it did is done by the next event.
+// What a hook did before it was killed is recorded by the next event.
 func TestRollbackAfterAKill(t *testing.T) {
 	r, l, s := returning(t, false)
 	l.fail = failOn(engine.KindAct, errors.New("killed"))
