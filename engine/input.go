@@ -97,8 +97,8 @@ type HistoryFacts struct {
 	// 1000 never.
 	Since      SinceFacts `json:"since"`
 	FailedRank int64      `json:"failed_rank"` // reversibility (0 to 5) of the latest action that failed
-	// Records between the call with which the run-up to this event began and the latest
-	// call. It began with the first of the agent's latest 10 calls that failed or was
+	// Milliseconds since the call with which the run-up to this event began, by event time.
+	// It began with the first of the agent's latest 10 calls that failed or was
 	// denied, and if none did, with the first of them.
 	Began int64 `json:"began"`
 	// How many actions ago something that the action would do was denied; 1000 never.

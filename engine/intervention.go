@@ -42,7 +42,7 @@ type InterventionFacts struct {
 	Ago    int64   `json:"ago"`              // actions of the session since
 	MS     int64   `json:"ms"`               // milliseconds since, by event time
 	Run    bool    `json:"run"`              // it was made since the latest prompt
-	Began  int64   `json:"began"`            // records between its run-up and the latest call, as in HistoryFacts
+	Began  int64   `json:"began"`            // milliseconds since its run-up began, as in HistoryFacts
 	Lifted bool    `json:"lifted,omitempty"` // a rollback to before it ended its limits
 	Tokens int64   `json:"tokens"`           // tokens that the model wrote since
 	Busy   int64   `json:"busy"`             // time that calls took since, in milliseconds

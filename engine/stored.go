@@ -98,8 +98,8 @@ const MaxRollbackConflicts = 5
 
 // CheckpointState is a checkpoint to which the session can return.
 type CheckpointState struct {
-	ID      string `json:"id"`
-	Lines   int64  `json:"lines"`              // records between the call that it was taken before and the latest call
+	ID      string `json:"id"`                 // id of the checkpoint
+	CallMS  int64  `json:"call_ms"`            // milliseconds since the call that it was taken before, by event time
 	MS      int64  `json:"ms"`                 // milliseconds since, by event time
 	First   bool   `json:"first"`              // it is the session's first
 	Ran     int64  `json:"ran"`                // calls that ran between the one before and it

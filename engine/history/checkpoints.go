@@ -17,13 +17,14 @@ type checkpoint struct {
 	N      int64  `json:"n"`  // record of the call that it was taken before
 	At     int64  `json:"at"` // actions so far
 	T      int64  `json:"t"`
+	Call   int64  `json:"c"` // time of the call
 	Ran    int64  `json:"ran,omitempty"`
 	Failed int64  `json:"failed,omitempty"`
 	Error  int64  `json:"error,omitempty"` // when the latest of these failed
 }
 
 func (c *checkpoint) size() int {
-	return 70 + engine.JSONLen(c.ID) + digits(c.N) + digits(c.At) + digits(c.T) + digits(c.Ran) + digits(c.Failed) + digits(c.Error)
+	return 76 + engine.JSONLen(c.ID) + digits(c.Call) + digits(c.N) + digits(c.At) + digits(c.T) + digits(c.Ran) + digits(c.Failed) + digits(c.Error)
 }
 
 // foldCheckpoint records what came of the checkpoint before a call. A call that was
@@ -38,6 +39,10 @@ func (h *State) foldCheckpoint(r *engine.Record) {
 	if facts.Effect == engine.Block {
 		h.notRun(c)
 	}
+	call := r.T
+	if a := h.agent(agentOf(r)); a != nil {
+		call = a.timeOf(c.Pre, call)
+	}
 	n := len(h.Checkpoints)
 	if facts.ID == "" || n > 0 && h.Checkpoints[n-1].ID == boundKey(facts.ID, keyLength) {
 		return // the state that the last one has is also that before this call
@@ -45,7 +50,7 @@ func (h *State) foldCheckpoint(r *engine.Record) {
 	if n == maxCheckpoints {
 		h.dropCheckpoint()
 	}
-	h.Checkpoints = append(h.Checkpoints, checkpoint{ID: boundKey(facts.ID, keyLength), N: c.Pre, At: h.Actions, T: r.T})
+	h.Checkpoints = append(h.Checkpoints, checkpoint{ID: boundKey(facts.ID, keyLength), N: c.Pre, At: h.Actions, T: r.T, Call: call})
 }
 
 // dropCheckpoint forgets the oldest checkpoint after the first one. While the session is
@@ -101,37 +106,39 @@ func (h *State) HasUnfinished(pre int64) bool {
 // FoldVersion.
 const runUp = 10
 
-// began returns the record of the call with which the run-up to an event began: of the
-// agent's latest calls, the first one that failed or was denied, and otherwise the first.
-func (h *State) began(r *engine.Record) int64 {
+// began returns the number and the time of the call with which the run-up to an event
+// began: of the agent's latest calls, the first that failed or was denied, and if none did,
+// the first of them.
+func (h *State) began(r *engine.Record) (n, t int64) {
 	a := h.agent(agentOf(r))
-	if a == nil {
-		return h.latest()
+	if a == nil || len(a.Ring) == 0 {
+		return r.N, max(r.T, h.T)
 	}
 	calls := a.Ring[max(0, len(a.Ring)-runUp):]
 	failed := func(p ringEntry) bool { return p.Outcome == engine.OutcomeFailed || p.Outcome == engine.OutcomeDenied }
 	if i := slices.IndexFunc(calls, failed); i >= 0 {
-		return calls[i].N
+		return calls[i].N, calls[i].T
 	}
 	if c := h.call(agentOf(r), r.Call); r.Kind == engine.KindPost && c != nil && outcomeOf(r) == engine.OutcomeFailed {
-		return c.Pre
+		return c.Pre, a.timeOf(c.Pre, max(r.T, h.T))
 	}
-	if len(calls) == 0 {
-		return h.latest()
-	}
-	return calls[0].N
+	return calls[0].N, calls[0].T
 }
 
-// latest returns the record of the latest call of any agent. Where a log is written,
-// other records may come between it and the event that is decided about; so records
-// are counted back from it.
-func (h *State) latest() (n int64) {
-	for _, a := range h.Agents {
-		if len(a.Ring) > 0 {
-			n = max(n, a.Ring[len(a.Ring)-1].N)
+// beganAgo returns how long ago the run-up to an event began, in milliseconds.
+func (h *State) beganAgo(r *engine.Record) int64 {
+	_, t := h.began(r)
+	return max(max(r.T, h.T)-t, 0)
+}
+
+// timeOf returns the time of a call of the agent, or another where it is forgotten.
+func (a *agentState) timeOf(n, otherwise int64) int64 {
+	for i := range a.Ring {
+		if a.Ring[i].N == n {
+			return a.Ring[i].T
 		}
 	}
-	return n
+	return otherwise
 }
 
 // troubleBegan returns the record with which the trouble began that interventions since
@@ -153,7 +160,7 @@ func (h *State) checkpointStates(now int64) []engine.CheckpointState {
 	var list []engine.CheckpointState
 	var failed int64
 	for i, c := range h.Checkpoints {
-		s := engine.CheckpointState{ID: c.ID, Lines: max(h.latest()-c.N, 0), MS: now - c.T, First: i == 0}
+		s := engine.CheckpointState{ID: c.ID, CallMS: max(now-c.Call, 0), MS: now - c.T, First: i == 0}
 		if i > 0 {
 			before := &h.Checkpoints[i-1]
 			s.Ran, s.Failed = before.Ran, before.Failed

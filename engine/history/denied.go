@@ -175,7 +175,8 @@ type intervention struct {
 	// When the issue was found again; 0: not yet.
 	BackAt int64 `json:"back_at,omitempty"`
 	BackT  int64 `json:"back_t,omitempty"`
-	Began  int64 `json:"began,omitempty"` // record with which the run-up to it began
+	Began  int64 `json:"began,omitempty"`   // record with which the run-up to it began
+	BeganT int64 `json:"began_t,omitempty"` // its time
 	Lifted bool  `json:"lifted,omitempty"`
 	// Tokens and time that were used since the prompt before it.
 	Tokens int64 `json:"tokens,omitempty"`
@@ -183,7 +184,7 @@ type intervention struct {
 }
 
 func (i *intervention) size() int {
-	return 172 + digits(i.Began) + digits(i.Tokens) + digits(i.Busy) +
+	return 184 + digits(i.Began) + digits(i.BeganT) + digits(i.Tokens) + digits(i.Busy) +
 		len(i.Kind) + len(i.Issue) + len(i.Agent) + digits(i.N) + digits(i.At) + digits(i.T) + digits(i.BackAt) + digits(i.BackT)
 }
 
@@ -199,9 +200,10 @@ func (h *State) foldInterventions(r *engine.Record) {
 	if d == nil || d.Intervention == nil || d.Intervention.Issue == "" || d.Enforced == engine.Allow {
 		return
 	}
+	began, beganT := h.began(r)
 	h.Interventions = keepLast(append(h.Interventions, intervention{
 		N: r.N, At: h.Actions, T: max(h.T, r.T), Agent: agentOf(r), Factor: min(max(d.Intervention.Factor, 0), 1),
-		Kind: truncateKey(d.Intervention.Kind), Issue: truncateKey(d.Intervention.Issue), Tokens: h.Tokens, Busy: h.Busy, Began: h.began(r),
+		Kind: truncateKey(d.Intervention.Kind), Issue: truncateKey(d.Intervention.Issue), Tokens: h.Tokens, Busy: h.Busy, Began: began, BeganT: beganT,
 	}), maxInterventions)
 }
 
@@ -224,7 +226,7 @@ func (h *State) interventionFacts(r *engine.Record) []engine.InterventionFacts {
 		f := engine.InterventionFacts{
 			Kind: i.Kind, Issue: i.Issue, Agent: i.Agent, Factor: i.Factor,
 			Ago: h.Actions - i.At + 1, MS: max(r.T, h.T) - i.T, Run: i.N > h.PromptN,
-			Began: max(h.latest()-i.Began, 0), Lifted: i.Lifted,
+			Began: max(max(r.T, h.T)-i.BeganT, 0), Lifted: i.Lifted,
 		}
 		if f.Run {
 			f.Tokens, f.Busy = tokens-i.Tokens, busy-i.Busy

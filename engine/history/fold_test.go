@@ -185,7 +185,7 @@ func TestClocksThatJump(t *testing.T) {
 			}
 			f.Last[i].Ago = 0
 		}
-		f.Pauses, f.Polling = engine.PauseFacts{}, false
+		f.Pauses, f.Polling, f.Began = engine.PauseFacts{}, false, 0
 		return f
 	}
 	want := steady(tell(0))
@@ -234,7 +234,7 @@ func TestResume(t *testing.T) {
 	for i := range after.History.Last {
 		after.History.Last[i].Ago, before.History.Last[i].Ago = 0, 0
 	}
-	after.Time = before.Time
+	after.Time, after.History.Began = before.Time, before.History.Began
 	if d := cmp.Diff(before, after); d != "" {
 		t.Error(d)
 	}

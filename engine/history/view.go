@@ -105,7 +105,7 @@ func (h *State) facts(r *engine.Record, a engine.Action, view engine.View) engin
 	}
 	f := engine.HistoryFacts{
 		Windows: map[string]engine.WindowFacts{}, Presupposes: []engine.Precondition{}, Follows: []string{}, FirstTime: true,
-		Since: h.sinces(agent), FailedRank: agent.failedRank(), Began: max(h.latest()-h.began(r), 0), Denials: neverDenied(),
+		Since: h.sinces(agent), FailedRank: agent.failedRank(), Began: h.beganAgo(r), Denials: neverDenied(),
 		CheckFailed: agent.checkFailed(), Fired: h.fired(agent), Last: agent.last(view.Last, r.T),
 	}
 	for _, w := range view.Windows {

@@ -384,9 +384,9 @@ _safe := [i | some i, c in _near; _is_safe(c)]
 
 _near := array.slice(_before, max([0, count(_before) - _settings.max_rollback_depth]), count(_before))
 
-_before := [c | some c in object.get(input.session, "checkpoints", []); c.lines >= _began]
+_before := [c | some c in object.get(input.session, "checkpoints", []); c.call_ms >= _began]
 
-# Records since the issue began: since its run-up, or that of an intervention after which it
+# Milliseconds since the issue began: since its run-up, or that of an intervention after which it
 # returned.
 _began := max(array.concat([input.history.began], [i.began | some k, i in _own; _lasts(k)]))
 
