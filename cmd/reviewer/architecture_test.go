@@ -185,7 +185,7 @@ func walls() []wall {
 			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/webpage", "engine", "engine/audit", "engine/incident", "bundles",
 			"filippo.io/age", "filippo.io/age/armor", "github.com/spf13/cobra", "go.yaml.in/yaml/v3"},
 			"reports are read from the log, with the recommendations of the active policy; nothing is decided"},
-		{"cmd/reviewer/checkpointcmd", []string{"cmd/reviewer/snapshots", "engine/classify",
+		{"cmd/reviewer/checkpointcmd", []string{"cmd/reviewer/snapshots", "engine/classify", "engine/history",
 			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/wiring", "engine", "engine/audit", "engine/checkpoint", "engine/osfile", "bundles",
 			"github.com/rogpeppe/go-internal/diff", "github.com/spf13/cobra"},
 			"files are restored as a person chooses: of a policy only its settings and the classes of files are at hand, and git is never run"},

@@ -37,7 +37,7 @@ func TestPlurals(t *testing.T) {
 }
 
 // maintainers are folders whose programs only maintainers run.
-var maintainers = []string{"e2e", "figrows", "score", "structure"}
+var maintainers = []string{"e2e", "figrows", "score", "soak", "structure"}
 
 func pluralsIn(t *testing.T, name string) {
 	set := token.NewFileSet()

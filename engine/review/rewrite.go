@@ -54,6 +54,7 @@ func (r *Reviewer) reform(ctx context.Context, t history.Tail, h *review) (json.
 		return nil, nil, err
 	}
 	rec := *h.rec
+	facts.Event.Usage = h.rec.Event.Usage // it is read once, under the lock
 	rec.Event, rec.Action, rec.SHA = &facts.Event, facts.Action, &engine.SHA{Args: facts.Args}
 	if err := adds(h.rec, &rec, facts.Cut); err != nil {
 		return nil, nil, err
