@@ -99,7 +99,7 @@ func (s *Store) restore(ctx context.Context, r RestoreRequest) (*Restored, error
 		return result, err
 	}
 	if len(result.Changes) == 0 {
-		return result, nil
+		return result, s.finished() // one that was cut off may have been complete
 	}
 	if err := s.replace(&to, undo.ID, result, now); err != nil {
 		return result, err

@@ -24,7 +24,8 @@ type checkpoint struct {
 }
 
 func (c *checkpoint) size() int {
-	return 76 + engine.JSONLen(c.ID) + digits(c.Call) + digits(c.N) + digits(c.At) + digits(c.T) + digits(c.Ran) + digits(c.Failed) + digits(c.Error)
+	return 76 + engine.JSONLen(c.ID) + digits(c.Call) + digits(c.N) + digits(c.At) + digits(c.T) +
+		digits(c.Ran) + digits(c.Failed) + digits(c.Error)
 }
 
 // foldCheckpoint records what came of the checkpoint before a call. A call that was
