@@ -1,4 +1,4 @@
-//go:build bench && linux
+//go:build bench && unix
 
 package main
 
