@@ -142,7 +142,7 @@ func TestSettleRefusesLongNames(t *testing.T) {
 // What the agent reads is whole, however much of the rest has to go.
 func TestSettleKeepsWhatIsTold(t *testing.T) {
 	d := engine.Decision{Decision: engine.Block, Enforced: engine.Block, Reason: strings.Repeat("r", 400)}
-	d.Text = "Blocked by rule a: " + strings.Repeat("t", 1200) + "\nSafer: plan it first.\nDo not try another way to the same effect."
+	d.Text = "Blocked by rule a: " + strings.Repeat("t", 1200) + "\nSafer: plan it first.\nDo not try to achieve the same effect in another way."
 	for range 9 {
 		d.Reasons = append(d.Reasons, strings.Repeat("s", 400))
 		d.Rules = append(d.Rules, engine.RuleResult{ID: "a", Decision: engine.Block, Message: strings.Repeat("m", 400)})

@@ -104,7 +104,7 @@ _private(e) if {
 }
 
 # METADATA
-# title: Code from this session that would be stopped as a call
+# title: Code from this session that would be held up as a call
 # custom:
 #   id: written_code
 fires contains "written_code" if {

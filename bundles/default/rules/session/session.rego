@@ -19,7 +19,7 @@ fires contains "limit_file_operations" if {
 }
 
 # METADATA
-# title: Much output for one prompt
+# title: Too many output tokens for one prompt
 # custom:
 #   id: limit_tokens
 fires contains "limit_tokens" if {

@@ -1,7 +1,7 @@
 package reviewer.fired
 
 # METADATA
-# title: Lock file edited by hand
+# title: Lock file edited directly
 # description: >-
 #   By a tool of the agent, or by a program that is told what to write. Changing its
 #   permissions or its name, or restoring the committed version, is not an edit.
