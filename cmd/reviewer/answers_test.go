@@ -17,7 +17,7 @@ const longestAnswer = 500
 // threeParts is how a denial or question is built: what was stopped and why, a
 // safer way, and what not to do.
 var threeParts = regexp.MustCompile(`(?s)^(Blocked by rule \S+:|Needs approval \(rule \S+\):) \S.*Safer: [^ .].*\.\n` +
-	`(Do not|Without approval, do not) try another way to the same effect[.:] .*\.$`)
+	`(Do not|Without approval, do not) try to achieve the same effect in another way[.:] .*\.$`)
 
 // What the agent is told when a call is blocked or needs approval says what was
 // stopped and why, names a safer way, says what not to do, and is short. It is

@@ -37,7 +37,7 @@ func doctorCommand(a *cli.App) *cobra.Command {
 		Long: "Checks the state directory, the policy, all layers of the agent's settings that apply\n" +
 			"in this folder, and the client's version; makes decisions with and without OPA's rule\n" +
 			"index and early exit; starts the installed hook as the client would and checks that it\n" +
-			"denies; starts the resident process if there is none, and asks it (resident); lists what\n" +
+			"denies; starts the resident process if there is none, and queries it (resident); lists what\n" +
 			"the agent lets reviewer do (channels), and notifications that could not be delivered.\n" +
 			"Exit code 2 if a check fails.\n\n" +
 			"A CHECK is one of: " + strings.Join(checkNames(), ", ") + " (default: all).",

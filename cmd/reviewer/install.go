@@ -55,7 +55,7 @@ func installCommand(a *cli.App) *cobra.Command {
 		Long: "AGENT is " + strings.Join(harness.Names(), " or ") + ". Adds reviewer's hooks to the agent's settings and changes nothing else; a backup\n" +
 			"is kept, and installing again is safe. Start with --enforcement observe, which\n" +
 			"records what would have been decided and blocks nothing. On Linux the agent starts\n" +
-			"reviewer-hook, if it is next to this program: a small program that asks the resident\n" +
+			"reviewer-hook, if it is next to this program: a small program that queries the resident\n" +
 			"process (see reviewer serve).",
 		Example:   "  reviewer install claude-code --enforcement observe\n  sudo reviewer install claude-code --managed",
 		Args:      knownAgent,
@@ -72,7 +72,7 @@ func installCommand(a *cli.App) *cobra.Command {
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "print the settings that would be written, without writing them")
 	cmd.Flags().StringVar(&enforcement, "enforcement", "", "observe (record only), warn, or enforce; if missing, you are asked at a terminal")
 	cmd.Flags().BoolVar(&resident, "resident", true,
-		"let the agent start reviewer-hook, which asks the resident process; false: reviewer itself")
+		"let the agent start reviewer-hook, which queries the resident process; false: reviewer itself")
 	cli.Completes(cmd, "enforcement", "observe", "warn", "enforce")
 	out.Flags(cmd, term.Text, "json")
 	return cmd

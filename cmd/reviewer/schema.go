@@ -29,8 +29,8 @@ func schemaCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schema [NAME]",
 		Short: "Print the JSON Schema of a document, or list the documents",
-		Long: "NAME is one of those that `reviewer schema` lists: documents of a policy, of the log,\n" +
-			"and the -f json output of commands, named after the command with dashes.",
+		Long: "NAME is one of the names that `reviewer schema` lists: documents of a policy, documents of\n" +
+			"the log, and the -f json output of commands, named after the command with dashes.",
 		Example: "  reviewer schema\n  reviewer schema rule > rule.schema.json\n  reviewer schema audit-verify",
 		Args:    cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

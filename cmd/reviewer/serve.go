@@ -34,14 +34,14 @@ func serveCommand(a *cli.App) *cobra.Command {
 		Use:   "serve",
 		Short: "Keep the policy in memory, so that hooks are answered faster",
 		Long: "Answers the hooks of agents over a socket in the state directory that only you can\n" +
-			"reach. The hook's client starts it when it is needed; it ends when there was no event\n" +
-			"for a while, and when the program is replaced. Without it each hook compiles the\n" +
-			"policy itself; the answers are the same. With REVIEWER_NO_RESIDENT=1 in its environment a\n" +
-			"hook does not start it.\n\n" +
+			"reach. The hook's client starts it when it is needed; it exits when there has been no event\n" +
+			"for a while, or when the program is replaced. Without it each hook compiles the\n" +
+			"policy itself; the answers are the same. If REVIEWER_NO_RESIDENT=1 is set, a hook does not\n" +
+			"start it.\n\n" +
 			"--install writes a service of systemd or launchd that starts it with your session, and\n" +
 			"prints the commands that turn the service on; --uninstall removes it. --metrics serves\n" +
-			"counts at /metrics, as Prometheus reads them, and /healthz. No other machine can reach\n" +
-			"them, and without --metrics there are none.",
+			"counters in the Prometheus format at /metrics, and /healthz, on the loopback interface\n" +
+			"only; without it, neither is served.",
 		Example: "  reviewer serve --idle 0 --metrics 127.0.0.1:9464\n  reviewer serve --install",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -74,7 +74,7 @@ func serveCommand(a *cli.App) *cobra.Command {
 			return errors.Join(s.Serve(ctx), s.Close())
 		},
 	}
-	cmd.Flags().DurationVar(&wait, "idle", idle, "end when there was no event for this long; 0: never")
+	cmd.Flags().DurationVar(&wait, "idle", idle, "exit after this time without an event; 0: never")
 	cmd.Flags().StringVar(&place, "metrics", "", "serve /metrics and /healthz at this loopback `address`, such as 127.0.0.1:9464")
 	cmd.Flags().BoolVar(&on, "install", false, "write a service that starts it with your session, and start nothing")
 	cmd.Flags().BoolVar(&off, "uninstall", false, "remove that service")

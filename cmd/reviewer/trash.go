@@ -33,11 +33,11 @@ func trashCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trash PATH…",
 		Short: "Move files and folders to a trash folder, from which they can be restored",
-		Long: "Moves the named paths into the trash folder of the state directory; symbolic links are\n" +
-			"moved themselves. Each path is tried; paths that cannot be moved are reported, one per\n" +
+		Long: "Moves the named paths into the trash folder of the state directory; symbolic links\n" +
+			"themselves are moved, not their targets. Each path is tried; paths that cannot be moved are reported, one per\n" +
 			"line, and stay where they are. The current folder, the project, the home directory, their\n" +
 			"parents, mount points and the state directory are never moved.\n\n" +
-			"Exit codes: 0 fine, 1 something could not be done, 3 wrong usage.",
+			"Exit codes: 0 success, 1 something could not be done, 3 usage error.",
 		Example: "  reviewer trash draft.md build\n" +
 			"  reviewer trash --list\n" +
 			"  reviewer trash --restore draft.md                    # the newest one at that path\n" +
@@ -47,7 +47,7 @@ func trashCommand(a *cli.App) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&t.list, "list", false, "list the trash, the newest first")
 	f.BoolVar(&t.restore, "restore", false, "restore the named entries, by id or by original path; overwrites nothing")
-	f.BoolVar(&t.empty, "empty", false, "permanently delete what is in the trash; needs a person at a terminal")
+	f.BoolVar(&t.empty, "empty", false, "permanently delete the contents of the trash; needs a person at a terminal")
 	f.StringVar(&t.to, "to", "", "with --restore: restore to this path")
 	f.StringVar(&t.olderThan, "older-than", "", "with --list and --empty: only entries older than this, such as 12h, 30d or 8w")
 	f.BoolVar(&t.ignoreMissing, "ignore-missing", false, "ignore paths that do not exist")

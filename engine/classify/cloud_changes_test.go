@@ -101,7 +101,7 @@ func changesElsewhere(src string) string {
 	return strings.Join(out, ", ")
 }
 
-// Whether a stack is changed unseen: with a plan that someone has kept it is not.
+// Reports whether a stack is changed without review: a saved plan counts as reviewed.
 func TestUnseenChanges(t *testing.T) {
 	for src, want := range map[string]bool{
 		"terraform apply -auto-approve":            true,

@@ -1,7 +1,7 @@
 # METADATA
 # title: Safe reads
 # description: >-
-#   Lets a call pass before any score is computed: it only reads, in ordinary places.
+#   Lets a call pass before any score is computed: it only reads ordinary locations.
 #   A call that a rule, an access list, a signal or a condition applies to does not
 #   pass here, and neither does a credential, a protected zone or a stopped session.
 # scope: package

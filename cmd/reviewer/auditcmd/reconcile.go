@@ -16,7 +16,7 @@ func auditReconcileCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:     "reconcile TRANSCRIPT…",
-		Short:   "Find calls that ran without a review, for example because hooks were off",
+		Short:   "Find calls that ran without a review, for example because hooks were disabled",
 		Example: "  reviewer audit reconcile ~/.claude/projects",
 		Args:    cli.AtLeast(cli.Argument{Name: "FILE", What: "transcripts of the client, or folders of them, such as ~/.claude/projects"}),
 		RunE: func(_ *cobra.Command, paths []string) error {

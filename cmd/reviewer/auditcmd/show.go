@@ -44,7 +44,7 @@ func auditShowCommand(a *cli.App) *cobra.Command {
 			return out.Write(a.Stdout, func(w io.Writer) error { return showSession(a, w, &out, store, s, all) })
 		},
 	}
-	cmd.Flags().BoolVarP(&all, "all", "a", false, "show every record, not only calls and what a person or the policy did")
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "show every record, not only calls and actions of a person or the policy")
 	cmd.Flags().BoolVar(&ledger, "ledger", false,
 		"show the machine's ledger: activated and refused policies, installation, manual overrides")
 	out.Flags(cmd, "text", "json")

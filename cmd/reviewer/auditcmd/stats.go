@@ -23,7 +23,7 @@ func auditStatsCommand(a *cli.App) *cobra.Command {
 		Short: "Show statistics of the log: answers, review time, approved questions, patterns, interventions",
 		Long: "Reads all sessions, or the ones named, up to the first record whose hash does not match.\n" +
 			"docs/metrics.md explains each number; there is no cache hit rate, since reviews\n" +
-			"are not cached. Exit code 2: a session is damaged and was counted only up to the damage.",
+			"are not cached. Exit code 2: a session is damaged, and only the part before the damage was counted.",
 		Example: "  reviewer audit stats --since 7d --by rule\n  reviewer audit stats -f prometheus -o /var/lib/node_exporter/textfile/reviewer.prom",
 		RunE: func(_ *cobra.Command, args []string) error {
 			from, err := cli.SinceTime(since, time.Now())
@@ -39,7 +39,7 @@ func auditStatsCommand(a *cli.App) *cobra.Command {
 			return writeStatsOf(a, args, from, stats.Grouping(by), &out)
 		},
 	}
-	cmd.Flags().StringVar(&since, "since", "", "only what happened since this time: such as 90m, 24h or 7d ago, or a date such as 2026-01-31")
+	cmd.Flags().StringVar(&since, "since", "", "count only events since this time: such as 90m, 24h or 7d ago, or a date such as 2026-01-31")
 	cmd.Flags().StringVar(&by, "by", "", "group calls by this: "+strings.Join(stats.Groupings(), ", "))
 	out.Flags(cmd, "text", "json", "prometheus")
 	return cmd

@@ -37,9 +37,9 @@ func diffCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff ID [ID2|now] [PATH…]",
 		Short: "Show how files differ between two checkpoints, or between a checkpoint and now",
-		Long: "Shows text files as a unified diff, in which secrets are masked; of binary and large files only\n" +
-			"that they differ, and of encrypted ones (files with secrets) as well. With one ID, the files are\n" +
-			"compared with what they are now. Paths that look like an id go after --.",
+		Long: "Shows text files as a unified diff, in which secrets are masked; for binary, large and encrypted\n" +
+			"files (files with secrets), only reports that they differ. With one ID, the checkpoint is\n" +
+			"compared with the current files. Paths that look like an id go after --.",
 		Example: "  reviewer checkpoint diff 17\n  reviewer checkpoint diff 16 17 src\n  reviewer checkpoint diff latest now --names",
 		Args:    cli.AtLeast(cli.Argument{Name: "ID", What: "a checkpoint's id, number, or latest (`reviewer checkpoint list` lists them)"}),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -55,7 +55,7 @@ func diffCommand(a *cli.App) *cobra.Command {
 			return out.Result(a.Stdout, d, func(w io.Writer) { d.text(w, a.Paint(&out), names) })
 		},
 	}
-	cmd.Flags().BoolVar(&names, "names", false, "only the names of what differs")
+	cmd.Flags().BoolVar(&names, "names", false, "print only the names of differing files")
 	out.Flags(cmd, term.Text, "json")
 	return cmd
 }

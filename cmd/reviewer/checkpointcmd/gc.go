@@ -41,9 +41,9 @@ func gcCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gc [--keep ID | --older-than TIME]",
 		Short: "Remove checkpoints that have expired; needs a person at a terminal",
-		Long: "Removes what only expired checkpoints need, in all workspaces. A session's checkpoints expire some\n" +
+		Long: "Removes data that only expired checkpoints use, in all workspaces. A session's checkpoints expire some\n" +
 			"time after its end; those of a session that is open or stopped are kept, and so is the newest one\n" +
-			"of each workspace. --keep and --older-than choose other ones. The list still names what has expired.",
+			"of each workspace. --keep and --older-than select other checkpoints to remove. Expired checkpoints stay in the list.",
 		Example: "  reviewer checkpoint gc\n  reviewer checkpoint gc --keep 1f2e3d4c-17\n  reviewer checkpoint gc --older-than 7d --workspace .",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -69,8 +69,8 @@ func listCommand(a *cli.App) *cobra.Command {
 		Use:   "list",
 		Short: "List checkpoints, the latest first",
 		Long: "Lists the checkpoints of the workspace of the current folder, the latest first: for which call\n" +
-			"each was taken, who made the changes since the one before, how many paths these are, the bytes\n" +
-			"that were stored, and the number of paths that are not stored.",
+			"each was taken, who made the changes since the previous one, the number of changed paths, the bytes\n" +
+			"stored, and the number of paths that are not stored.",
 		Example: "  reviewer checkpoint list\n  reviewer checkpoint list --session last --since 1h",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -43,9 +43,9 @@ func restoreCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore ID [PATH…]",
 		Short: "Restore files to a checkpoint; needs a person at a terminal",
-		Long: "Shows what would be restored, and asks. What is there now is stored first, so a restore can be\n" +
-			"undone. If somebody other than the session changed one of the files since the checkpoint, nothing\n" +
-			"is restored; --force restores these files, too. Repositories (HEAD, index, stash) are left as they are.",
+		Long: "Shows what would be restored, and asks for confirmation. The current state is stored first, so a\n" +
+			"restore can be undone. If anyone other than the session changed one of the files since the\n" +
+			"checkpoint, nothing is restored; --force restores these files, too. Repositories (HEAD, index, stash) are not changed.",
 		Example: "  reviewer checkpoint restore 1f2e3d4c-17\n  reviewer checkpoint restore 17 src/cart.go\n" +
 			"  reviewer checkpoint restore 17 --force",
 		Args: cli.AtLeast(cli.Argument{Name: "ID", What: "a checkpoint's id, number, or latest (`reviewer checkpoint list` lists them)"}),

@@ -24,9 +24,9 @@ func showCommand(a *cli.App) *cobra.Command {
 	var whole bool
 	cmd := &cobra.Command{
 		Use:   "show [ID]",
-		Short: "Show what changed since the checkpoint before, what is not stored, and the repositories",
-		Long: "Shows a checkpoint: the paths that changed since the one before (+ created, - deleted, ~ changed,\n" +
-			"m another mode), what is not stored and why, and the state of the repositories. Without an ID, the\n" +
+		Short: "Show a checkpoint: changes since the previous one, paths that are not stored, and the repositories",
+		Long: "Shows a checkpoint: the paths that changed since the previous one (+ created, - deleted, ~ changed, m\n" +
+			"mode changed), what is not stored and why, and the state of the repositories. Without an ID, the\n" +
 			"latest one is shown.",
 		Example: "  reviewer checkpoint show\n  reviewer checkpoint show 1f2e3d4c-17 --all",
 		Args:    cobra.MaximumNArgs(1),

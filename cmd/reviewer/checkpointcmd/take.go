@@ -26,9 +26,9 @@ func takeCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "take",
-		Short: "Take a checkpoint by hand",
+		Short: "Take a checkpoint now",
 		Long: "Stores what changed in the workspace since the last checkpoint. The workspace is the current\n" +
-			"folder, or the nearest folder above it of which there are checkpoints.",
+			"folder, or the nearest parent folder that has checkpoints.",
 		Example: "  reviewer checkpoint take\n  reviewer checkpoint take --workspace ~/shop",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -33,9 +33,9 @@ func verifyCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Check that everything that checkpoints need is stored and undamaged",
-		Long: "Checks each byte of the stores of all workspaces, or of one, and that each checkpoint that has not\n" +
-			"expired can be restored. Every damage is named.\n\n" +
-			"Exit codes: 0 undamaged, 1 damage was found or a store cannot be read, 3 wrong usage.",
+		Long: "Checks each byte of the stores of all workspaces, or of one, and that every checkpoint that has not\n" +
+			"expired can be restored. Reports all damage.\n\n" +
+			"Exit codes: 0 undamaged, 1 damage was found or a store cannot be read, 3 usage error.",
 		Example: "  reviewer checkpoint verify\n  reviewer checkpoint verify --workspace .",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

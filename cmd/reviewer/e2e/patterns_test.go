@@ -77,7 +77,7 @@ func TestPatternDenyWorkaround(t *testing.T) {
 		s.wantDenial(run, call(1, 1))
 		s.wantPattern("deny_workaround", call(3, 1))
 		s.wantDenial(run, call(3, 1))
-		s.wantHeard(run, 3, "rule delete_outside_scope", "Do not try another way to the same effect")
+		s.wantHeard(run, 3, "rule delete_outside_scope", "Do not try to achieve the same effect in another way")
 		s.wantChain()
 	})
 }

@@ -25,7 +25,7 @@ func deliverCommand(a *cli.App) *cobra.Command {
 		Short: "Deliver pending notifications; started automatically after a stop",
 		Long: "Adds a notification for each stop of the last day that has none yet, sends each to all channels, and\n" +
 			"retries with increasing delays until each channel has accepted it or every attempt has failed.\n" +
-			"Interventions of the organisation's own kinds are carried out in the same way, each by its kind. The\n" +
+			"Custom interventions of the organisation are delivered in the same way. The\n" +
 			"result is recorded in the machine's ledger (`reviewer audit show --ledger`).",
 		Example: "  reviewer notify deliver\n  reviewer notify deliver --retry",
 		Args:    cobra.NoArgs,

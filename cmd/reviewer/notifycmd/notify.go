@@ -21,8 +21,8 @@ func Command(a *cli.App) *cobra.Command {
 		Use:     "notify",
 		Short:   "Deliver, list and test notifications about stopped sessions",
 		Example: "  reviewer notify test\n  reviewer notify list",
-		Long: "People are told about a stop through the channels in interventions.notification_channels, which the\n" +
-			"organisation's and the user's layers can set and a project cannot. See docs/incident-reports.md.",
+		Long: "People are notified of a stop through the channels in interventions.notification_channels. The\n" +
+			"organisation and user layers can set them; a project cannot. See docs/incident-reports.md.",
 	}
 	return cli.Group(cmd, deliverCommand(a), listCommand(a), testCommand(a))
 }

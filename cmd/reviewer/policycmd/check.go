@@ -28,15 +28,15 @@ func policyCheckCommand(a *cli.App) *cobra.Command {
 		Short: "Report every problem in a policy: Rego, CEL and YAML errors, unknown names, rules that can never fire",
 		Long: "A PATH is a policy folder, an archive (.tar.gz) or git:REV:PATH. One whose .manifest has\n" +
 			"the root reviewer is a complete policy; any other is a layer on top of the PATH before\n" +
-			"it, or else of the built-in policy. The word active means the policy that is active\n" +
-			"here, with all its layers.\n" +
+			"it, or else of the built-in policy. The word active means the active policy of this machine,\n" +
+			"with all its layers.\n" +
 			withoutPath + "\n\n" +
 			"All problems are reported at once, each with file:line:col, what was found and what\n" +
 			"was expected. With --strict, warnings count as problems unless they are ignored\n" +
 			"by a comment (# reviewer:ignore CODE reason) or in the manifest; see\n" +
 			"`reviewer policy codes`.\n\n" +
-			"Exit codes: 0 no problems, 1 the policy cannot be used as it is, 2 warnings with\n" +
-			"--strict, 3 wrong usage.",
+			"Exit codes: 0 no problems, 1 the policy cannot be used, 2 warnings with\n" +
+			"--strict, 3 usage error.",
 		Example: "  reviewer policy check ./policy\n" +
 			"  reviewer policy check ./base ./team --strict -f github -f sarif=check.sarif",
 		RunE: func(cmd *cobra.Command, paths []string) error {

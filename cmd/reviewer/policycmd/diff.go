@@ -22,8 +22,8 @@ func DiffCommand(a *cli.App) *cobra.Command {
 		Short: "Compare the meaning of two policies, and show what is tightened or loosened",
 		Long: "Compares rules, patterns, settings, access lists, detectors, Rego and manifests, not files:\n" +
 			"comments, formatting and file names are ignored. BEFORE and AFTER are each\n" + active.RefForms + ".\n\n" +
-			"Each change is marked with its own effect: tightened, loosened, mixed (part one, part the\n" +
-			"other), undecided (only a simulation can tell) or none (texts for people). The effect is\n" +
+			"Each change is marked with its effect: tightened, loosened, mixed (some of each), undecided\n" +
+			"(only a simulation can show it) or none (texts for people). The effect is\n" +
 			"derived from the order of settings, verdicts and effects, and never guessed.",
 		Example: "  reviewer policy diff default active\n  reviewer policy diff git:main:policy policy --exit-code\n  reviewer policy diff shop-1.3.0.tar.gz shop-1.4.0.tar.gz -f github",
 		Args: cli.Needs(cli.Argument{Name: "A", What: "the earlier policy: " + active.RefForms},

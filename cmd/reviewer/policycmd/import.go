@@ -22,11 +22,11 @@ func policyImportCommand(a *cli.App) *cobra.Command {
 		Use:     "import",
 		Example: "  reviewer policy import claude-permissions .claude/settings.json -o policy/access/client.yaml",
 		Short:   "Convert another tool's policy into an access list",
-		Long: "Reads a policy of another tool and writes an access list, a file for the folder\n" +
-			"access of a layer. Differences are reported on standard error, one per line, with\n" +
+		Long: "Reads a policy of another tool and writes an access list, a file for a layer's access\n" +
+			"folder. Differences are reported on standard error, one per line, with\n" +
 			"the rule's id. Exit codes: 0 everything that affects decisions was converted, 1 the file could\n" +
 			"not be read, 2 some rules could not be converted exactly,\n" +
-			"3 wrong usage.",
+			"3 usage error.",
 	}
 	return cli.Group(cmd, importSafeclawCommand(a), importPermissionsCommand(a))
 }

@@ -47,7 +47,7 @@ func policyTestCommand(a *cli.App) *cobra.Command {
 			"data.reviewer.risk_test.test_x/case or rules/git.yaml/git_force_push/match/1. A case\n" +
 			"with todo: runs but counts neither as failed nor as passed; if it passes, that is reported.\n\n" +
 			"Exit codes: 0 all passed, 1 could not run, 2 a test failed or coverage is too low,\n" +
-			"3 wrong usage.",
+			"3 usage error.",
 		Example: "  reviewer policy test ./policy\n" +
 			"  reviewer policy test ./policy --coverage --threshold 90 -f text -f junit=junit.xml -f html=coverage.html\n" +
 			"  reviewer policy test ./policy --run deletions/3 --explain\n" +

@@ -35,10 +35,10 @@ func policyActivateCommand(a *cli.App) *cobra.Command {
 		Long: "ARCHIVE is the output of `reviewer policy build`, with its signatures next to it in ARCHIVE.dsse.json.\n" +
 			"The bundle is verified (see `reviewer policy verify`), compiled together with the active layers, run with\n" +
 			"and without OPA's rule index and early exit, stored, and then made active in its layer. If any step\n" +
-			"fails, the previous policy stays active. If a bundle was active before, `reviewer policy rollback`\n" +
-			"returns to it. The activation is recorded in the ledger.\n\n" +
-			"If a trust file covers the bundle, and the bundle is not older than the last one seen, the command may run\n" +
-			"in a script or in CI: the signers have decided. Otherwise a person at a terminal must run it. It never\n" +
+			"fails, the previous policy stays active. If another bundle was active before, `reviewer policy\n" +
+			"rollback` restores it. The activation is recorded in the ledger.\n\n" +
+			"If a trust file covers the bundle, and the bundle is not older than the last one seen, the command may run in a\n" +
+			"script or in CI, since the signers have already decided. Otherwise a person at a terminal must run it. It never\n" +
 			"runs below an agent.",
 		Example: "  reviewer policy activate acme-1.4.0.tar.gz\n  reviewer policy activate acme-1.3.0.tar.gz --allow-rollback --reason 'too many false alarms'",
 		Args:    cli.Needs(cli.Argument{Name: "ARCHIVE", What: "an archive that `reviewer policy build` or `pull` wrote"}),

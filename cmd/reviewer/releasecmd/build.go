@@ -48,12 +48,12 @@ func policyBuildCommand(a *cli.App) *cobra.Command {
 		Long: "PATH is the folder of a policy or layer, or a folder of a git revision: git:REV:PATH.\n" +
 			"It is checked as by `policy check` and tested as by `policy test`; if there are\n" +
 			"problems, no archive is built. The archive is an OPA bundle without tests and cases;\n" +
-			"the same files give the same bytes. The results are written next to it, to\n" +
+			"the same files produce the same bytes. The results are written next to it, to\n" +
 			"ARCHIVE" + bundles.ResultsSuffix + ", which `policy sign` reads.\n\n" +
 			"Name, version and sequence come from the manifest or from flags. Times come from\n" +
 			"metadata.created of the manifest, else from $SOURCE_DATE_EPOCH, else none is set.\n\n" +
 			"Exit codes: 0 built, 1 could not run, 2 the policy has problems or a test failed,\n" +
-			"3 wrong usage.",
+			"3 usage error.",
 		Example: "  reviewer policy build policy -o policy-1.4.0.tar.gz\n" +
 			"  reviewer policy build git:main:policy -o policy.tar.gz --version 1.5.0 --sequence 12 --revision $(git rev-parse main)",
 		Args: cli.Needs(cli.Argument{Name: "REF", What: "the folder of a policy, or git:REV:PATH"}),

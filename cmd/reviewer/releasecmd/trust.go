@@ -20,9 +20,9 @@ func policyTrustCommand(a *cli.App) *cobra.Command {
 		Use:   "trust",
 		Short: "Manage the trust file: whose signatures on policy bundles are accepted",
 		Long: "The trust file, " + trust.FileName + ", names keys, their roles, how many keys of a role must sign,\n" +
-			"and the channels of policies. If it exists, only bundles that it covers can be\n" +
-			"activated. It is itself signed, by the keys of its role root, and replaced only by a next version\n" +
-			"that enough root keys of both versions have signed. To remove a key, edit the text\n" +
+			"and the channels of policies. If it exists, only bundles that it covers can be activated. It\n" +
+			"is itself signed by its root keys, and can be replaced only by a newer version that\n" +
+			"enough root keys of both versions have signed. To remove a key, edit the text\n" +
 			"file, raise its version, have it signed, and rotate.",
 		Example: "  reviewer policy trust add alice.pub --role root --role release --channel stable=acme/agents --init -o trust-1.yaml\n" +
 			"  reviewer policy trust sign trust-1.yaml --signing-key alice\n" +

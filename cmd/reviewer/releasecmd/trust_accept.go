@@ -18,8 +18,8 @@ func trustAcceptCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "accept",
 		Short: "Accept a state directory that was moved, copied or restored; needs a person at a terminal",
-		Long: "The ledger records where the trust file was activated. In another place it is not valid until\n" +
-			"a person accepts it there. The ledger must verify, the trust file must be the version that was active\n" +
+		Long: "The ledger records where the trust file was activated. In another location it is not valid until a\n" +
+			"person accepts it. The ledger must verify, the trust file must be the version that was active\n" +
 			"last, and the store of bundles must not be older than the ledger: versions and sequences never decrease.",
 		Example: "  reviewer policy trust accept",
 		Args:    cobra.NoArgs,

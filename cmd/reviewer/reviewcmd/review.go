@@ -49,9 +49,9 @@ func Command(a *cli.App) *cobra.Command {
 			"event of reviewer ({id, session, tool, args, cwd, …}), and writes one decision\n" +
 			"per line, in the same order. A document that names a session is reviewed in the\n" +
 			"context of the documents before it in that session; any other in a new session.\n" +
-			"As for a hook, the policy is the one active in the document's workspace with the\n" +
-			"project layer, unless --policy names another one; the time is now, unless the\n" +
-			"document has a time (t). Nothing is written to disk. A document that cannot be read is blocked.",
+			"As in a hook, the policy is the active one of the document's workspace, including the\n" +
+			"project layer, unless --policy names another one; the time is the current time, unless\n" +
+			"the document has one (t). Nothing is written to disk. A document that cannot be read is blocked.",
 		Example: `  echo '{"tool":"Bash","args":{"command":"rm -rf ~"},"cwd":"/srv/shop"}' | reviewer review`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -18,10 +18,10 @@ func sessionAbortCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "abort ID",
-		Short: "End a session for good, and list what it leaves behind; needs a person at a terminal",
-		Long: "Denies every further call of a session; nobody can resume it. Lists what it started and did\n" +
-			"not end, and what it created outside the workspace, as far as the log shows it. None of\n" +
-			"this is ended or deleted.",
+		Short: "Permanently end a session, and list what it leaves behind; needs a person at a terminal",
+		Long: "Denies every further call of a session; nobody can resume it. Lists processes that it started\n" +
+			"and did not end, and files that it created outside the workspace, as far as the log shows them.\n" +
+			"None of these are ended or deleted.",
 		Example: "  reviewer session abort last --reason 'started over'",
 		Args:    cli.Needs(cli.SessionID()),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,7 +49,7 @@ func sessionAbortCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	out.Flags(cmd, term.Text, "json")
-	cmd.Flags().StringVar(&reason, "reason", "aborted by hand", "reason given to the agent")
+	cmd.Flags().StringVar(&reason, "reason", "aborted by a person", "reason given to the agent")
 	return cmd
 }
 

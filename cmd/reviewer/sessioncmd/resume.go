@@ -19,7 +19,7 @@ func sessionResumeCommand(a *cli.App) *cobra.Command {
 		Short: "Resume a stopped session, as before or with conditions; needs a person at a terminal",
 		Long: "Resumes a stopped session. With --limits, it has lower limits and fewer tools, and\n" +
 			"patterns are found sooner; with --supervise, every call that does more than read is\n" +
-			"asked about. The settings interventions.resume have the numbers and the tools.\n" +
+			"asked about. The settings interventions.resume define the numbers and the tools.\n" +
 			"Resuming the session again without these flags lifts the conditions.",
 		Example: "  reviewer session resume last\n  reviewer session resume last --supervise",
 		Args:    cli.Needs(cli.SessionID()),

@@ -21,13 +21,13 @@ func sessionRollbackCommand(a *cli.App) *cobra.Command {
 	var limits, supervise bool
 	cmd := &cobra.Command{
 		Use:   "rollback ID",
-		Short: "Restore a stopped session's files to before its trouble began, and resume it; needs a person at a terminal",
+		Short: "Restore a stopped session's files to their state before the trouble began, and resume it; needs a person at a terminal",
 		Long: "Restores the files of the workspace to the newest checkpoint of the session before the first\n" +
-			"failure or denial that led to the stop, and resumes the session, which is told so at its next call.\n" +
-			"What would change is shown first, and asked. If there is no such checkpoint, or it cannot be\n" +
-			"restored, the session stays stopped, and what can be done instead is listed.\n" +
+			"failure or denial that led to the stop, and resumes the session; the agent is informed at its next call.\n" +
+			"The changes are shown first, and need confirmation. If there is no such checkpoint, or it cannot be\n" +
+			"restored, the session stays stopped, and the alternatives are listed.\n" +
 			"A session that is not stopped can be rolled back if policy proposed it (interventions.auto_rollback false).\n\n" +
-			"Exit codes: 0 rolled back and resumed, 1 not, 3 wrong usage.",
+			"Exit codes: 0 rolled back and resumed, 1 not, 3 usage error.",
 		Example: "  reviewer session rollback last\n  reviewer session rollback last --supervise",
 		Args:    cli.Needs(cli.SessionID()),
 		RunE: func(cmd *cobra.Command, args []string) error {

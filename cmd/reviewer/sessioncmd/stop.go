@@ -37,7 +37,7 @@ func sessionStopCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	out.Flags(cmd, term.Text, "json")
-	cmd.Flags().StringVar(&reason, "reason", "stopped by hand", "reason given to the agent")
+	cmd.Flags().StringVar(&reason, "reason", "stopped by a person", "reason given to the agent")
 	return cmd
 }
 

@@ -57,7 +57,7 @@ func (s *Machine) StaysNear(src, dest abstract.Arg) bool {
 
 func below(p, dir string) bool { return dir != "" && dir != "/" && strings.HasPrefix(p, dir+"/") }
 
-// Unbounded notes a command that does not end by itself, unless a time limit ends it.
+// Unbounded notes a command that does not end on its own, unless a time limit ends it.
 func (c *Call) Unbounded(verb string, target abstract.Arg) {
 	if !c.Shell.bounded() {
 		c.Signal(engine.SignalUnbounded)
