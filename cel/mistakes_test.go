@@ -22,7 +22,7 @@ func TestMistakes(t *testing.T) {
 		`phase == "a = b and c" and true`:            `when:1:24: and is not an operator of CEL: write &&`,
 		`len(action.paths) > 1`:                      `when:1:4: unknown function len: write size(x)`,
 		`any(action.paths)`:                          `when:1:4: unknown function any: write list.exists(x, condition)`,
-		`action.name.matches("a(?=b)")`:              `when:1:21: the pattern "a(?=b)" is not a regular expression (RE2): (?=: RE2 does not look ahead or behind; match the surrounding text as well`,
+		`action.name.matches("a(?=b)")`:              `when:1:21: the pattern "a(?=b)" is not a regular expression (RE2): (?=: RE2 has no lookahead or lookbehind; match the surrounding text as well`,
 		`action.name.matches("[a")`:                  `when:1:21: the pattern "[a" is not a regular expression (RE2): missing closing ]: [a`,
 		`true`:                                       `when:1:1: this is always true, so the rule fires for everything; compare something, or write match: {phases: [pre]} if every call is meant`,
 		`phase == "pre" || 2 > 1`:                    `when:1:16: this is always true, so the rule fires for everything; compare something, or write match: {phases: [pre]} if every call is meant`,

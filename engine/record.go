@@ -312,7 +312,7 @@ func DecodeLine(line []byte) (*Record, error) {
 type NewerFormat int
 
 func (v NewerFormat) Error() string {
-	return fmt.Sprintf("the record was written by a newer reviewer (format %d, this one knows %d); install that version again", int(v),
+	return fmt.Sprintf("the record was written by a newer reviewer (format %d, this one reads up to %d); install that version again", int(v),
 		FormatVersion)
 }
 

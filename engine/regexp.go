@@ -17,7 +17,7 @@ func Regexp(expr string) func() *regexp.Regexp {
 }
 
 // errLookaround is the explanation for lookahead and lookbehind.
-var errLookaround = errors.New("RE2 does not look ahead or behind; match the surrounding text as well")
+var errLookaround = errors.New("RE2 has no lookahead or lookbehind; match the surrounding text as well")
 
 // IsLookaround reports whether an explained error is about lookahead or
 // lookbehind.

@@ -127,7 +127,7 @@ func allowable(s audit.Session, r *engine.Record) error {
 	case effect == engine.Allow || effect == engine.Warn:
 		return fmt.Errorf("call %s was not held up: the answer was %s", r.ID(), effect)
 	case r.Decision == nil || !known:
-		return fmt.Errorf("call %s would not be recognised if made again: its record lacks details that identify it", r.ID())
+		return fmt.Errorf("call %s would not be recognised if it were made again: its record lacks identifying details", r.ID())
 	}
 	return nil
 }

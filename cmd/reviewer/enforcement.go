@@ -56,7 +56,7 @@ func withKey(raw []byte, key, value string) ([]byte, error) {
 		changed = appendLine(raw, key+": "+value)
 	}
 	if now, err := topKey(changed, key); err != nil || now == nil || now.Value != value {
-		return nil, fmt.Errorf("%s could not be changed automatically; add `%s: %s` to it by hand", key, key, value)
+		return nil, fmt.Errorf("%s could not be changed automatically; add `%s: %s` to it yourself", key, key, value)
 	}
 	return changed, nil
 }

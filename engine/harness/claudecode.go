@@ -164,7 +164,7 @@ func claudeCodeEvent(argument string, doc document) (string, error) {
 	if answerPhase(said) == engine.PhasePre {
 		name = said
 	}
-	return name, fmt.Errorf("the hook's command names the event %q and hook_event_name says %q: run `reviewer install claude-code` again",
+	return name, fmt.Errorf("the hook's command names the event %q, but hook_event_name is %q: run `reviewer install claude-code` again",
 		argument, said)
 }
 

@@ -9,5 +9,5 @@ import (
 
 // peer fails: on this system it is unknown which program is at the other end of a socket.
 func peer(net.Conn) (pid int, err error) {
-	return 0, errors.New("this system does not say which process a client is")
+	return 0, errors.New("this system does not report which process a client is")
 }

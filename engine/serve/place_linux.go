@@ -18,9 +18,9 @@ func private(dir string) error {
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a folder", dir)
 	case int(owner) != os.Geteuid():
-		return fmt.Errorf("%s belongs to the user with the number %d, not to you", dir, owner)
+		return fmt.Errorf("%s belongs to user %d, not to you", dir, owner)
 	case info.Mode().Perm()&0o022 != 0:
-		return fmt.Errorf("other users may write in %s: run chmod 700 on it", dir)
+		return fmt.Errorf("other users can write to %s: run `chmod 700` on it", dir)
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ import (
 )
 
 // ErrRunning means that another process already serves the state directory.
-var ErrRunning = errors.New("another process serves this state directory already")
+var ErrRunning = errors.New("another process already serves this state directory")
 
 // requestWait is how long a client may take to send its request.
 const requestWait = 10 * time.Second

@@ -122,7 +122,7 @@ func writePrograms(file string) error {
 	return os.WriteFile(file, []byte(text), 0o644)
 }
 
-// programsPage describes the programs that the built-in policy knows.
+// programsPage describes the programs that the built-in policy describes.
 func programsPage() (string, error) {
 	b, err := bundles.Default()
 	if err != nil {

@@ -179,7 +179,7 @@ func (s *stores) storeOf(id string) (*checkpoint.Store, error) {
 		err = fmt.Errorf("there is no checkpoint %s; `reviewer checkpoint list --all` lists those of all workspaces", id)
 	}
 	if err == nil && len(dirs) > 1 {
-		err = fmt.Errorf("%s may be a checkpoint of several workspaces; give its number in the folder of one", id)
+		err = fmt.Errorf("%s matches checkpoints of several workspaces; give its number in the folder of one workspace", id)
 	}
 	if err != nil {
 		return nil, err

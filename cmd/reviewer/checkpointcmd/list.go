@@ -178,7 +178,7 @@ func (d listing) write(a *cli.App, w io.Writer, out *term.Output) error {
 	}
 	p := a.Paint(out)
 	for _, i := range d.Interrupted {
-		fmt.Fprintf(w, "%s a restore in %s was cut off: `reviewer checkpoint restore %s` finishes it, "+
+		fmt.Fprintf(w, "%s a restore in %s was interrupted: `reviewer checkpoint restore %s` finishes it, "+
 			"`reviewer checkpoint restore %s` undoes it\n", p.Verdict("warn"), term.OneLine(i.Workspace, longest), i.To, i.Undo)
 	}
 	return nil

@@ -285,13 +285,13 @@ func quoted(word string) string {
 // Text writes what a restore did for people.
 func (d Restored) Text(w io.Writer) {
 	if len(d.Changes) == 0 {
-		fmt.Fprintf(w, "%s is as it was at checkpoint %s: nothing was restored\n", term.OneLine(d.Workspace, longest), d.To)
+		fmt.Fprintf(w, "%s already matches checkpoint %s: nothing was restored\n", term.OneLine(d.Workspace, longest), d.To)
 	} else {
 		fmt.Fprintf(w, "restored to checkpoint %s: %s\n", d.To, term.Counted(len(d.Changes), "path", "paths"))
 		writeSome(w, d.Changes, false)
 	}
 	if len(d.Kept) > 0 {
-		fmt.Fprintf(w, "left as they are: %s\n", term.Counted(len(d.Kept), "path", "paths"))
+		fmt.Fprintf(w, "left unchanged: %s\n", term.Counted(len(d.Kept), "path", "paths"))
 		writeLeft(w, d.Kept[:min(len(d.Kept), most)])
 		writeMore(w, len(d.Kept)-min(len(d.Kept), most))
 	}
@@ -304,7 +304,7 @@ func (d Restored) Text(w io.Writer) {
 }
 
 func (m moved) text(w io.Writer) {
-	fmt.Fprintf(w, "the repository in %s is not as it was then, and was left as it is:\n", term.OneLine(m.Then.Folder, longest))
+	fmt.Fprintf(w, "the repository in %s has changed since then, and was not restored:\n", term.OneLine(m.Then.Folder, longest))
 	for _, part := range []struct{ name, then, now string }{
 		{"HEAD", m.Then.Head, m.Now.Head}, {"commit", m.Then.Commit, m.Now.Commit}, {"index", m.Then.Index, m.Now.Index},
 		{"stash", m.Then.Stash, m.Now.Stash},

@@ -94,7 +94,7 @@ func (d shown) text(w io.Writer, whole bool) {
 		fmt.Fprintln(w, "\nIt has expired: its contents are no longer stored.")
 	}
 	if len(d.Changes) > 0 {
-		fmt.Fprintf(w, "\nchanged by %s since the checkpoint before: %s\n", who(checkpoint.By(d.By)),
+		fmt.Fprintf(w, "\nchanged by %s since the previous checkpoint: %s\n", who(checkpoint.By(d.By)),
 			term.Counted(len(d.Changes), "path", "paths"))
 		writeSome(w, d.Changes, whole)
 	}

@@ -82,6 +82,6 @@ func (d taken) text(w io.Writer) {
 		fmt.Fprintf(w, "not stored: %s; `reviewer checkpoint show %s` says why\n", term.Counted(d.LeftAll, "path", "paths"), d.ID)
 	}
 	for _, dir := range d.Unseen {
-		fmt.Fprintf(w, "there was no time to look at %s\n", term.OneLine(filepath.Join(d.Workspace, dir), longest))
+		fmt.Fprintf(w, "there was not enough time to read %s\n", term.OneLine(filepath.Join(d.Workspace, dir), longest))
 	}
 }

@@ -233,7 +233,7 @@ func rehearsalDesk(a *cli.App, p *review.Policy) (*reviewcmd.Desk, error) {
 func explainRecord(ctx context.Context, a *cli.App, id string, t *toExplain) (*explanation, error) {
 	store, s, err := a.Session(id)
 	if err != nil {
-		return nil, fmt.Errorf("%s is not a file, and not a record either: %w", id, err)
+		return nil, fmt.Errorf("%s is neither a file nor a record: %w", id, err)
 	}
 	rec, err := a.Find(store, id)
 	if err != nil {

@@ -40,7 +40,7 @@ func (r *release) writeImage(d *folder, built []build) error {
 			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: built[i].arch}}})
 	}
 	if n == 0 {
-		_, err := fmt.Fprintln(d.log, "no container image: no target of Linux was built")
+		_, err := fmt.Fprintln(d.log, "no container image: no Linux target was built")
 		return err
 	}
 	files, err := r.layout(index)

@@ -76,7 +76,7 @@ func copyright(texts []file) []byte {
 	var b bytes.Buffer
 	for _, t := range texts {
 		if t.name == "LICENSE" {
-			fmt.Fprintf(&b, "reviewer: %s\nLicences of what is built in are below licenses in this folder.\n\n%s", website, t.content)
+			fmt.Fprintf(&b, "reviewer: %s\nLicences of the included modules are in the folder licenses.\n\n%s", website, t.content)
 		}
 	}
 	return b.Bytes()

@@ -83,12 +83,12 @@ func (o options) check(rest []string) error {
 	case o.verify != "":
 		return nil
 	case o.key == "" && !o.unsigned:
-		return errors.New("a release is signed: give -key FILE or -key env:NAME, or -unsigned to try it out " +
+		return errors.New("a release must be signed: give -key FILE or -key env:NAME, or -unsigned for a trial " +
 			"(reviewer policy keygen creates a key)")
 	case o.key != "" && o.unsigned:
 		return errors.New("-key and -unsigned contradict each other; give one of them")
 	case o.uncommitted && !o.unsigned:
-		return errors.New("a signed release is of a commit; -uncommitted needs -unsigned")
+		return errors.New("a signed release must be built from a commit; -uncommitted needs -unsigned")
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func (provenance) PredicateType() string { return "https://slsa.dev/provenance/v
 // Check implements signing.Predicate.
 func (p provenance) Check() error {
 	if len(p.Build.From) != 1 || p.Build.From[0].Digest["gitCommit"] == "" || p.Build.External["version"] == "" {
-		return errors.New("the provenance names no commit, or no version")
+		return errors.New("the provenance lacks a commit or a version")
 	}
 	return nil
 }
@@ -177,7 +177,7 @@ func verifySums(dir string, sums []byte) ([]signing.Subject, error) {
 			return nil, err
 		}
 		if signing.SHA256(content) != sum {
-			return nil, fmt.Errorf("%s is not the file that was released: its SHA-256 differs", name)
+			return nil, fmt.Errorf("%s is not the released file: its SHA-256 differs", name)
 		}
 		listed[name] = true
 		files = append(files, signing.Subject{Name: name, SHA256: sum})

@@ -84,7 +84,7 @@ func newRelease(ctx context.Context, o options) (*release, error) {
 		return nil, err
 	}
 	if r.modified && !o.uncommitted {
-		return nil, errors.New("there are changes that are not committed: commit them, or give -uncommitted -unsigned to try it out")
+		return nil, errors.New("there are uncommitted changes: commit them, or give -uncommitted -unsigned for a trial")
 	}
 	return r, nil
 }
@@ -112,7 +112,7 @@ func parseTargets(text string) ([]target, error) {
 func (r *release) readCommit(ctx context.Context) error {
 	root, err := output(ctx, ".", nil, "git", "rev-parse", "--show-toplevel")
 	if err != nil {
-		return fmt.Errorf("a release is made in a checkout of git: %w", err)
+		return fmt.Errorf("a release must be built in a git checkout: %w", err)
 	}
 	r.root = filepath.FromSlash(root)
 	if r.commit, err = output(ctx, r.root, nil, "git", "rev-parse", "HEAD"); err != nil {

@@ -333,7 +333,7 @@ func showRestored(w io.Writer, out *term.Output, d *restored) error {
 		fmt.Fprintf(w, "%s layer: %s, generation %d\n", b.Layer, active.ReleaseText(b.Release), b.Generation)
 	}
 	if d.Folder != "" {
-		fmt.Fprintf(w, "user layer: %s has its former files again\n", d.Folder)
+		fmt.Fprintf(w, "user layer: the former files of %s are restored\n", d.Folder)
 	}
 	if d.Aside != "" {
 		fmt.Fprintf(w, "The existing files could not be read and were moved to %s\n", d.Aside)

@@ -21,7 +21,7 @@ func (s *policySign) warnOfTimes(a *cli.App, e *signing.Envelope, now time.Time)
 	}
 	at := signing.TimeOf(now)
 	if r.Created > signing.TimeOf(now.Add(aheadOf)) {
-		fmt.Fprintf(a.Stderr, "reviewer: warning: the release time is %s, which is in the future: no machine activates it before "+
+		fmt.Fprintf(a.Stderr, "reviewer: warning: the release time %s is in the future: no machine activates it before "+
 			"then; correct --created, or leave it out\n", r.Created)
 	}
 	if r.Expires > 0 && r.Expires <= at {

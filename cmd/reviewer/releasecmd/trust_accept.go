@@ -35,7 +35,7 @@ func acceptMoved(ctx context.Context, a *cli.App) error {
 	t, _, err := active.TrustInForce(log)
 	switch {
 	case err == nil:
-		return errors.New("there is nothing to accept: the trust file is valid in this place of the state directory")
+		return errors.New("there is nothing to accept: the trust file is valid in this location of the state directory")
 	case !errors.Is(err, active.ErrMoved):
 		return invalidTrust(err)
 	}
@@ -52,7 +52,7 @@ func acceptMoved(ctx context.Context, a *cli.App) error {
 	if err := active.NoteOfTrust(ctx, log, t.Path, t.Trust, "accepted at the new place of the state directory, by "+who); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Stdout, "%s version %d is active here from now on\n", t.Path, t.Version)
+	fmt.Fprintf(a.Stdout, "%s version %d is now active here\n", t.Path, t.Version)
 	return nil
 }
 
@@ -92,7 +92,7 @@ func restoreTrust(a *cli.App) error {
 	p := (*trust.FileProblem)(nil)
 	switch {
 	case err == nil:
-		return errors.New("there is nothing to restore: the trust file is as it was signed")
+		return errors.New("there is nothing to restore: the trust file matches the signed one")
 	case !errors.As(err, &p), p.Signed == nil, t.Organisation, p.Signed.Pin() != word.Own:
 		return invalidTrust(err)
 	}

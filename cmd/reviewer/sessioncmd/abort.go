@@ -41,7 +41,7 @@ func sessionAbortCommand(a *cli.App) *cobra.Command {
 			}
 			state, err := store.State(s)
 			if err != nil {
-				return fmt.Errorf("session %s is aborted, but what it left behind cannot be read: %w", s.Key.Session, err)
+				return fmt.Errorf("session %s is aborted, but the list of what it left behind cannot be read: %w", s.Key.Session, err)
 			}
 			d := abortedDocument{Cleanup: leftBy(state.Left())}
 			d.stoppedDocument = stoppedDocument{Session: s.Key.Session, Stopped: true, Aborted: true, Reason: reason, By: who}
@@ -90,7 +90,7 @@ func leftBy(left history.Left) []leftover {
 func (d abortedDocument) print(w io.Writer) {
 	fmt.Fprintf(w, "session %s is aborted\n", d.Session)
 	if len(d.Cleanup) == 0 {
-		fmt.Fprintln(w, "nothing is left behind, as far as its log shows")
+		fmt.Fprintln(w, "nothing was left behind, as far as its log shows")
 		return
 	}
 	fmt.Fprintln(w, "\nleft behind, as far as its log shows:")

@@ -56,7 +56,7 @@ func sessionRollbackCommand(a *cli.App) *cobra.Command {
 			if err := out.Result(a.Stdout, d, d.print); err != nil || d.RolledBack {
 				return err
 			}
-			return fmt.Errorf("session %s is not rolled back%s: %s", d.Session, map[bool]string{true: " and stays stopped"}[d.Stopped], d.Reason)
+			return fmt.Errorf("session %s was not rolled back%s: %s", d.Session, map[bool]string{true: " and stays stopped"}[d.Stopped], d.Reason)
 		},
 	}
 	out.Flags(cmd, term.Text, "json")
@@ -206,7 +206,7 @@ func recovery(s audit.Session) []string {
 
 func (d rollbackDocument) print(w io.Writer) {
 	if !d.RolledBack {
-		fmt.Fprintf(w, "session %s is not rolled back: %s\n\nwhat can be done instead:\n", d.Session, term.OneLine(d.Reason, 1000))
+		fmt.Fprintf(w, "session %s was not rolled back: %s\n\nalternatives:\n", d.Session, term.OneLine(d.Reason, 1000))
 		for _, step := range d.Plan {
 			fmt.Fprintf(w, "  - %s\n", step)
 		}
@@ -214,9 +214,9 @@ func (d rollbackDocument) print(w io.Writer) {
 	}
 	d.Restored.Text(w)
 	if d.offered != "" {
-		fmt.Fprintf(w, "session %s goes on; it is told at its next call that files were restored\n", d.Session)
+		fmt.Fprintf(w, "session %s continues; the agent is informed at its next call that files were restored\n", d.Session)
 		return
 	}
-	fmt.Fprintf(w, "session %s is resumed%s; it is told at its next call that files were restored\n", d.Session,
+	fmt.Fprintf(w, "session %s is resumed%s; the agent is informed at its next call that files were restored\n", d.Session,
 		map[string]string{engine.ResumeLimits: " with limits", engine.ResumeSupervise: " under supervision"}[d.Resumed])
 }

@@ -96,7 +96,7 @@ func printTimeline(a *cli.App, w io.Writer, out *term.Output, s audit.Session, d
 		m.print(w, p, width)
 	}
 	if len(doc.Timeline) == 0 {
-		fmt.Fprintln(w, "nothing of that kind happened")
+		fmt.Fprintln(w, "no matching events")
 	}
 	fmt.Fprintf(w, "\n%s, %d denied, %d asked about, %s\n", term.Counted(int(doc.Actions), "call", "calls"), doc.Denied, doc.Asked,
 		term.Counted(int(doc.Prompts), "prompt", "prompts"))

@@ -101,7 +101,7 @@ func (s *soak) watchMemory() func() error {
 		close(done)
 		<-ended
 		if len(samples) < 8 {
-			return fmt.Errorf("only %d looks at the memory: run it for longer", len(samples))
+			return fmt.Errorf("only %d measurements of memory: run it for longer", len(samples))
 		}
 		early, late := highest(samples[len(samples)/4:len(samples)/2]), highest(samples[len(samples)*3/4:])
 		fmt.Printf("memory: %d MB early in the quiet part, %d MB at its end\n", early>>10, late>>10)

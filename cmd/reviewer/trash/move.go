@@ -44,7 +44,7 @@ func moveAcross(from, dir string) error {
 	if gone == 0 { // the move is undone
 		return errors.Join(err, discard(dir))
 	}
-	return fmt.Errorf("%w; it is complete in the trash as %s, and partly still in its old place", err, filepath.Base(dir))
+	return fmt.Errorf("%w; it is complete in the trash as %s, but part of it is still in its original place", err, filepath.Base(dir))
 }
 
 // copier copies a tree to another file system.

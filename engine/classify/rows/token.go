@@ -87,7 +87,7 @@ func (f Form) Narrow() error {
 	case len(f.Prefix) < 3 || f.After.Min < 16 || !f.After.Class.within(nameChars) || strings.Trim(f.Prefix, nameChars) != "":
 		return fmt.Errorf("%s: in this layer a token consists of letters, digits, _ and -: a prefix of three and 16 or more after it", f.Prefix)
 	case slices.Contains(f.Words, "exclusive") || slices.Contains(f.Words, "any"):
-		return fmt.Errorf("%s: the words exclusive and any are for the organisation's layer", f.Prefix)
+		return fmt.Errorf("%s: the words exclusive and any are only allowed in the organisation's layer", f.Prefix)
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func program(t *testing.T, k Kind, env map[string]string) notify.Program {
 	return p
 }
 
-// A program gets the entry as JSON, its arguments as they are, and few variables.
+// A program receives the entry as JSON, its arguments as they are, and few variables.
 func TestCommand(t *testing.T) {
 	t.Setenv("LD_PRELOAD", "/srv/agent.so")
 	path := script(t, `printf '%s|' "$@"; env | sort | tr '\n' ' '; cat`)

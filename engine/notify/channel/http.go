@@ -53,7 +53,7 @@ func secure(to string) error {
 	case u.Scheme == "https" || u.Scheme == "http" && loopback(u.Hostname()):
 		return nil
 	}
-	return errors.New("its address must begin with https:// (http:// only to this machine)")
+	return errors.New("its address must begin with https:// (http:// is allowed only for this machine)")
 }
 
 func loopback(host string) bool {
