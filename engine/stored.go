@@ -34,7 +34,7 @@ type CheckpointFacts struct {
 	Changed int64   `json:"changed,omitempty"` // paths that differ from the checkpoint before
 	By      string  `json:"by,omitempty"`      // who changed them: session or others
 	Left    int64   `json:"left,omitempty"`    // paths whose contents are not stored, and cannot be restored
-	Unseen  int64   `json:"unseen,omitempty"`  // folders for which there was no time
+	Unseen  int64   `json:"unseen,omitempty"`  // folders that could not be read in time
 	Only    bool    `json:"only,omitempty"`    // nothing was looked at but the paths that the call names
 	MS      float64 `json:"ms"`                // how long it took, milliseconds
 	Failure string  `json:"failure,omitempty"` // why there is none

@@ -27,11 +27,11 @@ const (
 // runsOfInterventions are the cases that the page shows, one for each kind.
 func runsOfInterventions() map[string]string {
 	return map[string]string{
-		engine.SoftCorrection:       "a file that does not exist is looked for again and again",
+		engine.SoftCorrection:       "repeated searches for a file that does not exist",
 		engine.ContextReinforcement: "a reminder repeats what the user forbade",
 		engine.ResourceThrottling:   "the limits of a throttled session apply until the next prompt",
-		engine.CheckpointRollback:   "an error loop ends in a rollback to before its first error",
-		engine.EmergencyStop:        "what was denied is tried in another way, twice, and the session stops",
+		engine.CheckpointRollback:   "an error loop ends in a rollback to the state before its first error",
+		engine.EmergencyStop:        "a denied action is tried in another way, twice, and the session stops",
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 type taken struct {
 	listed
 	New    bool     `json:"new"`    // false: nothing has changed since it was taken
-	Unseen []string `json:"unseen"` // folders for which there was no time
+	Unseen []string `json:"unseen"` // folders that could not be read in time
 }
 
 func takeCommand(a *cli.App) *cobra.Command {

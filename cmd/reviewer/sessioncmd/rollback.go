@@ -141,7 +141,7 @@ func (d *rollbackDocument) run(ctx context.Context, a *cli.App, store *audit.Sto
 }
 
 // runUp returns when what led to the stop of a session began: the first sign of the incident
-// that stopped it, or, if a person did, the first of the failures and denials in a row before.
+// that stopped it, or, if a person did, the first of the consecutive failures and denials before the stop.
 func runUp(store *audit.Store, s audit.Session) (int64, error) {
 	list, err := incident.Read(store.Records(s.Key, 0))
 	if err != nil {
