@@ -1,4 +1,4 @@
-// Package foreign has what importers of other tools' policies share: JSON with the
+// Package foreign contains the code that importers of other tools' policies share: JSON with the
 // line of each value, the resulting access list, and remarks about everything that
 // is not equivalent.
 //

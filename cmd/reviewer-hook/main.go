@@ -1,4 +1,4 @@
-// Command reviewer-hook is what an agent starts for each event: a small client of
+// Command reviewer-hook is the program that an agent starts for each event: a small client of
 // `reviewer serve`, with the command line of `reviewer hook`.
 //
 // Out of scope: all but the command line.

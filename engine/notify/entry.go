@@ -1,5 +1,5 @@
-// Package notify tells people what needs their attention, over one spool in the state
-// directory. A process that has a message writes an entry; another process delivers it to each
+// Package notify notifies people of events that need their attention, through one spool in the
+// state directory. A process that has a message writes an entry; another process delivers it to each
 // channel, tries again with increasing delays, and finally gives up. An entry that was written
 // is not lost, and each channel gets it at least once; with its id a receiver can drop
 // duplicates.

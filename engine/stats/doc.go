@@ -1,6 +1,5 @@
-// Package stats counts what the records of a log say: calls by answer, how long reviews took,
-// what people answered, which rules and patterns fired, and what was done about a session that
-// went wrong.
+// Package stats computes statistics of a log: calls by answer, review times, people's answers,
+// the rules and patterns that fired, and interventions.
 //
 // A Collector reads the records of one session after the other, once each, and makes a
 // Document of them. Its memory does not grow with the length of a session, and with the number

@@ -27,10 +27,10 @@ type ExitMeaning struct {
 // ExitMeanings lists the exit codes; docs/output.md holds the same table.
 func ExitMeanings() []ExitMeaning {
 	return []ExitMeaning{
-		{ExitOK, "fine"},
+		{ExitOK, "success"},
 		{ExitFailed, "could not run"},
 		{ExitFindings, "findings"},
-		{ExitUsage, "wrong usage"},
+		{ExitUsage, "usage error"},
 	}
 }
 

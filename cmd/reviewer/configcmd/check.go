@@ -316,9 +316,9 @@ func ineffective(key, where, id string, known map[string]bool) []string {
 	case there:
 		return nil
 	case near != "":
-		return []string{fmt.Sprintf("%s: no entry of %s has the id %q; did you mean %q?", key, where, id, near)}
+		return []string{fmt.Sprintf("%s: no row of %s has the id %q; did you mean %q?", key, where, id, near)}
 	}
-	return []string{fmt.Sprintf("%s: no entry of %s has the id %q", key, where, id)}
+	return []string{fmt.Sprintf("%s: no row of %s has the id %q", key, where, id)}
 }
 
 func countLeaves(v any) int {

@@ -1,5 +1,5 @@
-// Package notifycmd contains the commands of `reviewer notify`, one file each: they
-// deliver, list and try what people are told about stops.
+// Package notifycmd contains the commands of `reviewer notify`, one file each: they deliver,
+// list and test notifications about stops.
 //
 // Out of scope: how something is delivered (engine/notify) and over which channels
 // (engine/notify/channel). Nothing on a hook's path imports this package's commands

@@ -1,5 +1,5 @@
 // Command score measures a policy on a corpus of commands, secrets and whole sessions:
-// how much of the dangerous and how much of the harmless it stops. It is a tool for
+// how many dangerous and how many harmless calls it stops. It is a tool for
 // rule authors, and not part of a release: `make score CORPUS=…`.
 //
 // Out of scope: deciding (it calls the same code as a live hook), and

@@ -1,5 +1,5 @@
-// Package subprocess starts other programs with limits on their time and output, and
-// reads folders of a revision with git.
+// Package subprocess runs other programs with limits on time and output, and reads folders of a
+// git revision.
 //
 // Out of scope: what is in these folders.
 package subprocess

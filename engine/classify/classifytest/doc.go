@@ -1,4 +1,4 @@
-// Package classifytest holds what the tests of several packages below classify
+// Package classifytest contains the helpers that tests of several packages below classify
 // share: a keyed digest, tokens that nobody has issued, and values made from the
 // formats of issuers.
 //

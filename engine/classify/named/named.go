@@ -1,5 +1,5 @@
-// Package named looks for what an agent's last message names: commands that it tells a
-// person to run, packages, functions and types. It reports only what is known to be
+// Package named finds the names in an agent's last message: commands that it tells a person to
+// run, packages, functions and types. It reports only what is known to be
 // absent.
 //
 // Out of scope: reading the message (package prompt), and what the session itself did

@@ -12,7 +12,7 @@
 // A file is split at the lines that begin at column 0, and only the blocks that a
 // call needs are parsed: there are thousands of rows, and a hook needs a few.
 //
-// The base and the organisation's layer say what a program does. Rows of the
+// The base and the organisation's layer define what a program does. Rows of the
 // user's and the project's layer only add to that: whatever they say, no effect
 // goes away and no unknown program becomes known.
 //

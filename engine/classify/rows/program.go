@@ -15,7 +15,7 @@ type Program struct {
 	Like        string             `json:"like,omitempty" yaml:"like"`               // another program, whose row applies to everything that this row omits
 	Service     string             `json:"service,omitempty" yaml:"service"`         // what it talks to; absent: the name of the program
 	Endpoint    string             `json:"endpoint,omitempty" yaml:"endpoint"`       // options whose value replaces the service if it is an address of this machine
-	Daemon      string             `json:"daemon,omitempty" yaml:"daemon"`           // options whose value is the machine on which everything happens
+	Daemon      string             `json:"daemon,omitempty" yaml:"daemon"`           // options whose value is the machine on which the command takes effect
 	Optional    string             `json:"optional,omitempty" yaml:"optional"`       // words before a subcommand that change nothing: docker container
 	Values      string             `json:"values,omitempty" yaml:"values"`           // options whose value is the next word; * for a subcommand: those of the row *
 	Glued       string             `json:"glued,omitempty" yaml:"glued"`             // options whose value, if they have one, is in the same word

@@ -1,5 +1,5 @@
-// Package sql parses scripts in several dialects of SQL, as far as needed to
-// tell what they destroy, which files they read and write, and which commands
+// Package sql parses scripts in several dialects of SQL, as far as needed to determine what
+// they destroy, which files they read and write, and which commands
 // they run.
 //
 // Out of scope: the clients that send a script, and the database that

@@ -1,5 +1,5 @@
-// Package metrics counts what the resident process does, and shows the counts to who asks on
-// this machine.
+// Package metrics counts the work of the resident process, and serves the counts on this
+// machine.
 //
 // Out of scope: the numbers of the log, which `reviewer audit stats` counts.
 package metrics

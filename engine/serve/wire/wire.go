@@ -1,5 +1,5 @@
-// Package wire is what a hook's client and the resident process say to each
-// other: one greeting, one request, one answer.
+// Package wire defines the protocol between a hook's client and the resident process: one
+// greeting, one request, one answer.
 //
 //	greeting  magic 4 | length 4 | home
 //	request   magic 4 | length 4 | home, once, number of arguments, arguments…, number of variables, variables…, input
