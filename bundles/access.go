@@ -48,7 +48,7 @@ type AccessRule struct {
 	ID          string `json:"id" yaml:"id"`                                       // id, unique in the list
 	Effect      string `json:"effect" yaml:"effect"`                               // effect of the rule
 	Description string `json:"description,omitempty" yaml:"description,omitempty"` // what the rule is for; for people
-	// What the agent is told; a template with placeholders; absent: a standard text.
+	// The text for the agent; a template with placeholders; absent: a standard text.
 	Message string   `json:"message,omitempty" yaml:"message,omitempty"`
 	Actions []string `json:"actions,omitempty" yaml:"actions,omitempty"` // names of actions, exact or ending in *
 	Tools   []string `json:"tools,omitempty" yaml:"tools,omitempty"`     // names of tools, exact or ending in *
@@ -82,7 +82,7 @@ func Effects() []string { return []string{EffectAllow, EffectApprove, EffectDeny
 // accessDefault is the rule name under which a list's default fires.
 const accessDefault = "default"
 
-// Vocabulary lists what a key may hold, nil if that is open.
+// Vocabulary lists the values that a key may have, nil if any are allowed.
 func (AccessList) Vocabulary(key string) []string {
 	if key == "default" {
 		return Effects()
@@ -90,7 +90,7 @@ func (AccessList) Vocabulary(key string) []string {
 	return nil
 }
 
-// Vocabulary lists what a key may hold, nil if that is open.
+// Vocabulary lists the values that a key may have, nil if any are allowed.
 func (AccessRule) Vocabulary(key string) []string {
 	if key == "effect" {
 		return Effects()
@@ -98,7 +98,7 @@ func (AccessRule) Vocabulary(key string) []string {
 	return nil
 }
 
-// Vocabulary lists what the items of a key may be, nil if that is open.
+// Vocabulary lists the values that the items of a key may have, nil if any are allowed.
 func (AccessSchedule) Vocabulary(key string) []string {
 	if key == "weekdays" {
 		return engine.Weekdays()
@@ -127,7 +127,7 @@ func (l AccessList) FindingIDs() []string {
 func (r AccessRule) Expires() int64 { return r.expires }
 
 // ParseAccess reads the lists of one file, each a YAML document. It is strict:
-// whatever is not understood is an error, and all errors are returned together,
+// unknown syntax is an error, and all errors are returned together,
 // each as file:line: what is wrong and what was expected.
 func ParseAccess(file string, data []byte) ([]AccessList, error) {
 	p := &rowParser{file: file, seen: map[string]int{}}
@@ -259,7 +259,7 @@ func meetAny(a, b []string) bool {
 	})
 }
 
-// coversWord reports whether a pattern matches whatever another one matches.
+// coversWord reports whether a pattern matches everything that another one matches.
 func coversWord(wide, narrow string) bool {
 	if prefix, ok := strings.CutSuffix(wide, "*"); ok {
 		return strings.HasPrefix(narrow, prefix)

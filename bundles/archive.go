@@ -26,7 +26,7 @@ const (
 	maxNameSize = 1000 // bytes of a name
 )
 
-// signaturesFile holds OPA's signatures of a bundle.
+// signaturesFile contains OPA's signatures of a bundle.
 const signaturesFile = ".signatures.json"
 
 // OpenArchive reads an archive to its end. It rejects one whose contents differ

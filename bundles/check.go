@@ -189,8 +189,8 @@ func warning(at position, code, format string, args ...any) *engine.Problem {
 }
 
 // mayNotRun reports why a rule cannot let a call run that nobody can be asked
-// about; empty: it can, or does not say so. What a call does is examined when
-// it comes (known, can be undone, in scope, nothing sent); this is about rules
+// about; empty: it can, or does not say so. The effects of a call are examined when it arrives
+// (known, can be undone, in scope, nothing sent); this is about rules
 // for which that would never hold.
 func (r Rule) mayNotRun() string {
 	of := func(list []string, words ...string) string {

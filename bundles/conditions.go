@@ -97,7 +97,7 @@ type RuleExamples struct {
 	NoMatch []map[string]any `json:"no_match,omitempty" yaml:"no_match"` // calls for which the rule must not apply
 }
 
-// Vocabulary lists what a key may hold, nil if that is open.
+// Vocabulary lists the values that a key may have, nil if any are allowed.
 func (Rule) Vocabulary(key string) []string {
 	switch key {
 	case "severity":
@@ -116,7 +116,7 @@ func (Rule) Vocabulary(key string) []string {
 	return nil
 }
 
-// Vocabulary lists what the items of a key may be, nil if that is open.
+// Vocabulary lists the values that the items of a key may have, nil if any are allowed.
 func (RuleMatch) Vocabulary(key string) []string {
 	switch key {
 	case "phases":
@@ -131,7 +131,7 @@ func (RuleMatch) Vocabulary(key string) []string {
 	return nil
 }
 
-// Vocabulary lists what a level may be.
+// Vocabulary lists the values of a level.
 func (RuleLevel) Vocabulary(key string) []string {
 	if key == "level" {
 		return Severities()
@@ -139,7 +139,7 @@ func (RuleLevel) Vocabulary(key string) []string {
 	return nil
 }
 
-// Severities lists how bad it can be when a rule holds, mildest first.
+// Severities lists the severities of rules, mildest first.
 func Severities() []string { return []string{"low", "medium", "high", "critical"} }
 
 // Enforcements lists the enforcement modes of a rule, mildest first.
@@ -278,7 +278,7 @@ func (p *ruleParser) validateCondition(r Rule, at func(string) *yaml.Node) {
 }
 
 // RegoFinding is a member of `findings` in the Rego of a layer above the base:
-// what a rule says about the action. What it leaves out is as in the row of its id.
+// what a rule says about the action. Fields that it does not set are those of the row with its id.
 type RegoFinding struct {
 	ID          string   `json:"id"`                    // id of a row of the same layer, or one of its own; absent: LAYER.unnamed
 	Decision    string   `json:"decision,omitempty"`    // answer that the rule wants; absent, and no row says it: block
@@ -291,7 +291,7 @@ type RegoFinding struct {
 	Overridable []string `json:"overridable,omitempty"` // layers that may make exceptions from the rule
 }
 
-// Vocabulary lists what a key may hold, nil if that is open.
+// Vocabulary lists the values that a key may have, nil if any are allowed.
 func (RegoFinding) Vocabulary(key string) []string { return Rule{}.Vocabulary(key) }
 
 // RegoException is a member of `exceptions` in the Rego of a layer above the

@@ -59,7 +59,7 @@ const (
 	mostMax  = 10_000
 )
 
-// Vocabulary lists what the items of a key may be, nil if that is open.
+// Vocabulary lists the values that the items of a key may have, nil if any are allowed.
 func (Detector) Vocabulary(key string) []string {
 	if key == "in" {
 		return engine.Places()
@@ -90,8 +90,8 @@ func (d Detector) ExamplePlace(i int) string {
 }
 
 // ParseDetectors reads the detectors of one file: YAML documents, each a detector or a
-// list of them. It is strict: whatever is not understood is an error, and all errors
-// are returned together, each as file:line: what is wrong and what was expected.
+// list of them. It is strict: unknown syntax is an error, and all errors are returned together,
+// each as file:line: what is wrong and what was expected.
 // Patterns are checked when they are compiled.
 func ParseDetectors(file string, data []byte) ([]Detector, error) {
 	p := &rowParser{file: file, seen: map[string]int{}}
@@ -198,7 +198,7 @@ func (l *Bundle) joinDetectors(at map[string]any, owner map[string]string) error
 	return errors.Join(errs...)
 }
 
-// DetectorsKey is where a layer's data holds the titles of its detectors.
+// DetectorsKey is the key of the titles of detectors in a layer's data.
 const DetectorsKey = "detectors"
 
 // checkDetected refuses rules with unknown detectors.

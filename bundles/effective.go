@@ -271,10 +271,10 @@ func (e *Effective) Remarks() []string {
 	return all
 }
 
-// CatalogueKey is where a layer's data holds the rows of its rules.
+// CatalogueKey is the key of the rows of rules in a layer's data.
 const CatalogueKey = "catalog"
 
-// AccessKey is where a layer's data holds its access lists. The package
+// AccessKey is the key of the access lists in a layer's data. The package
 // reviewer.access is next to it: rules cannot walk the data of their own
 // package.
 const AccessKey = "access_lists"

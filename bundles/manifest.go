@@ -238,7 +238,7 @@ func offsetOf(err error) int64 {
 	return 0
 }
 
-// jsonKind describes what a Go type is in JSON.
+// jsonKind describes the JSON kind of a Go type.
 func jsonKind(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Slice:

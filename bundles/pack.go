@@ -43,7 +43,7 @@ type Packed struct {
 // give the same bytes, on every machine and at any time (with this program:
 // another release may compress differently).
 //
-// The digest covers the manifest as it was written. What a release adds is not policy:
+// The digest covers the manifest as it was written. The additions of a release are not policy:
 // two releases of the same rules have the same digest, a decision can be found under
 // either, and the archive's own SHA-256, which is what gets signed, covers all of it.
 // So the manifest in the archive contains the one that was written.
@@ -152,7 +152,7 @@ func readsBack(raw []byte, b *Bundle) error {
 // derivedKeys returns the keys below a layer's root that are generated from other files.
 func derivedKeys() []string { return []string{CatalogueKey, AccessKey, DetectorsKey} }
 
-// derivedNames lists the files in which an archive holds them as data.
+// derivedNames lists the files of an archive that contain them as data.
 func (b *Bundle) derivedNames() []string {
 	var names []string
 	for _, key := range derivedKeys() {

@@ -37,7 +37,7 @@ type UnmetList struct {
 	Got    []string `json:"got"`
 }
 
-// Question is an expression that is true or false, and what it is made of.
+// Question is an expression that is true or false, with its parts.
 type Question struct {
 	Text   string     `json:"text"`
 	Line   int        `json:"line"` // in the text of when, from 1

@@ -111,7 +111,7 @@ func (i *linter) member(at, of ast.Expr, word string) {
 	}
 }
 
-// constant reports a condition that is the same whatever the input is.
+// constant reports a condition that is the same for every input.
 func (i *linter) constant(checked *cel.Ast) {
 	switch v := i.alone(checked); {
 	case v == types.False:

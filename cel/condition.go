@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Condition is one question about an Input. It gives a finding if Match accepts the
-// input, When is true (or empty), and Measure reaches Threshold (or is empty).
+// Condition is one question about an Input. It produces a finding if Match accepts the input,
+// When is true (or empty), and Measure reaches Threshold (or is empty).
 type Condition struct {
 	ID        string
 	Match     Match

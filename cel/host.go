@@ -233,7 +233,7 @@ func clip(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
-// factor is what the threshold and the levels are multiplied by for an input.
+// factor is the factor of the threshold and the levels for an input.
 func (c *condition) factor(in *engine.Input) float64 {
 	if c.Limited == 0 || in.Session.Resumed != engine.ResumeLimits {
 		return 1

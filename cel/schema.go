@@ -134,7 +134,7 @@ func arguments(obj any) (any, error) {
 	return nil, fmt.Errorf("args of a %T", obj)
 }
 
-// variables gives an expression the input.
+// variables makes the input available to an expression.
 type variables struct{ in *engine.Input }
 
 // ResolveName returns a variable's value.

@@ -138,7 +138,7 @@ func (c *comparison) vocabulary(e ast.Expr) (known []string, name string) {
 	return st.words(s.FieldName()), s.FieldName()
 }
 
-// words lists what a field can be, or what a list in it can hold.
+// words lists the values that a field, or an item of a list in it, can have.
 func (s structType) words(field string) []string {
 	f, ok := s.fields[field]
 	if !ok {

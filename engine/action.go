@@ -29,7 +29,7 @@ func Types() []string {
 	}
 }
 
-// Facts is what a Classifier reports about an Event: facts that any two
+// Facts are the findings of a Classifier about an Event: facts that any two
 // organisations would agree on, masked and shortened. Nothing in it depends on
 // policy or on the session's history.
 type Facts struct {
@@ -411,7 +411,7 @@ const (
 	LedgerMoved   = "moved_into"
 )
 
-// What a person approved, as in Effect.Agreed.
+// Effects that a person approved, as in Effect.Agreed.
 const (
 	AgreedFile   = "file"   // the same file
 	AgreedFolder = "folder" // another file of the same folder
@@ -432,7 +432,7 @@ func (a *Action) Synchronises(e *Effect) bool {
 	return c.Name == "git" && len(c.Sub) > 0 && slices.Contains([]string{"fetch", "pull", "push", "ls-remote", "remote"}, c.Sub[0])
 }
 
-// Plan is what a call says about the agent's own list of sub-tasks. Their titles are not
+// Plan is the part of a call that concerns the agent's own list of sub-tasks. Their titles are not
 // stored.
 type Plan struct {
 	Whole bool  `json:"whole,omitempty"` // these are all sub-tasks, in place of those before

@@ -87,8 +87,7 @@ func AnswerOf(r *Record) Answer {
 	return a
 }
 
-// text returns the text for the agent, with what only the record knows filled
-// in.
+// text returns the text for the agent, with the fields filled in that only the record has.
 func (r *Record) text() string {
 	text, form := r.Decision.Text, r.Rewritten
 	if form != nil && form.Failure != "" && r.Decision.Otherwise != nil {

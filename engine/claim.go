@@ -25,7 +25,7 @@ func Claims() []string {
 	}
 }
 
-// Statement is what an agent's last message says about its work, as far as it can
+// Statement contains the claims of an agent's last message about its work, as far as they can
 // be compared with the session. The message itself is not stored.
 type Statement struct {
 	Claims []Claim `json:"claims"`           // kinds of work that it says were done, sorted
@@ -44,7 +44,7 @@ type Statement struct {
 	Again   bool     `json:"again,omitempty"` // the agent went on because an earlier stop was answered
 }
 
-// ClaimFacts is what the session knows about the claims of a Statement.
+// ClaimFacts compares the claims of a Statement with the session.
 type ClaimFacts struct {
 	// Files in the workspace that the agent edited after the last call that may have
 	// checked the work: any that runs a program or an agent; at most 8.

@@ -1,8 +1,8 @@
 package engine
 
 // Code is code that a call writes into a file, with what it would do if run
-// alone. Policy judges it like a call at the time it is written, because
-// whatever runs it later need not name it.
+// alone. Policy judges it like a call at the time it is written, because the program that runs
+// it later need not name it.
 type Code struct {
 	// Path of the file, as in Effect.short, with the host before it where it is not this machine.
 	Path     string    `json:"path"`

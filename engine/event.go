@@ -164,7 +164,7 @@ type ResultFacts struct {
 	Ports     []string `json:"ports,omitempty"` // local ports in such an answer; at most 4
 }
 
-// Trouble is a kind of error that any agent can meet, whatever tool reports it.
+// Trouble is a kind of error that any agent can encounter, regardless of the tool that reports it.
 type Trouble string
 
 // The kinds of trouble.
@@ -191,12 +191,12 @@ func Troubles() []string {
 	}
 }
 
-// Reviewed reports whether policy is asked about a phase.
+// Reviewed reports whether policy decides about a phase.
 func (p Phase) Reviewed() bool {
 	return p == PhasePre || p == PhasePost || p == PhaseBatch || p == PhasePrompt || p == PhaseStop
 }
 
-// Usage is what the agent's own record of the session says about tokens. It is read
+// Usage is the token usage according to the agent's own record of the session. It is read
 // when an event is reviewed, from where the event before it ended, and never at a
 // replay.
 type Usage struct {

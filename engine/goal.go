@@ -1,7 +1,7 @@
 package engine
 
-// Goal is what a person's prompt asks for, as far as single words show it
-// without an understanding of the text. It keeps no text of the prompt except
+// Goal describes the request in a person's prompt, as far as single words show it without an
+// understanding of the text. It keeps no text of the prompt except
 // the names in it, masked.
 type Goal struct {
 	Intents     []Intent     `json:"intents,omitempty"`     // kinds of work requested, sorted

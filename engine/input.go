@@ -254,14 +254,14 @@ type Precondition struct {
 	Met  bool   `json:"met"`  // whether it is met
 }
 
-// CallFacts is what was decided before a call that has now ended.
+// CallFacts describes the decision before a call that has now ended.
 type CallFacts struct {
 	Decision        Verdict `json:"decision"`         // decision of the policy
 	Enforced        Verdict `json:"enforced"`         // the answer after enforcement, which may be milder
 	ExecutedDiffers bool    `json:"executed_differs"` // the call ran with other arguments than those approved
 }
 
-// WindowFacts holds counts over the last events of one agent.
+// WindowFacts contains counts over the last events of one agent.
 type WindowFacts struct {
 	Events    int64            `json:"events"`     // actions in the window
 	Failed    int64            `json:"failed"`     // actions that failed
@@ -297,7 +297,7 @@ type Window struct {
 	For  time.Duration // by event time
 }
 
-// View limits how much of the history a policy sees.
+// View limits how much of the history a policy can read.
 type View struct {
 	Windows []Window
 	Last    int     // of HistoryFacts.Last, at most MaxLast

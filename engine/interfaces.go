@@ -27,8 +27,8 @@ type Decider interface {
 	Decide(context.Context, *Input, []Finding) (Decision, error)
 }
 
-// Detector searches the raw texts of a call for what policy declares, so that
-// policy can judge contents that it never sees. It returns the number of
+// Detector searches the raw texts of a call for what policy declares, so that policy can judge
+// contents that it cannot read. It returns the number of
 // matches by id; nil: none.
 type Detector interface {
 	Detect(Event) map[string]int64

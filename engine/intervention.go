@@ -49,7 +49,7 @@ type InterventionFacts struct {
 	Back   *Return `json:"back,omitempty"`   // when the issue was found again; absent: it was not, so far
 }
 
-// Return says how long after an intervention its issue was found again.
+// Return records how long after an intervention its issue was found again.
 type Return struct {
 	Actions int64 `json:"actions"` // actions of the session in between
 	MS      int64 `json:"ms"`      // milliseconds in between, by event time

@@ -12,7 +12,7 @@ const (
 	LabelSecret    Label = "secret"    // read from a credential or env file
 )
 
-// Labels lists every Label that policy sees.
+// Labels lists every Label that policy can read.
 func Labels() []string {
 	return []string{string(LabelUntrusted), string(LabelService), string(LabelSecret)}
 }

@@ -6,7 +6,7 @@ type Started struct {
 	Programs []string `json:"programs,omitempty"` // programs that run in it, as far as known; at most 8
 }
 
-// StartedFacts is what a session knows about processes: one that it started, or
+// StartedFacts describes the processes of a session: one that it started, or
 // a list of processes that it saw.
 type StartedFacts struct {
 	Line      string   `json:"line"`                // the command line, masked and shortened
@@ -16,7 +16,7 @@ type StartedFacts struct {
 	Listed    bool     `json:"listed,omitempty"`    // line is a command that lists processes
 }
 
-// Limits of what is recorded about processes.
+// Limits of recorded processes.
 const (
 	MaxStarted         = 4 // of one action
 	MaxStartedLine     = 160

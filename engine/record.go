@@ -34,8 +34,8 @@ const (
 // SessionKey identifies a session.
 type SessionKey struct{ Harness, Session string }
 
-// NewRecord makes the record of an event from its facts. Missing are the
-// decision and what only the chain knows (number, previous hash, chain).
+// NewRecord makes the record of an event from its facts. Missing are the decision and the
+// fields that only the chain has (number, previous hash, chain).
 func NewRecord(e Event, f Facts, t int64) *Record {
 	rec := &Record{
 		Kind: kindOf(e.Phase), T: t, Session: e.Session, Agent: e.AgentName(), Call: e.Call,
@@ -162,8 +162,8 @@ type By struct {
 	Rows      string `json:"rows,omitempty"`      // digest of its rows about programs, if any
 }
 
-// Env is what, apart from policy, could change the facts. The numbers are
-// raised by hand; it is written in full once per chain, in the open record.
+// Env is what, apart from policy, could change the facts. The numbers are raised manually;
+// it is written in full once per chain, in the open record.
 type Env struct {
 	Engine     int    `json:"engine"`
 	Classifier int    `json:"classifier"`
@@ -172,7 +172,7 @@ type Env struct {
 	CEL        string `json:"cel"`
 }
 
-// Digest returns the digest of the environment as by.env holds it.
+// Digest returns the digest of the environment in the form of by.env.
 func (e Env) Digest() string {
 	d, err := Digest(e)
 	if err != nil {
@@ -181,7 +181,7 @@ func (e Env) Digest() string {
 	return d
 }
 
-// SHA holds digests in hexadecimal.
+// SHA contains digests in hexadecimal.
 type SHA struct {
 	Input string `json:"input,omitempty"` // SHA-256 of the canonical Input
 	State string `json:"state,omitempty"` // SHA-256 of the canonical part of Input that comes from history
@@ -211,7 +211,7 @@ type Control struct {
 	Undo       string `json:"undo,omitempty"`       // restore: id of the checkpoint that undoes it
 }
 
-// Act is an executed intervention, or what was done about the files of a call.
+// Act is an executed intervention, or an action on the files of a call.
 type Act struct {
 	Kind       string           `json:"kind"`
 	Of         string           `json:"of,omitempty"` // id of the record whose decision asked for it

@@ -135,7 +135,7 @@ func (s schemaMaker) name(t reflect.Type) string {
 	return name
 }
 
-// JSONField is a field of a struct as encoding/json sees it.
+// JSONField is a field of a struct as encoding/json encodes it.
 type JSONField struct {
 	Name  string
 	Type  reflect.Type
@@ -247,7 +247,7 @@ func FieldValues(t reflect.Type, f JSONField) []string {
 	return Values(f.Type)
 }
 
-// fieldValues holds the vocabularies of fields that are plain strings, and of
+// fieldValues contains the vocabularies of fields that are plain strings, and of
 // an intent, which is empty where an event is not an action.
 func fieldValues(t reflect.Type, name string) []string {
 	if v, ok := reflect.Zero(t).Interface().(interface{ Vocabulary(string) []string }); ok {

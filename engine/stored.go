@@ -58,7 +58,7 @@ type Observed struct {
 // MaxObservedPaths limits the paths that Observed names.
 const MaxObservedPaths = 10
 
-// Differs reports whether what changed is not what was expected.
+// Differs reports whether the changes differ from the expected ones.
 func (o *Observed) Differs() bool { return o.Confirmed < o.Predicted || o.Matched < o.Changed }
 
 // Obliges reports whether a decision asks for something to be done before the call runs.
@@ -79,7 +79,7 @@ const (
 	RollbackFailed    = "failed"    // nothing was restored
 )
 
-// RollbackFacts describe what came of a rollback, as it is recorded.
+// RollbackFacts describe the recorded result of a rollback.
 type RollbackFacts struct {
 	Checkpoint string   `json:"checkpoint"`
 	Undo       string   `json:"undo,omitempty"`      // id of the checkpoint that undoes it; absent: nothing was restored

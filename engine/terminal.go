@@ -37,7 +37,7 @@ func (t *Terminals) lines() []TypedLine {
 	return t.Lines
 }
 
-// Limits of what is recorded of lines.
+// Limits of recorded lines.
 const (
 	MaxTerminals  = 4
 	MaxTypedParts = 8

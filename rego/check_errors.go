@@ -10,8 +10,7 @@ import (
 	opatypes "github.com/open-policy-agent/opa/v1/types"
 )
 
-// compileError rewords an error of OPA's parser or compiler so that it says
-// what to do.
+// compileError rewords an error of OPA's parser or compiler so that it describes what to do.
 func (c *checker) compileError(e *ast.Error) {
 	if name, ok := strings.CutPrefix(e.Message, "undefined function "); ok {
 		c.noFunction(e, name)
@@ -218,7 +217,7 @@ func typesOf(name string, list []opatypes.Type) string {
 	return "(" + strings.Join(names, ", ") + ")"
 }
 
-// typeError reports what OPA's type checker says about the use of a value.
+// typeError reports an error of OPA's type checker about the use of a value.
 func (c *checker) typeError(e *ast.Error) {
 	text, _, _ := strings.Cut(e.Message, "\n")
 	p := c.wrong(e.Location, "rego.type", "%s", dotted(text))

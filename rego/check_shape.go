@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// shape is what is known statically about a value. nil: nothing.
+// shape is the static knowledge about a value. nil: nothing.
 type shape struct {
 	kind   string            // a word of kinds
 	fields map[string]*shape // of an object: its keys

@@ -102,7 +102,7 @@ func (w *walker) rule(r *ast.Rule) bool {
 	return !slices.EqualFunc(before, append(slices.Clone(d.params), d.value), same)
 }
 
-// headOf is what a rule contributes to what it defines.
+// headOf returns the contribution of a rule to the value that it defines.
 func (w *walker) headOf(r *ast.Rule) *shape {
 	value := w.term(r.Head.Value)
 	if r.Head.RuleKind() == ast.MultiValue {

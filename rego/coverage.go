@@ -69,7 +69,7 @@ type spot struct {
 
 func spotOf(at *ast.Location) spot { return spot{at.File, at.Row, at.Col} }
 
-// Lines returns what was reached of modules (layer/path -> source), by name.
+// Lines returns the covered lines of modules (layer/path -> source), by name.
 func (c *Coverage) Lines(modules map[string]string) (map[string]Lines, error) {
 	parsed, err := parseModules(modules)
 	if err != nil {

@@ -59,7 +59,7 @@ func (d Difference) String() string {
 	return "rules " + strings.Join(d.Rules, ", ") + ": " + text
 }
 
-// answer is what a Decider returned.
+// answer is the result of a Decider.
 type answer struct {
 	engine.Decision
 	err error
@@ -81,7 +81,7 @@ func difference(with, without answer) *Difference {
 	return d
 }
 
-// words describes briefly what was decided.
+// words describes a decision briefly.
 func (a answer) words() string {
 	if a.err != nil {
 		return "no decision: " + a.err.Error()

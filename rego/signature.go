@@ -10,7 +10,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/util"
 )
 
-// FileHash is what OPA's own signature of a bundle says about a file.
+// FileHash is the entry of a file in OPA's own signature of a bundle.
 type FileHash struct {
 	Name      string `json:"name"`
 	Hash      string `json:"hash"` // hex
@@ -18,7 +18,7 @@ type FileHash struct {
 }
 
 // FileHashes hashes the files of a bundle as OPA does when it checks its own
-// signature: a document by what it says, anything else by its bytes. Signatures
+// signature: a document by its contents, anything else by its bytes. Signatures
 // are left out; files are in the order of their names.
 func FileHashes(files map[string][]byte) ([]FileHash, error) {
 	h, err := bundle.NewSignatureHasher(bundle.SHA256)

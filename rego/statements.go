@@ -50,7 +50,7 @@ func Definitions(modules map[string]string, path string) ([]string, error) {
 	return beyond(all[path], nil), nil
 }
 
-// statement is a definition of a rule, or what METADATA says about a package.
+// statement is a definition of a rule, or the METADATA of a package.
 type statement struct {
 	lead string // METADATA and imports
 	tree string

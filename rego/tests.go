@@ -144,8 +144,8 @@ func (s *TestSuite) Names() []string {
 	return all
 }
 
-// Run runs the tests. The results are sorted by file, line and name, whatever
-// the order in which they came. An error means that nothing could be run.
+// Run runs the tests. The results are sorted by file, line and name, regardless of the order in
+// which they arrived. An error means that nothing could be run.
 func (s *TestSuite) Run(ctx context.Context, o TestOptions) ([]TestResult, error) {
 	chosen := s.chosen(o)
 	if len(chosen) == 0 {

@@ -24,7 +24,7 @@ import (
 // quick evaluates tests once without OPA's runner, which notes the values of all
 // variables at each step of a test that has cases: that takes longer than the
 // tests. It answers for those that hold beyond doubt and for those that could not
-// be evaluated; whatever else there is it leaves to OPA's runner.
+// be evaluated; it leaves everything else to OPA's runner.
 type quick struct {
 	*TestSuite
 	TestOptions
@@ -215,8 +215,7 @@ func (n *caseNames) TraceEvent(e topdown.Event) {
 	}
 }
 
-// amongst reports whether every case that has begun is a member of what was
-// found. Of one whose name is not text it does not know.
+// amongst reports whether every case that has begun is a member of the findings. Of one whose name is not text it does not know.
 func (n *caseNames) amongst(found map[string]any) bool {
 	return !slices.ContainsFunc(n.begun, func(names *ast.Array) bool {
 		var at any = found

@@ -12,7 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 )
 
-// ShortSettings is a file in a workspace that holds the project layer's settings, for
+// ShortSettings is a file in a workspace that contains the project layer's settings, for
 // projects that need no other policy files. It is read as the settings.yaml of the
 // project's policy folder.
 const ShortSettings = ".reviewer.yaml"
@@ -68,8 +68,8 @@ func Exists(name string) bool {
 	return err == nil
 }
 
-// projectFiles shows the policy folder of a workspace, whether it is there or
-// not, with the workspace's settings file as its settings.yaml.
+// projectFiles shows the policy folder of a workspace, whether or not it exists,
+// with the workspace's settings file as its settings.yaml.
 type projectFiles struct {
 	root  fs.FS
 	at    string // the workspace

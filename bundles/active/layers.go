@@ -252,8 +252,7 @@ func (h *Layers) ungoverned(layer string) error {
 		"the organisation can allow it with a trust file", h.organisation)
 }
 
-// unusable says about an activated bundle why it cannot be used, and what can be
-// done. The hook's denial has room for few words.
+// unusable describes why an activated bundle cannot be used, and how to fix that. The hook's denial has room for few words.
 func (h *Layers) unusable(now releases.Activation, err error) error {
 	if p := (*trust.FileProblem)(nil); errors.As(err, &p) { // it says itself what ends it, and before that nothing else helps
 		return fmt.Errorf("the activated %s policy %s cannot be used: %w", now.Layer, now.Release, err)

@@ -124,7 +124,7 @@ type Part struct {
 	Direction Direction `json:"direction"`
 }
 
-// Vocabulary lists what a key may hold, nil if that is open.
+// Vocabulary lists the values that a key may have, nil if any are allowed.
 func (Change) Vocabulary(key string) []string {
 	switch key {
 	case "kind":
@@ -137,7 +137,7 @@ func (Change) Vocabulary(key string) []string {
 	return nil
 }
 
-// Vocabulary lists what a key may hold, nil if that is open.
+// Vocabulary lists the values that a key may have, nil if any are allowed.
 func (Part) Vocabulary(key string) []string {
 	if key == "direction" {
 		return Directions()
@@ -151,7 +151,7 @@ func (Part) Vocabulary(key string) []string {
 // definition of it at all. An error names the module. It is rego.Differences.
 type CompareRego func(before, after map[string]string) (map[string][2][]string, error)
 
-// Empty reports whether the policies mean the same, whatever their digests.
+// Empty reports whether the policies mean the same, regardless of their digests.
 func (c Changes) Empty() bool { return len(c.List) == 0 }
 
 // Loosens reports whether some change, or a part of one, certainly loosens.

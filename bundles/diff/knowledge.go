@@ -200,7 +200,7 @@ func wordList(v any) []any {
 	return list
 }
 
-// whyUndecided says why the effect of a change cannot be determined from the change alone.
+// whyUndecided describes why the effect of a change cannot be determined from the change alone.
 func whyUndecided(c Change) string {
 	if c.Direction != Undecided {
 		return ""

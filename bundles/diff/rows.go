@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// row is a rule, an access rule or a detector as this comparison sees it.
+// row is a rule, an access rule or a detector in the form that this comparison uses.
 type row struct {
 	kind  string
 	layer string

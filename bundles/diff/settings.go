@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 )
 
-// leaf is a setting of a policy, with what the schema knows about it.
+// leaf is a setting of a policy, with its description in the schema.
 type leaf struct {
 	value any
 	node  *bundles.SchemaNode // nil: this version's schema does not have it
@@ -334,7 +334,7 @@ func (d *differ) data(a, b *bundles.Effective) error {
 	return nil
 }
 
-// ownData lists a layer's data except for what is made from its rows.
+// ownData lists a layer's data except for data derived from its rows.
 func ownData(l *bundles.Bundle) map[string]leaf {
 	all := map[string]leaf{}
 	if l == nil {

@@ -3,9 +3,9 @@
 // is not equivalent.
 //
 // A format (bundles/safeclaw, bundles/permissions) reads a Value and fills a
-// Policy. Where a rule cannot be converted exactly it is read strictly, and a
-// remark says so: an imported policy may hold up more calls than the original; where
-// it could hold up fewer, a remark says that too.
+// Policy. A rule that cannot be converted exactly is interpreted strictly, with a remark:
+// an imported policy may hold up more calls than the original; if it could hold up fewer,
+// another remark reports this.
 //
 // Out of scope: what the other tool's words mean (the formats), and files
 // (cmd).

@@ -48,7 +48,7 @@ func (p *Policy) Drop(rule string, line int, original, format string, args ...an
 	p.Comment(rule, "not converted exactly: "+text, original)
 }
 
-// Lost counts the remarks about what was not converted exactly.
+// Lost counts the remarks about parts that were not converted exactly.
 func (p *Policy) Lost() int {
 	n := 0
 	for _, r := range p.Remarks {

@@ -66,7 +66,7 @@ func (v Value) List() ([]Value, bool) {
 	return l, ok
 }
 
-// Kind names what the value is, for messages.
+// Kind names the kind of the value, for messages.
 func (v Value) Kind() string {
 	switch v.Data.(type) {
 	case string:

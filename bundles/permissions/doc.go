@@ -8,8 +8,8 @@
 //
 // Rules that deny come first, then those that ask, then those that allow, as in Claude
 // Code. Rules that deny or ask may match more than the original, since they apply to
-// more: any command of a compound one, under sudo, sh -c and similar; a path by
-// whatever tool touches it (but not a search of the folder above it, from whose
+// more: any command of a compound one, under sudo, sh -c and similar; a path for every tool
+// that touches it (but not a search of the folder above it, from whose
 // results Claude Code's own Grep leaves such files out). Rules that allow never match
 // more: a shell call only if it is one plain command, a path only as it is written and
 // without links.

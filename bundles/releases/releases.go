@@ -4,7 +4,7 @@
 //
 // An activation is atomic: files are written atomically, the file with the active
 // releases is replaced last, and every file contains its own digest. If something in
-// the store is missing or changed, the error says what to do; it is never treated as
+// the store is missing or changed, the error describes what to do; it is never treated as
 // an empty store.
 //
 // Out of scope: whether a bundle may be activated (bundles/trust, and who calls
@@ -51,7 +51,7 @@ func (r Release) String() string {
 	return fmt.Sprintf("%s (%.12s)", strings.TrimPrefix(text, ", "), r.Archive)
 }
 
-// Activation is one change of what is active.
+// Activation is one change of the active bundle.
 type Activation struct {
 	Generation int64  `json:"generation"` // counts the changes of a store, from 1
 	Layer      string `json:"layer"`
@@ -107,7 +107,7 @@ type Store struct {
 // Open returns the store in a folder, which need not exist yet.
 func Open(dir string) *Store { return &Store{Dir: dir, disk: realDisk{dir}} }
 
-// Active reads what is active, which is one small file. An unused store has none; a
+// Active reads the state of the active bundles, which is one small file. An unused store has none; a
 // lost file is an error.
 func (d *Store) Active() (*Active, error) {
 	a := &Active{Layers: map[string]Activation{}}

@@ -122,7 +122,7 @@ func allOf(list []expr) expr {
 	return out
 }
 
-// fill gives the condition to a rule, whose schedule and date stay.
+// fill sets the condition of a rule, and keeps its schedule and date.
 func (e expr) fill(r *bundles.AccessRule) {
 	switch {
 	case e.fixed && e.value:

@@ -87,7 +87,7 @@ func halvesMatch(k ed25519.PrivateKey) bool {
 // PublicKey returns the key that verifies its signatures.
 func (k *PrivateKey) PublicKey() PublicKey { return k.public }
 
-// Sign implements Signer. The same message gives the same signature, also with ECDSA
+// Sign implements Signer. The same message has the same signature, even with ECDSA
 // (RFC 6979), so that signing again does not change the file.
 func (k *PrivateKey) Sign(_ context.Context, message []byte) ([]byte, error) {
 	switch k.public.typ {

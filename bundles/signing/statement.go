@@ -54,8 +54,7 @@ type subjectJSON struct {
 	} `json:"digest"`
 }
 
-// Seal returns a statement in an unsigned envelope. The same statement gives the same
-// bytes.
+// Seal returns a statement in an unsigned envelope. The same statement has the same bytes.
 func Seal(s Subject, p Predicate) (*Envelope, error) {
 	if err := errors.Join(s.check(), p.Check()); err != nil {
 		return nil, fmt.Errorf("statement: %w", err)

@@ -102,7 +102,7 @@ func (v *Verdict) Err() error {
 	return &Refusal{v.Code, fmt.Errorf("%s", v.Reason)}
 }
 
-// Vocabulary lists what a key may hold, nil if that is open.
+// Vocabulary lists the values that a key may have, nil if any are allowed.
 func (Verdict) Vocabulary(key string) []string {
 	if key == "code" {
 		return Codes()

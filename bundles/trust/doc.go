@@ -4,7 +4,7 @@
 //
 // Everything here is a function of its arguments: bytes, a time, and what was seen
 // before. Anything that cannot be verified is refused, with a code and a sentence that
-// says what to do.
+// describes what to do.
 //
 // Out of scope: how signatures are made and encoded (bundles/signing), the
 // places of files and the memory between checks (bundles/releases, cmd), compiling

@@ -70,10 +70,10 @@ type Role struct {
 // MayInterventions is the right to define kinds of intervention, which run programs.
 const MayInterventions = "interventions"
 
-// Rights lists what a role may be given.
+// Rights lists the rights that a role may have.
 func Rights() []string { return []string{MayInterventions} }
 
-// Vocabulary lists what a key may hold, nil if that is open.
+// Vocabulary lists the values that a key may have, nil if any are allowed.
 func (Role) Vocabulary(key string) []string {
 	if key == "may" {
 		return Rights()
@@ -103,7 +103,7 @@ const (
 	WhenAlways   = "always"
 )
 
-// Vocabulary lists what a key may hold, nil if that is open.
+// Vocabulary lists the values that a key may have, nil if any are allowed.
 func (Key) Vocabulary(key string) []string {
 	if key == "type" {
 		return signing.Types()
@@ -111,7 +111,7 @@ func (Key) Vocabulary(key string) []string {
 	return nil
 }
 
-// Vocabulary lists what a key may hold, nil if that is open.
+// Vocabulary lists the values that a key may have, nil if any are allowed.
 func (Impact) Vocabulary(key string) []string {
 	if key == "when" {
 		return []string{WhenLoosened, WhenAlways}

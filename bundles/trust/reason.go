@@ -31,7 +31,7 @@ func Codes() []string {
 	return all
 }
 
-// Refusal is an error with a code. Its text says what to do.
+// Refusal is an error with a code. Its text describes what to do.
 type Refusal struct {
 	Code Code
 	Err  error

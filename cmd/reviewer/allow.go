@@ -133,8 +133,8 @@ func allowable(s audit.Session, r *engine.Record) error {
 }
 
 // decideAllowed asks the active policy what it would answer to the call with the manual
-// override. So the policy alone decides which rules an override does not relax, and
-// nobody is told that something is allowed when it is not.
+// override. So the policy alone decides which rules an override does not relax, and no call is
+// reported as allowed when it is not.
 func decideAllowed(ctx context.Context, a *cli.App, store *audit.Store, s audit.Session, r *engine.Record, choice engine.Control) error {
 	again := *r
 	again.T = time.Now().UnixMilli()
@@ -194,7 +194,7 @@ func stillHeldUp(id string, d *engine.Decision) error {
 		"terminal, or change the rule", id, d.Enforced, term.OneLine(by, 300))
 }
 
-// showAllowed prints what a person allowed, and what that means.
+// showAllowed prints which call a person allowed, and the consequences.
 func showAllowed(w io.Writer, p term.Paint, r *engine.Record, choice engine.Control) {
 	word, what, _ := explaincmd.Summary(r)
 	fmt.Fprintf(w, "%s  %s  %s\n%s\n", r.ID(), term.Clock(r.T), p.Verdict(word), term.OneLine(what, 400))

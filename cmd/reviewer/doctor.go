@@ -126,7 +126,7 @@ func (e *examination) run(ctx context.Context, names []string) error {
 	return err
 }
 
-// live reports whether results are shown while the examination goes on.
+// live reports whether results are shown while the checks run.
 func (e *examination) live() bool { return e.out.Format == term.Text && e.out.File == "" }
 
 // examination prints results as it goes and counts failures.

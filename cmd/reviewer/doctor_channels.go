@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
-// channels says for each way of acting on the agent whether it is enforced, advisory or
+// channels reports, for each way of acting on the agent, whether it is enforced, advisory or
 // not covered, and why. The problems of the settings themselves are those of another
 // check.
 func (e *examination) channels(context.Context) {

@@ -91,7 +91,7 @@ func nobodyListens(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// askResident gives the resident process input that nobody can read, which is denied.
+// askResident sends the resident process input that cannot be parsed, which must be denied.
 func (e *examination) askResident() (*wire.Answer, serve.Peer, error) {
 	request := &wire.Request{Home: e.home, Args: hookArgs("PreToolUse", e.home), Env: os.Environ(), Input: []byte("{}")}
 	return serve.Ask(e.home, request, residentWait)

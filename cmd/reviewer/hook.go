@@ -144,7 +144,7 @@ func helpInstead(args []string) bool {
 
 func isEvent(arg string) bool { return slices.Contains(harness.ClaudeCodeEvents(), arg) }
 
-// hook answers within the agent's time-out, whatever happens: a review that
+// hook always answers within the agent's time-out: a review that
 // hangs or panics is a failure like any other.
 func hook(ctx context.Context, a *cli.App, from source, h harness.Harness, event string, elapsed time.Duration) error {
 	start := time.Now().Add(-elapsed)

@@ -54,7 +54,7 @@ func schemaCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// outputDocuments are what the commands of this program write.
+// outputDocuments are the output documents of this program's commands.
 func outputDocuments() []cli.Document {
 	own := []cli.Document{
 		{Command: "version", Title: "versions that decisions depend on", Of: versionDocument{}},

@@ -82,7 +82,7 @@ func serveCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// serveUnit writes the file of the service, or removes it, and says which commands the rest takes.
+// serveUnit writes the file of the service, or removes it, and prints the commands that complete it.
 func serveUnit(a *cli.App, home, place string, off bool) error {
 	user, err := a.UserHome()
 	if err != nil {

@@ -42,8 +42,8 @@ func unitOf(system, user, program string, args []string) (unit, error) {
 	return unit{}, cli.Usage("--install knows systemd and launchd; on %s hooks start no resident process", system)
 }
 
-// systemdUnit runs in no name space of its own: the clients believe only a process that sees
-// the same files as they do.
+// systemdUnit runs in no name space of its own: the clients trust only a process that has the
+// same view of the file system.
 func systemdUnit(program string, args []string) string {
 	words := []string{systemdWord(program)}
 	for _, a := range args {

@@ -31,7 +31,7 @@ type lockedChain struct {
 	resave bool                       // the snapshot is wrong
 }
 
-// refresh brings the state up to what is on disk, and repairs a torn end.
+// refresh updates the state from the disk, and repairs a torn end.
 func (h *lockedChain) refresh() error {
 	c := h.c
 	c.write = true
@@ -202,7 +202,7 @@ func (h *lockedChain) appendRecord(r *engine.Record) error {
 	return nil
 }
 
-// complete fills in what only the chain knows.
+// complete fills in the fields that only the chain has.
 func (h *lockedChain) complete(r *engine.Record) {
 	state := h.c.state
 	r.V, r.Prev, r.N = engine.FormatVersion, h.c.end.Head, state.N+1

@@ -16,7 +16,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// chain is what a process knows about one chain: the folded state, and its
+// chain is the state that a process keeps of one chain: the folded state, and its
 // position in the files. The state is that of the lines before end.
 type chain struct {
 	dir   string
@@ -247,7 +247,7 @@ func (d decoded) fold() int {
 	return 0
 }
 
-// stateOf returns the state that a record holds; nil if there is none.
+// stateOf returns the state that a record contains; nil if there is none.
 func stateOf(r *engine.Record) *history.State {
 	if r.State == nil {
 		return nil

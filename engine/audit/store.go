@@ -182,8 +182,7 @@ func (s *Store) sessionDir(key engine.SessionKey) string {
 	return filepath.Join(s.sessionsDir(), dirName(key))
 }
 
-// dirName returns the name of a session's folder: short, and safe whatever the
-// ids contain.
+// dirName returns the name of a session's folder: short, and safe for any ids.
 func dirName(key engine.SessionKey) string {
 	sum := sha256.Sum256([]byte(key.Harness + "\n" + key.Session))
 	return hex.EncodeToString(sum[:16])

@@ -16,7 +16,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Case is a sequence of events and what is expected of them. Its JSON names are the keys of
+// Case is a sequence of events with the expected decisions. Its JSON names are the keys of
 // the files; doc.go shows them.
 type Case struct {
 	Name string `json:"name"` // name, unique in the file

@@ -107,7 +107,7 @@ func (c *cutter) take(r *engine.Record) {
 	}
 }
 
-// begin sets what the case begins with.
+// begin sets the initial state of the case.
 func (c *cutter) begin(r *engine.Record) {
 	c.now = time.UnixMilli(r.T).UTC()
 	c.out.Now = c.now.Format(time.RFC3339Nano)

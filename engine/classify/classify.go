@@ -45,7 +45,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// Version is raised by hand when the facts of some event change, so that replays can
+// Version is raised manually when the facts of some event change, so that replays can
 // distinguish the facts of different classifiers.
 const Version = 14
 
@@ -101,7 +101,7 @@ func maskEvent(e *engine.EventFacts, m *mask.Masker) {
 	e.Name, e.Tool, e.CWD, e.Mode, e.PromptID = m.Text(e.Name), m.Text(e.Tool), m.Text(e.CWD), m.Text(e.Mode), m.Text(e.PromptID)
 }
 
-// action reads the call and fills in what it means.
+// action interprets the call.
 func (c *Classifier) action(facts *engine.Facts, m *mask.Masker, e engine.Event, workspace string) error {
 	canonical, args, err := decodeArgs(e.Args)
 	if err != nil {

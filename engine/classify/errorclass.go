@@ -40,7 +40,7 @@ func errorClass(text string) string {
 	return lead
 }
 
-// lastClass returns the class of the last line that says something.
+// lastClass returns the class of the last line that has one.
 func lastClass(text string) string {
 	lines := strings.Split(strings.TrimSpace(text[max(0, len(text)-maxLast):]), "\n")
 	for _, line := range slices.Backward(lines) {

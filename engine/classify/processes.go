@@ -13,8 +13,8 @@ import (
 )
 
 // startsOf lists what an action starts and does not wait for: background statements, programs
-// whose rows say that what they start continues to run, and the commands of a tool that is
-// told not to wait for them.
+// whose rows say that what they start continues to run, and the commands of a tool that does
+// not wait for them.
 func startsOf(r *toolReader, a *engine.Action) []engine.Started {
 	list := r.script.Starts
 	if leavesRunning(r) && len(a.Commands) > 0 {

@@ -52,7 +52,7 @@ func (r *toolReader) nameSent() {
 	}
 }
 
-// ends handles an MCP tool whose name says that something ends, unless its arguments name
+// ends handles an MCP tool whose name means that something ends, unless its arguments name
 // files. The server's service is unknown, as it is for a program without a row.
 func (r *toolReader) ends(server, name string) {
 	verb, object := operation.WordsOf(r.in.Rows).Ending(name)

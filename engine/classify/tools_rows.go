@@ -16,7 +16,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// toolArg is what a row says about one argument.
+// toolArg is the part of a row about one argument.
 type toolArg struct {
 	name string
 	role string
@@ -251,7 +251,7 @@ func textsOf(v any) []abstract.Value {
 	return []abstract.Value{{Sure: abstract.Unknown}}
 }
 
-// planOf reads what a call says about the agent's list of sub-tasks.
+// planOf reads the part of a call about the agent's list of sub-tasks.
 func planOf(row *rows.Plan, args map[string]any) *engine.Plan {
 	if row == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 
 // Declarations of the packages below that callers need, so that they import one package only.
 
-// System is what is known about the machine on which an action would run.
+// System describes the machine on which an action would run, as far as it is known.
 type System = place.World
 
 // Discard describes what a version control command discards.

@@ -22,7 +22,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Version is raised by hand when the same patterns could count differently.
+// Version is raised manually when the same patterns could count differently.
 const Version = 2
 
 // Detector is one thing to search for.

@@ -36,7 +36,7 @@ func newPattern(source string) (*pattern, error) {
 	}, nil
 }
 
-// explain says what to write instead of what RE2 does not support.
+// explain suggests a replacement for syntax that RE2 does not support.
 func explain(err error) error {
 	err = engine.ExplainRegexp(err)
 	if engine.IsLookaround(err) {

@@ -53,7 +53,7 @@ func jsonTexts(raw []byte, all []engine.Place, placesOf func(name string) []engi
 }
 
 // appendTexts assigns the items of a list the place of the list. Keys are texts
-// too: whoever fills a map may write anything there.
+// too: code that fills a map may write anything there.
 func appendTexts(list []text, v any, name string, placesOf func(string) []engine.Place) []text {
 	switch v := v.(type) {
 	case string:

@@ -19,7 +19,7 @@ import (
 // ClaudeCode is the name of Claude Code in command lines and records.
 const ClaudeCode = "claude-code"
 
-// The events of Claude Code that reviewer knows by name.
+// The events of Claude Code that reviewer handles by name.
 const (
 	preToolUse         = "PreToolUse"
 	postToolUse        = "PostToolUse"
@@ -296,7 +296,7 @@ func (d document) fillResult(e *engine.Event) error {
 // maxChanged bounds the paths that are taken over from a response.
 const maxChanged = 1000
 
-// changedFiles returns the paths that the response to a shell command says were changed.
+// changedFiles returns the paths that were changed according to the response to a shell command.
 // The client gives up easily, and does not say so in each response.
 func changedFiles(response json.RawMessage) []string {
 	var said struct {

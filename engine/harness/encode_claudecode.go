@@ -14,7 +14,7 @@ import (
 // denial.
 const maxText = 9500
 
-// claudeCodeOutput is what the client reads from a hook's standard output. It
+// claudeCodeOutput is the document that the client reads from a hook's standard output. It
 // treats a wrong name or value as no answer, so only documented fields go out.
 type claudeCodeOutput struct {
 	Decision      string          `json:"decision,omitempty"` // Stop only: block, so that the agent reads Reason and goes on
@@ -191,8 +191,7 @@ func encode(out claudeCodeOutput) []byte {
 	return b.Bytes()
 }
 
-// shorten cuts the middle of a text: its start says what is wrong, its end what
-// to do.
+// shorten cuts the middle of a text: its start describes the error, its end what to do.
 func shorten(s string, limit int) string {
 	if len(s) <= limit {
 		return s // a UTF-16 unit takes at least one byte of UTF-8

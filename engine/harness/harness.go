@@ -17,7 +17,7 @@ import (
 )
 
 // MaxInput limits a hook's input in bytes. An agent that writes a file sends
-// its whole content, so the limit is far above any file written by hand, and
+// its whole content, so the limit is far above any handwritten file, and
 // below what would exhaust a small machine.
 const MaxInput = 16 << 20
 
@@ -43,7 +43,7 @@ type Harness struct {
 	Timeout func(event string) time.Duration
 
 	// Channels states what the agent lets a hook do. It describes what Encode can
-	// express, so that whoever makes an answer need not know the agent.
+	// express, so that code that creates answers need not know the agent.
 	Channels engine.Channels
 
 	// Project names the environment variable that holds the project's folder.

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// Findings is what a settings file of Claude Code contains that matters to the
-// gate.
+// Findings lists the contents of a settings file of Claude Code that matter to the hook.
 type Findings struct {
 	Problem               string        // why the client ignores the whole file; empty if it does not
 	DisableAllHooks       bool          // hooks of lower layers and of this one are off
@@ -127,8 +126,8 @@ func matchesAll(matcher string) bool {
 	return matcher == "" || matcher == "*" || matcher == ".*"
 }
 
-// ownEntry recognises an entry of reviewer by its arguments, whatever the
-// program is called and in whichever form; nil for others.
+// ownEntry recognises an entry of reviewer by its arguments, regardless of the name and form of
+// the program; nil for others.
 func ownEntry(raw json.RawMessage) *OwnHook {
 	var h struct {
 		Type    string   `json:"type"`

@@ -33,8 +33,8 @@ func ClaudeCodeEvents() []string {
 //
 // Tool calls: 60 s, a hundred times what 200 hooks at once on two cores take; a
 // hook that needs longer is broken, and a person waits no longer for one call.
-// Prompt, start and stop: 30 s, the client's own default for prompts, where a
-// slow hook holds up a person. The end: 5 s, since the client is closing, but
+// Prompt, start and stop: 30 s, the client's own default for prompts, where a slow hook keeps a
+// person waiting. The end: 5 s, since the client is closing, but
 // more than its default of 1.5 s for all hooks together.
 func ClaudeCodeTimeout(event string) time.Duration {
 	switch event {
@@ -46,7 +46,7 @@ func ClaudeCodeTimeout(event string) time.Duration {
 	return 30 * time.Second
 }
 
-// execSince is the first client that knows the exec form together with
+// execSince is the first client that supports the exec form together with
 // onFailure; older ones ignore onFailure silently.
 const execSince = "2.1.295"
 
@@ -300,8 +300,8 @@ func quoteShell(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''
 
 var errUnclosedQuote = errors.New("unclosed quote")
 
-// splitShell splits a command line at white space, quotes removed: enough to recognise
-// a line of reviewer, whoever edited it.
+// splitShell splits a command line at white space, quotes removed: enough to recognise a line
+// of reviewer, even if it was edited.
 func splitShell(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder

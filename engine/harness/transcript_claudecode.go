@@ -37,7 +37,7 @@ func newClaudeReader() *claudeReader {
 	}
 }
 
-// claudeReader holds state from one line to the next.
+// claudeReader keeps state from one line to the next.
 type claudeReader struct {
 	out     Transcript
 	at      int               // number of the line
@@ -374,7 +374,7 @@ func blockText(raw json.RawMessage) string {
 	return strings.Join(texts, "\n")
 }
 
-// progress holds the calls of sub-agents as older clients wrote them.
+// progress contains the calls of sub-agents in the form of older clients.
 func (t *claudeReader) progress(l claudeLine) error {
 	var data struct {
 		Type    string     `json:"type"`

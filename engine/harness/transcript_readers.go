@@ -58,8 +58,8 @@ func Readers() []Reader {
 //
 // Event.Harness names the agent that acted, so that policy can tell them apart.
 // Everything else of an event uses Claude Code's terms: its names of events and, where
-// a tool does what one of its own does, of tools and arguments. So one rule holds for
-// all agents, and decisions do not depend on the agent unless a rule tests it.
+// a tool does what one of its own does, of tools and arguments. So the same rule applies to all
+// agents, and decisions do not depend on the agent unless a rule tests it.
 const (
 	Codex    = "codex"
 	Gemini   = "gemini"
@@ -154,7 +154,7 @@ const usageTail = 1 << 20
 
 // Usage counts the tokens that the model wrote since an earlier event, by the event's
 // transcript; before is what that event recorded, nil if nothing was. The first time
-// nothing is counted: what is there already belongs to an earlier session. Of a long
+// nothing is counted: existing contents belong to an earlier session. Of a long
 // addition only the end is read. Nil: nothing was added, or nothing can be read.
 func Usage(e engine.Event, before *engine.Usage) *engine.Usage {
 	if e.Transcript == "" || e.Harness != ClaudeCode {
@@ -174,7 +174,7 @@ func Usage(e engine.Event, before *engine.Usage) *engine.Usage {
 	return usageFrom(e.Transcript, *before, info.Size())
 }
 
-// usageFrom reads the whole lines between what was read before and the end.
+// usageFrom reads the complete lines between the previous position and the end.
 func usageFrom(path string, before engine.Usage, end int64) *engine.Usage {
 	f, err := os.Open(path)
 	if err != nil {
@@ -210,7 +210,7 @@ type usageLine struct {
 	} `json:"message"`
 }
 
-// countLine adds what a line says. A message has a line for each of its parts, and the
+// countLine adds the usage in a line. A message has a line for each of its parts, and the
 // usage so far in each.
 func countLine(u *engine.Usage, line []byte) {
 	var l usageLine

@@ -416,7 +416,7 @@ func written(lines []string) string {
 	return strings.Join(lines[begin+1:end], "\n")
 }
 
-// changedFile is the file that a result says was changed.
+// changedFile is the file that was changed according to a result.
 func changedFile(text string) string {
 	first, _, _ := strings.Cut(text, "\n")
 	if _, name, ok := strings.Cut(first, "created successfully at: "); ok {

@@ -235,7 +235,7 @@ func word(args map[string]any, name string) string {
 	return text
 }
 
-// texts are the strings below the first of the names that is there: one, or a
+// texts are the strings below the first of the names that exists: one, or a
 // list of them.
 func texts(args map[string]any, names ...string) []string {
 	for _, name := range names {

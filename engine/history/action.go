@@ -117,8 +117,8 @@ func target(a *engine.Action) (key, class string) {
 }
 
 // actionDigest returns a digest of what an action does to its target: the program with
-// its subcommand, or with its first operand if it has none. For a path all are
-// the same, whatever the program.
+// its subcommand, or with its first operand if it has none. For a path all are the same,
+// regardless of the program.
 func actionDigest(a *engine.Action) string {
 	if len(a.Effects) == 0 {
 		return ""

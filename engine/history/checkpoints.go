@@ -55,8 +55,7 @@ func (h *State) foldCheckpoint(r *engine.Record) {
 }
 
 // dropCheckpoint forgets the oldest checkpoint after the first one. While the session is
-// in trouble, that is the oldest one since it began: one from before is what a rollback
-// returns to. How the calls went stays.
+// in trouble, that is the oldest one since it began: a rollback returns to an earlier one. How the calls went stays.
 func (h *State) dropCheckpoint() {
 	at, began := 1, h.troubleBegan()
 	if i := slices.IndexFunc(h.Checkpoints, func(c checkpoint) bool { return began > 0 && c.N > began }); i > 0 && i < len(h.Checkpoints)-1 {
@@ -82,8 +81,7 @@ func (h *State) countCheckpoint(t int64, o engine.Outcome) {
 	}
 }
 
-// Kept returns the number of the record that says what came of the checkpoint before a
-// call, or 0.
+// Kept returns the number of the record with the result of the checkpoint before a call, or 0.
 func (h *State) Kept(agent, call string) int64 {
 	if c := h.call(agent, call); c != nil {
 		return c.Kept

@@ -139,7 +139,7 @@ func (a *agentState) since(pre int64) int64 {
 	return engine.NeverHappened
 }
 
-// fits reports whether an action would do what was denied: as much or more to the same target,
+// fits reports whether an action has a denied effect: as much or more to the same target,
 // or to one that contains it.
 func (d *denial) fits(a *engine.Action, aims []string) bool {
 	if d.Target == "" && d.Verb == "" {

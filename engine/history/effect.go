@@ -9,10 +9,10 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
 )
 
-// verbRuns is the verb of an effect that only says that something is run.
+// verbRuns is the verb of an effect that only means that something is run.
 const verbRuns = "exec"
 
-// onlyRuns reports whether the effect only says that a program runs.
+// onlyRuns reports whether the effect only means that a program runs.
 func onlyRuns(e *engine.Effect) bool { return e.Kind == engine.EffectProcess && e.Verb == verbRuns }
 
 // wholeProgram reports whether an effect's target is a program or a service as

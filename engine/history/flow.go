@@ -125,7 +125,7 @@ func (h *State) labelsBelow(e *engine.Effect) []engine.Label {
 	return list
 }
 
-// foldOutput notes the labels of what a call returned.
+// foldOutput records the labels of a call's output.
 func (h *State) foldOutput(r *engine.Record, o engine.Outcome) {
 	res := resultOf(r)
 	if r.Action == nil || res == nil || o == engine.OutcomeDenied {

@@ -176,7 +176,7 @@ func (h *State) foldPre(r *engine.Record) {
 	h.foldCall(r, denied)
 }
 
-// foldTerminals records what a call leaves in terminals.
+// foldTerminals records the lines that a call leaves in terminals.
 func (h *State) foldTerminals(r *engine.Record) {
 	if a := r.ExecutedAction(); a != nil && a.Terminals != nil {
 		h.Terminals = a.Terminals
@@ -359,8 +359,8 @@ func (h *State) foldReads(r *engine.Record) {
 	}
 }
 
-// finishPast completes the ring's entry of a call that is over. news says that the call found
-// a path; a result or a content that the ring does not contain is news too.
+// finishPast completes the ring's entry of a call that is over. news records that the call
+// found a path; a result or a content that the ring does not contain is news too.
 func (h *State) finishPast(c *callEntry, r *engine.Record, news bool) {
 	a := h.agent(c.Agent)
 	if a == nil {
@@ -418,8 +418,8 @@ const (
 	totalFired = 32
 )
 
-// foldFindings notes which findings with a level an event had, and whether the
-// agent was told what a rule of that id says.
+// foldFindings notes which findings with a level an event had, and whether the agent got the
+// message of a rule of that id.
 func (h *State) foldFindings(r *engine.Record) {
 	a := h.agent(agentOf(r))
 	for _, f := range r.Findings {

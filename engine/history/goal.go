@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Bounds of what is kept of goals; they belong to FoldVersion. Names, words and
+// Limits of the goals that are kept; they belong to FoldVersion. Names, words and
 // scope only make policy milder, so the oldest is forgotten. Of constraints none
 // is: see goalState.constrain.
 const (
@@ -62,7 +62,7 @@ func (s *goalState) ask(intents []engine.Intent) {
 	}
 }
 
-// wantsChanges reports whether a prompt orders work on what is there: what it
+// wantsChanges reports whether a prompt requests work on existing files: what it
 // names may be touched again. It shapes what is kept of denials, so it belongs
 // to FoldVersion.
 func wantsChanges(g *engine.Goal) bool {

@@ -2,8 +2,8 @@ package history
 
 import "github.com/agent-reviewer/reviewer/engine"
 
-// Left lists what a session made and has not removed, as far as its log shows: what somebody
-// has to look at when it ends.
+// Left lists what a session made and has not removed, as far as its log shows: which a person
+// has to check when it ends.
 type Left struct {
 	Running []engine.StartedFacts // what was started and not waited for
 	Trees   []string              // working trees of git
@@ -12,7 +12,7 @@ type Left struct {
 	Moved   []string              // paths that files of the session were moved to
 }
 
-// Left lists what the session leaves behind.
+// Left lists the files and processes that the session leaves behind.
 func (h *State) Left() Left {
 	left := Left{Trees: h.Trees, Remotes: h.Remotes}
 	for _, s := range h.started() {

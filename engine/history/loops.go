@@ -71,7 +71,7 @@ func (p *ringEntry) over() bool {
 
 // same counts how often the newest call of a window was made, itself included,
 // back to where its result differed, the agent changed something, or a person
-// wrote (in record since): who writes may want it looked at again. A call without
+// wrote (in record since): the person who writes may want it checked again. A call without
 // a reported result counts as having the same result; calls still
 // running show neither that results are the same nor that they differ.
 func same(stretch []ringEntry, print string, since int64) (n, inFlight int64) {

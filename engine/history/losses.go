@@ -91,8 +91,8 @@ func moveTargets(a *engine.Action, e *engine.Effect) []*engine.Effect {
 	return list
 }
 
-// followed reports whether an action moves what was denied, and then does to it what was
-// denied.
+// followed reports whether an action moves the target of a denied action, and then applies the
+// denied effect to it.
 func (d *denial) followed(a *engine.Action, aims []string) bool {
 	return slices.ContainsFunc(moved([]denial{*d}, a), func(m denial) bool {
 		rest := *a
@@ -106,7 +106,7 @@ func (d *denial) followed(a *engine.Action, aims []string) bool {
 	})
 }
 
-// followDenied tracks what was denied when it gets another name: deleting it
+// followDenied tracks the targets of denied actions when they are renamed: deleting it
 // there is another way to the same loss.
 func (h *State) followDenied(n int64, a *engine.Action) {
 	for _, d := range moved(h.Denials, a) {
@@ -133,7 +133,7 @@ func moved(denials []denial, a *engine.Action) []denial {
 	return list
 }
 
-// goesWith reports whether an effect moves what was denied, or a folder that
+// goesWith reports whether an effect moves the target of a denied action, or a folder that
 // contains it.
 func (d *denial) goesWith(e *engine.Effect) bool {
 	folder := *e

@@ -42,8 +42,8 @@ func (h *State) WithPolicyState(n *PolicyState) *State {
 	return &own
 }
 
-// Fold adds what the policy found in a record, and decided, after h was folded
-// with that record. An agent that h has forgotten is forgotten.
+// Fold adds the policy's findings and decision about a record, after h was folded with that
+// record. An agent that h has forgotten is forgotten.
 func (n *PolicyState) Fold(h *State, r *engine.Record, findings []engine.Finding, d *engine.Decision) {
 	own := h.WithPolicyState(n)
 	if own.Fired == nil {

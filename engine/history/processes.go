@@ -123,7 +123,7 @@ func (h *State) dropRemotes(a *engine.Action) {
 	})
 }
 
-// started returns the started processes as policy sees them.
+// started returns the started processes in the form that policy reads.
 func (h *State) started() []engine.StartedFacts {
 	var list []engine.StartedFacts
 	for i := range h.Running {

@@ -25,7 +25,7 @@ func knownVerdict(v engine.Verdict) engine.Verdict {
 	return engine.Verdict(engine.Verdicts()[v.Strictness()])
 }
 
-// outcomeOf is what a post record says about its call.
+// outcomeOf returns the outcome of a call from its post record.
 func outcomeOf(r *engine.Record) engine.Outcome {
 	if res := resultOf(r); res != nil && slices.Contains(engine.Outcomes(), string(res.Outcome)) {
 		return res.Outcome

@@ -56,7 +56,7 @@ func (b *bin) add(resource int, n int64) {
 
 func addUse(sum, n int64) int64 { return sum + min(max(n, 0), maxUse-sum) }
 
-// foldSpent counts what a call used.
+// foldSpent counts the resources that a call used.
 func (h *State) foldSpent(res *engine.ResultFacts) {
 	if res == nil || len(h.Bins) == 0 {
 		return
@@ -160,7 +160,7 @@ func (h *State) resetSpent() {
 	}
 }
 
-// foldUsage counts tokens, and notes where the next event goes on reading.
+// foldUsage counts tokens, and records where the next event continues reading.
 func (h *State) foldUsage(r *engine.Record) {
 	if r.Event == nil || r.Event.Usage == nil {
 		return

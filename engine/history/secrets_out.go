@@ -55,7 +55,7 @@ func (h *State) foldCommit(a *engine.Action) {
 	}
 }
 
-// foldPushed forgets what was pushed: someone agreed to it.
+// foldPushed forgets the pushed secrets: someone agreed to it.
 func (h *State) foldPushed(a *engine.Action) {
 	if !pushes(a) || !h.Committed {
 		return

@@ -8,12 +8,12 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// FoldVersion is raised by hand whenever the same records fold to another
+// FoldVersion is raised manually whenever the same records fold to another
 // state. Audits recorded under another one are incomparable, not wrong.
 const FoldVersion = 11
 
-// Bounds of the fold's structures. They keep the state below MaxKeyframe
-// whatever the records hold, and its cost per record constant; they belong to
+// Bounds of the fold's structures. They keep the state below MaxKeyframe for any records,
+// and its cost per record constant; they belong to
 // FoldVersion. The rings get what the other structures leave, which with names
 // of usual length is room for ringTotal entries.
 const (
@@ -119,7 +119,7 @@ type State struct {
 	PromptN     int64 `json:"prompt_n,omitempty"` // record of the latest prompt
 }
 
-// Stopped says that a person or policy stopped the session. It stays until a
+// Stopped records that a person or policy stopped the session. It stays until a
 // person resumes it.
 type Stopped struct {
 	N      int64  `json:"n"`
@@ -156,7 +156,7 @@ func (h *State) Check() error {
 	return nil
 }
 
-// Encode returns the state as a keyframe holds it.
+// Encode returns the state in the form of a keyframe.
 func (h *State) Encode() (json.RawMessage, error) {
 	raw, err := engine.Marshal(h)
 	if err != nil {

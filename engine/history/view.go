@@ -86,8 +86,8 @@ func (h *State) labels() []engine.Label {
 	return list
 }
 
-// written counts the paths that were written or deleted, by location. Intended
-// writes count too, whatever their outcome.
+// written counts the paths that were written or deleted, by location. Intended writes count
+// too, regardless of their outcome.
 func (h *State) written() map[string]int64 {
 	m := map[string]int64{}
 	for i := range h.Paths {

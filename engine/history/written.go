@@ -70,7 +70,7 @@ func joinIDs(ids []string) string {
 	return all
 }
 
-// keepCode replaces what was known about a file. If only a part of the file is
+// keepCode replaces the known facts about a file. If only a part of the file is
 // known, it is added.
 func (h *State) keepCode(w writtenCode, part bool) {
 	if i := h.codeAt(w.Key); i >= 0 {

@@ -8,7 +8,7 @@ import (
 // what is recommended in addition to those that have one.
 const AnyIssue = "*"
 
-// Advise fills in what is recommended, from the policy's rows by rule or pattern. The
+// Advise fills in the recommendations, from the policy's rows by rule or pattern. The
 // settings are those of the issue's own row, else of the row for any.
 func (i *Incident) Advise(rows map[string]Recommendation) {
 	facts := strings.NewReplacer("{id}", i.ID, "{session}", i.Session, "{rule}", i.Cause.Issue)

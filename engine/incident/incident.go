@@ -163,7 +163,7 @@ type TimelineEntry struct {
 	call [2]string
 }
 
-// Recommendation is what a person can do.
+// Recommendation is an action that a person can take.
 type Recommendation struct {
 	Immediate     []string       `json:"immediate"`     // now
 	Preventive    []string       `json:"preventive"`    // so that it does not happen again

@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Bounds of what is kept for a cause and its factors.
+// Limits of the records that are kept for a cause and its factors.
 const (
 	maxRecords = 8 // ids in a list
 	maxSigns   = 2048

@@ -23,7 +23,7 @@ type Channel interface {
 // Program is a channel that runs a program, of which more is known than an error.
 type Program interface {
 	Channel
-	// Run is Send with what the program wrote and its exit code; nil: it has none.
+	// Run is like Send, and also returns the program's output and its exit code; nil: it has none.
 	Run(ctx context.Context, e Entry) (output string, exit *int, err error)
 }
 
@@ -216,7 +216,7 @@ func (d *Deliverer) attempt(ctx context.Context, i *Item, channels []Channel) er
 	return d.Spool.save(*i)
 }
 
-// Send sends an entry within the time of one attempt, whatever the channel does.
+// Send sends an entry within the time of one attempt, even if the channel hangs.
 func Send(ctx context.Context, c Channel, e Entry, limit time.Duration) error {
 	return send(ctx, c, e, limit).err
 }

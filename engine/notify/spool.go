@@ -21,7 +21,7 @@ import (
 //	DIR/done/ID.json   those that are finished, for some days
 //
 // A file is written under another name and then given its own, so that it is there
-// whole or not at all. Only who holds the lock changes or moves one.
+// whole or not at all. Only the process that holds the lock changes or moves one.
 type Spool struct {
 	Dir string
 }

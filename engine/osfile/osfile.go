@@ -1,6 +1,6 @@
 // Package osfile wraps file operations that differ between operating systems:
 // locks, identity, owners and permissions, opening without following links, and
-// flushing to disk. Each function documents what holds on every system; what a
+// flushing to disk. Each function documents its guarantees on every system; what a
 // system cannot do is an error or a documented unknown, never a guess.
 //
 // Out of scope: which files exist, what they contain, and what their names
@@ -39,7 +39,7 @@ func Missing(path string, err error) error {
 	return err
 }
 
-// ID identifies a file as long as it exists, whatever its name.
+// ID identifies a file as long as it exists, regardless of its name.
 type ID struct {
 	Device, File uint64
 }

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Lock waits for the lock of a file. It is held until the file is closed or the
-// process ends, in whatever way.
+// Lock waits for the lock of a file. It is held until the file is closed or the process ends
+// for any reason.
 func Lock(f *os.File, shared Shared) error { return flock(f, how(shared)) }
 
 // TryLock takes the lock of a file, or returns ErrLocked at once.
@@ -77,7 +77,7 @@ func OnDisk(info fs.FileInfo) (bytes int64, known bool) {
 	return st.Blocks * 512, true
 }
 
-// Private returns an error, which says what to do, unless a file belongs to the
+// Private returns an error, which describes what to do, unless a file belongs to the
 // user who runs this and has none of the mode bits that only its owner should
 // have. On Windows the bits 0o022 stand for write access, and 0o044 for read
 // access.
@@ -188,8 +188,8 @@ func LongName(path string) (string, error) { return path, nil }
 // someone has one of the two open: there it is retried for a while.
 func Rename(from, to string) error { return os.Rename(from, to) }
 
-// Open opens a file to read it, as os.Open does. On Windows it waits a while for
-// whoever keeps others out of it. The error is as of Missing.
+// Open opens a file to read it, as os.Open does. On Windows it waits a while for other
+// processes that lock it. The error is as of Missing.
 func Open(path string) (*os.File, error) { return os.Open(path) }
 
 // ReadFile is os.ReadFile by way of Open.

@@ -17,8 +17,8 @@ import (
 // Windows keeps other processes from reading what is locked.
 const lockAt = 1 << 30 // of the high half of an offset
 
-// Lock waits for the lock of a file. It is held until the file is closed or the
-// process ends, in whatever way.
+// Lock waits for the lock of a file. It is held until the file is closed or the process ends
+// for any reason.
 func Lock(f *os.File, shared Shared) error { return lock(f, how(shared)) }
 
 // TryLock takes the lock of a file, or returns ErrLocked at once.
@@ -71,7 +71,7 @@ const (
 	reads = windows.FILE_READ_DATA | windows.GENERIC_READ | windows.GENERIC_ALL
 )
 
-// Private returns an error, which says what to do, unless a file belongs to the user who runs
+// Private returns an error, which describes what to do, unless a file belongs to the user who runs
 // this and has none of the mode bits that only its owner should have. On Windows the bits
 // 0o022 stand for write access, and 0o044 for read access. The system and its administrators
 // count as the owner, since nothing can be hidden from them.
@@ -349,8 +349,8 @@ func Rename(from, to string) error {
 		windows.ERROR_SHARING_VIOLATION, windows.ERROR_LOCK_VIOLATION, windows.ERROR_ACCESS_DENIED)
 }
 
-// Open opens a file to read it, as os.Open does. On Windows it waits a while for
-// whoever keeps others out of it. The error is as of Missing.
+// Open opens a file to read it, as os.Open does. On Windows it waits a while for other
+// processes that lock it. The error is as of Missing.
 func Open(path string) (*os.File, error) {
 	var f *os.File
 	err := patiently(func() (err error) {

@@ -4,5 +4,5 @@ package osfile
 
 import "os"
 
-// Sync makes what was written to a file survive a loss of power.
+// Sync makes data written to a file survive a power loss.
 func Sync(f *os.File) error { return f.Sync() }

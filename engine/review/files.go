@@ -14,8 +14,8 @@ import (
 
 // Files stores the files of a workspace.
 type Files interface {
-	// Checkpoint stores whatever is not stored yet, and reports what changed since the
-	// last checkpoint. It is called without any lock.
+	// Checkpoint stores everything that is not stored yet, and reports the changes since the last
+	// checkpoint. It is called without any lock.
 	Checkpoint(ctx context.Context, c CheckpointOf) (Checkpointed, error)
 	// Rollback restores files to a checkpoint: all of them, or none. It is called without
 	// any lock, and possibly again for the same decision.
@@ -50,7 +50,7 @@ type FileChange struct {
 	Folder bool
 }
 
-// Unsaved is what a policy says about calls whose checkpoint failed.
+// Unsaved is a policy's decision about calls whose checkpoint failed.
 type Unsaved struct {
 	Effect  engine.Verdict // block or warn; allow where the policy only observes
 	Denied  string         // text for the agent; {why} stands for the cause
@@ -66,7 +66,7 @@ type duty struct {
 	own   bool           // the session may be changing files without this call
 }
 
-// dutyOf returns what is to be done about the files of a call. It runs under the
+// dutyOf returns which checkpoint or restore a call needs. It runs under the
 // session's lock; nil: nothing.
 func (r *Reviewer) dutyOf(t history.Tail, rec *engine.Record) *duty {
 	if rec.Phase != engine.PhasePre && rec.Phase != engine.PhasePost {
@@ -197,7 +197,7 @@ func (r *Reviewer) request(h *review) CheckpointOf {
 	return c
 }
 
-// keptOnly reports whether nothing but the paths of the call was looked at before it.
+// keptOnly reports whether only the paths of the call were examined before it.
 func (d *duty) keptOnly() bool { return d.stored() && d.kept.Act.Checkpoint.Only }
 
 // rawWorkspace returns the workspace as the event has it: the log has it masked.
@@ -211,7 +211,7 @@ func (r *Reviewer) rawWorkspace(h *review) string {
 }
 
 // expected returns the paths that a call is expected to change, and whether these are
-// all: a file tool of the client says exactly what it writes. The paths of effects are
+// all: a file tool of the client states exactly what it writes. The paths of effects are
 // masked, and those in the arguments are not.
 func expected(e engine.Event, a *engine.Action) (paths []string, sure bool) {
 	if a == nil {

@@ -49,7 +49,7 @@ const maxID = 128
 
 // Handle reviews one event, records it, and returns the answer. It always
 // returns an answer: if anything fails before a tool call, the answer is a
-// denial. The error says what failed; the answer already takes it into account.
+// denial. The error describes what failed; the answer already takes it into account.
 func (r *Reviewer) Handle(ctx context.Context, e engine.Event) (engine.Answer, error) {
 	// Ids are keys of the log: a secret in one is masked the same way each
 	// time.
@@ -113,7 +113,7 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 }
 
 // files does what is to be done about the files of a call, without the session's lock.
-// What a call changed is looked at before files are restored: it is the session's.
+// The changes of a call are recorded before files are restored: it is the session's.
 func (r *Reviewer) files(ctx context.Context, key engine.SessionKey, h *review, answer engine.Answer) (engine.Answer, error) {
 	var err error
 	if r.Files != nil && h.duty != nil && h.duty.after {
@@ -201,7 +201,7 @@ func (r *Reviewer) workspace(key engine.SessionKey, e engine.Event) (workspace s
 }
 
 // classify makes the record of an event, without what only the lock can give.
-// If the event cannot be classified, the record says so.
+// If the event cannot be classified, the record reports this.
 func (r *Reviewer) classify(ctx context.Context, e engine.Event, workspace string, p *Policy) (*engine.Record, error) {
 	t := e.Time
 	if t == 0 {

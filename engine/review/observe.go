@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
-// observe takes a checkpoint after a call, and records how what changed compares with
-// what was expected. A failure is recorded too; the call has run in any case.
+// observe takes a checkpoint after a call, and records how the changes compare with the
+// expected ones. A failure is recorded too; the call has run in any case.
 func (r *Reviewer) observe(ctx context.Context, key engine.SessionKey, h *review) error {
 	began := r.lap()
 	c := r.request(h)
@@ -28,7 +28,7 @@ func (r *Reviewer) observe(ctx context.Context, key engine.SessionKey, h *review
 	return r.Log.Update(ctx, key, func(t history.Tail) error { return t.Append(rec) })
 }
 
-// reported lists the paths that the client says a call changed. It proves nothing: it is
+// reported lists the paths that a call changed according to the client. It proves nothing: it is
 // only where to look first.
 func reported(e engine.Event) []string {
 	if e.Result == nil {

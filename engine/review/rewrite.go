@@ -73,7 +73,7 @@ func (r *Reviewer) reform(ctx context.Context, t history.Tail, h *review) (json.
 	return e.Args, form, nil
 }
 
-// apply changes the raw call and returns what the result means.
+// apply changes the raw call and returns the facts of the result.
 func (r *Reviewer) apply(ctx context.Context, h *review) (engine.Event, engine.Facts, error) {
 	e := h.event
 	var err error

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
-// RollbackOf says what a rollback restores.
+// RollbackOf describes what a rollback restores.
 type RollbackOf struct {
 	Workspace  string // raw
 	Rows       engine.Rows
@@ -113,7 +113,7 @@ func (r *Reviewer) restore(ctx context.Context, h *review) *engine.Record {
 // maxConflict limits a path that a rollback names, in bytes as JSON.
 const maxConflict = 160
 
-// maxOutcome limits what a record says of a rollback, in bytes as JSON.
+// maxOutcome limits the description of a rollback in a record, in bytes as JSON.
 const maxOutcome = 1600
 
 func (r *Reviewer) rollbackFacts(got *RolledBack, err error) (*engine.RollbackFacts, string) {
@@ -155,7 +155,7 @@ func (r *Reviewer) rolledBack(h *review, act *engine.Record, a engine.Answer) en
 	return a
 }
 
-// outcome says what came of a rollback, in the words of the policy.
+// outcome describes the result of a rollback with the texts of the policy.
 func (h *review) outcome(f *engine.RollbackFacts, result string) string {
 	var texts Rollback
 	if h.policy != nil {

@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// private reports what is wrong with the folder of the socket: another user who owns it, or
+// private reports problems with the folder of the socket: another user who owns it, or
 // may write there, could put a socket of their own in it.
 func private(dir string) error {
 	info, err := os.Lstat(dir)
@@ -39,7 +39,7 @@ const (
 )
 
 // shared returns the kind of a network file system that a folder lies on; empty if it is
-// none. Of FUSE nobody knows.
+// none. For FUSE this is unknown.
 func shared(dir string) string {
 	var fs syscall.Statfs_t
 	if syscall.Statfs(dir, &fs) != nil {

@@ -58,7 +58,7 @@ func (a *answers) questions(list []engine.Approval) {
 	}
 }
 
-// alarms holds the stops of either side until their outcome is known.
+// alarms keeps the stops of either side until their outcome is known.
 type alarms struct{ stops []stop }
 
 type stop struct {

@@ -163,7 +163,7 @@ func (t *trying) shows(events []engine.Event) bool {
 	return end.Phase == t.step.Phase && end.Index == int64(calls) && end.State.changes() && end.From == t.step.From && end.To == t.step.To
 }
 
-// sameAnswer gives every call the same answer as a recorded one.
+// sameAnswer gives every call the answer of a recorded one.
 type sameAnswer engine.Verdict
 
 // Decide implements engine.Decider.

@@ -92,7 +92,7 @@ type Shard struct {
 	Of    int `json:"of"`
 }
 
-// Sources summarises what was read.
+// Sources summarises the sources that were read.
 type Sources struct {
 	Files    int64            `json:"files"`    // that hold sessions
 	Formats  map[string]int64 `json:"formats"`  // format -> sessions

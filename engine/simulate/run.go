@@ -85,7 +85,7 @@ func (r *Rehearsal) Next(ctx context.Context, e engine.Event) (a Action, happene
 func (r *Rehearsal) PretendCheckpoints() { r.reviewer.Files = &pretended{} }
 
 // Control records at time t (Unix milliseconds) what a person chose, as the
-// command line would. An error says that no event came before: the session is
+// command line would. It returns an error if no event came before: the session is
 // not there yet.
 func (r *Rehearsal) Control(t int64, c engine.Control) error {
 	if r.chain.history.Empty() {

@@ -224,7 +224,7 @@ func (c *Collector) fail(what ErrorKind, id string) {
 	c.errors.add(Error{What: what, ID: id}, Error{What: what, ID: Other})
 }
 
-// Document returns what was counted.
+// Document returns the counts.
 func (c *Collector) Document() Document {
 	d := c.doc
 	d.Since, d.By = c.since, string(c.by)

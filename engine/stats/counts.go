@@ -14,7 +14,7 @@ const (
 	maxGroups = 10000 // different sessions, agents or days
 )
 
-// counts counts by a key, and knows a bounded number of them.
+// counts counts by key, for a bounded number of keys.
 type counts[K comparable] map[K]int64
 
 // add counts one more; if the bound of different keys is reached, under other.

@@ -8,7 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Checkpoints describes what was stored of the files of workspaces.
+// Checkpoints describes the stored files of workspaces.
 type Checkpoints struct {
 	Before ReviewTime `json:"before"` // of those before calls; a call waits for it
 	After  ReviewTime `json:"after"`  // of those after calls
@@ -16,8 +16,8 @@ type Checkpoints struct {
 	Left   int64      `json:"left"`   // calls before which some path was left out, or not looked at
 	Failed int64      `json:"failed"`
 	Denied int64      `json:"denied"` // of these, calls that did not run
-	// Rollbacks that policy chose, and those of them that restored nothing because somebody
-	// else had changed a file, or because they failed.
+	// Rollbacks that policy chose, and those of them that restored nothing because someone else
+	// had changed a file, or because they failed.
 	Rollbacks   int64 `json:"rollbacks"`
 	NotRestored int64 `json:"not_restored"`
 }

@@ -141,7 +141,7 @@ func (v *interventions) add(r *engine.Record, agent, issue string) {
 // stopStrictness is the strictness of a stop, which is stricter than any answer.
 const stopStrictness = 50
 
-// kindOf returns what was done and how strict it was: the intervention, where the
+// kindOf returns the kind of an intervention and its strictness: the intervention, where the
 // policy made one with a warning, else the answer.
 func kindOf(r *engine.Record) (kind string, strictness int) {
 	effect := r.Answer.Effect

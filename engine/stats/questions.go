@@ -6,7 +6,7 @@ import "github.com/agent-reviewer/reviewer/engine"
 // keep the answer that is known.
 const maxQuestions = 4096
 
-// answer is what is known about a question.
+// answer is the inferred answer to a question.
 type answer int
 
 const (

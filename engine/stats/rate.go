@@ -3,8 +3,8 @@ package stats
 import "math"
 
 // Rate is a share of a sample, with the interval in which the true share lies
-// with 95 % confidence (Wilson's score interval: it holds for small samples and
-// for shares near 0 and 1).
+// with 95 % confidence (Wilson's score interval: it is valid for small samples and for shares
+// near 0 and 1).
 type Rate struct {
 	Rate float64 `json:"rate"` // from 0 to 1
 	Low  float64 `json:"low"`

@@ -18,7 +18,7 @@ func bounds() []float64 {
 	return []float64{1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000}
 }
 
-// times is a histogram of review times. It holds at most some 470 cells.
+// times is a histogram of review times. It has at most about 470 cells.
 type times struct {
 	count   int64
 	sum     float64

@@ -60,8 +60,8 @@ func Check(pattern string) error {
 	return err
 }
 
-// match backtracks to the latest * only: an earlier one cannot help, since a
-// later one matches whatever it could leave.
+// match backtracks to the latest * only: an earlier one cannot help, since a later one matches
+// all that it could leave.
 func match(p, s string, path bool) bool {
 	i, j := 0, 0
 	star, mark := -1, 0 // after the latest *, and the end of its match

@@ -93,7 +93,7 @@ func (s *scanner) wrong(line, at int, format string, args ...any) {
 
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
-// empty reports whether a line has nothing but spaces and a comment.
+// empty reports whether a line has only spaces and a comment.
 func empty(line string) bool {
 	text := strings.TrimSpace(line)
 	return text == "" || strings.HasPrefix(text, "#")

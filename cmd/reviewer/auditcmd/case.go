@@ -100,8 +100,8 @@ func cutCase(ctx context.Context, a *cli.App, selector, name, policy string) ([]
 	return cases.Write(commentOf(rec, x), x.Case)
 }
 
-// observedOf returns what a call was observed to change, if that is not what was expected
-// of it. rec is the record of the call, or that of the comparison.
+// observedOf returns the observed changes of a call if they differ from the expected ones.
+// rec is the record of the call, or that of the comparison.
 func observedOf(store *audit.Store, key engine.SessionKey, rec *engine.Record) (*engine.Observed, error) {
 	of := rec.ID()
 	if rec.Act != nil && rec.Act.Observed != nil {
@@ -126,7 +126,7 @@ func callOf(store *audit.Store, rec *engine.Record) (*engine.Record, error) {
 	return rec, nil
 }
 
-// cutExpecting expects the recorded decision, and what the call was observed to change.
+// cutExpecting expects the recorded decision, and the observed changes of the call.
 func cutExpecting(name, home string, records []*engine.Record, rec *engine.Record, o *engine.Observed) (cases.Excerpt, error) {
 	if o == nil || rec.Decision == nil || rec.Action == nil {
 		return cases.Cut(name, home, records, rec.N)

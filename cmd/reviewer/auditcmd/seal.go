@@ -56,7 +56,7 @@ func auditSealCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// sealedDocument is what was sealed.
+// sealedDocument lists the sealed logs.
 type sealedDocument struct {
 	Sealed []sealedChain `json:"sealed"`
 	File   string        `json:"file,omitempty"` // that holds all seals

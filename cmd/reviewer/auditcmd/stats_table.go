@@ -51,7 +51,7 @@ func printStats(a *cli.App, w io.Writer, out *term.Output, home string, d stats.
 	page.lists(d)
 }
 
-// head summarises what was counted, and what could not be.
+// head summarises what was counted and what could not be counted.
 func (s statsPage) head(d stats.Document) {
 	text := term.Counted(int(d.Sessions.Total), "session", "sessions")
 	if d.Sessions.Stopped > 0 {
@@ -117,7 +117,7 @@ func (s statsPage) checkpoints(c stats.Checkpoints) {
 	}
 }
 
-// people prints what people answered, and what they did unasked.
+// people prints people's answers, and their actions without a question.
 func (s statsPage) people(d stats.Document) {
 	if q := d.Questions; q.Asked > 0 {
 		s.line("")
@@ -262,7 +262,7 @@ func (t *table) add(cells ...string) {
 	t.rows = append(t.rows, cells)
 }
 
-// widths gives each column what it needs. Where that is more than a line has,
+// widths gives each column the width that it needs. Where that is more than a line has,
 // the texts become shorter, the first at first.
 func (t *table) widths(line int) []int {
 	widths := make([]int, len(t.heads))

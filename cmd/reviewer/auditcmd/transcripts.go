@@ -99,7 +99,7 @@ func readTranscripts(a *cli.App, paths []string, mask func(string) string) ([]ha
 	return list, sources, nil
 }
 
-// headLength is how much of a file says what format it has.
+// headLength is the number of bytes from which the format of a file is determined.
 const headLength = 64 << 10
 
 func readTranscript(a *cli.App, name string) (harness.Transcript, error) {

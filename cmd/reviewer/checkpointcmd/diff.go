@@ -60,7 +60,7 @@ func diffCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// asked is what a command line compares.
+// asked names the checkpoints that a command line compares.
 type asked struct {
 	from, to string
 	paths    []string

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Retention says how long checkpoints are kept.
+// Retention defines how long checkpoints are kept.
 type Retention struct {
 	AfterEnd time.Duration // from the end of their session
 	Idle     time.Duration // a session without an end counts as ended after this time without a record
@@ -63,7 +63,7 @@ func (k Retention) keeps(l life, now int64) bool {
 }
 
 // oldest returns the oldest checkpoint that is kept: the first one of a session whose
-// checkpoints are, or one that was taken by hand; and otherwise the newest one.
+// checkpoints are, or one that a person took; and otherwise the newest one.
 func (k Retention) oldest(list []checkpoint.Checkpoint, lives map[string]life, now int64) checkpoint.Checkpoint {
 	for i := range list {
 		c := &list[i]
@@ -84,7 +84,7 @@ func known(lives map[string]life, session string) bool {
 	return ok
 }
 
-// lives returns what the log says about all sessions.
+// lives returns the state of all sessions according to the log.
 func (s *stores) lives(k Retention, now int64) (map[string]life, error) {
 	sessions, err := s.log.Sessions()
 	lives := map[string]life{}

@@ -37,7 +37,7 @@ func open(a *cli.App) (*stores, error) {
 	return &stores{log: log, world: world, dir: snapshots.Folder(log.Dir)}, nil
 }
 
-// options says how the store of a workspace is opened.
+// options describes how the store of a workspace is opened.
 func (s *stores) options(workspace string) (checkpoint.Options, error) {
 	policy, err := s.policy(workspace)
 	if err != nil {
@@ -46,8 +46,8 @@ func (s *stores) options(workspace string) (checkpoint.Options, error) {
 	return snapshots.Options(s.log, s.world, workspace, policy.Settings, classify.NewRows(policy.RowLayers()))
 }
 
-// policy returns the policy that applies in a workspace. If it cannot be read, the built-in
-// one says which files hold secrets, too.
+// policy returns the policy that applies in a workspace. If it cannot be read, the built-in one
+// also determines which files contain secrets.
 func (s *stores) policy(workspace string) (*bundles.Effective, error) {
 	policy, err := cli.MachineAt(s.log.Dir).Effective(workspace)
 	if err != nil {

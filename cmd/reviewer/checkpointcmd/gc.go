@@ -14,13 +14,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// collection is what was removed.
+// collection describes the removed checkpoints.
 type collection struct {
 	By         string      `json:"by"`
 	Workspaces []collected `json:"workspaces"`
 }
 
-// collected is what was removed from the store of a workspace.
+// collected describes what was removed from the store of a workspace.
 type collected struct {
 	Workspace string `json:"workspace"`
 	Oldest    string `json:"oldest"`  // id of the oldest checkpoint that is kept

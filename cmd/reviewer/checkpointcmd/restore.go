@@ -99,7 +99,7 @@ type restoring struct {
 	mask    func(string) string
 }
 
-// plan says what a restore would change.
+// plan lists the changes that a restore would make.
 func (s *stores) plan(ctx context.Context, id string, args []string) (*restoring, error) {
 	store, c, err := s.find(id)
 	if err != nil {
@@ -169,7 +169,7 @@ func (r *restoring) count(does string) (n int) {
 	return n
 }
 
-// reversed says what a restore does, from how the workspace differs now.
+// reversed computes the changes of a restore from the current differences of the workspace.
 func reversed(list []change) []change {
 	out := make([]change, 0, len(list))
 	for _, c := range list {
@@ -282,7 +282,7 @@ func quoted(word string) string {
 	return word
 }
 
-// Text writes what a restore did for people.
+// Text writes the result of a restore for people.
 func (d Restored) Text(w io.Writer) {
 	if len(d.Changes) == 0 {
 		fmt.Fprintf(w, "%s already matches checkpoint %s: nothing was restored\n", term.OneLine(d.Workspace, longest), d.To)

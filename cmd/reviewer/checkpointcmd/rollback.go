@@ -15,7 +15,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
-// Unsuitable says why a session cannot be rolled back.
+// Unsuitable is the reason why a session cannot be rolled back.
 type Unsuitable struct{ Reason string }
 
 // Error implements error.

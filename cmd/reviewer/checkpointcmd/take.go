@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// taken is a checkpoint that was taken by hand.
+// taken is a checkpoint that a person took.
 type taken struct {
 	listed
 	New    bool     `json:"new"`    // false: nothing has changed since it was taken

@@ -25,7 +25,7 @@ func size(n int64) string {
 	return strconv.FormatFloat(f, 'f', 1, 64) + units[unit:unit+1]
 }
 
-// occasion says for what a checkpoint was taken.
+// occasion describes the call or event for which a checkpoint was taken.
 func occasion(c *checkpoint.Checkpoint) string {
 	text := map[checkpoint.When]string{
 		checkpoint.BeforeCall: "before", checkpoint.AfterCall: "after",
@@ -40,7 +40,7 @@ func occasion(c *checkpoint.Checkpoint) string {
 	return text + term.After(" of ", c.Session)
 }
 
-// who says who made the changes since the checkpoint before.
+// who names the author of the changes since the previous checkpoint.
 func who(by checkpoint.By) string {
 	return map[checkpoint.By]string{
 		checkpoint.BySession: "the session", checkpoint.ByOthers: "others", checkpoint.ByReviewer: "a restore",
@@ -80,7 +80,7 @@ type change struct {
 	After  *state `json:"after,omitempty"`  // absent: it does not exist
 }
 
-// state is what a path was.
+// state describes a path at one time.
 type state struct {
 	Kind      string `json:"kind"` // file, link, folder, left_out
 	Mode      string `json:"mode,omitempty"`
@@ -116,7 +116,7 @@ func writeChange(w io.Writer, c change) {
 	fmt.Fprintf(w, "  %s %s%s\n", signs[c.Does], term.OneLine(c.Path, longest), describe(c))
 }
 
-// describe says what a changed path is, where its name does not.
+// describe returns the kind of a changed path if its name does not show it.
 func describe(c change) string {
 	is := c.After
 	if is == nil {

@@ -14,7 +14,7 @@ import (
 // diffable is the size up to which the lines of a file are compared.
 const diffable = 1 << 20
 
-// diff returns the unified diff of a changed path, and what it does not show.
+// diff returns the unified diff of a changed path, and a note on what it does not show.
 func (in sides) diff(c checkpoint.Change, shown change) (diff, note string) {
 	if note = undiffable(c, shown); note != "" {
 		return "", note
@@ -39,7 +39,7 @@ func (in sides) diff(c checkpoint.Change, shown change) (diff, note string) {
 	return in.unified(c, before, after), note
 }
 
-// emptyNote says what a change is that no line shows.
+// emptyNote describes a change that no line shows.
 func emptyNote(c change) string {
 	switch {
 	case c.Does == "mode":
@@ -50,7 +50,7 @@ func emptyNote(c change) string {
 	return "empty"
 }
 
-// undiffable says why the contents of a path are not compared; empty: they are.
+// undiffable returns why the contents of a path are not compared; empty: they are.
 func undiffable(c checkpoint.Change, shown change) string {
 	for _, e := range []*checkpoint.Entry{c.Before, c.After} {
 		switch {

@@ -2,7 +2,7 @@ package cli
 
 import "github.com/agent-reviewer/reviewer/engine"
 
-// Document is what a command writes with -f json.
+// Document is the output of a command with -f json.
 type Document struct {
 	Command string // such as "audit verify"
 	Title   string

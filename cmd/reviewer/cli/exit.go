@@ -24,7 +24,7 @@ type ExitMeaning struct {
 	Meaning string
 }
 
-// ExitMeanings lists the exit codes; docs/output.md holds the same table.
+// ExitMeanings lists the exit codes; docs/output.md contains the same table.
 func ExitMeanings() []ExitMeaning {
 	return []ExitMeaning{
 		{ExitOK, "success"},

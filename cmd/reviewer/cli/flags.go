@@ -28,8 +28,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// flagValues describes what the values of flags are, by the names that pflag has for
-// their types.
+// flagValues describes the values of flags, by pflag's names of their types.
 var flagValues = map[string]string{
 	"bool": "true or false", "int": "a whole number", "float64": "a number", "duration": "a time such as 5s or 1m30s",
 }

@@ -109,7 +109,7 @@ func multiplexer(command string) bool {
 }
 
 // agentName finds an agent in a command line: the program, or the script that
-// an interpreter runs, whatever options precede it.
+// an interpreter runs, regardless of the options before it.
 func agentName(command string, agents []string) string {
 	words := slices.DeleteFunc(strings.Fields(command), func(w string) bool { return strings.HasPrefix(w, "--") })
 	for _, w := range words[:min(2, len(words))] {

@@ -191,7 +191,7 @@ func checkMerged(ctx context.Context, layers []*bundles.Bundle) (errs, notes, id
 }
 
 // inspectPath checks a folder or a settings file by itself, over the built-in
-// policy. The error says why it could not be read.
+// policy. The error is the reason why it could not be read.
 func inspectPath(ctx context.Context, path, as string) (checked, error) {
 	files, dir, err := filesAt(path)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package configcmd contains the commands of `reviewer config`: where each setting
-// comes from, and what is wrong with settings.
+// Package configcmd contains the commands of `reviewer config`: where each setting comes from,
+// and which settings are invalid.
 //
 // Out of scope: the meaning of settings, which is up to the policy's rules.
 package configcmd

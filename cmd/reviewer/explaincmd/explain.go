@@ -84,7 +84,7 @@ func PolicyCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// readNow reads --now: local time, unless it says its zone.
+// readNow reads --now: local time, unless it has a time zone.
 func (t *toExplain) readNow() error {
 	if t.now == "" {
 		return nil

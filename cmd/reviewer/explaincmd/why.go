@@ -159,7 +159,7 @@ func operation(o engine.Operation) string {
 	return o.Op + " " + o.Flag
 }
 
-// ExplainAction prints what a call would do.
+// ExplainAction prints the effects of a call.
 func ExplainAction(w io.Writer, title string, act *engine.Action) {
 	fmt.Fprintf(w, "\n%s: %s", title, act.Name)
 	for _, t := range act.Types {

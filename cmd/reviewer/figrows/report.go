@@ -44,7 +44,7 @@ func one(is bool) int {
 	return 0
 }
 
-// report summarises what was found, what is written, and what was left out.
+// report summarises what was found, written and left out.
 func (s *source) report(w io.Writer, rows map[string]*row) error {
 	c := s.counts()
 	_, err := fmt.Fprintf(w, `%s %s: %d programs, %d subcommands

@@ -3,7 +3,7 @@
 //
 // Out of scope: simulating, and masking. An Impact is already masked, but its texts
 // are untrusted: they are escaped for terminals, pages and comments. Nothing here
-// reads a file, a clock or the environment: the same Impact gives the same bytes.
+// reads a file, a clock or the environment: the same Impact has the same bytes.
 package impact
 
 import (

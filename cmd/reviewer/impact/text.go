@@ -171,7 +171,7 @@ func selected(s simulate.Selection) string {
 	return strings.Join(words, ", ")
 }
 
-// read summarises what was read from the sources, and what was not.
+// read summarises which sources were read and which were not.
 func read(m *simulate.Impact) []string {
 	s := m.Sources
 	text := fmt.Sprintf("%s in %s", plural(m.Sessions.Total, "session", "sessions"), plural(s.Files, "file", "files"))

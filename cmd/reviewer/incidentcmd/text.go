@@ -155,7 +155,7 @@ func times(n int64) string {
 	return engine.Counted(n, "time", "times")
 }
 
-// undo says how an effect can be undone; empty: unknown.
+// undo describes how an effect can be undone; empty: unknown.
 func undo(r engine.Reversibility) string {
 	return map[engine.Reversibility]string{
 		engine.R0: "nothing to undo", engine.R1: "by the tool", engine.R2: "by git", engine.R3: "at a cost", engine.R4: "not on this machine",

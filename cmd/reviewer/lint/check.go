@@ -35,7 +35,7 @@ type Layer struct {
 	Where func(file string) string // the place of a file, where that is not below At; nil: it is
 }
 
-// Result is what was found, and what the conditions cost.
+// Result contains the findings, and the costs of the conditions.
 type Result struct {
 	Problems []report.Problem
 	Ignored  []report.Ignored
@@ -118,7 +118,7 @@ func (p *policy) shown(f *engine.Problem) report.Problem {
 	return q
 }
 
-// ignoredFindings is what was found and accepted.
+// ignoredFindings are findings that were accepted.
 func (p *policy) ignoredFindings() []report.Ignored {
 	var all []report.Ignored
 	for _, f := range p.ignored {

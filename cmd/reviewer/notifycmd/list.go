@@ -66,7 +66,7 @@ func deliveryText(d notify.Delivery) string {
 	return text
 }
 
-// exitText says how a program ended, if there was one.
+// exitText describes how a program ended, if one ran.
 func exitText(d notify.Delivery) string {
 	n := len(d.Attempts)
 	if n == 0 || d.Attempts[n-1].Exit == nil {

@@ -162,8 +162,8 @@ func inOrder(file string, src []byte) ([]byte, error) {
 	return bundles.Tidy(file, src)
 }
 
-// crlf is the line ending of files that git checks out on Windows. A file with such
-// endings keeps them, so that the check gives the same result everywhere.
+// crlf is the line ending of files that git checks out on Windows. A file with such endings
+// keeps them, so that the check has the same result everywhere.
 var crlf, lf = []byte("\r\n"), []byte("\n")
 
 // filesToFormat lists the Rego and YAML files of folders, and files themselves.

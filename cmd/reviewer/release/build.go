@@ -36,7 +36,7 @@ type common struct {
 // shells are those with completions.
 func shells() []string { return []string{"bash", "fish", "powershell", "zsh"} }
 
-// output runs a program and returns what it prints, without spaces around it.
+// output runs a program and returns its trimmed output.
 func output(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)

@@ -161,7 +161,7 @@ func CapabilitiesDigest() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// readPolicy reads what is to be built.
+// readPolicy reads the policy to build.
 func readPolicy(ctx context.Context, a *cli.App, b *build) error {
 	var err error
 	if b.files, err = buildFiles(ctx, b.ref); err != nil {

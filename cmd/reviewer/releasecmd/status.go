@@ -109,7 +109,7 @@ func statusOf(ctx context.Context, store *audit.Store, now int64) *statusDocumen
 	return doc
 }
 
-// layer looks at one layer, if it is there.
+// layer checks one layer, if it exists.
 func (d *statusDocument) layer(holds *active.Layers, believed active.Trust, layer string, now int64) {
 	s, err := holds.Source(layer)
 	if s == nil && err == nil {

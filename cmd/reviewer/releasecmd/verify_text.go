@@ -13,7 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// showVerdict writes what a check found.
+// showVerdict writes the result of a check.
 func showVerdict(a *cli.App, w io.Writer, v *verifying, doc *trust.Verdict, path string) error {
 	if v.out.Format == "json" {
 		return term.WriteDocument(w, doc)

@@ -33,8 +33,8 @@ func (r *Report) checks() []Suite {
 	return all
 }
 
-// problemSuites keeps the problems' order. A warning is a test that passes, and
-// says what it warns of.
+// problemSuites keeps the problems' order. A warning is a test that passes, with the warning as
+// its text.
 func problemSuites(list []Problem, ignored []Ignored) []Suite {
 	var suites []Suite
 	for _, i := range ignored {

@@ -52,7 +52,7 @@ func (s screen) graded(k Kind) string {
 	return s.Good(text)
 }
 
-// missed lists what is not covered, by place.
+// missed lists the parts that are not covered, by place.
 func (s screen) missed(c *Coverage, all bool) {
 	rows := missedRows(c)
 	if len(rows) == 0 {

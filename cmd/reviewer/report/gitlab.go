@@ -30,7 +30,7 @@ type gitlabLines struct {
 }
 
 // writeGitLab writes a list of issues, each with the fingerprint that sarif gives it:
-// with it, GitLab shows what a merge request adds and fixes.
+// with it, GitLab shows the findings that a merge request adds and fixes.
 func writeGitLab(b *bytes.Buffer, r *Report, o Options) error {
 	issues, prints, place := []gitlabIssue{}, fingerprints{o: o}, r.anyFile()
 	for _, f := range r.findings() {

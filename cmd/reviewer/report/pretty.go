@@ -71,7 +71,7 @@ func (s screen) problem(p Problem) {
 	s.excerpt(p.Place)
 }
 
-// ignored lists what was found and accepted, with the reasons.
+// ignored lists the accepted findings, with the reasons.
 func (s screen) ignored(list []Ignored) {
 	for _, i := range list {
 		s.line("%s: ignored: %s %s", s.Bold(term.PrintableLine(i.Place.String())), term.PrintableLine(i.Text()),

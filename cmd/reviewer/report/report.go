@@ -2,7 +2,7 @@
 // in formats for people and machines.
 //
 // Out of scope: checking and testing. It reads no file, no clock and no
-// environment: the same report gives the same bytes.
+// environment: the same report has the same bytes.
 package report
 
 import "time"
@@ -19,7 +19,7 @@ const (
 	Todo  Status = "todo" // known to fail, and marked so
 )
 
-// Report is what a command found.
+// Report contains the findings of a command.
 type Report struct {
 	Command  string        `json:"command"`            // "policy test"
 	Policy   string        `json:"policy,omitempty"`   // digest of what was tested

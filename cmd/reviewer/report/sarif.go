@@ -160,7 +160,7 @@ type Finding struct {
 	ignored    *Ignored          // nil: not accepted
 }
 
-// finding is an annotation under the id of what it is about.
+// finding is an annotation under the id of its subject.
 func (a annotation) finding(rule, key string) Finding {
 	return Finding{Place: a.Place, Last: a.last, Level: a.level, Text: a.text, Rule: rule, Key: key}
 }

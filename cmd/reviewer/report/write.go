@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
-// Options say how a report is shown. The zero value gives the same bytes for
-// the same report everywhere.
+// Options say how a report is shown. The zero value produces the same bytes for the same report
+// everywhere.
 type Options struct {
 	Color   bool
 	Verbose bool    // pretty: also passed tests, and full lists

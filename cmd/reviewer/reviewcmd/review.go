@@ -232,8 +232,7 @@ func (d *Desk) Decode(doc []byte) (e engine.Event, named bool, err error) {
 	return e, e.Session != "", err
 }
 
-// complete adds missing ids to a hook input, so that documents written by hand need
-// none.
+// complete adds missing ids to a hook input, so that handwritten documents need none.
 func complete(doc []byte, n int) []byte {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(doc, &m) != nil {

@@ -69,8 +69,8 @@ func denialsOf(list []denial, files map[string][]string, all []played) Denials {
 	return d
 }
 
-// verdict returns the verdict on the call: among those that did not run, if it is
-// there, else among all of its tool with the same input.
+// verdict returns the verdict on the call: among those that did not run, if it is among them,
+// else among all calls of its tool with the same input.
 func (d denial) verdict(ids []string, sessions map[string]*played, taken map[string]bool) (engine.Verdict, bool) {
 	for _, id := range ids {
 		p := sessions[id]

@@ -76,7 +76,7 @@ func runsOf(list []played) Runs {
 	return r
 }
 
-// add counts a session, and says how many of its calls have a serious alarm.
+// add counts a session, and returns how many of its calls have a serious alarm.
 func (r *Runs) add(p played, counts map[string]*PatternCount) int {
 	high, seen := map[int]bool{}, map[string]bool{}
 	for _, f := range p.Found {

@@ -121,7 +121,7 @@ func (l Labels) whoSaid(stops []Stop) map[string]int {
 	return counts
 }
 
-// isHeld reports whether a stop keeps a call from running as it is.
+// isHeld reports whether a stop prevents a call from running unmodified.
 func isHeld(s Stop) bool {
 	return s.Decision == string(engine.Block) || s.Decision == string(engine.Ask)
 }

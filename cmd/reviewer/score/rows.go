@@ -46,7 +46,7 @@ type Sample struct {
 	Value  string `json:"value_guess"`  // the secret itself, where it is known
 }
 
-// Corpus is what is scored.
+// Corpus is the set of rows to score.
 type Corpus struct {
 	Dir      string
 	Rows     []Row

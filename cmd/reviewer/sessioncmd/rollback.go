@@ -169,7 +169,7 @@ func runUp(store *audit.Store, s audit.Session) (int64, error) {
 	return cmp.Or(began, at), nil
 }
 
-// outcome is what a record says of how the work goes.
+// outcome describes the progress of the work according to a record.
 type outcome int
 
 const (

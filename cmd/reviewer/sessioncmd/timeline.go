@@ -347,7 +347,7 @@ func worded(what string, paths []string) []string {
 	return []string{what + strings.Join(paths, ", ")}
 }
 
-// patternText describes what a pattern found.
+// patternText describes a finding of a pattern.
 func patternText(f engine.Finding) string {
 	text := f.ID + " (" + f.Level + ")" + term.After(": ", f.Details)
 	if f.Confidence > 0 {

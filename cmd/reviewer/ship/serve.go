@@ -196,7 +196,7 @@ func (s *Server) changed(ctx context.Context, name string, r *release, wait time
 	}
 }
 
-// release returns what is served under a name: the release in the folder, or if that
+// release returns the archive that is served under a name: the release in the folder, or if that
 // is incomplete, the last complete one.
 func (s *Server) release(name string) (*release, error) {
 	s.mu.Lock()

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// Bounds of what is fetched, in bytes. What an archive unpacks to has bounds of
+// Limits of fetched data, in bytes. What an archive unpacks to has bounds of
 // its own.
 const (
 	MaxArchive  = 16 << 20

@@ -12,8 +12,8 @@ import (
 )
 
 // pullWeb fetches an archive from a web server: first the envelope next to it, so that
-// nothing more is fetched if that is not accepted. Where the server's ETag says that
-// the archive is still the one of Have, it is not fetched again.
+// nothing more is fetched if that is not accepted. If the server's ETag shows that the archive
+// is still the one of Have, it is not fetched again.
 func pullWeb(ctx context.Context, from Ref, o Options, accept Accept) (Parcel, error) {
 	if err := mayReach(from.url.Host, from.url.Scheme != "https", o); err != nil {
 		return Parcel{}, err
@@ -76,7 +76,7 @@ func (c webClient) envelope(ctx context.Context, archive *url.URL) ([]byte, erro
 // one.
 var ErrNotFound = errors.New("not found")
 
-// lacks reports whether the server says that it has no such archive.
+// lacks reports whether the server responds that it has no such archive.
 func (c webClient) lacks(ctx context.Context, u *url.URL) bool {
 	req, err := c.request(ctx, http.MethodHead, u)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package skeleton generates the parts of a policy: a bundle, a rule, a pattern, a
-// case. What it generates passes `policy check` and `policy test` as it is; a person
+// case. Generated files pass `policy check` and `policy test` unchanged; a person
 // then replaces the example.
 //
 // Out of scope: reading and writing files. It generates texts; the caller checks

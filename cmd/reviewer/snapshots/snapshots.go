@@ -37,7 +37,7 @@ func Secret(log *audit.Store) ([]byte, error) {
 }
 
 // Bounds reads the bounds of checkpoints from the settings. home is the user's home
-// directory: a workspace that contains it is not looked at as a whole.
+// directory: a workspace that contains it is not scanned as a whole.
 func Bounds(settings map[string]any, workspace, home string) (checkpoint.Bounds, error) {
 	var said struct {
 		Checkpoints struct {
@@ -145,7 +145,7 @@ func (t *Taker) open(ctx context.Context, root string, rows engine.Rows) (*check
 	return checkpoint.Open(Folder(t.Log.Dir), root, o)
 }
 
-// described is what is recorded of a checkpoint.
+// described is the recorded description of a checkpoint.
 func described(taken *checkpoint.Taken, by checkpoint.By, root string) review.Checkpointed {
 	got := review.Checkpointed{Result: engine.CheckpointUnchanged, Root: filepath.ToSlash(root)}
 	got.Facts = engine.CheckpointFacts{ID: taken.ID, Files: int64(taken.Files), Left: int64(taken.LeftAll), Unseen: int64(len(taken.Unseen))}

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// checkLog reads every line of the log: each answered call is there once.
+// checkLog reads every line of the log: each answered call occurs once.
 func (s *soak) checkLog() error {
 	files, err := filepath.Glob(filepath.Join(s.home, "sessions", "*", "*.jsonl"))
 	if err != nil || len(files) == 0 {

@@ -168,8 +168,8 @@ func (s *soak) calls(worker int, end time.Time) {
 	}
 }
 
-// call makes one call: one of fifty by the client, others over the socket, as an agent
-// that has an answer goes on, and one without asks again.
+// call makes one call: one of fifty by the client, others over the socket, as an agent that has
+// an answer continues, and one without asks again.
 func (s *soak) call(session, call string) {
 	id := session + "/" + call
 	s.made.Store(id, true)

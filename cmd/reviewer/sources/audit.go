@@ -91,7 +91,7 @@ func (p place) longest() int64 {
 	return maxLine
 }
 
-// line returns the record that a line holds; skip if it is not one, or it has been
+// line returns the record that a line contains; skip if it is not one, or it has been
 // read from a copy that begins earlier. An incomplete line is being written; if it is
 // damage, the next file does not match.
 func (c *log) line(p place, in *lines, beginning *bool) (raw []byte, skip bool) {

@@ -104,7 +104,7 @@ func (u unpacked) Read(p []byte) (int, error) {
 	return n, fmt.Errorf("the %s data is damaged: %w", u.how, err)
 }
 
-// tap ends with the context, and reports what is read.
+// tap ends with the context, and reports the bytes that are read.
 type tap struct {
 	ctx  context.Context
 	r    io.Reader

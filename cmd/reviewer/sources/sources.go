@@ -47,7 +47,7 @@ func (o Options) read(n int64) {
 	}
 }
 
-// Set is what was found. It does not depend on the order of the arguments.
+// Set is the result of a search. It does not depend on the order of the arguments.
 type Set struct {
 	// Families are in the order in which they are best read, also by several at
 	// once: those of a compressed file with several sessions as they are in it,
@@ -88,8 +88,8 @@ func (f *Family) Recorded(ctx context.Context) iter.Seq[simulate.RecordedSession
 
 // Find inspects the files that the arguments name, without reading them completely:
 // files, folders, patterns with *, ? and **, and "-" for standard input. What cannot
-// be read, or is of no known format, is in Set.Lost; an error says that an argument
-// names nothing, that there is no session at all, or that ctx ended.
+// be read, or is of no known format, is in Set.Lost; it returns an error if an argument names
+// nothing, if there are no sessions, or if ctx ended.
 func Find(ctx context.Context, args []string, o Options) (*Set, error) {
 	named, lost, err := walk(ctx, args)
 	if err != nil {
@@ -149,7 +149,7 @@ func inspectAll(ctx context.Context, named []candidate, o Options) []inspection 
 	return found
 }
 
-// finder sorts what was found into families.
+// finder sorts the files into families.
 type finder struct {
 	ctx         context.Context
 	options     Options

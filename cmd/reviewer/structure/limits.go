@@ -99,7 +99,7 @@ func (e exceptions) text() string {
 	return text
 }
 
-// check lists what is above the limits and is not an exception.
+// check lists measurements that exceed the limits and are not exceptions.
 func check(list []*Package, known exceptions) []string {
 	needed := exceptionsOf(list)
 	var above []string

@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 )
 
-// Package is what was measured of a package. Tests and generated files do not
+// Package contains the measurements of a package. Tests and generated files do not
 // count.
 type Package struct {
 	Dir       string // from the module's folder, with slashes

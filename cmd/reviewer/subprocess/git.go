@@ -104,7 +104,7 @@ func runGit(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error
 	return out.Bytes(), nil
 }
 
-// Bounded keeps the beginning of what is written to it. The buffer is not embedded,
+// Bounded keeps the beginning of the data written to it. The buffer is not embedded,
 // because its ReadFrom would ignore the limit.
 type Bounded struct {
 	kept bytes.Buffer
@@ -112,10 +112,10 @@ type Bounded struct {
 	Over bool
 }
 
-// Bytes returns what was kept.
+// Bytes returns the bytes that were kept.
 func (b *Bounded) Bytes() []byte { return b.kept.Bytes() }
 
-// String returns what was kept.
+// String returns the text that was kept.
 func (b *Bounded) String() string { return b.kept.String() }
 
 // Write implements io.Writer, and fails at the bound.

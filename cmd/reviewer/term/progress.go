@@ -124,7 +124,7 @@ func (v advance) rate() string {
 	return Thousands(int64(float64(v.decisions)/v.elapsed.Seconds())) + " decisions/s"
 }
 
-// remaining describes how long the rest takes if it goes on as it went; nothing
+// remaining describes how long the rest takes at the same rate; nothing
 // before that is more than a guess.
 func (v advance) remaining() string {
 	share := v.share()

@@ -4,7 +4,7 @@ import (
 	"io"
 )
 
-// Streams are what a process reads and writes, and the environment that says how.
+// Streams are the inputs and outputs of a process, and its environment.
 type Streams struct {
 	Stdin  io.Reader
 	Stdout io.Writer

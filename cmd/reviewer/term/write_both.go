@@ -18,7 +18,7 @@ type PlacedFile struct {
 
 // WriteBoth writes two files atomically, and the second only with the first. If the
 // second cannot be written, the first is restored. If the machine stops in between,
-// the first is there without the second, so it must name the second by its digest.
+// the first exists without the second, so it must name the second by its digest.
 func WriteBoth(first, second PlacedFile) error {
 	a, err := stage(first)
 	if err != nil {
@@ -42,7 +42,7 @@ func WriteBoth(first, second PlacedFile) error {
 	return osfile.SyncDir(filepath.Dir(second.Path))
 }
 
-// restore puts back what was there before.
+// restore puts back the previous files.
 func restore(f PlacedFile, existed bool) error {
 	if !existed {
 		return os.Remove(f.Path)

@@ -59,7 +59,7 @@ type copied struct {
 	info fs.FileInfo
 }
 
-// tree copies what a path names. Modes and times of folders come last: they may
+// tree copies the file or folder at a path. Modes and times of folders come last: they may
 // forbid writing.
 func (c *copier) tree(from, to string) error {
 	info, err := os.Lstat(from)

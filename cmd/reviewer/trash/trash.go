@@ -342,8 +342,8 @@ func (b *Bin) Find(selector string) (e Entry, older int, err error) {
 }
 
 // Restore puts an entry back where it was, or to another path, and returns
-// where it is then. Folders that are missing above it are made. What is there
-// already stays, and is an error.
+// where it is then. Folders that are missing above it are made. Existing files are kept, and
+// are an error.
 func (b *Bin) Restore(e Entry, to string) (string, error) {
 	if to == "" {
 		to = e.Path

@@ -96,7 +96,7 @@ func (r *reached) example(f engine.Finding) {
 	}
 }
 
-// coverage returns what the tests reached of the layer under test.
+// coverage returns the parts of the layer under test that the tests reached.
 func (t *trial) coverage() (*report.Coverage, error) {
 	c := &report.Coverage{}
 	b := t.bundle()

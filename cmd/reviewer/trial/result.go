@@ -37,7 +37,7 @@ type Failure struct {
 	Record *engine.Record     // nil: nothing was recorded
 }
 
-// Seen is what was decided where a case expects something.
+// Seen is the decision for an event about which a case expects something.
 type Seen struct {
 	Expect *cases.Expect
 	Record *engine.Record
@@ -82,8 +82,7 @@ func newStory(c cases.Case, p *policy, env engine.Env) *story {
 // program is the path of reviewer on the machines of cases.
 const program = "/usr/local/bin/reviewer"
 
-// publicMAC is a keyed digest whose key everyone knows: a case holds no
-// secrets, and is reproduced on every machine.
+// publicMAC is a keyed digest whose key is public: a case contains no secrets, and is reproduced on every machine.
 func publicMAC(b []byte) string {
 	h := hmac.New(sha256.New, []byte("cases"))
 	h.Write(b)

@@ -53,7 +53,7 @@ type job struct {
 }
 
 // Run runs the tests of a subject. The suites are sorted, and their tests are in
-// the order of the files, whatever the order in which they ended. An error means
+// the order of the files, regardless of the order in which they ended. An error means
 // that nothing could be run: the policy or a Rego test does not compile.
 func Run(ctx context.Context, s Subject, o Options) (*report.Report, error) {
 	o.Parallel = cmp.Or(max(0, o.Parallel), runtime.NumCPU())

@@ -137,7 +137,7 @@ func (r *Runner) policy(ctx context.Context, c cases.Case) (*policy, error) {
 	})
 }
 
-// assemble joins the policy under test and what a case adds.
+// assemble joins the policy under test and the additions of a case.
 func (r *Runner) assemble(c cases.Case) (*bundles.Effective, error) {
 	layers := map[string]*bundles.Bundle{}
 	for _, l := range r.layers {

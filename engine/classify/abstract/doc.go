@@ -2,6 +2,6 @@
 // known prefixes, patterns, or unknown ones; the origin of a text (taint); and
 // the raw effects, commands and signals that the interpreters of code produce.
 //
-// Out of scope: any language, program or path. It only stores what the
-// interpreters of those found out.
+// Out of scope: any language, program or path. It only stores the results of their
+// interpreters.
 package abstract

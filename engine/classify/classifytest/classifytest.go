@@ -14,7 +14,7 @@ func MAC(b []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Secrets are assembled here, so that this file holds none.
+// Secrets are assembled here, so that this file contains none.
 var (
 	GitHubToken = "ghp_" + "a7B2kQ9mZx3LpV6tRw1Yc8NdHs5GfJ4uEo0i"
 	AwsKey      = "AKIA" + "QX3ZP7LM2WTN5RSV"

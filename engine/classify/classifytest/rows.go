@@ -11,7 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// Rows returns what the built-in policy knows about programs.
+// Rows returns the rows of the built-in policy about programs.
 var Rows = sync.OnceValue(func() *rows.Set { return rows.New(Layers()) })
 
 // Layers returns the rows of the built-in policy, read from the files of this

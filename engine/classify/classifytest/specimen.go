@@ -15,8 +15,8 @@ const (
 	HexDigits    = "0123456789abcdef"
 )
 
-// Made returns n characters that look issued. They are made here, so that this
-// file holds no secret.
+// Made returns n characters that look issued. They are made here, so that this file contains no
+// secret.
 func Made(seed uint64, n int, alphabet string) string {
 	r := rand.New(rand.NewPCG(seed, 7))
 	b := make([]byte, n)

@@ -81,8 +81,7 @@ func plainWords(s string) bool {
 	return true
 }
 
-// NamesSecret reports whether a value assigned to a name is a secret, whatever the value looks
-// like.
+// NamesSecret reports whether a value assigned to a name is a secret, regardless of the value.
 func NamesSecret(name string) bool {
 	low := strings.ToLower(name)
 	return strings.Contains(low, "pass") ||

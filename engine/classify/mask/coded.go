@@ -28,7 +28,7 @@ func (m *Masker) knowWords(secret, with string) {
 	}
 }
 
-// lineEnds of a text that a literal holds.
+// lineEnds of a text in a literal.
 var lineEnds = strings.NewReplacer(`\n`, "\n", `\r`, "\n")
 
 // Folded returns a masker for the same secrets in lower case, as host names are

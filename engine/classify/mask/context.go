@@ -13,8 +13,8 @@ const (
 	keyEnd   = "-----END "
 )
 
-// appendKeyBlocks finds PEM private keys, also where a JSON or shell string
-// holds their line ends as \n, and where the end or the beginning is missing.
+// appendKeyBlocks finds PEM private keys, also where a JSON or shell string contains their line
+// ends as \n, and where the end or the beginning is missing.
 func appendKeyBlocks(found []span, s string) []span {
 	last := 0 // end of the block before
 	lastEnd := strings.LastIndex(s, keyEnd)

@@ -23,7 +23,7 @@ type scanned struct {
 
 // Find returns the secrets of a text in order, without overlaps.
 //
-// It is written by hand and not with regular expressions, because a hook is a
+// It is handwritten and does not use regular expressions, because a hook is a
 // new process for each call: nothing is compiled, and a text is read once for
 // tokens and once for the words that announce a secret.
 func (f *Formats) Find(s string) []span {

@@ -41,7 +41,7 @@ func countLines(text string) int64 {
 }
 
 // Masker replaces secrets in every string that leaves the process by
-// REDACTED_kind_tag. The replacement holds letters, digits and _ only, so that
+// REDACTED_kind_tag. The replacement consists of letters, digits and _ only, so that
 // a masked command or URL still parses as the raw one did.
 type Masker struct {
 	Mac      func([]byte) string
@@ -258,7 +258,7 @@ func replaceWords(s string, with func(string) (string, bool)) string {
 	return b.String()
 }
 
-// Count returns how many secrets of each kind a text holds; nil: none.
+// Count returns how many secrets of each kind a text contains; nil: none.
 func (m *Masker) Count(text string) map[string]int {
 	var n map[string]int
 	for _, s := range m.find(text) {

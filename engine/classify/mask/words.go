@@ -49,7 +49,7 @@ func letterEntropy(word string) int {
 	return sum + int(letterBits[before][0]-'a')
 }
 
-// The limits of what a name may be.
+// The limits of names.
 const (
 	nameSurprise = 17 // quarters of a bit for each letter and word, on average
 	mostSurprise = 11 // the most that a letter of a short word or of capitals counts

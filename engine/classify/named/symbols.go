@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Bounds of the search for symbols: whatever is larger counts as found.
+// Bounds of the search for symbols: names in larger workspaces count as found.
 const (
 	maxEntries = 4000
 	maxBytes   = 16 << 20

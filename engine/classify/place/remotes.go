@@ -8,7 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 )
 
-// Remotes is what a repository knows about its remotes before a call.
+// Remotes describes the remotes of a repository before a call.
 type Remotes struct {
 	Known bool // the repository's settings could be read
 	urls  []string
@@ -26,7 +26,7 @@ func (m Remotes) HasHost(host string) bool {
 // Seen reports whether something was fetched from or pushed to a remote of that name.
 func (m Remotes) Seen(name string) bool { return m.seen == nil || m.seen(name) }
 
-// Remotes are the remotes of the repository that holds a directory.
+// Remotes are the remotes of the repository that contains a directory.
 func (r *Resolver) Remotes(dir string) Remotes {
 	if r.World.ReadFile == nil || r.World.Lstat == nil || !r.Here(dir) {
 		return Remotes{}
@@ -63,7 +63,7 @@ func (r *Resolver) settingsDir(dir string) string {
 	return ""
 }
 
-// plainRemote returns the address of a repository as host and path, whatever the protocol:
+// plainRemote returns the address of a repository as host and path, without the protocol:
 // https://me@host/a/b.git and git@host:a/b are the same.
 func plainRemote(url string) string {
 	url = strings.ToLower(url)

@@ -19,7 +19,7 @@ type tables struct {
 	notes    []string // of agents about a workspace, below the home directory
 }
 
-// class is what is known about one class of paths.
+// class describes one class of paths.
 type class struct {
 	known   []*matcher // of the base and the organisation's layer
 	added   []*matcher // of layers that only make facts stricter

@@ -262,8 +262,7 @@ func (r *Resolver) firstLink(p string, followLast bool) (string, bool) {
 	return p, false
 }
 
-// long returns a path without short names such as PROGRA~1, if the disk knows the long
-// ones.
+// long returns a path without short names such as PROGRA~1, if the disk has the long ones.
 func (r *Resolver) long(p string) string {
 	if r.World.Long == nil || !r.Here(p) || !slices.ContainsFunc(strings.Split(p, "/"), shortName) {
 		return p

@@ -14,7 +14,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// World is what is known about the machine on which an action would run. A nil function
+// World describes the machine on which an action would run, as far as it is known. A nil function
 // means that nothing is known: facts about files (exists, entry, git, links) are then
 // absent. Transcripts are classified that way.
 type World struct {
@@ -32,7 +32,7 @@ type World struct {
 	ReadHead func(name string, limit int64) ([]byte, error)      // the beginning, at most limit bytes; nil: code that is in files is not examined
 	// Long returns a path with all short names of Windows in full; nil: short names stay.
 	Long func(name string) (string, error)
-	// Same says that two files are one under two names; nil: os.SameFile.
+	// Same reports whether two names refer to the same file; nil: os.SameFile.
 	Same func(a, b fs.FileInfo) bool
 	// Git returns a view for one action, which returns the state of a file or directory:
 	// clean, dirty, untracked, ignored; empty: unknown.

@@ -172,8 +172,8 @@ func debuggerCommands(c *shell.Call) {
 var debuggerRuns = engine.Regexp(`^(?:(shell |!|platform shell |pipe .*\|)|(?:python|py|script) )\s*(.+)$`)
 
 // settingPrograms runs the programs that settings among the values of an option name:
-// --config target.x.runner="CODE". The row says the option and the last parts of the
-// keys; the value may be a text or a list of words in quotes.
+// --config target.x.runner="CODE". The row names the option and the last parts of the keys;
+// the value may be a text or a list of words in quotes.
 func settingPrograms(c *shell.Call) {
 	for _, a := range c.Opts.All(c.Words[0]) {
 		key, value, ok := strings.Cut(a.Text, "=")
@@ -238,7 +238,7 @@ func justRecipes(c *shell.Call) { recipes(c, tasks.JustRecipes) }
 
 func taskCommands(c *shell.Call) { recipes(c, tasks.TaskCommands) }
 
-// recipes runs those tasks of a project that a runner is told to run; otherwise what the
+// recipes interprets those tasks of a project that a runner is asked to run; otherwise what the
 // runner does is unseen.
 func recipes(c *shell.Call, run func(*shell.Call) (seen bool)) {
 	if !run(c) {
@@ -280,7 +280,7 @@ func guesses(c *shell.Call) {
 	}
 }
 
-// callsMethod finds code in which something is asked to do something: User.delete_all(x).
+// callsMethod finds calls of methods in code: User.delete_all(x).
 var callsMethod = engine.Regexp(`^[A-Z][\w.:>-]*[.:>]\w+[!?]?\(`)
 
 // isText reports whether a word is the value of an option that is text for people, which

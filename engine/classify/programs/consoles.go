@@ -12,7 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// Lists of names of methods whose meaning is plain whatever they are called on.
+// Lists of names of methods whose meaning does not depend on the receiver.
 const (
 	callsDrop    = "calls.drops"
 	callsEmpty   = "calls.empties"
@@ -231,7 +231,7 @@ func (p *plainCode) statement(i int) {
 // maxArguments limits how far after a method its arguments are searched for.
 const maxArguments = 12
 
-// ends handles an operation of a service's library whose name says what it ends:
+// ends handles an operation of a service's library whose name shows what it ends:
 // terminate_instances.
 func (p *plainCode) ends(name string) {
 	verb, object := operation.WordsOf(p.c.Shell.In.Rows).Ending(name)

@@ -110,7 +110,7 @@ func sqlOperands(c *shell.Call, d shell.Database) []abstract.Arg {
 	return nil
 }
 
-// sqlFiles returns the scripts that a client is told to run. Some clients accept @FILE.
+// sqlFiles returns the scripts that a client runs. Some clients accept @FILE.
 func sqlFiles(c *shell.Call) []abstract.Arg {
 	list := c.Opts.All("-f", "--file", "--input", "-i",
 		"--queries-file", "--filename", "-init", "--init-file", "-r", "--sql-file", "-tvf", "-tf", "-svf", "-svtf")

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
 
-// exposes records that an option binds a program to all addresses of this machine: whatever
-// the program is, other machines can reach it.
+// exposes records that an option binds a program to all addresses of this machine: other
+// machines can reach it, regardless of the program.
 func exposes(c *shell.Call) {
 	if c.Shell.Frame.Isolated {
 		return

@@ -88,7 +88,7 @@ func remoteHost(a abstract.Arg) abstract.Arg {
 	return a.With(host)
 }
 
-// tarPrograms runs the programs that tar is told to run: to read or write, to compress, at
+// tarPrograms interprets the programs that tar runs: to read or write, to compress, at
 // checkpoints.
 func tarPrograms(c *shell.Call) {
 	plain := c.Shell.In.Rows.Words("programs.compressing")
@@ -339,7 +339,7 @@ func fd(c *shell.Call) {
 	findExec(c, "-exec", template, roots, []string{name})
 }
 
-// unpacks takes files out of an archive. The row says by which words, KEY:WORD:
+// unpacks takes files out of an archive. The row names the words, as KEY:WORD:
 // file and to are options, or the number of an operand; from is the first operand
 // that names a member; keep, force, strip and absolute are options. A
 // program that asks before it overwrites has keep:file, one that overwrites

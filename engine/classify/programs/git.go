@@ -263,7 +263,7 @@ func ownTree(c *shell.Call, dir abstract.Arg) bool {
 }
 
 // looksLikeFile reports whether an operand of git checkout is a path rather
-// than a branch, which only the repository knows for certain.
+// than a branch, which can only be determined from the repository.
 func looksLikeFile(s string) bool {
 	if s == "." || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../") || strings.HasPrefix(s, ":/") || strings.HasPrefix(s, "/") ||
 		strings.ContainsAny(s, "*?") || strings.HasSuffix(s, "/") {

@@ -89,7 +89,7 @@ func discards(c *shell.Call, e abstract.RawEffect, paths ...abstract.Arg) {
 	c.Emit(e, paths...)
 }
 
-// lost returns which uncommitted work a row says is lost.
+// lost returns the uncommitted work that is lost according to a row.
 func lost(words []string) abstract.Discard {
 	has := func(word string) bool { return slices.Contains(words, word) }
 	return abstract.Discard{Changes: has("changes"), Staged: has("staged"), Untracked: has("untracked"), Stash: has("stash")}
@@ -142,8 +142,8 @@ func gitSides(c *shell.Call) {
 	}
 }
 
-// gitCheckout is git checkout of a branch or of files, which only the repository
-// knows for certain.
+// gitCheckout is git checkout of a branch or of files, which can only be determined from the
+// repository.
 func gitCheckout(c *shell.Call) {
 	operands := c.Opts.Operands[1:]
 	var paths []abstract.Arg

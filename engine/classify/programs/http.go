@@ -134,7 +134,7 @@ func requests(c *shell.Call, r request, u abstract.Arg) {
 }
 
 // Engine reports whether a request goes to the container engine of this machine: it reveals
-// the environment of containers, and whoever can start a container controls the machine.
+// the environment of containers, and anyone who can start a container controls the machine.
 func Engine(set *rows.Set, url string) bool {
 	socket, local := strings.CutPrefix(url, "unix:")
 	host := place.HostOf(abstract.Word(url).Value())
@@ -215,7 +215,7 @@ func statementIn(text string) string {
 	return text
 }
 
-// pathVerb reports whether a segment of a path says that something ends: /_delete_by_query,
+// pathVerb reports whether a segment of a path means that something ends: /_delete_by_query,
 // /doDelete, /cache/purge, /keys:delete.
 func pathVerb(w *operation.Words, address string) (verb, object string) {
 	path := operation.URLPath(address)

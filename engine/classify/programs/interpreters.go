@@ -11,7 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/tasks"
 )
 
-// interpret runs the code that an interpreter is told to run.
+// interpret interprets the code that an interpreter runs.
 func interpret(c *shell.Call, p rows.Program) {
 	if p.Language == "shell" {
 		runShell(c)
@@ -20,7 +20,7 @@ func interpret(c *shell.Call, p rows.Program) {
 	runLanguage(c, p)
 }
 
-// runShell finds the code that a shell is told to run.
+// runShell finds the code that a shell runs.
 func runShell(c *shell.Call) {
 	args := c.Args
 	var code, errexit, input, checks bool
@@ -117,8 +117,7 @@ func shellFile(c *shell.Call, args []abstract.Arg) {
 	}
 }
 
-// runLanguage finds the code that an interpreter of another language is told
-// to run.
+// runLanguage finds the code that an interpreter of another language runs.
 func runLanguage(c *shell.Call, p rows.Program) {
 	lang, found := p.Language, false
 	for _, code := range values(c.Opts, p.Code) {

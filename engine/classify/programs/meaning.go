@@ -55,7 +55,7 @@ func sentBy(w *operation.Words, words []abstract.Arg) string {
 	return w.Sent(words[0].Text)
 }
 
-// says reports whether the words mean one of the things that a row asks for.
+// says reports whether the words have one of the meanings that a row requires.
 func (m *meaning) says(what string) bool {
 	switch what {
 	case rows.End:

@@ -357,7 +357,7 @@ func batchEscapes(c *shell.Call, text abstract.Arg) {
 }
 
 // lookUp handles programs that query other hosts for a name. A name with the output of a
-// command in it sends that output to whoever answers for the rest of the name, or to the
+// command in it sends that output to the name server of the rest of the name, or to the
 // server that is queried. A name that is only the output is looked up.
 func lookUp(c *shell.Call) {
 	names := hostNames(c)

@@ -21,7 +21,7 @@ func Knowledge(set *rows.Set) shell.Knowledge {
 	}
 }
 
-// known reports whether it is known what a program does.
+// known reports whether the effects of a program are known.
 func known(set *rows.Set, name string) bool {
 	k, ok, err := set.Program(name)
 	return err == nil && ok && !k.Converted && k.Does()
@@ -83,7 +83,7 @@ func serviceScript(c *shell.Call) []abstract.Arg {
 	return slices.Concat([]abstract.Arg{abstract.Word("service"), c.Path.With(name)}, c.Args)
 }
 
-// does records what a call does according to what is known about its program.
+// does records the effects of a call according to the rows of its program.
 func does(c *shell.Call, k rows.Known) {
 	switch {
 	case hops(c, k.Hops), bareSQL(c):
@@ -120,8 +120,8 @@ func addRows(c *shell.Call, added []rows.Row) {
 	c.Shell.Frame.Adding = false
 }
 
-// reveals applies a row that only says what shows secrets. It parses the arguments itself,
-// and says nothing about what the program is.
+// reveals applies a row that only defines which calls show secrets. It parses the arguments itself,
+// and does not make the program known.
 func reveals(c *shell.Call, row rows.Program) {
 	own := *c
 	own.Opts = shell.ParseOptions(c.Args, grammar(row))
@@ -130,7 +130,7 @@ func reveals(c *shell.Call, row rows.Program) {
 }
 
 // adds applies a row that may add to what is known but not remove anything: it parses the
-// arguments itself, and what it says about the output is ignored.
+// arguments itself, and its statements about the output are ignored.
 func adds(c *shell.Call, row rows.Program) {
 	own := *c
 	own.Opts = shell.ParseOptions(c.Args, grammar(row))

@@ -129,7 +129,7 @@ func (r *rowReader) subcommand(p rows.Program) (sub rows.Program, ok bool) {
 	return sub, true
 }
 
-// inside returns the row of a subcommand with what its program's row says about all
+// inside returns the row of a subcommand with the parts of its program's row that apply to all
 // subcommands.
 func inside(p, sub rows.Program) rows.Program {
 	if !sub.Does() { // it only says how the arguments are read

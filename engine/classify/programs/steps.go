@@ -58,7 +58,7 @@ func (r *rowReader) step(s rows.Step) {
 	}
 }
 
-// runs applies what a step says that is not an effect by itself.
+// runs applies the parts of a step that are not effects.
 func (r *rowReader) runs(key, value string, s rows.Step) {
 	switch key {
 	case "signal":
@@ -100,7 +100,7 @@ func orVerb(verb, usual string) string {
 	return verb
 }
 
-// effect returns what a step says about its effect.
+// effect returns the effect of a step.
 func (r *rowReader) effect(s rows.Step) abstract.RawEffect {
 	all := s.Recursive == rows.Usual && everything(r.Call)
 	e := abstract.RawEffect{Verb: s.Verb, Object: r.object(s.Object), Recursive: all || r.flag(s.Recursive), Forced: r.flag(s.Forced),
@@ -246,7 +246,7 @@ func (r *rowReader) reads(e abstract.RawEffect, files []abstract.Arg) {
 	}
 }
 
-// prints applies what a row says about standard output.
+// prints applies the parts of a row about standard output.
 func (r *rowReader) prints(what, on string) {
 	switch what {
 	case "names":
@@ -311,7 +311,7 @@ func (r *rowReader) as(name string) {
 	r.Opts.List, r.Opts.Flags = slices.Concat(r.Opts.List, inner.Opts.List), slices.Concat(r.Opts.Flags, inner.Opts.Flags)
 }
 
-// starts runs what a row says is run. A row that leads back to itself ends.
+// starts interprets the commands that are run according to a row. A row that leads back to itself ends.
 func (r *rowReader) starts(f func() shell.Outcome) shell.Outcome {
 	if r.Shell.Frame.Depth >= shell.MaxDepth {
 		r.Shell.OverBudget(r.Name)

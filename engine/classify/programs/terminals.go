@@ -215,7 +215,7 @@ func commandFiles(c *shell.Call) {
 }
 
 // typesKeys types the operands, or else standard input, into the terminal that options name.
-// The first word of the row says how the text is written, the others are those options.
+// The first word of the row names the format of the text, the others are those options.
 func typesKeys(c *shell.Call) {
 	words := behindSubs(c)
 	if len(words) == 0 && c.Shell.Frame.Stdin != nil {

@@ -156,8 +156,7 @@ func (c *claimReader) doubts(s []promptWord) bool {
 	return false
 }
 
-// admits reports whether a sentence is about a check, and says that it fails or
-// did not run.
+// admits reports whether a sentence states that a check fails or did not run.
 func (c *claimReader) admits(s []promptWord) bool {
 	about := slices.ContainsFunc(s, func(w promptWord) bool {
 		return slices.ContainsFunc(subjects(), func(claim engine.Claim) bool { return c.subject(w, claim) })
@@ -173,7 +172,7 @@ func (c *claimReader) admits(s []promptWord) bool {
 	return false
 }
 
-// fails reports whether a word says that something fails, with no "no" before it.
+// fails reports whether a word means that something fails, without a "no" before it.
 func (c *claimReader) fails(s []promptWord, i int) bool {
 	return c.failing(s, i) && (i == 0 || !s[i-1].is("no", "0", "zero", "without"))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// Bounds of what is read of a prompt and kept of it. Of a longer prompt the
+// Limits of the parts of a prompt that are read and kept. Of a longer prompt the
 // beginning and the end are read: people put what they want there, and what
 // they paste between.
 const (
@@ -22,7 +22,7 @@ const (
 	maxQuoted      = 400 // bytes between quotes
 )
 
-// GoalOf reports what a person's prompt asks for. Only what they wrote themselves
+// GoalOf returns the goal of a person's prompt. Only what they wrote themselves
 // counts: what is fenced, quoted, marked up or looks like a log was pasted, and may be
 // someone else's text.
 func GoalOf(set *rows.Set, m *mask.Masker, prompt string, k *marks.Marker) *engine.Goal {

@@ -58,7 +58,7 @@ func (g *goalReader) intend(c []promptWord, i int) {
 	}
 }
 
-// broken notes that a clause says something does not work.
+// broken records that, according to a clause, something does not work.
 func (g *goalReader) broken(c []promptWord) {
 	for i, w := range c {
 		if g.is(w, "broken") ||

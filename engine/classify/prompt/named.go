@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// Bounds of what a message names.
+// Limits of the names in a message.
 const (
 	maxTold  = 24 // command lines
 	maxNamed = 8  // packages, and symbols
@@ -99,7 +99,7 @@ func moves(line string) bool {
 		strings.Contains(line, "<<") || strings.HasSuffix(line, "\\") || strings.Contains(line, "cd ")
 }
 
-// defined reads the function or type that a sentence says was added: "Added the function
+// defined reads the function or type that was added according to a sentence: "Added the function
 // `parseCart`".
 func (c *claimReader) defined(s []promptWord) {
 	at := slices.IndexFunc(s, func(w promptWord) bool { return c.is(w, string(engine.ClaimDefined)) })
@@ -131,7 +131,7 @@ func symbolOf(w promptWord) string {
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// installed reads the package that a sentence says was installed: "Installed `left-pad`".
+// installed reads the package that was installed according to a sentence: "Installed `left-pad`".
 func (c *claimReader) installed(s []promptWord) {
 	at := slices.IndexFunc(s, func(w promptWord) bool { return c.is(w, string(engine.ClaimInstalled)) })
 	if at < 0 || at > 2 || at+1 >= len(s) {

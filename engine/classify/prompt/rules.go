@@ -290,7 +290,7 @@ func (g *goalReader) passive(c []promptWord) bool {
 	return kind != "" && kind != engine.ConstraintLocal && len(c) <= i+5 && g.subject(kind, c[:i-1])
 }
 
-// subject constrains what a clause says something about.
+// subject adds a constraint on the subject of a clause.
 func (g *goalReader) subject(kind engine.ConstraintKind, c []promptWord) bool {
 	if slices.ContainsFunc(c, func(w promptWord) bool {
 		return !w.name && !g.is(w, "fillers") && !g.is(w, "work_nouns")

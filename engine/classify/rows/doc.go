@@ -13,8 +13,8 @@
 // call needs are parsed: there are thousands of rows, and a hook needs a few.
 //
 // The base and the organisation's layer define what a program does. Rows of the
-// user's and the project's layer only add to that: whatever they say, no effect
-// goes away and no unknown program becomes known.
+// user's and the project's layer only add to that: they can neither remove an effect nor make
+// an unknown program known.
 //
 // Out of scope: what the steps of a row do to a call (programs), and the
 // errors that a person is shown for a row that is wrong (bundles).

@@ -44,7 +44,7 @@ type Program struct {
 	Examples    []Example          `json:"examples,omitempty" yaml:"examples"`
 }
 
-// Case is what a call does if all of its conditions are true.
+// Case defines what a call does if all of its conditions are true.
 type Case struct {
 	Sub      string            `json:"sub,omitempty" yaml:"sub"`           // the first operands: words, a|b for one of several, * for any text, - for none; alternatives are separated by commas
 	Names    string            `json:"names,omitempty" yaml:"names"`       // the program, or the subcommand of this row, was called by one of these names
@@ -236,7 +236,7 @@ func Without(words, others string) string {
 	return strings.Join(slices.DeleteFunc(strings.Fields(words), func(w string) bool { return Has(others, w) }), " ")
 }
 
-// Op returns the key that says what a step does, and its value. A step with none of these
+// Op returns the key that defines what a step does, and its value. A step with none of these
 // keys, or with two, has none.
 func (s Step) Op() (key, value string) {
 	for _, op := range s.ops() {
@@ -269,7 +269,7 @@ func Ops() []string {
 	return keys
 }
 
-// Does reports whether a row says what the program does. A row that only says how its
+// Does reports whether a row defines what the program does. A row that only defines how its
 // arguments are parsed, or that it runs other programs, does not make it known.
 func (p Program) Does() bool {
 	return len(p.Cases)+len(p.Subcommands) > 0 || p.Go != "" || p.Language != "" || p.ReadsOnly

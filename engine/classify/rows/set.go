@@ -107,7 +107,7 @@ func (s *Set) RowsDigest() string {
 	return s.digest
 }
 
-// Program returns what the rows say about a program. A row that cannot be parsed is an
+// Program returns the merged rows of a program. A row that cannot be parsed is an
 // error: callers must treat the program as unknown.
 func (s *Set) Program(name string) (Known, bool, error) {
 	if s == nil {
@@ -199,7 +199,7 @@ func (s *Set) enter(b block, names []string) {
 	}
 }
 
-// find merges what the layers say about a program.
+// find merges the rows of all layers about a program.
 func (s *Set) find(name string) found {
 	list := s.blocks[name]
 	if !slices.ContainsFunc(list, func(b block) bool { return !b.converted && !b.checks && !b.reveals && !s.layers[b.layer].Adds }) {

@@ -28,7 +28,7 @@ type Tool struct {
 	Examples []ToolExample `json:"examples,omitempty" yaml:"examples"`
 }
 
-// Plan says which arguments of a tool are about the agent's list of sub-tasks. Without list
+// Plan names the arguments of a tool that contain the agent's list of sub-tasks. Without list
 // and id, each call is a new sub-task.
 type Plan struct {
 	List  string `json:"list,omitempty" yaml:"list"`   // argument that lists all sub-tasks; title and state are keys of its items

@@ -70,8 +70,8 @@ func (s *Machine) while(c *syntax.WhileClause) Outcome {
 	})
 }
 
-// endless reports whether a loop has a condition that always holds and nothing
-// in its body that leaves it.
+// endless reports whether a loop has a condition that is always true and no statement in its
+// body that leaves it.
 func endless(c *syntax.WhileClause) bool {
 	if len(c.Cond) != 1 {
 		return false

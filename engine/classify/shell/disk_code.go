@@ -32,7 +32,7 @@ type Disk struct {
 	began int64 // when the session began, Unix milliseconds; 0: unknown
 }
 
-// codeFile is what is known about one file.
+// codeFile describes one file.
 type codeFile struct {
 	path   string // real
 	text   string

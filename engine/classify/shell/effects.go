@@ -373,7 +373,7 @@ func (s *Machine) supply(r *redirs, x *syntax.Redirect, text abstract.Arg) {
 	s.Files["/dev/fd/"+x.N.Value] = text
 }
 
-// descriptor is what is read from a descriptor; empty: standard input.
+// descriptor is the text read from a descriptor; empty: standard input.
 func (s *Machine) descriptor(fd string) *abstract.Arg {
 	if text, ok := s.Files["/dev/fd/"+fd]; ok {
 		return &text

@@ -93,7 +93,7 @@ func (s *Machine) programVariable(name string, a abstract.Arg) {
 	}
 }
 
-// CommandVariable is a variable that holds a command: what the command does is part of
+// CommandVariable is a variable that contains a command: what the command does is part of
 // the script; an ordinary pager or editor is ignored.
 func (s *Machine) CommandVariable(text string, a abstract.Arg) {
 	words := strings.Fields(text)

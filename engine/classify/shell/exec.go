@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Outcome is what is known after code has run.
+// Outcome describes the state after code has run.
 type Outcome struct {
 	Out  abstract.Arg     // what it has written to standard output
 	Fail []abstract.Value // where the shell is if the last command failed

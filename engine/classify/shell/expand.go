@@ -28,8 +28,8 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 	}
 }
 
-// parameter evaluates an expansion. The second result says that the list is a
-// list of words, not pieces of one.
+// parameter evaluates an expansion. The second result reports whether the list is a list of
+// words, not pieces of one.
 func (s *Machine) parameter(p *syntax.ParamExp, quoted bool) ([]abstract.Arg, bool) {
 	if p.Param == nil {
 		s.words(p)

@@ -50,7 +50,7 @@ func (s *Machine) variable(name string) abstract.Taint {
 
 func (s *Machine) plainName(name string) bool { return s.In.PlainName(name) }
 
-// PlainName reports whether a variable of that name holds no secret.
+// PlainName reports whether a variable of that name contains no secret.
 func (in Input) PlainName(name string) bool {
 	return slices.ContainsFunc(in.Rows.Words("flows.plain"), func(pattern string) bool { return wildcard.Text(pattern, name) })
 }
@@ -228,7 +228,7 @@ func (c *Call) Hands(to string) {
 }
 
 // addressHost is the host of an address in a word, even if the text before an @ or
-// after the host is unknown; empty: the word holds no address.
+// after the host is unknown; empty: the word contains no address.
 func addressHost(text string) string {
 	_, rest, ok := strings.Cut(text, "://")
 	if !ok {

@@ -192,7 +192,7 @@ func (s *Machine) mark() mark {
 	return mark{len(s.Out.Effects), len(s.Out.Opaque), maps.Clone(s.Out.Signals)}
 }
 
-// knownOnly removes what was noted since a mark about things that are unknown.
+// knownOnly removes records about unknown things since a mark.
 //
 // Most files of code start something whose name is in a variable, or loop until they
 // are stopped. Reporting that would lead to a question with every run, so only known

@@ -21,7 +21,7 @@ func (s Stashed) Covers(place string, lost abstract.Discard) bool {
 		(s.What.Ignored || !lost.Ignored)
 }
 
-// variable is what a shell variable may hold.
+// variable is the possible value of a shell variable.
 type variable struct {
 	alts   []abstract.Arg // alternatives; none: unset
 	list   []abstract.Arg // elements of an array

@@ -12,7 +12,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Input is what is known before the first command runs.
+// Input describes the state before the first command runs.
 type Input struct {
 	Cwd       abstract.Value
 	Home      string                             // empty: unknown
@@ -108,7 +108,7 @@ type commandKey struct {
 	text string
 }
 
-// Interpret reports what a piece of shell code would do if it ran.
+// Interpret reports the effects of a piece of shell code.
 func Interpret(src string, in Input) abstract.Script {
 	s := New(in)
 	s.checkBytes(src)

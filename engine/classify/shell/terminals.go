@@ -10,7 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// KeyKind is what a key does to the line that is being typed.
+// KeyKind is the effect of a key on the line that is being typed.
 type KeyKind int
 
 // The kinds of keys.
@@ -355,7 +355,7 @@ func recalls(line string) bool {
 	return false
 }
 
-// unfinished reports whether a shell goes on reading after a line.
+// unfinished reports whether a shell continues reading after a line.
 func unfinished(line string) bool {
 	if strings.HasSuffix(line, `\`) {
 		return true

@@ -119,7 +119,7 @@ func (r *Reader) inner(st []sqlToken) {
 	}
 }
 
-// rollBack undoes what was done since the transaction began. MySQL cannot undo
+// rollBack undoes the changes since the transaction began. MySQL cannot undo
 // a DROP or a TRUNCATE: they end the transaction.
 func (r *Reader) rollBack(rest []sqlToken) {
 	if r.open < 0 || findWord(rest, "TO") >= 0 {

@@ -19,8 +19,8 @@ const (
 // maxPairs bounds how many files are paired with the hosts that they may go to.
 const maxPairs = 4
 
-// callText searches a text for calls with literals. It recognises names, brackets,
-// comments and literals, whatever the language; values that are computed at run time
+// callText searches a text for calls with literals. It recognises names, brackets, comments and
+// literals of any language; values that are computed at run time
 // are not seen.
 type callText struct {
 	r     Reader

@@ -235,7 +235,7 @@ var autostartKeys = []string{
 	`\group policy\scripts`, `\system\scripts`, `\microsoft\netsh`, `\.netframework`, `\protocols\filter`, `\terminal services\initialprogram`,
 }
 
-// autostartValues do the same as one value of a key that holds others too.
+// autostartValues do the same as one value among others of a key.
 var autostartValues = []string{"appinit_dlls", "loadappinit_dlls", "bootexecute", "setupexecute", "execute",
 	"s0initialcommand", "userinitmprlogonscript", "scrnsave.exe", "autorun", "load", "cor_profiler", "cor_profiler_path",
 	"coreclr_profiler", "clxdllpath", "startup-path", "initialprogram", "shell", "userinit", "notify", "gpextensions",

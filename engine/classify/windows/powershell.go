@@ -43,7 +43,7 @@ type powerShell struct {
 	bad     bool
 }
 
-// psScope holds variables and functions.
+// psScope contains variables and functions.
 type psScope struct {
 	vars    map[string]psValue
 	funcs   map[string]psFunction

@@ -219,7 +219,7 @@ func (c *psCall) targets() []abstract.Arg {
 	return list
 }
 
-// operand is the i-th operand, or what a parameter of that name holds.
+// operand is the i-th operand, or the value of a parameter of that name.
 func (c *psCall) operand(i int, names ...string) abstract.Arg {
 	if v, ok := c.get(names...); ok {
 		return v.one()

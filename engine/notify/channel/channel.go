@@ -51,8 +51,8 @@ func kinds() map[string]func(Config, Sources) (sender, error) {
 	}
 }
 
-// New returns the channels of a configuration. One that cannot be used fails whatever
-// is sent to it, with the reason: the others work.
+// New returns the channels of a configuration. One that cannot be used fails every delivery,
+// with the reason: the others work.
 func New(list []Config, from Sources) []notify.Channel {
 	var channels []notify.Channel
 	seen := map[string]bool{}

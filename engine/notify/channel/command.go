@@ -54,7 +54,7 @@ func runnable(program string) error {
 	return nil
 }
 
-// environment is what a program gets: the agent may have changed everything else.
+// environment is the environment of a program: the agent may have changed everything else.
 func environment(names []string, from Sources) ([]string, error) {
 	env := []string{"PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"}
 	if root := from.Env("SystemRoot"); root != "" && filepath.Separator == '\\' {

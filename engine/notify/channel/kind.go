@@ -33,8 +33,8 @@ type executor struct {
 	make func(Kind, Sources) (notify.Channel, error)
 }
 
-// Own returns what carries out kinds of intervention, by name. One that cannot be used
-// fails whatever it gets, with the reason.
+// Own returns what carries out kinds of intervention, by name. One that cannot be used fails
+// every delivery, with the reason.
 func Own(kinds map[string]Kind, from Sources) map[string]notify.Channel {
 	own := map[string]notify.Channel{}
 	for name, k := range kinds {

@@ -77,7 +77,7 @@ func (c *client) ask() (exit int, ok bool) {
 	return int(answer.Exit), true
 }
 
-// unreached says why there is no connection, if that is worth a record.
+// unreached describes why there is no connection, if that is worth a record.
 func unreached(err error) string {
 	switch err {
 	case syscall.ENOENT, syscall.ECONNREFUSED:

@@ -26,8 +26,8 @@ func latencyBounds() []float64 {
 // maxSessions bounds the sessions that are told apart.
 const maxSessions = 100_000
 
-// Meter counts what the resident process does. Nothing of it leaves the process unless somebody
-// asks for it at the address of --metrics.
+// Meter counts what the resident process does. None of it leaves the process unless it is
+// requested at the address of --metrics.
 type Meter struct {
 	began time.Time
 

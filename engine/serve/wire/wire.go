@@ -66,7 +66,7 @@ type Request struct {
 	Input []byte
 }
 
-// Status says what the client does with an answer.
+// Status determines what the client does with an answer.
 type Status byte
 
 // The statuses.
