@@ -204,7 +204,7 @@ func TestLoadRefusesLinkedFolders(t *testing.T) {
 	}
 }
 
-// Whoever can write the folder could hold every hook up by a file that never ends.
+// Anyone who can write to the folder could block every hook with an endless file.
 func TestLoadRefusesWhatIsNoFile(t *testing.T) {
 	fsys := folder("settings.yaml", "{}")
 	fsys["access/team.yaml"] = &fstest.MapFile{Mode: fs.ModeNamedPipe}

@@ -111,7 +111,7 @@ The rules of the built-in policy. ` + "`reviewer policy rules`" + ` lists the ac
 enforcement; ` + "`reviewer policy explain`" + ` shows for a call which rules fired, and which narrowly
 missed.
 
-A rule that blocks names the harm of the call: loss (something is lost for good), secret (a
+A rule that blocks names the harm of the call: loss (something is permanently lost), secret (a
 secret, or other data, is disclosed), code (code of unknown origin runs), guard (reviewer itself,
 or another safeguard of the machine, is affected), place (a place or service that is off limits), policy
 (forbidden by an organisation or a user), limit (a limit on the number of calls is exceeded), repeat (another attempt at

@@ -35,7 +35,7 @@ type SessionFacts struct {
 	Stopped     bool    `json:"stopped"`               // a person or the policy stopped the session
 	StopReason  string  `json:"stop_reason,omitempty"` // why it was stopped
 	StopBy      string  `json:"stop_by,omitempty"`     // who stopped it
-	Aborted     bool    `json:"aborted,omitempty"`     // a person ended the session for good; it is stopped as well
+	Aborted     bool    `json:"aborted,omitempty"`     // a person permanently ended the session; it is stopped as well
 	Resumed     string  `json:"resumed,omitempty"`     // conditions under which a person resumed it: limits, supervise; absent: none
 	Restored    bool    `json:"restored,omitempty"`    // a person restored files to a checkpoint since the last call
 	Actions     int64   `json:"actions"`               // calls reviewed before this one

@@ -20,7 +20,7 @@ const (
 	ControlAllowSession = "allow_session" // this exact call, until the session ends
 	ControlScope        = "scope"         // a path belongs to the session's scope
 	ControlUnscope      = "unscope"       // it no longer does
-	ControlAbort        = "abort"         // the session ends for good
+	ControlAbort        = "abort"         // the session ends permanently
 	ControlClose        = "close"         // an incident is dealt with: the id of its record is in Control.Record
 	ControlRestore      = "restore"       // files were restored to Control.Checkpoint
 )

@@ -141,7 +141,7 @@ func TestPublicRulesHaveTitles(t *testing.T) {
 // placeholder is a place to be filled in, in a text of the policy.
 var placeholder = regexp.MustCompile(`\{([a-z_]+)\}`)
 
-// Whoever reads a message reads no placeholder.
+// No message contains an unfilled placeholder.
 func TestTextsAreFilled(t *testing.T) {
 	e, _ := shipped(t)
 	host, err := Compile(context.Background(), e.Modules(), e.Data)

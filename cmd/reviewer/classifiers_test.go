@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestClassifiersMaskTokens: whoever makes a Classifier says which tokens are
+// TestClassifiersMaskTokens: the creator of a Classifier specifies which tokens are
 // masked whatever the policy, so that an error is masked where no policy could
 // be read, and calls where the policy has no rows of tokens.
 func TestClassifiersMaskTokens(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
-// Whoever holds the lock of a session delays no answer beyond the hook's own
+// A process that holds the lock of a session delays no answer beyond the hook's own
 // deadline: then a call is denied, and any other event is let go.
 func TestHeldLock(t *testing.T) {
 	home := t.TempDir()

@@ -32,7 +32,7 @@ func TestJSONDocuments(t *testing.T) {
 type documents struct{ result, failure bool }
 
 // neverFails reports whether a command only prints what the program holds: the one
-// error that it has is wrong usage.
+// error that it has is a usage error.
 func neverFails(name string) bool {
 	return slices.Contains([]string{"version", "schema", "policy codes"}, name)
 }

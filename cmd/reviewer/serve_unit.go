@@ -50,7 +50,7 @@ func systemdUnit(program string, args []string) string {
 		words = append(words, systemdWord(a))
 	}
 	return `# Written by reviewer serve --install. The process ends when the program is replaced, and is
-# started again. No PrivateTmp and the like: the hooks believe only a process that sees their files.
+# started again. No PrivateTmp and the like: the hooks trust only a process that sees their files.
 [Unit]
 Description=reviewer answers the hooks of coding agents
 Documentation=https://github.com/agent-reviewer/reviewer

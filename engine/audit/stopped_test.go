@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The ledger knows which sessions are stopped, whoever stopped them.
+// The ledger records which sessions are stopped, regardless of who stopped them.
 func TestStopped(t *testing.T) {
 	s, ctx := testStore(t), context.Background()
 	key := func(name string) engine.SessionKey {

@@ -34,7 +34,7 @@ type Deliverer struct {
 	Own      map[string]Channel // kind of intervention -> what gets its entries, and no others
 	Plan     Plan
 	Mask     func(string) string // masks secrets in errors and outputs; nil: they stay
-	// Ended is called once for each delivery that succeeded or failed for good, so that it can
+	// Ended is called once for each delivery that succeeded or failed permanently, so that it can
 	// be logged; if the process is killed during the call, it is called again. nil: nothing is
 	// called.
 	Ended func(Entry, Delivery)

@@ -59,7 +59,7 @@ type Status string
 const (
 	Pending   Status = "pending"   // it is tried, or tried again
 	Delivered Status = "delivered" // the channel accepted it
-	Failed    Status = "failed"    // the last attempt failed, or the channel refused it for good
+	Failed    Status = "failed"    // the last attempt failed, or the channel refused it permanently
 )
 
 // Statuses lists every Status.
@@ -87,7 +87,7 @@ type Attempt struct {
 	Time   string `json:"time"`
 	MS     int64  `json:"ms,omitempty"`     // how long it took
 	Error  string `json:"error,omitempty"`  // empty: it succeeded, or its process was killed
-	Exit   *int   `json:"exit,omitempty"`   // exit code of a program; absent: it was none, or did not end by itself
+	Exit   *int   `json:"exit,omitempty"`   // exit code of a program; absent: it was not a program, or did not end on its own
 	Output string `json:"output,omitempty"` // the beginning of what a program wrote
 	Done   bool   `json:"done"`             // its end is recorded
 }

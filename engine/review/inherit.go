@@ -23,7 +23,7 @@ type Stopped struct {
 	Key       engine.SessionKey
 	Workspace string
 	Reason    string
-	Final     bool   // a person ended it for good, and other sessions take its place
+	Final     bool   // a person permanently ended it, and other sessions replace it
 	Resumed   string // the conditions on which it goes on; empty: it is stopped
 	By        string // who resumed it
 }

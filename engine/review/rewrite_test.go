@@ -50,7 +50,7 @@ func trash() engine.Action {
 	return deletion(func(e *engine.Effect) { e.Verb, e.Reversibility = "trash", engine.R1 })
 }
 
-// rewriting is a policy that wants every deletion for good in another form, and
+// rewriting is a policy that wants every permanent deletion in another form, and
 // says `then` of anything else.
 func rewriting(otherwise *engine.Fallback, then engine.Verdict) decideFunc {
 	return func(in *engine.Input) (engine.Decision, error) {

@@ -139,7 +139,7 @@ func (s *Server) connection(ctx context.Context, end func(), conn net.Conn) {
 		s.active.Add(-1)
 	}()
 	if s.Stale != nil && s.Stale() {
-		end() // the clients believe only the program that is installed now
+		end() // the clients trust only the program that is installed now
 		return
 	}
 	pid, err := peer(conn)

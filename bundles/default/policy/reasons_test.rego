@@ -261,7 +261,7 @@ test_a_stopped_session[name] if {
 	some what, case in {
 		"with a reason": {"stop_reason": "lunch", "stop_by": "anna", "text": "STOPPED lunch|anna|{id}", "reason": "lunch"},
 		"without": {"text": "STOPPED no reason given|a person|{id}", "reason": ""},
-		"for good": {"stop_reason": "lunch", "stop_by": "anna", "aborted": true, "text": "ABORTED lunch|anna", "reason": "lunch"},
+		"permanently": {"stop_reason": "lunch", "stop_by": "anna", "aborted": true, "text": "ABORTED lunch|anna", "reason": "lunch"},
 	}
 	some mode in ["enforce", "observe"]
 	name := concat(", ", [what, mode])

@@ -100,7 +100,7 @@ test_told[name] if {
 	is == [true | case.told]
 }
 
-# Whoever is asked or denied is told so each time, unless the row names a hysteresis.
+# Questions and denials are repeated each time, unless the row names a hysteresis.
 test_told_warnings_only[decision] if {
 	some decision in ["ask", "block", "modify"]
 	doc := object.union(_both, _fired("one", "critical", 1))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// An agent that stops and says that tests pass, after the check failed, is told so and
+// An agent that stops and says that tests pass, after the check failed, is corrected and
 // goes on. It can stop with the same words the second time: it is corrected once.
 func TestClaimIsContradicted(t *testing.T) {
 	each(t, func(s *stage) {

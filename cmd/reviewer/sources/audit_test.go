@@ -98,7 +98,7 @@ func TestEachByteOfALog(t *testing.T) {
 		}
 		got := records(t, set)
 		if len(got) >= len(want) || !slices.Equal(got, want[:len(got)]) {
-			t.Fatalf("byte %d of %d: %d records are taken for good, of %d", at, len(good), len(got), len(want))
+			t.Fatalf("byte %d of %d: %d records are accepted, of %d", at, len(good), len(got), len(want))
 		}
 	}
 }

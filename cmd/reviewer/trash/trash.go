@@ -372,7 +372,7 @@ func taken(full string) error {
 	return fmt.Errorf("%s already exists and is not overwritten: move it away, or use --to to restore to another path", full)
 }
 
-// Remove deletes an entry for good. The description is deleted first, so that after an
+// Remove permanently deletes an entry. The description is deleted first, so that after an
 // interruption it is no longer an entry.
 func (b *Bin) Remove(e Entry) error { return Discard(filepath.Join(b.Dir, e.ID)) }
 

@@ -29,7 +29,7 @@ func (r *Resolver) sameAs(p string, info fs.FileInfo) engine.Class {
 }
 
 // protectedFiles lists the existing files of the guard, and those in the home directory
-// that contain secrets or run by themselves.
+// that contain secrets or run automatically.
 func (r *Resolver) protectedFiles() []string {
 	list := []string{}
 	add := func(name string) {

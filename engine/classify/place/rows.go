@@ -77,7 +77,7 @@ func (t *tables) of(name string) *class {
 }
 
 // homes lists the names in a home directory that, according to the rows, contain secrets,
-// run by themselves or decide what an agent may do.
+// run automatically or decide what an agent may do.
 func (t *tables) homes() []string {
 	list := slices.Clone(t.settings)
 	for _, name := range []engine.Class{engine.ClassCredential, engine.ClassStartup, engine.ClassGitHook, engine.ClassAgent} {

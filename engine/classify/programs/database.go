@@ -204,8 +204,8 @@ func joinLines(code []abstract.Arg) abstract.Arg {
 	return out
 }
 
-// bareSQL handles an SQL statement in place of a command: whoever wrote it took the shell
-// for a client, and the next one may really be one. It counts as what it would do.
+// bareSQL handles an SQL statement in place of a command: its author mistook the shell for a
+// client, and the next one may really be one. It counts as what it would do.
 func bareSQL(c *shell.Call) bool {
 	first := strings.ToLower(c.Path.Text)
 	changes := slices.Contains([]string{"drop", "truncate", "delete", "update", "grant", "alter"}, first)

@@ -111,7 +111,7 @@ func gitSetting(c *shell.Call, key string, v abstract.Arg, stored bool) bool {
 	switch {
 	case k == "core.hookspath":
 		c.Signal(engine.SignalGitNoVerify)
-		if stored && v.Is("/dev/null", "/nonexistent", "/var/empty") { // off for good, and for everyone here
+		if stored && v.Is("/dev/null", "/nonexistent", "/var/empty") { // off permanently, for everyone here
 			c.Signal(engine.SignalGuardTamper)
 		}
 		return true

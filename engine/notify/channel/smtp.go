@@ -126,7 +126,7 @@ func (m *mailer) tls() *tls.Config {
 	return c
 }
 
-// refused tells a refusal for good, with a code from 500 on, from others.
+// refused distinguishes a permanent refusal, with a code from 500 on, from others.
 func refused(err error) error {
 	var answer *textproto.Error
 	if errors.As(err, &answer) && answer.Code >= 500 {
