@@ -30,7 +30,8 @@ func pushFolder(dir string, p Parcel, o Options) (Receipt, error) {
 		r.Unchanged = true
 		return r, nil
 	case !bytes.Equal(archive, p.Archive) && !o.Force:
-		return Receipt{}, fmt.Errorf("%s already exists with different contents (SHA-256 %.12s); build under another name, or replace it with --force",
+		return Receipt{}, fmt.Errorf("%s already exists with different contents (SHA-256 %.12s); "+
+			"build under another name, or replace it with --force",
 			p.Name, sha(archive))
 	case !bytes.Equal(archive, p.Archive):
 		r.Replaced = "sha256:" + sha(archive)
