@@ -34,7 +34,7 @@ func TestErrorLoopEndsInRollback(t *testing.T) {
 		s.configure("interventions: {ladders: {repetitive_errors: [checkpoint_rollback]}, auto_rollback: true}\n")
 		run := s.prompt(errorLoop())
 		s.wantMade("checkpoint_rollback repetitive_errors")
-		s.wantHeard(run, 4, "rule repetitive_errors", "The files were restored to checkpoint", "your memory of these files is out of date")
+		s.wantHeard(run, 4, "rule repetitive_errors", "The files were restored to checkpoint", "what you remember of these files is out of date")
 		s.holds("notes.txt", "one\n")
 		for n := range 3 {
 			s.want(fmt.Sprintf("project/spoiled-%d", n), false)

@@ -88,7 +88,7 @@ func newKey(t *testing.T, kind signing.Type) (key *signing.PrivateKey, public st
 func TestArguments(t *testing.T) {
 	t.Setenv("EMPTY_KEY", "")
 	for args, want := range map[string]string{
-		"-version v1.0.0":                              "a release is signed: give -key",
+		"-version v1.0.0":                              "a release must be signed: give -key",
 		"-version v1.0.0 -unsigned -key k":             "contradict each other",
 		"-version v1.0.0 -key k -uncommitted":          "-uncommitted needs -unsigned",
 		"-version v1.0.0 -key env:EMPTY_KEY":           "-key env:EMPTY_KEY: this variable is not set",

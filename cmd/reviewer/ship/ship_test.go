@@ -205,7 +205,7 @@ func TestFolder(t *testing.T) {
 	// Another archive under the same name.
 	two.Name = one.Name
 	_, err := Push(t.Context(), mustRef(t, dir), two, Options{})
-	wantError(t, err, "is another archive", "--force")
+	wantError(t, err, "already exists with different contents", "--force")
 	sameParcel(t, mustPull(t, dir, Options{}), one)
 	if r := mustPush(t, dir, two, Options{Force: true}); r.Replaced != "sha256:"+sha(one.Archive) {
 		t.Errorf("replaced %q", r.Replaced)
