@@ -1,10 +1,13 @@
 package reviewer.fired
 
+import data.reviewer.scores
+
 # METADATA
 # title: Processes killed that the session may not have started
 # custom:
 #   id: processes_found
 fires contains "processes_found" if {
+	"kill" in input.verbs
 	input.phase == "pre"
 	some e in input.action.effects
 	_ends_process(e)
@@ -179,6 +182,7 @@ _process_words(text) := {word |
 # custom:
 #   id: container_ended
 fires contains "container_ended" if {
+	"kill" in input.verbs
 	input.phase == "pre"
 	some e in input.action.effects
 	e.kind == "process"
@@ -199,8 +203,7 @@ _own_container(e) if {
 fires contains "manager_ended" if {
 	input.phase == "pre"
 	some c in input.action.commands
-	some pattern in data.reviewer.processes.managers
-	regex.match(pattern, _order_line(c))
+	scores.matches(_order_line(c), data.reviewer.processes.managers)
 	not _own_managed(c)
 }
 

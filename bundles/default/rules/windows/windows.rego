@@ -1,5 +1,7 @@
 package reviewer.fired
 
+import data.reviewer.scores
+
 # METADATA
 # title: Windows registry changed
 # custom:
@@ -52,8 +54,7 @@ _lifts_guard(e) if {
 fires contains "proxy_execution" if {
 	input.phase == "pre"
 	some c in input.action.commands
-	some pattern in data.reviewer.execution.proxies
-	regex.match(pattern, _line(c))
+	scores.matches(_line(c), data.reviewer.execution.proxies)
 }
 
 # METADATA
@@ -63,8 +64,7 @@ fires contains "proxy_execution" if {
 fires contains "recording" if {
 	input.phase == "pre"
 	some c in input.action.commands
-	some pattern in data.reviewer.execution.records
-	regex.match(pattern, _line(c))
+	scores.matches(_line(c), data.reviewer.execution.records)
 	not _shows_recording(c)
 }
 
