@@ -68,6 +68,9 @@ fidelity: ## all tests with complete sweeps: 10,000 calls reproduce, every flipp
 bench: ## benchmark ratios, measured side by side in one run
 	$(GO) test -tags bench -run 'TestRatios|TestSimulateRatios|TestSimulateMemory' -count=1 -v -timeout 30m ./cmd/reviewer
 
+bench-limits: ## the ratios that must stay below a limit; a minute
+	$(GO) test -tags bench -run TestRatioLimits -count=1 -v -timeout 10m ./cmd/reviewer
+
 SOAK ?= 10m
 
 soak: build ## resident process and clients under load, killed at random, for SOAK; the log must be complete
