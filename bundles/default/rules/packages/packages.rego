@@ -64,8 +64,8 @@ fires contains "packages_removed" if {
 #   id: packages_removed
 fires contains "packages_removed" if {
 	input.phase == "pre"
-	some c in input.action.commands
-	scores.matches(_line(c), data.reviewer.packages.broad)
+	some line in _lines
+	scores.matches(line, data.reviewer.packages.broad)
 	not "dry_run" in input.action.signals
 }
 

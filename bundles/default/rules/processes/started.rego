@@ -202,17 +202,15 @@ _own_container(e) if {
 #   id: manager_ended
 fires contains "manager_ended" if {
 	input.phase == "pre"
-	some c in input.action.commands
-	scores.matches(_order_line(c), data.reviewer.processes.managers)
-	not _own_managed(c)
+	some i, line in _lines
+	scores.matches(line, data.reviewer.processes.managers)
+	not _own_managed(input.action.commands[i])
 }
-
-_order_line(c) := concat(" ", array.concat(array.concat([c.name], object.get(c, "sub", [])), array.concat(object.get(c, "flags", []), object.get(c, "operands", []))))
 
 _own_managed(c) if {
 	some s in _started
 	c.name in s.words
-	some word in _process_words(_order_line(c))
+	some word in _process_words(_line(c))
 	word != c.name
 	not word in data.reviewer.processes.orders
 	word in s.words

@@ -53,8 +53,8 @@ _lifts_guard(e) if {
 #   id: proxy_execution
 fires contains "proxy_execution" if {
 	input.phase == "pre"
-	some c in input.action.commands
-	scores.matches(_line(c), data.reviewer.execution.proxies)
+	some line in _lines
+	scores.matches(line, data.reviewer.execution.proxies)
 }
 
 # METADATA
@@ -63,15 +63,18 @@ fires contains "proxy_execution" if {
 #   id: recording
 fires contains "recording" if {
 	input.phase == "pre"
-	some c in input.action.commands
-	scores.matches(_line(c), data.reviewer.execution.records)
-	not _shows_recording(c)
+	some i, line in _lines
+	scores.matches(line, data.reviewer.execution.records)
+	not _shows_recording(input.action.commands[i])
 }
 
 _shows_recording(c) if {
 	some pattern in data.reviewer.execution.replays
 	regex.match(pattern, concat(" ", _arguments(c)))
 }
+
+# The commands of the call as text, each once for all rules.
+_lines := [_line(c) | some c in input.action.commands]
 
 _line(c) := lower(concat(" ", array.concat([c.name], _arguments(c))))
 
