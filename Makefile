@@ -10,7 +10,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 OPA          = github.com/open-policy-agent/opa@$(shell $(GO) list -m -f '{{.Version}}' github.com/open-policy-agent/opa)
 REGO        := bundles/default cmd/reviewer/report/testdata/policy cmd/reviewer/score/testdata/rules
 
-.PHONY: build demo test lint lint-go lint-rego lint-known structure sigstore fuzz fidelity bench soak score e2e programs cross release release-check wine wine-part clean
+.PHONY: build demo test lint lint-go lint-rego lint-known structure sigstore fuzz fidelity bench bench-limits soak score e2e programs cross release release-check wine wine-part clean
 
 build: ## the static binary, and the small client that an agent's hooks start
 	$(BUILD) -o $(BIN) ./cmd/reviewer
