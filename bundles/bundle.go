@@ -20,6 +20,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/mod/sumdb/dirhash"
 
@@ -130,8 +131,9 @@ func FromFiles(files map[string][]byte, layer string) (*Bundle, error) {
 func fromFiles(files map[string][]byte, layer string) (*Bundle, error) {
 	b := &Bundle{Layer: layer, Files: files, Modules: map[string]string{}, Data: map[string]any{}, Rows: map[string][]byte{}}
 	errs := []error{b.addManifest()}
+	rules := parseRules(b.Files)
 	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
-		errs = append(errs, b.add(name, b.Files[name]))
+		errs = append(errs, b.add(name, b.Files[name], rules))
 	}
 	return b, errors.Join(append(errs, b.checkManifest(), b.checkRuleIDs())...)
 }
@@ -295,7 +297,7 @@ func FileKind(name string) string {
 }
 
 // add adds one file according to its name.
-func (b *Bundle) add(name string, content []byte) error {
+func (b *Bundle) add(name string, content []byte, rules map[string]*parsedRules) error {
 	switch FileKind(name) {
 	case ManifestFile:
 		return nil // was read first
@@ -307,9 +309,9 @@ func (b *Bundle) add(name string, content []byte) error {
 	case DataFile:
 		return b.addData(name, content)
 	case RulesFile:
-		rows, broken, err := parseConditions(name, content)
-		b.Rules, b.broken = append(b.Rules, rows...), append(b.broken, broken...)
-		return err
+		r := rules[name]
+		b.Rules, b.broken = append(b.Rules, r.rows...), append(b.broken, r.broken...)
+		return r.err
 	case AccessFile:
 		lists, err := ParseAccess(name, content)
 		b.Access = append(b.Access, lists...)
@@ -325,6 +327,29 @@ func (b *Bundle) add(name string, content []byte) error {
 	return inFile(name).as("file.unused").wrong("nothing reads this file; policy is in "+
 		"*.rego, data.yaml, settings.yaml, and in YAML below rules/, "+
 		"patterns/, access/, detectors/ and, for rows, %s", strings.Join(rows.Folders(), ", "))
+}
+
+// parsedRules are the rows of a file.
+type parsedRules struct {
+	rows   []Rule
+	broken []string
+	err    error
+}
+
+// parseRules parses the files with rows, all at the same time: a hook waits for it.
+func parseRules(files map[string][]byte) map[string]*parsedRules {
+	rules := map[string]*parsedRules{}
+	var all sync.WaitGroup
+	for name, content := range files {
+		if FileKind(name) != RulesFile {
+			continue
+		}
+		r := &parsedRules{}
+		rules[name] = r
+		all.Go(func() { r.rows, r.broken, r.err = parseConditions(name, content) })
+	}
+	all.Wait()
+	return rules
 }
 
 // addManifest reads the manifest, which determines how other files are interpreted.

@@ -13,7 +13,7 @@ func (b *Bundle) WithFile(name string, content []byte) (*Bundle, error) {
 	changed.Files, changed.checked, changed.rowsOK = maps.Clone(b.Files), false, false
 	changed.Files[name] = content
 	one := &Bundle{Layer: b.Layer, Data: map[string]any{}}
-	errs := []error{one.add(name, content)}
+	errs := []error{one.add(name, content, parseRules(map[string][]byte{name: content}))}
 	switch FileKind(name) {
 	case SettingsFile:
 		changed.Settings = one.Settings

@@ -7,7 +7,7 @@
 // to that call.
 //
 // Expressions see the fields of engine.Input under their JSON names, as typed
-// variables: event, action, history, session, time, facts, phase, harness, agent. A
+// variables: event, action, history, session, time, facts, kinds, verbs, phase, harness, agent. A
 // field or a word of a closed vocabulary that does not exist is an error when the
 // expression is compiled. They cannot read a clock, a file or random numbers, and maps
 // are iterated in the order of their keys: the same Input gives the same findings. An

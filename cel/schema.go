@@ -154,6 +154,10 @@ func (v *variables) ResolveName(name string) (any, bool) {
 		return &v.in.Time, true
 	case "facts":
 		return v.in.Facts, true
+	case "kinds":
+		return v.in.Kinds, true
+	case "verbs":
+		return v.in.Verbs, true
 	case "phase":
 		return types.String(v.in.Phase), true
 	case "harness":

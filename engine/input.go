@@ -13,6 +13,8 @@ type Input struct {
 	Harness string       `json:"harness"` // coding agent in use: claude-code, codex, …
 	Agent   string       `json:"agent"`   // name of the agent that makes the call: main, or the id of a sub-agent
 	Facts   []string     `json:"facts"`   // names of facts about the event that rows can match cheaply (match.facts), sorted
+	Kinds   []string     `json:"kinds"`   // kinds of the action's effects, sorted: a rule that begins with a test of them costs nothing elsewhere
+	Verbs   []string     `json:"verbs"`   // verbs of the action's effects, sorted
 	Event   EventFacts   `json:"event"`   // what the agent reported: tool and arguments before a call, the result after it
 	Action  Action       `json:"action"`  // what the call would do; empty for events without a call
 	Time    TimeFacts    `json:"time"`    // time of the event, in UTC

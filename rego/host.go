@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -51,13 +52,21 @@ func Compile(ctx context.Context, modules map[string]string, data map[string]any
 }
 
 // CompileKnown is Compile for modules that are known to compile, since they are
-// built in: it omits the most expensive checks, which can only fail.
+// built in: it omits what can only fail, and what no decision reads.
 func CompileKnown(ctx context.Context, modules map[string]string, data map[string]any) (*Host, error) {
-	compiler, err := compileModules(modules, ast.StageCheckRecursion, ast.StageCheckRuleConflicts, ast.StageCheckTypes)
+	compiler, err := compileModules(modules, onlyChecks...)
 	if err != nil {
 		return nil, err
 	}
 	return open(ctx, compiler, data)
+}
+
+// onlyChecks are the stages of a compilation that change nothing in the compiled rules.
+var onlyChecks = []ast.StageID{
+	ast.StageCheckUnusedImports, ast.StageCheckKeywordOverrides, ast.StageCheckDuplicateImports, ast.StageCheckVoidCalls,
+	ast.StageParseMetadataBlocks, ast.StageSetAnnotationSet, ast.StageCheckRuleConflicts,
+	ast.StageCheckRecursion, ast.StageCheckTypes, ast.StageCheckUnsafeBuiltins,
+	ast.StageCheckDeprecatedBuiltins, ast.StageBuildRequiredCapabilities,
 }
 
 // Reopen returns a host of the same modules over another data document.
@@ -93,20 +102,10 @@ func newValueCache(ctx context.Context) cache.InterQueryValueCache {
 }
 
 func compileModules(modules map[string]string, leaveOut ...ast.StageID) (*ast.Compiler, error) {
-	parsed := map[string]*ast.Module{}
-	var errs []error
-	for _, name := range slices.Sorted(maps.Keys(modules)) {
-		m, err := ast.ParseModuleWithOpts(name, modules[name], ast.ParserOptions{RegoVersion: ast.RegoV1})
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		if m == nil {
-			errs = append(errs, fmt.Errorf("%s: the file is empty; add content or delete it", name))
-			continue
-		}
-		errs = append(errs, checkPackage(name, m))
-		parsed[name] = m
+	parsed, err := parseModules(modules)
+	errs := []error{err}
+	for _, name := range slices.Sorted(maps.Keys(parsed)) {
+		errs = append(errs, checkPackage(name, parsed[name]))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -117,6 +116,33 @@ func compileModules(modules map[string]string, leaveOut ...ast.StageID) (*ast.Co
 		return nil, explained(c.Errors)
 	}
 	return c, nil
+}
+
+// parseModules parses modules, all at the same time: a hook waits for it. With an error it
+// returns those that could be parsed.
+func parseModules(modules map[string]string) (map[string]*ast.Module, error) {
+	names := slices.Sorted(maps.Keys(modules))
+	parsed, errs := make([]*ast.Module, len(names)), make([]error, len(names))
+	var all sync.WaitGroup
+	for i, name := range names {
+		all.Go(func() { parsed[i], errs[i] = parseModule(name, modules[name]) })
+	}
+	all.Wait()
+	byName := make(map[string]*ast.Module, len(names))
+	for i, name := range names {
+		if errs[i] == nil {
+			byName[name] = parsed[i]
+		}
+	}
+	return byName, errors.Join(errs...)
+}
+
+func parseModule(name, source string) (*ast.Module, error) {
+	m, err := ast.ParseModuleWithOpts(name, source, ast.ParserOptions{RegoVersion: ast.RegoV1})
+	if err == nil && m == nil {
+		err = fmt.Errorf("%s: the file is empty; add content or delete it", name)
+	}
+	return m, apart(err)
 }
 
 // explained explains in errors about missing built-ins why they are not

@@ -20,6 +20,11 @@ func TestCompileKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for name, m := range full.compiler.Modules {
+		if got := known.compiler.Modules[name]; got == nil || got.String() != m.String() {
+			t.Errorf("%s is compiled to other rules", name)
+		}
+	}
 	for i, q := range questions() {
 		want, errWant := full.Decide(context.Background(), &q.in, q.findings)
 		got, errGot := known.Decide(context.Background(), &q.in, q.findings)

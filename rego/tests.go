@@ -86,23 +86,6 @@ func CompileTests(modules, tests map[string]string, data map[string]any) (*TestS
 	return s, nil
 }
 
-func parseModules(modules map[string]string) (map[string]*ast.Module, error) {
-	parsed := map[string]*ast.Module{}
-	var errs []error
-	for _, name := range slices.Sorted(maps.Keys(modules)) {
-		m, err := ast.ParseModuleWithOpts(name, modules[name], ast.ParserOptions{RegoVersion: ast.RegoV1})
-		if err == nil && m == nil {
-			err = fmt.Errorf("%s: the file is empty; add content or delete it", name)
-		}
-		if err != nil {
-			errs = append(errs, apart(err))
-			continue
-		}
-		parsed[name] = m
-	}
-	return parsed, errors.Join(errs...)
-}
-
 func testRules(modules map[string]*ast.Module) []testRule {
 	var all []testRule
 	for _, name := range slices.Sorted(maps.Keys(modules)) {

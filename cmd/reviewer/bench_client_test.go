@@ -18,16 +18,10 @@ import (
 // clientCost compares the client of a resident process, which records each call, with a Go program that
 // does nothing: whole processes in turns.
 func clientCost(t *testing.T) (time.Duration, time.Duration) {
-	dir := t.TempDir()
-	empty := filepath.Join(dir, "empty.go")
-	if err := os.WriteFile(empty, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for name, source := range map[string]string{"reviewer": ".", "reviewer-hook": "../reviewer-hook", "empty": empty} {
-		cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(dir, name), source)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", name, err, out)
+	dir, empty := t.TempDir(), emptyProgram(t)
+	for name, source := range map[string]string{"reviewer": ".", "reviewer-hook": "../reviewer-hook"} {
+		if err := os.Rename(program(t, source), filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
 		}
 	}
 	home := filepath.Join(dir, "state")
@@ -60,7 +54,7 @@ func clientCost(t *testing.T) (time.Duration, time.Duration) {
 		call()
 	}
 	return turns(300, call, func() {
-		if err := exec.Command(filepath.Join(dir, "empty")).Run(); err != nil {
+		if err := exec.Command(empty).Run(); err != nil {
 			t.Fatal(err)
 		}
 	})

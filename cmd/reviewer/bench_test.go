@@ -36,12 +36,16 @@ import (
 // It fails only where something does not work.
 func TestRatios(t *testing.T) {
 	debug.SetGCPercent(400) // as main does
-	ratio(t, "warm decision of an allowed call / trivial Rego rule (median)", 12, func(t *testing.T) (a, b time.Duration) { return warm(t, true) })
+	ratio(t, "warm decision of an allowed call / trivial Rego rule (median)", 5, func(t *testing.T) (a, b time.Duration) { return warm(t, true) })
 	ratio(t, "warm decision of any call, a third denied / trivial Rego rule (median)", 20, func(t *testing.T) (a, b time.Duration) { return warm(t, false) })
 	ratio(t, "all patterns / trivial Rego rule (mean; goal: 10 µs)", 0.27, func(t *testing.T) (a, b time.Duration) { return patternCost(t, false) })
 	ratio(t, "all patterns, where each of them runs / trivial Rego rule (mean)", 0.27, func(t *testing.T) (a, b time.Duration) { return patternCost(t, true) })
 	ratio(t, "warm decisions with interventions / without (best)", 1.1, interventionCost)
+	ratio(t, "warm decision with 1,000 more rules / with 40 more (median)", 1.3, manyRulesWarm)
 	ratio(t, "client with a resident process, record written / empty Go process (median)", 2, clientCost)
+	ratio(t, "cold hook / empty Go process (median)", 12, coldProcess)
+	ratio(t, "reviewer version / empty Go process (median)", 6, versionCost)
+	otherHooks(t)
 	ratio(t, "cold hook / opa eval -b on the same bundle (median)", 1, cold)
 	ratio(t, "the rows of the policy indexed, and one of them read / cold hook (median)", 0.05, rowsRead)
 	programSize(t)
@@ -52,11 +56,13 @@ func TestRatios(t *testing.T) {
 	ratio(t, "policy build --skip-tests of 5,000 rules / policy check of them (median)", 1.3, buildMany)
 	buildTested(t)
 	ratio(t, "verify / raw SHA-256 in memory (processor time, median)", 1/0.6, verify)
+	ratio(t, "append, each record on its own / raw SHA-256 of the same bytes (processor time)", 40, appendCost)
 }
 
-func ratio(t *testing.T, what string, goal float64, fn func(*testing.T) (a, b time.Duration)) {
+func ratio(t *testing.T, what string, goal float64, fn func(*testing.T) (a, b time.Duration)) float64 {
 	a, b := fn(t)
 	fmt.Printf("%-74s %8.2f   (goal: at most %.2f; %s / %s)\n", what, float64(a)/float64(b), goal, a, b)
+	return float64(a) / float64(b)
 }
 
 // turns runs two things alternately and returns the medians.
@@ -166,18 +172,11 @@ func mustMAC(t testing.TB) func([]byte) string {
 // and the input that the hook's policy sees.
 func cold(t *testing.T) (time.Duration, time.Duration) {
 	dir := t.TempDir()
-	reviewer, opa := builtPrograms(t)
+	_, opa := builtPrograms(t)
 	input, bundle := filepath.Join(dir, "input.json"), filepath.Join(dir, "bundle")
 	writeBundle(t, bundle)
 	writeInput(t, input)
-	call := recordedCall(t)
-	n := 0
-	return turns(31, func() {
-		n++
-		hook := exec.Command(reviewer, "hook", "claude-code", "PreToolUse", "--home", filepath.Join(dir, "home"))
-		hook.Stdin = strings.NewReader(strings.Replace(call, `"tool_use_id":"`, fmt.Sprintf(`"tool_use_id":"%d-`, n), 1))
-		mustRun(t, hook)
-	}, func() {
+	return turns(31, coldHook(t), func() {
 		mustRun(t, exec.Command(opa, "eval", "-b", bundle, "-i", input, rego.Entry))
 	})
 }
@@ -320,6 +319,45 @@ func verify(t *testing.T) (time.Duration, time.Duration) {
 	dir := t.TempDir()
 	store := &audit.Store{Dir: dir, Env: cli.Environment()}
 	fillLog(t, store)
+	raw := logBytes(t, dir)
+	var vs, ss []time.Duration
+	for range 15 {
+		vs = append(vs, cpu(func() {
+			r, err := store.Verify(context.Background(), audit.Check{Workers: 1})
+			if err != nil || len(r.Problems) > 0 {
+				t.Fatal(err, r.Problems)
+			}
+		}))
+		ss = append(ss, cpu(func() { sha256.Sum256(raw) }))
+	}
+	return median(vs), median(ss)
+}
+
+// appendCost compares appending records, each under the session's lock and written before the next
+// one, with hashing the bytes that they become.
+func appendCost(t *testing.T) (time.Duration, time.Duration) {
+	dir := t.TempDir()
+	store := &audit.Store{Dir: dir, Env: cli.Environment()}
+	key, text := engine.SessionKey{Harness: "bench", Session: "s"}, strings.Repeat("x", 1730)
+	add := func(r *engine.Record) error {
+		return store.Update(context.Background(), key, func(tail history.Tail) error { return tail.Append(r) })
+	}
+	if err := add(&engine.Record{Kind: engine.KindOpen, Open: &engine.Open{Workspace: "/srv"}}); err != nil {
+		t.Fatal(err)
+	}
+	took := cpu(func() {
+		for range 4000 {
+			if err := add(&engine.Record{Kind: engine.KindNote, Note: &engine.Note{What: "filler", Detail: text}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	raw := logBytes(t, dir)
+	return took, cpu(func() { sha256.Sum256(raw) })
+}
+
+// logBytes are the lines of all sessions in a state directory.
+func logBytes(t *testing.T, dir string) []byte {
 	var raw []byte
 	files, err := filepath.Glob(filepath.Join(dir, "sessions", "*", "*.jsonl"))
 	if err != nil {
@@ -332,17 +370,7 @@ func verify(t *testing.T) (time.Duration, time.Duration) {
 		}
 		raw = append(raw, b...)
 	}
-	var vs, ss []time.Duration
-	for range 15 {
-		vs = append(vs, cpu(func() {
-			r, err := store.Verify(context.Background(), audit.Check{Workers: 1})
-			if err != nil || len(r.Problems) > 0 {
-				t.Fatal(err, r.Problems)
-			}
-		}))
-		ss = append(ss, cpu(func() { sha256.Sum256(raw) }))
-	}
-	return median(vs), median(ss)
+	return raw
 }
 
 // cpu is the processor time of a thing, reading files included: what one core

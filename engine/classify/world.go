@@ -37,11 +37,12 @@ func HasPersonal(text string, kinds []string) bool { return mask.HasPersonal(tex
 func HoldsCredentials(w System, workspace string, known engine.Rows) func(path string) bool {
 	set, _ := known.(*rows.Set)
 	var mu sync.Mutex
-	res := place.NewResolver(w, workspace, set)
+	// Most calls change no file whose name has to be judged.
+	resolver := sync.OnceValue(func() *place.Resolver { return place.NewResolver(w, workspace, set) })
 	return func(path string) bool {
 		mu.Lock()
 		defer mu.Unlock()
-		class := res.Class(place.Slashes(path))
+		class := resolver().Class(place.Slashes(path))
 		return class == engine.ClassCredential || class == engine.ClassEnvFile
 	}
 }

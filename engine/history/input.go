@@ -1,6 +1,7 @@
 package history
 
 import (
+	"slices"
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -28,7 +29,21 @@ func NewInput(r *engine.Record, h *State, view engine.View) engine.Input {
 	in.Goal = h.goalFacts(&in.Action)
 	in.History = h.facts(r, in.Action, view)
 	in.Facts = FactsOf(&in)
+	in.Kinds = distinct(in.Action.Effects, func(e *engine.Effect) string { return string(e.Kind) })
+	in.Verbs = distinct(in.Action.Effects, func(e *engine.Effect) string { return e.Verb })
 	return in
+}
+
+// distinct lists the words that effects have, sorted.
+func distinct(effects []engine.Effect, word func(*engine.Effect) string) []string {
+	words := make([]string, 0, len(effects))
+	for i := range effects {
+		if w := word(&effects[i]); w != "" {
+			words = append(words, w)
+		}
+	}
+	slices.Sort(words)
+	return slices.Compact(words)
 }
 
 // emptyAction is an action without nil lists: policy can count and iterate

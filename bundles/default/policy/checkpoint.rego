@@ -28,6 +28,6 @@ _may_change if {
 # or builds may write files as well.
 _may_change if {
 	input.action.commands != []
-	some e in input.action.effects
-	not e.kind in {"file_read", "file_write"}
+	some kind in input.kinds
+	not kind in {"file_read", "file_write"}
 }

@@ -42,7 +42,7 @@ decision := {
 	"rationality": scores.rationality,
 	"side_effects": scores.side_effects,
 	"confidence": scores.confidence,
-	"obligations": _obligations,
+	"obligations": _precautions,
 	"grant": data.reviewer.grant,
 } if {
 	reasons.silent
@@ -89,10 +89,11 @@ _otherwise := {"effect": outcome.otherwise, "text": reasons.otherwise} if {
 	outcome.enforced == "modify"
 } else := null
 
-default _obligations := []
-
 # A call that does not run needs none.
-_obligations := ["checkpoint"] if {
-	checkpoint.required
-	outcome.enforced != "block"
-}
+_obligations := [] if {
+	outcome.enforced == "block"
+} else := _precautions
+
+default _precautions := []
+
+_precautions := ["checkpoint"] if checkpoint.required

@@ -8,7 +8,11 @@ package reviewer.given_test
 
 # METADATA
 # title: An input in which nothing happens, changed by a patch
-call(patch) := object.union(doc, {"facts": facts(doc)}) if doc := object.union(_nothing, patch)
+call(patch) := object.union(doc, {
+	"facts": facts(doc),
+	"kinds": sort({e.kind | some e in doc.action.effects}),
+	"verbs": sort({e.verb | some e in doc.action.effects}),
+}) if doc := object.union(_nothing, patch)
 
 # METADATA
 # title: A call of one type with some effects

@@ -140,7 +140,9 @@ own := "allow" if {
 } else := _cell
 
 # The matrix's verdict.
-_cell := _held(_matrix_cell)
+_cell := _matrix_cell if {
+	scores.own_level == scores.level
+} else := _held(_matrix_cell)
 
 _matrix_cell := data.reviewer.matrix[scores.level][scores.rationality_level]
 

@@ -269,6 +269,15 @@ between(before, list, after) := split(_listed(before, list, after), "\u0000") if
 }
 
 # METADATA
+# title: A text matches one of several patterns
+# description: >-
+#   As one pattern: a loop over them takes the more time, the longer the list is.
+matches(text, patterns) if {
+	patterns != []
+	regex.match(concat("", ["(?:", concat(")|(?:", patterns), ")"]), text)
+}
+
+# METADATA
 # title: A text ends in one of several, which a separator precedes
 # description: As a host is one of several, or below it.
 one_or_below(text, separator, list) if strings.any_suffix_match(concat("", [separator, text]), between(separator, list, ""))

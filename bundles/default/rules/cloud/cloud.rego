@@ -93,7 +93,7 @@ fires contains "service_delete" if {
 # custom:
 #   id: service_delete
 fires contains "service_delete" if {
-	"changes" in input.facts
+	"stop" in input.verbs
 	input.phase == "pre"
 	input.action.name != "code.exec"
 	some e in input.action.effects

@@ -17,7 +17,7 @@ fires contains "git_remote_new" if {
 # custom:
 #   id: git_remote_new
 fires contains "git_remote_new" if {
-	"changes" in input.facts
+	"redirect" in input.verbs
 	input.phase == "pre"
 	some e in input.action.effects
 	e.verb == "redirect"
@@ -30,6 +30,7 @@ fires contains "git_remote_new" if {
 # custom:
 #   id: git_remote_new
 fires contains "git_remote_new" if {
+	"network" in input.kinds
 	input.phase == "pre"
 	some e in input.action.effects
 	e.kind == "network"
@@ -44,6 +45,7 @@ fires contains "git_remote_new" if {
 # custom:
 #   id: git_secret_staged
 fires contains "git_secret_staged" if {
+	"stage" in input.verbs
 	input.phase == "pre"
 	some e in input.action.effects
 	e.verb == "stage"

@@ -7,6 +7,7 @@ import data.reviewer.scores
 # custom:
 #   id: goal_left_alone
 fires contains "goal_left_alone" if {
+	"constrained" in input.facts
 	_restrained("leave")
 }
 
@@ -15,6 +16,7 @@ fires contains "goal_left_alone" if {
 # custom:
 #   id: goal_no_delete
 fires contains "goal_no_delete" if {
+	"constrained" in input.facts
 	_restrained("no_delete")
 	some e in input.action.effects
 	_deletes(e)
@@ -26,6 +28,7 @@ fires contains "goal_no_delete" if {
 # custom:
 #   id: goal_read_only
 fires contains "goal_read_only" if {
+	"constrained" in input.facts
 	_restrained("read_only")
 	_changes_something
 }
@@ -35,6 +38,7 @@ fires contains "goal_read_only" if {
 # custom:
 #   id: goal_freeze
 fires contains "goal_freeze" if {
+	"constrained" in input.facts
 	_restrained("freeze")
 	some e in input.action.effects
 	_seen_by_others(e)
@@ -45,6 +49,7 @@ fires contains "goal_freeze" if {
 # custom:
 #   id: goal_plan_only
 fires contains "goal_plan_only" if {
+	"constrained" in input.facts
 	_restrained("plan_only")
 	_changes_something
 }
@@ -54,6 +59,7 @@ fires contains "goal_plan_only" if {
 # custom:
 #   id: goal_local
 fires contains "goal_local" if {
+	"constrained" in input.facts
 	_restrained("local")
 	some e in input.action.effects
 	_sent_out(e)
@@ -123,7 +129,6 @@ fires contains "mass_deletion" if {
 
 # A constraint that the action touches.
 _restrained(kind) if {
-	"constrained" in input.facts
 	input.phase == "pre"
 	some c in input.goal.constraints
 	c.kind == kind

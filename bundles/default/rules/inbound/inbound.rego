@@ -43,6 +43,6 @@ _listens if {
 }
 
 _listens if {
-	"changes" in input.facts
+	"share" in input.verbs
 	"share" in _system_verbs
 }

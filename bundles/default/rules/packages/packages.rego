@@ -1,5 +1,7 @@
 package reviewer.fired
 
+import data.reviewer.scores
+
 # METADATA
 # title: Essential system package removed
 # custom:
@@ -34,7 +36,7 @@ _essential(c) if {
 # custom:
 #   id: packages_removed
 fires contains "packages_removed" if {
-	"changes" in input.facts
+	"uninstall" in input.verbs
 	input.phase == "pre"
 	some e in input.action.effects
 	_uninstalls(e)
@@ -47,7 +49,7 @@ fires contains "packages_removed" if {
 # custom:
 #   id: packages_removed
 fires contains "packages_removed" if {
-	"changes" in input.facts
+	"uninstall" in input.verbs
 	input.phase == "pre"
 	some e in input.action.effects
 	_uninstalls(e)
@@ -62,9 +64,8 @@ fires contains "packages_removed" if {
 #   id: packages_removed
 fires contains "packages_removed" if {
 	input.phase == "pre"
-	some c in input.action.commands
-	some pattern in data.reviewer.packages.broad
-	regex.match(pattern, _line(c))
+	some line in _lines
+	scores.matches(line, data.reviewer.packages.broad)
 	not "dry_run" in input.action.signals
 }
 

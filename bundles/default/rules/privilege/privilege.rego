@@ -7,7 +7,7 @@ import data.reviewer.scores
 # custom:
 #   id: account_change
 fires contains "account_change" if {
-	"changes" in input.facts
+	"account" in input.verbs
 	"account" in _system_verbs
 }
 
@@ -18,7 +18,7 @@ fires contains "account_change" if {
 # custom:
 #   id: admin_group
 fires contains "admin_group" if {
-	"changes" in input.facts
+	"account" in input.verbs
 	input.phase == "pre"
 	some e in input.action.effects
 	e.kind == "system_call"

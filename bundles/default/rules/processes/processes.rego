@@ -24,6 +24,7 @@ _unit(name) if lower(name) in data.reviewer.processes.units
 # custom:
 #   id: service_ended
 fires contains "service_ended" if {
+	"kill" in input.verbs
 	input.phase == "pre"
 	some e in input.action.effects
 	_ends_process(e)

@@ -1,10 +1,13 @@
 package reviewer.fired
 
+import data.reviewer.scores
+
 # METADATA
 # title: Processes killed that the session may not have started
 # custom:
 #   id: processes_found
 fires contains "processes_found" if {
+	"kill" in input.verbs
 	input.phase == "pre"
 	some e in input.action.effects
 	_ends_process(e)
@@ -179,6 +182,7 @@ _process_words(text) := {word |
 # custom:
 #   id: container_ended
 fires contains "container_ended" if {
+	"kill" in input.verbs
 	input.phase == "pre"
 	some e in input.action.effects
 	e.kind == "process"
@@ -198,18 +202,15 @@ _own_container(e) if {
 #   id: manager_ended
 fires contains "manager_ended" if {
 	input.phase == "pre"
-	some c in input.action.commands
-	some pattern in data.reviewer.processes.managers
-	regex.match(pattern, _order_line(c))
-	not _own_managed(c)
+	some i, line in _lines
+	scores.matches(line, data.reviewer.processes.managers)
+	not _own_managed(input.action.commands[i])
 }
-
-_order_line(c) := concat(" ", array.concat(array.concat([c.name], object.get(c, "sub", [])), array.concat(object.get(c, "flags", []), object.get(c, "operands", []))))
 
 _own_managed(c) if {
 	some s in _started
 	c.name in s.words
-	some word in _process_words(_order_line(c))
+	some word in _process_words(_line(c))
 	word != c.name
 	not word in data.reviewer.processes.orders
 	word in s.words

@@ -36,7 +36,7 @@ _mines(c) if {
 # custom:
 #   id: clock_change
 fires contains "clock_change" if {
-	"changes" in input.facts
+	"set" in input.verbs
 	input.phase == "pre"
 	some e in input.action.effects
 	e.kind == "system_call"

@@ -58,8 +58,8 @@ _named_packages contains [registry, name] if {
 # What a runner downloads if it is missing, and then runs.
 _named_packages contains [registry, name] if {
 	some c in input.action.commands
-	some registry, programs in _runners
 	some wrapper in c.wrappers
+	some registry, programs in _runners
 	wrapper in programs
 	name := _package(c.name)
 }

@@ -2,6 +2,7 @@ package reviewer.fired
 
 # What the action does to the machine itself, beyond files.
 _system_verbs contains e.verb if {
+	"system_call" in input.kinds
 	input.phase == "pre"
 	some e in input.action.effects
 	e.kind == "system_call"
@@ -113,7 +114,7 @@ _plain_service(name) := regex.replace(name, `^((system|user|gui|login)/([0-9]+/)
 # custom:
 #   id: guard_off
 fires contains "guard_off" if {
-	"changes" in input.facts
+	"kill" in input.verbs
 	input.phase == "pre"
 	some e in input.action.effects
 	e.kind == "process"
@@ -126,7 +127,7 @@ fires contains "guard_off" if {
 # custom:
 #   id: process_attach
 fires contains "process_attach" if {
-	"changes" in input.facts
+	"attach" in input.verbs
 	input.phase == "pre"
 	some e in input.action.effects
 	e.kind == "process"
@@ -139,6 +140,7 @@ fires contains "process_attach" if {
 # custom:
 #   id: process_attach
 fires contains "process_attach" if {
+	"outside_workspace" in input.facts
 	input.phase == "pre"
 	some e in input.action.effects
 	e.kind in {"file_read", "file_write"}
@@ -161,7 +163,7 @@ fires contains "power_state" if {
 # custom:
 #   id: kill_all
 fires contains "kill_all" if {
-	"changes" in input.facts
+	"kill" in input.verbs
 	input.phase == "pre"
 	some e in input.action.effects
 	e.kind == "process"

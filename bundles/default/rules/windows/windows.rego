@@ -1,5 +1,7 @@
 package reviewer.fired
 
+import data.reviewer.scores
+
 # METADATA
 # title: Windows registry changed
 # custom:
@@ -51,9 +53,8 @@ _lifts_guard(e) if {
 #   id: proxy_execution
 fires contains "proxy_execution" if {
 	input.phase == "pre"
-	some c in input.action.commands
-	some pattern in data.reviewer.execution.proxies
-	regex.match(pattern, _line(c))
+	some line in _lines
+	scores.matches(line, data.reviewer.execution.proxies)
 }
 
 # METADATA
@@ -62,16 +63,18 @@ fires contains "proxy_execution" if {
 #   id: recording
 fires contains "recording" if {
 	input.phase == "pre"
-	some c in input.action.commands
-	some pattern in data.reviewer.execution.records
-	regex.match(pattern, _line(c))
-	not _shows_recording(c)
+	some i, line in _lines
+	scores.matches(line, data.reviewer.execution.records)
+	not _shows_recording(input.action.commands[i])
 }
 
 _shows_recording(c) if {
 	some pattern in data.reviewer.execution.replays
 	regex.match(pattern, concat(" ", _arguments(c)))
 }
+
+# The commands of the call as text, each once for all rules.
+_lines := [_line(c) | some c in input.action.commands]
 
 _line(c) := lower(concat(" ", array.concat([c.name], _arguments(c))))
 
