@@ -72,9 +72,9 @@ func Command(a *cli.App) *cobra.Command {
 			"Decisions in a log are recomputed with the policy that made them, and must reproduce\n" +
 			"what was recorded (--no-fidelity skips this). Ctrl-C stops with a report of what was\n" +
 			"compared so far.\n\n" +
-			"Exit codes: 0 fine; 1 could not run, or something could not be read, or interrupted;\n" +
+			"Exit codes: 0 success; 1 could not run, or something could not be read, or interrupted;\n" +
 			"2 a --fail-on budget is exceeded, a recorded decision does not reproduce, or a log was\n" +
-			"tampered with; 3 wrong usage. docs/simulate.md explains the report.",
+			"tampered with; 3 usage error. docs/simulate.md explains the report.",
 		Example: "  reviewer policy simulate --candidate ./policy                  # the log of this machine\n" +
 			"  reviewer policy simulate ~/.claude/projects --baseline git:main:policy --candidate policy\n" +
 			"  reviewer policy simulate --candidate policy --since 7d --fail-on 'loosened>0' --fail-on '*->block>5'\n" +
