@@ -29,7 +29,7 @@ func TestTokenRowsAreChecked(t *testing.T) {
 		{Project, "shop_token:\n  forms: [\"shop_ alnum 24\"]\n", ""},
 		{Project, "shop_token:\n  forms: [\"shop_ alnum 4\"]\n", "in this layer"},
 		{User, "shop_token:\n  forms: [\"api.stripe base64 24\"]\n", "in this layer"},
-		{Project, "shop_token:\n  forms: [\"shop_ alnum 24 exclusive\"]\n", "for the organisation's layer"},
+		{Project, "shop_token:\n  forms: [\"shop_ alnum 24 exclusive\"]\n", "only allowed in the organisation's layer"},
 		{Project, "shop_token:\n  inside: [\"hex 32 -us digit 1-2\"]\n", "may only have forms"},
 	} {
 		err := withRows(c.layer, "tokens/own.yaml", c.text)
