@@ -223,7 +223,7 @@ func (s *Store) finished() error {
 // replace carries out the changes. Contents are first written to a temporary folder next to
 // the files, so that a full disk or damaged contents change nothing.
 func (s *Store) replace(to *Checkpoint, undo string, r *Restored, now tree) error {
-	st, err := s.stage(r.Changes, to.ID, undo)
+	st, err := s.stage(r.Changes, now, to.ID, undo)
 	if err != nil {
 		return fmt.Errorf("nothing was restored: %w", err)
 	}
@@ -252,7 +252,7 @@ func (s *Store) back(done []Change, to, undo string) error {
 	for _, c := range done {
 		reverse = append(reverse, Change{Path: c.Path, Before: c.After, After: c.Before})
 	}
-	st, err := s.stage(reverse, undo, to)
+	st, err := s.stage(reverse, nil, undo, to)
 	if err != nil {
 		return err
 	}

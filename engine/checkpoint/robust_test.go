@@ -176,16 +176,6 @@ func TestCoarseTimes(t *testing.T) {
 	}
 }
 
-func TestCollision(t *testing.T) {
-	list := []Change{{Path: "a/B", After: &Entry{}}, {Path: "a/c", After: &Entry{}}, {Path: "A/b", After: &Entry{}}}
-	if a, b := collision(list); a != "a/B" || b != "A/b" {
-		t.Errorf("%q, %q", a, b)
-	}
-	if a, _ := collision(list[:2]); a != "" {
-		t.Errorf("%q", a)
-	}
-}
-
 // TestDamagedContents: a restore from a damaged store changes nothing.
 func TestDamagedContents(t *testing.T) {
 	w := newWorkspace(t, map[string]string{"a": "one", "b": "two"})
@@ -320,7 +310,7 @@ func TestLinkSwappedDuringARestore(t *testing.T) {
 	target, err := w.store.state(&Checkpoint{N: 1})
 	w.must(err)
 	changes := []Change{{Path: "d/a", After: &target.find("d/a").Entry}}
-	st, err := w.store.stage(changes, "to", "undo")
+	st, err := w.store.stage(changes, nil, "to", "undo")
 	w.must(err)
 	defer st.remove()
 	w.must(os.RemoveAll(w.path("d")))

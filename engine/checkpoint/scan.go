@@ -39,6 +39,7 @@ type scanner struct {
 	index   tree     // nil: every file is read
 	began   int64    // nanoseconds; what changed later than slack before is racy
 	workers chan struct{}
+	system  *system
 
 	mu     sync.Mutex
 	tree   tree
@@ -76,7 +77,7 @@ func (s *Store) scan(ctx context.Context, index tree) (*scanner, error) {
 
 func (s *Store) scanner(ctx context.Context, index tree) *scanner {
 	return &scanner{ctx: ctx, bounds: &s.bounds, root: s.root, skip: append([]string{s.dir}, s.skip...), index: index, tree: tree{},
-		began: time.Now().UnixNano(), workers: make(chan struct{}, runtime.GOMAXPROCS(0))}
+		system: &s.system, began: time.Now().UnixNano(), workers: make(chan struct{}, runtime.GOMAXPROCS(0))}
 }
 
 // folder reads a folder, and closes it.
@@ -305,7 +306,7 @@ func (w *scanner) one(p string) (*item, error) {
 		return nil, err
 	}
 	defer root.Close()
-	info, err := root.Lstat(name)
+	info, err := w.system.lstat(root, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

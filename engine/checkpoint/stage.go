@@ -32,8 +32,8 @@ type stage struct {
 	undo   string // id of the checkpoint that undoes it
 }
 
-// stage writes the contents of all files that change. On failure it leaves nothing behind.
-func (s *Store) stage(changes []Change, to, undo string) (_ *stage, err error) {
+// stage writes the contents of all files that change, given what is there now. On failure it leaves nothing behind.
+func (s *Store) stage(changes []Change, now tree, to, undo string) (_ *stage, err error) {
 	root, err := os.OpenRoot(s.root)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (s *Store) stage(changes []Change, to, undo string) (_ *stage, err error) {
 		return nil, err
 	}
 	st.dir = filepath.Base(full)
-	if a, b := collision(changes); a != "" && foldsCase(full) {
+	if a, b := collision(changes, now); a != "" && s.system.folds(full) {
 		return nil, fmt.Errorf("%s and %s are one file on this file system", a, b)
 	}
 	for n, c := range changes {
@@ -64,34 +64,6 @@ func (s *Store) stage(changes []Change, to, undo string) (_ *stage, err error) {
 		st.staged[c.Path] = name
 	}
 	return st, nil
-}
-
-// collision returns two paths that become files and differ only in upper and lower case.
-func collision(changes []Change) (a, b string) {
-	folded := map[string]string{}
-	for _, c := range changes {
-		if c.After == nil {
-			continue
-		}
-		key := strings.ToLower(c.Path)
-		if other, ok := folded[key]; ok {
-			return other, c.Path
-		}
-		folded[key] = c.Path
-	}
-	return "", ""
-}
-
-// foldsCase reports whether the file system of a folder, which this changes, treats upper
-// and lower case alike.
-func foldsCase(dir string) bool {
-	name := filepath.Join(dir, "case")
-	if os.WriteFile(name, nil, 0o600) != nil {
-		return false // what is wrong is reported when contents are written
-	}
-	_, err := os.Lstat(filepath.Join(dir, "CASE"))
-	_ = os.Remove(name) // the folder is removed in any case
-	return err == nil
 }
 
 func (st *stage) write(name string, e *Entry) error {
@@ -180,6 +152,8 @@ func (st *stage) unchanged(c *Change, now tree) error {
 		return nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
+	case err == nil && then == nil && !st.spelled(c.Path):
+		return nil // what is found is another path, which the changes delete
 	case err != nil || then == nil:
 		return fmt.Errorf("%s was changed by somebody else at the same time", c.Path)
 	}
@@ -202,7 +176,17 @@ func (st *stage) lstat(p string) (fs.FileInfo, error) {
 	if err := st.noLinks(p); err != nil {
 		return nil, err
 	}
-	return st.root.Lstat(filepath.FromSlash(p))
+	return st.store.system.lstat(st.root, filepath.FromSlash(p))
+}
+
+// spelled reports whether a path that was found is listed with these upper and lower case
+// letters.
+func (st *stage) spelled(p string) bool {
+	if outside(p) {
+		return true
+	}
+	_, same := st.store.system.spelled(st.root, p)
+	return same
 }
 
 // errOnTheWay means that a path cannot exist, since a parent of it is not a folder.

@@ -157,6 +157,7 @@ func (w *scanner) add(p string) error {
 	if !validPath(p) || p == "/" || strings.Contains("/"+p+"/", "/.git/") {
 		return nil
 	}
+	p = w.spelled(p)
 	i, err := w.one(p)
 	if err != nil {
 		i = &item{Entry: Entry{Path: p}, name: path.Base(p)}
@@ -167,6 +168,21 @@ func (w *scanner) add(p string) error {
 		return w.add(dir)
 	}
 	return nil
+}
+
+// spelled returns a path of the workspace as its folders list it: where upper and lower case
+// are treated alike, a call may name a file otherwise.
+func (w *scanner) spelled(p string) string {
+	if outside(p) || w.tree.find(p) != nil || w.index.find(p) != nil {
+		return p
+	}
+	root, err := os.OpenRoot(w.root)
+	if err != nil {
+		return p // what is wrong is reported when the path is examined
+	}
+	defer root.Close()
+	p, _ = w.system.spelled(root, p)
+	return p
 }
 
 // fill reads and stores the contents of files that have no digest yet. Files that exceed the
