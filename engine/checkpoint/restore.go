@@ -69,7 +69,7 @@ func (s *Store) Plan(ctx context.Context, r RestoreRequest) (*Restored, error) {
 		if err != nil {
 			return err
 		}
-		now, since, err := s.present(ctx)
+		now, since, err := s.present(ctx, target)
 		if err != nil {
 			return err
 		}
@@ -89,7 +89,8 @@ func (s *Store) restore(ctx context.Context, r RestoreRequest) (*Restored, error
 	if err != nil {
 		return nil, err
 	}
-	undo, now, err := s.take(ctx, Request{When: BeforeRestore, By: ByOthers, Session: r.Session, Time: r.Time})
+	undo, now, err := s.take(ctx, Request{When: BeforeRestore, By: ByOthers, Session: r.Session, Time: r.Time, First: target.away(),
+		Within: wholeFolders(target, nil)})
 	if err != nil {
 		return nil, fmt.Errorf("store what is there now: %w", err)
 	}
@@ -104,7 +105,8 @@ func (s *Store) restore(ctx context.Context, r RestoreRequest) (*Restored, error
 	if err := s.replace(&to, undo.ID, result, now); err != nil {
 		return result, err
 	}
-	after, _, err := s.take(ctx, Request{When: AfterRestore, By: ByReviewer, Session: r.Session, Time: r.Time})
+	after, _, err := s.take(ctx, Request{When: AfterRestore, By: ByReviewer, Session: r.Session, Time: r.Time, First: target.away(),
+		Within: wholeFolders(target, nil)})
 	if err != nil {
 		return result, err
 	}
@@ -120,7 +122,7 @@ func (s *Store) selectChanges(to *Checkpoint, all []Change, paths, unseen []stri
 		case len(paths) > 0 && !slices.ContainsFunc(paths, func(p string) bool { return below(c.Path, p) }):
 		case slices.ContainsFunc(unseen, func(dir string) bool { return below(c.Path, dir) }):
 			kept = append(kept, Left{Path: c.Path, Why: whyNoTime})
-		case c.After == nil && c.Before.Kind == LeftOut && (c.Before.Why == whyNotFile || c.Before.Why == whyGenerated),
+		case c.After == nil && c.Before.Kind == LeftOut && !outside(c.Path) && (c.Before.Why == whyNotFile || c.Before.Why == whyGenerated),
 			c.Before == nil && c.After.Kind == LeftOut && exists(s.aside(to.ID, c.Path)):
 			list = append(list, c)
 		case c.Before != nil && c.Before.Kind == LeftOut:
