@@ -277,6 +277,27 @@ func TestRepositoriesWithin(t *testing.T) {
 	}
 }
 
+// TestWorktree: a workspace that is a worktree has its own HEAD and index, and the branches of
+// the repository.
+func TestWorktree(t *testing.T) {
+	main := newWorkspace(t, map[string]string{".git/refs/heads/topic": "abcd\n", ".git/worktrees/w/HEAD": "ref: refs/heads/topic\n",
+		".git/worktrees/w/commondir": "../..\n", ".git/worktrees/w/index": "index", ".git/refs/stash": "ef01\n"})
+	w := newWorkspace(t, map[string]string{".git": "gitdir: " + main.path(".git/worktrees/w") + "\n", "a": "1"})
+	first := w.take(ByOthers)
+	if len(first.Git) != 1 || first.Git[0].Head != "refs/heads/topic" || first.Git[0].Commit != "abcd" || first.Git[0].Stash != "ef01" || first.Git[0].Index == "" {
+		t.Errorf("%+v", first.Git)
+	}
+	w.write("a", "2")
+	w.take(BySession)
+	own := &workspace{T: t, root: main.path(".git/worktrees/w")}
+	want := own.snapshot()
+	w.restore(first.ID)
+	own.same(want)
+	if b, _ := os.ReadFile(w.path("a")); string(b) != "1" {
+		t.Errorf("contents: %q", b)
+	}
+}
+
 // TestLinkOutOfTheWorkspace: a folder that became a link is never followed.
 func TestLinkOutOfTheWorkspace(t *testing.T) {
 	if runtime.GOOS == "windows" {
