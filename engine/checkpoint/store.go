@@ -74,7 +74,8 @@ func Open(stores, root string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{root: real, id: storeID(real), bounds: o.Bounds, sealed: o.Sealed, skip: o.Skip, system: localSystem(), dir: StoreDir(stores, real)}
+	s := &Store{root: real, id: storeID(real), bounds: o.Bounds, sealed: o.Sealed, skip: o.Skip, system: localSystem(),
+		dir: StoreDir(stores, real)}
 	s.objects = objects{dir: s.dir, keys: k}
 	return s, nil
 }
@@ -89,7 +90,8 @@ func OpenDir(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{root: string(root), id: storeID(string(root)), bounds: o.Bounds, sealed: o.Sealed, skip: o.Skip, system: localSystem(), dir: dir}
+	s := &Store{root: string(root), id: storeID(string(root)), bounds: o.Bounds, sealed: o.Sealed, skip: o.Skip,
+		system: localSystem(), dir: dir}
 	s.objects = objects{dir: dir, keys: k}
 	return s, nil
 }

@@ -71,8 +71,8 @@ func (t *sessionTally) asked(s Step, what, was, is string) {
 	if was == is || len(f.Steps) == maxFileSteps {
 		return
 	}
-	f.Steps = append(f.Steps, FileStep{ID: s.ID, Session: s.Session, Index: s.Index, Phase: s.Phase, Tool: s.Tool, Resource: s.Resource, What: what,
-		From: was, To: is, After: s.After})
+	f.Steps = append(f.Steps, FileStep{ID: s.ID, Session: s.Session, Index: s.Index, Phase: s.Phase, Tool: s.Tool, Resource: s.Resource,
+		What: what, From: was, To: is, After: s.After})
 }
 
 // stores says whether files are stored before the call.

@@ -19,11 +19,15 @@ func TestCompareFiles(t *testing.T) {
 		want    string
 	}{
 		"neither asks for anything": {policy{patience: 9}, policy{patience: 9}, "nil"},
-		"the same":                  {policy{patience: 9, stores: true, back: back("a-1", false)}, policy{patience: 9, stores: true, back: back("a-1", false)}, "{1 1 0} {1 1 0}"},
-		"no checkpoints":            {policy{patience: 9, stores: true}, policy{patience: 9}, "{1 0 1} {0 0 0} checkpoint: taken -> none"},
-		"another checkpoint":        {policy{patience: 9, back: back("a-2", false)}, policy{patience: 9, back: back("a-1", false)}, "{0 0 0} {1 1 1} rollback: to a-2 -> to a-1"},
-		"a person is asked":         {policy{patience: 9, back: back("a-2", false)}, policy{patience: 9, back: back("a-2", true)}, "{0 0 0} {1 1 1} rollback: to a-2 -> offered to a-2"},
-		"none is suitable":          {policy{patience: 9, back: back("a-2", true)}, policy{patience: 9, back: back("", false)}, "{0 0 0} {1 1 1} rollback: offered to a-2 -> none can be restored"},
+		"the same": {policy{patience: 9, stores: true, back: back("a-1", false)}, policy{patience: 9, stores: true, back: back("a-1", false)},
+			"{1 1 0} {1 1 0}"},
+		"no checkpoints": {policy{patience: 9, stores: true}, policy{patience: 9}, "{1 0 1} {0 0 0} checkpoint: taken -> none"},
+		"another checkpoint": {policy{patience: 9, back: back("a-2", false)}, policy{patience: 9, back: back("a-1", false)},
+			"{0 0 0} {1 1 1} rollback: to a-2 -> to a-1"},
+		"a person is asked": {policy{patience: 9, back: back("a-2", false)}, policy{patience: 9, back: back("a-2", true)},
+			"{0 0 0} {1 1 1} rollback: to a-2 -> offered to a-2"},
+		"none is suitable": {policy{patience: 9, back: back("a-2", true)}, policy{patience: 9, back: back("", false)},
+			"{0 0 0} {1 1 1} rollback: offered to a-2 -> none can be restored"},
 	} {
 		s := recordedStory(t, "a", c.was, "Read")
 		m := compareAll(t, Comparison{Baseline: recordedSide(), Candidates: []Side{side("new", c.is)}}, s)

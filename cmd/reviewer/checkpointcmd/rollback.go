@@ -78,7 +78,8 @@ func (s *stores) choose(store *checkpoint.Store, one audit.Session, began int64)
 	if err != nil {
 		return checkpoint.Checkpoint{}, err
 	}
-	c := choice{session: one.Key.Session, began: began, oldest: oldestKept(store), depth: int(decimal(settings["max_rollback_depth"])), unsafe: unsafe}
+	c := choice{session: one.Key.Session, began: began, oldest: oldestKept(store), unsafe: unsafe,
+		depth: int(decimal(settings["max_rollback_depth"]))}
 	return c.among(list)
 }
 
@@ -92,7 +93,8 @@ func (s *stores) unsafe(one audit.Session, settings map[string]any) (map[string]
 		if err != nil {
 			return nil, err
 		}
-		if h.Append(r); r.Kind == engine.KindPost && r.Event != nil && r.Event.Result != nil && r.Event.Result.Outcome == engine.OutcomeFailed {
+		h.Append(r)
+		if failed(r) {
 			unsafe[afterCall+r.Call] = true
 		}
 	}
@@ -100,6 +102,10 @@ func (s *stores) unsafe(one audit.Session, settings map[string]any) (map[string]
 		unsafe[c.ID] = !c.First && (float64(c.Ran) < rate*float64(c.Ran+c.Failed) || c.CleanMS > 0 && c.CleanMS < clean)
 	}
 	return unsafe, nil
+}
+
+func failed(r *engine.Record) bool {
+	return r.Kind == engine.KindPost && r.Event != nil && r.Event.Result != nil && r.Event.Result.Outcome == engine.OutcomeFailed
 }
 
 const afterCall = "after "
@@ -127,7 +133,7 @@ func (o *choice) among(list []checkpoint.Checkpoint) (checkpoint.Checkpoint, err
 	kept, expired := o.kept(list)
 	switch {
 	case len(kept) == 0 && expired > 0:
-		return checkpoint.Checkpoint{}, &Unsuitable{fmt.Sprintf("%s of the session expired", term.Counted(expired, "checkpoint", "checkpoints"))}
+		return checkpoint.Checkpoint{}, &Unsuitable{term.Counted(expired, "checkpoint", "checkpoints") + " of the session expired"}
 	case len(kept) == 0:
 		return checkpoint.Checkpoint{}, &Unsuitable{"no checkpoint of the session was taken"}
 	}
@@ -168,10 +174,12 @@ func (o *choice) newestSafe(list []checkpoint.Checkpoint) (checkpoint.Checkpoint
 // refusal says which checkpoint a person can restore who wants to go further back than the
 // policy does, or to one that is not safe.
 func (o *choice) refusal(before []checkpoint.Checkpoint, far int) error {
-	said := fmt.Sprintf("none of the latest %s of the session from before its trouble began is safe to return to, and interventions.max_rollback_depth is %d",
+	said := fmt.Sprintf("none of the latest %s of the session from before its trouble began is safe to return to, "+
+		"and interventions.max_rollback_depth is %d",
 		term.Counted(len(before)-far, "checkpoint", "checkpoints"), o.depth)
 	if c, ok := o.newestSafe(before[:far]); ok {
 		return &Unsuitable{fmt.Sprintf("%s; `reviewer checkpoint restore %s` restores the safe one before them", said, c.ID)}
 	}
-	return &Unsuitable{fmt.Sprintf("%s; `reviewer checkpoint restore %s` restores the latest of them nevertheless", said, before[len(before)-1].ID)}
+	latest := before[len(before)-1]
+	return &Unsuitable{fmt.Sprintf("%s; `reviewer checkpoint restore %s` restores the latest of them nevertheless", said, latest.ID)}
 }

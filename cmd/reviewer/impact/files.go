@@ -37,11 +37,11 @@ func (p *webPage) files(f *simulate.FileChanges) {
 	if f == nil || len(f.Steps) == 0 {
 		return
 	}
-	p.put(`<section><h2>Checkpoints and rollbacks</h2><p>%s</p><div class="scroll"><table class="wide"><thead><tr><th>Files</th><th>Baseline</th>`+
-		`<th>Candidate</th><th>Session</th><th>Decision</th><th>About</th></tr></thead><tbody>`, filesText(f))
+	p.put(`<section><h2>Checkpoints and rollbacks</h2><p>%s</p><div class="scroll"><table class="wide"><thead><tr>`+
+		`<th>Files</th><th>Baseline</th><th>Candidate</th><th>Session</th><th>Decision</th><th>About</th></tr></thead><tbody>`, filesText(f))
 	for _, s := range f.Steps {
-		p.put(`<tr><td>%s</td><td>%s</td><td>%s</td><td><code>%s</code></td><td><code>%s</code></td><td><code>%s</code></td></tr>`, s.What, s.From, s.To,
-			breakable(s.Session), breakable(s.ID), breakable(about(s)))
+		p.put(`<tr><td>%s</td><td>%s</td><td>%s</td><td><code>%s</code></td><td><code>%s</code></td><td><code>%s</code></td></tr>`,
+			s.What, s.From, s.To, breakable(s.Session), breakable(s.ID), breakable(about(s)))
 	}
 	p.put(`</tbody></table></div></section>`)
 }
