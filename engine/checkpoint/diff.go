@@ -34,7 +34,7 @@ func (s *Store) DiffNow(ctx context.Context, from Checkpoint) (changes []Change,
 		if err != nil {
 			return err
 		}
-		after, _, err := s.present(ctx)
+		after, _, err := s.present(ctx, before)
 		changes = compare(before, after)
 		return err
 	})
@@ -42,8 +42,9 @@ func (s *Store) DiffNow(ctx context.Context, from Checkpoint) (changes []Change,
 }
 
 // present returns the state of the workspace now, without storing contents, and what
-// changed since the newest checkpoint.
-func (s *Store) present(ctx context.Context) (now tree, since []Change, err error) {
+// changed since the newest checkpoint. Outside the workspace, it looks at the paths of
+// another state, too.
+func (s *Store) present(ctx context.Context, other tree) (now tree, since []Change, err error) {
 	head, err := s.head()
 	if err != nil {
 		return nil, nil, err
@@ -52,7 +53,7 @@ func (s *Store) present(ctx context.Context) (now tree, since []Change, err erro
 	if err != nil {
 		return nil, nil, err
 	}
-	w, err := s.look(ctx, Request{}, head, known, indexed)
+	w, err := s.look(ctx, Request{First: other.away(), Within: wholeFolders(other, nil)}, head, known, indexed)
 	if err != nil {
 		return nil, nil, err
 	}

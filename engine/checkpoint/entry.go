@@ -41,6 +41,7 @@ type Entry struct {
 	Target string // of a link
 	Group  string // hard links of one file: the first of their paths in the workspace; empty if there is only one
 	Why    string // of what is left out
+	Whole  bool   // of a folder outside the workspace: what is below it is looked at, too
 }
 
 // same reports whether restoring one entry over the other would change nothing.
@@ -112,6 +113,7 @@ type entryLine struct {
 	Raw2   string `json:"t64,omitempty"`
 	Group  string `json:"g,omitempty"`
 	Why    string `json:"w,omitempty"`
+	Whole  bool   `json:"a,omitempty"`
 }
 
 // encodeChanges returns changes as lines: what each path became.
@@ -124,6 +126,7 @@ func encodeChanges(list []Change) ([]byte, error) {
 		line.Path, line.Raw = text(list[i].Path)
 		if e := list[i].After; e != nil {
 			line.Kind, line.Mode, line.Size, line.Sealed, line.Group, line.Why = e.Kind, unixMode(e.Mode), e.Size, e.Sealed, e.Group, e.Why
+			line.Whole = e.Whole
 			line.Target, line.Raw2 = text(e.Target)
 			if e.Kind == File {
 				line.Digest = e.Digest.String()
@@ -180,7 +183,7 @@ func decodeEntries(list []byte, fn func(path string, e *Entry)) error {
 }
 
 func (l *entryLine) entry(p string) (*Entry, error) {
-	e := &Entry{Path: p, Kind: l.Kind, Mode: goMode(l.Mode), Size: l.Size, Sealed: l.Sealed, Group: l.Group, Why: l.Why}
+	e := &Entry{Path: p, Kind: l.Kind, Mode: goMode(l.Mode), Size: l.Size, Sealed: l.Sealed, Group: l.Group, Why: l.Why, Whole: l.Whole}
 	var err error
 	if e.Target, err = fromText(l.Target, l.Raw2); err != nil {
 		return nil, fmt.Errorf("list of files: target of %q: %w", p, err)

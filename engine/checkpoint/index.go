@@ -65,7 +65,7 @@ func (i *item) append(b []byte) []byte {
 			kind = n
 		}
 	}
-	for n, on := range []bool{i.Sealed, i.has, i.racy, i.linked} {
+	for n, on := range []bool{i.Sealed, i.has, i.racy, i.linked, i.Whole} {
 		if on {
 			flags |= 1 << n
 		}
@@ -165,6 +165,7 @@ func (r *indexReader) item(dir string, i *item) {
 	}
 	flags := head[1]
 	i.Kind, i.Sealed, i.has, i.racy, i.linked = kinds[head[0]], flags&1 != 0, flags&2 != 0, flags&4 != 0, flags&8 != 0
+	i.Whole = flags&16 != 0
 	i.name = r.string()
 	i.Path = join(dir, i.name)
 	i.Mode = goMode(uint32(r.number()))

@@ -69,7 +69,7 @@ func (s *Store) Plan(ctx context.Context, r RestoreRequest) (*Restored, error) {
 		if err != nil {
 			return err
 		}
-		now, since, err := s.present(ctx)
+		now, since, err := s.present(ctx, target)
 		if err != nil {
 			return err
 		}
@@ -89,7 +89,8 @@ func (s *Store) restore(ctx context.Context, r RestoreRequest) (*Restored, error
 	if err != nil {
 		return nil, err
 	}
-	undo, now, err := s.take(ctx, Request{When: BeforeRestore, By: ByOthers, Session: r.Session, Time: r.Time})
+	undo, now, err := s.take(ctx, Request{When: BeforeRestore, By: ByOthers, Session: r.Session, Time: r.Time, First: target.away(),
+		Within: wholeFolders(target, nil)})
 	if err != nil {
 		return nil, fmt.Errorf("store what is there now: %w", err)
 	}
@@ -104,7 +105,8 @@ func (s *Store) restore(ctx context.Context, r RestoreRequest) (*Restored, error
 	if err := s.replace(&to, undo.ID, result, now); err != nil {
 		return result, err
 	}
-	after, _, err := s.take(ctx, Request{When: AfterRestore, By: ByReviewer, Session: r.Session, Time: r.Time})
+	after, _, err := s.take(ctx, Request{When: AfterRestore, By: ByReviewer, Session: r.Session, Time: r.Time, First: target.away(),
+		Within: wholeFolders(target, nil)})
 	if err != nil {
 		return result, err
 	}
@@ -120,7 +122,7 @@ func (s *Store) selectChanges(to *Checkpoint, all []Change, paths, unseen []stri
 		case len(paths) > 0 && !slices.ContainsFunc(paths, func(p string) bool { return below(c.Path, p) }):
 		case slices.ContainsFunc(unseen, func(dir string) bool { return below(c.Path, dir) }):
 			kept = append(kept, Left{Path: c.Path, Why: whyNoTime})
-		case c.After == nil && c.Before.Kind == LeftOut && (c.Before.Why == whyNotFile || c.Before.Why == whyGenerated),
+		case c.After == nil && c.Before.Kind == LeftOut && !outside(c.Path) && (c.Before.Why == whyNotFile || c.Before.Why == whyGenerated),
 			c.Before == nil && c.After.Kind == LeftOut && exists(s.aside(to.ID, c.Path)):
 			list = append(list, c)
 		case c.Before != nil && c.Before.Kind == LeftOut:
@@ -223,7 +225,7 @@ func (s *Store) finished() error {
 // replace carries out the changes. Contents are first written to a temporary folder next to
 // the files, so that a full disk or damaged contents change nothing.
 func (s *Store) replace(to *Checkpoint, undo string, r *Restored, now tree) error {
-	st, err := s.stage(r.Changes, to.ID, undo)
+	st, err := s.stage(r.Changes, now, to.ID, undo)
 	if err != nil {
 		return fmt.Errorf("nothing was restored: %w", err)
 	}
@@ -252,7 +254,7 @@ func (s *Store) back(done []Change, to, undo string) error {
 	for _, c := range done {
 		reverse = append(reverse, Change{Path: c.Path, Before: c.After, After: c.Before})
 	}
-	st, err := s.stage(reverse, undo, to)
+	st, err := s.stage(reverse, nil, undo, to)
 	if err != nil {
 		return err
 	}

@@ -176,16 +176,6 @@ func TestCoarseTimes(t *testing.T) {
 	}
 }
 
-func TestCollision(t *testing.T) {
-	list := []Change{{Path: "a/B", After: &Entry{}}, {Path: "a/c", After: &Entry{}}, {Path: "A/b", After: &Entry{}}}
-	if a, b := collision(list); a != "a/B" || b != "A/b" {
-		t.Errorf("%q, %q", a, b)
-	}
-	if a, _ := collision(list[:2]); a != "" {
-		t.Errorf("%q", a)
-	}
-}
-
 // TestDamagedContents: a restore from a damaged store changes nothing.
 func TestDamagedContents(t *testing.T) {
 	w := newWorkspace(t, map[string]string{"a": "one", "b": "two"})
@@ -287,6 +277,30 @@ func TestRepositoriesWithin(t *testing.T) {
 	}
 }
 
+// TestWorktree: a workspace that is a worktree has its own HEAD and index, and the branches of
+// the repository.
+func TestWorktree(t *testing.T) {
+	main := newWorkspace(t, map[string]string{".git/refs/heads/topic": "abcd\n", ".git/worktrees/w/HEAD": "ref: refs/heads/topic\n",
+		".git/worktrees/w/commondir": "../..\n", ".git/worktrees/w/index": "index", ".git/refs/stash": "ef01\n"})
+	w := newWorkspace(t, map[string]string{".git": "gitdir: " + main.path(".git/worktrees/w") + "\n", "a": "1"})
+	first := w.take(ByOthers)
+	if len(first.Git) != 1 || first.Git[0].Index == "" {
+		t.Fatalf("%+v", first.Git)
+	}
+	if g := first.Git[0]; g.Head != "refs/heads/topic" || g.Commit != "abcd" || g.Stash != "ef01" {
+		t.Errorf("%+v", first.Git)
+	}
+	w.write("a", "2")
+	w.take(BySession)
+	own := &workspace{T: t, root: main.path(".git/worktrees/w")}
+	want := own.snapshot()
+	w.restore(first.ID)
+	own.same(want)
+	if b, _ := os.ReadFile(w.path("a")); string(b) != "1" {
+		t.Errorf("contents: %q", b)
+	}
+}
+
 // TestLinkOutOfTheWorkspace: a folder that became a link is never followed.
 func TestLinkOutOfTheWorkspace(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -320,7 +334,7 @@ func TestLinkSwappedDuringARestore(t *testing.T) {
 	target, err := w.store.state(&Checkpoint{N: 1})
 	w.must(err)
 	changes := []Change{{Path: "d/a", After: &target.find("d/a").Entry}}
-	st, err := w.store.stage(changes, "to", "undo")
+	st, err := w.store.stage(changes, nil, "to", "undo")
 	w.must(err)
 	defer st.remove()
 	w.must(os.RemoveAll(w.path("d")))

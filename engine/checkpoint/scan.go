@@ -26,6 +26,7 @@ const (
 	whyTooBig    = "larger than the limit for a file"
 	whyTooMany   = "beyond the limit for all files"
 	whyIgnored   = "ignored by git, and beyond the limits for such files"
+	whyGit       = "what git stores is not restored"
 	whyUnread    = "it could not be read: "
 )
 
@@ -39,6 +40,7 @@ type scanner struct {
 	index   tree     // nil: every file is read
 	began   int64    // nanoseconds; what changed later than slack before is racy
 	workers chan struct{}
+	system  *system
 
 	mu     sync.Mutex
 	tree   tree
@@ -76,7 +78,7 @@ func (s *Store) scan(ctx context.Context, index tree) (*scanner, error) {
 
 func (s *Store) scanner(ctx context.Context, index tree) *scanner {
 	return &scanner{ctx: ctx, bounds: &s.bounds, root: s.root, skip: append([]string{s.dir}, s.skip...), index: index, tree: tree{},
-		began: time.Now().UnixNano(), workers: make(chan struct{}, runtime.GOMAXPROCS(0))}
+		system: &s.system, began: time.Now().UnixNano(), workers: make(chan struct{}, runtime.GOMAXPROCS(0))}
 }
 
 // folder reads a folder, and closes it.
@@ -97,7 +99,7 @@ func (w *scanner) folder(dir *os.Root, rel string, above *ignore) {
 	git := above.enter(dir, rel, names)
 	list := make([]item, 0, len(names))
 	for _, name := range names {
-		if name == ".git" {
+		if name == ".git" && !outside(rel) {
 			w.repository(rel)
 			continue
 		}
@@ -146,7 +148,7 @@ func (w *scanner) entry(dir *os.Root, rel, name string, git *ignore) (item, bool
 		_ = dir.RemoveAll(name) // of a restore that was cut off: the lock is held, so none is under way
 		return i, false
 	}
-	if slices.Contains(w.skip, filepath.Join(w.root, filepath.FromSlash(i.Path))) {
+	if w.skips(i.Path) {
 		return i, false
 	}
 	info, err := dir.Lstat(name)
@@ -160,6 +162,8 @@ func (w *scanner) entry(dir *os.Root, rel, name string, git *ignore) (item, bool
 	i.describe(info)
 	i.racy = max(i.stat.modified, i.stat.changed) > w.began-int64(slack)
 	switch {
+	case name == ".git":
+		i.leave(whyGit)
 	case i.Kind == Link:
 		if i.Target, err = dir.Readlink(name); err != nil {
 			i.leave(whyUnread + reason(err))
@@ -172,6 +176,15 @@ func (w *scanner) entry(dir *os.Root, rel, name string, git *ignore) (item, bool
 		i.ignored = true
 	}
 	return i, true
+}
+
+// skips reports whether a path that a walk found is not part of what is looked at.
+func (w *scanner) skips(p string) bool {
+	if outside(p) {
+		full := filepath.FromSlash(p)
+		return full == w.root || slices.Contains(w.skip, full)
+	}
+	return slices.Contains(w.skip, filepath.Join(w.root, filepath.FromSlash(p)))
 }
 
 // describe fills in what the file system says.
@@ -255,7 +268,7 @@ func (w *scanner) late() {
 	}
 	for _, dir := range w.index.folders() {
 		above, _ := split(dir)
-		if outside(dir) || !missed[dir] && !(missed[above] && dir != "") {
+		if !missed[dir] && !(missed[above] && dir != "") {
 			continue
 		}
 		missed[dir] = true
@@ -305,7 +318,7 @@ func (w *scanner) one(p string) (*item, error) {
 		return nil, err
 	}
 	defer root.Close()
-	info, err := root.Lstat(name)
+	info, err := w.system.lstat(root, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -28,12 +28,13 @@ type stage struct {
 	groups map[string]string // hard links: path of the first file that was put in place
 	opened map[string]fs.FileMode
 	kept   []Left
-	to     string // id of the checkpoint that is restored
-	undo   string // id of the checkpoint that undoes it
+	links  []string // outside the workspace: links that become folders
+	to     string   // id of the checkpoint that is restored
+	undo   string   // id of the checkpoint that undoes it
 }
 
-// stage writes the contents of all files that change. On failure it leaves nothing behind.
-func (s *Store) stage(changes []Change, to, undo string) (_ *stage, err error) {
+// stage writes the contents of all files that change, given what is there now. On failure it leaves nothing behind.
+func (s *Store) stage(changes []Change, now tree, to, undo string) (_ *stage, err error) {
 	root, err := os.OpenRoot(s.root)
 	if err != nil {
 		return nil, err
@@ -50,9 +51,10 @@ func (s *Store) stage(changes []Change, to, undo string) (_ *stage, err error) {
 		return nil, err
 	}
 	st.dir = filepath.Base(full)
-	if a, b := collision(changes); a != "" && foldsCase(full) {
+	if a, b := collision(changes, now); a != "" && s.system.folds(full) {
 		return nil, fmt.Errorf("%s and %s are one file on this file system", a, b)
 	}
+	st.links = linksAway(changes)
 	for n, c := range changes {
 		if c.After == nil || c.After.Kind != File || c.sameContents() {
 			continue
@@ -64,34 +66,6 @@ func (s *Store) stage(changes []Change, to, undo string) (_ *stage, err error) {
 		st.staged[c.Path] = name
 	}
 	return st, nil
-}
-
-// collision returns two paths that become files and differ only in upper and lower case.
-func collision(changes []Change) (a, b string) {
-	folded := map[string]string{}
-	for _, c := range changes {
-		if c.After == nil {
-			continue
-		}
-		key := strings.ToLower(c.Path)
-		if other, ok := folded[key]; ok {
-			return other, c.Path
-		}
-		folded[key] = c.Path
-	}
-	return "", ""
-}
-
-// foldsCase reports whether the file system of a folder, which this changes, treats upper
-// and lower case alike.
-func foldsCase(dir string) bool {
-	name := filepath.Join(dir, "case")
-	if os.WriteFile(name, nil, 0o600) != nil {
-		return false // what is wrong is reported when contents are written
-	}
-	_, err := os.Lstat(filepath.Join(dir, "CASE"))
-	_ = os.Remove(name) // the folder is removed in any case
-	return err == nil
 }
 
 func (st *stage) write(name string, e *Entry) error {
@@ -180,6 +154,8 @@ func (st *stage) unchanged(c *Change, now tree) error {
 		return nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
+	case err == nil && then == nil && !st.spelled(c.Path):
+		return nil // what is found is another path, which the changes delete
 	case err != nil || then == nil:
 		return fmt.Errorf("%s was changed by somebody else at the same time", c.Path)
 	}
@@ -197,12 +173,22 @@ func (st *stage) unchanged(c *Change, now tree) error {
 
 func (st *stage) lstat(p string) (fs.FileInfo, error) {
 	if outside(p) {
-		return os.Lstat(filepath.FromSlash(p))
+		return st.lstatAway(p)
 	}
 	if err := st.noLinks(p); err != nil {
 		return nil, err
 	}
-	return st.root.Lstat(filepath.FromSlash(p))
+	return st.store.system.lstat(st.root, filepath.FromSlash(p))
+}
+
+// spelled reports whether a path that was found is listed with these upper and lower case
+// letters.
+func (st *stage) spelled(p string) bool {
+	if outside(p) {
+		return true
+	}
+	_, same := st.store.system.spelled(st.root, p)
+	return same
 }
 
 // errOnTheWay means that a path cannot exist, since a parent of it is not a folder.
@@ -239,7 +225,7 @@ func (st *stage) one(c *Change) error {
 	case c.After == nil && c.Before.Kind == LeftOut && c.Before.Why == whyGenerated:
 		return st.moveAside(c)
 	case c.After == nil:
-		return st.delete(c, name)
+		return st.delete(st.root, c, name)
 	case c.After.Kind == LeftOut:
 		return os.Rename(st.store.aside(st.to, c.Path), st.store.absolute(c.Path))
 	}
@@ -282,8 +268,8 @@ func (st *stage) writable(p string) error {
 
 // delete removes a path that did not exist at the checkpoint. A folder that contains something
 // which is not stored stays.
-func (st *stage) delete(c *Change, name string) error {
-	err := st.root.Remove(name)
+func (st *stage) delete(root *os.Root, c *Change, name string) error {
+	err := root.Remove(name)
 	if c.Before.Kind == Folder && err != nil && !errors.Is(err, fs.ErrNotExist) {
 		st.kept = append(st.kept, Left{Path: c.Path, Why: "it holds what is not stored"})
 		return nil
@@ -339,7 +325,7 @@ func (st *stage) modes(changes []Change) error {
 	var folders []*Change
 	for n := range changes {
 		c := &changes[n]
-		if c.After == nil || outside(c.Path) {
+		if c.After == nil || outside(c.Path) && c.After.Kind != Folder {
 			continue
 		}
 		switch c.After.Kind {
@@ -353,57 +339,16 @@ func (st *stage) modes(changes []Change) error {
 	}
 	slices.SortFunc(folders, func(a, b *Change) int { return strings.Compare(b.Path, a.Path) })
 	for _, c := range folders {
+		if outside(c.Path) {
+			if err := modeAway(c); err != nil {
+				return err
+			}
+			continue
+		}
 		delete(st.opened, c.Path)
 		if err := st.root.Chmod(filepath.FromSlash(c.Path), c.After.Mode); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// away restores a path outside the workspace.
-func (st *stage) away(c *Change) error {
-	name := filepath.FromSlash(c.Path)
-	root, err := os.OpenRoot(filepath.Dir(name))
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	file := filepath.Base(name)
-	if c.After == nil {
-		err := root.Remove(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return err
-	}
-	switch c.After.Kind {
-	case Folder:
-		if c.Before == nil {
-			return root.Mkdir(file, c.After.Mode.Perm())
-		}
-		return root.Chmod(file, c.After.Mode)
-	case Link:
-		_ = root.Remove(file) // the error of making the link says more
-		return root.Symlink(c.After.Target, file)
-	}
-	return st.awayFile(root, file, c)
-}
-
-func (st *stage) awayFile(root *os.Root, file string, c *Change) error {
-	contents, err := st.store.objects.get(c.After.Digest)
-	if err != nil {
-		return err
-	}
-	temp := stagePrefix + file
-	if err := root.WriteFile(temp, contents, 0o600); err != nil {
-		return err
-	}
-	if err = root.Chmod(temp, c.After.Mode); err == nil {
-		err = root.Rename(temp, file)
-	}
-	if err != nil {
-		_ = root.Remove(temp) // the first error says more
-	}
-	return err
 }

@@ -24,6 +24,7 @@ type Store struct {
 	sealed  func(path string) bool
 	skip    []string
 	objects objects
+	system  system
 }
 
 // Bounds limits what a checkpoint stores, and how long it may take. What is left out because
@@ -73,7 +74,8 @@ func Open(stores, root string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{root: real, id: storeID(real), bounds: o.Bounds, sealed: o.Sealed, skip: o.Skip, dir: StoreDir(stores, real)}
+	s := &Store{root: real, id: storeID(real), bounds: o.Bounds, sealed: o.Sealed, skip: o.Skip, system: localSystem(),
+		dir: StoreDir(stores, real)}
 	s.objects = objects{dir: s.dir, keys: k}
 	return s, nil
 }
@@ -88,7 +90,8 @@ func OpenDir(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{root: string(root), id: storeID(string(root)), bounds: o.Bounds, sealed: o.Sealed, skip: o.Skip, dir: dir}
+	s := &Store{root: string(root), id: storeID(string(root)), bounds: o.Bounds, sealed: o.Sealed, skip: o.Skip,
+		system: localSystem(), dir: dir}
 	s.objects = objects{dir: dir, keys: k}
 	return s, nil
 }

@@ -25,6 +25,7 @@ type Request struct {
 	Call    string
 	Time    int64    // Unix milliseconds
 	First   []string // paths that are stored before all others; absolute ones outside the workspace are stored too
+	Within  []string // folders outside the workspace: what is below them is stored, too
 	Only    bool     // nothing but First can change
 }
 
@@ -104,34 +105,26 @@ func (s *Store) look(ctx context.Context, r Request, head *Checkpoint, before tr
 		index = nil
 	}
 	if s.bounds.Targeted || r.Only && head != nil && indexed {
-		return s.lookAt(ctx, r.First, head, before, index)
+		return s.lookAt(ctx, r, head, before, index)
 	}
 	w, err := s.scan(ctx, index)
 	if err != nil {
 		return nil, err
 	}
-	for dir, list := range before {
-		if !outside(dir) {
+	within := wholeFolders(before, r.Within)
+	for _, p := range append(before.away(), r.First...) {
+		if !outside(p) || belowAny(p, within) {
 			continue
 		}
-		for i := range list {
-			if err := w.add(list[i].Path); err != nil {
-				return nil, err
-			}
+		if err := w.add(p); err != nil {
+			return nil, err
 		}
 	}
-	for _, p := range r.First {
-		if outside(p) {
-			if err := w.add(p); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return w, nil
+	return w, w.walk(within)
 }
 
 // lookAt examines some paths only.
-func (s *Store) lookAt(ctx context.Context, paths []string, head *Checkpoint, before, index tree) (*scanner, error) {
+func (s *Store) lookAt(ctx context.Context, r Request, head *Checkpoint, before, index tree) (*scanner, error) {
 	w := s.scanner(ctx, index)
 	w.tree = before.clone()
 	if head != nil {
@@ -139,12 +132,12 @@ func (s *Store) lookAt(ctx context.Context, paths []string, head *Checkpoint, be
 			w.git = append(w.git, strings.TrimPrefix(g.Dir, "."))
 		}
 	}
-	for _, p := range paths {
+	for _, p := range r.First {
 		if err := w.add(p); err != nil {
 			return nil, err
 		}
 	}
-	return w, nil
+	return w, w.walk(wholeFolders(nil, r.Within))
 }
 
 // add examines a path, and its parent folders that the state does not contain.
@@ -157,6 +150,7 @@ func (w *scanner) add(p string) error {
 	if !validPath(p) || p == "/" || strings.Contains("/"+p+"/", "/.git/") {
 		return nil
 	}
+	p = w.spelled(p)
 	i, err := w.one(p)
 	if err != nil {
 		i = &item{Entry: Entry{Path: p}, name: path.Base(p)}
@@ -167,6 +161,21 @@ func (w *scanner) add(p string) error {
 		return w.add(dir)
 	}
 	return nil
+}
+
+// spelled returns a path of the workspace as its folders list it: where upper and lower case
+// are treated alike, a call may name a file otherwise.
+func (w *scanner) spelled(p string) string {
+	if outside(p) || w.tree.find(p) != nil || w.index.find(p) != nil {
+		return p
+	}
+	root, err := os.OpenRoot(w.root)
+	if err != nil {
+		return p // what is wrong is reported when the path is examined
+	}
+	defer root.Close()
+	p, _ = w.system.spelled(root, p)
+	return p
 }
 
 // fill reads and stores the contents of files that have no digest yet. Files that exceed the

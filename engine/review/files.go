@@ -32,6 +32,7 @@ type CheckpointOf struct {
 	Time      int64    // Unix milliseconds
 	CWD       string   // to which First is relative
 	First     []string // paths that the call is expected to change, as far as they are known
+	Within    []string // folders of which it is expected to change everything below
 	Only      bool     // it can change nothing else
 	Own       bool     // what changed since the last checkpoint was changed by the session
 }
@@ -193,6 +194,7 @@ func (r *Reviewer) request(h *review) CheckpointOf {
 	}
 	var sure bool
 	c.First, sure = expected(h.event, d.pre.ExecutedAction())
+	c.Within = recursive(d.pre.ExecutedAction())
 	c.Only = sure && (d.after && d.keptOnly() || !d.after && !d.first && !d.own)
 	return c
 }
@@ -230,6 +232,29 @@ func expected(e engine.Event, a *engine.Action) (paths []string, sure bool) {
 		}
 	}
 	return paths, sure
+}
+
+// recursive returns the folders of which a call is expected to change everything below.
+func recursive(a *engine.Action) []string {
+	var dirs []string
+	if a == nil {
+		return nil
+	}
+	for i := range a.Effects {
+		f := &a.Effects[i]
+		if changesFile(f) && f.Recursive && whole(f) && !slices.Contains(dirs, f.Target) {
+			dirs = append(dirs, f.Target)
+		}
+	}
+	return dirs
+}
+
+// whole reports whether a recursive effect is about all of its target: of a pattern such as
+// /tmp/a*, the target is the folder in which it is searched for.
+func whole(f *engine.Effect) bool {
+	below := strings.TrimRight(f.Short, "*")
+	return f.Certainty == engine.CertaintyExact ||
+		f.Certainty == engine.CertaintyGlob && strings.HasSuffix(below, "/") && !strings.ContainsAny(below, "*?[")
 }
 
 // changesFile reports whether an effect changes files of this machine.

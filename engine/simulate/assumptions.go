@@ -102,7 +102,7 @@ func (s sideAnswer) common(o sideAnswer) sideAnswer {
 	}
 	d := *s.decision
 	d.Rules = slices.DeleteFunc(slices.Clone(d.Rules), func(r engine.RuleResult) bool { return !slices.Contains(o.rules(), r.ID) })
-	if s.intervention() != o.intervention() {
+	if s.intervention() != o.intervention() || s.restores() != o.restores() {
 		d.Intervention = nil
 	}
 	if d.Reason != o.decision.Reason {

@@ -43,6 +43,8 @@ func (classifier) Classify(_ context.Context, e engine.Event, workspace string) 
 type policy struct {
 	patience int64
 	observe  bool
+	stores   bool                 // it asks for a checkpoint before each call
+	back     *engine.Intervention // of each result
 }
 
 func (p policy) Match(_ context.Context, in *engine.Input) ([]engine.Finding, error) {
@@ -62,6 +64,12 @@ func (p policy) Decide(_ context.Context, in *engine.Input, findings []engine.Fi
 		d.Decision, d.Rules = engine.Block, []engine.RuleResult{{ID: "no_danger", Decision: engine.Block}}
 	case in.Session.Denials > p.patience:
 		d.Decision, d.Rules = engine.Block, []engine.RuleResult{{ID: "patience", Decision: engine.Block}}
+	}
+	if p.back != nil && in.Phase == engine.PhasePost {
+		d.Decision, d.Intervention = engine.Warn, p.back
+	}
+	if p.stores && in.Phase == engine.PhasePre {
+		d.Obligations = []string{engine.ObligationCheckpoint}
 	}
 	d.Enforced = d.Decision
 	if p.observe {

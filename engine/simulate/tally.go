@@ -130,6 +130,7 @@ func (t *sessionTally) add(s Step, base, now sideAnswer) {
 	t.unclear(s)
 	t.firedRules(s, base, now)
 	t.intervention(s, base, now)
+	t.files(s, base, now)
 	t.errors(tally, s, base, now)
 	if s.State.changes() {
 		t.changed(s, base, now)
@@ -422,6 +423,9 @@ func (t *sessionTally) sum(a answers) *Impact {
 	m.Kinds, m.Rules = sorted(t.kinds, Kind.compare), sorted(t.rules, RuleCounts.compare)
 	m.Interventions, m.Tools = sorted(t.interventions, Group.compare), sorted(t.tools, Group.compare)
 	t.sumCauses()
+	if m.Files != nil {
+		slices.SortFunc(m.Files.Steps, FileStep.compare)
+	}
 	m.Alarms = t.alarms.sum(a)
 	if m.Calls.Total+m.Events.Total > 0 {
 		m.Sessions.Total = 1

@@ -3,6 +3,8 @@ package checkpointcmd
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -99,10 +101,43 @@ func TestChoose(t *testing.T) {
 		"no checkpoint of the session":     {"c", 999_000, 1, 0},
 		"the first one of another session": {"b", 10, 1, 2},
 	} {
-		got, err := choose(list, c.session, c.began, c.oldest)
+		got, err := (&choice{session: c.session, began: c.began, oldest: c.oldest, depth: 3}).among(list)
 		unsuitable := (*Unsuitable)(nil)
 		if got.N != c.want || (c.want == 0) != errors.As(err, &unsuitable) {
 			t.Errorf("%s: %d %v, want %d", name, got.N, err, c.want)
+		}
+	}
+}
+
+// No more checkpoints are looked at than the policy says. Who wants to go further back is
+// told how.
+func TestDepth(t *testing.T) {
+	list := takenFor("a", "a", "a", "a")
+	for i := range list {
+		list[i].ID = fmt.Sprintf("1f2e3d4c-%d", i+1)
+	}
+	list[3].When, list[3].Call = checkpoint.AfterCall, "c9"
+	for name, c := range map[string]struct {
+		depth  int
+		unsafe []string
+		want   int64  // 0: none
+		said   string // then
+	}{
+		"the newest":                        {1, nil, 4, ""},
+		"one that is not safe":              {2, []string{"1f2e3d4c-4"}, 3, ""},
+		"one after a call that failed":      {2, []string{"after c9"}, 3, ""},
+		"all within the depth are not safe": {2, []string{"1f2e3d4c-4", "1f2e3d4c-3"}, 0, "max_rollback_depth is 2; `reviewer checkpoint restore 1f2e3d4c-2`"},
+		"nor the one before":                {1, []string{"1f2e3d4c-4", "1f2e3d4c-3"}, 0, "`reviewer checkpoint restore 1f2e3d4c-2` restores the safe one"},
+		"none is safe": {7, []string{"1f2e3d4c-4", "1f2e3d4c-3", "1f2e3d4c-2", "1f2e3d4c-1"}, 0,
+			"the latest 4 checkpoints .*`reviewer checkpoint restore 1f2e3d4c-4` restores the latest of them nevertheless"},
+	} {
+		unsafe := map[string]bool{}
+		for _, id := range c.unsafe {
+			unsafe[id] = true
+		}
+		got, err := (&choice{session: "a", began: 999_000, oldest: 1, depth: c.depth, unsafe: unsafe}).among(list)
+		if got.N != c.want || c.want == 0 && !regexp.MustCompile(c.said).MatchString(fmt.Sprint(err)) {
+			t.Errorf("%s: %d, %v", name, got.N, err)
 		}
 	}
 }

@@ -128,9 +128,9 @@ func (d *listing) sort() {
 	for _, c := range d.Checkpoints {
 		newest[c.Workspace] = max(newest[c.Workspace], c.at)
 	}
-	slices.Reverse(d.Checkpoints) // of equal times the later
+	slices.Reverse(d.Checkpoints) // each store lists them in the order in which they were taken
 	slices.SortStableFunc(d.Checkpoints, func(x, y listed) int {
-		return cmp.Or(cmp.Compare(newest[y.Workspace], newest[x.Workspace]), cmp.Compare(x.Workspace, y.Workspace), cmp.Compare(y.at, x.at))
+		return cmp.Or(cmp.Compare(newest[y.Workspace], newest[x.Workspace]), cmp.Compare(x.Workspace, y.Workspace))
 	})
 }
 

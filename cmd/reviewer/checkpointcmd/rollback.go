@@ -10,6 +10,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/checkpoint"
 	"github.com/agent-reviewer/reviewer/engine/history"
@@ -23,8 +24,9 @@ func (e *Unsuitable) Error() string { return e.Reason }
 
 // RollBack restores the files of a session's workspace to the newest checkpoint of the
 // session before a time (Unix milliseconds), or else to its first one, after asking the
-// person. A checkpoint that is not safe, as the settings have it, is left out. Where policy
-// offered one, that one is restored. An Unsuitable error means that there is none, or that
+// person. The latest interventions.max_rollback_depth of those before that time are looked
+// at, and one that is not safe, as the settings have it, is left out. Where policy offered
+// a checkpoint, that one is restored. An Unsuitable error means that there is none, or that
 // it cannot be restored.
 func RollBack(ctx context.Context, a *cli.App, one audit.Session, began int64, offered, by string) (Restored, error) {
 	s, err := open(a)
@@ -38,17 +40,10 @@ func RollBack(ctx context.Context, a *cli.App, one audit.Session, began int64, o
 	if err != nil {
 		return Restored{}, &Unsuitable{err.Error()}
 	}
-	list, err := store.List()
-	if err != nil {
-		return Restored{}, &Unsuitable{err.Error()}
-	}
 	if offered == "" {
-		if list, err = s.suitable(list, one); err != nil {
-			return Restored{}, &Unsuitable{err.Error()}
-		}
-		c, err := choose(list, one.Key.Session, began, oldestKept(store))
+		c, err := s.choose(store, one, began)
 		if err != nil {
-			return Restored{}, err
+			return Restored{}, &Unsuitable{err.Error()}
 		}
 		offered = c.ID
 	}
@@ -68,28 +63,52 @@ func (s *stores) rollBackTo(ctx context.Context, a *cli.App, id, by string) (Res
 	return r.ask(ctx, a)
 }
 
-// suitable leaves out the checkpoints of a session that are not safe to return to.
-func (s *stores) suitable(list []checkpoint.Checkpoint, one audit.Session) ([]checkpoint.Checkpoint, error) {
+// choose returns the checkpoint that a session can be rolled back to.
+func (s *stores) choose(store *checkpoint.Store, one audit.Session, began int64) (checkpoint.Checkpoint, error) {
+	list, err := store.List()
+	if err != nil {
+		return checkpoint.Checkpoint{}, err
+	}
 	policy, err := s.policy(one.Workspace)
 	if err != nil {
-		return nil, err
+		return checkpoint.Checkpoint{}, err
 	}
-	interventions, _ := policy.Settings["interventions"].(map[string]any)
-	said, _ := interventions["safe_checkpoint_criteria"].(map[string]any)
+	settings, _ := policy.Settings["interventions"].(map[string]any)
+	unsafe, err := s.unsafe(one, settings)
+	if err != nil {
+		return checkpoint.Checkpoint{}, err
+	}
+	c := choice{session: one.Key.Session, began: began, oldest: oldestKept(store), unsafe: unsafe,
+		depth: int(decimal(settings["max_rollback_depth"]))}
+	return c.among(list)
+}
+
+// unsafe returns which checkpoints of a session, by their ids, are not safe to return to, and
+// which calls, after which they are not, by "after " and their ids.
+func (s *stores) unsafe(one audit.Session, settings map[string]any) (map[string]bool, error) {
+	said, _ := settings["safe_checkpoint_criteria"].(map[string]any)
 	rate, clean := decimal(said["min_success_rate"]), duration(said["no_errors_duration_seconds"], time.Second).Milliseconds()
-	h := history.New()
+	h, unsafe := history.New(), map[string]bool{}
 	for r, err := range s.log.Records(one.Key, 0) {
 		if err != nil {
 			return nil, err
 		}
 		h.Append(r)
+		if failed(r) {
+			unsafe[afterCall+r.Call] = true
+		}
 	}
-	unsafe := map[string]bool{}
 	for _, c := range h.Checkpointed() {
 		unsafe[c.ID] = !c.First && (float64(c.Ran) < rate*float64(c.Ran+c.Failed) || c.CleanMS > 0 && c.CleanMS < clean)
 	}
-	return slices.DeleteFunc(list, func(c checkpoint.Checkpoint) bool { return unsafe[c.ID] }), nil
+	return unsafe, nil
 }
+
+func failed(r *engine.Record) bool {
+	return r.Kind == engine.KindPost && r.Event != nil && r.Event.Result != nil && r.Event.Result.Outcome == engine.OutcomeFailed
+}
+
+const afterCall = "after "
 
 func decimal(value any) float64 {
 	n, err := strconv.ParseFloat(fmt.Sprint(value), 64)
@@ -99,26 +118,68 @@ func decimal(value any) float64 {
 	return n
 }
 
-// choose returns the newest checkpoint of a session before a time; the first one if all are
-// later.
-func choose(list []checkpoint.Checkpoint, session string, began, oldest int64) (checkpoint.Checkpoint, error) {
-	var found *checkpoint.Checkpoint
-	expired := 0
+// choice says which checkpoints a session can be rolled back to.
+type choice struct {
+	session string
+	began   int64 // when the trouble did
+	oldest  int64 // number of the oldest checkpoint that is still stored
+	depth   int   // of those before the trouble, how many are looked at
+	unsafe  map[string]bool
+}
+
+// among returns the newest safe checkpoint of those before the trouble that are looked at;
+// the first one if all are later.
+func (o *choice) among(list []checkpoint.Checkpoint) (checkpoint.Checkpoint, error) {
+	kept, expired := o.kept(list)
+	switch {
+	case len(kept) == 0 && expired > 0:
+		return checkpoint.Checkpoint{}, &Unsuitable{term.Counted(expired, "checkpoint", "checkpoints") + " of the session expired"}
+	case len(kept) == 0:
+		return checkpoint.Checkpoint{}, &Unsuitable{"no checkpoint of the session was taken"}
+	}
+	before := slices.DeleteFunc(slices.Clone(kept), func(c checkpoint.Checkpoint) bool { return c.T > o.began })
+	if len(before) == 0 {
+		return kept[0], nil
+	}
+	far := max(0, len(before)-o.depth)
+	if c, ok := o.newestSafe(before[far:]); ok {
+		return c, nil
+	}
+	return checkpoint.Checkpoint{}, o.refusal(before, far)
+}
+
+// kept returns the checkpoints of the session, and how many more there were.
+func (o *choice) kept(list []checkpoint.Checkpoint) (kept []checkpoint.Checkpoint, expired int) {
 	for i := range list {
-		c := &list[i]
-		switch {
-		case c.Session != session || c.When == checkpoint.BeforeRestore || c.When == checkpoint.AfterRestore:
-		case c.N < oldest:
+		switch c := &list[i]; {
+		case c.Session != o.session || c.When == checkpoint.BeforeRestore || c.When == checkpoint.AfterRestore:
+		case c.N < o.oldest:
 			expired++
-		case found == nil || c.T <= began:
-			found = c
+		default:
+			kept = append(kept, *c)
 		}
 	}
-	switch {
-	case found != nil:
-		return *found, nil
-	case expired > 0:
-		return checkpoint.Checkpoint{}, &Unsuitable{fmt.Sprintf("%s of the session expired", term.Counted(expired, "checkpoint", "checkpoints"))}
+	return kept, expired
+}
+
+func (o *choice) newestSafe(list []checkpoint.Checkpoint) (checkpoint.Checkpoint, bool) {
+	for _, c := range slices.Backward(list) {
+		if !o.unsafe[c.ID] && (c.When != checkpoint.AfterCall || !o.unsafe[afterCall+c.Call]) {
+			return c, true
+		}
 	}
-	return checkpoint.Checkpoint{}, &Unsuitable{"no checkpoint of the session was taken"}
+	return checkpoint.Checkpoint{}, false
+}
+
+// refusal says which checkpoint a person can restore who wants to go further back than the
+// policy does, or to one that is not safe.
+func (o *choice) refusal(before []checkpoint.Checkpoint, far int) error {
+	said := fmt.Sprintf("none of the latest %s of the session from before its trouble began is safe to return to, "+
+		"and interventions.max_rollback_depth is %d",
+		term.Counted(len(before)-far, "checkpoint", "checkpoints"), o.depth)
+	if c, ok := o.newestSafe(before[:far]); ok {
+		return &Unsuitable{fmt.Sprintf("%s; `reviewer checkpoint restore %s` restores the safe one before them", said, c.ID)}
+	}
+	latest := before[len(before)-1]
+	return &Unsuitable{fmt.Sprintf("%s; `reviewer checkpoint restore %s` restores the latest of them nevertheless", said, latest.ID)}
 }

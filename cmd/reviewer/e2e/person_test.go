@@ -12,6 +12,12 @@ import (
 // and no agent among its ancestors.
 func (s *stage) decide(args ...string) {
 	s.t.Helper()
+	s.answer("", args...)
+}
+
+// answer does the same, and types a line when it is asked.
+func (s *stage) answer(line string, args ...string) {
+	s.t.Helper()
 	args = append([]string{s.reviewer}, args...)
 	cmd := exec.Command("script", append([]string{"-q", "/dev/null"}, args...)...)
 	if runtime.GOOS == "linux" {
@@ -19,6 +25,9 @@ func (s *stage) decide(args ...string) {
 	}
 	cmd.Dir = s.Project
 	cmd.Env = s.programEnv()
+	if line != "" {
+		cmd.Stdin = strings.NewReader(line + "\n")
+	}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		s.t.Fatalf("reviewer %s: %v\n%s", strings.Join(args[1:], " "), err, out)
 	}

@@ -57,3 +57,22 @@ func TestRollbackIsOffered(t *testing.T) {
 		s.wantChain()
 	})
 }
+
+// A file that git does not know and that a shell command changed is restored by hand; the agent
+// is told when it goes on.
+func TestShellEditIsUndoneByHand(t *testing.T) {
+	each(t, func(s *stage) {
+		s.install("user")
+		s.must(os.WriteFile(filepath.Join(s.Project, "draft.txt"), []byte("mine\n"), 0o600))
+		s.prompt(Script{Shell("echo spoiled >> draft.txt; echo more > made.txt")})
+		s.holds("draft.txt", "mine\nspoiled\n")
+		s.answer("y", "checkpoint", "restore", "1", "--home", s.state)
+		s.holds("draft.txt", "mine\n")
+		s.want("project/made.txt", false)
+		s.ok("checkpoint", "verify", "--home", s.state)
+		run := s.resume(Script{Shell("echo new > other.txt")})
+		s.wantHeard(run, 1, "A person restored files of the workspace to an earlier state")
+		s.wantChain()
+		s.ok("audit", "replay", "--home", s.state)
+	})
+}

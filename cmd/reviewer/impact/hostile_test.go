@@ -65,6 +65,12 @@ func filled(s string) *simulate.Impact {
 	for i := range m.Rules {
 		m.Rules[i].ID = s
 	}
+	if m.Files != nil {
+		for i := range m.Files.Steps {
+			f := &m.Files.Steps[i]
+			f.ID, f.Session, f.Tool, f.Resource, f.What, f.From, f.To = s, s, s, s, s, s, s
+		}
+	}
 	for _, list := range [][]simulate.Group{m.Interventions, m.Tools, m.Workspaces} {
 		for i := range list {
 			list[i].Name = s

@@ -71,6 +71,15 @@ func busy() *simulate.Impact {
 		{ID: "net.unknown_host", Candidate: 14, Gained: 14, Tightened: 14},
 	}
 	m.Interventions = []simulate.Group{{Name: "emergency_stop", Total: 1, Tightened: 1, Candidate: 1}}
+	m.Files = &simulate.FileChanges{
+		Checkpoints: simulate.Asked{Baseline: 410, Candidate: 409, Changed: 1}, Rollbacks: simulate.Asked{Baseline: 1, Candidate: 1, Changed: 1},
+		Steps: []simulate.FileStep{
+			{ID: "1f2e3d4c-15", Session: "5e551000-0000-4000-8000-000000000001", Index: 7, Phase: engine.PhasePre, Tool: "Bash", Resource: "./build.sh",
+				What: "checkpoint", From: "taken", To: "none"},
+			{ID: "1f2e3d4c-17", Session: "5e551000-0000-4000-8000-000000000001", Index: 8, Phase: engine.PhasePost, Tool: "Bash",
+				What: "rollback", From: "to 9a8b7c6d-3", To: "offered to 9a8b7c6d-2"},
+		},
+	}
 	m.Tools = []simulate.Group{
 		{Name: "Bash", Total: 1900, Tightened: 8, Loosened: 3, Maybe: 2, Baseline: 88, Candidate: 95},
 		{Name: "Read", Total: 700, Baseline: 3, Candidate: 3},

@@ -24,8 +24,11 @@ func sessionRollbackCommand(a *cli.App) *cobra.Command {
 		Short: "Restore a stopped session's files to their state before the trouble began, and resume it; needs a person at a terminal",
 		Long: "Restores the files of the workspace to the newest checkpoint of the session before the first\n" +
 			"failure or denial that led to the stop, and resumes the session; the agent is informed at its next call.\n" +
-			"The changes are shown first, and need confirmation. If there is no such checkpoint, or it cannot be\n" +
-			"restored, the session stays stopped, and the alternatives are listed.\n" +
+			"Before anything changes, it lists the files that would be created, changed and deleted, and asks\n" +
+			"whether to restore them; any answer but y or yes leaves the files and the session unchanged.\n" +
+			"Of the checkpoints from before that failure, it considers the latest interventions.max_rollback_depth,\n" +
+			"except those that are not safe; reviewer checkpoint restore restores any. If there is none, or it\n" +
+			"cannot be restored, the session stays stopped, and the alternatives are listed.\n" +
 			"A session that is not stopped can be rolled back if policy proposed it (interventions.auto_rollback false).\n\n" +
 			"Exit codes: 0 rolled back and resumed, 1 not, 3 usage error.",
 		Example: "  reviewer session rollback last\n  reviewer session rollback last --supervise",
@@ -142,6 +145,7 @@ func (d *rollbackDocument) run(ctx context.Context, a *cli.App, store *audit.Sto
 
 // runUp returns when what led to the stop of a session began: the first sign of the incident
 // that stopped it, or, if a person did, the first of the consecutive failures and denials before the stop.
+// A call that failed began to change files before it was known to fail.
 func runUp(store *audit.Store, s audit.Session) (int64, error) {
 	list, err := incident.Read(store.Records(s.Key, 0))
 	if err != nil {
@@ -152,6 +156,7 @@ func runUp(store *audit.Store, s audit.Session) (int64, error) {
 		return last.At() - last.Duration, nil
 	}
 	var at, began int64
+	calls := map[string]int64{}
 	for r, err := range store.Records(s.Key, 0) {
 		if err != nil {
 			return 0, err
@@ -159,9 +164,12 @@ func runUp(store *audit.Store, s audit.Session) (int64, error) {
 		if r.N > s.Stopped.N {
 			break
 		}
+		if r.Kind == engine.KindPre && r.Call != "" {
+			calls[r.Call] = r.T
+		}
 		switch at = r.T; trouble(r) {
 		case bad:
-			began = cmp.Or(began, r.T)
+			began = cmp.Or(began, calls[r.Call], r.T)
 		case good:
 			began = 0
 		}

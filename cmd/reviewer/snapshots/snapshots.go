@@ -116,7 +116,7 @@ func (t *Taker) Checkpoint(ctx context.Context, c review.CheckpointOf) (review.C
 		return review.Checkpointed{}, err
 	}
 	r := checkpoint.Request{When: checkpoint.BeforeCall, By: checkpoint.ByOthers, Session: c.Session, Call: c.Call, Time: c.Time,
-		First: relative(root, c.CWD, c.First), Only: c.Only}
+		First: relative(root, c.CWD, c.First), Within: t.within(root, c), Only: c.Only}
 	if c.After {
 		r.When = checkpoint.AfterCall
 	}
@@ -128,6 +128,17 @@ func (t *Taker) Checkpoint(ctx context.Context, c review.CheckpointOf) (review.C
 		return review.Checkpointed{}, err
 	}
 	return described(taken, r.By, root), nil
+}
+
+// within returns the folders outside the workspace of which everything is stored; in a
+// workspace that is too large to look at as a whole, also those inside. The root of a disk and
+// the home directory are too large, too.
+func (t *Taker) within(root string, c review.CheckpointOf) []string {
+	targeted := TooLarge(root, t.World.Home)
+	return slices.DeleteFunc(relative(root, c.CWD, c.Within), func(p string) bool {
+		inside := !filepath.IsAbs(filepath.FromSlash(p))
+		return inside && !targeted || !inside && TooLarge(filepath.FromSlash(p), t.World.Home)
+	})
 }
 
 // reserve is what is kept of the hook's time to record the result and answer.
