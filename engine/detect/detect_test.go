@@ -159,10 +159,10 @@ func TestDigest(t *testing.T) {
 func TestNewErrors(t *testing.T) {
 	for _, test := range []struct{ pattern, want string }{
 		{"(foo", "detector a: pattern: missing closing ): (foo"},
-		{"foo(?=bar)", "pattern: (?=: RE2 does not look ahead or behind"},
-		{"foo(?!bar)", "pattern: (?!: RE2 does not look ahead or behind"},
-		{"(?<=bar)foo", "RE2 does not look ahead or behind"},
-		{"(?<!bar)foo", "RE2 does not look ahead or behind"},
+		{"foo(?=bar)", "pattern: (?=: RE2 has no lookahead or lookbehind"},
+		{"foo(?!bar)", "pattern: (?!: RE2 has no lookahead or lookbehind"},
+		{"(?<=bar)foo", "RE2 has no lookahead or lookbehind"},
+		{"(?<!bar)foo", "RE2 has no lookahead or lookbehind"},
 		{`(foo)\1`, `pattern: \1: RE2 has no backreferences`},
 		{"(?>foo)bar", "RE2 has no atomic groups"},
 		{"fo++", "pattern: ++: RE2 has no atomic groups"},

@@ -129,12 +129,12 @@ func TestObstacles(t *testing.T) {
 	if err := os.Chmod(run, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	refused(dir, "other users may write in")
+	refused(dir, "other users can write to")
 	if os.Geteuid() == 0 {
 		if err := errors.Join(os.Chmod(run, 0o700), os.Chown(run, 4711, 4711)); err != nil {
 			t.Fatal(err)
 		}
-		refused(dir, "belongs to the user with the number 4711, not to you")
+		refused(dir, "belongs to user 4711, not to you")
 	}
 	if err := errors.Join(os.Remove(run), os.Symlink(t.TempDir(), run)); err != nil {
 		t.Fatal(err)

@@ -194,10 +194,10 @@ func TestVerify(t *testing.T) {
 		"another key":    {nil, other, "SHA256SUMS.sig is invalid"},
 		"other sums":     {change("SHA256SUMS", "x\n"), public, "SHA256SUMS.sig is invalid"},
 		"no signature":   {func(dir string) error { return os.Remove(filepath.Join(dir, sumsSignature)) }, public, "the release is not signed"},
-		"other archive":  {change("reviewer_1.2.0-rc.1_linux_amd64.tar.gz", "x"), public, "linux_amd64.tar.gz is not the file that was released"},
+		"other archive":  {change("reviewer_1.2.0-rc.1_linux_amd64.tar.gz", "x"), public, "linux_amd64.tar.gz is not the released file"},
 		"another file":   {change("more.tar.gz", "x"), public, "more.tar.gz is not in SHA256SUMS"},
 		"file missing":   {func(dir string) error { return os.Remove(filepath.Join(dir, "homebrew", "reviewer.rb")) }, public, "reviewer.rb"},
-		"other envelope": {change("reviewer_1.2.0-rc.1.intoto.dsse.json", "{}"), public, "intoto.dsse.json is not the file that was released"},
+		"other envelope": {change("reviewer_1.2.0-rc.1.intoto.dsse.json", "{}"), public, "intoto.dsse.json is not the released file"},
 	} {
 		dir := written(t, pretended(), key)
 		if c.change != nil {
