@@ -130,7 +130,7 @@ func FromFiles(files map[string][]byte, layer string) (*Bundle, error) {
 // fromFiles makes a bundle from the readable files.
 func fromFiles(files map[string][]byte, layer string) (*Bundle, error) {
 	b := &Bundle{Layer: layer, Files: files, Modules: map[string]string{}, Data: map[string]any{}, Rows: map[string][]byte{}}
-	errs := []error{b.addManifest()}
+	errs := []error{b.addManifest(), b.addSettings(), b.addPrompts()}
 	rules := parseRules(b.Files)
 	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
 		errs = append(errs, b.add(name, b.Files[name], rules))
@@ -299,13 +299,11 @@ func FileKind(name string) string {
 // add adds one file according to its name.
 func (b *Bundle) add(name string, content []byte, rules map[string]*parsedRules) error {
 	switch FileKind(name) {
-	case ManifestFile:
-		return nil // was read first
+	case ManifestFile, SettingsFile:
+		return nil // were read first
 	case RegoFile:
 		b.Modules[name] = string(content)
 		return nil
-	case SettingsFile:
-		return b.addSettings(content)
 	case DataFile:
 		return b.addData(name, content)
 	case RulesFile:
@@ -323,6 +321,9 @@ func (b *Bundle) add(name string, content []byte, rules map[string]*parsedRules)
 	case RowsFile:
 		b.Rows[name] = content
 		return nil
+	}
+	if name == b.prompts() {
+		return nil // was read with the settings
 	}
 	return inFile(name).as("file.unused").wrong("nothing reads this file; policy is in "+
 		"*.rego, data.yaml, settings.yaml, and in YAML below rules/, "+
@@ -414,7 +415,11 @@ func notManifest(content []byte, err error) error {
 	return at.wrong("%w", err)
 }
 
-func (b *Bundle) addSettings(content []byte) error {
+func (b *Bundle) addSettings() error {
+	content, there := b.Files["settings.yaml"]
+	if !there {
+		return nil
+	}
 	if b.Layer == Base {
 		return inFile("settings.yaml").wrong("the base layer's settings are its data.yaml, below the key reviewer")
 	}

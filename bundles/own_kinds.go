@@ -24,16 +24,9 @@ func (e *Effective) OwnKinds() []string { return ownKindsOf(e.Settings) }
 
 // OwnKindsIn is OwnKinds for the files of a layer above the base, without reading the rest.
 func OwnKindsIn(files map[string][]byte) ([]string, error) {
-	b := Bundle{Layer: Organisation}
-	for name, content := range files {
-		if FileKind(name) != SettingsFile {
-			continue
-		}
-		if err := b.addSettings(content); err != nil {
-			return nil, err
-		}
-	}
-	return b.OwnKinds(), nil
+	b := Bundle{Layer: Organisation, Files: files}
+	err := b.addSettings()
+	return b.OwnKinds(), err
 }
 
 func ownKindsOf(settings map[string]any) []string {

@@ -348,6 +348,9 @@ func (b *Bundle) where(setting string) position {
 // settingKeys returns the keys under which a file has a setting, where it may.
 func (b *Bundle) settingKeys(name string, keys []string) ([]string, bool) {
 	if b.Layer != Base {
+		if rest, text := strings.CutPrefix(strings.Join(keys, "."), textsKey+"."); text && name == b.prompts() {
+			return strings.Split(rest, "."), true
+		}
 		return keys, name == "settings.yaml"
 	}
 	keys = append([]string{"reviewer"}, keys...)

@@ -31,6 +31,7 @@ func elsewhere() map[string]string {
 		"interventions.notifications.keep_days":           "engine/notify, TestFinishedEntriesGo",
 		"interventions.encrypt_incidents_to":              "cmd/reviewer, TestScript/incident-encrypt: it is read when one is exported",
 		"interventions.preserve_incident_data_days":       "cmd/reviewer, TestIncidentsAreKeptAsSettingsSay",
+		"interventions.custom_prompts_path":               "bundles, TestPrompts: the texts are read with the layer",
 		"interventions.recommendations":                   "cmd/reviewer/incidentcmd, TestRecommendationsAreAccepted",
 		"interventions.kinds":                             "rego tests of policy/intervention.rego, and cmd/reviewer, TestScript/incident-own-kind",
 		"redact.pii":                                      "cmd/reviewer, TestScript/redact: what is not recorded cannot be decided upon",

@@ -59,7 +59,7 @@ func interventionQuestions() []question {
 			q.in.Session.Tokens, q.in.Event.Usage = 2, &engine.Usage{Tokens: 2}
 		}),
 		about("", func(q *question) {
-			q.in.Phase, q.in.Session.Busy, q.in.Event.Result = engine.PhasePost, 1500, &engine.ResultFacts{MS: 1500}
+			q.in.Phase, q.in.Session.Busy, q.in.Event.Result = engine.PhasePost, 2500, &engine.ResultFacts{MS: 2500}
 		}),
 		about("deny_workaround"), about("deny_workaround", past(made("deny_workaround", engine.SoftCorrection, 130, helped))),
 		about("exfiltration", func(q *question) { q.in.Session.DeniedHarms = []string{engine.HarmSecret, engine.HarmSecret} }),

@@ -20,6 +20,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
+	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
@@ -147,8 +148,9 @@ func verdictOf(a simulate.Action) verdict {
 	return v
 }
 
-func classifier(cwd string) *classify.Classifier {
-	return &classify.Classifier{World: classify.System{Home: classify.HomeOf(cwd)}, MAC: mac, Secrets: bundles.BuiltInTokens(),
+// classifier classifies for a machine of which only this is known.
+func classifier(cwd string, trees ...string) *classify.Classifier {
+	return &classify.Classifier{World: classify.System{Home: classify.HomeOf(cwd), Trees: trees}, MAC: mac, Secrets: bundles.BuiltInTokens(),
 		Program: "/usr/local/bin/reviewer"}
 }
 
@@ -166,8 +168,8 @@ type occasion struct {
 	time                                 int64
 }
 
-func remembering(cwd string) *memory {
-	return &memory{Classifier: classifier(cwd), facts: map[occasion]engine.Facts{}}
+func remembering(t harness.Transcript) *memory {
+	return &memory{Classifier: classifier(beginning(t), trees(t)...), facts: map[occasion]engine.Facts{}}
 }
 
 // Classify implements engine.Classifier.

@@ -145,7 +145,7 @@ func stopsWith(ctx context.Context, list []candidate, s Sessions, tell stage) ([
 		return nil, nil
 	}
 	err := s.each(tell, func(i int) error {
-		seen := remembering(beginning(s.List[i]))
+		seen := remembering(s.List[i])
 		for _, one := range list {
 			p, err := one.sessionWith(ctx, s.List[i], seen)
 			if err != nil {

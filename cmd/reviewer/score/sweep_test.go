@@ -116,7 +116,7 @@ func TestRemembering(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		seen := remembering(beginning(tr))
+		seen := remembering(tr)
 		for range 3 {
 			again, err := j.sessionWith(t.Context(), tr, seen)
 			if err != nil {

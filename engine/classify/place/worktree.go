@@ -22,21 +22,33 @@ func (r *Resolver) worktrees() []string {
 		return r.trees
 	}
 	r.treesRead = true
-	if r.workspace == "" || Drive(r.workspace) || !r.Looking() || r.World.ReadFile == nil || r.World.ReadDir == nil {
-		return nil
-	}
-	common := r.commonDir(r.workspace)
-	if common == "" {
+	if r.workspace == "" || Drive(r.workspace) {
 		return nil
 	}
 	var trees []string
-	for _, tree := range append(r.linkedTrees(common), r.mainTree(common)) {
+	for _, tree := range r.treesFound() {
 		if tree = r.known(tree); tree != "" && r.apart(tree) {
 			trees = appendNew(trees, tree)
 		}
 	}
 	r.trees = trees
 	return trees
+}
+
+// treesFound returns the working trees that the repository has, or is said to have if files
+// are not looked at.
+func (r *Resolver) treesFound() []string {
+	if r.World.Lstat == nil {
+		return r.World.Trees
+	}
+	if !r.Looking() || r.World.ReadFile == nil || r.World.ReadDir == nil {
+		return nil
+	}
+	common := r.commonDir(r.workspace)
+	if common == "" {
+		return nil
+	}
+	return append(r.linkedTrees(common), r.mainTree(common))
 }
 
 // apart reports whether a working tree is a folder of its own: not one that contains the

@@ -24,7 +24,7 @@ fires contains "limit_file_operations" if {
 #   id: limit_tokens
 fires contains "limit_tokens" if {
 	input.phase in {"pre", "post"}
-	_used_up("limit_tokens", "tokens", data.reviewer.resources.max_token_usage, input.event.usage.tokens)
+	_used_up("limit_tokens", "tokens", data.reviewer.resources.max_token_usage, 1, input.event.usage.tokens)
 }
 
 # METADATA
@@ -35,20 +35,29 @@ fires contains "limit_time" if {
 	input.phase == "post"
 	not "message" in input.action.types
 	not "agent_spawn" in input.action.types
-	_used_up("limit_time", "busy", data.reviewer.resources.max_execution_time_seconds * 1000, input.event.result.ms)
+	most := data.reviewer.resources.max_execution_time_seconds * 1000
+	_used_up("limit_time", "busy", most, data.reviewer.resources.time_multiple, input.event.result.ms)
 }
 
-# As much as the number again was used since the session was told so, or since the prompt.
-_used_up(id, what, most, _) if {
+# As much as the number again was used since the session was told so. It is told the first
+# time that a multiple of the number was used since the prompt.
+_used_up(id, what, most, _, _) if {
 	_acts_on_limits
-	object.get(_since_told(id), what, 0) >= most
+	object.get(_last_told(id), what, 0) >= most
+}
+
+_used_up(id, what, most, first, _) if {
+	_acts_on_limits
+	not _last_told(id)
+	object.get(input.session, what, 0) >= most * first
 }
 
 # If interventions are disabled, it is not recorded what the session was told; then only the
 # event that reaches another multiple of the number counts.
-_used_up(_, what, most, added) if {
+_used_up(_, what, most, first, added) if {
 	not _acts_on_limits
 	now := input.session[what]
+	floor(now / most) >= first
 	floor(now / most) > floor((now - added) / most)
 }
 
@@ -57,10 +66,10 @@ _acts_on_limits if {
 	data.reviewer.enforcement != "observe"
 }
 
-_since_told(id) := about[count(about) - 1] if {
+_last_told(id) := about[count(about) - 1] if {
 	about := [i | some i in input.session.interventions; i.run; i.issue == id]
 	about != []
-} else := input.session
+}
 
 # METADATA
 # title: Limit of a throttled session
