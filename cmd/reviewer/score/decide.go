@@ -169,7 +169,7 @@ type occasion struct {
 }
 
 func remembering(t harness.Transcript) *memory {
-	return &memory{Classifier: classifier(beginning(t), trees(t)...), facts: map[occasion]engine.Facts{}}
+	return &memory{Classifier: classifier(beginning(t), trees(t, beginning(t))...), facts: map[occasion]engine.Facts{}}
 }
 
 // Classify implements engine.Classifier.

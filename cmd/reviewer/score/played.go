@@ -43,7 +43,7 @@ const idle = 10 * 60 * 1000
 // session evaluates one session under the policy; the rows contain the arguments of
 // its calls.
 func (j judge) session(ctx context.Context, t harness.Transcript) (played, error) {
-	return j.sessionWith(ctx, t, classifier(beginning(t), trees(t)...))
+	return j.sessionWith(ctx, t, classifier(beginning(t), trees(t, beginning(t))...))
 }
 
 // beginning returns the directory in which a session began.

@@ -11,7 +11,7 @@ import (
 
 // trees returns the working trees that git listed in a session next to the folder in which it
 // began. A replay cannot look at the disk, where the hook of a live session finds them.
-func trees(t harness.Transcript) []string {
+func trees(t harness.Transcript, began string) []string {
 	asked := map[string]bool{}
 	var all []string
 	for _, e := range t.Events {
@@ -19,7 +19,7 @@ func trees(t harness.Transcript) []string {
 		case e.Phase == engine.PhasePre && strings.Contains(string(e.Args), "git worktree list"):
 			asked[e.Call] = true
 		case e.Phase == engine.PhasePost && asked[e.Call] && e.Result != nil:
-			if list := listed(e.Result.Output); slices.Contains(list, beginning(t)) {
+			if list := listed(e.Result.Output); slices.Contains(list, began) {
 				all = append(all, list...)
 			}
 		}

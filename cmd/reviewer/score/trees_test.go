@@ -28,11 +28,11 @@ func TestTrees(t *testing.T) {
 	} {
 		args, _ := json.Marshal(map[string]any{"command": test.command})
 		output, _ := json.Marshal(test.output)
-		got := trees(harness.Transcript{Events: []engine.Event{
+		recorded := harness.Transcript{Events: []engine.Event{
 			{Phase: engine.PhasePre, Call: "a", Tool: "Bash", Args: args, CWD: "/srv/shop"},
 			{Phase: engine.PhasePost, Call: "a", Tool: "Bash", Args: args, CWD: "/srv/shop", Result: &engine.Result{Output: output}},
-		}})
-		if !slices.Equal(got, test.want) {
+		}}
+		if got := trees(recorded, "/srv/shop"); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
