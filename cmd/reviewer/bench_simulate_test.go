@@ -198,8 +198,8 @@ func (b *simulateBench) beside() {
 	raw := b.bytes()
 	whole, scan := turns(5, func() { b.compare(b.against(b.policy), b.read) }, func() { b.scan(raw) })
 	fmt.Printf("%-74s %8.2f   (%s / %s; %d MB)\n", "simulate, from the log's bytes / json.Valid over the same bytes", float64(whole)/float64(scan), whole, scan, len(raw)>>20)
-	whole, decode := turns(3, func() { b.compare(b.against(b.policy), b.read) }, func() { b.decode(raw) })
-	fmt.Printf("%-74s %8.2f   (%s / %s)\n", "simulate, from the log's bytes / json.Decoder over the same bytes", float64(whole)/float64(decode), whole, decode)
+	whole, decode := processorTurns(3, func() { b.compare(b.against(b.policy), b.read) }, func() { b.decode(raw) })
+	fmt.Printf("%-74s %8.2f   (%s / %s)\n", "simulate, from the log's bytes / json.Decoder over them (processor time)", float64(whole)/float64(decode), whole, decode)
 	exec := b.opaExec()
 	whole, theirs := turns(3, func() { b.compare(b.against(b.policy), b.read) }, exec)
 	fmt.Printf("%-74s %8.2f   (goal: below 1; %s / %s)\n", "simulate, from the log's bytes / opa exec over the inputs as JSON", float64(whole)/float64(theirs), whole, theirs)
@@ -301,13 +301,18 @@ func (b *simulateBench) twoPolicies() {
 	two := b.against(b.other)
 	two.Baseline = simulate.Side{Named: simulate.Named{Name: "baseline"}, Policy: b.policy}
 	one := b.against(b.policy)
-	var both, single []time.Duration
-	for range 5 {
-		both = append(both, processorTime(func() { b.compare(two, b.read) }))
-		single = append(single, processorTime(func() { b.compare(one, b.read) }))
-	}
+	both, single := processorTurns(5, func() { b.compare(two, b.read) }, func() { b.compare(one, b.read) })
 	fmt.Printf("%-74s %8.2f   (goal: below 1.40; %s / %s)\n", "simulate with two policies / with one (processor time)",
-		float64(median(both))/float64(median(single)), median(both), median(single))
+		float64(both)/float64(single), both, single)
+}
+
+// processorTurns is turns in the time of processors that this process took.
+func processorTurns(n int, a, b func()) (time.Duration, time.Duration) {
+	var as, bs []time.Duration
+	for range n {
+		as, bs = append(as, processorTime(a)), append(bs, processorTime(b))
+	}
+	return median(as), median(bs)
 }
 
 // processorTime returns how much time of processors a function takes, in this process.
