@@ -126,6 +126,7 @@ func (r *sessionRun) listeners() []*sideState {
 
 // step evaluates both sides on an event, and then advances the history.
 func (r *sessionRun) step(ctx context.Context, m RecordedEvent) error {
+	m.found = detections{}
 	if err := r.ready(ctx, m.Record); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
 // RecordedSession is a recorded session to compare: its events, in order.
@@ -33,6 +34,8 @@ type RecordedEvent struct {
 	// facts are recorded.
 	Under func(context.Context, engine.Rows) *engine.Record
 
+	found detections // what detectors found in Event, for all sides
+
 	assumed string // whether files existed whose existence is unknown: yes or no; empty: nothing is assumed
 }
 
@@ -46,3 +49,20 @@ const (
 	TranscriptRan     TranscriptOutcome = "ran"     // allowed by the person or program that was asked
 	TranscriptRefused TranscriptOutcome = "refused" // by a hook, a rule of the agent, or a person
 )
+
+// detections are what the detectors of several policies found in an event. Policies with the
+// same detectors search it once.
+type detections map[string]map[string]int64
+
+func (d detections) of(p *review.Policy, e engine.Event) map[string]int64 {
+	if d == nil {
+		return p.Detector.Detect(e)
+	}
+	key := p.Detectors + " " + digestOf(p.Rows)
+	found, known := d[key]
+	if !known {
+		found = p.Detector.Detect(e)
+		d[key] = found
+	}
+	return found
+}

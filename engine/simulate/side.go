@@ -163,7 +163,7 @@ func (l *sideState) facts(m RecordedEvent) *engine.Record {
 		return m.Record
 	}
 	rec, action := *m.Record, *m.Record.Action
-	action.Detected = l.Policy.Detector.Detect(*m.Event)
+	action.Detected = m.found.of(l.Policy, *m.Event)
 	rec.Action = &action
 	return &rec
 }

@@ -3,6 +3,7 @@ package marks
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 )
@@ -14,6 +15,9 @@ var commandPrograms = []string{"curl", "wget", "bash", "sh", "zsh", "pip", "pip3
 	"nc", "ncat", "ssh", "scp", "rsync", "docker", "podman", "kubectl", "helm", "terraform", "aws", "gcloud", "az", "iwr", "irm",
 	"iex", "invoke-webrequest", "powershell", "pwsh", "make", "crontab", "base64", "openssl", "dd", "mkfs", "psql", "mysql",
 	"mongo", "redis-cli"}
+
+// knownPrograms is the set of commandPrograms.
+var knownPrograms = sync.OnceValue(func() map[string]bool { return setOf(commandPrograms) })
 
 // commandsIn returns the commands in a line of text with normalised white space: the line
 // itself, what is in backquotes, and the parts between | and &&.
@@ -29,7 +33,7 @@ func commandsIn(line string) []string {
 
 func appendCommands(list []string, text string) []string {
 	words := strings.Fields(strings.TrimLeft(strings.TrimSpace(text), "$>#-*0123456789.) \t"))
-	at := slices.IndexFunc(words, func(w string) bool { return slices.Contains(commandPrograms, mask.Lower(w)) })
+	at := slices.IndexFunc(words, func(w string) bool { return knownPrograms()[mask.Lower(w)] })
 	if at < 0 || at > 0 && !strings.HasSuffix(words[at-1], ":") && !slices.Contains(beforeCommand, mask.Lower(words[at-1])) {
 		return list
 	}

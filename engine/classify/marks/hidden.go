@@ -13,9 +13,9 @@ import (
 
 // short collects the words of an action that could be short secrets.
 func (l *literals) short(text string, rank int) {
-	for _, p := range strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'`", r) }) {
+	for _, p := range strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || quotes.has(r) }) {
 		l.shortPart(p, rank)
-		for part := range strings.FieldsFuncSeq(p, func(r rune) bool { return strings.ContainsRune("=:&?@,;(){}[]<>|", r) }) {
+		for part := range strings.FieldsFuncSeq(p, func(r rune) bool { return betweenShort.has(r) }) {
 			l.shortPart(part, rank)
 		}
 		if i := strings.IndexByte(p, '='); i >= 0 {
@@ -48,7 +48,7 @@ func (l *literals) decoded(text string) {
 	} else if err != nil && strings.Contains(text, "%") {
 		l.hidden(unescapeSome(text), rankDecoded)
 	}
-	for _, p := range strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'`", r) }) {
+	for _, p := range strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || quotes.has(r) }) {
 		l.backwards(p)
 		if parts := strings.FieldsFunc(p, func(r rune) bool { return r == '=' || r == '&' || r == ',' }); len(parts) > 1 {
 			for _, part := range parts {

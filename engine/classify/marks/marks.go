@@ -239,9 +239,30 @@ func (l *literals) text(text string, rank int) {
 	}
 }
 
+// signs is a set of ASCII characters. Looking one up is much faster than searching it in a
+// text, and is done for every character of every output.
+type signs [0x80]bool
+
+func newSigns(text string) *signs {
+	var s signs
+	for i := range len(text) {
+		s[text[i]] = true
+	}
+	return &s
+}
+
+func (s *signs) has(r rune) bool { return r >= 0 && int(r) < len(s) && s[r] }
+
+var (
+	betweenPieces = newSigns("\"'`<>()[]{}|;,\\")
+	betweenTokens = newSigns(":/?&#@%!$^~*=")
+	quotes        = newSigns("\"'`")
+	betweenShort  = newSigns("=:&?@,;(){}[]<>|")
+)
+
 // pieces returns the parts of a line between spaces, quotes and brackets.
 func pieces(line string) []string {
-	return strings.FieldsFunc(line, func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'`<>()[]{}|;,\\", r) || r > 0x7f })
+	return strings.FieldsFunc(line, func(r rune) bool { return r <= ' ' || betweenPieces.has(r) || r > 0x7f })
 }
 
 // piece collects the literals of a piece.
@@ -256,7 +277,7 @@ func (l *literals) piece(p string, place, token int) {
 	if !strings.HasPrefix(p, "-") && foreignPath(p) {
 		l.named().add(place, p)
 	}
-	for part := range strings.FieldsFuncSeq(p, func(r rune) bool { return strings.ContainsRune(":/?&#@%!$^~*=", r) }) {
+	for part := range strings.FieldsFuncSeq(p, func(r rune) bool { return betweenTokens.has(r) }) {
 		if part = strings.Trim(part, ".-_+"); rare(part) {
 			l.named().add(token, part)
 			l.between(part, token)
@@ -264,11 +285,14 @@ func (l *literals) piece(p string, place, token int) {
 		}
 	}
 	if coded := strings.TrimRight(p[strings.LastIndexAny(p, ":?&@")+1:], "="); strings.ContainsAny(coded, "/+") &&
-		!strings.ContainsAny(coded, "._-~") && rare(strings.NewReplacer("/", "", "+", "").Replace(coded)) {
+		!strings.ContainsAny(coded, "._-~") && rare(withoutSigns.Replace(coded)) {
 		l.named().add(token, coded) // base64, whose letters two of these are
 		l.pieces(coded)
 	}
 }
+
+// withoutSigns removes the characters of base64 that are no letters or digits.
+var withoutSigns = strings.NewReplacer("/", "", "+", "")
 
 // between collects random tokens with a suffix, as in the name of a file or a repository.
 func (l *literals) between(token string, rank int) {

@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/agent-reviewer/reviewer/engine/classify/mask"
 	"github.com/agent-reviewer/reviewer/engine/classify/place"
@@ -14,6 +15,9 @@ import (
 // addresses returns the parts of a piece that name a place in a network: the whole address
 // without its scheme, the host, a mailbox.
 func addresses(p string) []string {
+	if strings.IndexByte(p, '.') < 0 {
+		return nil // every host below has a dot
+	}
 	scheme, rest, ok := strings.Cut(p, "://")
 	if !ok {
 		rest = p
@@ -81,6 +85,9 @@ var copyExts = []string{"example", "sample", "dist", "test", "spec"}
 // HostName reports whether a word is the name of a host or an address, and not of a file or of
 // something in code: at least two labels, the last of letters.
 func HostName(h string) bool {
+	if strings.IndexByte(h, '.') < 0 && strings.IndexByte(h, ':') < 0 {
+		return false // the answer for most words, at the least cost
+	}
 	if ip, err := netip.ParseAddr(h); err == nil {
 		return !ip.Unmap().IsLoopback() && !ip.Unmap().IsUnspecified()
 	}
@@ -106,7 +113,18 @@ var localTops = []string{"internal", "intranet", "local", "localdomain", "lan", 
 // topLevel reports whether names of hosts end in this label, and not only members of objects
 // in code, such as console.error.
 func topLevel(top string) bool {
-	return strings.Contains(tops, "\n"+top+"\n") || slices.Contains(localTops, top)
+	return registeredTops()[top] || slices.Contains(localTops, top)
+}
+
+// registeredTops is the set of tops.
+var registeredTops = sync.OnceValue(func() map[string]bool { return setOf(strings.Split(strings.Trim(tops, "\n"), "\n")) })
+
+func setOf(words []string) map[string]bool {
+	set := make(map[string]bool, len(words))
+	for _, w := range words {
+		set[w] = true
+	}
+	return set
 }
 
 // tops are the top-level domains in Latin letters, one per line (source: the root zone of
@@ -179,8 +197,11 @@ func hexLike(t string) bool { return mask.Run(t, 0, len(t), mask.HexChar) == len
 // FileName reports whether a token ends like a file name.
 func FileName(t string) bool {
 	ext := path.Ext(t)
-	return len(ext) > 1 && (slices.Contains(fileExts, mask.Lower(ext[1:])) || slices.Contains(copyExts, mask.Lower(ext[1:])))
+	return len(ext) > 1 && knownExts()[mask.Lower(ext[1:])]
 }
+
+// knownExts is the set of fileExts and copyExts.
+var knownExts = sync.OnceValue(func() map[string]bool { return setOf(slices.Concat(fileExts, copyExts)) })
 
 // mixedCase reports whether upper and lower case alternate in a way that differs from names
 // built from words.
