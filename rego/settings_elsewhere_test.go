@@ -15,6 +15,7 @@ func elsewhere() map[string]string {
 		"patterns.factors.medium":                         "bundles, TestSensitivity",
 		"patterns.factors.high":                           "bundles, TestSensitivity",
 		"mode":                                            "bundles, TestSettingsErrors: it has one value, and others are refused",
+		"performance.max_review_time_ms":                  "cmd/reviewer, TestScript/audit-stats",
 		"audit.log_level":                                 "bundles, TestSettingsErrors: it has one value, and others are refused",
 		"interventions.auto_cleanup":                      "bundles, TestSettingsErrors: it has one value, and others are refused",
 		"audit.export_format":                             "cmd/reviewer, TestScript/audit-export-format",

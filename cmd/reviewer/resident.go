@@ -13,6 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 	"github.com/agent-reviewer/reviewer/engine/serve/metrics"
 	"github.com/agent-reviewer/reviewer/engine/serve/wire"
 )
@@ -51,7 +52,7 @@ func newResident(home string) *resident {
 }
 
 func (r *resident) source() source {
-	return source{store: func(*cli.App) (*audit.Store, error) { return r.plain, nil }, load: r.load, start: r.start}
+	return source{store: func(*cli.App) (*audit.Store, error) { return r.plain, nil }, load: r.load, start: r.start, cpu: osfile.ThreadTime}
 }
 
 // start runs a review in a goroutine that ran others before: its stack has grown to the
@@ -131,7 +132,10 @@ func (r *resident) handle(ctx context.Context, pid int, q *wire.Request) *wire.A
 		Streams: term.Streams{Stdin: bytes.NewReader(q.Input), Stdout: &stdout, Stderr: &stderr, Env: variables(q.Env)}}
 	began := time.Now()
 	from := r.source()
-	from.said = func(said reply) { r.meter.Answered(said.decision, said.session, time.Since(began)) }
+	from.said = func(said reply) {
+		r.meter.Answered(said.decision, said.session, time.Since(began))
+		r.meter.Reviewed(said.slow)
+	}
 	code := hookFailed(a, q.Args, hook(ctx, a, from, h, event, 0))
 	return &wire.Answer{Status: wire.Answered, Exit: byte(code), Stdout: stdout.Bytes(), Stderr: stderr.Bytes()}
 }

@@ -29,6 +29,7 @@ type Reviewer struct {
 	Env        engine.Env
 	Now        func() int64              // Unix milliseconds
 	Elapsed    func() float64            // milliseconds since the event was received
+	CPU        func() float64            // milliseconds of CPU time since then; nil: it is not measured
 	Mask       func(text string) string  // masks secrets in error texts
 	Request    func(engine.Event) string // latest words of a person, raw; empty: unknown. nil: they are never read
 	Stops      Stops                     // nil: no stop follows into another session
@@ -268,6 +269,7 @@ func (r *Reviewer) first(ctx context.Context, t history.Tail, h *review) (engine
 	}
 	if h.failure != nil {
 		h.rec.Answer = r.failed(h.rec.Phase, h.failure)
+		r.measure(h.rec.Answer, h.policy)
 	}
 	stopped := t.History.Stop != nil
 	if err := t.Append(h.rec); err != nil {
@@ -326,7 +328,7 @@ func (r *Reviewer) review(ctx context.Context, t history.Tail, h *review) (json.
 		return nil, err
 	}
 	rec.Findings, rec.Decision, rec.Source = v.Findings, &v.Decision, v.Decision.Source
-	rec.Answer = r.answerFacts(rec, t.History)
+	rec.Answer = r.answerFacts(rec, t.History, p)
 	var args json.RawMessage
 	if rec.Decision.Enforced == engine.Modify {
 		args = r.rework(ctx, t, h)
@@ -335,9 +337,10 @@ func (r *Reviewer) review(ctx context.Context, t history.Tail, h *review) (json.
 	return args, nil
 }
 
-func (r *Reviewer) answerFacts(rec *engine.Record, before *history.State) *engine.AnswerFacts {
+func (r *Reviewer) answerFacts(rec *engine.Record, before *history.State, p *Policy) *engine.AnswerFacts {
 	d := rec.Decision
 	a := &engine.AnswerFacts{Effect: d.Enforced, Mode: engine.ModeEnforced, MS: r.lap(), Approvals: before.Approvals(rec)}
+	r.measure(a, p)
 	if d.Enforced != d.Decision {
 		a.Mode = engine.ModeObserve
 	}

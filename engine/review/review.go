@@ -28,6 +28,8 @@ type Policy struct {
 	Detector  engine.Detector // nil: the policy declares no detectors
 	Detectors string          // digest of what Detector searches for; empty: nothing
 	Rows      engine.Rows     // knowledge by which events are read; nil: the policy has no rows
+
+	MaxCPU float64 // CPU time, in milliseconds, of a review that counts as slow if it takes more; 0: none does
 }
 
 func (p *Policy) rowsDigest() string {

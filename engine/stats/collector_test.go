@@ -44,12 +44,16 @@ func TestDocument(t *testing.T) {
 		Errors:      []Error{{ErrorCondition, "broken", 1}, {ErrorDegraded, "", 1}, {ErrorRecovered, "", 1}, {ErrorRewrite, "", 1}, {ErrorRule, "mine", 1}},
 		Damaged:     []DamagedSession{},
 	}
+	want.CPUTime, want.Slow = got.CPUTime, 1
 	want.ReviewTime, want.Checkpoints, want.Observed = got.ReviewTime, got.Checkpoints, []ObservedProgram{}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
 	if r := got.ReviewTime; r.Count != 9 || r.SumMS != 60 || r.Max != 30 {
 		t.Errorf("review time is %+v", r)
+	}
+	if r := got.CPUTime; r.Count != 2 || r.SumMS != 125 || r.Max != 120 {
+		t.Errorf("CPU time is %+v", r)
 	}
 }
 

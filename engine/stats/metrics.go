@@ -33,6 +33,8 @@ func Metrics() []Metric {
 		{"reviewer_prefiltered", "Tool calls that policy allowed before it computed any score.", nil,
 			func(d *Document) []sample { return number(d.Prefiltered) }},
 		{reviewSeconds, "Time from the receipt of an event to the decision.", nil, nil},
+		{"reviewer_slow_reviews", "Reviews that took more CPU time than performance.max_review_time_ms.", nil,
+			func(d *Document) []sample { return number(d.Slow) }},
 		{"reviewer_tool_calls", "Tool calls by tool and answer.", []string{"tool", "effect"}, readTools},
 		{"reviewer_questions", "Questions to people by their answer, as far as the log shows it.", []string{"answer"}, readQuestions},
 		{"reviewer_approved_ratio", "Share of the answered questions that people answered with yes.", nil,

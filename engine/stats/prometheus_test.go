@@ -210,7 +210,7 @@ func TestDashboardShowsTheMetrics(t *testing.T) {
 		checkLabels(t, e, q[0], q[1])
 	}
 	for _, m := range Metrics() {
-		plain := []string{"reviewer_prefiltered", "reviewer_records", "reviewer_first_record_timestamp_seconds"}
+		plain := []string{"reviewer_prefiltered", "reviewer_slow_reviews", "reviewer_records", "reviewer_first_record_timestamp_seconds"}
 		if !shown[m.Name] && !slices.Contains(plain, m.Name) {
 			t.Errorf("no panel shows %s", m.Name)
 		}

@@ -81,6 +81,7 @@ func eventful() *tale {
 	asked := s.call(engine.Ask, "credential_access")
 	s.other(engine.KindPost, engine.PhasePost, engine.Allow).Answer.Approvals = []engine.Approval{{Of: asked.ID(), Approved: true}}
 	s.call(engine.Modify, "git_force_push").Rewritten = &engine.Rewritten{Failure: "no such flag"}
+	asked.Answer.CPU, warned.Answer.CPU, warned.Answer.Slow = 5, 120, true
 	s.add(&engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, Event: &engine.EventFacts{Tool: "Write"},
 		Answer: &engine.AnswerFacts{Effect: engine.Block, Mode: engine.ModeDegraded, MS: 30, Failure: "no policy"}})
 	stopping := s.call(engine.Block, "exfiltration")

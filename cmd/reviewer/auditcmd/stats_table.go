@@ -93,7 +93,16 @@ func (s statsPage) calls(d stats.Document) {
 		s.line("REVIEW TIME  p50 %s, p90 %s, p99 %s, longest %s (%s)", ms(r.P50), ms(r.P90), ms(r.P99), ms(r.Max),
 			engine.Counted(r.Count, "review", "reviews"))
 	}
+	s.cpu(d)
 	s.checkpoints(d.Checkpoints)
+}
+
+// cpu prints how much of the review time was work, and not waiting.
+func (s statsPage) cpu(d stats.Document) {
+	if r := d.CPUTime; r.Count > 0 {
+		s.line("CPU TIME     p50 %s, p90 %s, p99 %s, longest %s (%s, %d slow)", ms(r.P50), ms(r.P90), ms(r.P99), ms(r.Max),
+			engine.Counted(r.Count, "review", "reviews"), d.Slow)
+	}
 }
 
 // checkpoints prints how long calls waited until files were stored.
