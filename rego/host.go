@@ -159,18 +159,7 @@ func (h *Host) prepare(ctx context.Context, strict bool) (opa.PreparedEvalQuery,
 
 // Decide implements engine.Decider.
 func (h *Host) Decide(ctx context.Context, in *engine.Input, findings []engine.Finding) (engine.Decision, error) {
-	value := h.encode.input(in, findings)
-	term, err := h.eval(ctx, h.strict, value)
-	if err == nil {
-		d, err := decode(term)
-		return withFailedConditions(d, findings), err
-	}
-	var failed *topdown.Error
-	if !errors.As(err, &failed) || failed.Code != topdown.BuiltinErr {
-		return engine.Decision{}, err
-	}
-	d, err := h.decideDespite(ctx, value)
-	return withFailedConditions(d, findings), err
+	return h.decideValue(ctx, h.encode.input(in, findings), findings)
 }
 
 // withFailedConditions lists the conditions that could not be evaluated. Their

@@ -59,12 +59,13 @@ type source struct {
 	load  func(ctx context.Context, log *audit.Store, workspace string) (*loaded, error)
 	start func(review func())  // in a goroutine
 	said  func(reply)          // is told the answer; nil: nobody is
+	late  *review.LateReviews  // reviews after the answer; nil: each call waits for its review
 	cpu   func() time.Duration // CPU time that was used, as far as it belongs to the event
 }
 
 // onDisk reads everything from disk, as a process does that answers one event.
 func onDisk() source {
-	return source{(*cli.App).OpenStore, loadActive, func(review func()) { go review() }, nil, osfile.ProcessTime}
+	return source{(*cli.App).OpenStore, loadActive, func(review func()) { go review() }, nil, nil, osfile.ProcessTime}
 }
 
 // policyLog is the log with the settings of the policy that is active for a session.
@@ -282,6 +283,7 @@ func reviewer(ctx context.Context, a *cli.App, from source, store *audit.Store) 
 			log.chosen = l.log
 			return l.policy, nil
 		},
+		Late:       from.late,
 		Files:      files,
 		Classifier: c,
 		Log:        log,

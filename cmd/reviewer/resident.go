@@ -14,6 +14,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
+	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/serve/metrics"
 	"github.com/agent-reviewer/reviewer/engine/serve/wire"
 )
@@ -23,6 +24,9 @@ type resident struct {
 	home  string
 	plain *audit.Store // for what needs no policy
 	meter *metrics.Meter
+	late  *review.LateReviews
+
+	caughtUp chan error // whether the reviews that another process owed are made
 
 	loading sync.Mutex // held while a policy is compiled: of many events after a change, one does it
 
@@ -48,11 +52,11 @@ const maxKept = 16
 
 func newResident(home string) *resident {
 	return &resident{home: home, meter: metrics.New(), plain: &audit.Store{Dir: home, Env: cli.Environment()},
-		policies: map[string]*keptPolicy{}, logs: map[string]*audit.Store{}, reviews: make(chan func())}
+		late: &review.LateReviews{Begin: func() error { return markLate(home) }}, policies: map[string]*keptPolicy{}, logs: map[string]*audit.Store{}, reviews: make(chan func())}
 }
 
 func (r *resident) source() source {
-	return source{store: func(*cli.App) (*audit.Store, error) { return r.plain, nil }, load: r.load, start: r.start, cpu: osfile.ThreadTime}
+	return source{store: func(*cli.App) (*audit.Store, error) { return r.plain, nil }, load: r.load, start: r.start, late: r.late, cpu: osfile.ThreadTime}
 }
 
 // start runs a review in a goroutine that ran others before: its stack has grown to the

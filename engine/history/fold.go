@@ -122,6 +122,8 @@ func (h *State) foldAct(r *engine.Record) {
 		h.foldCheckpoint(r)
 	case r.Act.Kind == engine.CheckpointRollback && r.Act.Rollback != nil:
 		h.foldRolledBack(r)
+	case r.Act.Kind == engine.ActLateReview && r.Act.Late != nil:
+		h.foldLate(r)
 	}
 }
 
@@ -143,6 +145,7 @@ func (h *State) foldPre(r *engine.Record) {
 	denied := answered(r).Strictness() == engine.Block.Strictness()
 	h.Actions++
 	h.Restored = h.Restored && h.Stop != nil // one call reports it, after the session was resumed
+	h.foldEarly(r)
 	h.ByVerdict[string(answered(r))]++
 	if r.Event != nil {
 		count(h.ByTool, truncateKey(r.Event.Tool), maxTools)
@@ -585,6 +588,15 @@ func (h *State) compareGoal(p *ringEntry, a *engine.Action) {
 
 // After returns the state after one more record, and leaves h unchanged.
 func (h *State) After(r *engine.Record) (*State, error) {
+	own, err := h.Clone()
+	if err == nil {
+		own.Append(r)
+	}
+	return own, err
+}
+
+// Clone returns a copy that shares nothing with h.
+func (h *State) Clone() (*State, error) {
 	raw, err := json.Marshal(h)
 	if err != nil {
 		return nil, fmt.Errorf("copy history: %w", err)
@@ -593,6 +605,5 @@ func (h *State) After(r *engine.Record) (*State, error) {
 	if err := json.Unmarshal(raw, own); err != nil {
 		return nil, fmt.Errorf("copy history: %w", err)
 	}
-	own.Append(r)
 	return own, nil
 }

@@ -34,6 +34,7 @@ type Reviewer struct {
 	Request    func(engine.Event) string // latest words of a person, raw; empty: unknown. nil: they are never read
 	Stops      Stops                     // nil: no stop follows into another session
 	Files      Files                     // nil: no checkpoints are taken
+	Late       *LateReviews              // nil: no call is answered before its review
 	Channels   engine.Channels           // what the agent lets a hook do; nil: everything
 
 	SubTasks func(engine.Event) []engine.SubTask // the agent's own list, raw; nil: it is never read
@@ -110,6 +111,7 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 	if err != nil {
 		return answer, err
 	}
+	r.later(key, h)
 	return r.files(ctx, key, h, answer)
 }
 
@@ -174,6 +176,7 @@ type review struct {
 	failure   error // why the event cannot be reviewed
 	duty      *duty // what is to be done about the files of the call; nil: nothing
 	back      *goesBack
+	ahead     *ahead // it was answered before its review; nil: it was not
 }
 
 func checkIDs(e engine.Event) error {
@@ -237,6 +240,9 @@ func (r *Reviewer) answer(ctx context.Context, t history.Tail, h *review) (engin
 	}
 	if types(rec) && !t.History.Terminals.Equal(h.event.Terminals) {
 		return engine.Answer{}, errTerminalChanged
+	}
+	if err := r.catchUp(ctx, t, h.policy); err != nil {
+		return engine.Answer{}, err
 	}
 	if n := t.History.Recorded(rec.Agent, rec.Call, rec.Phase); n > 0 {
 		first, err := t.Read(n)
@@ -321,7 +327,7 @@ func (r *Reviewer) review(ctx context.Context, t history.Tail, h *review) (json.
 	if !rec.Phase.Reviewed() {
 		return nil, nil
 	}
-	v, err := p.Review(ctx, rec, t.History)
+	v, err := r.decide(ctx, t, h)
 	rec.By = &engine.By{Policy: p.Digest, Config: p.Config, Env: r.Env.Digest(), Detectors: p.Detectors, Rows: p.rowsDigest()}
 	rec.SHA = &v.SHA
 	if err != nil {

@@ -120,6 +120,10 @@ func (c *Collector) Add(r *engine.Record) {
 	}
 	c.doc.Last = max(c.doc.Last, r.T)
 	c.kinds.add(r.Kind, Other)
+	c.doc.Async.see(r)
+	if r.Act != nil && r.Act.Late != nil {
+		return
+	}
 	if !c.files.see(r.Act) {
 		c.acts.see(r)
 	}

@@ -16,7 +16,8 @@ type Document struct {
 	Decisions     []Decision        `json:"decisions"`   // calls, results, prompts and stops
 	ReviewTime    ReviewTime        `json:"review_time"`
 	CPUTime       ReviewTime        `json:"cpu_time"` // of the reviews of which it was measured
-	Slow          int64             `json:"slow"`     // reviews that took more CPU time than performance.max_review_time_ms then
+	Async         Async             `json:"async"`
+	Slow          int64             `json:"slow"` // reviews that took more CPU time than performance.max_review_time_ms then
 	Checkpoints   Checkpoints       `json:"checkpoints"`
 	Observed      []ObservedProgram `json:"observed"`
 	Questions     Questions         `json:"questions"`

@@ -53,6 +53,9 @@ decided. It is that of the thread in a resident process and that of the process 
 includes reading the policy; waiting for a busy machine, a lock or a disk is not in it. A slow
 review is counted and answered like any other.
 
+**Early answers** are given in mode async, before the review. The review is a record of its own and does not
+change how the call is counted; ` + "`reviewer_late_reviews`" + ` counts what it would have answered.
+
 **Checkpoints** are taken after the decision, so their time comes on top: before a call, which waits
 for it, and after it.
 

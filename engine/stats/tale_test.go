@@ -90,6 +90,12 @@ func eventful() *tale {
 		Answer: &engine.AnswerFacts{Effect: engine.Block, Mode: engine.ModeDuplicate}})
 	s.add(&engine.Record{Kind: engine.KindNote, Note: &engine.Note{What: "recovered"}})
 	s.add(&engine.Record{Kind: engine.KindKeyframe})
+	early := s.call(engine.Allow)
+	early.Source, early.Answer.MS = engine.SourceAsync, 0
+	s.add(&engine.Record{Kind: engine.KindAct, Act: &engine.Act{Kind: engine.ActLateReview, Of: early.ID(), Result: "warn",
+		Late: &engine.LateReview{Decision: &engine.Decision{Decision: engine.Warn, Enforced: engine.Warn}}}})
+	s.add(&engine.Record{Kind: engine.KindAct, Act: &engine.Act{Kind: engine.ActLateReview, Of: early.ID(), Result: engine.LateReviewFailed,
+		Late: &engine.LateReview{Failure: "no memory"}}})
 	s.add(&engine.Record{Kind: engine.KindControl, Control: &engine.Control{Do: engine.ControlStop}})
 	return s
 }

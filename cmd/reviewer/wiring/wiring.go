@@ -45,6 +45,15 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 	}
 	p := &review.Policy{Digest: e.Digest, Config: e.Config, View: e.View, Redact: e.Redact, Matcher: matcher, Decider: decider,
 		Inherit: inherit(e), Unsaved: unsaved(e), Rollback: rollback(e), Kinds: e.OwnKinds()}
+	if e.Settings["mode"] == "async" {
+		early, err := decider.Early(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("compile policy: %w", err)
+		}
+		if early != nil {
+			p.Early = early
+		}
+	}
 	p.MaxCPU = number(e.Settings, "performance", "max_review_time_ms")
 	p.Rows = classify.NewRows(e.RowLayers())
 	set, err := detectors(e, p.Rows)
