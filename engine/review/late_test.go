@@ -171,7 +171,7 @@ func TestWaits(t *testing.T) {
 		"code": func(r *Reviewer) {
 			r.Classifier = classifyFunc(func(e engine.Event, _ string) (engine.Facts, error) {
 				f, err := plainly(e, "")
-				f.Action.Code = []engine.Code{{Path: "./a.sh", Kinds: []string{"sh"}}}
+				f.Action.Code = []engine.Code{{Path: "./a.sh", Kinds: []string{"sh"}, Signals: []engine.Signal{engine.Signal(engine.Signals()[0])}}}
 				return f, err
 			})
 		},

@@ -91,7 +91,7 @@ func (p *Policy) ReviewEarly(ctx context.Context, r *engine.Record, h *history.S
 		return v, nil, fmt.Errorf("match conditions: %w", err)
 	}
 	early, decide := p.Early.DecideEarly(ctx, &v.Input, v.Findings)
-	if early == nil || r.Action == nil || len(r.Action.Code) > 0 || settle(early, p.Kinds...) != nil {
+	if early == nil || writesCode(r) || settle(early, p.Kinds...) != nil {
 		return v, decide, nil
 	}
 	v.Decision = *early
