@@ -52,11 +52,13 @@ const maxKept = 16
 
 func newResident(home string) *resident {
 	return &resident{home: home, meter: metrics.New(), plain: &audit.Store{Dir: home, Env: cli.Environment()},
-		late: &review.LateReviews{Begin: func() error { return markLate(home) }}, policies: map[string]*keptPolicy{}, logs: map[string]*audit.Store{}, reviews: make(chan func())}
+		late:     &review.LateReviews{Begin: func() error { return markLate(home) }},
+		policies: map[string]*keptPolicy{}, logs: map[string]*audit.Store{}, reviews: make(chan func())}
 }
 
 func (r *resident) source() source {
-	return source{store: func(*cli.App) (*audit.Store, error) { return r.plain, nil }, load: r.load, start: r.start, late: r.late, cpu: osfile.ThreadTime}
+	store := func(*cli.App) (*audit.Store, error) { return r.plain, nil }
+	return source{store: store, load: r.load, start: r.start, late: r.late, cpu: osfile.ThreadTime}
 }
 
 // start runs a review in a goroutine that ran others before: its stack has grown to the

@@ -111,8 +111,8 @@ func (s statsPage) async(a stats.Async) {
 	if a.Answered == 0 {
 		return
 	}
-	s.line("ASYNC        %s before the review, of which %d would have been held up", engine.Counted(a.Answered, "call was answered", "calls were answered"),
-		a.Reviews.Modify+a.Reviews.Ask+a.Reviews.Block)
+	s.line("ASYNC        %s before the review, of which %d would have been held up",
+		engine.Counted(a.Answered, "call was answered", "calls were answered"), a.Reviews.Modify+a.Reviews.Ask+a.Reviews.Block)
 	if left := a.Answered - a.Reviews.Total; left > 0 || a.Failed > 0 {
 		s.line("             %s still to be made, %d failed", engine.Counted(max(left, 0), "review is", "reviews are"), a.Failed)
 	}
