@@ -29,6 +29,8 @@ type Answer struct {
 
 	Intervention string // kind of the intervention that was made; empty: none
 	GoOn         bool   // the agent wants to stop; it is to read the text and go on
+
+	Slow bool // the review took more CPU time than the policy expects
 }
 
 // AnswerFacts is an Answer as it is recorded.
@@ -36,6 +38,8 @@ type AnswerFacts struct {
 	Effect    Verdict    `json:"effect"`
 	Mode      AnswerMode `json:"mode"`
 	MS        float64    `json:"ms,omitempty"`        // from receipt to the decision, milliseconds; not part of any comparison
+	CPU       float64    `json:"cpu_ms,omitempty"`    // CPU time of the same, milliseconds; not part of any comparison either
+	Slow      bool       `json:"slow,omitempty"`      // that is more than performance.max_review_time_ms of the policy
 	Of        string     `json:"of,omitempty"`        // a duplicate: the id of the record that contains the decision
 	Unmet     []Unmet    `json:"unmet,omitempty"`     // what the agent does not let a hook do at this event, and what was done instead
 	Failure   string     `json:"failure,omitempty"`   // why the answer is degraded
@@ -72,7 +76,7 @@ func AnswerOf(r *Record) Answer {
 	if r.Answer == nil {
 		return Answer{ID: r.ID(), Effect: Allow, Mode: ModeEnforced}
 	}
-	a := Answer{ID: r.ID(), Effect: r.Answer.Effect, Mode: r.Answer.Mode}
+	a := Answer{ID: r.ID(), Effect: r.Answer.Effect, Mode: r.Answer.Mode, Slow: r.Answer.Slow}
 	if r.Decision == nil {
 		a.Text = Degraded(r.Phase, r.Answer.Failure).Text
 		return a

@@ -78,7 +78,7 @@ type Decision struct {
 	Otherwise    *Fallback     `json:"otherwise,omitempty"` // enforced modify: the answer where the call cannot be changed that way
 	Grant        bool          `json:"grant,omitempty"`     // tell the agent to skip its own prompt; only where the policy says so
 	Text         string        `json:"text,omitempty"`      // text for the agent; {id} stands for the record's id
-	Source       string        `json:"source,omitempty"`    // SourcePrefilter: decided before any score was computed
+	Source       string        `json:"source,omitempty"`    // SourcePrefilter: decided before any score was computed; SourceAsync: before the review
 	Errors       []RuleError   `json:"errors,omitempty"`
 	Code         []CodeVerdict `json:"code,omitempty"` // verdicts on code that the call writes, for later calls that run it
 }

@@ -33,25 +33,28 @@ type TimeFacts struct {
 
 // SessionFacts is the state of the whole session, over all its agents.
 type SessionFacts struct {
-	Workspace   string  `json:"workspace"`             // project folder, fixed when the session begins; empty: unknown
-	Stopped     bool    `json:"stopped"`               // a person or the policy stopped the session
-	StopReason  string  `json:"stop_reason,omitempty"` // why it was stopped
-	StopBy      string  `json:"stop_by,omitempty"`     // who stopped it
-	Aborted     bool    `json:"aborted,omitempty"`     // a person permanently ended the session; it is stopped as well
-	Resumed     string  `json:"resumed,omitempty"`     // conditions under which a person resumed it: limits, supervise; absent: none
-	Restored    bool    `json:"restored,omitempty"`    // a person restored files to a checkpoint since the last call
-	Actions     int64   `json:"actions"`               // calls reviewed before this one
-	Prompts     int64   `json:"prompts"`               // prompts so far
-	FileOps     int64   `json:"file_ops"`              // writes and deletions since the last prompt, this action's included
-	Bytes       int64   `json:"bytes"`                 // bytes written since the last prompt, as far as calls say it; this action's included
-	Tokens      int64   `json:"tokens"`                // tokens that the model wrote since the last prompt, as far as they are known
-	Busy        int64   `json:"busy"`                  // time that calls took since the last prompt, in milliseconds; without messages and sub-agents
-	TasksDone   int64   `json:"tasks_done"`            // entries of the agent's own list of sub-tasks that are done
-	TasksOpen   int64   `json:"tasks_open"`            // entries that are not
-	Denials     int64   `json:"denials"`               // calls denied so far
-	DeniedInRow int64   `json:"denied_in_row"`         // calls denied since the last one that was not
-	SecretsRead bool    `json:"secrets_read"`          // a credential or env file was read
-	Labels      []Label `json:"labels"`                // labels of everything that was read so far
+	Workspace  string `json:"workspace"`             // project folder, fixed when the session begins; empty: unknown
+	Stopped    bool   `json:"stopped"`               // a person or the policy stopped the session
+	StopReason string `json:"stop_reason,omitempty"` // why it was stopped
+	StopBy     string `json:"stop_by,omitempty"`     // who stopped it
+	Aborted    bool   `json:"aborted,omitempty"`     // a person permanently ended the session; it is stopped as well
+	Resumed    string `json:"resumed,omitempty"`     // conditions under which a person resumed it: limits, supervise; absent: none
+	Restored   bool   `json:"restored,omitempty"`    // a person restored files to a checkpoint since the last call
+	// The latest call that was answered before its review (mode: async), if the review found
+	// more than the answer said and no call was told so yet.
+	Late        *LateFacts `json:"late,omitempty"`
+	Actions     int64      `json:"actions"`       // calls reviewed before this one
+	Prompts     int64      `json:"prompts"`       // prompts so far
+	FileOps     int64      `json:"file_ops"`      // writes and deletions since the last prompt, this action's included
+	Bytes       int64      `json:"bytes"`         // bytes written since the last prompt, as far as calls say it; this action's included
+	Tokens      int64      `json:"tokens"`        // tokens that the model wrote since the last prompt, as far as they are known
+	Busy        int64      `json:"busy"`          // time that calls took since the last prompt, in milliseconds; without messages and sub-agents
+	TasksDone   int64      `json:"tasks_done"`    // entries of the agent's own list of sub-tasks that are done
+	TasksOpen   int64      `json:"tasks_open"`    // entries that are not
+	Denials     int64      `json:"denials"`       // calls denied so far
+	DeniedInRow int64      `json:"denied_in_row"` // calls denied since the last one that was not
+	SecretsRead bool       `json:"secrets_read"`  // a credential or env file was read
+	Labels      []Label    `json:"labels"`        // labels of everything that was read so far
 	// Number of distinct paths written or deleted, this action's included, by
 	// location; paths that a person named count as "named".
 	Written map[string]int64 `json:"written"`

@@ -33,3 +33,10 @@ type Decider interface {
 type Detector interface {
 	Detect(Event) map[string]int64
 }
+
+// EarlyDecider decides which calls are answered before their review.
+type EarlyDecider interface {
+	// DecideEarly returns the answer that is given before the review; nil: the call waits for
+	// the review, which the function makes. The function may be called at any later time.
+	DecideEarly(context.Context, *Input, []Finding) (early *Decision, review func(context.Context) (Decision, error))
+}

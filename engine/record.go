@@ -142,7 +142,7 @@ type Record struct {
 	SHA       *SHA         `json:"sha,omitempty"`
 	Rewritten *Rewritten   `json:"rewritten,omitempty"` // the decision was to modify
 	Cut       []Cut        `json:"cut,omitempty"`
-	Source    string       `json:"source,omitempty"` // prefilter, transcript; empty: a hook
+	Source    string       `json:"source,omitempty"` // prefilter, async, transcript; empty: a hook
 	Open      *Open        `json:"open,omitempty"`
 	Control   *Control     `json:"control,omitempty"`
 	Act       *Act         `json:"act,omitempty"`
@@ -219,6 +219,7 @@ type Act struct {
 	Checkpoint *CheckpointFacts `json:"checkpoint,omitempty"` // kinds checkpoint and observed
 	Observed   *Observed        `json:"observed,omitempty"`   // kind observed
 	Rollback   *RollbackFacts   `json:"rollback,omitempty"`   // kind checkpoint_rollback
+	Late       *LateReview      `json:"late,omitempty"`       // kind late_review
 }
 
 // Seal covers all lines before it. In the ledger it covers another chain up to

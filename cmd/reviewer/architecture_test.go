@@ -150,7 +150,7 @@ func walls() []wall {
 		{"cmd/reviewer", []string{"engine/serve", "engine/serve/metrics", "engine/serve/wire", "schemas",
 			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
 			"cmd/reviewer/auditcmd", "cmd/reviewer/checkpointcmd", "cmd/reviewer/configcmd", "cmd/reviewer/explaincmd", "cmd/reviewer/snapshots", "cmd/reviewer/policycmd", "cmd/reviewer/incidentcmd", "cmd/reviewer/notifycmd", "cmd/reviewer/releasecmd", "cmd/reviewer/reviewcmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/simulatecmd",
-			"engine", "engine/history", "engine/review", "engine/harness", "engine/classify", "engine/audit", "cmd/reviewer/trash", "rego", "bundles", "bundles/active",
+			"engine", "engine/history", "engine/review", "engine/osfile", "engine/harness", "engine/classify", "engine/audit", "cmd/reviewer/trash", "rego", "bundles", "bundles/active",
 			"github.com/spf13/cobra", "go.yaml.in/yaml/v3"},
 			"wires everything together; a library more is a decision to take here"},
 		{"cmd/reviewer/snapshots", []string{"engine", "engine/audit", "engine/checkpoint", "engine/classify", "engine/review"},

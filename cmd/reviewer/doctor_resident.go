@@ -31,10 +31,12 @@ func (e *examination) resident(ctx context.Context) {
 	client := e.hookClient()
 	if client == "" {
 		e.say("info", "no resident process is used: the hooks start %s itself, which reads the policy for each call", cli.Program())
+		e.async()
 		return
 	}
 	if err := serve.Obstacle(e.home); err != nil {
 		e.say("fail", "no resident process can run, so hooks are slow: %v", err)
+		e.async()
 		return
 	}
 	if kind := serve.Shared(e.home); kind != "" {

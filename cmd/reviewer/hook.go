@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/osfile"
 	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/spf13/cobra"
 )
@@ -55,13 +57,15 @@ func hookCommand(a *cli.App) *cobra.Command {
 type source struct {
 	store func(*cli.App) (*audit.Store, error)
 	load  func(ctx context.Context, log *audit.Store, workspace string) (*loaded, error)
-	start func(review func()) // in a goroutine
-	said  func(reply)         // is told the answer; nil: nobody is
+	start func(review func())  // in a goroutine
+	said  func(reply)          // is told the answer; nil: nobody is
+	late  *review.LateReviews  // reviews after the answer; nil: each call waits for its review
+	cpu   func() time.Duration // CPU time that was used, as far as it belongs to the event
 }
 
 // onDisk reads everything from disk, as a process does that answers one event.
 func onDisk() source {
-	return source{(*cli.App).OpenStore, loadActive, func(review func()) { go review() }, nil}
+	return source{(*cli.App).OpenStore, loadActive, func(review func()) { go review() }, nil, nil, osfile.ProcessTime}
 }
 
 // policyLog is the log with the settings of the policy that is active for a session.
@@ -82,6 +86,7 @@ type reply struct {
 	exit   int
 
 	decision string // what the agent was told; empty: nothing was decided
+	slow     bool
 	session  string
 }
 
@@ -179,6 +184,9 @@ func failure(h harness.Harness, event, text string) reply {
 }
 
 func answer(ctx context.Context, a *cli.App, from source, h harness.Harness, event string, start time.Time) reply {
+	runtime.LockOSThread() // its CPU time is that of the review
+	defer runtime.UnlockOSThread()
+	used := from.cpu()
 	raw, err := io.ReadAll(io.LimitReader(a.Stdin, harness.MaxInput+1))
 	if err != nil {
 		return failure(h, event, "the hook input could not be read: "+err.Error())
@@ -192,6 +200,7 @@ func answer(ctx context.Context, a *cli.App, from source, h harness.Harness, eve
 		if err == nil {
 			r.Channels = h.Channels
 			r.Elapsed = func() float64 { return float64(time.Since(start).Microseconds()) / 1000 }
+			r.CPU = func() float64 { return float64((from.cpu() - used).Microseconds()) / 1000 }
 		}
 		return r, err
 	})
@@ -217,7 +226,7 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 	answer, _ := r.Handle(ctx, e) // the answer reports the failure
 	notifycmd.Start(a, store, engine.SessionKey{Harness: e.Harness, Session: r.Mask(e.Session)}, answer)
 	checkpointcmd.StartExpire(a, store, e.Phase)
-	out := reply{decision: string(answer.Effect), session: e.Harness + "/" + e.Session}
+	out := reply{decision: string(answer.Effect), slow: answer.Slow, session: e.Harness + "/" + e.Session}
 	out.stdout, out.stderr, out.exit = h.Encode(e.Name, answer)
 	return out
 }
@@ -274,6 +283,7 @@ func reviewer(ctx context.Context, a *cli.App, from source, store *audit.Store) 
 			log.chosen = l.log
 			return l.policy, nil
 		},
+		Late:       from.late,
 		Files:      files,
 		Classifier: c,
 		Log:        log,

@@ -13,6 +13,8 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/osfile"
+	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/serve/metrics"
 	"github.com/agent-reviewer/reviewer/engine/serve/wire"
 )
@@ -22,6 +24,9 @@ type resident struct {
 	home  string
 	plain *audit.Store // for what needs no policy
 	meter *metrics.Meter
+	late  *review.LateReviews
+
+	caughtUp chan error // whether the reviews that another process owed are made
 
 	loading sync.Mutex // held while a policy is compiled: of many events after a change, one does it
 
@@ -47,11 +52,13 @@ const maxKept = 16
 
 func newResident(home string) *resident {
 	return &resident{home: home, meter: metrics.New(), plain: &audit.Store{Dir: home, Env: cli.Environment()},
+		late:     &review.LateReviews{Begin: func() error { return markLate(home) }},
 		policies: map[string]*keptPolicy{}, logs: map[string]*audit.Store{}, reviews: make(chan func())}
 }
 
 func (r *resident) source() source {
-	return source{store: func(*cli.App) (*audit.Store, error) { return r.plain, nil }, load: r.load, start: r.start}
+	store := func(*cli.App) (*audit.Store, error) { return r.plain, nil }
+	return source{store: store, load: r.load, start: r.start, late: r.late, cpu: osfile.ThreadTime}
 }
 
 // start runs a review in a goroutine that ran others before: its stack has grown to the
@@ -131,7 +138,10 @@ func (r *resident) handle(ctx context.Context, pid int, q *wire.Request) *wire.A
 		Streams: term.Streams{Stdin: bytes.NewReader(q.Input), Stdout: &stdout, Stderr: &stderr, Env: variables(q.Env)}}
 	began := time.Now()
 	from := r.source()
-	from.said = func(said reply) { r.meter.Answered(said.decision, said.session, time.Since(began)) }
+	from.said = func(said reply) {
+		r.meter.Answered(said.decision, said.session, time.Since(began))
+		r.meter.Reviewed(said.slow)
+	}
 	code := hookFailed(a, q.Args, hook(ctx, a, from, h, event, 0))
 	return &wire.Answer{Status: wire.Answered, Exit: byte(code), Stdout: stdout.Bytes(), Stderr: stderr.Bytes()}
 }

@@ -71,7 +71,8 @@ func serveCommand(a *cli.App) *cobra.Command {
 				}
 				return err
 			}
-			return errors.Join(s.Serve(ctx), s.Close())
+			r.startCatchUp(ctx)
+			return errors.Join(s.Serve(ctx), r.finishLate(), s.Close())
 		},
 	}
 	cmd.Flags().DurationVar(&wait, "idle", idle, "exit after this time without an event; 0: never")

@@ -102,7 +102,7 @@ func (s *Store) Update(ctx context.Context, key engine.SessionKey, fn func(histo
 		if err := errors.Join(h.checkOwner(), s.repairOpen(ctx, h.c)); err != nil {
 			return err
 		}
-		return fn(history.Tail{History: h.c.state, Read: h.c.read, Append: func(r *engine.Record) error {
+		return fn(history.Tail{History: h.c.state, Read: h.c.read, Before: h.c.before, Append: func(r *engine.Record) error {
 			if err := h.append(r); err != nil || r.Act == nil || r.Act.Kind != engine.EmergencyStop || r.Act.Of == "" {
 				return err
 			}

@@ -61,21 +61,23 @@ const (
 // agents that take turns would be recognised. Actions of further agents count for the session,
 // but not for windows.
 type State struct {
-	Fold      int      `json:"fold"` // FoldVersion
-	Chain     string   `json:"chain"`
-	Session   string   `json:"session"`
-	Harness   string   `json:"harness"`
-	Workspace string   `json:"workspace"`
-	N         int64    `json:"n"` // number of the last record
-	T         int64    `json:"t"` // its time
-	Started   int64    `json:"started"`
-	Env       string   `json:"env,omitempty"` // digest of the environment that opened the chain
-	Stop      *Stopped `json:"stop,omitempty"`
-	Resumed   string   `json:"resumed,omitempty"`  // conditions, as in SessionFacts
-	Restored  bool     `json:"restored,omitempty"` // files, and the agent was not told yet
-	Actions   int64    `json:"actions"`
-	Prompts   int64    `json:"prompts"`
-	FileOps   int64    `json:"file_ops"` // since the last prompt, as what is spent
+	Fold      int        `json:"fold"` // FoldVersion
+	Chain     string     `json:"chain"`
+	Session   string     `json:"session"`
+	Harness   string     `json:"harness"`
+	Workspace string     `json:"workspace"`
+	N         int64      `json:"n"` // number of the last record
+	T         int64      `json:"t"` // its time
+	Started   int64      `json:"started"`
+	Env       string     `json:"env,omitempty"` // digest of the environment that opened the chain
+	Stop      *Stopped   `json:"stop,omitempty"`
+	Resumed   string     `json:"resumed,omitempty"`  // conditions, as in SessionFacts
+	Restored  bool       `json:"restored,omitempty"` // files, and the agent was not told yet
+	Early     int64      `json:"early,omitempty"`    // record of a call that was answered and not reviewed yet
+	Late      *lateEntry `json:"late,omitempty"`     // what a review found after the answer, and the agent was not told yet
+	Actions   int64      `json:"actions"`
+	Prompts   int64      `json:"prompts"`
+	FileOps   int64      `json:"file_ops"` // since the last prompt, as what is spent
 	spent
 	Denied    int64                   `json:"denied"`
 	DeniedRow int64                   `json:"denied_row"`

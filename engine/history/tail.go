@@ -7,4 +7,5 @@ type Tail struct {
 	History *State                                // everything folded; Append keeps it up to date
 	Append  func(*engine.Record) error            // completes v, prev, n and chain, writes the line, folds it
 	Read    func(n int64) (*engine.Record, error) // an earlier record
+	Before  func(n int64) (*State, error)         // the state before an earlier record
 }

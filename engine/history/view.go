@@ -59,7 +59,7 @@ func (h *State) sessionFacts(r *engine.Record) engine.SessionFacts {
 	if h.Stop != nil {
 		f.Stopped, f.StopReason, f.StopBy, f.Aborted = true, h.Stop.Reason, h.Stop.By, h.Stop.Final
 	}
-	f.Resumed, f.Restored = h.Resumed, h.Restored
+	f.Resumed, f.Restored, f.Late = h.Resumed, h.Restored, h.lateFacts()
 	if r.Phase == engine.PhasePre && r.Action != nil {
 		f.FileOps += fileOps(r.Action)
 		f.Bytes = addUse(f.Bytes, bytesOf(r.Action))

@@ -22,7 +22,7 @@ func (p *Policy) judgeCode(ctx context.Context, v *Result, r *engine.Record, h *
 	}
 	for i := range r.Action.Code {
 		c := &r.Action.Code[i]
-		if len(c.Effects)+len(c.Signals) == 0 {
+		if !doesSomething(c) {
 			continue
 		}
 		of, err := p.codeVerdict(ctx, c, &v.Decision, r, h)
@@ -37,6 +37,14 @@ func (p *Policy) judgeCode(ctx context.Context, v *Result, r *engine.Record, h *
 		return nil
 	}
 	return settle(&v.Decision, p.Kinds...)
+}
+
+func doesSomething(c *engine.Code) bool { return len(c.Effects)+len(c.Signals) > 0 }
+
+// writesCode reports whether a call writes code that is to be judged; nothing is known of a
+// record without an action.
+func writesCode(r *engine.Record) bool {
+	return r.Action == nil || slices.ContainsFunc(r.Action.Code, func(c engine.Code) bool { return doesSomething(&c) })
 }
 
 // codeVerdict judges one file; nil: nobody would be asked about it. Rules that

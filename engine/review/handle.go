@@ -29,10 +29,12 @@ type Reviewer struct {
 	Env        engine.Env
 	Now        func() int64              // Unix milliseconds
 	Elapsed    func() float64            // milliseconds since the event was received
+	CPU        func() float64            // milliseconds of CPU time since then; nil: it is not measured
 	Mask       func(text string) string  // masks secrets in error texts
 	Request    func(engine.Event) string // latest words of a person, raw; empty: unknown. nil: they are never read
 	Stops      Stops                     // nil: no stop follows into another session
 	Files      Files                     // nil: no checkpoints are taken
+	Late       *LateReviews              // nil: no call is answered before its review
 	Channels   engine.Channels           // what the agent lets a hook do; nil: everything
 
 	SubTasks func(engine.Event) []engine.SubTask // the agent's own list, raw; nil: it is never read
@@ -109,6 +111,7 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 	if err != nil {
 		return answer, err
 	}
+	r.later(key, h)
 	return r.files(ctx, key, h, answer)
 }
 
@@ -173,6 +176,7 @@ type review struct {
 	failure   error // why the event cannot be reviewed
 	duty      *duty // what is to be done about the files of the call; nil: nothing
 	back      *goesBack
+	ahead     *ahead // it was answered before its review; nil: it was not
 }
 
 func checkIDs(e engine.Event) error {
@@ -237,6 +241,9 @@ func (r *Reviewer) answer(ctx context.Context, t history.Tail, h *review) (engin
 	if types(rec) && !t.History.Terminals.Equal(h.event.Terminals) {
 		return engine.Answer{}, errTerminalChanged
 	}
+	if err := r.catchUp(ctx, t, h.policy); err != nil {
+		return engine.Answer{}, err
+	}
 	if n := t.History.Recorded(rec.Agent, rec.Call, rec.Phase); n > 0 {
 		first, err := t.Read(n)
 		if err != nil {
@@ -268,6 +275,7 @@ func (r *Reviewer) first(ctx context.Context, t history.Tail, h *review) (engine
 	}
 	if h.failure != nil {
 		h.rec.Answer = r.failed(h.rec.Phase, h.failure)
+		r.measure(h.rec.Answer, h.policy)
 	}
 	stopped := t.History.Stop != nil
 	if err := t.Append(h.rec); err != nil {
@@ -319,14 +327,14 @@ func (r *Reviewer) review(ctx context.Context, t history.Tail, h *review) (json.
 	if !rec.Phase.Reviewed() {
 		return nil, nil
 	}
-	v, err := p.Review(ctx, rec, t.History)
+	v, err := r.decide(ctx, t, h)
 	rec.By = &engine.By{Policy: p.Digest, Config: p.Config, Env: r.Env.Digest(), Detectors: p.Detectors, Rows: p.rowsDigest()}
 	rec.SHA = &v.SHA
 	if err != nil {
 		return nil, err
 	}
 	rec.Findings, rec.Decision, rec.Source = v.Findings, &v.Decision, v.Decision.Source
-	rec.Answer = r.answerFacts(rec, t.History)
+	rec.Answer = r.answerFacts(rec, t.History, p)
 	var args json.RawMessage
 	if rec.Decision.Enforced == engine.Modify {
 		args = r.rework(ctx, t, h)
@@ -335,9 +343,10 @@ func (r *Reviewer) review(ctx context.Context, t history.Tail, h *review) (json.
 	return args, nil
 }
 
-func (r *Reviewer) answerFacts(rec *engine.Record, before *history.State) *engine.AnswerFacts {
+func (r *Reviewer) answerFacts(rec *engine.Record, before *history.State, p *Policy) *engine.AnswerFacts {
 	d := rec.Decision
 	a := &engine.AnswerFacts{Effect: d.Enforced, Mode: engine.ModeEnforced, MS: r.lap(), Approvals: before.Approvals(rec)}
+	r.measure(a, p)
 	if d.Enforced != d.Decision {
 		a.Mode = engine.ModeObserve
 	}

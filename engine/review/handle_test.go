@@ -60,6 +60,7 @@ type memoryLog struct {
 	records []*engine.Record
 	fail    func(*engine.Record) error
 	locked  bool
+	purged  error // of what comes before a record
 }
 
 func newMemoryLog() *memoryLog { return &memoryLog{history: history.New()} }
@@ -70,7 +71,18 @@ func (l *memoryLog) Update(_ context.Context, _ engine.SessionKey, fn func(histo
 	}
 	l.locked = true
 	defer func() { l.locked = false }()
-	return fn(history.Tail{History: l.history, Append: l.append, Read: l.read})
+	return fn(history.Tail{History: l.history, Append: l.append, Read: l.read, Before: l.before})
+}
+
+func (l *memoryLog) before(n int64) (*history.State, error) {
+	h := history.New()
+	if l.purged != nil {
+		return nil, l.purged
+	}
+	for _, r := range l.records[:n-1] {
+		h.Append(r)
+	}
+	return h, nil
 }
 
 func (l *memoryLog) append(r *engine.Record) error {

@@ -24,10 +24,13 @@ type Policy struct {
 	Kinds    []string // of intervention that the organisation has defined
 	Matcher  engine.Matcher
 	Decider  engine.Decider
+	Early    engine.EarlyDecider // nil: every call waits for its review (mode: blocking)
 
 	Detector  engine.Detector // nil: the policy declares no detectors
 	Detectors string          // digest of what Detector searches for; empty: nothing
 	Rows      engine.Rows     // knowledge by which events are read; nil: the policy has no rows
+
+	MaxCPU float64 // CPU time, in milliseconds, of a review that counts as slow if it takes more; 0: none does
 }
 
 func (p *Policy) rowsDigest() string {
@@ -49,6 +52,18 @@ type Result struct {
 // before it. It is a pure function of its arguments: live calls, replays and
 // simulations all come through here.
 func (p *Policy) Review(ctx context.Context, r *engine.Record, h *history.State) (Result, error) {
+	v, err := p.input(r, h)
+	if err != nil {
+		return v, err
+	}
+	if err = p.judge(ctx, &v); err == nil {
+		err = p.judgeCode(ctx, &v, r, h)
+	}
+	return v, err
+}
+
+// input joins the facts of a record with the history before it.
+func (p *Policy) input(r *engine.Record, h *history.State) (Result, error) {
 	v := Result{Input: history.NewInput(r, h, p.View)}
 	var err error
 	if r.SHA != nil {
@@ -57,10 +72,43 @@ func (p *Policy) Review(ctx context.Context, r *engine.Record, h *history.State)
 	if v.SHA.Input, v.SHA.State, err = v.Input.Digests(); err != nil {
 		return v, fmt.Errorf("digest input: %w", err)
 	}
-	if err = p.judge(ctx, &v); err == nil {
-		err = p.judgeCode(ctx, &v, r, h)
+	return v, nil
+}
+
+// ReviewEarly is Review as far as it is made before the answer in mode async, and the rest of
+// it as a function, which may be called at any later time. If the call has to wait for
+// that, the result has no decision yet. It is a pure function like Review. The policy must have
+// an EarlyDecider.
+//
+// Code that a call writes is judged with the history before the call, so such calls wait.
+func (p *Policy) ReviewEarly(ctx context.Context, r *engine.Record, h *history.State) (Result,
+	func(context.Context) (engine.Decision, error), error) {
+	v, err := p.input(r, h)
+	if err != nil {
+		return v, nil, err
 	}
-	return v, err
+	if v.Findings, err = p.Matcher.Match(ctx, &v.Input); err != nil {
+		return v, nil, fmt.Errorf("match conditions: %w", err)
+	}
+	early, decide := p.Early.DecideEarly(ctx, &v.Input, v.Findings)
+	if early == nil || writesCode(r) || settle(early, p.Kinds...) != nil {
+		return v, decide, nil
+	}
+	v.Decision = *early
+	return v, decide, nil
+}
+
+// complete decides what ReviewEarly left open.
+func (p *Policy) complete(ctx context.Context, v *Result, r *engine.Record, h *history.State,
+	decide func(context.Context) (engine.Decision, error)) error {
+	var err error
+	if v.Decision, err = decide(ctx); err != nil {
+		return fmt.Errorf("decide: %w", err)
+	}
+	if err := settle(&v.Decision, p.Kinds...); err != nil {
+		return err
+	}
+	return p.judgeCode(ctx, v, r, h)
 }
 
 // Decide is Review without the digests, for callers that record nothing.

@@ -82,6 +82,7 @@ type replay struct {
 	env    string
 	find   func(digest string) (*review.Policy, error)
 	known  map[string]*review.Policy // by digest; nil: not available
+	early  *early                    // the latest call that was answered before its review; nil: none is open
 	came   *review.Result            // what the policy of the latest record says about it now; nil: nobody was asked
 }
 
@@ -108,7 +109,13 @@ func (p *replay) check(ctx context.Context, rec *engine.Record) error {
 		p.differ(rec, "state", nil, p.history)
 	case rec.Decision != nil:
 		p.report.Decisions++
+		if err := p.opened(rec); err != nil {
+			return err
+		}
 		return p.decision(ctx, rec)
+	case rec.Act != nil && rec.Act.Late != nil:
+		p.report.Decisions++
+		return p.late(ctx, rec)
 	case rec.Answer != nil && rec.Answer.Mode == engine.ModeDegraded:
 		p.report.Degraded++
 	}
@@ -132,7 +139,7 @@ func (p *replay) decision(ctx context.Context, rec *engine.Record) error {
 		p.report.Missing[rec.By.Policy]++
 		return nil
 	}
-	v, err := policy.Review(ctx, rec, p.history)
+	v, err := p.review(ctx, policy, rec)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -140,7 +147,6 @@ func (p *replay) decision(ctx context.Context, rec *engine.Record) error {
 		p.differ(rec, "decision", rec.Decision.Decision, "an error: "+err.Error())
 		return nil
 	}
-	p.came = &v
 	before := p.report.Different
 	err = p.compare(rec,
 		field{"sha.state", rec.SHA.State, v.SHA.State}, field{"sha.input", rec.SHA.Input, v.SHA.Input},

@@ -84,6 +84,10 @@ func (r *Rehearsal) Next(ctx context.Context, e engine.Event) (a Action, happene
 // call for which it wants one. No file is stored or restored.
 func (r *Rehearsal) PretendCheckpoints() { r.reviewer.Files = &pretended{} }
 
+// AnswerEarly answers calls before their review where the policy says so (mode: async), as a
+// resident process does. Their review is made when the next event comes.
+func (r *Rehearsal) AnswerEarly() { r.reviewer.Late = &review.LateReviews{Lazy: true} }
+
 // Control records at time t (Unix milliseconds) what a person chose, as the
 // command line would. It returns an error if no event came before: the session is
 // not there yet.
@@ -147,7 +151,19 @@ func chainID(session string) string {
 
 // Update implements review.Log.
 func (c *chain) Update(_ context.Context, _ engine.SessionKey, fn func(history.Tail) error) error {
-	return fn(history.Tail{History: c.history, Append: c.append, Read: c.read})
+	return fn(history.Tail{History: c.history, Append: c.append, Read: c.read, Before: c.before})
+}
+
+// before implements history.Tail.Before.
+func (c *chain) before(n int64) (*history.State, error) {
+	if n < 1 || n > int64(len(c.records)) {
+		return nil, fmt.Errorf("record %d is not in the simulated chain", n)
+	}
+	h := history.New()
+	for _, r := range c.records[:n-1] {
+		h.Append(r)
+	}
+	return h, nil
 }
 
 // Workspace implements review.Log.

@@ -39,6 +39,7 @@ type Collector struct {
 	kinds    counts[engine.Kind]  //
 	answers  counts[Decision]     // Count is 0 in keys
 	times    *times               //
+	cpu      *times               //
 	asked    questions            //
 	acts     *interventions       //
 	files    *files               //
@@ -60,7 +61,7 @@ func NewCollector(since int64, by Grouping) (*Collector, error) {
 		return nil, fmt.Errorf("cannot group by %q; expected one of %s", by, strings.Join(Groupings(), ", "))
 	}
 	return &Collector{
-		since: since, by: by, kinds: counts[engine.Kind]{}, answers: counts[Decision]{}, times: newTimes(),
+		since: since, by: by, kinds: counts[engine.Kind]{}, answers: counts[Decision]{}, times: newTimes(), cpu: newTimes(),
 		acts: newInterventions(), files: newFiles(), rules: counts[Rule]{}, found: counts[patternKey]{}, within: map[patternKey]int64{},
 		controls: counts[string]{}, errors: counts[Error]{}, tools: newGroups(maxNames), groups: newGroups(maxGroups),
 	}, nil
@@ -119,6 +120,10 @@ func (c *Collector) Add(r *engine.Record) {
 	}
 	c.doc.Last = max(c.doc.Last, r.T)
 	c.kinds.add(r.Kind, Other)
+	c.doc.Async.see(r)
+	if r.Act != nil && r.Act.Late != nil {
+		return
+	}
 	if !c.files.see(r.Act) {
 		c.acts.see(r)
 	}
@@ -135,6 +140,10 @@ func (c *Collector) Add(r *engine.Record) {
 // answered counts a record that contains an answer.
 func (c *Collector) answered(r *engine.Record) {
 	c.times.add(r.Answer.MS)
+	c.cpu.add(r.Answer.CPU)
+	if r.Answer.Slow {
+		c.doc.Slow++
+	}
 	c.asked.see(r)
 	c.decision(r)
 	if r.Kind == engine.KindPre {
@@ -229,6 +238,7 @@ func (c *Collector) Document() Document {
 	d := c.doc
 	d.Since, d.By = c.since, string(c.by)
 	d.ReviewTime, d.Questions, d.Tools = c.times.document(), c.asked.document(), c.tools.list()
+	d.CPUTime = c.cpu.document()
 	d.Checkpoints, d.Observed = c.files.checkpoints(), c.files.list()
 	d.Damaged = append([]DamagedSession{}, d.Damaged...)
 	d.Records = rows(c.kinds, func(k engine.Kind) string { return string(k) }, func(k engine.Kind, n int64) Kind { return Kind{k, n} })

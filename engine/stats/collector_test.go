@@ -15,21 +15,21 @@ func TestDocument(t *testing.T) {
 	want := Document{
 		First: 1769860800000, Last: 1769860800000,
 		Sessions: Sessions{Total: 1, Stopped: 1},
-		Records:  []Kind{{engine.KindPre, 8}, {engine.KindNote, 2}, {engine.KindAct, 1}, {engine.KindControl, 1}, {engine.KindOpen, 1}, {engine.KindPost, 1}},
-		Calls:    Verdicts{Total: 8, Allow: 2, Warn: 1, Modify: 1, Ask: 1, Block: 3},
-		Policy:   Verdicts{Total: 8, Allow: 1, Warn: 1, Modify: 1, Ask: 1, Block: 4}, Prefiltered: 1,
+		Records:  []Kind{{engine.KindPre, 9}, {engine.KindAct, 3}, {engine.KindNote, 2}, {engine.KindControl, 1}, {engine.KindOpen, 1}, {engine.KindPost, 1}},
+		Calls:    Verdicts{Total: 9, Allow: 3, Warn: 1, Modify: 1, Ask: 1, Block: 3},
+		Policy:   Verdicts{Total: 9, Allow: 2, Warn: 1, Modify: 1, Ask: 1, Block: 4}, Prefiltered: 1,
 		Decisions: []Decision{
+			{"pre", "allow", "allow", "enforced", 2},
 			{"pre", "block", "block", "enforced", 2},
 			{"post", "allow", "allow", "enforced", 1},
 			{"pre", "", "block", "degraded", 1},
-			{"pre", "allow", "allow", "enforced", 1},
 			{"pre", "ask", "ask", "enforced", 1},
 			{"pre", "block", "allow", "observe", 1},
 			{"pre", "modify", "modify", "enforced", 1},
 			{"pre", "warn", "warn", "enforced", 1},
 		},
 		Questions: Questions{Asked: 1, Approved: 1, ApprovedShare: &Rate{1, 0.2065, 1}},
-		Tools:     []Group{{"Bash", Verdicts{7, 2, 1, 1, 1, 2}}, {"Write", Verdicts{Total: 1, Block: 1}}},
+		Tools:     []Group{{"Bash", Verdicts{8, 3, 1, 1, 1, 2}}, {"Write", Verdicts{Total: 1, Block: 1}}},
 		Rules: []Rule{
 			{"credential_access", "ask", 1}, {"exfiltration", "block", 1}, {"git_force_push", "modify", 1},
 			{"loop", "block", 1}, {"loop", "warn", 1}, {"remote_code", "block", 1}, {"workspace", "block", 1},
@@ -44,12 +44,17 @@ func TestDocument(t *testing.T) {
 		Errors:      []Error{{ErrorCondition, "broken", 1}, {ErrorDegraded, "", 1}, {ErrorRecovered, "", 1}, {ErrorRewrite, "", 1}, {ErrorRule, "mine", 1}},
 		Damaged:     []DamagedSession{},
 	}
+	want.CPUTime, want.Slow = got.CPUTime, 1
+	want.Async = Async{Answered: 1, Reviews: Verdicts{Total: 2, Warn: 1, Block: 1}, Failed: 1}
 	want.ReviewTime, want.Checkpoints, want.Observed = got.ReviewTime, got.Checkpoints, []ObservedProgram{}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
 	if r := got.ReviewTime; r.Count != 9 || r.SumMS != 60 || r.Max != 30 {
 		t.Errorf("review time is %+v", r)
+	}
+	if r := got.CPUTime; r.Count != 2 || r.SumMS != 125 || r.Max != 120 {
+		t.Errorf("CPU time is %+v", r)
 	}
 }
 
@@ -75,10 +80,10 @@ func TestGroupings(t *testing.T) {
 	late.call(engine.Warn, "loop").Agent = "reader"
 	for by, want := range map[Grouping][]Group{
 		"":        nil,
-		ByTool:    {{"Bash", Verdicts{8, 2, 2, 1, 1, 2}}, {"Write", Verdicts{Total: 1, Block: 1}}},
-		BySession: {{"session-0", Verdicts{8, 2, 1, 1, 1, 3}}, {"session-1", Verdicts{Total: 1, Warn: 1}}},
-		ByAgent:   {{"main", Verdicts{8, 2, 1, 1, 1, 3}}, {"reader", Verdicts{Total: 1, Warn: 1}}},
-		ByDay:     {{"2026-01-31", Verdicts{8, 2, 1, 1, 1, 3}}, {"2026-02-01", Verdicts{Total: 1, Warn: 1}}},
+		ByTool:    {{"Bash", Verdicts{9, 3, 2, 1, 1, 2}}, {"Write", Verdicts{Total: 1, Block: 1}}},
+		BySession: {{"session-0", Verdicts{9, 3, 1, 1, 1, 3}}, {"session-1", Verdicts{Total: 1, Warn: 1}}},
+		ByAgent:   {{"main", Verdicts{9, 3, 1, 1, 1, 3}}, {"reader", Verdicts{Total: 1, Warn: 1}}},
+		ByDay:     {{"2026-01-31", Verdicts{9, 3, 1, 1, 1, 3}}, {"2026-02-01", Verdicts{Total: 1, Warn: 1}}},
 		ByPattern: {{"loop", Verdicts{Total: 1, Warn: 1}}},
 		ByRule: {
 			{"loop", Verdicts{Total: 3, Warn: 2, Block: 1}}, {"credential_access", Verdicts{Total: 1, Ask: 1}},

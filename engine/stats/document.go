@@ -15,6 +15,9 @@ type Document struct {
 	Prefiltered   int64             `json:"prefiltered"` // calls that policy allowed before it computed any score
 	Decisions     []Decision        `json:"decisions"`   // calls, results, prompts and stops
 	ReviewTime    ReviewTime        `json:"review_time"`
+	CPUTime       ReviewTime        `json:"cpu_time"` // of the reviews of which it was measured
+	Async         Async             `json:"async"`
+	Slow          int64             `json:"slow"` // reviews that took more CPU time than performance.max_review_time_ms then
 	Checkpoints   Checkpoints       `json:"checkpoints"`
 	Observed      []ObservedProgram `json:"observed"`
 	Questions     Questions         `json:"questions"`

@@ -48,6 +48,14 @@ prompts, stops and ends of a turn are reviewed too.
 **Review time** is recorded with each answer: from the receipt of an event to the decision, without
 starting the process and writing the record.
 
+**Slow** is a review that took more CPU time than ` + "`performance.max_review_time_ms`" + ` of the policy that
+decided. It is that of the thread in a resident process and that of the process elsewhere, which
+includes reading the policy; waiting for a busy machine, a lock or a disk is not in it. A slow
+review is counted and answered like any other.
+
+**Early answers** are given in mode async, before the review. The review is a record of its own and does not
+change how the call is counted; ` + "`reviewer_late_reviews`" + ` counts what it would have answered.
+
 **Checkpoints** are taken after the decision, so their time comes on top: before a call, which waits
 for it, and after it.
 

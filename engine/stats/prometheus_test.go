@@ -131,7 +131,7 @@ func TestEachMetricIsSet(t *testing.T) {
 		`reviewer_questions{answer="approved"}`:                                             1,
 		`reviewer_questions{answer="refused"}`:                                              0,
 		`reviewer_approved_ratio`:                                                           1,
-		`reviewer_tool_calls{tool="Bash",effect="allow"}`:                                   2,
+		`reviewer_tool_calls{tool="Bash",effect="allow"}`:                                   3,
 		`reviewer_errors{what="rule",id="mine"}`:                                            1,
 		`reviewer_review_seconds_bucket{le="0.0025"}`:                                       1,
 		`reviewer_review_seconds_bucket{le="+Inf"}`:                                         9,
@@ -210,7 +210,7 @@ func TestDashboardShowsTheMetrics(t *testing.T) {
 		checkLabels(t, e, q[0], q[1])
 	}
 	for _, m := range Metrics() {
-		plain := []string{"reviewer_prefiltered", "reviewer_records", "reviewer_first_record_timestamp_seconds"}
+		plain := []string{"reviewer_prefiltered", "reviewer_slow_reviews", "reviewer_early_answers", "reviewer_late_reviews", "reviewer_records", "reviewer_first_record_timestamp_seconds"}
 		if !shown[m.Name] && !slices.Contains(plain, m.Name) {
 			t.Errorf("no panel shows %s", m.Name)
 		}

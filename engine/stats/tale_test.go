@@ -81,6 +81,7 @@ func eventful() *tale {
 	asked := s.call(engine.Ask, "credential_access")
 	s.other(engine.KindPost, engine.PhasePost, engine.Allow).Answer.Approvals = []engine.Approval{{Of: asked.ID(), Approved: true}}
 	s.call(engine.Modify, "git_force_push").Rewritten = &engine.Rewritten{Failure: "no such flag"}
+	asked.Answer.CPU, warned.Answer.CPU, warned.Answer.Slow = 5, 120, true
 	s.add(&engine.Record{Kind: engine.KindPre, Phase: engine.PhasePre, Event: &engine.EventFacts{Tool: "Write"},
 		Answer: &engine.AnswerFacts{Effect: engine.Block, Mode: engine.ModeDegraded, MS: 30, Failure: "no policy"}})
 	stopping := s.call(engine.Block, "exfiltration")
@@ -89,6 +90,12 @@ func eventful() *tale {
 		Answer: &engine.AnswerFacts{Effect: engine.Block, Mode: engine.ModeDuplicate}})
 	s.add(&engine.Record{Kind: engine.KindNote, Note: &engine.Note{What: "recovered"}})
 	s.add(&engine.Record{Kind: engine.KindKeyframe})
+	early := s.call(engine.Allow)
+	early.Source, early.Answer.MS = engine.SourceAsync, 0
+	s.add(&engine.Record{Kind: engine.KindAct, Act: &engine.Act{Kind: engine.ActLateReview, Of: early.ID(), Result: "warn",
+		Late: &engine.LateReview{Decision: &engine.Decision{Decision: engine.Warn, Enforced: engine.Warn}}}})
+	s.add(&engine.Record{Kind: engine.KindAct, Act: &engine.Act{Kind: engine.ActLateReview, Of: early.ID(), Result: engine.LateReviewFailed,
+		Late: &engine.LateReview{Failure: "no memory"}}})
 	s.add(&engine.Record{Kind: engine.KindControl, Control: &engine.Control{Do: engine.ControlStop}})
 	return s
 }

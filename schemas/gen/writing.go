@@ -210,6 +210,8 @@ func placeholders() []placeholder {
 		{"target", "first three targets of effects other than reads", "the call has such effects; else: an unknown target",
 			"./billing/invoice.go"},
 		{"deleted", "first three targets that are deleted or moved away", "the call deletes something; else as {target}", "./data"},
+		{"late", "the call that was answered before its review (mode: async)", "session.late is there", "Edit ./go.sum"},
+		{"late_reason", "what the review found about that call", "session.late is there", "Lock file edited by hand: ./go.sum"},
 		{"deleted_outside", "as {deleted}, those that lie outside the workspace", "the call deletes something outside; else as {deleted}", "/etc/app.conf"},
 		{"place", "places protected by workspace rules or by the user", "the call touches such a place; else: this", "billing/"},
 		{"details", "text of details of the pattern or rule", "the row has details, and the finding is its own; else empty",

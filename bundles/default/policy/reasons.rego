@@ -248,6 +248,8 @@ _facts := {
 	"{seconds}": sprintf("%d", [floor(object.get(input.session, "busy", 0) / 1000)]),
 	"{deletions}": sprintf("%d", [input.session.deleted]),
 	"{place}": _place,
+	"{late}": object.get(input.session, ["late", "call"], ""),
+	"{late_reason}": object.get(input.session, ["late", "reason"], ""),
 	"{written}": concat("; ", [sprintf("%s (%s)", [w.path, _objections(w)]) | some w in fired.objectionable_code]),
 }
 

@@ -93,7 +93,29 @@ func (s statsPage) calls(d stats.Document) {
 		s.line("REVIEW TIME  p50 %s, p90 %s, p99 %s, longest %s (%s)", ms(r.P50), ms(r.P90), ms(r.P99), ms(r.Max),
 			engine.Counted(r.Count, "review", "reviews"))
 	}
+	s.cpu(d)
+	s.async(d.Async)
 	s.checkpoints(d.Checkpoints)
+}
+
+// cpu prints how much of the review time was work, and not waiting.
+func (s statsPage) cpu(d stats.Document) {
+	if r := d.CPUTime; r.Count > 0 {
+		s.line("CPU TIME     p50 %s, p90 %s, p99 %s, longest %s (%s, %d slow)", ms(r.P50), ms(r.P90), ms(r.P99), ms(r.Max),
+			engine.Counted(r.Count, "review", "reviews"), d.Slow)
+	}
+}
+
+// async prints what came of the calls that were answered before their review.
+func (s statsPage) async(a stats.Async) {
+	if a.Answered == 0 {
+		return
+	}
+	s.line("ASYNC        %s before the review, of which %d would have been held up",
+		engine.Counted(a.Answered, "call was answered", "calls were answered"), a.Reviews.Modify+a.Reviews.Ask+a.Reviews.Block)
+	if left := a.Answered - a.Reviews.Total; left > 0 || a.Failed > 0 {
+		s.line("             %s still to be made, %d failed", engine.Counted(max(left, 0), "review is", "reviews are"), a.Failed)
+	}
 }
 
 // checkpoints prints how long calls waited until files were stored.

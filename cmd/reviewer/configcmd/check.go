@@ -184,6 +184,7 @@ func checkMerged(ctx context.Context, layers []*bundles.Bundle) (errs, notes, id
 		return splitErrors(err), nil, nil
 	}
 	notes = append(wiring.Remarks(e, time.Now()), idleRules(e)...)
+	notes = append(notes, asyncRemarks(ctx, e)...)
 	for _, p := range e.IneffectiveSettings() {
 		idle = append(idle, p.Error())
 	}

@@ -73,6 +73,7 @@ func newStory(c cases.Case, p *policy, env engine.Env) *story {
 	s := &story{c: c, machine: c.Machine(), calls: map[string]*engine.Record{}}
 	classifier := &classify.Classifier{World: s.world(), MAC: publicMAC, Secrets: bundles.BuiltInTokens(), Program: program}
 	s.rehearsal = simulate.Start("", classifier, p.Policy, env)
+	s.rehearsal.AnswerEarly()
 	if c.Checkpoints {
 		s.rehearsal.PretendCheckpoints()
 	}

@@ -7,6 +7,7 @@ package wiring
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -44,6 +45,16 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 	}
 	p := &review.Policy{Digest: e.Digest, Config: e.Config, View: e.View, Redact: e.Redact, Matcher: matcher, Decider: decider,
 		Inherit: inherit(e), Unsaved: unsaved(e), Rollback: rollback(e), Kinds: e.OwnKinds()}
+	if e.Settings["mode"] == "async" {
+		early, err := decider.Early(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("compile policy: %w", err)
+		}
+		if early != nil {
+			p.Early = early
+		}
+	}
+	p.MaxCPU = number(e.Settings, "performance", "max_review_time_ms")
 	p.Rows = classify.NewRows(e.RowLayers())
 	set, err := detectors(e, p.Rows)
 	if err != nil {
@@ -101,6 +112,21 @@ func rollback(e *bundles.Effective) review.Rollback {
 	r.Failed, _ = said["not_restored"].(string)
 	r.NotRun, _ = said["not_run"].(string)
 	return r
+}
+
+// number reads a number of the settings; 0 if there is none.
+func number(settings map[string]any, section, key string) float64 {
+	inner, _ := settings[section].(map[string]any)
+	switch n := inner[key].(type) {
+	case float64:
+		return n
+	case int:
+		return float64(n)
+	case json.Number:
+		f, _ := n.Float64()
+		return f
+	}
+	return 0
 }
 
 func words(list []any) []string {

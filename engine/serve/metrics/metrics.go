@@ -38,6 +38,7 @@ type Meter struct {
 	sessions  map[string]struct{}
 	buckets   []int
 	seconds   float64
+	reviews   reviews
 }
 
 // New returns a meter that starts now.
@@ -86,6 +87,7 @@ func (m *Meter) write(w io.Writer) {
 	head("declined_total", "counter", "Requests that were left to a process of their own.")
 	fmt.Fprintf(w, "reviewer_resident_declined_total %d\n", m.inProcess)
 	m.writeLatency(w, head)
+	m.reviews.write(w, head)
 	head("policy_compilations_total", "counter", "How often a policy was read and compiled.")
 	fmt.Fprintf(w, "reviewer_resident_policy_compilations_total %d\n", m.compiled)
 	head("sessions", "gauge", "Sessions with an event since the process started.")
