@@ -22,6 +22,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/transcript"
 	"github.com/spf13/cobra"
 )
 
@@ -292,12 +293,12 @@ func reviewer(ctx context.Context, a *cli.App, from source, store *audit.Store) 
 		Mask:       c.Mask,
 		Stops:      stops{store},
 		Request: func(e engine.Event) string {
-			words, _ := harness.Request(e) // without them, the reminder has a placeholder text
+			words, _ := transcript.Request(e) // without them, the reminder has a placeholder text
 			return words
 		},
-		Usage: harness.Usage,
+		Usage: transcript.Usage,
 		SubTasks: func(e engine.Event) []engine.SubTask {
-			events, _ := harness.Latest(e) // without them, the reminder has their numbers
+			events, _ := transcript.Latest(e) // without them, the reminder has their numbers
 			return classify.SubTasks(e.Rows, events)
 		},
 	}, nil

@@ -3,8 +3,8 @@ package main
 import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
-	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/transcript"
 )
 
 // stops looks for stopped sessions in the log.
@@ -46,5 +46,5 @@ func (s stops) Copied(e engine.Event, of engine.SessionKey) bool {
 			ids = append(ids, r.Call)
 		}
 	}
-	return harness.Mentions(e, ids[max(0, len(ids)-maxCopiedCalls):])
+	return transcript.Mentions(e, ids[max(0, len(ids)-maxCopiedCalls):])
 }

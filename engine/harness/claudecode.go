@@ -21,12 +21,12 @@ const ClaudeCode = "claude-code"
 
 // The events of Claude Code that reviewer handles by name.
 const (
-	preToolUse         = "PreToolUse"
-	postToolUse        = "PostToolUse"
-	postToolUseFailure = "PostToolUseFailure"
+	PreToolUse         = "PreToolUse"
+	PostToolUse        = "PostToolUse"
+	PostToolUseFailure = "PostToolUseFailure"
 	postToolBatch      = "PostToolBatch"
 	permissionRequest  = "PermissionRequest"
-	userPromptSubmit   = "UserPromptSubmit"
+	UserPromptSubmit   = "UserPromptSubmit"
 	sessionStart       = "SessionStart"
 	sessionEnd         = "SessionEnd"
 	stop               = "Stop"
@@ -38,13 +38,13 @@ const (
 // PhaseOther.
 func ClaudeCodePhase(event string) engine.Phase {
 	switch event {
-	case preToolUse:
+	case PreToolUse:
 		return engine.PhasePre
-	case postToolUse, postToolUseFailure:
+	case PostToolUse, PostToolUseFailure:
 		return engine.PhasePost
 	case postToolBatch:
 		return engine.PhaseBatch
-	case userPromptSubmit:
+	case UserPromptSubmit:
 		return engine.PhasePrompt
 	case sessionStart:
 		return engine.PhaseStart
@@ -278,7 +278,7 @@ func (d document) fillCall(e *engine.Event, required ...string) error {
 }
 
 func (d document) fillResult(e *engine.Event) error {
-	r := &engine.Result{Failed: e.Name == postToolUseFailure}
+	r := &engine.Result{Failed: e.Name == PostToolUseFailure}
 	e.Result = r
 	if !r.Failed && d.has("tool_response") {
 		r.Output = d["tool_response"]
@@ -342,16 +342,16 @@ func (d document) fillPrompt(e *engine.Event) error {
 	if err != nil {
 		return err
 	}
-	if !fromPerson(source) {
+	if !FromPerson(source) {
 		e.Phase = engine.PhaseOther
 		return nil
 	}
 	return d.set(&e.Prompt, "prompt")
 }
 
-// fromPerson reports whether a prompt comes from a person, or from a program
+// FromPerson reports whether a prompt comes from a person, or from a program
 // that a person started.
-func fromPerson(source string) bool {
+func FromPerson(source string) bool {
 	switch source {
 	case "system", "loop_wakeup", "schedule_wakeup", "poll_event":
 		return false

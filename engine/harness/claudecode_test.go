@@ -14,12 +14,13 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/harness/harnesstest"
 )
 
 // recorded returns what the real client gave its hooks, by file name.
 func recorded(t testing.TB) map[string][]byte {
 	t.Helper()
-	names, err := filepath.Glob(hooks + "claude-code/*.json")
+	names, err := filepath.Glob("../../testdata/hooks/claude-code/*.json")
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no recorded hook inputs (%v)", err)
 	}
@@ -41,7 +42,7 @@ func eventOf(file string) string {
 
 // Each input of the real client, as it was recorded.
 func TestDecodeRecorded(t *testing.T) {
-	names, _ := filepath.Glob(hooks + "claude-code/*.json")
+	names, _ := filepath.Glob("../../testdata/hooks/claude-code/*.json")
 	var a txtar.Archive
 	for _, name := range names {
 		raw, err := os.ReadFile(name)
@@ -54,16 +55,16 @@ func TestDecodeRecorded(t *testing.T) {
 			t.Fatalf("%s: %v", base, err)
 		}
 		unnamed, err := DecodeClaudeCode("", raw, "/srv/shop")
-		if err != nil || describe(unnamed) != describe(e) {
-			t.Errorf("%s: without the event's name in the arguments: %v\n%s", base, err, describe(unnamed))
+		if err != nil || harnesstest.Describe(unnamed) != harnesstest.Describe(e) {
+			t.Errorf("%s: without the event's name in the arguments: %v\n%s", base, err, harnesstest.Describe(unnamed))
 		}
-		a.Files = append(a.Files, txtar.File{Name: base, Data: []byte(describe(e))})
+		a.Files = append(a.Files, txtar.File{Name: base, Data: []byte(harnesstest.Describe(e))})
 	}
-	wantGolden(t, hooks+"golden/claude-code/decode.txtar", string(txtar.Format(&a)))
+	harnesstest.WantGolden(t, "../../testdata/hooks/golden/claude-code/decode.txtar", string(txtar.Format(&a)))
 }
 
 func TestDecodeRecordedSession(t *testing.T) {
-	raw, err := os.ReadFile(hooks + "claude-code/session.jsonl")
+	raw, err := os.ReadFile("../../testdata/hooks/claude-code/session.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,44 +87,6 @@ func TestDecodeRecordedSession(t *testing.T) {
 	if len(pre) == 0 || post == 0 {
 		t.Errorf("%d calls and %d results, want some", len(pre), post)
 	}
-}
-
-// describe writes an event as the golden files show it.
-func describe(e engine.Event) string {
-	var b strings.Builder
-	line := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(&b, "%s: %s\n", name, value)
-		}
-	}
-	line("event", e.Name+" ("+string(e.Phase)+")")
-	line("session", e.Session)
-	line("agent", e.Agent)
-	line("call", e.Call)
-	line("tool", e.Tool)
-	line("args", compact(e.Args))
-	line("cwd", e.CWD)
-	line("project", e.Project)
-	line("mode", e.Mode)
-	line("prompt_id", e.PromptID)
-	line("prompt", e.Prompt)
-	if e.Time != 0 {
-		line("time", fmt.Sprint(e.Time))
-	}
-	if r := e.Result; r != nil {
-		line("result", fmt.Sprintf("failed=%t interrupted=%t refused=%t ms=%d", r.Failed, r.Interrupted, r.Refused, r.DurationMS))
-		line("error", fmt.Sprintf("%q", r.Error))
-		line("output", compact(r.Output))
-	}
-	return b.String()
-}
-
-func compact(raw json.RawMessage) string {
-	var b bytes.Buffer
-	if len(raw) > 0 && json.Compact(&b, raw) != nil {
-		return "not JSON: " + string(raw)
-	}
-	return b.String()
 }
 
 const call = `"session_id":"s1","cwd":"/srv/shop","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"t1"`
@@ -197,7 +160,7 @@ func wantDenial(t *testing.T, event, text string) {
 // prompt.
 func TestDecodeRefusesSilentlyElsewhere(t *testing.T) {
 	for _, event := range append(ClaudeCodeEvents(), "Notification", "SomethingNew") {
-		if event == preToolUse {
+		if event == PreToolUse {
 			continue
 		}
 		e, err := DecodeClaudeCode(event, []byte(`{"session_id":`), "")
@@ -234,7 +197,7 @@ func TestDecodeAccepts(t *testing.T) {
 	} {
 		e, err := DecodeClaudeCode(c.event, []byte(c.in), "")
 		if err != nil || !c.want(e) {
-			t.Errorf("%s: %v\n%s", c.name, err, describe(e))
+			t.Errorf("%s: %v\n%s", c.name, err, harnesstest.Describe(e))
 		}
 	}
 }
@@ -280,7 +243,7 @@ func TestEncode(t *testing.T) {
 			a.Files = append(a.Files, txtar.File{Name: cmp.Or(event, "(none)") + "/" + c.name, Data: []byte(text)})
 		}
 	}
-	wantGolden(t, hooks+"golden/claude-code/encode.txtar", string(txtar.Format(&a)))
+	harnesstest.WantGolden(t, "../../testdata/hooks/golden/claude-code/encode.txtar", string(txtar.Format(&a)))
 }
 
 // A call's other form is sent with the bytes of its strings and numbers, and
@@ -288,7 +251,7 @@ func TestEncode(t *testing.T) {
 func TestEncodeModify(t *testing.T) {
 	spaced := " {\n \"a\" : \"<\u2028> \", \"b\": [1.0, 1E5 ] }"
 	for args, want := range map[string]string{leased: leased, spaced: "{\"a\":\"<\u2028> \",\"b\":[1.0,1E5]}"} {
-		stdout, stderr, exit := EncodeClaudeCode(preToolUse, engine.Answer{Effect: engine.Modify, Text: "t", Args: json.RawMessage(args)})
+		stdout, stderr, exit := EncodeClaudeCode(PreToolUse, engine.Answer{Effect: engine.Modify, Text: "t", Args: json.RawMessage(args)})
 		head := `{"systemMessage":"t","hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":`
 		if got := string(stdout); got != head+want+`,"additionalContext":"t"}}`+"\n" || stderr != "" || exit != 0 {
 			t.Errorf("exit %d, %q, %s", exit, stderr, got)
@@ -300,7 +263,7 @@ func TestEncodeShortensLongTexts(t *testing.T) {
 	for _, fill := range []string{"a", "ä", "…", "𝄞"} {
 		for extra := range 3 {
 			text := "What is wrong. " + strings.Repeat("x", extra) + strings.Repeat(fill, 30000) + " id: 0123abcd-7"
-			stdout, _, _ := EncodeClaudeCode(preToolUse, engine.Answer{Effect: engine.Block, Text: text})
+			stdout, _, _ := EncodeClaudeCode(PreToolUse, engine.Answer{Effect: engine.Block, Text: text})
 			var out claudeCodeOutput
 			if err := json.Unmarshal(stdout, &out); err != nil {
 				t.Fatal(err)
@@ -344,7 +307,7 @@ func FuzzDecode(f *testing.F) {
 			if e.Tool != "" || e.Args != nil || e.Session != "" {
 				t.Errorf("an error and half an event: %+v", e)
 			}
-			if event == preToolUse || event == "" && e.Phase == engine.PhasePre {
+			if event == PreToolUse || event == "" && e.Phase == engine.PhasePre {
 				wantDenial(t, e.Name, err.Error())
 			}
 			return
@@ -368,8 +331,8 @@ func FuzzDecode(f *testing.F) {
 			t.Fatal(err)
 		}
 		twice, err := DecodeClaudeCode(event, again, "/srv/shop")
-		if err != nil || describe(twice) != describe(e) {
-			t.Errorf("encoded and decoded again: %v\n%s\nwant\n%s", err, describe(twice), describe(e))
+		if err != nil || harnesstest.Describe(twice) != harnesstest.Describe(e) {
+			t.Errorf("encoded and decoded again: %v\n%s\nwant\n%s", err, harnesstest.Describe(twice), harnesstest.Describe(e))
 		}
 	})
 }

@@ -72,13 +72,13 @@ func claudeCodeChannels() engine.Channels {
 func EncodeClaudeCode(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
 	a.Text = shorten(a.Text, maxText)
 	switch event {
-	case "", preToolUse:
+	case "", PreToolUse:
 		return encodePre(a)
 	case permissionRequest:
 		return encodeRequest(a)
-	case postToolUse, postToolUseFailure, postToolBatch:
+	case PostToolUse, PostToolUseFailure, postToolBatch:
 		return encodePost(event, a), "", 0
-	case userPromptSubmit, sessionStart, subagentStart:
+	case UserPromptSubmit, sessionStart, subagentStart:
 		return encodeContext(event, a), "", 0
 	case stop, subagentStop:
 		return encodeNotice(a), "", 0
@@ -93,13 +93,13 @@ func EncodeClaudeCode(event string, a engine.Answer) (stdout []byte, stderr stri
 func FailClaudeCode(event, text string) (stdout []byte, stderr string, exit int) {
 	phase := answerPhase(event)
 	if phase == engine.PhasePre && event != permissionRequest {
-		event = preToolUse
+		event = PreToolUse
 	}
 	return EncodeClaudeCode(event, engine.Degraded(phase, text))
 }
 
 func encodePre(a engine.Answer) ([]byte, string, int) {
-	s := &claudeSpecific{Event: preToolUse, Reason: a.Text}
+	s := &claudeSpecific{Event: PreToolUse, Reason: a.Text}
 	switch a.Effect {
 	case engine.Allow:
 		if !a.Grant {
@@ -107,7 +107,7 @@ func encodePre(a engine.Answer) ([]byte, string, int) {
 		}
 		s.Decision = "allow"
 	case engine.Warn:
-		return encodeContext(preToolUse, a), "", 0
+		return encodeContext(PreToolUse, a), "", 0
 	case engine.Modify:
 		if isObject(a.Args) {
 			return encodeModify(a), "", 0
@@ -129,7 +129,7 @@ func encodePre(a engine.Answer) ([]byte, string, int) {
 // The new input is sent exactly as it was made, except for space between its
 // values: no number or escape is re-encoded.
 func encodeModify(a engine.Answer) []byte {
-	s := &claudeSpecific{Event: preToolUse, Input: a.Args, Context: a.Text}
+	s := &claudeSpecific{Event: PreToolUse, Input: a.Args, Context: a.Text}
 	return encode(claudeCodeOutput{SystemMessage: a.Text, Specific: s})
 }
 

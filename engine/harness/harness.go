@@ -1,13 +1,12 @@
 // Package harness implements the wire formats of coding agents: it decodes a
 // hook's input into an engine.Event, encodes an engine.Answer in the agent's
-// format, reads transcripts, and edits the agent's settings. There is one file
-// per agent and format, one row per agent in Harnesses, and one per transcript
-// format in Readers, some of them for agents that have no hook here.
+// format, and edits the agent's settings. There is one file per agent and format,
+// and one row per agent in Harnesses.
 //
 // Out of scope: what an event means (engine/classify), how it is answered
-// (the policy), and where anything is recorded (engine/audit). Nothing here
-// judges a call; its only rule is that input that cannot be read before a tool
-// call is answered with the denial of engine.Degraded.
+// (the policy), where anything is recorded (engine/audit), and what an agent itself
+// records (engine/transcript). Nothing here judges a call; its only rule is that input
+// that cannot be read before a tool call is answered with the denial of engine.Degraded.
 package harness
 
 import (

@@ -108,7 +108,7 @@ func (f *Findings) inspectHook(event, matcher string, raw json.RawMessage, clien
 		f.Own = append(f.Own, *own)
 		return
 	}
-	if event != preToolUse && event != permissionRequest {
+	if event != PreToolUse && event != permissionRequest {
 		return
 	}
 	h, err := parseObject(raw)
@@ -192,7 +192,7 @@ func ownProblems(o OwnHook, raw json.RawMessage, client string) []string {
 	report(string(h.value("async")) == "true" || string(h.value("asyncRewake")) == "true", "an async hook cannot deny")
 	report(o.Timeout > 0 && o.Timeout < int(ClaudeCodeTimeout(o.Event).Seconds()), "the timeout is shorter than the hook's own deadline")
 	failsClosed := strings.HasSuffix(strings.TrimSpace(h.text("command")), "|| exit 2")
-	if o.Event == preToolUse {
+	if o.Event == PreToolUse {
 		report(!matchesAll(o.Matcher), "the matcher "+o.Matcher+" excludes some tools")
 		report(o.Form == "exec" && h.text("onFailure") != "block", "no onFailure: block, so a failing hook lets the call run")
 		report(o.Form == "shell" && !failsClosed, "no `|| exit 2`, so a failing hook lets the call run")
@@ -204,7 +204,7 @@ func ownProblems(o OwnHook, raw json.RawMessage, client string) []string {
 
 func namesEvent(h object, event string) bool {
 	var words []string
-	if json.Unmarshal(orNull(h.value("args")), &words) != nil || words == nil {
+	if json.Unmarshal(h.value("args"), &words) != nil || words == nil {
 		words, _ = splitShell(h.text("command"))
 	}
 	i := slices.Index(words, ClaudeCode)

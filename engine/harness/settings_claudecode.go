@@ -23,7 +23,7 @@ type HookCommand struct {
 // folded.
 func ClaudeCodeEvents() []string {
 	return []string{
-		sessionStart, userPromptSubmit, preToolUse, postToolUse, postToolUseFailure, postToolBatch,
+		sessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure, postToolBatch,
 		subagentStart, subagentStop, stop, sessionEnd,
 	}
 }
@@ -38,7 +38,7 @@ func ClaudeCodeEvents() []string {
 // more than its default of 1.5 s for all hooks together.
 func ClaudeCodeTimeout(event string) time.Duration {
 	switch event {
-	case preToolUse, postToolUse, postToolUseFailure, postToolBatch:
+	case PreToolUse, PostToolUse, PostToolUseFailure, postToolBatch:
 		return 60 * time.Second
 	case sessionEnd:
 		return 5 * time.Second
@@ -91,7 +91,7 @@ type handler struct {
 func (c HookCommand) handler(event string) handler {
 	args := []string{"hook", ClaudeCode, event, "--home", c.Home}
 	h := handler{Type: "command", Command: c.Program, Args: args, Timeout: int(ClaudeCodeTimeout(event).Seconds())}
-	if event == preToolUse {
+	if event == PreToolUse {
 		h.OnFailure = "block"
 	}
 	if ExecForm(c.Client) {
@@ -102,7 +102,7 @@ func (c HookCommand) handler(event string) handler {
 	if c.System == "windows" {
 		h.Shell = "bash" // PowerShell 5 does not support ||, and would let the call run
 	}
-	if event == preToolUse {
+	if event == PreToolUse {
 		// Nowhere else: exit 2 erases prompts, ends loops and forces the agent to continue.
 		h.Command += " || exit 2"
 	}
@@ -113,13 +113,13 @@ func (c HookCommand) handler(event string) handler {
 // where it needs them, so that it is the same word to Git Bash, PowerShell and cmd.
 func (c HookCommand) word(path string) string {
 	if c.System != "windows" {
-		return quoteShell(path)
+		return QuoteShell(path)
 	}
 	path = strings.ReplaceAll(path, `\`, "/")
 	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:") == "" {
 		return path
 	}
-	return quoteShell(path)
+	return QuoteShell(path)
 }
 
 func (c HookCommand) group(event string) (json.RawMessage, error) {
@@ -131,7 +131,7 @@ func (c HookCommand) group(event string) (json.RawMessage, error) {
 		Hooks   []handler `json:"hooks"`
 	}{Hooks: []handler{c.handler(event)}}
 	switch event {
-	case preToolUse, postToolUse, postToolUseFailure:
+	case PreToolUse, PostToolUse, PostToolUseFailure:
 		group.Matcher = "*"
 	}
 	err := e.Encode(group)
@@ -295,8 +295,8 @@ func (o object) insert(c HookCommand, event string, places map[string]int) (obje
 	return o.set(event, listBytes(slices.Insert(groups, place, group))), nil
 }
 
-// quoteShell writes any text as one quoted word of a shell.
-func quoteShell(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+// QuoteShell writes any text as one quoted word of a shell.
+func QuoteShell(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 var errUnclosedQuote = errors.New("unclosed quote")
 

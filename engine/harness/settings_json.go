@@ -92,7 +92,7 @@ func (o object) value(key string) json.RawMessage {
 // text returns a member that is a string, else "".
 func (o object) text(key string) string {
 	var s string
-	if json.Unmarshal(orNull(o.value(key)), &s) != nil {
+	if raw := o.value(key); len(raw) > 0 && json.Unmarshal(raw, &s) != nil {
 		return ""
 	}
 	return s

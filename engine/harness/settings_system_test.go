@@ -25,7 +25,7 @@ func TestWindowsHook(t *testing.T) {
 		{`C:\Program Files\reviewer\reviewer.exe`, "", "'C:/Program Files/reviewer/reviewer.exe'" + tail, "bash", 0},
 		{`C:\it's\reviewer.exe`, "", `'C:/it'\''s/reviewer.exe'` + tail, "bash", 0},
 	} {
-		h := windowsHook(c.program, c.client).handler(preToolUse)
+		h := windowsHook(c.program, c.client).handler(PreToolUse)
 		if h.Command != c.command || h.Shell != c.shell || len(h.Args) != c.args {
 			t.Errorf("%s for client %q: %+v", c.program, c.client, h)
 		}

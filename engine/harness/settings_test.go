@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/agent-reviewer/reviewer/engine/harness/harnesstest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -37,7 +38,7 @@ func TestInstall(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if *update {
+			if *harnesstest.Update {
 				*after = once
 				if err := os.WriteFile(path, txtar.Format(a), 0o644); err != nil {
 					t.Fatal(err)

@@ -3,8 +3,8 @@ package auditcmd
 import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
+	"github.com/agent-reviewer/reviewer/engine/transcript"
 )
 
 // Documents are what these commands write with -f json, where no file of schemas
@@ -15,7 +15,7 @@ func Documents() []cli.Document {
 		{Command: "audit seal", Title: "the seals that were written", Of: sealedDocument{}},
 		{Command: "audit show", Title: "the sessions", Of: SessionDocument{}, List: "sessions"},
 		{Command: "audit show records", Title: "the records of a session; record describes each", Of: engine.Record{}, List: "records"},
-		{Command: "audit reconcile", Title: "calls in transcripts compared with the log", Of: harness.Reconciliation{}, List: "sessions"},
+		{Command: "audit reconcile", Title: "calls in transcripts compared with the log", Of: transcript.Reconciliation{}, List: "sessions"},
 		{Command: "audit replay", Title: "result of replaying decisions", Of: simulate.Report{}},
 	}
 }

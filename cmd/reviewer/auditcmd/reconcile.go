@@ -8,7 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
-	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/transcript"
 	"github.com/spf13/cobra"
 )
 
@@ -32,8 +32,8 @@ func auditReconcileCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list := []harness.Reconciliation{}
-			for _, t := range harness.Merge(transcripts) {
+			list := []transcript.Reconciliation{}
+			for _, t := range transcript.Merge(transcripts) {
 				r, err := reconcile(store, t)
 				if err != nil {
 					return err
@@ -53,24 +53,24 @@ func auditReconcileCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-func reconcile(store *audit.Store, t harness.Transcript) (harness.Reconciliation, error) {
-	logged := map[string]harness.LoggedCall{}
+func reconcile(store *audit.Store, t transcript.Transcript) (transcript.Reconciliation, error) {
+	logged := map[string]transcript.LoggedCall{}
 	key := engine.SessionKey{Harness: t.Harness, Session: t.Session}
 	for r, err := range store.Records(key, 0) {
 		if err != nil {
-			return harness.Reconciliation{}, fmt.Errorf("read session %s: %w", t.Session, err)
+			return transcript.Reconciliation{}, fmt.Errorf("read session %s: %w", t.Session, err)
 		}
 		if r.Kind == engine.KindPre {
-			logged[r.Call] = harness.LoggedCall{ID: r.ID(), Answer: engine.AnswerOf(r).Effect}
+			logged[r.Call] = transcript.LoggedCall{ID: r.ID(), Answer: engine.AnswerOf(r).Effect}
 		}
 	}
-	return harness.Reconcile(t, func(_, call string) (harness.LoggedCall, bool) {
+	return transcript.Reconcile(t, func(_, call string) (transcript.LoggedCall, bool) {
 		c, ok := logged[call]
 		return c, ok
 	}), nil
 }
 
-func printReconciliation(a *cli.App, w io.Writer, out *term.Output, list []harness.Reconciliation) error {
+func printReconciliation(a *cli.App, w io.Writer, out *term.Output, list []transcript.Reconciliation) error {
 	if out.Format == "json" {
 		return term.WriteList(w, "sessions", list)
 	}
@@ -87,7 +87,7 @@ func printReconciliation(a *cli.App, w io.Writer, out *term.Output, list []harne
 	return nil
 }
 
-func unreviewed(list []harness.Reconciliation) error {
+func unreviewed(list []transcript.Reconciliation) error {
 	var unreviewed, ran int
 	for _, r := range list {
 		unreviewed, ran = unreviewed+len(r.Unreviewed), ran+len(r.RanDenied)

@@ -13,12 +13,12 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/transcript"
 )
 
 // maskTranscript masks secrets in everything of a transcript that is shown as it is:
 // names, ids, and error messages. Ids become those of the log if mask is the log's.
-func maskTranscript(t *harness.Transcript, mask func(string) string) {
+func maskTranscript(t *transcript.Transcript, mask func(string) string) {
 	t.Session = mask(t.Session)
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -38,11 +38,11 @@ func maskTranscript(t *harness.Transcript, mask func(string) string) {
 
 // source is a file that was read, with the number of lines that were skipped.
 type source struct {
-	Path    string            `json:"path"`
-	Session string            `json:"session"`
-	Lines   int               `json:"lines"`
-	Bad     []harness.BadLine `json:"bad,omitempty"`
-	Error   string            `json:"error,omitempty"`
+	Path    string               `json:"path"`
+	Session string               `json:"session"`
+	Lines   int                  `json:"lines"`
+	Bad     []transcript.BadLine `json:"bad,omitempty"`
+	Error   string               `json:"error,omitempty"`
 }
 
 // transcriptFiles lists the files of the paths, folders searched in order.
@@ -72,12 +72,12 @@ func transcriptFiles(paths []string) ([]string, error) {
 // readTranscripts reads every transcript below the paths. One that cannot be
 // read is listed among the sources; it is an error only if none can be read. What
 // is shown of them is masked.
-func readTranscripts(a *cli.App, paths []string, mask func(string) string) ([]harness.Transcript, []source, error) {
+func readTranscripts(a *cli.App, paths []string, mask func(string) string) ([]transcript.Transcript, []source, error) {
 	files, err := transcriptFiles(paths)
 	if err != nil {
 		return nil, nil, err
 	}
-	var list []harness.Transcript
+	var list []transcript.Transcript
 	var sources []source
 	for _, name := range files {
 		t, err := readTranscript(a, name)
@@ -89,7 +89,7 @@ func readTranscripts(a *cli.App, paths []string, mask func(string) string) ([]ha
 		if err != nil {
 			s.Error = mask(err.Error())
 		} else {
-			list = append(list, harness.Split(t, "")...)
+			list = append(list, transcript.Split(t, "")...)
 		}
 		sources = append(sources, s)
 	}
@@ -102,12 +102,12 @@ func readTranscripts(a *cli.App, paths []string, mask func(string) string) ([]ha
 // headLength is the number of bytes from which the format of a file is determined.
 const headLength = 64 << 10
 
-func readTranscript(a *cli.App, name string) (harness.Transcript, error) {
+func readTranscript(a *cli.App, name string) (transcript.Transcript, error) {
 	in := a.Stdin
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return harness.Transcript{}, err
+			return transcript.Transcript{}, err
 		}
 		defer f.Close()
 		in = f
@@ -115,11 +115,11 @@ func readTranscript(a *cli.App, name string) (harness.Transcript, error) {
 	b := bufio.NewReaderSize(in, headLength)
 	head, err := b.Peek(headLength)
 	if err != nil && err != io.EOF {
-		return harness.Transcript{}, err
+		return transcript.Transcript{}, err
 	}
-	format, known := harness.Recognise(head)
+	format, known := transcript.Recognise(head)
 	if !known {
-		return harness.Transcript{}, errors.New("not a transcript of a known agent")
+		return transcript.Transcript{}, errors.New("not a transcript of a known agent")
 	}
 	t, err := format.Read(b)
 	if t.Session == "" {
@@ -137,7 +137,7 @@ func maybeTranscript(name string) bool {
 	}
 	defer f.Close()
 	head, err := io.ReadAll(io.LimitReader(f, headLength))
-	_, known := harness.Recognise(head)
+	_, known := transcript.Recognise(head)
 	return err == nil && known
 }
 

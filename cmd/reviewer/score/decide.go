@@ -20,10 +20,10 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
-	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
+	"github.com/agent-reviewer/reviewer/engine/transcript"
 )
 
 // workspace is the directory of rows without one.
@@ -168,7 +168,7 @@ type occasion struct {
 	time                                 int64
 }
 
-func remembering(t harness.Transcript) *memory {
+func remembering(t transcript.Transcript) *memory {
 	return &memory{Classifier: classifier(beginning(t), trees(t, beginning(t))...), facts: map[occasion]engine.Facts{}}
 }
 

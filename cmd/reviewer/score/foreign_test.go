@@ -30,7 +30,7 @@ func TestForeignSessions(t *testing.T) {
 		geminiFile: {"gemini", "prompt  " + workspace, "pre  " + workspace, "post  " + workspace},
 		codexFile:  {"codex", "pre bypassPermissions /srv/shop"},
 	} {
-		tr, agent, err := transcript([]byte(file))
+		tr, agent, err := readSession([]byte(file))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,14 +47,14 @@ func TestForeignSessions(t *testing.T) {
 // What begins like a session and is truncated is an error, and no shorter session.
 func TestForeignSessionsBroken(t *testing.T) {
 	cut := geminiFile[:strings.Index(geminiFile, `{"id": "m2"`)]
-	tr, agent, err := transcript([]byte(cut))
+	tr, agent, err := readSession([]byte(cut))
 	if agent != "gemini" || err == nil || !strings.Contains(err.Error(), "truncated after message 1") {
 		t.Errorf("of %q, error %v", agent, err)
 	}
 	if !slices.ContainsFunc(tr.Events, func(e engine.Event) bool { return e.Prompt == "tidy up" }) {
 		t.Error("what came before is lost")
 	}
-	if _, agent, err := transcript([]byte(`{"messages": []}`)); agent != "" || err != nil {
+	if _, agent, err := readSession([]byte(`{"messages": []}`)); agent != "" || err != nil {
 		t.Errorf("of %q, error %v", agent, err)
 	}
 }

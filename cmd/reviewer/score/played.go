@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
+	"github.com/agent-reviewer/reviewer/engine/transcript"
 )
 
 // played is a session that was evaluated under a policy.
@@ -42,19 +42,19 @@ const idle = 10 * 60 * 1000
 
 // session evaluates one session under the policy; the rows contain the arguments of
 // its calls.
-func (j judge) session(ctx context.Context, t harness.Transcript) (played, error) {
+func (j judge) session(ctx context.Context, t transcript.Transcript) (played, error) {
 	return j.sessionWith(ctx, t, classifier(beginning(t), trees(t, beginning(t))...))
 }
 
 // beginning returns the directory in which a session began.
-func beginning(t harness.Transcript) string {
+func beginning(t transcript.Transcript) string {
 	if calls := t.Calls(); len(calls) > 0 {
 		return cmp.Or(calls[0].CWD, workspace)
 	}
 	return workspace
 }
 
-func (j judge) sessionWith(ctx context.Context, t harness.Transcript, c engine.Classifier) (played, error) {
+func (j judge) sessionWith(ctx context.Context, t transcript.Transcript, c engine.Classifier) (played, error) {
 	p := played{Session: t.Session, Work: worked(t.Calls())}
 	story := telling{unattended: j.unattended, index: map[string]int{}}
 	rehearsal := j.startWith(t.Session, c)

@@ -17,11 +17,12 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/transcript"
 )
 
 // Sessions are whole sessions of agents.
 type Sessions struct {
-	List    []harness.Transcript
+	List    []transcript.Transcript
 	Skipped map[string]int      // ending of a file's name -> files that are not a transcript of a known agent
 	Agent   map[string]string   // session -> the format of its file, or the agent that alone writes it
 	Origin  map[string]Origin   // session -> its origin
@@ -39,7 +40,7 @@ type Origin struct {
 
 // clientNames are what an index calls the agents, if there is none.
 var clientNames = map[string]string{
-	harness.ClaudeCode: "Claude Code", harness.Codex: "Codex", harness.Gemini: "Gemini CLI", harness.Copilot: "Copilot CLI", harness.Pi: "Pi",
+	harness.ClaudeCode: "Claude Code", transcript.Codex: "Codex", transcript.Gemini: "Gemini CLI", transcript.Copilot: "Copilot CLI", transcript.Pi: "Pi",
 }
 
 // maxTranscript bounds a transcript in bytes.
@@ -56,7 +57,7 @@ type sessionFile struct {
 	raw     []byte // until it is read
 	format  string // empty: none that is known
 	cwd     string // where it began
-	list    []harness.Transcript
+	list    []transcript.Transcript
 }
 
 // sessionReader collects transcripts.
@@ -119,7 +120,7 @@ func (r *sessionReader) join() {
 		native[folderOf(f.name)] = native[folderOf(f.name)] || !f.derived
 	}
 	projects := r.projects()
-	var list []harness.Transcript
+	var list []transcript.Transcript
 	for _, f := range r.files {
 		if f.derived && native[folderOf(f.name)] {
 			r.out.Derived++
@@ -135,8 +136,8 @@ func (r *sessionReader) join() {
 		}
 		r.out.Unread += len(f.list[0].Bad)
 	}
-	r.out.List = harness.Merge(list)
-	slices.SortFunc(r.out.List, func(a, b harness.Transcript) int { return cmp.Compare(a.Session, b.Session) })
+	r.out.List = transcript.Merge(list)
+	slices.SortFunc(r.out.List, func(a, b transcript.Transcript) int { return cmp.Compare(a.Session, b.Session) })
 }
 
 // projects names the project of each file: its source in the index, or its first
@@ -248,7 +249,7 @@ func (r *sessionReader) read() error {
 }
 
 func (f *sessionFile) read() error {
-	t, format, err := transcript(f.raw)
+	t, format, err := readSession(f.raw)
 	f.raw, f.format = nil, format
 	if err != nil {
 		return fmt.Errorf("%s: %s: %w", f.from, f.name, err)
@@ -257,7 +258,7 @@ func (f *sessionFile) read() error {
 		f.cwd = calls[0].CWD
 	}
 	name := f.stem()
-	f.list = harness.Split(t, name[max(0, len(name)-maxSession):])
+	f.list = transcript.Split(t, name[max(0, len(name)-maxSession):])
 	return nil
 }
 
@@ -281,9 +282,9 @@ func (r *sessionReader) readIndex(name string, raw []byte) error {
 	return nil
 }
 
-// transcript reads a session; the format is empty if it is unknown.
-func transcript(raw []byte) (t harness.Transcript, format string, err error) {
-	r, known := harness.Recognise(raw[:min(len(raw), 64<<10)])
+// readSession reads a transcript; the format is empty if it is unknown.
+func readSession(raw []byte) (t transcript.Transcript, format string, err error) {
+	r, known := transcript.Recognise(raw[:min(len(raw), 64<<10)])
 	if !known {
 		return t, "", nil
 	}

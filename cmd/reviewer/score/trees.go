@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/transcript"
 )
 
 // trees returns the working trees that git listed in a session next to the folder in which it
 // began. A replay cannot look at the disk, where the hook of a live session finds them.
-func trees(t harness.Transcript, began string) []string {
+func trees(t transcript.Transcript, began string) []string {
 	asked := map[string]bool{}
 	var all []string
 	for _, e := range t.Events {

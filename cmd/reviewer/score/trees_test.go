@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/transcript"
 )
 
 // Working trees count if git listed them with the folder in which the session began.
@@ -28,7 +28,7 @@ func TestTrees(t *testing.T) {
 	} {
 		args, _ := json.Marshal(map[string]any{"command": test.command})
 		output, _ := json.Marshal(test.output)
-		recorded := harness.Transcript{Events: []engine.Event{
+		recorded := transcript.Transcript{Events: []engine.Event{
 			{Phase: engine.PhasePre, Call: "a", Tool: "Bash", Args: args, CWD: "/srv/shop"},
 			{Phase: engine.PhasePost, Call: "a", Tool: "Bash", Args: args, CWD: "/srv/shop", Result: &engine.Result{Output: output}},
 		}}

@@ -17,8 +17,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/cases"
 	"github.com/agent-reviewer/reviewer/engine/classify"
-	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
+	"github.com/agent-reviewer/reviewer/engine/transcript"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -30,7 +30,7 @@ func (s *shelf) transcript(t *testing.T, name string) func(string) (simulate.Rec
 			return simulate.RecordedSession{}, err
 		}
 		defer f.Close()
-		tr, err := harness.ReadClaudeCodeTranscript(f)
+		tr, err := transcript.ReadClaudeCode(f)
 		if err == nil && session != "" && session != tr.Session {
 			err = errors.New("there is no such session")
 		}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
+	"github.com/agent-reviewer/reviewer/engine/transcript"
 )
 
 // addExamples adds the smallest example of each kind of change. Kinds whose session
@@ -23,7 +23,7 @@ func (r *comparing) addExamples(ctx context.Context) {
 	x := &simulate.Exampler{
 		Comparison: r.comparison, Neutral: newNeutral(r.baseline, r.candidate).events, Text: func(e engine.Event) string { return r.mask(eventText(e)) },
 		Classifier: func(session string, events []engine.Event) engine.Classifier {
-			return read(harness.Transcript{Session: session, Events: events})
+			return read(transcript.Transcript{Session: session, Events: events})
 		},
 	}
 	wanted := map[string][]int{}

@@ -12,7 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
-	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/transcript"
 )
 
 // plainMask masks secrets in the parts of a report that do not come from records. All
@@ -24,16 +24,16 @@ func plainMask() func(string) string {
 }
 
 // anywhere classifies a transcript from an unknown machine, with the rows of a policy.
-func anywhere(read engine.Rows) func(harness.Transcript) engine.Classifier {
+func anywhere(read engine.Rows) func(transcript.Transcript) engine.Classifier {
 	set, _ := read.(*rows.Set)
-	return func(t harness.Transcript) engine.Classifier {
+	return func(t transcript.Transcript) engine.Classifier {
 		return &classify.Classifier{World: elsewhere(t), MAC: ownMAC(t), Secrets: bundles.BuiltInTokens(), Rows: set}
 	}
 }
 
 // elsewhere is a machine of which only the home directory is known, from the session's
 // directory.
-func elsewhere(t harness.Transcript) classify.System {
+func elsewhere(t transcript.Transcript) classify.System {
 	for _, e := range t.Events {
 		if home := classify.HomeOf(e.CWD); home != "" {
 			return classify.System{Home: home}
@@ -45,7 +45,7 @@ func elsewhere(t harness.Transcript) classify.System {
 // ownMAC is a digest whose key is the transcript itself: parts of one comparison
 // that are made on several machines name a secret alike, and finding the secret of a
 // name needs the transcript, which contains it anyway.
-func ownMAC(t harness.Transcript) func([]byte) string {
+func ownMAC(t transcript.Transcript) func([]byte) string {
 	h := sha256.New()
 	for _, e := range t.Events {
 		var output []byte

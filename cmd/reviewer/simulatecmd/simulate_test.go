@@ -17,8 +17,8 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/sources"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
+	"github.com/agent-reviewer/reviewer/engine/transcript"
 )
 
 // sessionsIn writes transcripts of the same session, each as another one.
@@ -188,8 +188,8 @@ func TestTake(t *testing.T) {
 // Parts of a report name a secret alike wherever they are made, and nothing but
 // the transcript tells which it is.
 func TestOwnMAC(t *testing.T) {
-	of := func(output string) harness.Transcript {
-		return harness.Transcript{Session: "s", Events: []engine.Event{{Call: "c"}, {Call: "c", Result: &engine.Result{Output: []byte(output)}}}}
+	of := func(output string) transcript.Transcript {
+		return transcript.Transcript{Session: "s", Events: []engine.Event{{Call: "c"}, {Call: "c", Result: &engine.Result{Output: []byte(output)}}}}
 	}
 	one, again, other := of(`"one"`), of(`"one"`), of(`"other"`)
 	if a, b := ownMAC(one)([]byte("x")), ownMAC(again)([]byte("x")); a != b || len(a) != 64 {

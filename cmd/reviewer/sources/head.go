@@ -11,18 +11,19 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/transcript"
 )
 
 // kind is the kind of a file.
 type kind int
 
 const (
-	unknown    kind = iota
-	chain           // lines of one chain of our log, as they were written
-	export          // records as `reviewer audit export` writes them, of any number of chains
-	ledger          // the machine's chain: no session
-	broken          // begins as a chain does and cannot be read
-	transcript      // of an agent
+	unknown kind = iota
+	chain        // lines of one chain of our log, as they were written
+	export       // records as `reviewer audit export` writes them, of any number of chains
+	ledger       // the machine's chain: no session
+	broken       // begins as a chain does and cannot be read
+	session      // a transcript of an agent
 )
 
 // head is the information in a file's beginning.
@@ -76,7 +77,7 @@ func (h head) isWhole(text []byte) bool {
 		return len(text) >= nextLook
 	case broken:
 		return !errors.Is(h.why, errHalf) || len(text) > maxExportedLine
-	case transcript:
+	case session:
 		if h.several {
 			return false
 		}
@@ -93,8 +94,8 @@ func headOf(text []byte) head {
 	if raw, ok := exportedLine(text); ok {
 		return chainHead(raw, true)
 	}
-	if format, ok := harness.Recognise(text); ok {
-		h := head{kind: transcript, format: format.Name, several: format.Several, sessions: sessionsOf(format, text),
+	if format, ok := transcript.Recognise(text); ok {
+		h := head{kind: session, format: format.Name, several: format.Several, sessions: sessionsOf(format, text),
 			links: links(text), orphan: orphan(text)}
 		if len(h.sessions) > 0 {
 			h.session = h.sessions[0]
@@ -155,11 +156,11 @@ func chainHead(line []byte, exported bool) head {
 // sessionsOf lists the ids of sessions that a transcript's beginning names, its
 // own first. Files that name the same one belong together, such as those of its
 // sub-agents, and resumed copies that keep the ids of the lines they copy.
-func sessionsOf(format harness.Reader, text []byte) []string {
+func sessionsOf(format transcript.Reader, text []byte) []string {
 	var ids []string
 	if format.Name != harness.ClaudeCode { // whose lines all name it
 		t, _ := format.Read(bytes.NewReader(text))
-		for _, part := range harness.Split(t, "") {
+		for _, part := range transcript.Split(t, "") {
 			if part.Session != "" && !slices.Contains(ids, part.Session) {
 				ids = append(ids, part.Session)
 			}
@@ -249,7 +250,7 @@ const maxID = 200
 // formatNames lists the supported formats, for messages.
 func formatNames() []string {
 	var names []string
-	for _, r := range harness.Readers() {
+	for _, r := range transcript.Readers() {
 		names = append(names, r.Name)
 	}
 	return names

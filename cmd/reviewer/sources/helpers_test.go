@@ -17,8 +17,8 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
-	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/history"
+	"github.com/agent-reviewer/reviewer/engine/transcript"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -34,7 +34,7 @@ func (classifier) Rewrite(context.Context, engine.Event, string, []engine.Operat
 }
 
 func options() Options {
-	return Options{Classifier: func(harness.Transcript) engine.Classifier { return classifier{} }}
+	return Options{Classifier: func(transcript.Transcript) engine.Classifier { return classifier{} }}
 }
 
 // claude is a transcript of Claude Code: of each word a line or two, a minute

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/transcript"
 )
 
 // merge merges the events of a session's files into one sequence: in order of time,
@@ -37,7 +37,7 @@ func (t *sessionEvents) merge() {
 		t.events = append(t.events, e)
 	}
 	if t.strands[0].transcript.Partial {
-		t.events = harness.ResultsAfterCalls(t.events)
+		t.events = transcript.ResultsAfterCalls(t.events)
 	}
 	t.sources.Unasked += int64(len(skipped))
 }

@@ -21,17 +21,17 @@ import (
 	"sync"
 
 	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
+	"github.com/agent-reviewer/reviewer/engine/transcript"
 )
 
 // Options is what reading needs from the caller.
 type Options struct {
-	Stdin      io.Reader                                  // of the argument "-"
-	Read       func(bytes int64)                          // called with the bytes read from disk, by several goroutines; may be nil
-	Classifier func(harness.Transcript) engine.Classifier // classifies a transcript's events
-	Env        engine.Env                                 // the environment to note in records of a transcript
-	Mask       func(string) string                        // masks secrets in paths, ids and errors; nil: no masking
+	Stdin      io.Reader                                     // of the argument "-"
+	Read       func(bytes int64)                             // called with the bytes read from disk, by several goroutines; may be nil
+	Classifier func(transcript.Transcript) engine.Classifier // classifies a transcript's events
+	Env        engine.Env                                    // the environment to note in records of a transcript
+	Mask       func(string) string                           // masks secrets in paths, ids and errors; nil: no masking
 }
 
 func (o Options) mask(s string) string {
@@ -163,7 +163,7 @@ func (f *finder) take(one inspection) {
 	f.lost = append(f.lost, one.lost...)
 	for _, p := range one.places {
 		switch {
-		case p.head.kind == transcript:
+		case p.head.kind == session:
 			f.transcripts = append(f.transcripts, p)
 		case p.head.kind == export && p.file.path == stdin:
 			f.pipes = append(f.pipes, p)

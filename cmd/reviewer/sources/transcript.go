@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
+	"github.com/agent-reviewer/reviewer/engine/transcript"
 )
 
 // fileSession names the session of a file that does not: after the file, without
@@ -59,7 +59,7 @@ type sessionEvents struct {
 
 // fileEvents is the part of a session in one file.
 type fileEvents struct {
-	transcript harness.Transcript // Events are those of the session
+	transcript transcript.Transcript // Events are those of the session
 	place      string
 }
 
@@ -92,22 +92,22 @@ func (f *Family) gather(ctx context.Context, places []place) []*sessionEvents {
 	return list
 }
 
-func (f *Family) readTranscript(ctx context.Context, p place) (harness.Transcript, error) {
+func (f *Family) readTranscript(ctx context.Context, p place) (transcript.Transcript, error) {
 	r, err := p.open(ctx, f.options)
 	if err != nil {
-		return harness.Transcript{}, err
+		return transcript.Transcript{}, err
 	}
 	defer r.Close()
-	for _, format := range harness.Readers() {
+	for _, format := range transcript.Readers() {
 		if format.Name == p.head.format {
 			return format.Read(r)
 		}
 	}
-	return harness.Transcript{}, fmt.Errorf("the format %q has no reader", p.head.format)
+	return transcript.Transcript{}, fmt.Errorf("the format %q has no reader", p.head.format)
 }
 
 // note records errors of reading a file.
-func (f *Family) note(t *sessionEvents, p place, read harness.Transcript, err error) {
+func (f *Family) note(t *sessionEvents, p place, read transcript.Transcript, err error) {
 	s := &t.sources
 	if p.counts {
 		s.Files++
@@ -130,9 +130,9 @@ func (f *Family) note(t *sessionEvents, p place, read harness.Transcript, err er
 }
 
 // split splits a file into its sessions, if they are consecutive.
-func split(t harness.Transcript, name string) []fileEvents {
+func split(t transcript.Transcript, name string) []fileEvents {
 	var runs []fileEvents
-	for _, part := range harness.Split(t, name) {
+	for _, part := range transcript.Split(t, name) {
 		runs = append(runs, fileEvents{transcript: part})
 	}
 	return runs

@@ -1,0 +1,231 @@
+package transcript
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/harness"
+)
+
+// Reader reads agents' own records of their sessions, in one format. A new
+// format is a file of its own and a row in Readers.
+type Reader struct {
+	Name string // of the format
+
+	// Is reports whether a file that starts with head is in this format. 64 KiB
+	// are enough; the last line may be cut.
+	Is func(head []byte) bool
+
+	// Read reads a whole file. What it does not understand is listed in
+	// Transcript.Bad and costs that line, message or step. An error means that
+	// the rest could not be read, because the file is cut, damaged or gone: the
+	// Transcript then contains what came before.
+	Read func(r io.Reader) (Transcript, error)
+
+	// Several reports whether a file may contain several sessions in any order, so
+	// that its beginning does not name them all.
+	Several bool
+}
+
+// Readers lists the formats, in the order in which they are tried.
+func Readers() []Reader {
+	return []Reader{
+		{Name: harness.ClaudeCode, Is: IsClaudeCode, Read: ReadClaudeCode},
+		{Name: "claude-chat-json", Is: isClaudeChat, Read: readClaudeChat},
+		{Name: "claude-hook-log", Is: isHookLog, Read: readHookLog, Several: true},
+		{Name: Codex, Is: isCodexRollout, Read: readCodexRollout},
+		{Name: ATIF, Is: isATIF, Read: readATIF},
+		{Name: Gemini, Is: isGeminiSession, Read: readGeminiSession},
+		{Name: SWEAgent, Is: isSWETrajectory, Read: readSWETrajectory},
+		{Name: "copilot-events", Is: isCopilotEvents, Read: readCopilotEvents},
+		{Name: "pi-jsonl", Is: isPiSession, Read: readPiSession},
+		{Name: "gemini-contents-json", Is: isContents, Read: readContents},
+		{Name: "mini-swe-agent-traj", Is: isMiniTrajectory, Read: readMiniTrajectory},
+		{Name: "specstory-md", Is: isSpecStory, Read: readSpecStory},
+	}
+}
+
+// The agents whose transcripts are read next to Claude Code, and the format that
+// several of them share.
+//
+// Event.Harness names the agent that acted, so that policy can tell them apart.
+// Everything else of an event uses Claude Code's terms: its names of events and, where
+// a tool does what one of its own does, of tools and arguments. So the same rule applies to all
+// agents, and decisions do not depend on the agent unless a rule tests it.
+const (
+	Codex    = "codex"
+	Gemini   = "gemini"
+	SWEAgent = "swe-agent"
+	Copilot  = "copilot"
+	Pi       = "pi"
+	ATIF     = "atif"
+
+	MiniSWEAgent = "mini-swe-agent"
+)
+
+// Recognise returns the reader of a file that begins with head.
+func Recognise(head []byte) (Reader, bool) {
+	for _, r := range Readers() {
+		if r.Is(head) {
+			return r, true
+		}
+	}
+	return Reader{}, false
+}
+
+// transcriptTail is how much of a transcript's end is searched for the latest
+// prompt: what a client wrote in hundreds of calls.
+const transcriptTail = 4 << 20
+
+// Request returns the latest prompt of a person in an event's transcript: raw
+// text, which nothing records. It reads the end of the file only, however long
+// the file is.
+func Request(e engine.Event) (string, error) {
+	events, err := Latest(e)
+	if err != nil {
+		return "", err
+	}
+	for i := len(events) - 1; i >= 0; i-- {
+		if events[i].Phase == engine.PhasePrompt && events[i].Prompt != "" {
+			return events[i].Prompt, nil
+		}
+	}
+	return "", errors.New("the end of the transcript has no prompt")
+}
+
+// Latest returns the events at the end of an event's transcript, raw.
+func Latest(e engine.Event) ([]engine.Event, error) {
+	if e.Transcript == "" || e.Harness != harness.ClaudeCode {
+		return nil, errors.New("the agent names no transcript that can be read")
+	}
+	tail, err := readTail(e.Transcript, transcriptTail)
+	if err != nil {
+		return nil, fmt.Errorf("read transcript: %w", err)
+	}
+	t, err := ReadClaudeCode(bytes.NewReader(tail))
+	if err != nil {
+		return nil, fmt.Errorf("read transcript: %w", err)
+	}
+	return t.Events, nil
+}
+
+// Mentions reports whether the end of an event's transcript has one of some words:
+// raw text, which nothing records.
+func Mentions(e engine.Event, words []string) bool {
+	tail, err := readTail(e.Transcript, transcriptTail)
+	return err == nil && slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(tail, []byte(w)) })
+}
+
+// readTail reads at most the last n bytes of a regular file, from the beginning
+// of a line.
+func readTail(path string, n int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	from := max(info.Size()-n, 0)
+	b, err := io.ReadAll(io.NewSectionReader(f, from, n))
+	if err != nil || from == 0 {
+		return b, err
+	}
+	_, b, _ = bytes.Cut(b, []byte("\n"))
+	return b, nil
+}
+
+// usageTail is how much of what was added to a transcript is searched for usage: more
+// than a client writes between two events.
+const usageTail = 1 << 20
+
+// Usage counts the tokens that the model wrote since an earlier event, by the event's
+// transcript; before is what that event recorded, nil if nothing was. The first time
+// nothing is counted: existing contents belong to an earlier session. Of a long
+// addition only the end is read. Nil: nothing was added, or nothing can be read.
+func Usage(e engine.Event, before *engine.Usage) *engine.Usage {
+	if e.Transcript == "" || e.Harness != harness.ClaudeCode {
+		return nil
+	}
+	info, err := os.Stat(e.Transcript)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && before == nil:
+		return &engine.Usage{}
+	case err != nil || !info.Mode().IsRegular():
+		return nil
+	case before == nil || before.To > info.Size():
+		return &engine.Usage{To: info.Size()} // new here, or written again
+	case before.To == info.Size():
+		return nil
+	}
+	return usageFrom(e.Transcript, *before, info.Size())
+}
+
+// usageFrom reads the complete lines between the previous position and the end.
+func usageFrom(path string, before engine.Usage, end int64) *engine.Usage {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	from := max(before.To, end-usageTail)
+	text, err := io.ReadAll(io.NewSectionReader(f, from, end-from))
+	if err != nil {
+		return nil
+	}
+	whole := bytes.LastIndexByte(text, '\n') + 1
+	u := &engine.Usage{Skipped: from - before.To, To: from + int64(whole), Message: before.Message, Counted: before.Counted}
+	if whole == 0 && u.Skipped == 0 {
+		return nil // the line is being written
+	}
+	for line := range bytes.Lines(text[:whole]) {
+		countLine(u, line)
+	}
+	return u
+}
+
+// usageLine is a line of the main agent's messages, as far as it is about tokens. Its
+// other parts are not examined.
+type usageLine struct {
+	Type      string `json:"type"`
+	Sidechain bool   `json:"isSidechain"`
+	Message   struct {
+		ID    string `json:"id"`
+		Usage struct {
+			Output int64 `json:"output_tokens"`
+		} `json:"usage"`
+	} `json:"message"`
+}
+
+// countLine adds the usage in a line. A message has a line for each of its parts, and the
+// usage so far in each.
+func countLine(u *engine.Usage, line []byte) {
+	var l usageLine
+	if !bytes.Contains(line, []byte(`"usage"`)) || json.Unmarshal(line, &l) != nil || l.Type != "assistant" {
+		return
+	}
+	sum := sha256.Sum256([]byte(l.Message.ID))
+	if id := hex.EncodeToString(sum[:4]); id != u.Message || l.Message.ID == "" {
+		u.Message, u.Counted = id, 0
+	}
+	n := min(max(l.Message.Usage.Output, 0), maxTokens)
+	u.Tokens += max(0, n-u.Counted)
+	u.Counted = max(u.Counted, n)
+}
+
+// maxTokens limits what one message counts: a transcript can say any number.
+const maxTokens = 1 << 30

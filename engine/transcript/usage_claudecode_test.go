@@ -1,0 +1,102 @@
+package transcript
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/google/go-cmp/cmp"
+)
+
+func spoke(id string, tokens int) string {
+	return fmt.Sprintf(`{"type":"assistant","message":{"id":%q,"usage":{"input_tokens":9,"output_tokens":%d}}}`+"\n", id, tokens)
+}
+
+// Tokens are counted from event to event, each message once, whatever it is cut into.
+func TestUsage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "transcript.jsonl")
+	e := engine.Event{Harness: harness.ClaudeCode, Transcript: path}
+	before := Usage(e, nil)
+	if d := cmp.Diff(&engine.Usage{}, before); d != "" {
+		t.Fatalf("no file yet: %s", d)
+	}
+	result := `{"type":"user","message":{"id":"m9","usage":{"output_tokens":700}}}` + "\n"
+	for _, c := range []struct {
+		name, add string
+		want      int64
+	}{
+		{"one message", spoke("m1", 40), 40},
+		{"two more", spoke("m2", 5) + spoke("m3", 7), 12},
+		{"more of the last one", spoke("m3", 7) + spoke("m3", 30), 23},
+		{"the same again", spoke("m3", 30), 0},
+		{"a result that speaks of usage", result, 0},
+		{"no JSON", "\"usage\" \x00\n", 0},
+		{"numbers below zero", spoke("m4", -5), 0},
+		{"half a line", spoke("m5", 8) + spoke("m6", 100)[:20], 8},
+		{"its other half", spoke("m6", 100)[20:], 100},
+		{"more than is read", spoke("m7", 1000) + strings.Repeat(result, usageTail/len(result)) + spoke("m8", 6), 6},
+	} {
+		appendTo(t, path, c.add)
+		got := Usage(e, before)
+		if got == nil || got.Tokens != c.want {
+			t.Fatalf("%s: got %+v, want %d tokens", c.name, got, c.want)
+		}
+		if skipped := c.want == 6; (got.Skipped > 0) != skipped {
+			t.Errorf("%s: %d bytes were skipped", c.name, got.Skipped)
+		}
+		before = got
+	}
+	if got := Usage(e, before); got != nil {
+		t.Errorf("nothing was added: got %+v", got)
+	}
+	if got := Usage(e, nil); got.Tokens != 0 || got.To != before.To {
+		t.Errorf("a session that begins with old text: got %+v", got)
+	}
+	if err := os.WriteFile(path, []byte(spoke("m1", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := Usage(e, before); got.Tokens != 0 || got.To >= before.To {
+		t.Errorf("written again: got %+v", got)
+	}
+}
+
+// A transcript of 500 MB costs no more than its end; one that cannot be read, nothing.
+func TestUsageOfUnusualFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "transcript.jsonl")
+	e := engine.Event{Harness: harness.ClaudeCode, Transcript: path}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 500<<20); err != nil {
+		t.Skip(err)
+	}
+	appendTo(t, path, "\n"+spoke("m1", 3))
+	got := Usage(e, &engine.Usage{To: 1 << 20})
+	if got == nil || got.Tokens != 3 || got.Skipped < 498<<20 {
+		t.Errorf("500 MB: got %+v", got)
+	}
+	for name, path := range map[string]string{"no path": "", "a folder": t.TempDir(), "gone": filepath.Join(t.TempDir(), "none")} {
+		if got := Usage(engine.Event{Harness: harness.ClaudeCode, Transcript: path}, &engine.Usage{To: 5}); got != nil {
+			t.Errorf("%s: got %+v", name, got)
+		}
+	}
+	if got := Usage(engine.Event{Harness: Codex, Transcript: path}, nil); got != nil {
+		t.Errorf("another agent: got %+v", got)
+	}
+}
+
+func appendTo(t *testing.T, path, text string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = f.WriteString(text)
+		f.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
