@@ -306,9 +306,9 @@ func preparedOPA(t *testing.T) opa.PreparedEvalQuery {
 func (b *simulateBench) twoPolicies() {
 	alone := b.against(b.other)
 	alone.Baseline = simulate.Side{Named: simulate.Named{Name: "baseline"}, Policy: b.policy}
-	var sharing rego.Sharing
-	wiring.Share(&sharing, b.policy)
-	wiring.Share(&sharing, b.other)
+	var sharing wiring.Sharing
+	sharing.Add(b.policy)
+	sharing.Add(b.other)
 	two := *alone
 	two.Event = sharing.Event
 	one := b.against(b.policy)

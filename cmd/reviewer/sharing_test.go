@@ -15,20 +15,19 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/transcript"
-	"github.com/agent-reviewer/reviewer/rego"
 )
 
 // sharers are policies that use what the others computed for the same event.
 type sharers struct {
 	*testing.T
 	policies  []*review.Policy
-	sharing   *rego.Sharing
+	sharing   *wiring.Sharing
 	decisions int
 	differ    int // decisions that differ from the first policy's
 }
 
 func newSharers(t *testing.T) *sharers {
-	w := &sharers{T: t, sharing: &rego.Sharing{}}
+	w := &sharers{T: t, sharing: &wiring.Sharing{}}
 	for _, e := range []*bundles.Effective{
 		layered(t),
 		edited(t, "data.yaml", "high_threshold: 0.8", "high_threshold: 0.65"),
@@ -43,7 +42,7 @@ func newSharers(t *testing.T) *sharers {
 			t.Fatal(err)
 		}
 		w.policies = append(w.policies, p)
-		wiring.Share(w.sharing, p)
+		w.sharing.Add(p)
 	}
 	return w
 }

@@ -17,6 +17,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 )
@@ -163,11 +164,13 @@ func (w *work) chooseDocuments() {
 		}
 	}
 	for _, path := range paths {
-		if !merged[path] && !slices.ContainsFunc(w.rules[path], func(r *ast.Rule) bool { return len(r.Head.Args) > 0 || !constant(groundPath(r)) }) {
+		if !merged[path] && !slices.ContainsFunc(w.rules[path], noDocument) {
 			w.alone, w.document[path] = append(w.alone, path), true
 		}
 	}
 }
+
+func noDocument(r *ast.Rule) bool { return len(r.Head.Args) > 0 || !constant(groundPath(r)) }
 
 // chooseAliases finds documents that are names for a part of the data, such as
 // `_cfg := data.settings.scores`. Who refers to a part of one reads that part of the data.
@@ -182,8 +185,8 @@ func (w *work) chooseAliases() {
 // aliasOf returns the reference that is the whole value of a document; nil: it is computed.
 func aliasOf(rules []*ast.Rule) ast.Ref {
 	r := rules[0]
-	if len(rules) > 1 || r.Else != nil || r.Default || r.Head.Key != nil || r.Head.Value == nil || len(r.Head.Ref().GroundPrefix()) != len(r.Head.Ref()) ||
-		len(r.Body) != 1 || len(r.Body[0].With) > 0 || r.Body[0].Negated {
+	plain := len(rules) == 1 && r.Else == nil && !r.Default && r.Head.Key == nil && r.Head.Value != nil && r.Head.Ref().IsGround()
+	if !plain || len(r.Body) != 1 || len(r.Body[0].With) > 0 || r.Body[0].Negated {
 		return nil
 	}
 	body := r.Body[0]
@@ -360,7 +363,7 @@ func (w *work) dataText(name string, ref ast.Ref) string {
 }
 
 // generated are the names of variables that a compiler numbers through all modules.
-var generated = regexp.MustCompile(`__local[0-9]+__`)
+var generated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`__local[0-9]+__`) })
 
 // ruleText is a rule with its own numbers for generated variables. A rule that mentions
 // such a name in a text keeps all names, and is hardly ever equal to another.
@@ -376,7 +379,7 @@ func ruleText(r *ast.Rule) string {
 		return text
 	}
 	numbers := map[string]string{}
-	return generated.ReplaceAllStringFunc(text, func(name string) string {
+	return generated().ReplaceAllStringFunc(text, func(name string) string {
 		if numbers[name] == "" {
 			numbers[name] = fmt.Sprintf("__local%d__", len(numbers))
 		}

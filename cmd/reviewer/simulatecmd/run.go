@@ -22,7 +22,6 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
-	"github.com/agent-reviewer/reviewer/rego"
 )
 
 // comparing is a running comparison: the sessions to read, and the sum so far.
@@ -36,7 +35,7 @@ type comparing struct {
 	mask       func(string) string
 	baseline   *bundles.Effective // nil: what was recorded
 	parallel   int
-	sharing    rego.Sharing // of all policies
+	sharing    wiring.Sharing // of all policies
 	progress   *term.Progress
 	began      time.Time
 
@@ -109,7 +108,7 @@ func addSides(ctx context.Context, a *cli.App, s *simulation, r *comparing, kept
 	r.comparison.Baseline.Named.Name = s.mask(s.baseline)
 	for _, side := range append([]simulate.Side{r.comparison.Baseline}, r.comparison.Candidates...) {
 		if side.Policy != nil {
-			wiring.Share(&r.sharing, side.Policy)
+			r.sharing.Add(side.Policy)
 		}
 	}
 	r.sums = r.comparison.Empty()
@@ -276,7 +275,7 @@ func (r *comparing) open(ctx context.Context, session string) (simulate.Recorded
 
 // policiesByDigest finds the policies that have decided by their digests: in state
 // directories, each compiled once. Several goroutines may ask at once.
-func policiesByDigest(ctx context.Context, homes []string, s *rego.Sharing) func(digest string) (*review.Policy, error) {
+func policiesByDigest(ctx context.Context, homes []string, s *wiring.Sharing) func(digest string) (*review.Policy, error) {
 	var mu sync.Mutex
 	compiled := map[string]*review.Policy{}
 	return func(digest string) (*review.Policy, error) {
@@ -291,7 +290,7 @@ func policiesByDigest(ctx context.Context, homes []string, s *rego.Sharing) func
 		}
 		p, err := wiring.Compile(ctx, e)
 		if err == nil {
-			wiring.Share(s, p)
+			s.Add(p)
 			compiled[digest] = p
 		}
 		return p, err
