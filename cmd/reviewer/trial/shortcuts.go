@@ -176,6 +176,20 @@ func (w *watchingTwice) Decide(ctx context.Context, in *engine.Input, findings [
 	return w.twice.decide(ctx, w.Decider, question{w.of, in, findings})
 }
 
+// decideAnyway is an early decider that makes each review too: a case may end before the
+// next event asks for it.
+type decideAnyway struct{ earlyBefore }
+
+// DecideEarly implements engine.EarlyDecider.
+func (e *decideAnyway) DecideEarly(ctx context.Context, in *engine.Input, findings []engine.Finding) (*engine.Decision,
+	func(context.Context) (engine.Decision, error)) {
+	early, review := e.earlyBefore.DecideEarly(ctx, in, findings)
+	if early != nil {
+		_, _ = review(ctx) // an error is one of the next event
+	}
+	return early, review
+}
+
 func (t *twice) decide(ctx context.Context, d engine.Decider, q question) (engine.Decision, error) {
 	t.Decisions++
 	t.asked = append(t.asked, q)
