@@ -38,7 +38,7 @@ type Reader struct {
 
 // Readers lists the formats, in the order in which they are tried.
 func Readers() []Reader {
-	return []Reader{
+	list := []Reader{
 		{Name: harness.ClaudeCode, Is: IsClaudeCode, Read: ReadClaudeCode},
 		{Name: "claude-chat-json", Is: isClaudeChat, Read: readClaudeChat},
 		{Name: "claude-hook-log", Is: isHookLog, Read: readHookLog, Several: true},
@@ -52,6 +52,10 @@ func Readers() []Reader {
 		{Name: "mini-swe-agent-traj", Is: isMiniTrajectory, Read: readMiniTrajectory},
 		{Name: "specstory-md", Is: isSpecStory, Read: readSpecStory},
 	}
+	for i := range list {
+		list[i].Read = shortening(list[i].Read)
+	}
+	return list
 }
 
 // The agents whose transcripts are read next to Claude Code, and the format that

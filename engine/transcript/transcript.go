@@ -52,7 +52,9 @@ type Transcript struct {
 
 // BadLine is a line that was left out, or a part of it, and why.
 type BadLine struct {
-	Line int    `json:"line"` // from 1; in a file that is one document, of the message or step
+	// Line counts from 1. In a file that is one document it is the number of the message
+	// or step; of a text that was shortened, always the line.
+	Line int    `json:"line"`
 	Why  string `json:"why"`
 }
 
@@ -225,9 +227,9 @@ func (t Transcript) renamed(a Transcript) Transcript {
 
 func inPart(id string, part int) string { return id + ";" + strconv.Itoa(part) }
 
-// maxTranscriptLine limits a line in bytes: an image or a file of many MiB is
-// one line, an endless one is damage.
-const maxTranscriptLine = 256 << 20
+// maxTranscriptLine limits a line, or a part of a document, in bytes: what is read takes
+// several times as much memory.
+const maxTranscriptLine = 16 << 20
 
 var errLongLine = fmt.Errorf("longer than %d MiB", maxTranscriptLine>>20)
 
