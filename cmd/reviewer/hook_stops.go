@@ -1,6 +1,8 @@
 package main
 
 import (
+	"time"
+
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/review"
@@ -24,6 +26,23 @@ func (s stops) Stopped() ([]review.Stopped, error) {
 		}
 	}
 	return list, nil
+}
+
+// The time that an agent is given to write the first call of a session to its transcript. Claude
+// Code writes several lines at once, which may be after the hook began. It is waited for only
+// where another session of the workspace is stopped or was resumed on conditions.
+const (
+	transcriptWait  = time.Second
+	transcriptPause = 20 * time.Millisecond
+)
+
+// Await waits for the call in the transcript.
+func (s stops) Await(e engine.Event) {
+	for begin := time.Now(); e.Transcript != "" && time.Since(begin) < transcriptWait; time.Sleep(transcriptPause) {
+		if transcript.Mentions(e, []string{e.Call}) {
+			return
+		}
+	}
 }
 
 // maxCopiedCalls limits the calls of a session that are looked for in a transcript:

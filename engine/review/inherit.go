@@ -33,6 +33,9 @@ type Stopped struct {
 type Stops interface {
 	// Stopped lists the sessions that are stopped, or were resumed on conditions.
 	Stopped() ([]Stopped, error)
+	// Await returns when the transcript of an event shows its call, and so everything before
+	// it, or when that takes too long. An agent writes its transcript while hooks run.
+	Await(e engine.Event)
 	// Copied reports whether the session of an event is a copy of another one: its
 	// transcript has calls of that one.
 	Copied(e engine.Event, of engine.SessionKey) bool
@@ -47,6 +50,9 @@ func (r *Reviewer) inherit(t history.Tail, h *review) error {
 	list, err := r.Stops.Stopped()
 	if err != nil {
 		return fmt.Errorf("look for stopped sessions: %w", err)
+	}
+	if slices.ContainsFunc(list, func(s Stopped) bool { return r.beside(h, s) }) {
+		r.Stops.Await(h.event)
 	}
 	for _, s := range list {
 		if reason := r.inherited(h, s); reason != "" {

@@ -15,7 +15,9 @@ type stopsFunc struct {
 	copied bool
 }
 
-func (s stopsFunc) Stopped() ([]Stopped, error)                 { return s.list() }
+func (s stopsFunc) Stopped() ([]Stopped, error) { return s.list() }
+func (s stopsFunc) Await(engine.Event)          {}
+
 func (s stopsFunc) Copied(engine.Event, engine.SessionKey) bool { return s.copied }
 
 // A stop follows into copies of a session, and into others of its workspace as policy
