@@ -46,15 +46,15 @@ type Rule struct {
 	Tags        []string `json:"tags,omitempty" yaml:"tags"`
 	Overridable []string `json:"overridable,omitempty" yaml:"overridable"` // layers that may make exceptions from the rule
 	// Enforcement of the rule: observe (only record), warn (never stricter than
-	// a warning), enforce; absent: as the setting enforcement.
+	// a warning), enforce; absent: the setting enforcement applies.
 	Enforcement string `json:"enforcement,omitempty" yaml:"enforcement"`
 	Always      bool   `json:"always,omitempty" yaml:"always"` // the rule cannot be disabled and permits no exceptions
 	// Cheap test before the expressions; all given lists must match, one word of each is enough.
 	Match      RuleMatch   `json:"match,omitempty" yaml:"match"`
 	When       string      `json:"when,omitempty" yaml:"when"`             // condition in CEL, a bool
 	Measure    string      `json:"measure,omitempty" yaml:"measure"`       // value in CEL, a number: makes the row a pattern
-	Threshold  *float64    `json:"threshold,omitempty" yaml:"threshold"`   // value of measure from which the pattern is found
-	Levels     []RuleLevel `json:"levels,omitempty" yaml:"levels"`         // severities, and the measures from which they apply; ascending
+	Threshold  *float64    `json:"threshold,omitempty" yaml:"threshold"`   // minimum value of measure for the pattern to be found
+	Levels     []RuleLevel `json:"levels,omitempty" yaml:"levels"`         // severities, and the minimum measures for them; ascending
 	Confidence string      `json:"confidence,omitempty" yaml:"confidence"` // confidence in CEL, a number from 0 to 1
 	Details    string      `json:"details,omitempty" yaml:"details"`       // text in CEL that fills {details} in the message
 	// Actions for which the pattern is not repeated unless it gets worse; absent: setting
@@ -86,7 +86,7 @@ type RuleMatch struct {
 
 // RuleLevel is the severity of a finding whose measure reaches At.
 type RuleLevel struct {
-	At    float64 `json:"at" yaml:"at"`       // value of measure from which the level applies
+	At    float64 `json:"at" yaml:"at"`       // minimum value of measure for the level
 	Level string  `json:"level" yaml:"level"` // severity of the finding
 }
 
@@ -251,7 +251,7 @@ func (p *ruleParser) validateCondition(r Rule, at func(string) *yaml.Node) {
 	case len(r.Examples.Match)+len(r.Examples.NoMatch) > 0 && !r.Conditional():
 		p.wrong(at("examples"), "examples: there is no match, when or measure to test; rules in Rego have cases")
 	case r.Measure != "" && r.Threshold == nil:
-		p.wrongAs("row.missing", at("measure"), "measure: threshold is missing: give the value from which the rule applies")
+		p.wrongAs("row.missing", at("measure"), "measure: threshold is missing: give the minimum value for which the rule applies")
 	case r.Measure == "" && r.Threshold != nil:
 		p.wrong(at("threshold"), "threshold: has no effect without measure")
 	case r.Measure == "" && len(r.Levels) > 0:
@@ -287,7 +287,7 @@ type RegoFinding struct {
 	Remediation string   `json:"remediation,omitempty"` // safer way, for the agent; a template with placeholders
 	Harm        string   `json:"harm,omitempty"`        // harm that the call does; of a block
 	Unattended  string   `json:"unattended,omitempty"`  // allow: where nobody can be asked, ask becomes a warning, as in rows
-	Enforcement string   `json:"enforcement,omitempty"` // how far it may go: observe, warn or enforce; absent: as the row or the settings say
+	Enforcement string   `json:"enforcement,omitempty"` // how far it may go: observe, warn or enforce; absent: the row or the settings decide
 	Overridable []string `json:"overridable,omitempty"` // layers that may make exceptions from the rule
 }
 

@@ -319,7 +319,7 @@ type Effect struct {
 	// app:…, volume:…, nested with /; masked.
 	Host    string `json:"host,omitempty"`
 	Command int    `json:"command"` // index of the command in Action.commands; -1: the tool itself
-	// Share of the file that is removed, in percent of its bytes, where the
+	// Percentage of the file's bytes that is removed, where the
 	// call shows it; absent: nothing or unknown.
 	Lost    int64 `json:"lost,omitempty"`
 	Shrinks bool  `json:"shrinks,omitempty"` // lost is 90 or more; kept for older policies
@@ -328,10 +328,10 @@ type Effect struct {
 	Mode string `json:"mode,omitempty"`
 	// is: changes what guards the session (reviewer, settings and hooks of the
 	// client); holds: removes a folder that contains it; minor: client settings
-	// without influence on decisions.
+	// that do not affect decisions.
 	Guard      string `json:"guard,omitempty"`
 	Repository bool   `json:"repository,omitempty"` // a folder that contains a repository is removed
-	Bytes      int64  `json:"bytes,omitempty"`      // size that the call gives a file; absent: unknown
+	Bytes      int64  `json:"bytes,omitempty"`      // size of the file, if the call specifies it; absent: unknown
 	Ledger     string `json:"ledger,omitempty"`     // what the session did to the path before; added from the history
 	Secret     bool   `json:"secret,omitempty"`     // the file contains part of a credential or env file; added from the history
 	// The file contains text that nobody in the session wrote; added from the
@@ -342,7 +342,7 @@ type Effect struct {
 	// (/…, ~/… or ../…); added from the history.
 	Given bool `json:"given,omitempty"`
 	// file or folder: a person approved an earlier write to the same file, or
-	// to another file of its folder; added from the history.
+	// to another file in its folder; added from the history.
 	Agreed string `json:"agreed,omitempty"`
 	Run    bool   `json:"run,omitempty"` // the file is read by a command that runs something
 	Own    bool   `json:"own,omitempty"` // of a process: the call started it itself
@@ -435,10 +435,10 @@ func (a *Action) Synchronises(e *Effect) bool {
 // Plan is the part of a call that concerns the agent's own list of sub-tasks. Their titles are not
 // stored.
 type Plan struct {
-	Whole bool  `json:"whole,omitempty"` // these are all sub-tasks, in place of those before
+	Whole bool  `json:"whole,omitempty"` // these are all sub-tasks, replacing the previous ones
 	Done  int64 `json:"done,omitempty"`  // sub-tasks that are done
-	Open  int64 `json:"open,omitempty"`  // sub-tasks that are not
-	// Digest of the id of the sub-task whose state this is; absent: those that are new,
+	Open  int64 `json:"open,omitempty"`  // sub-tasks that are not done
+	// Digest of the id of the sub-task whose state this is; absent: new sub-tasks,
 	// or all.
 	Task string `json:"task,omitempty"`
 }
