@@ -91,7 +91,7 @@ func (m *Manifest) releasable() error {
 				d.Version))
 	}
 	if d.Sequence < 1 || d.Sequence > maxWhole {
-		errs = append(errs, at.wrong("metadata.sequence is %d; expected a number from 1 that is higher with each release, "+
+		errs = append(errs, at.wrong("metadata.sequence is %d; expected a number of at least 1 that increases with each release, "+
 			"in the manifest or by --sequence", d.Sequence))
 	}
 	if len(m.Revision) > maxRevision || strings.ContainsFunc(m.Revision, unicode.IsControl) {

@@ -173,7 +173,7 @@ const (
 	EffectSystemCall EffectKind = "system_call" // changes the system beyond files: disks, services, accounts, firewall, power
 	EffectNetwork    EffectKind = "network"     // contacts a host or a service
 	EffectFileWrite  EffectKind = "file_write"  // creates or changes a file
-	EffectResource   EffectKind = "resource"    // spends time, memory, disk without bound
+	EffectResource   EffectKind = "resource"    // uses time, memory or disk without limit
 	EffectProcess    EffectKind = "process"     // acts on a process or program: exec, kill, …
 	EffectFileRead   EffectKind = "file_read"   // reads a file
 )
@@ -299,7 +299,7 @@ type Effect struct {
 	// The path with the workspace as . and the home directory as ~: ./src/cart.go, ~/.ssh/config.
 	Short     string    `json:"short,omitempty"`
 	Certainty Certainty `json:"certainty"`          // how precisely the target is known; treat anything but exact and glob as the worst case
-	Location  Location  `json:"location,omitempty"` // position of the path relative to the workspace; paths only
+	Location  Location  `json:"location,omitempty"` // where the path is relative to the workspace; paths only
 	Class     Class     `json:"class,omitempty"`    // kind of file, by its name and place; paths only
 	Exists    string    `json:"exists,omitempty"`   // yes or no: whether the path exists; absent: unknown
 	Entry     string    `json:"entry,omitempty"`    // kind of entry: file, dir, link or other; absent: unknown

@@ -140,7 +140,7 @@ func (l *LateReview) Answer() Verdict {
 // more than the answer said.
 type LateFacts struct {
 	Record   string  `json:"record"`           // id of the record of the call
-	Call     string  `json:"call"`             // what the call was, as action.resource, shortened
+	Call     string  `json:"call"`             // the call, as in action.resource, shortened
 	Decision Verdict `json:"decision"`         // the answer that the review would have given; block as well if it failed
 	Rule     string  `json:"rule,omitempty"`   // first of the rules that fired; absent: none did
 	Reason   string  `json:"reason,omitempty"` // primary reason of the review, shortened

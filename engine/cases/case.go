@@ -257,7 +257,7 @@ func (e *Event) check(d *decoder, n *yaml.Node) {
 	case e.With != "" && e.Resume == "":
 		d.wrong(n, "with: only resume has conditions")
 	case e.Tokens < 0 || e.Tokens > 0 && e.Tool+e.Prompt == "":
-		d.wrong(n, "tokens: expected a number from 1 on, with a tool call or a prompt")
+		d.wrong(n, "tokens: expected a number of at least 1, with a tool call or a prompt")
 	case e.Says != "" && e.Phase != string(engine.PhaseStop):
 		d.wrong(n, "says: only an event with phase: stop has a last message")
 	case e.Times != 0 && e.Tool == "":
@@ -269,7 +269,7 @@ func (e *Event) check(d *decoder, n *yaml.Node) {
 	case e.Result != nil && e.Tool != "" && e.Result.Args != nil:
 		d.wrong(n, "result.args: only a result in an event of its own can have other arguments")
 	case e.choice() && e.Expect != nil:
-		d.wrong(n, "expect: a person's choice is not reviewed; put expect at the calls after it")
+		d.wrong(n, "expect: a person's choice is not reviewed; put expect on the calls after it")
 	}
 	if _, err := e.pause(); err != nil || e.Every != "" && e.Times < 2 {
 		d.wrong(n, "every: expected a pause such as 30s between repeated calls (times: 2 or more), got %q", e.Every)

@@ -102,7 +102,7 @@ func showHistory(a *cli.App, w io.Writer, out *term.Output, home string, list []
 		return term.WriteList(w, "policies", list)
 	}
 	if len(list) == 0 {
-		fmt.Fprintf(w, "no policy has decided anything in %s yet\n", home)
+		fmt.Fprintf(w, "no policy has been used in %s yet\n", home)
 		return nil
 	}
 	p := a.Paint(out)
