@@ -74,7 +74,7 @@ type Rule struct {
 // RuleMatch is what an input must have before a rule's expressions are
 // examined; one word of each list is enough, an empty list asks for nothing.
 type RuleMatch struct {
-	Phases   []string `json:"phases,omitempty" yaml:"phases"`     // points of the run
+	Phases   []string `json:"phases,omitempty" yaml:"phases"`     // phases of the session
 	Tools    []string `json:"tools,omitempty" yaml:"tools"`       // names of tools, exact or ending in *
 	Types    []string `json:"types,omitempty" yaml:"types"`       // types of actions
 	Signals  []string `json:"signals,omitempty" yaml:"signals"`   // signals of the action
@@ -298,5 +298,5 @@ func (RegoFinding) Vocabulary(key string) []string { return Rule{}.Vocabulary(ke
 // base: a rule that does not apply to the action.
 type RegoException struct {
 	Rule   string `json:"rule"`             // id of the rule that does not apply; it must list the layer in overridable
-	Reason string `json:"reason,omitempty"` // why, for people who read the policy
+	Reason string `json:"reason,omitempty"` // reason, for people who read the policy
 }

@@ -113,7 +113,7 @@ type Action struct {
 	// What keeps running after the action: background processes, containers,
 	// terminals; at most 4.
 	Starts []Started `json:"starts,omitempty"`
-	Plan   *Plan     `json:"plan,omitempty"` // what it says about the agent's list of sub-tasks
+	Plan   *Plan     `json:"plan,omitempty"` // what the action says about the agent's list of sub-tasks
 }
 
 // FlowKind is the kind of a secret that is passed to another host.
