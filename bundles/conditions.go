@@ -65,7 +65,7 @@ type Rule struct {
 	// Factor on threshold and levels in a session that was resumed with limits; 0: none.
 	// It comes from the settings.
 	Limited float64 `json:"-" yaml:"-"`
-	// Calls for which the condition must be true and must be false; run by policy test.
+	// Calls for which the condition must be true, and calls for which it must be false; run by policy test.
 	Examples RuleExamples `json:"examples,omitempty" yaml:"examples"`
 
 	texts `json:"-" yaml:"-"`
@@ -281,11 +281,11 @@ func (p *ruleParser) validateCondition(r Rule, at func(string) *yaml.Node) {
 // what a rule says about the action. Fields that it does not set are those of the row with its id.
 type RegoFinding struct {
 	ID          string   `json:"id"`                    // id of a row of the same layer, or one of its own; absent: LAYER.unnamed
-	Decision    string   `json:"decision,omitempty"`    // answer that the rule wants; absent, and no row says it: block
-	Severity    string   `json:"severity,omitempty"`    // how bad it is; absent, and no row says it: medium
+	Decision    string   `json:"decision,omitempty"`    // answer that the rule wants; absent, and not set by a row: block
+	Severity    string   `json:"severity,omitempty"`    // how bad it is; absent, and not set by a row: medium
 	Message     string   `json:"message,omitempty"`     // what the agent is told; a template with placeholders
 	Remediation string   `json:"remediation,omitempty"` // safer way, for the agent; a template with placeholders
-	Harm        string   `json:"harm,omitempty"`        // harm that the call does; of a block
+	Harm        string   `json:"harm,omitempty"`        // harm that the call does; only with the decision block
 	Unattended  string   `json:"unattended,omitempty"`  // allow: where nobody can be asked, ask becomes a warning, as in rows
 	Enforcement string   `json:"enforcement,omitempty"` // how far it may go: observe, warn or enforce; absent: the row or the settings decide
 	Overridable []string `json:"overridable,omitempty"` // layers that may make exceptions from the rule

@@ -345,7 +345,7 @@ type Effect struct {
 	// to another file in its folder; added from the history.
 	Agreed string `json:"agreed,omitempty"`
 	Run    bool   `json:"run,omitempty"` // the file is read by a command that runs something
-	Own    bool   `json:"own,omitempty"` // of a process: the call started it itself
+	Own    bool   `json:"own,omitempty"` // the call itself started the process
 	// A person added the path, or a folder that contains it, to the session's
 	// scope; added from the history.
 	Scoped bool `json:"scoped,omitempty"`

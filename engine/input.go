@@ -151,7 +151,7 @@ type PauseFacts struct {
 	Count   int64 `json:"count"`   // number of pauses
 	Waited  int64 `json:"waited"`  // pauses in which another call sleeps
 	Least   int64 `json:"least"`   // shortest pause in which no other call sleeps, in milliseconds; 0: none
-	Shrinks bool  `json:"shrinks"` // one of those pauses is shorter than the previous one
+	Shrinks bool  `json:"shrinks"` // one of the pauses in which no other call sleeps is shorter than the one before
 }
 
 // CheckFacts counts how often a check was run again after an edit of its own
@@ -189,7 +189,7 @@ type LegacyDenied struct {
 	Same    bool  `json:"same"`    // this very call was denied within ten actions
 	Effect  bool  `json:"effect"`  // such an effect was denied within ten actions
 	Refused bool  `json:"refused"` // a person refused such a call within ten actions
-	Ago     int64 `json:"ago"`     // smallest number of actions since; 1000: never
+	Ago     int64 `json:"ago"`     // smallest number of actions since then; 1000: never
 }
 
 // FiredFacts records when, and at which level, an event of the agent last had a
