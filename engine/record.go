@@ -34,7 +34,7 @@ const (
 // SessionKey identifies a session.
 type SessionKey struct{ Harness, Session string }
 
-// NewRecord makes the record of an event from its facts. Missing are the decision and the
+// NewRecord makes the record of an event from its facts. It lacks the decision and the
 // fields that only the chain has (number, previous hash, chain).
 func NewRecord(e Event, f Facts, t int64) *Record {
 	rec := &Record{

@@ -99,12 +99,12 @@ const MaxRollbackConflicts = 5
 // CheckpointState is a checkpoint to which the session can return.
 type CheckpointState struct {
 	ID      string `json:"id"`                 // id of the checkpoint
-	CallMS  int64  `json:"call_ms"`            // milliseconds since the call that it was taken before, by event time
-	MS      int64  `json:"ms"`                 // milliseconds since, by event time
+	CallMS  int64  `json:"call_ms"`            // milliseconds since the call before which it was taken, by event time
+	MS      int64  `json:"ms"`                 // milliseconds since it was taken, by event time
 	First   bool   `json:"first"`              // it is the session's first
-	Ran     int64  `json:"ran"`                // calls that ran between the previous one and it
+	Ran     int64  `json:"ran"`                // calls that ran between the previous checkpoint and this one
 	Failed  int64  `json:"failed"`             // calls that failed in between
-	CleanMS int64  `json:"clean_ms,omitempty"` // milliseconds between the latest failure before it and it; absent: nothing failed
+	CleanMS int64  `json:"clean_ms,omitempty"` // milliseconds from the latest failure to the checkpoint; absent: nothing failed
 }
 
 // SourceAsync marks calls that were answered before their review (mode: async). The review
@@ -140,7 +140,7 @@ func (l *LateReview) Answer() Verdict {
 // more than the answer said.
 type LateFacts struct {
 	Record   string  `json:"record"`           // id of the record of the call
-	Call     string  `json:"call"`             // what the call was, as action.resource, shortened
+	Call     string  `json:"call"`             // the call, as in action.resource, shortened
 	Decision Verdict `json:"decision"`         // the answer that the review would have given; block as well if it failed
 	Rule     string  `json:"rule,omitempty"`   // first of the rules that fired; absent: none did
 	Reason   string  `json:"reason,omitempty"` // primary reason of the review, shortened

@@ -60,7 +60,7 @@ func rootCommand(a *cli.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "reviewer",
 		Short:         "Policy for coding agents",
-		Long:          "reviewer reviews each tool call of a coding agent before and after it runs,\ndecides by policy as code, and records every decision so that it can be reproduced.\n\n" + cli.ExitHelp() + " See docs/output.md.",
+		Long:          "reviewer reviews each tool call of a coding agent before and after it runs,\ndecides according to policy as code, and records every decision so that it can be reproduced.\n\n" + cli.ExitHelp() + " See docs/output.md.",
 		Example:       "  reviewer install claude-code --enforcement observe\n  reviewer doctor\n  reviewer session list",
 		SilenceErrors: true,
 		SilenceUsage:  true,

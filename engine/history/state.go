@@ -8,8 +8,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// FoldVersion is raised manually whenever the same records fold to another
-// state. Audits recorded under another one are incomparable, not wrong.
+// FoldVersion is raised manually whenever the same records fold to a different
+// state. Audits recorded with a different version are incomparable, not wrong.
 const FoldVersion = 11
 
 // Bounds of the fold's structures. They keep the state below MaxKeyframe for any records,

@@ -153,7 +153,7 @@ func (s *story) step(ctx context.Context, step cases.Step, result *Result) {
 	case action.Record == nil && action.Error != "":
 		at.wrong(Failure{Wrong: "it could not be recorded: " + action.Error})
 	case action.Record == nil && step.Expect != nil:
-		at.wrong(Failure{Wrong: "the policy does not decide about this event, so a case cannot expect anything of it"})
+		at.wrong(Failure{Wrong: "the policy makes no decision about this event, so a case cannot expect anything from it"})
 	case action.Record != nil:
 		s.judge(at, action.Record)
 	}
