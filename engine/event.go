@@ -54,8 +54,8 @@ type Event struct {
 	// The agent's own time of the event, as it wrote it: where the agent gives calls no ids, it
 	// distinguishes equal ones. Two hooks that are told the same event get the same time.
 	Stamp string
-	Began      int64 // when the session's chain was opened, Unix milliseconds; 0: unknown, or not opened yet
-	Time       int64 // Unix milliseconds; 0: set by the caller on receipt
+	Began int64 // when the session's chain was opened, Unix milliseconds; 0: unknown, or not opened yet
+	Time  int64 // Unix milliseconds; 0: set by the caller on receipt
 
 	// Unverified is the reason why the event cannot be attributed to the
 	// client; empty: it can. Such an event is recorded, but does not count as a
