@@ -23,7 +23,11 @@ func signsOf(agent string) map[engine.Way][]string {
 }
 
 // ownSigns are those of agents whose documents differ.
-var ownSigns = map[string]map[engine.Way][]string{}
+var ownSigns = map[string]map[engine.Way][]string{
+	Gemini: {engine.WayDeny: {`"decision":"deny"`}, engine.WayAsk: {`"decision":"ask"`}, engine.WayModify: {`"tool_input":`},
+		engine.WayContext: {`"additionalContext":`, `"decision":"deny"`}},
+	Copilot: {engine.WayModify: {`"modifiedArgs":`}, engine.WayReplace: {`"modifiedResult":`}},
+}
 
 // otherEvents returns events of an agent for which reviewer is not installed.
 func otherEvents(agent string) []string {
