@@ -181,12 +181,12 @@ func encodeNotice(a engine.Answer) []byte {
 	return encode(claudeCodeOutput{SystemMessage: a.Text})
 }
 
-func encode(out claudeCodeOutput) []byte {
+func encode(out any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(out); err != nil {
-		return nil // not reached: the type contains strings, and JSON that was checked
+		return nil // not reached: the types contain strings, and JSON that was checked
 	}
 	return b.Bytes()
 }
