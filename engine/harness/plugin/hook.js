@@ -24,7 +24,7 @@ function ask(name, document, directory) {
     child.on("error", (e) => fail(`the hook could not be started: ${e.message}`));
     child.on("close", ended);
     // A process that the hook left behind can keep its output open.
-    child.on("exit", (status, signal) => setTimeout(() => ended(status, signal), 1000));
+    child.on("exit", (status, signal) => setTimeout(() => ended(status, signal), 1000).unref());
     child.stdin.on("error", () => {}); // it ended without reading: its status says so
     child.stdout.setEncoding("utf8").on("data", (text) => (out += text));
     child.stderr.setEncoding("utf8").on("data", (text) => (err += text));
