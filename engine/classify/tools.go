@@ -180,8 +180,15 @@ func (r *toolReader) text(a toolArg, text string) {
 		r.path(engine.EffectFileWrite, "mkdir", lit, false)
 	case rows.RoleSend:
 		r.path(engine.EffectFileRead, "read", lit, false)
+	case rows.RoleDir:
+		r.in.Cwd = r.folder(text)
 	case rows.RoleFetch:
 		r.fetch(text)
+	case rows.RoleAddresses:
+		r.contents[a.name] = text
+		for _, url := range addressesIn(text) {
+			r.fetch(url)
+		}
 	case rows.RoleShell:
 		r.run(shell.Interpret(text, r.in))
 	case rows.RolePowerShell:
@@ -194,6 +201,28 @@ func (r *toolReader) text(a toolArg, text string) {
 	case rows.RoleText, rows.RolePrivate:
 		r.contents[a.name] = text
 	}
+}
+
+// folder returns the directory that a text names.
+func (r *toolReader) folder(text string) abstract.Value {
+	if rest, home := strings.CutPrefix(text, "~"); home && (rest == "" || rest[0] == '/') {
+		text = r.in.Home + rest
+	}
+	return abstract.JoinDir(r.in.Cwd, abstract.Arg{Text: text})
+}
+
+var webAddress = engine.Regexp(`https?://[^\s"'<>()\x60]+`)
+
+// maxAddresses limits the addresses that are read from a text.
+const maxAddresses = 100
+
+// addressesIn returns the addresses in a text, without its punctuation.
+func addressesIn(text string) []string {
+	found := webAddress().FindAllString(text, maxAddresses)
+	for i := range found {
+		found[i] = strings.TrimRight(found[i], ".,;:!?")
+	}
+	return found
 }
 
 // path adds an effect of the tool itself on a path; without a text, on the working directory.
@@ -302,7 +331,7 @@ func (r *toolReader) globPattern() {
 
 // grepGlob reports which files a search is restricted to by their names.
 func (r *toolReader) grepGlob() {
-	pattern, ok := r.args["glob"].(string)
+	pattern, ok := firstString(r.args, "glob", "include", "include_pattern")
 	if !ok || pattern == "" || strings.HasPrefix(pattern, "!") {
 		return
 	}

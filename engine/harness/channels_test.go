@@ -29,6 +29,9 @@ var ownSigns = map[string]map[engine.Way][]string{
 	Cursor: {engine.WayDeny: {`"permission":"deny"`}, engine.WayAsk: {`"permission":"ask"`}, engine.WayModify: {`"updated_input":`},
 		engine.WayContext: {`"additional_context":`, `"followup_message":`}},
 	Kimi: {engine.WayContext: {"note"}}, // on standard error
+	Gemini: {engine.WayDeny: {`"decision":"deny"`}, engine.WayAsk: {`"decision":"ask"`}, engine.WayModify: {`"tool_input":`},
+		engine.WayContext: {`"additionalContext":`, `"decision":"deny"`}},
+	Copilot: {engine.WayModify: {`"modifiedArgs":`}, engine.WayReplace: {`"modifiedResult":`}},
 }
 
 // otherEvents returns events of an agent for which reviewer is not installed.

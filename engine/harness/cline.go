@@ -64,7 +64,7 @@ func finishCline(d document, e *engine.Event) error {
 		e.Agent = ""
 	}
 	e.Phase = ofAgent(e.Phase, e.Agent)
-	e.Tool = serverTool(e.Tool)
+	e.Tool = clineTool(e.Tool)
 	if e.Result != nil {
 		fillClineResult(d, e)
 	}
@@ -85,10 +85,11 @@ func ofAgent(p engine.Phase, agent string) engine.Phase {
 	return p
 }
 
-// serverTool returns the name of an MCP tool as other agents write it: mcp__server__tool.
-func serverTool(name string) string {
+// clineTool names the tool of a server as reviewer does. The client joins the two names with two
+// underscores.
+func clineTool(name string) string {
 	if server, tool, ok := strings.Cut(name, "__"); ok && server != "" && tool != "" && server != "mcp" {
-		return "mcp__" + name
+		return serverTool(server, tool)
 	}
 	return name
 }
@@ -160,7 +161,7 @@ func EncodeCline(event string, a engine.Answer) (stdout []byte, stderr string, e
 	a.Text = shorten(a.Text, maxText)
 	switch {
 	case a.Stop:
-		return clineCancel(a.Text, "reviewer stopped this session."), "", 0
+		return clineCancel(a.Text, stopText), "", 0
 	case a.Effect == engine.Allow || a.Effect == engine.Warn && a.Text == "":
 		return nil, "", 0
 	case a.Effect == engine.Warn:
@@ -170,7 +171,7 @@ func EncodeCline(event string, a engine.Answer) (stdout []byte, stderr string, e
 	case a.Tool == clineShell:
 		return encode(clineOutput{Input: clineDenial(a.Text)}), "", 0
 	}
-	return clineCancel(a.Text, "reviewer denied this call."), "", 0
+	return clineCancel(a.Text, denyText), "", 0
 }
 
 // FailCline encodes an answer if there is none: before a tool call, and where the event is

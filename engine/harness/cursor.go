@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -73,9 +74,9 @@ func finishCursor(d document, e *engine.Event) error {
 		e.CWD = roots[0]
 	}
 	if tool, ok := strings.CutPrefix(e.Tool, "MCP:"); ok {
-		e.Tool = "mcp__cursor__" + tool
+		e.Tool = serverTool(Cursor, tool)
 	} else if e.Name == cursorMCP {
-		e.Tool = "mcp__cursor__" + e.Tool
+		e.Tool = serverTool(Cursor, e.Tool)
 	}
 	return nil
 }
@@ -132,7 +133,7 @@ func cursorChannels() engine.Channels {
 func EncodeCursor(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
 	a.Text = shorten(a.Text, maxText)
 	if a.Stop && a.Effect.Strictness() < engine.Block.Strictness() {
-		a.Effect, a.Text = engine.Block, stopText(a.Text)
+		a.Effect, a.Text = engine.Block, cmp.Or(a.Text, stopText)
 	}
 	said := a.Effect != engine.Allow && a.Text != ""
 	switch phase := cursor().phase(event); {
@@ -160,6 +161,6 @@ func encodeCursorPre(a engine.Answer) []byte {
 	case a.Effect == engine.Modify && isObject(a.Args):
 		return encode(cursorOutput{Permission: "allow", Input: a.Args, Context: a.Text})
 	}
-	text := denialText(a.Text)
+	text := cmp.Or(a.Text, denyText)
 	return encode(cursorOutput{Permission: "deny", ForUser: text, ForAgent: text})
 }

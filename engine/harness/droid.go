@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -80,7 +81,7 @@ func encodeDroidPre(a engine.Answer) []byte {
 	switch {
 	case a.Stop:
 		no := false
-		return encode(claudeCodeOutput{Continue: &no, StopReason: stopText(a.Text)})
+		return encode(claudeCodeOutput{Continue: &no, StopReason: cmp.Or(a.Text, stopText)})
 	case a.Effect == engine.Allow:
 		return nil
 	case a.Effect == engine.Warn:
@@ -89,7 +90,7 @@ func encodeDroidPre(a engine.Answer) []byte {
 		s.Input = a.Args
 		return encode(claudeCodeOutput{SystemMessage: a.Text, Specific: s})
 	}
-	s.Decision, s.Reason = "deny", denialText(a.Text)
+	s.Decision, s.Reason = "deny", cmp.Or(a.Text, denyText)
 	return encode(claudeCodeOutput{Specific: s})
 }
 

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -85,7 +86,7 @@ func EncodeKimi(event string, a engine.Answer) (stdout []byte, stderr string, ex
 		if a.Effect == engine.Allow || a.Effect == engine.Warn {
 			return nil, "", 0
 		}
-		s := &claudeSpecific{Event: PreToolUse, Decision: "deny", Reason: denialText(a.Text)}
+		s := &claudeSpecific{Event: PreToolUse, Decision: "deny", Reason: cmp.Or(a.Text, denyText)}
 		return encode(claudeCodeOutput{Specific: s}), "", 0
 	case stop:
 		if a.GoOn && a.Text != "" && a.Effect != engine.Allow {

@@ -1,9 +1,11 @@
 package harness
 
 import (
+	"cmp"
 	_ "embed" // for the texts of the plugins
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -24,23 +26,23 @@ var piExtension string
 // OpenCodePlugin returns the text of a plugin for OpenCode, a file of ES module code. command is
 // the hook's program and its arguments without the event.
 func OpenCodePlugin(command ...string) string {
-	return pluginText(OpenCode, "import { resolve } from \"node:path\";\n", openCodePlugin, OpenCodeEvents(), command)
+	return pluginText(OpenCode, openCodePlugin, OpenCodeEvents(), command)
 }
 
 // PiExtension returns the text of an extension for pi, a file of TypeScript or ES module code.
 // command is the hook's program and its arguments without the event.
 func PiExtension(command ...string) string {
-	return pluginText(Pi, "", piExtension, PiEvents(), command)
+	return pluginText(Pi, piExtension, PiEvents(), command)
 }
 
-func pluginText(agent, imports, code string, events, command []string) string {
+func pluginText(agent, code string, events, command []string) string {
 	limits := map[string]int64{}
 	for _, event := range events {
 		limits[event] = ClaudeCodeTimeout(event).Milliseconds()
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "// Written by `reviewer install %s`, which overwrites it. It asks reviewer about each call.\n", agent)
-	fmt.Fprintf(&b, "import { spawn } from \"node:child_process\";\n%s\n", imports)
+	b.WriteString("import { spawn } from \"node:child_process\";\n\n")
 	fmt.Fprintf(&b, "const command = %s;\nconst deadlines = %s; // in milliseconds\n\n", literal(command), literal(limits))
 	return b.String() + pluginHook + code
 }
@@ -62,12 +64,10 @@ func encodePlugin(event string, a engine.Answer, reads []string) (stdout []byte,
 		return encodePluginPre(a), "", 0
 	}
 	if a.Stop {
-		a.Effect, a.Text = engine.Block, stopText(a.Text)
+		a.Effect, a.Text = engine.Block, cmp.Or(a.Text, stopText)
 	}
-	for _, name := range reads {
-		if name == event {
-			return encodeContextOnly(event, a), "", 0
-		}
+	if slices.Contains(reads, event) {
+		return encodeContextOnly(event, a), "", 0
 	}
 	return nil, "", 0
 }
@@ -81,7 +81,7 @@ func encodePluginPre(a engine.Answer) []byte {
 	case a.Effect == engine.Modify && isObject(a.Args):
 		s.Input, s.Context = a.Args, a.Text
 	default:
-		s.Decision, s.Reason = "deny", denialText(a.Text)
+		s.Decision, s.Reason = "deny", cmp.Or(a.Text, denyText)
 	}
 	return encode(claudeCodeOutput{Specific: s})
 }
@@ -91,22 +91,6 @@ func encodeContextOnly(event string, a engine.Answer) []byte {
 		return nil
 	}
 	return encode(claudeCodeOutput{Specific: &claudeSpecific{Event: event, Context: a.Text}})
-}
-
-// denialText returns a text that is never empty.
-func denialText(text string) string {
-	if text == "" {
-		return "reviewer denied this call."
-	}
-	return text
-}
-
-// stopText returns a text that is never empty.
-func stopText(text string) string {
-	if text == "" {
-		return "reviewer stopped this session."
-	}
-	return text
 }
 
 // pluginChannels states what a plugin does with an answer; at says at which phases the model

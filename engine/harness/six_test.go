@@ -28,17 +28,12 @@ func agentNamed(t testing.TB, name string) Harness {
 	return h
 }
 
-func inputsOf(agent string) []string {
-	names, _ := filepath.Glob("../../testdata/hooks/" + agent + "/*.json")
-	return names
-}
-
 // Each kind of input of the clients: invented contents in the client's structure.
 func TestSixDecode(t *testing.T) {
 	for _, agent := range six() {
 		h := agentNamed(t, agent)
 		var a txtar.Archive
-		for _, name := range inputsOf(agent) {
+		for _, name := range inputsOf(t, agent) {
 			raw, err := os.ReadFile(name)
 			if err != nil {
 				t.Fatal(err)
@@ -272,7 +267,7 @@ func FuzzDecodeCursor(f *testing.F)   { fuzzDecode(f, Cursor) }
 // before a call a tool and an object that the document contains.
 func fuzzDecode(f *testing.F, agent string) {
 	h := agentNamed(f, agent)
-	for _, name := range inputsOf(agent) {
+	for _, name := range inputsOf(f, agent) {
 		raw, err := os.ReadFile(name)
 		if err != nil {
 			f.Fatal(err)

@@ -64,7 +64,9 @@ const (
 	RolePowerShell = "powershell" // run by PowerShell
 	RoleCode       = "code"       // run by something that cannot be analysed
 	RolePage       = "page"       // JavaScript that runs in the page of a browser
+	RoleDir        = "dir"        // the tool works there, so it comes before arguments with relative names
 	RoleFetch      = "fetch"      // fetched
+	RoleAddresses  = "addresses"  // a text that is not stored, in which each address is fetched
 	RoleText       = "text"       // a text that is not stored: file content, prompts
 	RolePrivate    = "private"    // not stored, and leaves the machine
 	RoleMessage    = "message"    // leaves the machine, short enough to be recorded
@@ -73,12 +75,12 @@ const (
 // Roles lists the roles of arguments.
 func Roles() []string {
 	return []string{RoleNone, RoleRead, RoleSearch, RoleWrite, RoleEdit, RoleMake, RoleSend, RoleShell, RolePowerShell, RoleCode,
-		RolePage, RoleFetch, RoleText, RolePrivate, RoleMessage}
+		RolePage, RoleDir, RoleFetch, RoleAddresses, RoleText, RolePrivate, RoleMessage}
 }
 
 // Hides reports whether a role removes something from the facts of a call: only the base
 // and the organisation's layer may assign it to arguments.
-func Hides(role string) bool { return Has("none text private code page", role) }
+func Hides(role string) bool { return Has("none text private code page dir addresses", role) }
 
 // ToolOps lists the keys of which a step of a tool's row has exactly one. Their values, and
 // those of on, if, unless, recursive, forced and confirmed, are names of arguments, =text,

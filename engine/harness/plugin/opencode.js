@@ -36,10 +36,7 @@ export const Reviewer = async (context) => {
     return { session_id: root, cwd: here, ...(root === id ? {} : { agent_id: id }) };
   }
 
-  function call(input, args) {
-    const dir = isObject(args) && typeof args.workdir === "string" ? { cwd: resolve(here, args.workdir) } : {};
-    return { ...dir, tool_name: toolName(input.tool, servers), tool_use_id: input.callID };
-  }
+  const call = (input) => ({ tool_name: toolName(input.tool, servers), tool_use_id: input.callID });
 
   return {
     config: async (config) => {
@@ -47,14 +44,14 @@ export const Reviewer = async (context) => {
     },
 
     "tool.execute.before": async (input, output) => {
-      const text = await review({ ...(await who(input.sessionID)), ...call(input, output.args) }, output.args, here);
+      const text = await review({ ...(await who(input.sessionID)), ...call(input) }, output.args, here);
       later(input.sessionID, text);
     },
 
     "tool.execute.after": async (input, output) => {
       const args = isObject(input.args) ? input.args : {};
       const shown = isObject(output) ? (output.output ?? output.content ?? "") : "";
-      const document = { ...(await who(input.sessionID)), ...call(input, args), tool_input: args, tool_response: shown };
+      const document = { ...(await who(input.sessionID)), ...call(input), tool_input: args, tool_response: shown };
       const text = now(input.sessionID, await report("PostToolUse", document, here));
       if (!text || !isObject(output)) return;
       if (Array.isArray(output.content)) output.content.push({ type: "text", text });
