@@ -55,6 +55,10 @@ type Harness struct {
 	// express, so that code that creates answers need not know the agent.
 	Channels engine.Channels
 
+	// Unverified is true if no test and nobody has tried the answers with the agent's client: they
+	// follow its published code and documentation.
+	Unverified bool
+
 	// Project names the environment variable that holds the project's folder; empty: the
 	// agent sets none.
 	Project string
@@ -137,6 +141,76 @@ func Harnesses() []Harness {
 		Project:  "QWEN_PROJECT_DIR",
 		Programs: []string{"qwen", "qwen-code", "qwen.exe"},
 		Marker:   "QWEN_CODE",
+	}, {
+		Name:     Kimi,
+		Decode:   DecodeKimi,
+		Encode:   EncodeKimi,
+		Failure:  FailKimi,
+		Events:   KimiEvents(),
+		Phase:    kimi().phase,
+		Timeout:  KimiTimeout,
+		Unit:     time.Second,
+		Channels: kimiChannels(),
+		Programs: []string{"kimi", "kimi.exe"},
+	}, {
+		Name:     Droid,
+		Decode:   DecodeDroid,
+		Encode:   EncodeDroid,
+		Failure:  FailDroid,
+		Events:   DroidEvents(),
+		Phase:    droid().phase,
+		Timeout:  DroidTimeout,
+		Unit:     time.Second,
+		Channels: droidChannels(),
+		Programs: []string{"droid", "droid.exe"},
+	}, {
+		Name:     Cline,
+		Decode:   DecodeCline,
+		Encode:   EncodeCline,
+		Failure:  FailCline,
+		Events:   ClineEvents(),
+		Phase:    cline().phase,
+		Timeout:  ClineTimeout,
+		Unit:     time.Second,
+		Channels: clineChannels(),
+		Programs: []string{"cline", "cline.exe"},
+		Marker:   "CLINE_ACTIVE",
+	}, {
+		Name:     OpenCode,
+		Decode:   DecodeOpenCode,
+		Encode:   EncodeOpenCode,
+		Failure:  FailOpenCode,
+		Events:   OpenCodeEvents(),
+		Phase:    openCode().phase,
+		Timeout:  OpenCodeTimeout,
+		Unit:     time.Second,
+		Channels: openCodeChannels(),
+		Programs: []string{"opencode", "opencode.exe"},
+		Marker:   "OPENCODE",
+	}, {
+		Name:     Pi,
+		Decode:   DecodePi,
+		Encode:   EncodePi,
+		Failure:  FailPi,
+		Events:   PiEvents(),
+		Phase:    pi().phase,
+		Timeout:  PiTimeout,
+		Unit:     time.Second,
+		Channels: piChannels(),
+		Programs: []string{"pi", "pi.exe"},
+	}, {
+		Name:       Cursor,
+		Decode:     DecodeCursor,
+		Encode:     EncodeCursor,
+		Failure:    FailCursor,
+		Events:     CursorEvents(),
+		Phase:      cursor().phase,
+		Timeout:    CursorTimeout,
+		Unit:       time.Second,
+		Channels:   cursorChannels(),
+		Programs:   []string{"cursor-agent", "cursor", "Cursor", "Cursor.exe", "cursor.exe"},
+		Marker:     "CURSOR_AGENT",
+		Unverified: true,
 	}}
 }
 
