@@ -25,6 +25,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/harness/settings"
 	"github.com/agent-reviewer/reviewer/rego"
 	"github.com/spf13/cobra"
 )
@@ -139,7 +140,7 @@ type examination struct {
 	failed  int
 	home    string
 	version string
-	own     []harness.OwnHook // as the check of the settings found them
+	own     []settings.OwnHook // as the check of the settings found them
 }
 
 func (e *examination) say(word, what string, args ...any) {
@@ -281,7 +282,7 @@ func (e *examination) client(context.Context) {
 	switch {
 	case e.version == "":
 		e.say("warn", "could not check the version of the client: claude is not on PATH")
-	case !harness.ExecForm(e.version):
+	case !settings.ExecForm(e.version):
 		e.say("fail", "client %s ignores onFailure (2.1.295 or later honours it): if the hook is killed, the call runs", e.version)
 	default:
 		e.say("ok", "client %s", e.version)
@@ -305,7 +306,7 @@ func (e *examination) settings(ctx context.Context) {
 
 // entries reads all layers of settings, reports their problems, and returns what running
 // does; false: it is not known where the settings are.
-func (e *examination) entries() (own []harness.OwnHook, managed bool, silenced []string, ok bool) {
+func (e *examination) entries() (own []settings.OwnHook, managed bool, silenced []string, ok bool) {
 	places, err := places(e.a)
 	if err != nil {
 		e.say("fail", "%v", err)
@@ -315,9 +316,9 @@ func (e *examination) entries() (own []harness.OwnHook, managed bool, silenced [
 	if raw, err := cli.RegistrySettings(); err != nil {
 		e.say("fail", "%v", err)
 	} else if f, ok := e.text(cli.RegistryPlace, raw); ok {
-		layers = append(layers, layerFindings{harness.LayerManaged, cli.RegistryPlace, f})
+		layers = append(layers, layerFindings{settings.LayerManaged, cli.RegistryPlace, f})
 	}
-	for _, l := range harness.SettingsLayers(places) {
+	for _, l := range claudeLayers(places) {
 		for _, path := range filesOf(l) {
 			if f, ok := e.layer(l, path); ok {
 				layers = append(layers, layerFindings{l.Name, path, f})
@@ -331,30 +332,30 @@ func (e *examination) entries() (own []harness.OwnHook, managed bool, silenced [
 // layerFindings is the findings of one settings file.
 type layerFindings struct {
 	layer, path string
-	harness.Findings
+	settings.Findings
 }
 
 // running returns reviewer's entries that the client starts, whether managed
 // settings are among their places, and the files whose entries it ignores
 // because managed settings allow no others.
-func running(layers []layerFindings) (own []harness.OwnHook, managed bool, silenced []string) {
+func running(layers []layerFindings) (own []settings.OwnHook, managed bool, silenced []string) {
 	only := slices.ContainsFunc(layers, func(f layerFindings) bool {
-		return f.layer == harness.LayerManaged && f.AllowManagedHooksOnly
+		return f.layer == settings.LayerManaged && f.AllowManagedHooksOnly
 	})
 	for _, f := range layers {
 		switch {
 		case len(f.Own) == 0:
-		case only && f.layer != harness.LayerManaged:
+		case only && f.layer != settings.LayerManaged:
 			silenced = append(silenced, f.path)
 		default:
 			own = append(own, f.Own...)
-			managed = managed || f.layer == harness.LayerManaged
+			managed = managed || f.layer == settings.LayerManaged
 		}
 	}
 	return own, managed, silenced
 }
 
-func filesOf(l harness.Layer) []string {
+func filesOf(l settings.Layer) []string {
 	if !l.Dir {
 		return []string{l.Path}
 	}
@@ -366,24 +367,24 @@ func filesOf(l harness.Layer) []string {
 }
 
 // layer checks one settings file and reports its problems.
-func (e *examination) layer(l harness.Layer, path string) (harness.Findings, bool) {
+func (e *examination) layer(l settings.Layer, path string) (settings.Findings, bool) {
 	raw, err := readOptional(path)
 	if err != nil {
 		e.say("fail", "%s settings: %v", l.Name, err)
-		return harness.Findings{}, false
+		return settings.Findings{}, false
 	}
 	return e.text(path, raw)
 }
 
 // text checks the settings of a file, or of the registry of Windows; nil: there are none.
-func (e *examination) text(path string, raw []byte) (harness.Findings, bool) {
+func (e *examination) text(path string, raw []byte) (settings.Findings, bool) {
 	if raw == nil {
-		return harness.Findings{}, false
+		return settings.Findings{}, false
 	}
-	f := harness.Inspect(raw, e.version)
+	f := settings.Inspect(raw, e.version)
 	if f.Problem != "" {
 		e.say("fail", "%s: the client ignores these settings: %s", path, f.Problem)
-		return harness.Findings{}, false
+		return settings.Findings{}, false
 	}
 	if f.DisableAllHooks {
 		e.say("fail", "%s: disableAllHooks turns reviewer off here; remove it, or install with --managed", path)
@@ -400,7 +401,7 @@ func (e *examination) text(path string, raw []byte) (harness.Findings, bool) {
 
 // ownProblems lists the problems of reviewer's entries, each once: ten
 // events of an old client have the same one.
-func (e *examination) ownProblems(path string, own []harness.OwnHook) {
+func (e *examination) ownProblems(path string, own []settings.OwnHook) {
 	events := map[string][]string{}
 	for _, h := range own {
 		for _, problem := range h.Problems {
@@ -412,7 +413,7 @@ func (e *examination) ownProblems(path string, own []harness.OwnHook) {
 	}
 }
 
-func (e *examination) installed(ctx context.Context, own []harness.OwnHook, managed bool) {
+func (e *examination) installed(ctx context.Context, own []settings.OwnHook, managed bool) {
 	gates := 0
 	for _, h := range own {
 		if h.Event != "PreToolUse" {
@@ -441,14 +442,14 @@ func (e *examination) installed(ctx context.Context, own []harness.OwnHook, mana
 }
 
 // missing lists the events at which no entry calls reviewer.
-func missing(own []harness.OwnHook) []string {
-	return slices.DeleteFunc(harness.ClaudeCodeEvents(), harness.Findings{Own: own}.Installed)
+func missing(own []settings.OwnHook) []string {
+	return slices.DeleteFunc(harness.ClaudeCodeEvents(), settings.Findings{Own: own}.Installed)
 }
 
 // proveDenial starts the hook as the client does, with unreadable input, and applies
 // the client's rules to the answer: a denial is exit status 2, or the JSON that says
 // so on a line of its own.
-func proveDenial(ctx context.Context, h harness.OwnHook) error {
+func proveDenial(ctx context.Context, h settings.OwnHook) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	args := []string{"hook", harness.ClaudeCode, h.Event}

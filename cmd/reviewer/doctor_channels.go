@@ -8,6 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/harness/settings"
 )
 
 // channels reports, for each way of acting on the agent, whether it is enforced, advisory or
@@ -16,7 +17,7 @@ import (
 func (e *examination) channels(context.Context) {
 	quiet := &examination{a: e.a, out: &term.Output{Format: "json"}, home: e.home, version: e.version}
 	own, managed, _, _ := quiet.entries()
-	for _, name := range harness.Installable() {
+	for _, name := range settings.Names() {
 		h, _ := harness.Find(name)
 		for _, w := range engine.Ways() {
 			support, why := standing(h.Channels.Of(w), own, managed)
@@ -31,9 +32,9 @@ func (e *examination) channels(context.Context) {
 
 // standing returns how far a way works with the hooks that are installed. What the agent
 // enforces, a repository can switch off unless the settings are managed.
-func standing(c engine.Channel, own []harness.OwnHook, managed bool) (engine.Support, string) {
+func standing(c engine.Channel, own []settings.OwnHook, managed bool) (engine.Support, string) {
 	installed := func(p engine.Phase) bool {
-		return slices.ContainsFunc(own, func(h harness.OwnHook) bool { return harness.PhaseOf(h.Event) == p })
+		return slices.ContainsFunc(own, func(h settings.OwnHook) bool { return harness.PhaseOf(h.Event) == p })
 	}
 	switch {
 	case c.Support == engine.SupportNone:

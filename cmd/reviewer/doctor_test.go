@@ -8,14 +8,15 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/harness/settings"
 )
 
 // Where managed settings allow managed hooks only, entries anywhere else are
 // not started, and doctor must not count on them.
 func TestRunning(t *testing.T) {
-	gate := harness.Findings{Own: []harness.OwnHook{{Event: "PreToolUse"}}}
-	only := harness.Findings{AllowManagedHooksOnly: true}
-	both := harness.Findings{AllowManagedHooksOnly: true, Own: gate.Own}
+	gate := settings.Findings{Own: []settings.OwnHook{{Event: "PreToolUse"}}}
+	only := settings.Findings{AllowManagedHooksOnly: true}
+	both := settings.Findings{AllowManagedHooksOnly: true, Own: gate.Own}
 	for _, c := range []struct {
 		name     string
 		layers   []layerFindings
@@ -23,10 +24,10 @@ func TestRunning(t *testing.T) {
 		managed  bool
 		silenced []string
 	}{
-		{"user alone", []layerFindings{{harness.LayerUser, "u", gate}}, 1, false, nil},
-		{"only managed, reviewer elsewhere", []layerFindings{{harness.LayerManaged, "m", only}, {harness.LayerUser, "u", gate}}, 0, false, []string{"u"}},
-		{"only managed, reviewer there", []layerFindings{{harness.LayerManaged, "m", both}, {harness.LayerUser, "u", gate}}, 1, true, []string{"u"}},
-		{"the switch of another layer says nothing", []layerFindings{{harness.LayerProject, "p", only}, {harness.LayerUser, "u", gate}}, 1, false, nil},
+		{"user alone", []layerFindings{{settings.LayerUser, "u", gate}}, 1, false, nil},
+		{"only managed, reviewer elsewhere", []layerFindings{{settings.LayerManaged, "m", only}, {settings.LayerUser, "u", gate}}, 0, false, []string{"u"}},
+		{"only managed, reviewer there", []layerFindings{{settings.LayerManaged, "m", both}, {settings.LayerUser, "u", gate}}, 1, true, []string{"u"}},
+		{"the switch of another layer says nothing", []layerFindings{{settings.LayerProject, "p", only}, {settings.LayerUser, "u", gate}}, 1, false, nil},
 	} {
 		own, managed, silenced := running(c.layers)
 		if len(own) != c.own || managed != c.managed || !slices.Equal(silenced, c.silenced) {
@@ -36,14 +37,14 @@ func TestRunning(t *testing.T) {
 }
 
 func TestMissing(t *testing.T) {
-	var own []harness.OwnHook
+	var own []settings.OwnHook
 	for _, event := range harness.ClaudeCodeEvents() {
-		own = append(own, harness.OwnHook{Event: event, Matcher: "*"})
+		own = append(own, settings.OwnHook{Event: event, Matcher: "*"})
 	}
 	if got := missing(own); len(got) > 0 {
 		t.Errorf("missing %q of a whole installation", got)
 	}
-	own = slices.DeleteFunc(own, func(h harness.OwnHook) bool { return h.Event == "PostToolBatch" })
+	own = slices.DeleteFunc(own, func(h settings.OwnHook) bool { return h.Event == "PostToolBatch" })
 	if got := missing(own); !slices.Equal(got, []string{"PostToolBatch"}) {
 		t.Errorf("missing %q, want PostToolBatch", got)
 	}

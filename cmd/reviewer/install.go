@@ -20,6 +20,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/harness/settings"
 	"github.com/spf13/cobra"
 )
 
@@ -36,11 +37,11 @@ func (s *scopeFlags) flags(cmd *cobra.Command) {
 func (s *scopeFlags) layer() string {
 	switch {
 	case s.managed:
-		return harness.LayerManaged
+		return settings.LayerManaged
 	case s.project:
-		return harness.LayerProject
+		return settings.LayerProject
 	}
-	return harness.LayerUser
+	return settings.LayerUser
 }
 
 func installCommand(a *cli.App) *cobra.Command {
@@ -52,14 +53,14 @@ func installCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install AGENT",
 		Short: "Add reviewer's hooks to an agent's settings",
-		Long: "AGENT is " + strings.Join(harness.Installable(), " or ") + ". Adds reviewer's hooks to the agent's settings and changes nothing else; a backup\n" +
+		Long: "AGENT is " + strings.Join(settings.Names(), " or ") + ". Adds reviewer's hooks to the agent's settings and changes nothing else; a backup\n" +
 			"is kept, and installing again is safe. Start with --enforcement observe, which\n" +
 			"records what would have been decided and blocks nothing. On Linux the agent starts\n" +
 			"reviewer-hook, if it is next to this program: a small program that queries the resident\n" +
 			"process (see reviewer serve).",
 		Example:   "  reviewer install claude-code --enforcement observe\n  sudo reviewer install claude-code --managed",
 		Args:      knownAgent,
-		ValidArgs: harness.Installable(),
+		ValidArgs: settings.Names(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d := installation{Agent: args[0], layer: scope.layer(), Enforcement: enforcement, dry: dry, wish: unsaid}
 			if cmd.Flags().Changed("resident") {
@@ -80,14 +81,14 @@ func installCommand(a *cli.App) *cobra.Command {
 
 // knownAgent accepts a known agent, and lists them in its error.
 func knownAgent(cmd *cobra.Command, args []string) error {
-	list := strings.Join(harness.Installable(), ", ")
+	list := strings.Join(settings.Names(), ", ")
 	switch {
 	case len(args) == 0:
 		return fmt.Errorf("no agent given: expected `%s AGENT`, where AGENT is one of %s", cmd.CommandPath(), list)
 	case len(args) > 1:
 		return cobra.ExactArgs(1)(cmd, args)
-	case !slices.Contains(harness.Installable(), args[0]):
-		return term.Unknown("agent", args[0], harness.Installable())
+	case !slices.Contains(settings.Names(), args[0]):
+		return term.Unknown("agent", args[0], settings.Names())
 	}
 	return nil
 }
@@ -129,7 +130,7 @@ func install(ctx context.Context, a *cli.App, out *term.Output, d installation) 
 	if err != nil {
 		return err
 	}
-	changed, err := harness.Install(old, command, harness.ClaudeCodeEvents())
+	changed, err := settings.Install(old, command, harness.ClaudeCodeEvents())
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -144,14 +145,14 @@ func install(ctx context.Context, a *cli.App, out *term.Output, d installation) 
 	if d.Enforcement, err = prepareState(ctx, a, home, d.Enforcement); err != nil {
 		return err
 	}
-	d.Settings, d.State, d.Client, d.Managed = path, home, command.Client, d.layer == harness.LayerManaged
+	d.Settings, d.State, d.Client, d.Managed = path, home, command.Client, d.layer == settings.LayerManaged
 	if d.Changed = !bytes.Equal(old, changed); !d.Changed {
 		return out.Result(a.Stdout, d, d.text)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("create the settings folder: %w", err)
 	}
-	if d.Backup, err = harness.WriteSettings(path, old, changed); err != nil {
+	if d.Backup, err = settings.WriteSettings(path, old, changed); err != nil {
 		return fmt.Errorf("write settings: %w", err)
 	}
 	return out.Result(a.Stdout, d, d.text)
@@ -220,7 +221,7 @@ func (d installation) text(w io.Writer) {
 	}
 	if d.Client == "" {
 		fmt.Fprintln(w, "the client was not found on PATH, so the hooks are written in a form that every version understands")
-	} else if !harness.ExecForm(d.Client) {
+	} else if !settings.ExecForm(d.Client) {
 		fmt.Fprintf(w, "client %s is older than 2.1.295: if the hook is killed, the call runs; update the client\n", d.Client)
 	}
 	fmt.Fprintln(w, "run `reviewer doctor` to check that denials work")
@@ -239,21 +240,21 @@ func effectOf(enforcement string) string {
 
 // commandOfHook returns the command that the agent starts, at an absolute path: this program, or
 // the client of the resident process.
-func commandOfHook(ctx context.Context, home string, w wish) (harness.HookCommand, error) {
+func commandOfHook(ctx context.Context, home string, w wish) (settings.HookCommand, error) {
 	program, err := os.Executable()
 	if err == nil {
 		program, err = filepath.EvalSymlinks(program)
 	}
 	if err != nil {
-		return harness.HookCommand{}, fmt.Errorf("find this program: %w", err)
+		return settings.HookCommand{}, fmt.Errorf("find this program: %w", err)
 	}
 	if strings.Contains(program, string(filepath.Separator)+"go-build") {
-		return harness.HookCommand{}, errors.New("this is a temporary binary of `go run`; build it first (`make build`) and install that")
+		return settings.HookCommand{}, errors.New("this is a temporary binary of `go run`; build it first (`make build`) and install that")
 	}
 	if program, err = hookProgram(program, w); err != nil {
-		return harness.HookCommand{}, err
+		return settings.HookCommand{}, err
 	}
-	return harness.HookCommand{Program: program, Home: home, Client: clientVersion(ctx), System: runtime.GOOS}, nil
+	return settings.HookCommand{Program: program, Home: home, Client: clientVersion(ctx), System: runtime.GOOS}, nil
 }
 
 // clientVersion asks the client on PATH; empty if there is none.
@@ -271,16 +272,16 @@ func clientVersion(ctx context.Context) string {
 	return regexp.MustCompile(`\d+\.\d+\.\d+`).FindString(string(out))
 }
 
-func places(a *cli.App) (harness.Places, error) {
+func places(a *cli.App) (settings.Places, error) {
 	home, err := a.UserHome()
 	if err != nil {
-		return harness.Places{}, err
+		return settings.Places{}, err
 	}
 	cwd, err := os.Getwd()
 	if err != nil {
-		return harness.Places{}, fmt.Errorf("find the working directory: %w", err)
+		return settings.Places{}, fmt.Errorf("find the working directory: %w", err)
 	}
-	return harness.Places{OS: runtime.GOOS, Home: home, ConfigDir: a.Env("CLAUDE_CONFIG_DIR"), Project: cwd}, nil
+	return settings.Places{OS: runtime.GOOS, Home: home, ConfigDir: a.Env("CLAUDE_CONFIG_DIR"), Project: cwd}, nil
 }
 
 func settingsPath(a *cli.App, layer string) (string, error) {
@@ -288,7 +289,7 @@ func settingsPath(a *cli.App, layer string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, l := range harness.SettingsLayers(places) {
+	for _, l := range claudeLayers(places) {
 		if l.Name == layer && !l.Dir {
 			return l.Path, nil
 		}
@@ -306,4 +307,10 @@ func readOptional(path string) ([]byte, error) {
 		return nil, fmt.Errorf("read settings: %w", err)
 	}
 	return b, nil
+}
+
+// claudeLayers lists where Claude Code keeps its settings.
+func claudeLayers(p settings.Places) []settings.Layer {
+	agent, _ := settings.Find(harness.ClaudeCode)
+	return agent.Layers(p)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/harness/settings"
 	"github.com/spf13/cobra"
 )
 
@@ -22,7 +22,7 @@ func uninstallCommand(a *cli.App) *cobra.Command {
 		Long:      "Removes reviewer's hooks and nothing else. The log and the policy are kept.",
 		Example:   "  reviewer uninstall claude-code\n  reviewer uninstall claude-code --dry-run",
 		Args:      knownAgent,
-		ValidArgs: harness.Installable(),
+		ValidArgs: settings.Names(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := settingsPath(a, scope.layer())
 			if err != nil {
@@ -32,7 +32,7 @@ func uninstallCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			changed, err := harness.Uninstall(old)
+			changed, err := settings.Uninstall(old)
 			if err != nil {
 				return fmt.Errorf("%s: %w", path, err)
 			}
@@ -56,7 +56,7 @@ func uninstallCommand(a *cli.App) *cobra.Command {
 				Detail: "by " + who + " from the " + scope.layer() + " settings"}); err != nil {
 				return err
 			}
-			if d.Backup, err = harness.WriteSettings(path, old, changed); err != nil {
+			if d.Backup, err = settings.WriteSettings(path, old, changed); err != nil {
 				return fmt.Errorf("write settings: %w", err)
 			}
 			d.Changed = true

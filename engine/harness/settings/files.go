@@ -1,8 +1,7 @@
-package harness
+package settings
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,55 +11,6 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
-
-// Layer is a place where Claude Code looks for settings. Hooks of all layers
-// apply together; a switch in an earlier layer overrides one in a later layer.
-type Layer struct {
-	Name string // managed, local, project, user
-	Path string // the file; of a Dir, the folder whose *.json files count
-	Dir  bool
-}
-
-// Places describes where a client looks.
-type Places struct {
-	OS        string // runtime.GOOS
-	Home      string
-	ConfigDir string // $CLAUDE_CONFIG_DIR; empty: ~/.claude
-	Project   string // the folder where the client is started; parents are not searched
-	Root      string // the repository's root, where newer clients look for the local file; empty: Project
-}
-
-// The names of the layers.
-const (
-	LayerManaged = "managed"
-	LayerLocal   = "local"
-	LayerProject = "project"
-	LayerUser    = "user"
-)
-
-// SettingsLayers lists the layers of Claude Code, the strongest first. The
-// files need not exist.
-func SettingsLayers(p Places) []Layer {
-	managed := "/etc/claude-code"
-	switch p.OS {
-	case "darwin":
-		managed = "/Library/Application Support/ClaudeCode"
-	case "windows":
-		managed = "C:/Program Files/ClaudeCode"
-	}
-	config := cmp.Or(p.ConfigDir, filepath.Join(p.Home, ".claude"))
-	layers := []Layer{
-		{Name: LayerManaged, Path: filepath.Join(managed, "managed-settings.json")},
-		{Name: LayerManaged, Path: filepath.Join(managed, "managed-settings.d"), Dir: true},
-		{Name: LayerLocal, Path: filepath.Join(p.Project, ".claude", "settings.local.json")},
-	}
-	if p.Root != "" && p.Root != p.Project {
-		layers = append(layers, Layer{Name: LayerLocal, Path: filepath.Join(p.Root, ".claude", "settings.local.json")})
-	}
-	return append(layers,
-		Layer{Name: LayerProject, Path: filepath.Join(p.Project, ".claude", "settings.json")},
-		Layer{Name: LayerUser, Path: filepath.Join(config, "settings.json")})
-}
 
 // ErrSettingsChanged means that a file was changed after it was read.
 var ErrSettingsChanged = errors.New("the file was changed in the meantime; run the command again")

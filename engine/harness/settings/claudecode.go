@@ -1,4 +1,4 @@
-package harness
+package settings
 
 import (
 	"bytes"
@@ -8,7 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+
+	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
 // HookCommand is the command that the client is to start for each event.
@@ -19,31 +20,12 @@ type HookCommand struct {
 	System  string // windows, or another value of runtime.GOOS
 }
 
-// ClaudeCodeEvents are the events to install: every one that is reviewed or
-// folded.
-func ClaudeCodeEvents() []string {
-	return []string{
-		sessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure, postToolBatch,
-		subagentStart, subagentStop, stop, sessionEnd,
+// claudeCodeFormat is the format of all settings files of Claude Code.
+func claudeCodeFormat() Format {
+	return Format{
+		Install:   func(old []byte, c HookCommand) ([]byte, error) { return Install(old, c, harness.ClaudeCodeEvents()) },
+		Uninstall: Uninstall, Inspect: Inspect,
 	}
-}
-
-// ClaudeCodeTimeout returns the time that the client gives a hook. The hook's
-// own deadline must be shorter, since a call runs when the client's expires.
-//
-// Tool calls: 60 s, a hundred times what 200 hooks at once on two cores take; a
-// hook that needs longer is broken, and a person waits no longer for one call.
-// Prompt, start and stop: 30 s, the client's own default for prompts, where a slow hook keeps a
-// person waiting. The end: 5 s, since the client is closing, but
-// more than its default of 1.5 s for all hooks together.
-func ClaudeCodeTimeout(event string) time.Duration {
-	switch event {
-	case PreToolUse, PostToolUse, PostToolUseFailure, postToolBatch:
-		return 60 * time.Second
-	case sessionEnd:
-		return 5 * time.Second
-	}
-	return 30 * time.Second
 }
 
 // execSince is the first client that supports the exec form together with
@@ -89,20 +71,20 @@ type handler struct {
 }
 
 func (c HookCommand) handler(event string) handler {
-	args := []string{"hook", ClaudeCode, event, "--home", c.Home}
-	h := handler{Type: "command", Command: c.Program, Args: args, Timeout: int(ClaudeCodeTimeout(event).Seconds())}
-	if event == PreToolUse {
+	args := []string{"hook", harness.ClaudeCode, event, "--home", c.Home}
+	h := handler{Type: "command", Command: c.Program, Args: args, Timeout: int(harness.ClaudeCodeTimeout(event).Seconds())}
+	if event == harness.PreToolUse {
 		h.OnFailure = "block"
 	}
 	if ExecForm(c.Client) {
 		return h
 	}
 	h.Args = nil
-	h.Command = fmt.Sprintf("%s hook %s %s --home %s", c.word(c.Program), ClaudeCode, event, c.word(c.Home))
+	h.Command = fmt.Sprintf("%s hook %s %s --home %s", c.word(c.Program), harness.ClaudeCode, event, c.word(c.Home))
 	if c.System == "windows" {
 		h.Shell = "bash" // PowerShell 5 does not support ||, and would let the call run
 	}
-	if event == PreToolUse {
+	if event == harness.PreToolUse {
 		// Nowhere else: exit 2 erases prompts, ends loops and forces the agent to continue.
 		h.Command += " || exit 2"
 	}
@@ -113,13 +95,13 @@ func (c HookCommand) handler(event string) handler {
 // where it needs them, so that it is the same word to Git Bash, PowerShell and cmd.
 func (c HookCommand) word(path string) string {
 	if c.System != "windows" {
-		return QuoteShell(path)
+		return harness.QuoteShell(path)
 	}
 	path = strings.ReplaceAll(path, `\`, "/")
 	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:") == "" {
 		return path
 	}
-	return QuoteShell(path)
+	return harness.QuoteShell(path)
 }
 
 func (c HookCommand) group(event string) (json.RawMessage, error) {
@@ -131,7 +113,7 @@ func (c HookCommand) group(event string) (json.RawMessage, error) {
 		Hooks   []handler `json:"hooks"`
 	}{Hooks: []handler{c.handler(event)}}
 	switch event {
-	case PreToolUse, PostToolUse, PostToolUseFailure:
+	case harness.PreToolUse, harness.PostToolUse, harness.PostToolUseFailure:
 		group.Matcher = "*"
 	}
 	err := e.Encode(group)
@@ -294,9 +276,6 @@ func (o object) insert(c HookCommand, event string, places map[string]int) (obje
 	}
 	return o.set(event, listBytes(slices.Insert(groups, place, group))), nil
 }
-
-// QuoteShell writes any text as one quoted word of a shell.
-func QuoteShell(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 var errUnclosedQuote = errors.New("unclosed quote")
 

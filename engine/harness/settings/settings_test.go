@@ -1,10 +1,9 @@
-package harness
+package settings
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/agent-reviewer/reviewer/engine/harness/harnesstest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/harness/harnesstest"
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 )
@@ -34,7 +35,7 @@ func TestInstall(t *testing.T) {
 				t.Fatal(err)
 			}
 			client, before, after := string(a.Files[0].Data), a.Files[1].Data, &a.Files[2].Data
-			once, err := Install(before, command(client), ClaudeCodeEvents())
+			once, err := Install(before, command(client), harness.ClaudeCodeEvents())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,12 +48,12 @@ func TestInstall(t *testing.T) {
 			if d := cmp.Diff(string(*after), string(once)); d != "" {
 				t.Errorf("installed (-want +got):\n%s", d)
 			}
-			twice, err := Install(once, command(client), ClaudeCodeEvents())
+			twice, err := Install(once, command(client), harness.ClaudeCodeEvents())
 			if err != nil || string(twice) != string(once) {
 				t.Errorf("installed twice (%v):\n%s", err, cmp.Diff(string(once), string(twice)))
 			}
 			f := Inspect(once, client)
-			if f.Problem != "" || len(f.Own) != len(ClaudeCodeEvents()) {
+			if f.Problem != "" || len(f.Own) != len(harness.ClaudeCodeEvents()) {
 				t.Errorf("inspected: %d own entries, problem %q", len(f.Own), f.Problem)
 			}
 			for _, own := range f.Own {
@@ -109,7 +110,7 @@ func TestInstallRefuses(t *testing.T) {
 		{`{"hooks":{"Stop":{}}}`, "hooks.Stop is not a list"},
 		{`{"env":{},"env":{}}`, `duplicate key "env"`},
 	} {
-		if got, err := Install([]byte(c.settings), command("2.1.329"), ClaudeCodeEvents()); err == nil || !strings.Contains(err.Error(), c.want) {
+		if got, err := Install([]byte(c.settings), command("2.1.329"), harness.ClaudeCodeEvents()); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want an error that says %q\n%s", c.settings, err, c.want, got)
 		}
 		if _, err := Uninstall([]byte(c.settings)); err == nil {
@@ -120,7 +121,7 @@ func TestInstallRefuses(t *testing.T) {
 		}
 	}
 	for _, c := range []HookCommand{{Program: "reviewer", Home: "/state"}, {Program: "/bin/reviewer"}, {Program: "/bin/a\nb", Home: "/state"}} {
-		if _, err := Install(nil, c, ClaudeCodeEvents()); err == nil {
+		if _, err := Install(nil, c, harness.ClaudeCodeEvents()); err == nil {
 			t.Errorf("installed %+v", c)
 		}
 	}
@@ -200,7 +201,7 @@ func printed(f Findings) string {
 
 func TestSettingsLayers(t *testing.T) {
 	var got []string
-	for _, l := range SettingsLayers(Places{OS: "linux", Home: "/home/kim", Project: "/srv/shop/web", Root: "/srv/shop"}) {
+	for _, l := range claudeCodeLayers(Places{OS: "linux", Home: "/home/kim", Project: "/srv/shop/web", Root: "/srv/shop"}) {
 		got = append(got, fmt.Sprintf("%s %s %t", l.Name, filepath.ToSlash(l.Path), l.Dir))
 	}
 	want := []string{
@@ -214,7 +215,7 @@ func TestSettingsLayers(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("layers (-want +got):\n%s", d)
 	}
-	mac := SettingsLayers(Places{OS: "darwin", Home: "/Users/kim", ConfigDir: "/Users/kim/claude", Project: "/p", Root: "/p"})
+	mac := claudeCodeLayers(Places{OS: "darwin", Home: "/Users/kim", ConfigDir: "/Users/kim/claude", Project: "/p", Root: "/p"})
 	managed, user := filepath.ToSlash(mac[0].Path), filepath.ToSlash(mac[len(mac)-1].Path)
 	if len(mac) != 5 || managed != "/Library/Application Support/ClaudeCode/managed-settings.json" || user != "/Users/kim/claude/settings.json" {
 		t.Errorf("layers on darwin: %v", mac)

@@ -1,4 +1,4 @@
-package harness
+package settings
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
 // Findings lists the contents of a settings file of Claude Code that matter to the hook.
@@ -108,7 +110,7 @@ func (f *Findings) inspectHook(event, matcher string, raw json.RawMessage, clien
 		f.Own = append(f.Own, *own)
 		return
 	}
-	if event != PreToolUse && event != permissionRequest {
+	if event != harness.PreToolUse && event != "PermissionRequest" {
 		return
 	}
 	h, err := parseObject(raw)
@@ -151,7 +153,7 @@ func ownEntry(raw json.RawMessage) *OwnHook {
 		}
 		own.Form, own.Program, words = "shell", line[i-1], line[i:]
 	}
-	if len(words) < 2 || words[0] != "hook" || words[1] != ClaudeCode {
+	if len(words) < 2 || words[0] != "hook" || words[1] != harness.ClaudeCode {
 		return nil
 	}
 	own.Home = flagValue(words, "--home")
@@ -190,9 +192,9 @@ func ownProblems(o OwnHook, raw json.RawMessage, client string) []string {
 	report(o.Form == "shell" && ExecForm(client), "the shell form loads what LD_PRELOAD names; this client supports the exec form")
 	report(h.value("if") != nil, "`if` excludes some calls")
 	report(string(h.value("async")) == "true" || string(h.value("asyncRewake")) == "true", "an async hook cannot deny")
-	report(o.Timeout > 0 && o.Timeout < int(ClaudeCodeTimeout(o.Event).Seconds()), "the timeout is shorter than the hook's own deadline")
+	report(o.Timeout > 0 && o.Timeout < int(harness.ClaudeCodeTimeout(o.Event).Seconds()), "the timeout is shorter than the hook's own deadline")
 	failsClosed := strings.HasSuffix(strings.TrimSpace(h.text("command")), "|| exit 2")
-	if o.Event == PreToolUse {
+	if o.Event == harness.PreToolUse {
 		report(!matchesAll(o.Matcher), "the matcher "+o.Matcher+" excludes some tools")
 		report(o.Form == "exec" && h.text("onFailure") != "block", "no onFailure: block, so a failing hook lets the call run")
 		report(o.Form == "shell" && !failsClosed, "no `|| exit 2`, so a failing hook lets the call run")
@@ -207,7 +209,7 @@ func namesEvent(h object, event string) bool {
 	if json.Unmarshal(h.value("args"), &words) != nil || words == nil {
 		words, _ = splitShell(h.text("command"))
 	}
-	i := slices.Index(words, ClaudeCode)
+	i := slices.Index(words, harness.ClaudeCode)
 	return i >= 0 && i+1 < len(words) && words[i+1] == event
 }
 
