@@ -41,6 +41,9 @@ type Harness struct {
 	// Events are those for which reviewer is installed.
 	Events []string
 
+	// Phase returns the phase of an event, by the agent's name of it.
+	Phase func(event string) engine.Phase
+
 	// Timeout returns the time that the agent gives the hook of an event.
 	Timeout func(event string) time.Duration
 
@@ -67,6 +70,7 @@ func Harnesses() []Harness {
 		Encode:   EncodeClaudeCode,
 		Failure:  FailClaudeCode,
 		Events:   ClaudeCodeEvents(),
+		Phase:    claudeCode().phase,
 		Timeout:  ClaudeCodeTimeout,
 		Channels: claudeCodeChannels(),
 		Project:  "CLAUDE_PROJECT_DIR",
@@ -78,11 +82,22 @@ func Harnesses() []Harness {
 		Encode:   EncodeCodex,
 		Failure:  FailCodex,
 		Events:   CodexEvents(),
+		Phase:    codex().phase,
 		Timeout:  CodexTimeout,
 		Channels: codexChannels(),
 		Programs: []string{"codex", "codex.exe"},
 		Marker:   "CODEX_THREAD_ID",
 	}}
+}
+
+// EventAt returns the agent's name of the first installed event of a phase; empty: there is none.
+func (h Harness) EventAt(p engine.Phase) string {
+	for _, event := range h.Events {
+		if h.Phase(event) == p {
+			return event
+		}
+	}
+	return ""
 }
 
 // Find returns the agent of a name.
