@@ -19,15 +19,27 @@ var ErrSettingsChanged = errors.New("the file was changed in the meantime; run t
 // there was no file); if the file differs from it by now, it is not changed and the
 // error is ErrSettingsChanged. The old bytes are kept in a backup next to the file,
 // whose name is returned. Links are followed, mode and owner kept. Nothing is written
-// if new equals old.
+// if new equals old. If new is nil, the file is removed.
 func WriteSettings(path string, old, new []byte) (backup string, err error) {
+	return write(path, old, new, 0o644) // readable by all, since the managed file must be
+}
+
+// Write is WriteSettings for the file of a layer.
+func (l Layer) Write(old, new []byte) (backup string, err error) {
+	if l.Run {
+		return write(l.Path, old, new, 0o755)
+	}
+	return WriteSettings(l.Path, old, new)
+}
+
+func write(path string, old, new []byte, mode fs.FileMode) (backup string, err error) {
 	if path, err = followLinks(path); err != nil {
 		return "", fmt.Errorf("write settings: %w", err)
 	}
 	if err := unchanged(path, old); err != nil {
 		return "", fmt.Errorf("write settings: %w", err)
 	}
-	if old != nil && bytes.Equal(old, new) {
+	if (old == nil) == (new == nil) && bytes.Equal(old, new) {
 		return "", nil
 	}
 	if old != nil {
@@ -35,7 +47,12 @@ func WriteSettings(path string, old, new []byte) (backup string, err error) {
 			return "", fmt.Errorf("keep a backup of the settings: %w", err)
 		}
 	}
-	if err := replaceFile(path, old, new); err != nil {
+	if new == nil {
+		err = os.Remove(path)
+	} else {
+		err = replaceFile(path, old, new, mode)
+	}
+	if err != nil {
 		return backup, fmt.Errorf("write settings: %w", err)
 	}
 	return backup, nil
@@ -98,11 +115,11 @@ func keepBackup(path string, old []byte) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return backup, fillFile(f, old, info)
+		return backup, fillFile(f, old, info, info.Mode().Perm())
 	}
 }
 
-func replaceFile(path string, old, new []byte) error {
+func replaceFile(path string, old, new []byte, mode fs.FileMode) error {
 	var info fs.FileInfo
 	var err error
 	if old == nil {
@@ -118,7 +135,7 @@ func replaceFile(path string, old, new []byte) error {
 		return err
 	}
 	defer os.Remove(tmp.Name()) // no longer there after the rename
-	if err := fillFile(tmp, new, info); err != nil {
+	if err := fillFile(tmp, new, info, mode); err != nil {
 		return err
 	}
 	if err := unchanged(path, old); err != nil {
@@ -130,11 +147,10 @@ func replaceFile(path string, old, new []byte) error {
 	return osfile.SyncDir(filepath.Dir(path))
 }
 
-// fillFile writes a file to the disk with the mode and owner of another; a new
-// settings file is readable by all, since the managed one must be.
-func fillFile(f *os.File, data []byte, like fs.FileInfo) error {
+// fillFile writes a file to the disk with the mode and owner of another, or with a mode
+// if there is none.
+func fillFile(f *os.File, data []byte, like fs.FileInfo, mode fs.FileMode) error {
 	_, err := f.Write(data)
-	mode := fs.FileMode(0o644)
 	if like != nil {
 		mode = like.Mode().Perm()
 		err = errors.Join(err, osfile.SameOwner(f, like))

@@ -8,17 +8,31 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Findings lists the contents of a settings file of Claude Code that matter to the hook.
+// Findings lists the contents of a settings file that matter to the hooks.
 type Findings struct {
 	Problem               string        // why the client ignores the whole file; empty if it does not
-	DisableAllHooks       bool          // hooks of lower layers and of this one are off
+	Off                   []Off         // switches that turn hooks off
 	AllowManagedHooksOnly bool          // hooks of all other layers are off
+	Pinned                bool          // switches of weaker layers do not turn its hooks off
 	Env                   []EnvFinding  // variables that reach the hook and could subvert it
 	Own                   []OwnHook     // reviewer's entries
 	Foreign               []ForeignHook // others that could change a call after it was reviewed
+}
+
+// Off is a switch that turns hooks off.
+type Off struct {
+	Name   string
+	Always bool // managed hooks too, whatever the managed settings say
+}
+
+// offSwitch is a member of a document that turns hooks off.
+type offSwitch struct {
+	path, value string
+	names       bool // the value is a list that names hooks
+	always      bool
 }
 
 // EnvFinding is a variable of the settings' env.
@@ -31,7 +45,8 @@ type OwnHook struct {
 	Form     string // exec or shell
 	Program  string
 	Home     string
-	Timeout  int      // seconds; 0: the client's default
+	Line     string   // in the shell form: the whole line
+	Timeout  int      // in the client's unit; 0: the client's default
 	Problems []string // what keeps the entry from failing closed, or from working
 }
 
@@ -40,22 +55,22 @@ type OwnHook struct {
 // input does not cover what runs.
 type ForeignHook struct{ Event, Matcher, Type, What string }
 
-// Inspect reads a settings file. client is the client's version, as it prints
+// inspect reads a settings file. client is the client's version, as it prints
 // it; empty if unknown.
-func Inspect(settings []byte, client string) Findings {
-	var f Findings
+func (f form) inspect(settings []byte, client string) Findings {
+	var found Findings
 	top, err := readSettings(settings)
 	if err == nil {
-		err = f.switches(top)
+		err = f.switches(&found, top)
 	}
 	if err == nil {
-		err = f.inspectHooks(top, client)
+		err = f.inspectHooks(&found, top, client)
 	}
 	if err != nil {
-		f.Problem = err.Error()
+		found.Problem = err.Error()
 	}
-	f.inspectEnv(top)
-	return f
+	found.inspectEnv(top)
+	return found
 }
 
 // Installed reports whether an event calls reviewer for every tool.
@@ -63,65 +78,119 @@ func (f Findings) Installed(event string) bool {
 	return slices.ContainsFunc(f.Own, func(o OwnHook) bool { return o.Event == event && matchesAll(o.Matcher) })
 }
 
-func (f *Findings) switches(top object) error {
-	switch v := top.value("disableAllHooks"); string(v) {
-	case "true":
-		f.DisableAllHooks = true
-	case "", "false":
-	default:
-		return fmt.Errorf("settings: disableAllHooks is %s, expected true or false", v)
+func (f form) switches(found *Findings, top object) error {
+	for _, s := range f.off {
+		v := string(top.at(s.path))
+		switch {
+		case s.names:
+			if name := f.namedIn(v); name != "" {
+				found.Off = append(found.Off, Off{fmt.Sprintf("%s names reviewer's hook (%s)", s.path, name), s.always})
+			}
+		case v == s.value:
+			found.Off = append(found.Off, Off{s.text(), s.always})
+		case v != "" && v != "true" && v != "false":
+			return fmt.Errorf("settings: %s is %s, expected true or false", s.path, v)
+		}
 	}
 	v := top.value("allowManagedHooksOnly")
-	f.AllowManagedHooksOnly = v != nil && string(v) != "false" // the client treats an invalid value as true
+	found.AllowManagedHooksOnly = v != nil && string(v) != "false" // the client treats an invalid value as true
+	found.Pinned = f.pinned(top)
 	return nil
 }
 
-func (f *Findings) inspectHooks(top object, client string) error {
-	hooks, err := top.hooks()
+// text names a switch for a person.
+func (s offSwitch) text() string {
+	if s.value == "true" {
+		return s.path
+	}
+	return s.path + " = " + s.value
+}
+
+// pinned reports whether the document says of every switch that it is not to be used.
+func (f form) pinned(top object) bool {
+	return !slices.ContainsFunc(f.pins, func(m fixed) bool { return string(top.at(m.path)) != m.value })
+}
+
+// namedIn returns the entry of a list that names reviewer's hooks, by their name or by their command.
+func (f form) namedIn(list string) string {
+	var names []string
+	if json.Unmarshal([]byte(list), &names) != nil {
+		return ""
+	}
+	i := slices.IndexFunc(names, func(name string) bool { return name == hookName || ownWords(f.agent, splitLine(name)) != nil })
+	if i < 0 {
+		return ""
+	}
+	return names[i]
+}
+
+func (f form) inspectHooks(found *Findings, top object, client string) error {
+	events, err := f.events(top)
 	if err != nil {
 		return err
 	}
-	for _, m := range hooks {
+	for _, m := range events {
+		if slices.Contains(f.others, m.key) {
+			continue
+		}
 		groups, err := parseList(m.value)
 		if err != nil {
-			return fmt.Errorf("settings: hooks.%s %w", m.key, err)
+			return fmt.Errorf("settings: %s %w", f.name(m.key), err)
 		}
 		for _, raw := range groups {
-			group, err := parseObject(raw)
-			if err != nil {
-				return fmt.Errorf("settings: a group of hooks.%s %w", m.key, err)
-			}
-			list, err := parseList(group.value("hooks"))
-			if err != nil {
-				return fmt.Errorf("settings: hooks in a group of hooks.%s %w", m.key, err)
-			}
-			for _, h := range list {
-				f.inspectHook(m.key, group.text("matcher"), h, client)
+			if err := f.inspectGroup(found, m.key, raw, client); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-func (f *Findings) inspectHook(event, matcher string, raw json.RawMessage, client string) {
-	if own := ownEntry(raw); own != nil {
-		own.Event, own.Matcher = event, matcher
-		own.Problems = ownProblems(*own, raw, client)
-		f.Own = append(f.Own, *own)
-		return
-	}
-	if event != harness.PreToolUse && event != "PermissionRequest" {
-		return
-	}
-	h, err := parseObject(raw)
+func (f form) inspectGroup(found *Findings, event string, raw json.RawMessage, client string) error {
+	group, err := parseObject(raw)
 	if err != nil {
+		return fmt.Errorf("settings: a group of %s %w", f.name(event), err)
+	}
+	if f.flat {
+		f.inspectHook(found, event, group.text("matcher"), raw, client)
+		return nil
+	}
+	list, err := parseList(group.value("hooks"))
+	if err != nil {
+		return fmt.Errorf("settings: hooks in a group of %s %w", f.name(event), err)
+	}
+	for _, h := range list {
+		f.inspectHook(found, event, group.text("matcher"), h, client)
+	}
+	return nil
+}
+
+func (f form) inspectHook(found *Findings, event, matcher string, raw json.RawMessage, client string) {
+	h, err := parseObject(raw)
+	if own := ownEntry(f.agent, raw); own != nil && err == nil {
+		own.Event, own.Matcher = event, matcher
+		own.Problems = f.problems(*own, h, f.hook(event), client)
+		found.Own = append(found.Own, *own)
 		return
 	}
-	what := cmp.Or(h.text("command"), h.text("url"), h.text("tool"), h.text("prompt"))
+	if err != nil || !f.hook(event).gate() && event != "PermissionRequest" && event != "permissionRequest" {
+		return
+	}
+	what := cmp.Or(h.text("command"), h.text("bash"), h.text("url"), h.text("tool"), h.text("prompt"))
 	if args := strings.TrimSpace(string(h.value("args"))); args != "" {
 		what += " " + args
 	}
-	f.Foreign = append(f.Foreign, ForeignHook{event, matcher, h.text("type"), what})
+	found.Foreign = append(found.Foreign, ForeignHook{event, matcher, h.text("type"), what})
+}
+
+// hook returns what is installed at an event.
+func (f form) hook(event string) Hook {
+	for _, h := range f.hooks {
+		if h.Event == event {
+			return h
+		}
+	}
+	return Hook{Event: event, Phase: engine.PhaseOther}
 }
 
 func matchesAll(matcher string) bool {
@@ -130,34 +199,58 @@ func matchesAll(matcher string) bool {
 
 // ownEntry recognises an entry of reviewer by its arguments, regardless of the name and form of
 // the program; nil for others.
-func ownEntry(raw json.RawMessage) *OwnHook {
+func ownEntry(agent string, raw json.RawMessage) *OwnHook {
 	var h struct {
 		Type    string   `json:"type"`
 		Command string   `json:"command"`
+		Bash    string   `json:"bash"`
 		Args    []string `json:"args"`
 		Timeout float64  `json:"timeout"`
+		Seconds float64  `json:"timeoutSec"`
 	}
-	if json.Unmarshal(raw, &h) != nil || h.Type != "command" {
+	if json.Unmarshal(raw, &h) != nil || h.Type != "command" && h.Type != "" {
 		return nil
 	}
-	own := OwnHook{Form: "exec", Program: h.Command, Timeout: int(h.Timeout)}
-	words := h.Args
-	if words == nil {
-		line, err := splitShell(h.Command)
-		if err != nil {
-			return nil
-		}
-		i := slices.Index(line, "hook")
-		if i < 1 {
-			return nil
-		}
-		own.Form, own.Program, words = "shell", line[i-1], line[i:]
+	line := cmp.Or(h.Command, h.Bash)
+	own := &OwnHook{Form: "exec", Program: line}
+	if h.Args == nil {
+		own = ownWords(agent, splitLine(line))
+	} else if !isOwn(agent, h.Args) {
+		return nil
+	} else {
+		own.Home = flagValue(h.Args, "--home")
 	}
-	if len(words) < 2 || words[0] != "hook" || words[1] != harness.ClaudeCode {
+	if own == nil {
 		return nil
 	}
-	own.Home = flagValue(words, "--home")
-	return &own
+	if own.Form == "shell" {
+		own.Line = line
+	}
+	own.Timeout = int(cmp.Or(h.Timeout, h.Seconds))
+	return own
+}
+
+// isOwn reports whether words are arguments of the hook of an agent.
+func isOwn(agent string, words []string) bool {
+	return len(words) >= 2 && words[0] == "hook" && words[1] == agent
+}
+
+// ownWords recognises a line of a shell that starts reviewer's hook; nil for others.
+func ownWords(agent string, line []string) *OwnHook {
+	i := slices.Index(line, "hook")
+	if i < 1 || !isOwn(agent, line[i:]) {
+		return nil
+	}
+	return &OwnHook{Form: "shell", Program: line[i-1], Home: flagValue(line[i:], "--home")}
+}
+
+// splitLine is splitShell for lines that may be of others: nil if it cannot be read.
+func splitLine(line string) []string {
+	words, err := splitShell(line)
+	if err != nil {
+		return nil
+	}
+	return words
 }
 
 func flagValue(words []string, flag string) string {
@@ -172,44 +265,12 @@ func flagValue(words []string, flag string) string {
 	return ""
 }
 
-// ownProblems compares an entry with what Install writes.
-func ownProblems(o OwnHook, raw json.RawMessage, client string) []string {
-	h, err := parseObject(raw)
-	if err != nil {
-		return []string{err.Error()}
-	}
-	var found []string
-	report := func(wrong bool, text string) {
-		if wrong {
-			found = append(found, text)
-		}
-	}
-	report(!absolute(o.Program), "the program is not an absolute path: PATH decides what runs")
-	report(o.Home == "", "no --home: the environment decides where the state is")
-	report(!namesEvent(h, o.Event), "the arguments do not name the event "+o.Event)
-	report(o.Form == "exec" && client != "" && !ExecForm(client), "clients below "+execSince+
-		" run the call when a program in exec form is missing")
-	report(o.Form == "shell" && ExecForm(client), "the shell form loads what LD_PRELOAD names; this client supports the exec form")
-	report(h.value("if") != nil, "`if` excludes some calls")
-	report(string(h.value("async")) == "true" || string(h.value("asyncRewake")) == "true", "an async hook cannot deny")
-	report(o.Timeout > 0 && o.Timeout < int(harness.ClaudeCodeTimeout(o.Event).Seconds()), "the timeout is shorter than the hook's own deadline")
-	failsClosed := strings.HasSuffix(strings.TrimSpace(h.text("command")), "|| exit 2")
-	if o.Event == harness.PreToolUse {
-		report(!matchesAll(o.Matcher), "the matcher "+o.Matcher+" excludes some tools")
-		report(o.Form == "exec" && h.text("onFailure") != "block", "no onFailure: block, so a failing hook lets the call run")
-		report(o.Form == "shell" && !failsClosed, "no `|| exit 2`, so a failing hook lets the call run")
-		return found
-	}
-	report(o.Form == "shell" && failsClosed, "`|| exit 2` erases prompts or forces the agent to continue when the hook fails")
-	return found
-}
-
-func namesEvent(h object, event string) bool {
+func namesEvent(agent string, h object, event string) bool {
 	var words []string
 	if json.Unmarshal(h.value("args"), &words) != nil || words == nil {
-		words, _ = splitShell(h.text("command"))
+		words = splitLine(cmp.Or(h.text("command"), h.text("bash")))
 	}
-	i := slices.Index(words, harness.ClaudeCode)
+	i := slices.Index(words, agent)
 	return i >= 0 && i+1 < len(words) && words[i+1] == event
 }
 
@@ -255,3 +316,6 @@ func envReason(name string) string {
 	}
 	return ""
 }
+
+// OwnLine reports whether a line of a shell starts reviewer's hook for an agent.
+func OwnLine(agent, line string) bool { return ownWords(agent, splitLine(line)) != nil }
