@@ -119,7 +119,9 @@ type fileEdit struct {
 	old, new []byte
 }
 
-func (e fileEdit) changes() bool { return (e.old == nil) != (e.new == nil) || !bytes.Equal(e.old, e.new) }
+func (e fileEdit) changes() bool {
+	return (e.old == nil) != (e.new == nil) || !bytes.Equal(e.old, e.new)
+}
 
 func install(ctx context.Context, a *cli.App, out *term.Output, o installOptions, agents []settings.Agent, several bool) error {
 	home, err := a.StateHome()
