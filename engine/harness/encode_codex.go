@@ -66,7 +66,7 @@ func encodeCodexPre(a engine.Answer) []byte {
 		s.Decision, s.Input, s.Context = "allow", a.Args, a.Text
 		return encode(claudeCodeOutput{SystemMessage: a.Text, Specific: s})
 	}
-	s.Decision, s.Reason = "deny", cmp.Or(a.Text, "reviewer denied this call.")
+	s.Decision, s.Reason = "deny", cmp.Or(a.Text, denyText)
 	return encode(claudeCodeOutput{Specific: s})
 }
 
@@ -84,7 +84,7 @@ func hasCommand(args json.RawMessage) bool {
 // encodeCodexPost tells the model that the session was stopped: its next call is denied.
 func encodeCodexPost(a engine.Answer) []byte {
 	if a.Stop {
-		a.Effect, a.Text = engine.Block, cmp.Or(a.Text, "reviewer stopped this session.")
+		a.Effect, a.Text = engine.Block, cmp.Or(a.Text, stopText)
 	}
 	return encodeContext(PostToolUse, a)
 }

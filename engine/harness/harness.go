@@ -47,9 +47,17 @@ type Harness struct {
 	// Timeout returns the time that the agent gives the hook of an event.
 	Timeout func(event string) time.Duration
 
+	// Unit is that of the time limits in the agent's settings. Qwen Code reads numbers from 1000
+	// on as milliseconds.
+	Unit time.Duration
+
 	// Channels states what the agent lets a hook do. It describes what Encode can
 	// express, so that code that creates answers need not know the agent.
 	Channels engine.Channels
+
+	// Unverified is true if no test and nobody has tried the answers with the agent's client: they
+	// follow its published code and documentation.
+	Unverified bool
 
 	// Project names the environment variable that holds the project's folder; empty: the
 	// agent sets none.
@@ -72,6 +80,7 @@ func Harnesses() []Harness {
 		Events:   ClaudeCodeEvents(),
 		Phase:    claudeCode().phase,
 		Timeout:  ClaudeCodeTimeout,
+		Unit:     time.Second,
 		Channels: claudeCodeChannels(),
 		Project:  "CLAUDE_PROJECT_DIR",
 		Programs: []string{"claude", "claude-code", "claude.exe"},
@@ -84,9 +93,119 @@ func Harnesses() []Harness {
 		Events:   CodexEvents(),
 		Phase:    codex().phase,
 		Timeout:  CodexTimeout,
+		Unit:     time.Second,
 		Channels: codexChannels(),
 		Programs: []string{"codex", "codex.exe"},
 		Marker:   "CODEX_THREAD_ID",
+	}, {
+		Name:     Gemini,
+		Decode:   DecodeGemini,
+		Encode:   EncodeGemini,
+		Failure:  FailGemini,
+		Events:   eventNames(gemini().events),
+		Phase:    gemini().phase,
+		Timeout:  GeminiTimeout,
+		Unit:     time.Millisecond,
+		Channels: geminiChannels(),
+		Project:  "GEMINI_PROJECT_DIR",
+		Programs: []string{"gemini", "gemini-cli", "gemini.exe"},
+		Marker:   "GEMINI_CLI",
+	}, {
+		Name:     Copilot,
+		Decode:   DecodeCopilot,
+		Encode:   EncodeCopilot,
+		Failure:  FailCopilot,
+		Events:   eventNames(copilot().events),
+		Phase:    func(event string) engine.Phase { return copilotForm(event).phase(event) },
+		Timeout:  CopilotTimeout,
+		Unit:     time.Second,
+		Channels: copilotChannels(),
+		Project:  "CLAUDE_PROJECT_DIR",
+		Programs: []string{"copilot", "copilot.exe"},
+		Marker:   "COPILOT_CLI",
+	}, {
+		Name:     Qwen,
+		Decode:   DecodeQwen,
+		Encode:   EncodeQwen,
+		Failure:  FailQwen,
+		Events:   eventNames(qwen().events),
+		Phase:    qwen().phase,
+		Timeout:  ClaudeCodeTimeout,
+		Unit:     time.Second,
+		Channels: qwenChannels(),
+		Project:  "QWEN_PROJECT_DIR",
+		Programs: []string{"qwen", "qwen-code", "qwen.exe"},
+		Marker:   "QWEN_CODE",
+	}, {
+		Name:     Kimi,
+		Decode:   DecodeKimi,
+		Encode:   EncodeKimi,
+		Failure:  FailKimi,
+		Events:   KimiEvents(),
+		Phase:    kimi().phase,
+		Timeout:  KimiTimeout,
+		Unit:     time.Second,
+		Channels: kimiChannels(),
+		Programs: []string{"kimi", "kimi.exe"},
+	}, {
+		Name:     Droid,
+		Decode:   DecodeDroid,
+		Encode:   EncodeDroid,
+		Failure:  FailDroid,
+		Events:   DroidEvents(),
+		Phase:    droid().phase,
+		Timeout:  DroidTimeout,
+		Unit:     time.Second,
+		Channels: droidChannels(),
+		Programs: []string{"droid", "droid.exe"},
+	}, {
+		Name:     Cline,
+		Decode:   DecodeCline,
+		Encode:   EncodeCline,
+		Failure:  FailCline,
+		Events:   ClineEvents(),
+		Phase:    cline().phase,
+		Timeout:  ClineTimeout,
+		Unit:     time.Second,
+		Channels: clineChannels(),
+		Programs: []string{"cline", "cline.exe"},
+		Marker:   "CLINE_ACTIVE",
+	}, {
+		Name:     OpenCode,
+		Decode:   DecodeOpenCode,
+		Encode:   EncodeOpenCode,
+		Failure:  FailOpenCode,
+		Events:   OpenCodeEvents(),
+		Phase:    openCode().phase,
+		Timeout:  OpenCodeTimeout,
+		Unit:     time.Second,
+		Channels: openCodeChannels(),
+		Programs: []string{"opencode", "opencode.exe"},
+		Marker:   "OPENCODE",
+	}, {
+		Name:     Pi,
+		Decode:   DecodePi,
+		Encode:   EncodePi,
+		Failure:  FailPi,
+		Events:   PiEvents(),
+		Phase:    pi().phase,
+		Timeout:  PiTimeout,
+		Unit:     time.Second,
+		Channels: piChannels(),
+		Programs: []string{"pi", "pi.exe"},
+	}, {
+		Name:       Cursor,
+		Decode:     DecodeCursor,
+		Encode:     EncodeCursor,
+		Failure:    FailCursor,
+		Events:     CursorEvents(),
+		Phase:      cursor().phase,
+		Timeout:    CursorTimeout,
+		Unit:       time.Second,
+		Channels:   cursorChannels(),
+		Programs:   []string{"cursor-agent", "cursor", "Cursor", "Cursor.exe", "cursor.exe"},
+		Marker:     "CURSOR_AGENT",
+		Unverified: true,
 	}}
 }
 
