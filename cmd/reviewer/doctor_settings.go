@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,7 +81,7 @@ func filesOf(l settings.Layer) []string {
 	case !l.Dir:
 		return []string{l.Path}
 	}
-	files, err := filepath.Glob(filepath.Join(l.Path, "*.json"))
+	files, err := filepath.Glob(filepath.Join(l.Path, cmp.Or(l.Files, "*.json")))
 	if err != nil {
 		return nil // only a bad pattern is an error, and this is not one
 	}

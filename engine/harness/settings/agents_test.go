@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -89,11 +90,15 @@ func wantAllEvents(t *testing.T, a Agent, layer string) {
 // inFolder returns the layer in which a file is inspected.
 func inFolder(a Agent, file Layer) Layer {
 	for _, l := range a.Layers(linux()) {
-		if l.Dir && l.Path == filepath.Dir(file.Path) {
+		if l.Dir && l.Path == filepath.Dir(file.Path) && matches(l, file) {
 			return l
 		}
 	}
 	return file
+}
+
+func matches(folder, file Layer) bool {
+	return strings.TrimPrefix(cmp.Or(folder.Files, "*.json"), "*") == filepath.Ext(file.Path)
 }
 
 // A file of somebody else keeps all that is not reviewer's.

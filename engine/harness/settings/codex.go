@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/agent-reviewer/reviewer/engine/harness"
 )
@@ -43,7 +42,7 @@ func foreignTable(event string, group, h map[string]any) ForeignHook {
 // codexRequirements is requirements.toml: its hooks need no trust, and `[features] hooks = true` keeps
 // every configuration from turning them off.
 func codexRequirements(h harness.Harness) Format {
-	e := entry{agent: h.Name, command: "command", timeout: "timeout", unit: time.Second, guarded: true}
+	e := entry{agent: h.Name, command: "command", timeout: "timeout", unit: h.Unit, guarded: true}
 	f := blockFormat(nil, func(raw []byte, _ string) Findings { return codexManaged(e, hooksOf(h), raw) })
 	f.Install = func(old []byte, c HookCommand) ([]byte, error) {
 		if err := c.check(); err != nil {

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/agent-reviewer/reviewer/engine/harness"
 )
@@ -15,7 +14,7 @@ import (
 func kimiKeys() []string { return []string{"command", "event", "matcher", "timeout"} }
 
 func kimiLayers(h harness.Harness, p Places) []Layer {
-	e := entry{agent: h.Name, command: "command", timeout: "timeout", unit: time.Second, guarded: true}
+	e := entry{agent: h.Name, command: "command", timeout: "timeout", unit: h.Unit, guarded: true}
 	f := blockFormat(func(c HookCommand) (string, error) { return kimiBlock(e, hooksOf(h), c), nil },
 		func(raw []byte, _ string) Findings { return kimiFindings(e, hooksOf(h), raw) })
 	return []Layer{{Name: LayerUser, Path: filepath.Join(p.folder("KIMI_CODE_HOME", ".kimi-code"), "config.toml"), Format: f}}

@@ -10,8 +10,9 @@ import (
 // apply together; a switch in an earlier layer overrides one in a later layer.
 type Layer struct {
 	Name   string // managed, local, project, user
-	Path   string // the file; of a Dir, the folder whose *.json files count
+	Path   string // the file; of a Dir, the folder whose Files count
 	Dir    bool
+	Files  string // which of a folder count, as a pattern; empty: *.json
 	Format Format // of the file, or of each in the folder
 	Run    bool   // the agent runs the file itself
 }

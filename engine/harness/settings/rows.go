@@ -2,15 +2,14 @@ package settings
 
 import (
 	"path/filepath"
-	"time"
 
 	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
 // jsonForm returns the form of an agent's JSON documents, with what is the same in most agents:
-// groups with a matcher, and lines of a shell that are limited in seconds.
+// groups with a matcher, and lines of a shell.
 func jsonForm(h harness.Harness, change func(*form, *entry)) form {
-	e := entry{agent: h.Name, command: "command", timeout: "timeout", unit: time.Second, guarded: true}
+	e := entry{agent: h.Name, command: "command", timeout: "timeout", unit: h.Unit, guarded: true}
 	f := form{agent: h.Name, hooks: hooksOf(h), matcher: ".*"}
 	if change != nil {
 		change(&f, &e)
@@ -34,7 +33,7 @@ func codexLayers(h harness.Harness, p Places) []Layer {
 
 func geminiLayers(h harness.Harness, p Places) []Layer {
 	own := jsonForm(h, func(f *form, e *entry) {
-		e.named, e.unit = true, time.Millisecond
+		e.named = true
 		f.off = []offSwitch{
 			{path: "hooksConfig.enabled", value: "false"},
 			{path: "hooksConfig.disabled", names: true, always: true},
