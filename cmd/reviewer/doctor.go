@@ -147,6 +147,7 @@ type examination struct {
 	home    string
 	version string
 	agents  []standingOf       // those that are examined
+	others  []standingOf       // those that are on this machine without reviewer
 	own     []settings.OwnHook // the hooks of all of them that run
 	prove   bool               // start the hooks by their lines, as the client does
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -30,6 +31,7 @@ type standingOf struct {
 	agent    settings.Agent
 	layers   []layerFindings
 	own      []settings.OwnHook // that the client starts
+	named    bool               // messages name the agent: it is not Claude Code alone
 	managed  bool               // managed settings are among their places
 	pinned   bool               // and say that no other settings turn them off
 	lockable bool               // there are managed settings that reviewer can write
@@ -48,9 +50,18 @@ func (e *examination) survey() {
 	for _, agent := range settings.Agents() {
 		all = append(all, e.standingOf(agent, p))
 	}
-	e.agents = slices.DeleteFunc(slices.Clone(all), func(s standingOf) bool { return !s.installed() })
-	if len(e.agents) == 0 {
-		e.agents = slices.DeleteFunc(all, func(s standingOf) bool { return s.agent.Name != harness.ClaudeCode })
+	e.agents, e.others = nil, nil
+	none := !slices.ContainsFunc(all, standingOf.installed)
+	for _, s := range all {
+		switch {
+		case s.installed() || none && s.agent.Name == harness.ClaudeCode:
+			e.agents = append(e.agents, s)
+		case present(s.agent, p):
+			e.others = append(e.others, s)
+		}
+	}
+	for i := range e.agents {
+		e.agents[i].named = len(e.agents) > 1 || e.agents[i].agent.Name != harness.ClaudeCode
 	}
 }
 
@@ -138,17 +149,19 @@ func (e *examination) settings(ctx context.Context) {
 	e.uncovered()
 }
 
-// uncovered lists agents on this machine for which reviewer is not installed.
+// uncovered lists agents on this machine for which reviewer is not installed. A file that cannot be read
+// may be the reason.
 func (e *examination) uncovered() {
-	p, err := places(e.a)
-	if err != nil {
-		return // already reported
-	}
-	for _, agent := range settings.Agents() {
-		examined := slices.ContainsFunc(e.agents, func(s standingOf) bool { return s.agent.Name == agent.Name })
-		if !examined && present(agent, p) {
-			e.say("warn", "%s is on this machine, and its calls are not reviewed: run `reviewer install %s`", agent.Name, agent.Name)
+	for _, s := range e.others {
+		for _, r := range s.broken {
+			e.say(r.Result, "%s", r.Text)
 		}
+		for _, f := range s.layers {
+			if f.Problem != "" {
+				e.say("fail", "%s: the client ignores these settings: %s", f.path, f.Problem)
+			}
+		}
+		e.say("warn", "%s is on this machine, and its calls are not reviewed: run `reviewer install %s`", s.agent.Name, s.agent.Name)
 	}
 }
 
@@ -206,9 +219,9 @@ func (e *examination) ownProblems(s standingOf, f layerFindings) {
 	}
 }
 
-// of names an agent in a message; Claude Code is not named.
+// of names an agent in a message.
 func (s standingOf) of() string {
-	if s.agent.Name == harness.ClaudeCode {
+	if !s.named {
 		return ""
 	}
 	return " of " + s.agent.Name
@@ -235,7 +248,7 @@ func (e *examination) installed(ctx context.Context, s standingOf) {
 		e.say("fail", "reviewer is not installed for this folder: run `reviewer install %s`", s.agent.Name)
 	case len(s.missing()) > 0:
 		e.say("fail", "reviewer is not called%s at %s, so a stopped session may continue or results go unseen; `reviewer install` fixes it",
-			map[bool]string{true: " by " + s.agent.Name}[s.of() != ""], strings.Join(s.missing(), ", "))
+			map[bool]string{true: " by " + s.agent.Name}[s.named], strings.Join(s.missing(), ", "))
 	}
 	if gates == 0 {
 		return
@@ -258,7 +271,7 @@ func (e *examination) how(h settings.OwnHook) string {
 func (e *examination) limits(s standingOf) {
 	switch {
 	case s.managed:
-	case s.agent.Name == harness.ClaudeCode:
+	case !s.named:
 		e.say("warn", "advisory: a repository can turn reviewer off with disableAllHooks; settings installed with --managed cannot be turned off")
 	case s.agent.Off != "":
 		e.say("warn", "advisory: a repository can turn reviewer off in %s (%s)%s", s.agent.Name, s.agent.Off,
@@ -314,9 +327,21 @@ func (e *examination) trustOfCodex(ctx context.Context) {
 	}
 }
 
+// wishOf is the choice of program that was made before.
+func (e *examination) wishOf(own []settings.OwnHook) wish {
+	for _, h := range own {
+		if !isHookClient(h.Program) {
+			return unwanted
+		}
+	}
+	return unsaid
+}
+
 // repair installs again wherever reviewer is installed.
 func (e *examination) repair(ctx context.Context) error {
 	e.survey()
+	quiet := *e.a
+	quiet.Stdout = io.Discard
 	var failed error
 	for _, s := range e.agents {
 		var done []string
@@ -325,9 +350,8 @@ func (e *examination) repair(ctx context.Context) error {
 				continue
 			}
 			done = append(done, f.layer)
-			quiet := &term.Output{Format: "json", File: os.DevNull}
-			o := installOptions{layer: f.layer, wish: unsaid, kept: true}
-			failed = errors.Join(failed, install(ctx, e.a, quiet, o, []settings.Agent{s.agent}, false))
+			o := installOptions{layer: f.layer, wish: e.wishOf(f.Own), kept: true}
+			failed = errors.Join(failed, install(ctx, &quiet, e.out, o, []settings.Agent{s.agent}, false))
 		}
 	}
 	return failed
