@@ -55,7 +55,7 @@ func doctorCommand(a *cli.App) *cobra.Command {
 			return e.run(cmd.Context(), names)
 		},
 	}
-	cmd.Flags().BoolVar(&live, "live", false, "start each installed hook by its line in the settings, in a shell, as the agent does")
+	cmd.Flags().BoolVar(&live, "live", false, "also ask each installed hook about a sample call, by its line in the settings; it is recorded in the log")
 	cmd.Flags().BoolVar(&fix, "fix", false, "first repeat `reviewer install` for each agent and layer where reviewer is installed")
 	out.Flags(cmd, term.Text, "json")
 	return cmd

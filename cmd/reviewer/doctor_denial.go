@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -21,8 +22,8 @@ func (e *examination) denial(ctx context.Context, agent settings.Agent, h settin
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, h.Program, argumentsOf(agent, h)...)
-	if e.prove && h.Line != "" {
-		cmd = exec.CommandContext(ctx, "sh", "-c", h.Line)
+	if e.prove {
+		cmd = commandOf(ctx, agent, h)
 	}
 	cmd.Stdin = strings.NewReader("{}")
 	var out, text bytes.Buffer
@@ -32,6 +33,41 @@ func (e *examination) denial(ctx context.Context, agent settings.Agent, h settin
 		return err
 	}
 	return denies(agent.Harness, h, cmd.ProcessState.ExitCode(), out.Bytes(), text.String())
+}
+
+// sampleCommand is denied by the policy that ships. It is never run: a hook is asked about it.
+const sampleCommand = "mkfs.ext4 /dev/sdz9"
+
+// sampled asks a hook, by its line in the settings, about a call that policy should deny. The question
+// is recorded in the log, as a session of its own.
+func (e *examination) sampled(ctx context.Context, s standingOf, h settings.OwnHook) {
+	sample, has := harness.SampleOf(s.agent.Name)
+	folder, err := os.Getwd()
+	if !has || err != nil || h.Event != sample.Event {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 60*time.Second)
+	defer cancel()
+	cmd := commandOf(ctx, s.agent, h)
+	cmd.Stdin = bytes.NewReader(sample.Document(fmt.Sprintf("reviewer-doctor-%d", time.Now().UnixMilli()), folder, sampleCommand))
+	out, _ := cmd.Output() // the status is examined
+	switch {
+	case cmd.ProcessState == nil:
+		e.say("fail", "the installed hook%s cannot be started by its line in the settings", s.of())
+	case sample.Denies(s.agent.Harness, out, cmd.ProcessState.ExitCode()):
+		e.say("ok", "the hook%s, started by its line in the settings and not by the agent, denies the sample call `%s`", s.of(), sampleCommand)
+	default:
+		e.say("warn", "the hook%s, started by its line in the settings and not by the agent, does not deny the sample call `%s`: "+
+			"enforcement is not enforce, or your policy allows it", s.of(), sampleCommand)
+	}
+}
+
+// commandOf is the hook as the agent starts it: by a line of a shell, where there is one.
+func commandOf(ctx context.Context, agent settings.Agent, h settings.OwnHook) *exec.Cmd {
+	if h.Line != "" {
+		return exec.CommandContext(ctx, "sh", "-c", h.Line)
+	}
+	return exec.CommandContext(ctx, h.Program, argumentsOf(agent, h)...)
 }
 
 func argumentsOf(agent settings.Agent, h settings.OwnHook) []string {

@@ -237,7 +237,10 @@ func (e *examination) installed(ctx context.Context, s standingOf) {
 		if err := e.denial(ctx, s.agent, h); err != nil {
 			e.say("fail", "the installed hook%s does not deny: %v", s.of(), err)
 		} else {
-			e.say("ok", "the installed hook%s %s denies unreadable input%s", s.of(), h.Program, e.how(h))
+			e.say("ok", "the installed hook%s %s denies unreadable input", s.of(), h.Program)
+		}
+		if e.prove {
+			e.sampled(ctx, s, h)
 		}
 		if h.Home != e.home && e.home != "" {
 			e.say("warn", "the installed hook%s keeps its state in %s, not in %s", s.of(), h.Home, e.home)
@@ -257,14 +260,6 @@ func (e *examination) installed(ctx context.Context, s standingOf) {
 		e.trustOfCodex(ctx)
 	}
 	e.limits(s)
-}
-
-// how says in which way a hook was started.
-func (e *examination) how(h settings.OwnHook) string {
-	if e.prove && h.Line != "" {
-		return " (started by its line in the settings)"
-	}
-	return ""
 }
 
 // limits says what the installation of an agent does not prevent.
