@@ -1,12 +1,12 @@
 // Package harness implements the wire formats of coding agents: it decodes a
-// hook's input into an engine.Event, encodes an engine.Answer in the agent's
-// format, and edits the agent's settings. There is one file per agent and format,
-// and one row per agent in Harnesses.
+// hook's input into an engine.Event, and encodes an engine.Answer in the agent's format.
+// There is one file per agent and format, and one row per agent in Harnesses.
 //
 // Out of scope: what an event means (engine/classify), how it is answered
-// (the policy), where anything is recorded (engine/audit), and what an agent itself
-// records (engine/transcript). Nothing here judges a call; its only rule is that input
-// that cannot be read before a tool call is answered with the denial of engine.Degraded.
+// (the policy), where anything is recorded (engine/audit), what an agent itself records
+// (engine/transcript), and how its settings name a hook (engine/harness/settings). Nothing
+// here judges a call; its only rule is that input that cannot be read before a tool call is
+// answered with the denial of engine.Degraded.
 package harness
 
 import (
@@ -63,10 +63,6 @@ type Harness struct {
 	// agent sets none.
 	Project string
 
-	// Layers lists the places of the agent's settings, the strongest first; nil: reviewer
-	// cannot write its hooks there yet, and a person has to.
-	Layers func(Places) []Layer
-
 	// Programs are the names under which the agent runs, and Marker is the
 	// variable that it sets for the processes that it starts: by these a
 	// command recognises that it was not typed by a person.
@@ -87,7 +83,6 @@ func Harnesses() []Harness {
 		Unit:     time.Second,
 		Channels: claudeCodeChannels(),
 		Project:  "CLAUDE_PROJECT_DIR",
-		Layers:   SettingsLayers,
 		Programs: []string{"claude", "claude-code", "claude.exe"},
 		Marker:   "CLAUDECODE",
 	}, {
@@ -232,17 +227,6 @@ func Find(name string) (Harness, bool) {
 		}
 	}
 	return Harness{}, false
-}
-
-// Installable returns the names of the agents whose settings reviewer writes.
-func Installable() []string {
-	var names []string
-	for _, h := range Harnesses() {
-		if h.Layers != nil {
-			names = append(names, h.Name)
-		}
-	}
-	return names
 }
 
 // Names returns the agents' names, for messages.
