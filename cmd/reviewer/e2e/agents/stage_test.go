@@ -1,0 +1,166 @@
+//go:build e2e && linux
+
+package agents
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// program is the reviewer under test; TestMain builds it.
+var program string
+
+// A stage is one machine in small: a home, a project, a folder outside both, and a
+// reviewer with a state of its own.
+type stage struct {
+	*testing.T
+	dir, home, project, outside, state string
+
+	reviewer string // the program that the hooks name
+	client   Installed
+	driver   driver
+	timeout  int // seconds for the hook before a call
+	model    *Model
+}
+
+// A driver is how one client is started and configured.
+type driver struct {
+	pre       string // the name of the event before a call, as in the hook's command
+	configure func(s *stage)
+	args      func(s *stage) []string
+	env       func(s *stage) []string
+	shell     func(command string) Call
+}
+
+// drivers contains one for each row of clients.
+func drivers() map[string]driver {
+	return map[string]driver{"codex": codexDriver()}
+}
+
+func newStage(t *testing.T, c Installed) *stage {
+	t.Helper()
+	dir := t.TempDir()
+	s := &stage{T: t, dir: dir, home: filepath.Join(dir, "home"), project: filepath.Join(dir, "shop"), outside: filepath.Join(dir, "photos"),
+		state: filepath.Join(dir, "state"), reviewer: filepath.Join(dir, "bin", "reviewer"), client: c, driver: drivers()[c.Name], timeout: 60}
+	s.write(filepath.Join(s.state, "policy", "settings.yaml"), "enforcement: enforce\n")
+	s.write(filepath.Join(s.outside, "beach.txt"), "a photograph\n")
+	s.write(filepath.Join(s.project, "README.md"), "# shop\n")
+	s.must(os.MkdirAll(s.home, 0o755))
+	s.must(os.MkdirAll(filepath.Dir(s.reviewer), 0o755))
+	s.must(os.Symlink(program, s.reviewer))
+	s.script("git init -q -b main && git add -A && git -c user.name=Kim -c user.email=kim@shop.example commit -q -m first")
+	return s
+}
+
+func (s *stage) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *stage) write(path, text string) {
+	s.Helper()
+	s.must(os.MkdirAll(filepath.Dir(path), 0o755))
+	s.must(os.WriteFile(path, []byte(text), 0o644))
+}
+
+// writeJSON writes a document into the home.
+func (s *stage) writeJSON(name string, doc any) {
+	s.Helper()
+	raw, err := json.MarshalIndent(doc, "", "  ")
+	s.must(err)
+	s.write(filepath.Join(s.home, name), string(raw))
+}
+
+// environment is built from nothing: what the person who runs the tests has set for their
+// own agent must not reach this one.
+func (s *stage) environment() []string {
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.home, "PWD=" + s.project, "TMPDIR=" + s.dir,
+		"SHELL=/bin/bash", "TERM=dumb", "LANG=C.UTF-8", "TZ=UTC", "NO_COLOR=1"}
+}
+
+// script runs code of a shell in the project.
+func (s *stage) script(code string) {
+	s.Helper()
+	cmd := exec.Command("sh", "-c", code)
+	cmd.Dir, cmd.Env = s.project, s.environment()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		s.Fatalf("%s: %v\n%s", code, err, out)
+	}
+}
+
+// review calls reviewer as a person would.
+func (s *stage) review(args ...string) string {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, append(args, "--home", s.state)...)
+	cmd.Dir, cmd.Env = s.project, s.environment()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		s.Fatalf("reviewer %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// hook is the command of a hook. Before a call it blocks whatever goes wrong; at other
+// events that would lose prompts, or start the agent's turn again without an end.
+func (s *stage) hook(event string) string {
+	command := fmt.Sprintf("'%s' hook %s %s --home '%s'", s.reviewer, s.client.Name, event, s.state)
+	if event == s.driver.pre {
+		command += " || { echo reviewer failed >&2; exit 2; }"
+	}
+	return command
+}
+
+// replace puts a script at the reviewer's path, which passes on each event but the one
+// before a call. "none" removes the program.
+func (s *stage) replace(code string) {
+	s.Helper()
+	s.must(os.Remove(s.reviewer))
+	if code == "none" {
+		return
+	}
+	s.write(s.reviewer, "#!/bin/sh\nREAL='"+program+"'\nexport REAL\ncase \" $* \" in *\" "+s.driver.pre+" \"*) ;; *) exec \"$REAL\" \"$@\" ;; esac\n"+code+"\n")
+	s.must(os.Chmod(s.reviewer, 0o755))
+}
+
+// A Run is what came out of one run of a client.
+type Run struct {
+	Requests []Request
+	Output   string // the client's, both streams
+	Took     time.Duration
+	Hung     bool // ended by the test
+}
+
+// limit is the time that a client has for a run.
+const limit = 2 * time.Minute
+
+// run gives the client a prompt and a scripted model, and waits for its end.
+func (s *stage) run(script Script, before func(step int)) Run {
+	s.Helper()
+	var err error
+	s.model, err = StartModel(script)
+	s.must(err)
+	defer s.model.Close()
+	s.model.BeforeStep = before
+	s.driver.configure(s)
+	start, output := time.Now(), &bytes.Buffer{}
+	hung := s.start(output)
+	return Run{s.model.Requests(), output.String(), time.Since(start), hung}
+}
+
+// exists reports whether a path is there.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
