@@ -81,6 +81,6 @@ func failures() []Cell {
 		{Name: "silent-0", What: "a program at reviewer's path ends with status 0 and prints nothing", Want: Ran, StandIn: "exit 0"},
 		{Name: "malformed", What: "the answer is malformed JSON", Want: Blocked, StandIn: `echo '{"hookSpecificOutput":'`},
 		{Name: "text-before", What: "a text is before the answer", Want: Blocked, StandIn: `echo hello; exec "$REAL" "$@"`},
-		{Name: "timeout", What: "reviewer is suspended (SIGSTOP) until the client's time-out", Want: Blocked, StandIn: "kill -STOP $$", Timeout: 1},
+		{Name: "timeout", What: "reviewer exceeds the client's time-out, as a suspended process does", Want: Blocked, StandIn: "exec sleep 6", Timeout: 1},
 	}
 }

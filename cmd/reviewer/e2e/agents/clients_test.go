@@ -71,10 +71,5 @@ func clientNames() []string {
 	return list
 }
 
-// clients lists the rows.
-func clients() []Client {
-	return []Client{codexClient()}
-}
-
 // newest reports whether the newest versions are to be tried, and compared with the rows.
 func newest() bool { return os.Getenv("NEWEST") == "1" }

@@ -17,13 +17,11 @@ func TestCodexTrust(t *testing.T) {
 	c := installedFor(t, "codex")
 	for _, trusted := range []bool{false, true} {
 		s := newStage(t, c)
-		drive := s.driver.args
-		s.driver.args = func(s *stage) []string {
-			return slices.DeleteFunc(drive(s), func(arg string) bool { return arg == "--dangerously-bypass-hook-trust" })
-		}
+		s.driver.args = slices.DeleteFunc(s.driver.args, func(arg string) bool { return arg == "--dangerously-bypass-hook-trust" })
+		write := s.driver.hooks
 		if trusted {
-			s.driver.configure = func(s *stage) {
-				configureCodex(s)
+			s.driver.hooks = func(s *stage) {
+				write(s)
 				s.trustHooks()
 			}
 		}

@@ -21,6 +21,7 @@ type Installed struct {
 	Client
 	Version string // that was installed
 	Command []string
+	Dir     string // in the cache
 }
 
 // installing keeps two tests from filling one folder of the cache.
@@ -43,10 +44,10 @@ func Install(ctx context.Context, c Client, version string) (Installed, error) {
 		return Installed{}, fmt.Errorf("install %s %s: its program is missing: %w", c.Name, version, err)
 	}
 	if !c.Node {
-		return Installed{c, version, []string{program}}, nil
+		return Installed{c, version, []string{program}, filepath.Dir(modules)}, nil
 	}
 	node, err := fetch(ctx, "node", nodePackage, nodeVersion)
-	return Installed{c, version, []string{filepath.Join(node, nodeProgram), program}}, err
+	return Installed{c, version, []string{filepath.Join(node, nodeProgram), program}, filepath.Dir(modules)}, err
 }
 
 func versionOf(ctx context.Context, name, version string) (string, error) {

@@ -116,7 +116,7 @@ func otherAnswer(path string) map[string]any {
 
 // A protocol encodes turns: as one document, or as server-sent events.
 type protocol struct {
-	path   string // the end of the path of its requests
+	path   string             // the end of the path of its requests
 	plain  func(turn) any     // nil: it always streams
 	stream func(turn) []event // nil: it never does
 }

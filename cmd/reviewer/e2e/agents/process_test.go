@@ -17,9 +17,7 @@ import (
 // group, and daemons that a client leaves behind.
 func (s *stage) start(output *bytes.Buffer) (hung bool) {
 	s.Helper()
-	line := append(slices.Clone(s.client.Command), s.driver.args(s)...)
-	cmd := exec.Command(line[0], line[1:]...)
-	cmd.Dir, cmd.Env = s.project, append(s.environment(), s.driver.env(s)...)
+	cmd := s.command(s.driver.args...)
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = 5 * time.Second // daemons may hold the pipes
@@ -30,6 +28,14 @@ func (s *stage) start(output *bytes.Buffer) (hung bool) {
 	syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) //nolint:errcheck // it may be gone
 	s.reap()
 	return hung
+}
+
+// command is the client with arguments, in the project.
+func (s *stage) command(args ...string) *exec.Cmd {
+	line := append(slices.Clone(s.client.Command), args...)
+	cmd := exec.Command(line[0], line[1:]...)
+	cmd.Dir, cmd.Env = s.project, append(s.environment(), s.driver.env(s)...)
+	return cmd
 }
 
 // reap ends the processes that a client left: those whose HOME is this stage's.

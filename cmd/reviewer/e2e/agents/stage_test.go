@@ -31,20 +31,6 @@ type stage struct {
 	model    *Model
 }
 
-// A driver is how one client is started and configured.
-type driver struct {
-	pre       string // the name of the event before a call, as in the hook's command
-	configure func(s *stage)
-	args      func(s *stage) []string
-	env       func(s *stage) []string
-	shell     func(command string) Call
-}
-
-// drivers contains one for each row of clients.
-func drivers() map[string]driver {
-	return map[string]driver{"codex": codexDriver()}
-}
-
 func newStage(t *testing.T, c Installed) *stage {
 	t.Helper()
 	dir := t.TempDir()
@@ -79,6 +65,14 @@ func (s *stage) writeJSON(name string, doc any) {
 	raw, err := json.MarshalIndent(doc, "", "  ")
 	s.must(err)
 	s.write(filepath.Join(s.home, name), string(raw))
+}
+
+// add appends to a file of the home.
+func (s *stage) add(name, text string) {
+	s.Helper()
+	before, err := os.ReadFile(filepath.Join(s.home, name))
+	s.must(err)
+	s.write(filepath.Join(s.home, name), string(before)+text)
 }
 
 // environment is built from nothing: what the person who runs the tests has set for their
@@ -117,9 +111,9 @@ func (s *stage) review(args ...string) string {
 func (s *stage) hook(event string) string {
 	command := fmt.Sprintf("'%s' hook %s %s --home '%s'", s.reviewer, s.client.Name, event, s.state)
 	if event == s.driver.pre {
-		command += " || { echo reviewer failed >&2; exit 2; }"
+		return command + " || { echo reviewer failed >&2; exit 2; }"
 	}
-	return command
+	return command + " || true"
 }
 
 // replace puts a script at the reviewer's path, which passes on each event but the one
@@ -154,6 +148,7 @@ func (s *stage) run(script Script, before func(step int)) Run {
 	defer s.model.Close()
 	s.model.BeforeStep = before
 	s.driver.configure(s)
+	s.driver.hooks(s)
 	start, output := time.Now(), &bytes.Buffer{}
 	hung := s.start(output)
 	return Run{s.model.Requests(), output.String(), time.Since(start), hung}

@@ -1,0 +1,249 @@
+//go:build e2e && linux
+
+package agents
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// A driver is how one client is started and configured.
+type driver struct {
+	pre string // the name of the event before a call, as in the hook's command
+
+	// configure makes the client use the scripted model, and hooks writes the hooks.
+	configure, hooks func(s *stage)
+
+	args  []string
+	env   func(s *stage) []string
+	shell func(command string) Call
+}
+
+// drivers contains one for each row of clients.
+func drivers() map[string]driver {
+	return map[string]driver{"codex": codexDriver(), "gemini": geminiDriver(), "copilot": copilotDriver(), "opencode": openCodeDriver(),
+		"qwen": qwenDriver(), "kimi": kimiDriver(), "droid": droidDriver(), "cline": clineDriver(), "pi": piDriver()}
+}
+
+// shell makes a call of a tool that runs a command.
+func shell(tool string, more fields) func(string) Call {
+	return func(command string) Call { return Call{Tool: tool, Input: with(more, fields{"command": command})} }
+}
+
+func codexDriver() driver {
+	return driver{
+		pre: "PreToolUse",
+		configure: func(s *stage) {
+			s.write(filepath.Join(s.home, ".codex/config.toml"), fmt.Sprintf(`model = "gpt-5.5"
+model_provider = "scripted"
+[model_providers.scripted]
+name = "scripted"
+base_url = "%s/v1"
+wire_api = "responses"
+env_key = "MODEL_KEY"
+[projects.%q]
+trust_level = "trusted"
+`, s.model.URL(), s.project))
+		},
+		hooks: func(s *stage) {
+			s.writeJSON(".codex/hooks.json", fields{"hooks": s.hooksLike("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")})
+		},
+		args:  []string{"exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", "do it"},
+		env:   func(*stage) []string { return []string{"MODEL_KEY=k"} },
+		shell: func(command string) Call { return Call{Tool: "exec_command", Input: fields{"cmd": command}} },
+	}
+}
+
+// hooksLike are hooks in the form of Claude Code, which several clients share.
+func (s *stage) hooksLike(events ...string) fields {
+	hooks := fields{}
+	for _, event := range events {
+		hook := fields{"type": "command", "name": "reviewer-" + event, "command": s.hook(event), "timeout": s.seconds(event)}
+		hooks[event] = []fields{{"matcher": ".*", "hooks": []fields{hook}}}
+	}
+	return hooks
+}
+
+// seconds is the time that a hook gets.
+func (s *stage) seconds(event string) int {
+	if event == s.driver.pre {
+		return s.timeout
+	}
+	return 30
+}
+
+func geminiDriver() driver {
+	return driver{
+		pre: "BeforeTool",
+		configure: func(s *stage) {
+			s.writeJSON(".gemini/settings.json", geminiSettings("gemini-api-key"))
+		},
+		hooks: func(s *stage) {
+			hooks := s.hooksLike("SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "SessionEnd")
+			for _, groups := range hooks {
+				hook := groups.([]fields)[0]["hooks"].([]fields)[0]
+				hook["timeout"] = 1000 * hook["timeout"].(int)
+			}
+			s.writeJSON(".gemini/settings.json", with(geminiSettings("gemini-api-key"), fields{"hooks": hooks}))
+		},
+		args: []string{"--yolo", "-m", "gemini-2.5-flash", "--output-format", "stream-json", "-p", "do it"},
+		env: func(s *stage) []string {
+			return []string{"GEMINI_API_KEY=k", "GOOGLE_GEMINI_BASE_URL=" + s.model.URL(), "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_CLI_NO_RELAUNCH=true"}
+		},
+		shell: shell("run_shell_command", fields{"description": "mark"}),
+	}
+}
+
+// geminiSettings choose the kind of key, and switch off what would use a network.
+func geminiSettings(key string) fields {
+	return fields{"security": fields{"auth": fields{"selectedType": key}}, "privacy": fields{"usageStatisticsEnabled": false},
+		"general": fields{"disableAutoUpdate": true, "enableAutoUpdate": false}, "telemetry": fields{"enabled": false}}
+}
+
+func qwenDriver() driver {
+	return driver{
+		pre:       "PreToolUse",
+		configure: func(s *stage) { s.writeJSON(".qwen/settings.json", geminiSettings("openai")) },
+		hooks: func(s *stage) {
+			hooks := s.hooksLike("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop")
+			s.writeJSON(".qwen/settings.json", with(geminiSettings("openai"), fields{"hooks": hooks}))
+		},
+		args: []string{"--approval-mode", "yolo", "-m", modelName, "--output-format", "stream-json", "do it"},
+		env: func(s *stage) []string {
+			return []string{"OPENAI_API_KEY=scripted-key-0001", "OPENAI_BASE_URL=" + s.model.URL() + "/v1", "OPENAI_MODEL=" + modelName}
+		},
+		shell: shell("run_shell_command", fields{"description": "mark", "is_background": false}),
+	}
+}
+
+func copilotDriver() driver {
+	return driver{
+		pre: "PreToolUse",
+		configure: func(s *stage) {
+			// The client unpacks itself there: once for all runs, not once for each.
+			shared := filepath.Join(s.client.Dir, "unpacked")
+			s.must(os.MkdirAll(shared, 0o755))
+			s.must(os.MkdirAll(filepath.Join(s.home, ".cache"), 0o755))
+			s.must(os.Symlink(shared, filepath.Join(s.home, ".cache/copilot")))
+		},
+		hooks: func(s *stage) {
+			hooks := fields{}
+			for _, event := range []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"} {
+				hooks[event] = []fields{{"type": "command", "bash": s.hook(event), "timeoutSec": s.seconds(event)}}
+			}
+			s.writeJSON(".copilot/hooks/reviewer.json", fields{"version": 1, "hooks": hooks})
+		},
+		args: []string{"-p", "do it", "--no-auto-update", "--output-format", "json", "--trust-folder", "--allow-all-tools", "--allow-all-paths"},
+		env: func(s *stage) []string {
+			return []string{"COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=" + s.model.URL() + "/v1", "COPILOT_PROVIDER_API_KEY=scripted-key-0001",
+				"COPILOT_MODEL=" + modelName, "COPILOT_PROVIDER_MAX_PROMPT_TOKENS=100000", "COPILOT_PROVIDER_MAX_OUTPUT_TOKENS=8000"}
+		},
+		shell: shell("bash", fields{"description": "mark", "mode": "sync", "initial_wait": 10}),
+	}
+}
+
+func openCodeDriver() driver {
+	return driver{
+		pre: "PreToolUse",
+		configure: func(s *stage) {
+			model := fields{"name": modelName, "tool_call": true, "limit": fields{"context": 100000, "output": 8000}}
+			s.writeJSON(".config/opencode/opencode.json", fields{"autoupdate": false, "share": "disabled",
+				"model": "scripted/" + modelName, "small_model": "scripted/" + modelName,
+				"provider": fields{"scripted": fields{"npm": "@ai-sdk/openai-compatible", "name": "scripted",
+					"options": fields{"baseURL": s.model.URL() + "/v1", "apiKey": "k"}, "models": fields{modelName: model}}}})
+		},
+		hooks: func(s *stage) {},
+		args:  []string{"run", "--format", "json", "--auto", "do it"},
+		env: func(s *stage) []string {
+			return []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"}
+		},
+		shell: shell("bash", fields{"description": "mark"}),
+	}
+}
+
+func kimiDriver() driver {
+	return driver{
+		pre: "PreToolUse",
+		configure: func(s *stage) {
+			s.write(filepath.Join(s.home, ".kimi-code/config.toml"), fmt.Sprintf(`default_model = "scripted"
+telemetry = false
+[providers.scripted]
+type = "openai"
+base_url = "%s/v1"
+api_key = "scripted-key-0001"
+[models.scripted]
+provider = "scripted"
+model = "%s"
+max_context_size = 100000
+`, s.model.URL(), modelName))
+		},
+		hooks: func(s *stage) {
+			var text strings.Builder
+			for _, event := range []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop"} {
+				fmt.Fprintf(&text, "[[hooks]]\nevent = %q\ncommand = %q\ntimeout = %d\n", event, s.hook(event), s.seconds(event))
+			}
+			s.add(".kimi-code/config.toml", text.String())
+		},
+		args:  []string{"--output-format", "stream-json", "-p", "do it"},
+		env:   func(s *stage) []string { return []string{"KIMI_DISABLE_TELEMETRY=1"} },
+		shell: shell("Bash", nil),
+	}
+}
+
+func droidDriver() driver {
+	return driver{
+		pre: "PreToolUse",
+		configure: func(s *stage) {
+			s.writeJSON(".factory/settings.json", fields{"customModels": []fields{{"model": modelName, "displayName": "scripted",
+				"baseUrl": s.model.URL() + "/v1", "apiKey": "scripted-key-0001", "provider": "generic-chat-completion-api", "maxOutputTokens": 8000}}})
+		},
+		hooks: func(s *stage) {
+			s.writeJSON(".factory/hooks.json", s.hooksLike("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"))
+		},
+		args:  []string{"exec", "--skip-permissions-unsafe", "-m", "custom:" + modelName, "-o", "json", "do it"},
+		env:   func(*stage) []string { return []string{"FACTORY_DROID_AUTO_UPDATE_ENABLED=false"} },
+		shell: shell("Execute", fields{"summary": "x", "riskLevelReason": "x", "riskLevel": "low"}),
+	}
+}
+
+func clineDriver() driver {
+	return driver{
+		pre: "PreToolUse",
+		configure: func(s *stage) {
+			out, err := s.command("auth", "-p", "openai-compatible", "-k", "scripted-key-0001", "-b", s.model.URL()+"/v1", "-m", modelName).CombinedOutput()
+			if err != nil {
+				s.Fatalf("choose the model: %v\n%s", err, out)
+			}
+		},
+		hooks: func(s *stage) {
+			for _, event := range []string{"TaskStart", "PreToolUse", "PostToolUse", "TaskComplete"} {
+				path := filepath.Join(s.home, ".cline/hooks", event)
+				s.write(path, "#!/bin/sh\n"+s.hook(event)+"\n")
+				s.must(os.Chmod(path, 0o755))
+			}
+		},
+		args: []string{"--json", "-P", "openai-compatible", "-m", modelName, "do it"},
+		env:  func(*stage) []string { return []string{"CLINE_TELEMETRY_DISABLED=1", "CLINE_NO_AUTO_UPDATE=1"} },
+		shell: func(command string) Call {
+			return Call{Tool: "run_commands", Input: fields{"commands": []string{command}}}
+		},
+	}
+}
+
+func piDriver() driver {
+	return driver{
+		pre: "PreToolUse",
+		configure: func(s *stage) {
+			model := fields{"id": modelName, "name": modelName, "reasoning": false, "input": []string{"text"}, "contextWindow": 100000, "maxTokens": 8000,
+				"cost": fields{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}}
+			s.writeJSON(".pi/agent/models.json", fields{"providers": fields{"scripted": fields{"baseUrl": s.model.URL() + "/v1",
+				"api": "openai-completions", "apiKey": "scripted-key-0001", "models": []fields{model}}}})
+		},
+		hooks: func(s *stage) {},
+		args:  []string{"--provider", "scripted", "--model", modelName, "--mode", "json", "-p", "do it"},
+		env:   func(*stage) []string { return []string{"PI_OFFLINE=1"} },
+		shell: shell("bash", nil),
+	}
+}
