@@ -186,19 +186,23 @@ func (c *rowCheck) tool(names string, row rows.Tool, n *yaml.Node) {
 func (c *rowCheck) arguments(args []string, n *yaml.Node) {
 	seen := map[string]bool{}
 	for i, text := range args {
-		name, role, _, ok := rows.Arg(text)
+		a, ok := rows.Arg(text)
+		name := strings.Join(a.Names, "|")
 		switch {
 		case !ok:
 			c.p.wrong(n.Content[i], "args: %q: expected the name of an argument, its role, and perhaps the word required", text)
-		case !slices.Contains(rows.Roles(), role):
-			c.p.wrong(n.Content[i], "args: %s: unknown role %s", name, engine.Suggest(role, rows.Roles()))
-		case seen[name]:
-			c.p.wrong(n.Content[i], "args: duplicate %s", name)
-		case c.adds && rows.Hides(role):
+		case !slices.Contains(rows.Roles(), a.Role):
+			c.p.wrong(n.Content[i], "args: %s: unknown role %s", name, engine.Suggest(a.Role, rows.Roles()))
+		case c.adds && rows.Hides(a.Role):
 			c.p.wrong(n.Content[i], "args: %s: a row of the %s layer only adds to what a tool does: it cannot remove an argument from the facts",
 				name, c.layer)
 		}
-		seen[name] = true
+		for _, one := range a.Names {
+			if seen[one] {
+				c.p.wrong(n.Content[i], "args: duplicate %s", one)
+			}
+			seen[one] = true
+		}
 	}
 }
 

@@ -37,7 +37,7 @@ type Event struct {
 	Phase       Phase
 	Session     string // the agent's session id
 	Agent       string // the sub-agent's id; empty for the main agent
-	Call        string // the agent's id of the tool call, the same before and after it
+	Call        string // the agent's id of the tool call, the same before and after it; empty: it gives none
 	Tool        string
 	Args        json.RawMessage // the tool's input: a JSON object, exactly as received
 	CWD         string          // the agent's working directory; follows `cd`
@@ -51,8 +51,11 @@ type Event struct {
 	// Path of the agent's own record of the session, where it names one. It is
 	// read to count tokens, and to quote the person's words in a reminder.
 	Transcript string
-	Began      int64 // when the session's chain was opened, Unix milliseconds; 0: unknown, or not opened yet
-	Time       int64 // Unix milliseconds; 0: set by the caller on receipt
+	// The agent's own time of the event, as it wrote it: where the agent gives calls no ids, it
+	// distinguishes equal ones. Two hooks that are told the same event get the same time.
+	Stamp string
+	Began int64 // when the session's chain was opened, Unix milliseconds; 0: unknown, or not opened yet
+	Time  int64 // Unix milliseconds; 0: set by the caller on receipt
 
 	// Unverified is the reason why the event cannot be attributed to the
 	// client; empty: it can. Such an event is recorded, but does not count as a

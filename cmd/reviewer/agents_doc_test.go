@@ -64,7 +64,7 @@ func agentTable() string {
 	for _, w := range engine.Ways() {
 		row("`"+string(w)+"`", func(h harness.Harness) string { return string(h.Channels.Of(w).Support) })
 	}
-	row("time for a hook before a call", func(h harness.Harness) string { return h.Timeout(harness.PreToolUse).String() })
+	row("time for a hook before a call", func(h harness.Harness) string { return h.Timeout(h.EventAt(engine.PhasePre)).String() })
 	row("events", func(h harness.Harness) string { return strings.Join(h.Events, ", ") })
 	b.WriteByte('\n')
 	return b.String()

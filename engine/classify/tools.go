@@ -82,8 +82,8 @@ func (r *toolReader) table() {
 		switch {
 		case present:
 			r.argument(a, v)
-		case a.must && unparsed(r.args):
-			// the client refuses it
+		case a.name != a.others[0] || r.namedOtherwise(a) || a.must && unparsed(r.args):
+			// it is there under another name, or the client refuses the call
 		case a.must:
 			r.refuse(a.name)
 		case a.role == rows.RoleSearch:
@@ -102,10 +102,15 @@ func (r *toolReader) function(name string) func() {
 		"exitWorktree": r.exitWorktree, "share": r.share, "patched": r.patches}[name]
 }
 
+// namedOtherwise reports whether one of the other names of an argument is present.
+func (r *toolReader) namedOtherwise(a toolArg) bool {
+	return slices.ContainsFunc(a.others, func(name string) bool { return r.args[name] != nil })
+}
+
 func (r *toolReader) argument(a toolArg, v any) {
 	text, ok := v.(string)
-	if list, isList := v.([]any); isList && a.role == rows.RoleSend {
-		r.eachString(a, list)
+	if list, isList := v.([]any); isList && (a.list || a.role == rows.RoleSend) {
+		r.eachItem(a, list)
 		return
 	}
 	if !ok || text == "" && a.must && a.role != rows.RoleText {
@@ -115,20 +120,49 @@ func (r *toolReader) argument(a toolArg, v any) {
 	r.text(a, text)
 }
 
-func (r *toolReader) eachString(a toolArg, list []any) {
-	for _, item := range list {
-		if text, ok := item.(string); ok {
+// eachItem applies a role to the items of a list: texts, or objects with a path or a command.
+// Each command is read on its own, so that an open quote in one does not hide the next.
+func (r *toolReader) eachItem(a toolArg, list []any) {
+	for i, item := range list {
+		if i == maxListed {
+			r.opaque("budget", a.name)
+			return
+		}
+		if text, ok := itemText(a.role, item); ok {
 			r.text(a, text)
 			continue
 		}
-		if m, ok := item.(map[string]any); ok {
-			if text, ok := firstString(m, "path", "file_path", "file"); ok {
-				r.text(a, text)
-				continue
-			}
-		}
 		r.refuse(a.name)
 	}
+}
+
+// maxListed limits the items of a list that are read.
+const maxListed = 200
+
+// itemText returns the path, address or command of an item of a list.
+func itemText(role string, item any) (string, bool) {
+	if text, ok := item.(string); ok {
+		return text, true
+	}
+	m, _ := item.(map[string]any)
+	switch role {
+	case rows.RoleShell:
+		return commandLine(m)
+	case rows.RoleFetch:
+		return firstString(m, "url")
+	}
+	return firstString(m, "path", "file_path", "file")
+}
+
+// commandLine returns the command of an object with a command and perhaps its arguments.
+func commandLine(m map[string]any) (string, bool) {
+	text, ok := firstString(m, "command")
+	list, given := m["args"].([]any)
+	if !ok || !given {
+		return text, ok && m["args"] == nil
+	}
+	words, ok := mask.StringList(list)
+	return text + " " + mask.QuoteAll(words), ok
 }
 
 func (r *toolReader) text(a toolArg, text string) {
@@ -146,8 +180,15 @@ func (r *toolReader) text(a toolArg, text string) {
 		r.path(engine.EffectFileWrite, "mkdir", lit, false)
 	case rows.RoleSend:
 		r.path(engine.EffectFileRead, "read", lit, false)
+	case rows.RoleDir:
+		r.in.Cwd = r.folder(text)
 	case rows.RoleFetch:
 		r.fetch(text)
+	case rows.RoleAddresses:
+		r.contents[a.name] = text
+		for _, url := range addressesIn(text) {
+			r.fetch(url)
+		}
 	case rows.RoleShell:
 		r.run(shell.Interpret(text, r.in))
 	case rows.RolePowerShell:
@@ -160,6 +201,28 @@ func (r *toolReader) text(a toolArg, text string) {
 	case rows.RoleText, rows.RolePrivate:
 		r.contents[a.name] = text
 	}
+}
+
+// folder returns the directory that a text names.
+func (r *toolReader) folder(text string) abstract.Value {
+	if rest, home := strings.CutPrefix(text, "~"); home && (rest == "" || rest[0] == '/') {
+		text = r.in.Home + rest
+	}
+	return abstract.JoinDir(r.in.Cwd, abstract.Arg{Text: text})
+}
+
+var webAddress = engine.Regexp(`https?://[^\s"'<>()\x60]+`)
+
+// maxAddresses limits the addresses that are read from a text.
+const maxAddresses = 100
+
+// addressesIn returns the addresses in a text, without its punctuation.
+func addressesIn(text string) []string {
+	found := webAddress().FindAllString(text, maxAddresses)
+	for i := range found {
+		found[i] = strings.TrimRight(found[i], ".,;:!?")
+	}
+	return found
 }
 
 // path adds an effect of the tool itself on a path; without a text, on the working directory.
@@ -268,7 +331,7 @@ func (r *toolReader) globPattern() {
 
 // grepGlob reports which files a search is restricted to by their names.
 func (r *toolReader) grepGlob() {
-	pattern, ok := r.args["glob"].(string)
+	pattern, ok := firstString(r.args, "glob", "include", "include_pattern")
 	if !ok || pattern == "" || strings.HasPrefix(pattern, "!") {
 		return
 	}

@@ -18,9 +18,11 @@ import (
 
 // toolArg is the part of a row about one argument.
 type toolArg struct {
-	name string
-	role string
-	must bool // the tool requires it
+	name   string
+	role   string
+	must   bool     // the tool requires it
+	others []string // names of which one is enough, if it is required
+	list   bool     // the role is that of each item
 }
 
 // tool is the compiled form of a row, for reading calls.
@@ -70,12 +72,14 @@ func findTool(set *rows.Set, name string) tool {
 func argsOf(row rows.Tool) []toolArg {
 	var list []toolArg
 	for _, text := range row.Args {
-		name, role, must, ok := rows.Arg(text)
+		arg, ok := rows.Arg(text)
 		if !ok {
 			continue
 		}
-		list = slices.DeleteFunc(list, func(a toolArg) bool { return a.name == name })
-		list = append(list, toolArg{name, role, must})
+		for _, name := range arg.Names {
+			list = slices.DeleteFunc(list, func(a toolArg) bool { return a.name == name })
+			list = append(list, toolArg{name, arg.Role, arg.Required, arg.Names, arg.List})
+		}
 	}
 	return list
 }
@@ -88,7 +92,7 @@ func (r *toolReader) follow() {
 	for _, row := range r.tool.added {
 		for _, a := range argsOf(row) {
 			if v := r.args[a.name]; v != nil && !rows.Hides(a.role) {
-				r.argument(toolArg{name: a.name, role: a.role}, v)
+				r.argument(toolArg{name: a.name, role: a.role, list: a.list}, v)
 			}
 		}
 		r.does(row)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
+	"github.com/agent-reviewer/reviewer/engine/classify/place"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 	"github.com/agent-reviewer/reviewer/engine/classify/shell"
 )
@@ -73,6 +74,14 @@ func TestToolRows(t *testing.T) {
 			tool: "mcp__shop__a", args: map[string]any{"action": "list"}, never: []string{"send"}},
 		{about: "targets that arguments name", row: "mcp__shop__*:\n  do: [{delete: paths, recursive: \"true\"}, {send: host}]\n", tool: "mcp__shop__a",
 			args: map[string]any{"paths": []any{"/etc/a"}, "host": "https://shop.example"}, effects: []string{"file_delete delete /etc/a recursive", "network send egress"}},
+		{about: "an argument under its second name", row: "Put:\n  args: [file_path|path write required]\n", tool: "Put",
+			args: map[string]any{"path": "/etc/a"}, effects: []string{"file_write write /etc/a"}, never: []string{"opaque"}},
+		{about: "a list of texts and objects", row: "Load:\n  args: [\"files[] read required\"]\n", tool: "Load",
+			args: map[string]any{"files": []any{"/etc/a", map[string]any{"path": "/etc/b"}}}, effects: []string{"file_read read /etc/a", "file_read read /etc/b"}},
+		{about: "a text where a list is expected", row: "Each:\n  args: [\"commands[] shell required\"]\n", tool: "Each",
+			args: map[string]any{"commands": "rm -rf /etc/a"}, effects: []string{"file_delete delete /etc/a recursive"}},
+		{about: "an open quote does not hide the next command", row: "Each:\n  args: [\"commands[] shell required\"]\n", tool: "Each",
+			args: map[string]any{"commands": []any{"echo '", "rm -rf /etc/a", "'"}}, effects: []string{"file_delete delete /etc/a recursive"}},
 		{about: "a tool of an agent", row: "Deploy:\n  action: shop.deploy\n  args: [script shell required]\n", tool: "Deploy",
 			args: map[string]any{"script": "rm -rf /"}, effects: []string{"file_delete delete / recursive"}},
 	} {
@@ -143,6 +152,50 @@ func TestShipped(t *testing.T) {
 		}
 		if known := f.Action.Name == "filesystem.write"; known != c.known || strings.Contains(string(b), "whole text") == known {
 			t.Errorf("%+v: %s with %s", c, f.Action.Name, b)
+		}
+	}
+}
+
+// What a list or an argument with several names must not be is recorded, and nothing else is.
+func TestToolArgumentsRefused(t *testing.T) {
+	set := own(false, "Each:\n  args: [\"commands[] shell required\"]\nPut:\n  args: [file_path|path write required]\n"+
+		"Seek:\n  args: [path|folder search]\n")
+	for _, c := range []struct {
+		tool, args string
+		refused    int
+		effects    int
+	}{
+		{"Each", `{"commands":["ls"]}`, 0, 0},
+		{"Each", `{"commands":[]}`, 0, 0},
+		{"Each", `{}`, 1, 0},
+		{"Each", `{"commands":[1]}`, 1, 0},
+		{"Each", `{"commands":[{"command":"ls","args":[1]}]}`, 1, 0},
+		{"Each", `{"commands":{"a":"ls"}}`, 1, 0},
+		{"Put", `{"path":"/srv/shop/a"}`, 0, 1},
+		{"Put", `{}`, 1, 0},
+		{"Put", `{"path":["/srv/shop/a"]}`, 1, 0},
+		{"Seek", `{"folder":"/srv/shop/b"}`, 0, 1},
+		{"Seek", `{}`, 0, 1},
+	} {
+		cl := &Classifier{World: place.World{Home: exampleHome}, MAC: exampleMAC, Rows: set}
+		facts, err := cl.Classify(context.Background(), engine.Event{Phase: engine.PhasePre, Tool: c.tool, Args: json.RawMessage(c.args), CWD: exampleWorkspace}, exampleWorkspace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := 0
+		for _, o := range facts.Action.Opaque {
+			if o.Reason == "arguments" {
+				refused++
+			}
+		}
+		files := 0
+		for _, e := range facts.Action.Effects {
+			if e.Kind != engine.EffectProcess {
+				files++
+			}
+		}
+		if refused != c.refused || files < c.effects {
+			t.Errorf("%s %s: %v, effects %v", c.tool, c.args, facts.Action.Opaque, facts.Action.Effects)
 		}
 	}
 }

@@ -11,7 +11,8 @@ import (
 const ClaudeCode = "claude-code"
 
 func claudeCode() dialect {
-	return dialect{agent: ClaudeCode, events: ClaudeCodeEvents(), others: claudeCodeOthers(), keys: claudeCodeKeys(), prompt: "prompt_id"}
+	return dialect{agent: ClaudeCode, ids: true, events: pascal(ClaudeCodeEvents()...), others: pascal(claudeCodeOthers()...),
+		keys: claudeKeys()}
 }
 
 // DecodeClaudeCode reads the input of a hook.
@@ -27,13 +28,12 @@ func claudeCodeOthers() []string {
 		"CwdChanged", "FileChanged", "Elicitation", "ElicitationResult", "UserPromptExpansion"}
 }
 
-// claudeCodeKeys are the keys that reviewer reads.
-func claudeCodeKeys() []string {
-	return []string{
-		"session_id", "cwd", "hook_event_name", "prompt_id", "permission_mode", "agent_id",
-		"tool_name", "tool_input", "tool_use_id", "tool_response", "duration_ms",
-		"error", "is_interrupt", "prompt", "source", "transcript_path", "last_assistant_message", "stop_hook_active",
-	}
+// claudeKeys are the keys of Claude Code's documents, which several agents use.
+func claudeKeys() keys {
+	return keys{event: "hook_event_name", session: "session_id", cwd: "cwd", mode: "permission_mode", agent: "agent_id",
+		transcript: "transcript_path", tool: "tool_name", input: "tool_input", call: "tool_use_id", result: "tool_response",
+		failure: "error", interrupted: "is_interrupt", duration: "duration_ms", promptID: "prompt_id", prompt: "prompt", source: "source",
+		message: "last_assistant_message", again: "stop_hook_active"}
 }
 
 // maxChanged bounds the paths that are taken over from a response.

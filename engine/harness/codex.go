@@ -10,18 +10,17 @@ import (
 const Codex = "codex"
 
 // CodexEvents are the events of Codex to install. It has none for a call that failed.
-func CodexEvents() []string {
-	return []string{sessionStart, UserPromptSubmit, PreToolUse, PostToolUse, subagentStart, subagentStop, stop, sessionEnd}
-}
+func CodexEvents() []string { return eventNames(codex().events) }
 
 // codex describes the documents of Codex. The input of Bash contains only the command: the
 // call's working directory is the event's cwd, and a terminal or another shell are not shown.
 func codex() dialect {
-	return dialect{agent: Codex, events: CodexEvents(),
-		others: []string{permissionRequest, "PreCompact", "PostCompact", "Interrupt"},
-		keys: []string{"session_id", "turn_id", "transcript_path", "cwd", "hook_event_name", "permission_mode", "agent_id",
-			"tool_name", "tool_input", "tool_use_id", "tool_response", "prompt", "last_assistant_message", "stop_hook_active"},
-		prompt: "turn_id"}
+	k := claudeKeys()
+	k.promptID = "turn_id"
+	return dialect{agent: Codex, keys: k, ids: true,
+		events: pascal(sessionStart, UserPromptSubmit, PreToolUse, PostToolUse, subagentStart, subagentStop, stop, sessionEnd),
+		others: pascal(permissionRequest, "PreCompact", "PostCompact", "Interrupt"),
+	}
 }
 
 // DecodeCodex reads the input of a hook.

@@ -1,16 +1,12 @@
 package harness
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -56,14 +52,73 @@ func PhaseOf(event string) engine.Phase {
 	return engine.PhaseOther
 }
 
-// dialect is what differs between agents whose hooks get documents like those of
-// Claude Code.
+// dialect describes the documents that an agent gives to its hooks.
 type dialect struct {
 	agent  string
-	events []string // for which reviewer is installed
-	others []string // that no tool call follows, in addition
-	keys   []string // that reviewer reads
-	prompt string   // the key of the prompt's id
+	keys   keys
+	events []reported // for which reviewer is installed
+	others []reported // that no tool call follows, in addition
+
+	ids         bool // each call has an id before it runs; false: engine/review makes one
+	looseInput  bool // the input of a call may be a string that contains an object
+	blankPrompt bool // a prompt without a text is not a person's
+
+	// finish reads what only this agent's documents have; nil: nothing.
+	finish func(document, *engine.Event) error
+}
+
+// keys are the names under which an agent's documents have what reviewer reads. A name with
+// dots leads through objects. An empty name: the documents do not have it.
+type keys struct {
+	event, session, cwd, mode, agent, transcript, stamp string
+
+	tool, input, call                      string
+	result, failure, interrupted, duration string
+
+	promptID, prompt, source string // source: who wrote the prompt
+	message, again           string // of the end of a turn
+}
+
+// list returns the names that are not empty.
+func (k keys) list() []string {
+	all := []string{k.event, k.session, k.cwd, k.mode, k.agent, k.transcript, k.stamp, k.tool, k.input, k.call, k.result,
+		k.failure, k.interrupted, k.duration, k.promptID, k.prompt, k.source, k.message, k.again}
+	return slices.DeleteFunc(all, func(name string) bool { return name == "" })
+}
+
+// reported is an event that an agent reports.
+type reported struct {
+	name   string
+	phase  engine.Phase
+	said   string // the name in the document, where it is another one
+	failed bool   // of a call that failed
+	asks   bool   // the person is being asked about a call: a failure is one before a call
+}
+
+// pascal returns events with the names of Claude Code, which several agents use.
+func pascal(names ...string) []reported {
+	var list []reported
+	for _, name := range names {
+		list = append(list, reported{name: name, phase: PhaseOf(name), failed: name == PostToolUseFailure, asks: name == permissionRequest})
+	}
+	return list
+}
+
+// ignored returns events that mean nothing to reviewer.
+func ignored(names ...string) []reported {
+	var list []reported
+	for _, name := range names {
+		list = append(list, reported{name: name, phase: engine.PhaseOther})
+	}
+	return list
+}
+
+func eventNames(events []reported) []string {
+	var names []string
+	for _, e := range events {
+		names = append(names, e.name)
+	}
+	return names
 }
 
 // decode reads the input of a hook. It is strict about what reviewer
@@ -73,7 +128,7 @@ type dialect struct {
 // may add some. An escaped lone surrogate is accepted: the client passes it on
 // as it is.
 func (l dialect) decode(event string, raw []byte, project string) (engine.Event, error) {
-	doc, err := readDocument(raw, l.keys)
+	doc, err := readDocument(raw, l.keys.list())
 	if err != nil {
 		return l.named(event), fmt.Errorf("read hook input: %w", err)
 	}
@@ -90,7 +145,7 @@ func (l dialect) decode(event string, raw []byte, project string) (engine.Event,
 	}
 	full := e
 	full.Project = project
-	if err := doc.fill(&full, l.prompt); err != nil {
+	if err := l.fill(doc, &full); err != nil {
 		return e, fmt.Errorf("read hook input of %s: %w", name, err)
 	}
 	return full, nil
@@ -100,26 +155,52 @@ func (l dialect) named(event string) engine.Event {
 	return engine.Event{Harness: l.agent, Name: event, Phase: l.answerPhase(event)}
 }
 
+// find returns the event of a name. One that the agent does not have is none of its phases.
+func (l dialect) find(name string) (reported, bool) {
+	for _, e := range slices.Concat(l.events, l.others) {
+		if e.name == name {
+			return e, true
+		}
+	}
+	return reported{name: name, phase: engine.PhaseOther}, false
+}
+
+// phase returns the phase of an event.
+func (l dialect) phase(name string) engine.Phase {
+	e, _ := l.find(name)
+	return e.phase
+}
+
 // answerPhase returns the phase under which a failure is answered: an unknown
 // event may be a tool call.
 func (l dialect) answerPhase(event string) engine.Phase {
-	if event == "" || event == permissionRequest || l.mayPrecede(event) {
+	e, known := l.find(event)
+	if event == "" || e.asks || !known && mayPrecede(event) {
 		return engine.PhasePre
 	}
-	return PhaseOf(event)
+	return e.phase
+}
+
+// fail encodes an answer if there is none: before a tool call, and where the event is
+// unknown, exit status 2 with a text. Everywhere else it is silent: a failing hook there would
+// lose the person's prompt, or start the agent's loop again without an end.
+func (l dialect) fail(event, text string) (stdout []byte, stderr string, exit int) {
+	phase := l.answerPhase(event)
+	if e, _ := l.find(event); phase != engine.PhasePre || e.asks {
+		return nil, "", 0
+	}
+	return nil, shorten(engine.Degraded(phase, text).Text, maxText) + "\n", 2
 }
 
 func (l dialect) known(name string) bool {
-	return slices.Contains(l.events, name) || slices.Contains(l.others, name)
+	_, known := l.find(name)
+	return known
 }
 
 // mayPrecede reports whether a tool call may follow an event of unknown name: a
 // misspelt one, or one of a newer client. Names of something that has ended are
 // excluded, since a denial there would erase prompts or force the agent to continue.
-func (l dialect) mayPrecede(event string) bool {
-	if l.known(event) {
-		return false
-	}
+func mayPrecede(event string) bool {
 	name := strings.Map(func(r rune) rune {
 		if r = unicode.ToLower(r); r < 'a' || r > 'z' {
 			return -1
@@ -141,18 +222,19 @@ func (l dialect) mayPrecede(event string) bool {
 // unknownCall reports whether an unknown event contains a call and no result of
 // it.
 func (l dialect) unknownCall(name string, doc document) bool {
-	return !l.known(name) && doc.has("tool_input") && !doc.has("tool_response") && !doc.has("error")
+	return !l.known(name) && doc.has(l.keys.input) && !doc.has(l.keys.result) && !doc.has(l.keys.failure)
 }
 
 // event returns the event's name. Where the arguments and the
 // document disagree, it returns the one that is answered more strictly.
 func (l dialect) event(argument string, doc document) (string, error) {
-	said, err := doc.text("hook_event_name")
+	said, err := doc.text(l.keys.event)
+	said = l.sayingOf(argument, said)
 	switch {
 	case err != nil:
 		return argument, err
 	case said == "" && argument == "":
-		return "", fmt.Errorf("hook_event_name is missing and the hook's command names no event: run `reviewer install %s` again", l.agent)
+		return "", fmt.Errorf("%sthe hook's command names no event: run `reviewer install %s` again", l.missing(), l.agent)
 	case said == "" || said == argument:
 		return argument, nil
 	case argument == "":
@@ -162,116 +244,153 @@ func (l dialect) event(argument string, doc document) (string, error) {
 	if l.answerPhase(said) == engine.PhasePre {
 		name = said
 	}
-	return name, fmt.Errorf("the hook's command names the event %q, but hook_event_name is %q: run `reviewer install %s` again",
-		argument, said, l.agent)
+	return name, fmt.Errorf("the hook's command names the event %q, but %s is %q: run `reviewer install %s` again",
+		argument, l.keys.event, said, l.agent)
 }
 
-// document is a hook's input, one level deep.
-type document map[string]json.RawMessage
-
-func readDocument(raw []byte, keys []string) (document, error) {
-	if len(raw) > MaxInput {
-		return nil, fmt.Errorf("it is longer than %d bytes", MaxInput)
+func (l dialect) missing() string {
+	if l.keys.event == "" {
+		return ""
 	}
-	if len(bytes.TrimSpace(raw)) == 0 {
-		return nil, errors.New("it is empty")
-	}
-	if !utf8.Valid(raw) {
-		return nil, errors.New("it is not valid UTF-8")
-	}
-	if _, err := engine.DecodeStrict(raw); err != nil {
-		return nil, err
-	}
-	var doc document
-	if err := json.Unmarshal(raw, &doc); err != nil || doc == nil {
-		return nil, errors.New("it is not a JSON object")
-	}
-	return doc, doc.checkSpelling(keys)
+	return l.keys.event + " is missing and "
 }
 
-// checkSpelling rejects a key that differs from a known one only in case: a
-// reader that ignores case would confuse them.
-func (d document) checkSpelling(keys []string) error {
-	for _, key := range slices.Sorted(maps.Keys(d)) {
-		for _, known := range keys {
-			if key != known && strings.EqualFold(key, known) {
-				return fmt.Errorf("key %q must be spelled %q", key, known)
-			}
+// sayingOf returns the name of the event that a document names. Several events may have the same
+// name there: the argument tells them apart.
+func (l dialect) sayingOf(argument, said string) string {
+	if e, _ := l.find(argument); said != "" && e.said == said {
+		return argument
+	}
+	for _, e := range slices.Concat(l.events, l.others) {
+		if said != "" && e.said == said {
+			return e.name
 		}
 	}
-	return nil
+	return said
 }
 
 // fill reads the fields of an event whose name is known.
-func (d document) fill(e *engine.Event, prompt string) error {
-	e.Phase = PhaseOf(e.Name)
-	err := errors.Join(
-		d.set(&e.Session, "session_id"), d.set(&e.CWD, "cwd"), d.set(&e.Mode, "permission_mode"),
-		d.set(&e.PromptID, prompt), d.set(&e.Agent, "agent_id"),
-	)
-	if err == nil && e.Session == "" {
-		err = errors.New("session_id is missing")
-	}
-	if err != nil {
+func (l dialect) fill(d document, e *engine.Event) error {
+	e.Phase = l.phase(e.Name)
+	if err := l.fillBase(d, e); err != nil {
 		return err
 	}
-	_ = d.set(&e.Transcript, "transcript_path") // of another type: there is none, and no call depends on it
 	switch e.Phase {
 	case engine.PhasePre:
-		return d.fillCall(e, "tool_name", "tool_input", "tool_use_id")
+		if err := l.fillCall(d, e); err != nil {
+			return err
+		}
 	case engine.PhasePost:
-		return errors.Join(d.fillCall(e, "tool_name"), d.fillResult(e))
+		if err := l.fillDone(d, e); err != nil {
+			return err
+		}
 	case engine.PhasePrompt:
-		return d.fillPrompt(e)
+		if err := l.fillPrompt(d, e); err != nil {
+			return err
+		}
 	case engine.PhaseStop:
-		d.fillStop(e)
+		l.fillStop(d, e)
 	}
-	return nil
+	if l.finish == nil {
+		return nil
+	}
+	return l.finish(d, e)
+}
+
+// fillBase reads what each event has.
+func (l dialect) fillBase(d document, e *engine.Event) error {
+	err := errors.Join(
+		d.set(&e.Session, l.keys.session), d.set(&e.CWD, l.keys.cwd), d.set(&e.Mode, l.keys.mode),
+		d.set(&e.PromptID, l.keys.promptID), d.set(&e.Agent, l.keys.agent),
+	)
+	if err == nil && e.Session == "" {
+		err = fmt.Errorf("%s is missing", l.keys.session)
+	}
+	_ = d.set(&e.Transcript, l.keys.transcript) // of another type: there is none, and no call depends on it
+	e.Stamp = d.stamp(l.keys.stamp)
+	return err
 }
 
 // fillStop reads the agent's last message, where the client sends it. Of another
 // type, it is absent: a stop must not fail for it.
-func (d document) fillStop(e *engine.Event) {
-	_ = d.set(&e.LastMessage, "last_assistant_message")
-	_ = d.decode(&e.Again, "stop_hook_active", "true or false")
+func (l dialect) fillStop(d document, e *engine.Event) {
+	_ = d.set(&e.LastMessage, l.keys.message)
+	_ = d.decode(&e.Again, l.keys.again, "true or false")
 }
 
-// fillCall reads the call, whose required keys must be present. After a call
-// only its tool is required: a report of what ran is useful without its id.
-func (d document) fillCall(e *engine.Event, required ...string) error {
+// fillCall reads the call, whose required keys must be present.
+func (l dialect) fillCall(d document, e *engine.Event) error {
+	required := []string{l.keys.tool, l.keys.input}
+	if l.ids {
+		required = append(required, l.keys.call)
+	}
 	for _, key := range required {
 		if !d.has(key) {
 			return fmt.Errorf("%s is missing", key)
 		}
 	}
-	if d.has("tool_input") {
-		if e.Args = d["tool_input"]; e.Args[0] != '{' {
-			return errors.New("tool_input is not an object")
-		}
-	}
-	if err := errors.Join(d.set(&e.Tool, "tool_name"), d.set(&e.Call, "tool_use_id")); err != nil {
+	if err := l.fillTool(d, e); err != nil {
 		return err
 	}
-	if e.Tool == "" {
-		return errors.New("tool_name is empty")
-	}
-	if e.Phase == engine.PhasePre && e.Call == "" {
-		return errors.New("tool_use_id is empty")
+	if l.ids && e.Call == "" {
+		return fmt.Errorf("%s is empty", l.keys.call)
 	}
 	return nil
 }
 
-func (d document) fillResult(e *engine.Event) error {
-	r := &engine.Result{Failed: e.Name == PostToolUseFailure}
+// fillDone reads a call that has ended. Only its tool is required: a report of what ran is
+// useful without its id.
+func (l dialect) fillDone(d document, e *engine.Event) error {
+	if !d.has(l.keys.tool) {
+		return fmt.Errorf("%s is missing", l.keys.tool)
+	}
+	return errors.Join(l.fillTool(d, e), l.fillResult(d, e))
+}
+
+func (l dialect) fillTool(d document, e *engine.Event) error {
+	if d.has(l.keys.input) {
+		if err := l.fillInput(d, e); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(d.set(&e.Tool, l.keys.tool), d.set(&e.Call, l.keys.call)); err != nil {
+		return err
+	}
+	if e.Tool == "" {
+		return fmt.Errorf("%s is empty", l.keys.tool)
+	}
+	return nil
+}
+
+// fillInput reads the arguments of a call.
+func (l dialect) fillInput(d document, e *engine.Event) error {
+	raw := d.raw(l.keys.input)
+	if l.looseInput && raw[0] == '"' {
+		inner, err := unquoted(raw)
+		if err != nil {
+			return fmt.Errorf("%s is a string without an object: %w", l.keys.input, err)
+		}
+		raw = inner
+	}
+	if raw[0] != '{' {
+		return fmt.Errorf("%s is not an object", l.keys.input)
+	}
+	e.Args = raw
+	return nil
+}
+
+func (l dialect) fillResult(d document, e *engine.Event) error {
+	event, _ := l.find(e.Name)
+	r := &engine.Result{Failed: event.failed}
 	e.Result = r
-	if !r.Failed && d.has("tool_response") {
-		r.Output = d["tool_response"]
+	if !r.Failed && d.has(l.keys.result) {
+		r.Output = d.raw(l.keys.result)
 		r.Changed = changedFiles(r.Output)
 	}
 	var ms float64
 	err := errors.Join(
-		d.set(&r.Error, "error"), d.decode(&r.Interrupted, "is_interrupt", "true or false"),
-		d.decode(&ms, "duration_ms", "a number"),
+		d.set(&r.Error, l.keys.failure), d.decode(&r.Interrupted, l.keys.interrupted, "true or false"),
+		d.decode(&ms, l.keys.duration, "a number"),
 	)
 	r.DurationMS = int64(math.Max(0, math.Min(ms, 1<<53-1)))
 	return err
@@ -279,16 +398,18 @@ func (d document) fillResult(e *engine.Event) error {
 
 // fillPrompt keeps PhasePrompt to prompts of a person: limits count from one
 // prompt to the next, and an agent can wake itself up.
-func (d document) fillPrompt(e *engine.Event) error {
-	source, err := d.text("source")
+func (l dialect) fillPrompt(d document, e *engine.Event) error {
+	source, err := d.text(l.keys.source)
+	if err == nil && FromPerson(source) {
+		err = d.set(&e.Prompt, l.keys.prompt)
+	}
 	if err != nil {
 		return err
 	}
-	if !FromPerson(source) {
+	if !FromPerson(source) || l.blankPrompt && strings.TrimSpace(e.Prompt) == "" {
 		e.Phase = engine.PhaseOther
-		return nil
 	}
-	return d.set(&e.Prompt, "prompt")
+	return nil
 }
 
 // FromPerson reports whether a prompt comes from a person, or from a program
@@ -299,27 +420,4 @@ func FromPerson(source string) bool {
 		return false
 	}
 	return true
-}
-
-// has reports whether a key is there; null counts as absent.
-func (d document) has(key string) bool {
-	raw, ok := d[key]
-	return ok && string(raw) != "null"
-}
-
-func (d document) text(key string) (string, error) {
-	var s string
-	return s, d.set(&s, key)
-}
-
-func (d document) set(to *string, key string) error { return d.decode(to, key, "a string") }
-
-func (d document) decode(to any, key, what string) error {
-	if !d.has(key) {
-		return nil
-	}
-	if err := json.Unmarshal(d[key], to); err != nil {
-		return fmt.Errorf("%s is not %s", key, what)
-	}
-	return nil
 }

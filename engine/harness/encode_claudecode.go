@@ -14,6 +14,14 @@ import (
 // denial.
 const maxText = 9500
 
+// The texts of answers for which policy has none. The clients treat a denial without a reason
+// as none, or give one of their own.
+const (
+	denyText = "reviewer denied this call."
+	askText  = "reviewer asks a person to decide on this call."
+	stopText = "reviewer stopped this session."
+)
+
 // claudeCodeOutput is the document that the client reads from a hook's standard output. It
 // treats a wrong name or value as no answer, so only documented fields go out.
 type claudeCodeOutput struct {
@@ -115,10 +123,10 @@ func encodePre(a engine.Answer) ([]byte, string, int) {
 		fallthrough // without a modified form there is nothing that may run unasked
 	case engine.Ask:
 		s.Decision = "ask"
-		s.Reason = cmp.Or(a.Text, "reviewer asks a person to decide on this call.")
+		s.Reason = cmp.Or(a.Text, askText)
 	default:
 		s.Decision = "deny"
-		s.Reason = cmp.Or(a.Text, "reviewer denied this call.")
+		s.Reason = cmp.Or(a.Text, denyText)
 		return encode(claudeCodeOutput{Specific: s}), s.Reason + "\n", 2
 	}
 	return encode(claudeCodeOutput{Specific: s}), "", 0
@@ -146,7 +154,7 @@ func encodeRequest(a engine.Answer) ([]byte, string, int) {
 	if a.Effect.Strictness() < engine.Block.Strictness() {
 		return nil, "", 0
 	}
-	text := cmp.Or(a.Text, "reviewer denied this call.")
+	text := cmp.Or(a.Text, denyText)
 	s := &claudeSpecific{Event: permissionRequest, Request: &claudeBehavior{Behavior: "deny", Message: text}}
 	return encode(claudeCodeOutput{Specific: s}), text + "\n", 2
 }
@@ -159,7 +167,7 @@ func encodePost(event string, a engine.Answer) []byte {
 		return encodeContext(event, a)
 	}
 	no := false
-	return encode(claudeCodeOutput{Continue: &no, StopReason: cmp.Or(a.Text, "reviewer stopped this session.")})
+	return encode(claudeCodeOutput{Continue: &no, StopReason: cmp.Or(a.Text, stopText)})
 }
 
 func encodeContext(event string, a engine.Answer) []byte {
@@ -181,12 +189,13 @@ func encodeNotice(a engine.Answer) []byte {
 	return encode(claudeCodeOutput{SystemMessage: a.Text})
 }
 
-func encode(out claudeCodeOutput) []byte {
+// encode writes a document alone. The documents contain strings, and JSON that was checked.
+func encode[T claudeCodeOutput | geminiOutput | copilotOutput](out T) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(out); err != nil {
-		return nil // not reached: the type contains strings, and JSON that was checked
+		return nil // not reached
 	}
 	return b.Bytes()
 }

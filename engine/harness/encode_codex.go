@@ -50,16 +50,9 @@ func EncodeCodex(event string, a engine.Answer) (stdout []byte, stderr string, e
 	return nil, "", 0
 }
 
-// FailCodex encodes an answer if there is none: before a tool call, and where the event is
-// unknown, exit status 2 with a text, which the client ignores if it is empty. Everywhere
-// else it is silent: a failing hook there would lose the person's prompt, or start the agent's
-// loop again without an end.
+// FailCodex encodes an answer if there is none. The client ignores exit status 2 without a text.
 func FailCodex(event, text string) (stdout []byte, stderr string, exit int) {
-	phase := codex().answerPhase(event)
-	if phase != engine.PhasePre || event == permissionRequest {
-		return nil, "", 0
-	}
-	return nil, shorten(engine.Degraded(phase, text).Text, maxText) + "\n", 2
+	return codex().fail(event, text)
 }
 
 func encodeCodexPre(a engine.Answer) []byte {
@@ -73,7 +66,7 @@ func encodeCodexPre(a engine.Answer) []byte {
 		s.Decision, s.Input, s.Context = "allow", a.Args, a.Text
 		return encode(claudeCodeOutput{SystemMessage: a.Text, Specific: s})
 	}
-	s.Decision, s.Reason = "deny", cmp.Or(a.Text, "reviewer denied this call.")
+	s.Decision, s.Reason = "deny", cmp.Or(a.Text, denyText)
 	return encode(claudeCodeOutput{Specific: s})
 }
 
@@ -91,7 +84,7 @@ func hasCommand(args json.RawMessage) bool {
 // encodeCodexPost tells the model that the session was stopped: its next call is denied.
 func encodeCodexPost(a engine.Answer) []byte {
 	if a.Stop {
-		a.Effect, a.Text = engine.Block, cmp.Or(a.Text, "reviewer stopped this session.")
+		a.Effect, a.Text = engine.Block, cmp.Or(a.Text, stopText)
 	}
 	return encodeContext(PostToolUse, a)
 }

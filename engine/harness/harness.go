@@ -41,8 +41,15 @@ type Harness struct {
 	// Events are those for which reviewer is installed.
 	Events []string
 
+	// Phase returns the phase of an event, by the agent's name of it.
+	Phase func(event string) engine.Phase
+
 	// Timeout returns the time that the agent gives the hook of an event.
 	Timeout func(event string) time.Duration
+
+	// Unit is that of the time limits in the agent's settings. Qwen Code reads numbers from 1000
+	// on as milliseconds.
+	Unit time.Duration
 
 	// Channels states what the agent lets a hook do. It describes what Encode can
 	// express, so that code that creates answers need not know the agent.
@@ -71,7 +78,9 @@ func Harnesses() []Harness {
 		Encode:   EncodeClaudeCode,
 		Failure:  FailClaudeCode,
 		Events:   ClaudeCodeEvents(),
+		Phase:    claudeCode().phase,
 		Timeout:  ClaudeCodeTimeout,
+		Unit:     time.Second,
 		Channels: claudeCodeChannels(),
 		Project:  "CLAUDE_PROJECT_DIR",
 		Layers:   SettingsLayers,
@@ -83,11 +92,62 @@ func Harnesses() []Harness {
 		Encode:   EncodeCodex,
 		Failure:  FailCodex,
 		Events:   CodexEvents(),
+		Phase:    codex().phase,
 		Timeout:  CodexTimeout,
+		Unit:     time.Second,
 		Channels: codexChannels(),
 		Programs: []string{"codex", "codex.exe"},
 		Marker:   "CODEX_THREAD_ID",
+	}, {
+		Name:     Gemini,
+		Decode:   DecodeGemini,
+		Encode:   EncodeGemini,
+		Failure:  FailGemini,
+		Events:   eventNames(gemini().events),
+		Phase:    gemini().phase,
+		Timeout:  GeminiTimeout,
+		Unit:     time.Millisecond,
+		Channels: geminiChannels(),
+		Project:  "GEMINI_PROJECT_DIR",
+		Programs: []string{"gemini", "gemini-cli", "gemini.exe"},
+		Marker:   "GEMINI_CLI",
+	}, {
+		Name:     Copilot,
+		Decode:   DecodeCopilot,
+		Encode:   EncodeCopilot,
+		Failure:  FailCopilot,
+		Events:   eventNames(copilot().events),
+		Phase:    func(event string) engine.Phase { return copilotForm(event).phase(event) },
+		Timeout:  CopilotTimeout,
+		Unit:     time.Second,
+		Channels: copilotChannels(),
+		Project:  "CLAUDE_PROJECT_DIR",
+		Programs: []string{"copilot", "copilot.exe"},
+		Marker:   "COPILOT_CLI",
+	}, {
+		Name:     Qwen,
+		Decode:   DecodeQwen,
+		Encode:   EncodeQwen,
+		Failure:  FailQwen,
+		Events:   eventNames(qwen().events),
+		Phase:    qwen().phase,
+		Timeout:  ClaudeCodeTimeout,
+		Unit:     time.Second,
+		Channels: qwenChannels(),
+		Project:  "QWEN_PROJECT_DIR",
+		Programs: []string{"qwen", "qwen-code", "qwen.exe"},
+		Marker:   "QWEN_CODE",
 	}}
+}
+
+// EventAt returns the agent's name of the first installed event of a phase; empty: there is none.
+func (h Harness) EventAt(p engine.Phase) string {
+	for _, event := range h.Events {
+		if h.Phase(event) == p {
+			return event
+		}
+	}
+	return ""
 }
 
 // Find returns the agent of a name.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -223,6 +224,43 @@ func (h *State) call(agent, id string) *callEntry {
 		}
 	}
 	return nil
+}
+
+// MadeID returns the start of the ids that are made for equal calls of an agent that gives none.
+// What distinguishes them follows. The digest of the arguments is keyed.
+func MadeID(tool, args string) string {
+	return "made:" + engine.HexSum([]byte(tool))[:8] + ":" + prefix(args, digestLength) + ":"
+}
+
+// Unanswered returns the made id of the call to which a result belongs: of the earliest equal
+// call that waits for its result, else of the latest one that was not expected to run, else of
+// the latest one that had a result, which is reported again. Empty: there is none. A call
+// whose arguments were changed has its result with the changed ones.
+func (h *State) Unanswered(agent, tool, args string) string {
+	made, best, rank := MadeID(tool, args), "", 0
+	for _, c := range h.Calls {
+		if c.Agent != truncateKey(agent) || !strings.HasPrefix(c.ID, made[:len("made:")+9]) {
+			continue
+		}
+		equal := c.Args == prefix(args, argsLength) || strings.HasPrefix(c.ID, made)
+		if r := c.waits(); equal && (r > rank || r == rank && r < waitsForResult) {
+			best, rank = c.ID, r
+		}
+	}
+	return best
+}
+
+// waitsForResult is the rank of a call that has no result yet.
+const waitsForResult = 3
+
+func (c *callEntry) waits() int {
+	switch {
+	case c.Post > 0:
+		return 1
+	case c.Outcome != engine.OutcomePending:
+		return 2
+	}
+	return waitsForResult
 }
 
 func (h *State) agent(name string) *agentState {

@@ -243,6 +243,7 @@ func (r *Reviewer) answer(ctx context.Context, t history.Tail, h *review) (engin
 	if err := r.catchUp(ctx, t, h.policy); err != nil {
 		return engine.Answer{}, err
 	}
+	identify(t, h)
 	if n := t.History.Recorded(rec.Agent, rec.Call, rec.Phase); n > 0 {
 		first, err := t.Read(n)
 		if err != nil {

@@ -1,6 +1,9 @@
 package rows
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Tool is a row of tools/: what a tool of an agent or of an MCP server does with
 // its arguments. A name that ends in * applies to all tools with that prefix.
@@ -16,7 +19,7 @@ type Tool struct {
 	Action   string        `json:"action,omitempty" yaml:"action"`     // dotted name, as access rules match it; absent for an MCP tool: mcp.SERVER.TOOL
 	Type     string        `json:"type,omitempty" yaml:"type"`         // type of the action, if effects do not determine it
 	Resource string        `json:"resource,omitempty" yaml:"resource"` // the first of these arguments that is present names the call; none: all do
-	Args     []string      `json:"args,omitempty" yaml:"args"`         // NAME ROLE, or NAME ROLE required: the meaning of the arguments
+	Args     []string      `json:"args,omitempty" yaml:"args"`         // NAME ROLE, or NAME ROLE required: the meaning of the arguments; see Arg
 	Contents string        `json:"contents,omitempty" yaml:"contents"` // names of nested arguments that are contents
 	Waits    string        `json:"waits,omitempty" yaml:"waits"`       // true: it waits; or the argument without which it waits, and with any value but false
 	Watches  bool          `json:"watches,omitempty" yaml:"watches"`   // it observes something that changes on its own, such as a background process
@@ -61,7 +64,9 @@ const (
 	RolePowerShell = "powershell" // run by PowerShell
 	RoleCode       = "code"       // run by something that cannot be analysed
 	RolePage       = "page"       // JavaScript that runs in the page of a browser
+	RoleDir        = "dir"        // the tool works there, so it comes before arguments with relative names
 	RoleFetch      = "fetch"      // fetched
+	RoleAddresses  = "addresses"  // a text that is not stored, in which each address is fetched
 	RoleText       = "text"       // a text that is not stored: file content, prompts
 	RolePrivate    = "private"    // not stored, and leaves the machine
 	RoleMessage    = "message"    // leaves the machine, short enough to be recorded
@@ -70,12 +75,12 @@ const (
 // Roles lists the roles of arguments.
 func Roles() []string {
 	return []string{RoleNone, RoleRead, RoleSearch, RoleWrite, RoleEdit, RoleMake, RoleSend, RoleShell, RolePowerShell, RoleCode,
-		RolePage, RoleFetch, RoleText, RolePrivate, RoleMessage}
+		RolePage, RoleDir, RoleFetch, RoleAddresses, RoleText, RolePrivate, RoleMessage}
 }
 
 // Hides reports whether a role removes something from the facts of a call: only the base
 // and the organisation's layer may assign it to arguments.
-func Hides(role string) bool { return Has("none text private code page", role) }
+func Hides(role string) bool { return Has("none text private code page dir addresses", role) }
 
 // ToolOps lists the keys of which a step of a tool's row has exactly one. Their values, and
 // those of on, if, unless, recursive, forced and confirmed, are names of arguments, =text,
@@ -94,13 +99,24 @@ func ToolFunctions() []string {
 	return strings.Fields("exitWorktree globPattern grepGlob leaves monitor patched schedule search share workflow")
 }
 
-// Arg splits an entry of args.
-func Arg(text string) (name, role string, required, ok bool) {
+// Argument is an entry of args.
+type Argument struct {
+	Names    []string // agents call it differently; required means that one of them is present
+	Role     string
+	List     bool // its value is a list, and the role that of each item
+	Required bool
+}
+
+// Arg reads an entry of args: NAME ROLE or NAME ROLE required. NAME|OTHER stands for an
+// argument that several agents name differently, and NAME[] for a list.
+func Arg(text string) (a Argument, ok bool) {
 	words := strings.Fields(text)
 	if len(words) < 2 || len(words) > 3 || len(words) == 3 && words[2] != "required" {
-		return "", "", false, false
+		return Argument{}, false
 	}
-	return words[0], words[1], len(words) == 3, true
+	name, list := strings.CutSuffix(words[0], "[]")
+	a = Argument{strings.Split(name, "|"), words[1], list, len(words) == 3}
+	return a, !slices.Contains(a.Names, "")
 }
 
 // Over merges a row of a higher layer, or of a longer name, into t.

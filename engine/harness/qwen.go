@@ -1,0 +1,87 @@
+package harness
+
+import (
+	"cmp"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Qwen is the name of Qwen Code in command lines and records.
+const Qwen = "qwen"
+
+// qwen describes the documents of Qwen Code: those of Claude Code. After each turn with calls
+// the client reports a prompt again, without its text.
+func qwen() dialect {
+	return dialect{agent: Qwen, keys: claudeKeys(), ids: true, blankPrompt: true,
+		events: pascal(sessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure, postToolBatch, subagentStart, subagentStop,
+			stop, sessionEnd),
+		others: pascal(permissionRequest, "Notification", "PreCompact", "PostCompact", "StopFailure", "PermissionDenied", "TodoCreated",
+			"TodoCompleted"),
+	}
+}
+
+// DecodeQwen reads the input of a hook.
+func DecodeQwen(event string, raw []byte, project string) (engine.Event, error) {
+	return qwen().decode(event, raw, project)
+}
+
+// qwenChannels states what the client does with a hook's answer.
+func qwenChannels() engine.Channels {
+	return engine.Channels{
+		{Way: engine.WayDeny, Support: engine.SupportEnforced, Phases: []engine.Phase{engine.PhasePre},
+			How: "`permissionDecision: deny` with a reason, before the call"},
+		{Way: engine.WayAsk, Support: engine.SupportEnforced, Phases: []engine.Phase{engine.PhasePre},
+			How: "`permissionDecision: ask`; where nobody can be asked, the client denies"},
+		{Way: engine.WayModify, Support: engine.SupportNone,
+			How: "the client ignores `updatedInput` and runs the original call, so reviewer asks about it"},
+		{Way: engine.WayContext, Support: engine.SupportAdvisory,
+			Phases: []engine.Phase{engine.PhaseStart, engine.PhasePrompt, engine.PhasePost, engine.PhaseStop},
+			How:    "`additionalContext`, and `decision: block` at Stop; before a call the client drops it"},
+		{Way: engine.WayReplace, Support: engine.SupportNone,
+			How: "reviewer replaces no results"},
+		{Way: engine.WayStop, Support: engine.SupportNone,
+			How: "`continue: false` only denies the call; once a session is stopped, each of its calls is denied"},
+		{Way: engine.WayKill, Support: engine.SupportNone,
+			How: "no answer ends the client's process, and reviewer does not start it"},
+	}
+}
+
+// EncodeQwen encodes an answer for the client, which ignores a document behind other text: the
+// call runs. A new input is ignored too, so a call that is to be changed is asked about.
+func EncodeQwen(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
+	a.Text = shorten(a.Text, maxText)
+	switch event {
+	case "", PreToolUse:
+		return encodeQwenPre(a), "", 0
+	case PostToolUse, PostToolUseFailure:
+		if a.Stop {
+			a.Effect, a.Text = engine.Block, cmp.Or(a.Text, stopText)
+		}
+		return encodeContext(event, a), "", 0
+	case UserPromptSubmit, sessionStart:
+		return encodeContext(event, a), "", 0
+	case stop:
+		return encodeNotice(a), "", 0
+	}
+	return nil, "", 0
+}
+
+// FailQwen encodes an answer if there is none. The client ignores exit status 2 without a text.
+func FailQwen(event, text string) (stdout []byte, stderr string, exit int) {
+	return qwen().fail(event, text)
+}
+
+func encodeQwenPre(a engine.Answer) []byte {
+	s := &claudeSpecific{Event: PreToolUse}
+	switch a.Effect {
+	case engine.Allow:
+		return nil
+	case engine.Warn:
+		return encodePerson(a) // the client does not pass a text on to the model here
+	case engine.Ask, engine.Modify:
+		s.Decision, s.Reason = "ask", cmp.Or(a.Text, askText)
+	default:
+		s.Decision, s.Reason = "deny", cmp.Or(a.Text, denyText)
+	}
+	return encode(claudeCodeOutput{Specific: s})
+}
