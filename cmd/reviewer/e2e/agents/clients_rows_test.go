@@ -4,6 +4,7 @@ package agents
 const (
 	silent  = "the client runs a call when a hook prints nothing that it can read and ends with status 0"
 	slow    = "the client runs a call whose hook exceeds the time-out"
+	endless = "no answer ends the turn; each later call is denied"
 	ignored = "the client does not show the model what a hook says about a call that runs"
 )
 
@@ -14,17 +15,20 @@ func clients() []Client {
 		{Name: "codex", Package: "@openai/codex", Version: "0.169.0", Tested: tested, CI: true,
 			Program: "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex",
 			Differs: map[string]Difference{
-				"stop":      {Blocked, "`continue: false` does not end the turn; each later call is denied"},
+				"stop":      {Blocked, endless},
 				"malformed": ran(silent), "text-before": ran(silent), "timeout": ran(slow),
 			}},
 		{Name: "gemini", Package: "@google/gemini-cli", Version: "0.61.0", Tested: tested, CI: true,
 			Program: "@google/gemini-cli/bundle/gemini.js", Node: true,
 			Differs: map[string]Difference{
+				"ask":       {Ended, "the client ends its run when a hook asks and nobody is there to answer"},
+				"context":   {Ran, ignored},
 				"malformed": ran(silent), "text-before": ran(silent), "timeout": ran(slow),
 			}},
 		{Name: "copilot", Package: "@github/copilot", Version: "1.0.102", Tested: tested, CI: true,
 			Program: "@github/copilot-linux-x64/copilot",
 			Differs: map[string]Difference{
+				"stop":      {Blocked, endless},
 				"malformed": ran(silent), "text-before": ran(silent), "timeout": ran(slow),
 			}},
 		{Name: "opencode", Package: "opencode-ai", Version: "1.18.33", Tested: tested, CI: true,

@@ -13,8 +13,10 @@ import (
 type driver struct {
 	pre string // the name of the event before a call, as in the hook's command
 
-	// configure makes the client use the scripted model, and hooks writes the hooks.
+	// configure makes the client use the scripted model. hooks writes the hooks, for as long as
+	// `reviewer install` does not know the client. file, in the home, is where they are.
 	configure, hooks func(s *stage)
+	file             string
 
 	args  []string
 	env   func(s *stage) []string
@@ -34,7 +36,7 @@ func shell(tool string, more fields) func(string) Call {
 
 func codexDriver() driver {
 	return driver{
-		pre: "PreToolUse",
+		pre: "PreToolUse", file: ".codex/hooks.json",
 		configure: func(s *stage) {
 			s.write(filepath.Join(s.home, ".codex/config.toml"), fmt.Sprintf(`model = "gpt-5.5"
 model_provider = "scripted"
@@ -60,23 +62,23 @@ trust_level = "trusted"
 func (s *stage) hooksLike(events ...string) fields {
 	hooks := fields{}
 	for _, event := range events {
-		hook := fields{"type": "command", "name": "reviewer-" + event, "command": s.hook(event), "timeout": s.seconds(event)}
+		hook := fields{"type": "command", "name": "reviewer-" + event, "command": s.hook(event), "timeout": seconds(s, event)}
 		hooks[event] = []fields{{"matcher": ".*", "hooks": []fields{hook}}}
 	}
 	return hooks
 }
 
 // seconds is the time that a hook gets.
-func (s *stage) seconds(event string) int {
+func seconds(s *stage, event string) int {
 	if event == s.driver.pre {
-		return s.timeout
+		return 60
 	}
 	return 30
 }
 
 func geminiDriver() driver {
 	return driver{
-		pre: "BeforeTool",
+		pre: "BeforeTool", file: ".gemini/settings.json",
 		configure: func(s *stage) {
 			s.writeJSON(".gemini/settings.json", geminiSettings("gemini-api-key"))
 		},
@@ -104,7 +106,7 @@ func geminiSettings(key string) fields {
 
 func qwenDriver() driver {
 	return driver{
-		pre:       "PreToolUse",
+		pre: "PreToolUse", file: ".qwen/settings.json",
 		configure: func(s *stage) { s.writeJSON(".qwen/settings.json", geminiSettings("openai")) },
 		hooks: func(s *stage) {
 			hooks := s.hooksLike("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop")
@@ -120,7 +122,7 @@ func qwenDriver() driver {
 
 func copilotDriver() driver {
 	return driver{
-		pre: "PreToolUse",
+		pre: "preToolUse", file: ".copilot/hooks/reviewer.json",
 		configure: func(s *stage) {
 			// The client unpacks itself there: once for all runs, not once for each.
 			shared := filepath.Join(s.client.Dir, "unpacked")
@@ -130,8 +132,8 @@ func copilotDriver() driver {
 		},
 		hooks: func(s *stage) {
 			hooks := fields{}
-			for _, event := range []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"} {
-				hooks[event] = []fields{{"type": "command", "bash": s.hook(event), "timeoutSec": s.seconds(event)}}
+			for _, event := range []string{"sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "agentStop", "sessionEnd"} {
+				hooks[event] = []fields{{"type": "command", "bash": s.hook(event), "timeoutSec": seconds(s, event)}}
 			}
 			s.writeJSON(".copilot/hooks/reviewer.json", fields{"version": 1, "hooks": hooks})
 		},
@@ -146,7 +148,7 @@ func copilotDriver() driver {
 
 func openCodeDriver() driver {
 	return driver{
-		pre: "PreToolUse",
+		pre: "PreToolUse", file: ".config/opencode/plugins/reviewer.js",
 		configure: func(s *stage) {
 			model := fields{"name": modelName, "tool_call": true, "limit": fields{"context": 100000, "output": 8000}}
 			s.writeJSON(".config/opencode/opencode.json", fields{"autoupdate": false, "share": "disabled",
@@ -154,7 +156,7 @@ func openCodeDriver() driver {
 				"provider": fields{"scripted": fields{"npm": "@ai-sdk/openai-compatible", "name": "scripted",
 					"options": fields{"baseURL": s.model.URL() + "/v1", "apiKey": "k"}, "models": fields{modelName: model}}}})
 		},
-		hooks: func(s *stage) {},
+		hooks: func(s *stage) { s.plugin("opencode.js", "import { resolve } from \"node:path\";\n") },
 		args:  []string{"run", "--format", "json", "--auto", "do it"},
 		env: func(s *stage) []string {
 			return []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"}
@@ -163,9 +165,23 @@ func openCodeDriver() driver {
 	}
 }
 
+// plugin writes the module of a client that loads code of its own.
+func (s *stage) plugin(name, imports string) {
+	s.Helper()
+	const folder = "../../../../engine/harness/plugin/"
+	hook, err := os.ReadFile(folder + "hook.js")
+	s.must(err)
+	code, err := os.ReadFile(folder + name)
+	s.must(err)
+	limits := `{"PreToolUse":60000,"PostToolUse":60000,"PostToolUseFailure":60000,"SessionStart":30000,"UserPromptSubmit":30000,` +
+		`"SubagentStart":30000,"SubagentStop":30000,"Stop":30000,"SessionEnd":5000}`
+	s.write(filepath.Join(s.home, s.driver.file), fmt.Sprintf("import { spawn } from \"node:child_process\";\n%sconst command = [%q, \"hook\", %q, \"--home\", %q];\n"+
+		"const deadlines = %s;\n%s%s", imports, s.reviewer, s.client.Name, s.state, limits, hook, code))
+}
+
 func kimiDriver() driver {
 	return driver{
-		pre: "PreToolUse",
+		pre: "PreToolUse", file: ".kimi-code/config.toml",
 		configure: func(s *stage) {
 			s.write(filepath.Join(s.home, ".kimi-code/config.toml"), fmt.Sprintf(`default_model = "scripted"
 telemetry = false
@@ -182,7 +198,7 @@ max_context_size = 100000
 		hooks: func(s *stage) {
 			var text strings.Builder
 			for _, event := range []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop"} {
-				fmt.Fprintf(&text, "[[hooks]]\nevent = %q\ncommand = %q\ntimeout = %d\n", event, s.hook(event), s.seconds(event))
+				fmt.Fprintf(&text, "[[hooks]]\nevent = %q\ncommand = %q\ntimeout = %d\n", event, s.hook(event), seconds(s, event))
 			}
 			s.add(".kimi-code/config.toml", text.String())
 		},
@@ -194,7 +210,7 @@ max_context_size = 100000
 
 func droidDriver() driver {
 	return driver{
-		pre: "PreToolUse",
+		pre: "PreToolUse", file: ".factory/hooks.json",
 		configure: func(s *stage) {
 			s.writeJSON(".factory/settings.json", fields{"customModels": []fields{{"model": modelName, "displayName": "scripted",
 				"baseUrl": s.model.URL() + "/v1", "apiKey": "scripted-key-0001", "provider": "generic-chat-completion-api", "maxOutputTokens": 8000}}})
@@ -210,7 +226,7 @@ func droidDriver() driver {
 
 func clineDriver() driver {
 	return driver{
-		pre: "PreToolUse",
+		pre: "PreToolUse", file: ".cline/hooks/PreToolUse",
 		configure: func(s *stage) {
 			out, err := s.command("auth", "-p", "openai-compatible", "-k", "scripted-key-0001", "-b", s.model.URL()+"/v1", "-m", modelName).CombinedOutput()
 			if err != nil {
@@ -219,9 +235,7 @@ func clineDriver() driver {
 		},
 		hooks: func(s *stage) {
 			for _, event := range []string{"TaskStart", "PreToolUse", "PostToolUse", "TaskComplete"} {
-				path := filepath.Join(s.home, ".cline/hooks", event)
-				s.write(path, "#!/bin/sh\n"+s.hook(event)+"\n")
-				s.must(os.Chmod(path, 0o755))
+				s.write(filepath.Join(s.home, ".cline/hooks", event), "#!/bin/sh\n"+clineScript(s, event))
 			}
 		},
 		args: []string{"--json", "-P", "openai-compatible", "-m", modelName, "do it"},
@@ -232,16 +246,31 @@ func clineDriver() driver {
 	}
 }
 
+// clineScript starts a hook of a client that ignores exit statuses: what fails before a call
+// prints a cancellation, alone.
+func clineScript(s *stage, event string) string {
+	if event != s.driver.pre {
+		return s.hook(event) + "\n"
+	}
+	return "answer=$(" + strings.TrimSuffix(s.hook(event), failClosed) + `)
+case $?:$answer in
+0:) ;;
+0:*) echo "$answer" ;;
+*) echo '{"cancel":true,"errorMessage":"reviewer failed"}' ;;
+esac
+`
+}
+
 func piDriver() driver {
 	return driver{
-		pre: "PreToolUse",
+		pre: "PreToolUse", file: ".pi/agent/extensions/reviewer.ts",
 		configure: func(s *stage) {
 			model := fields{"id": modelName, "name": modelName, "reasoning": false, "input": []string{"text"}, "contextWindow": 100000, "maxTokens": 8000,
 				"cost": fields{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}}
 			s.writeJSON(".pi/agent/models.json", fields{"providers": fields{"scripted": fields{"baseUrl": s.model.URL() + "/v1",
 				"api": "openai-completions", "apiKey": "scripted-key-0001", "models": []fields{model}}}})
 		},
-		hooks: func(s *stage) {},
+		hooks: func(s *stage) { s.plugin("pi.js", "") },
 		args:  []string{"--provider", "scripted", "--model", modelName, "--mode", "json", "-p", "do it"},
 		env:   func(*stage) []string { return []string{"PI_OFFLINE=1"} },
 		shell: shell("bash", nil),

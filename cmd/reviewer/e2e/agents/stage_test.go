@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +29,7 @@ type stage struct {
 	reviewer string // the program that the hooks name
 	client   Installed
 	driver   driver
-	timeout  int // seconds for the hook before a call
+	timeout  int // seconds for the hook before a call; 0: what is installed
 	model    *Model
 }
 
@@ -35,13 +37,13 @@ func newStage(t *testing.T, c Installed) *stage {
 	t.Helper()
 	dir := t.TempDir()
 	s := &stage{T: t, dir: dir, home: filepath.Join(dir, "home"), project: filepath.Join(dir, "shop"), outside: filepath.Join(dir, "photos"),
-		state: filepath.Join(dir, "state"), reviewer: filepath.Join(dir, "bin", "reviewer"), client: c, driver: drivers()[c.Name], timeout: 60}
+		state: filepath.Join(dir, "state"), reviewer: filepath.Join(dir, "bin", "reviewer"), client: c, driver: drivers()[c.Name]}
 	s.write(filepath.Join(s.state, "policy", "settings.yaml"), "enforcement: enforce\n")
 	s.write(filepath.Join(s.outside, "beach.txt"), "a photograph\n")
 	s.write(filepath.Join(s.project, "README.md"), "# shop\n")
 	s.must(os.MkdirAll(s.home, 0o755))
 	s.must(os.MkdirAll(filepath.Dir(s.reviewer), 0o755))
-	s.must(os.Symlink(program, s.reviewer))
+	s.must(os.Link(program, s.reviewer))
 	s.script("git init -q -b main && git add -A && git -c user.name=Kim -c user.email=kim@shop.example commit -q -m first")
 	return s
 }
@@ -56,7 +58,11 @@ func (s *stage) must(err error) {
 func (s *stage) write(path, text string) {
 	s.Helper()
 	s.must(os.MkdirAll(filepath.Dir(path), 0o755))
-	s.must(os.WriteFile(path, []byte(text), 0o644))
+	mode := os.FileMode(0o644)
+	if strings.HasPrefix(text, "#!") {
+		mode = 0o755
+	}
+	s.must(os.WriteFile(path, []byte(text), mode))
 }
 
 // writeJSON writes a document into the home.
@@ -106,12 +112,37 @@ func (s *stage) review(args ...string) string {
 	return string(out)
 }
 
-// hook is the command of a hook. Before a call it blocks whatever goes wrong; at other
-// events that would lose prompts, or start the agent's turn again without an end.
+// install puts the hooks in place, and shortens their time-out if the cell has another one.
+func (s *stage) install() {
+	s.Helper()
+	s.driver.hooks(s)
+	if s.timeout != 0 {
+		s.shorten()
+	}
+}
+
+// shorten changes the time-out of the hook before a call, which is 60 s.
+func (s *stage) shorten() {
+	s.Helper()
+	path := filepath.Join(s.home, s.driver.file)
+	before, err := os.ReadFile(path)
+	s.must(err)
+	after := regexp.MustCompile(`(?s)(`+s.driver.pre+`\W.*?\b)60(000)?\b`).ReplaceAllString(string(before), "${1}"+strconv.Itoa(s.timeout)+"${2}")
+	if after == string(before) {
+		s.Fatalf("no time-out of 60 s in %s:\n%s", path, before)
+	}
+	s.write(path, after)
+}
+
+// failClosed is the end of the command before a call: whatever goes wrong blocks the call.
+const failClosed = " || { echo reviewer failed >&2; exit 2; }"
+
+// hook is the command of a hook. At other events a failure would lose prompts, or start the
+// agent's turn again without an end.
 func (s *stage) hook(event string) string {
 	command := fmt.Sprintf("'%s' hook %s %s --home '%s'", s.reviewer, s.client.Name, event, s.state)
 	if event == s.driver.pre {
-		return command + " || { echo reviewer failed >&2; exit 2; }"
+		return command + failClosed
 	}
 	return command + " || true"
 }
@@ -125,7 +156,6 @@ func (s *stage) replace(code string) {
 		return
 	}
 	s.write(s.reviewer, "#!/bin/sh\nREAL='"+program+"'\nexport REAL\ncase \" $* \" in *\" "+s.driver.pre+" \"*) ;; *) exec \"$REAL\" \"$@\" ;; esac\n"+code+"\n")
-	s.must(os.Chmod(s.reviewer, 0o755))
 }
 
 // A Run is what came out of one run of a client.
@@ -148,7 +178,7 @@ func (s *stage) run(script Script, before func(step int)) Run {
 	defer s.model.Close()
 	s.model.BeforeStep = before
 	s.driver.configure(s)
-	s.driver.hooks(s)
+	s.install()
 	start, output := time.Now(), &bytes.Buffer{}
 	hung := s.start(output)
 	return Run{s.model.Requests(), output.String(), time.Since(start), hung}
