@@ -80,10 +80,10 @@ score: ## recall and false alarms over CORPUS; ARGS as in docs/scoring.md
 	@$(GO) run ./cmd/reviewer/score $(ARGS) $(or $(CORPUS),$(error set CORPUS=FOLDER))
 
 # AGENTS is a list of names (see docs/agents.md), or all.
-AGENTS ?= claude-code,codex
+AGENTS ?= claude-code,codex,gemini,copilot,opencode
 AGENTTEST = AGENTS="$(AGENTS)" $(GO) test -tags e2e -count=1 -timeout 40m -parallel 3 -v ./cmd/reviewer/e2e/agents/
 
-e2e: ## real clients with a scripted model: those of AGENTS, all for each; needs npm
+e2e: ## real clients with a scripted model: those of AGENTS; needs npm
 	@case ",$(AGENTS)," in *,claude-code,*|*,all,*) set -x; $(GO) test -tags e2e -count=1 -timeout 40m -v ./cmd/reviewer/e2e/;; esac
 	$(AGENTTEST)
 

@@ -4,18 +4,12 @@ package agents
 type Outcome string
 
 const (
-	// Ran: the call left its mark on disk.
-	Ran Outcome = "ran"
-	// Blocked: it did not, and the agent went on.
-	Blocked Outcome = "blocked"
-	// Told: as Blocked, and the model was told which rule spoke.
-	Told Outcome = "blocked, and the model is told the rule"
-	// Ended: as Blocked, and the model was not asked again.
-	Ended Outcome = "blocked, and the run ends"
-	// Rewritten: the call ran in another form.
-	Rewritten Outcome = "rewritten"
-	// Informed: the call ran, and the model was told which rule spoke.
-	Informed Outcome = "ran, and the model is told the rule"
+	Ran       Outcome = "ran"       // the call left its mark on disk
+	Informed  Outcome = "informed"  // it ran, and the model was told which rule spoke
+	Rewritten Outcome = "rewritten" // it ran in another form
+	Blocked   Outcome = "blocked"   // it did not run, and the agent went on
+	Told      Outcome = "told"      // it did not run, and the model was told which rule spoke
+	Ended     Outcome = "ended"     // it did not run, and the model was not asked again
 )
 
 // A Cell is one row of the matrix that is tried with every client.
@@ -78,7 +72,7 @@ func failures() []Cell {
 		{Name: "killed", What: "reviewer is killed", Want: Blocked, StandIn: "kill -9 $$"},
 		{Name: "exit-1", What: "reviewer ends with status 1", Want: Blocked, StandIn: "echo oops >&2; exit 1"},
 		{Name: "silent-2", What: "a program at reviewer's path ends with status 2 and prints nothing", Want: Blocked, StandIn: "exit 2"},
-		{Name: "silent-0", What: "a program at reviewer's path ends with status 0 and prints nothing", Want: Ran, StandIn: "exit 0"},
+		{Name: "silent-0", What: "a program at reviewer's path ends with status 0 and prints nothing", Want: Blocked, StandIn: "exit 0"},
 		{Name: "malformed", What: "the answer is malformed JSON", Want: Blocked, StandIn: `echo '{"hookSpecificOutput":'`},
 		{Name: "text-before", What: "a text is before the answer", Want: Blocked, StandIn: `echo hello; exec "$REAL" "$@"`},
 		{Name: "timeout", What: "reviewer exceeds the client's time-out, as a suspended process does", Want: Blocked, StandIn: "exec sleep 6", Timeout: 1},

@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	status := m.Run()
+	report.print(os.Stdout)
 	os.RemoveAll(dir)
 	os.Exit(status)
 }
@@ -89,7 +90,8 @@ func tryCell(s *stage, cell Cell) {
 	s.Helper()
 	run := s.play(cell)
 	got, want := s.outcome(cell, run), s.client.want(cell)
-	s.Logf("%-12s %-36s %4.1f s, %d requests", cell.Name, got, run.Took.Seconds(), len(run.Requests))
+	report.add(s.client, result{cell.Name, got, want, run.Took})
+	s.Logf("%-12s %-9s %5.1f s, %d requests", cell.Name, got, run.Took.Seconds(), len(run.Requests))
 	if got != want {
 		s.Errorf("%s %s, %s: %s, want %s\n%s", s.client.Name, s.client.Version, cell.What, got, want, s.story(run))
 	}
