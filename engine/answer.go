@@ -24,6 +24,7 @@ type Answer struct {
 	Mode   AnswerMode
 	Text   string          // for the agent (and the person, where the agent shows it)
 	Args   json.RawMessage // Effect is Modify: the arguments to run with; raw, never recorded
+	Tool   string          // of the call: an agent may be able to deny only some tools' calls gently
 	Grant  bool            // the person's own prompt may be skipped
 	Stop   bool            // end the run
 

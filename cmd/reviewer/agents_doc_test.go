@@ -10,6 +10,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/harness/settings"
 )
 
 var updateAgents = flag.Bool("update-agents", false, "write the table of docs/agents.md again")
@@ -56,7 +57,7 @@ func agentTable() string {
 	row("", func(h harness.Harness) string { return "`" + h.Name + "`" })
 	fmt.Fprintf(&b, "|---|%s\n", strings.Repeat("---|", len(agents)))
 	row("`reviewer install`", func(h harness.Harness) string {
-		if slices.Contains(harness.Installable(), h.Name) {
+		if slices.Contains(settings.Names(), h.Name) {
 			return "yes"
 		}
 		return "not yet"

@@ -61,6 +61,7 @@ type rewriter struct {
 	program string
 	in      shell.Input
 	draft   *draft // of the shell code; nil: no operation needs it
+	listed  bool   // the code is the only item of a list
 }
 
 func (w *rewriter) apply(op engine.Operation) error {
@@ -132,12 +133,28 @@ func (w *rewriter) open() error {
 	if err != nil {
 		return err
 	}
-	var src string
-	if f == nil || json.Unmarshal(f.value, &src) != nil {
-		return fmt.Errorf("the field %s does not contain a command", field)
+	src, err := w.source(f, field)
+	if err != nil {
+		return err
 	}
 	w.draft, err = newDraft(src, w.in, w.facts)
 	return err
+}
+
+// source returns the code in a field: a text, or a list of one.
+func (w *rewriter) source(f *field, name string) (src string, err error) {
+	var list []string
+	switch {
+	case f == nil:
+	case json.Unmarshal(f.value, &src) == nil:
+		return src, nil
+	case json.Unmarshal(f.value, &list) == nil && len(list) == 1:
+		w.listed = true
+		return list[0], nil
+	case len(list) > 1:
+		return "", fmt.Errorf("the field %s contains %d commands; only a single one can be modified", name, len(list))
+	}
+	return "", fmt.Errorf("the field %s does not contain a command", name)
 }
 
 // codeField returns the field of a tool's input that contains code, and its role.
@@ -170,7 +187,18 @@ func (w *rewriter) result() (json.RawMessage, error) {
 		return nil, err
 	}
 	field, _ := codeField(w.in.Rows, w.tool)
-	return setField(w.args, field, src)
+	if !w.listed {
+		return setField(w.args, field, src)
+	}
+	list, err := plainJSON([]string{src})
+	if err != nil {
+		return nil, err
+	}
+	f, err := findField(w.args, field)
+	if err != nil {
+		return nil, err
+	}
+	return f.replace(w.args, list), nil
 }
 
 // hint adds the closest valid name to an error.

@@ -1,0 +1,112 @@
+// Package settings edits the files in which coding agents keep their hooks: it writes those of
+// reviewer, removes them, and reports what else is found there. There is one row per agent in
+// Agents, and one file per format.
+//
+// Out of scope: what an agent sends to a hook and reads from it (engine/harness), which programs are
+// on this machine, and whether a hook denies (cmd/reviewer).
+package settings
+
+import "github.com/agent-reviewer/reviewer/engine/harness"
+
+// Agent describes how one agent keeps its hooks.
+type Agent struct {
+	harness.Harness
+
+	// Layers lists the places of the agent's settings, the strongest first. Switches in the
+	// files to which no hook is written are reported, too.
+	Layers func(Places) []Layer
+
+	// Folder returns the folder that the agent makes when it is used first.
+	Folder func(Places) string
+
+	Off    string   // how a repository turns off hooks that are not managed; empty: no way is known
+	Note   string   // what a person must know or do after an installation
+	Limits []string // what hooks of this agent do not cover, wherever they are installed
+}
+
+// Format is how the hooks in one kind of file are written and found.
+type Format struct {
+	// Install returns the file's text with reviewer's hooks. Everything else stays as it is, and
+	// installing again changes nothing. A nil function: nothing is written to such a file.
+	Install func(old []byte, c HookCommand) ([]byte, error)
+
+	// Uninstall returns the file's text without reviewer's hooks; nil: the file is to be removed.
+	Uninstall func(old []byte) ([]byte, error)
+
+	// Inspect reads a file. client is the client's version, as it prints it; empty: unknown.
+	Inspect func(raw []byte, client string) Findings
+}
+
+// row is the part of an Agent that is known without its wire format.
+type row struct {
+	name, folder, variable string // variable: moves the folder
+	layers                 func(harness.Harness, Places) []Layer
+	off, note              string
+	limits                 []string
+}
+
+func rows() []row {
+	return []row{
+		{name: harness.ClaudeCode, folder: ".claude", variable: "CLAUDE_CONFIG_DIR", layers: claudeCodeLayers, off: "disableAllHooks"},
+		{name: harness.Codex, folder: ".codex", variable: "CODEX_HOME", layers: codexLayers,
+			off:    "`[features] hooks = false` in .codex/config.toml of a trusted project",
+			limits: []string{"what is typed into a running program (write_stdin) raises no event, so programs that read commands are asked about when they start"}},
+		{name: "gemini", folder: ".gemini", layers: geminiLayers, off: "hooksConfig in .gemini/settings.json",
+			note: "a repository can name reviewer's hook in hooksConfig.disabled, even if it is managed: only the admin policy stands then"},
+		{name: "copilot", folder: ".copilot", layers: copilotLayers, off: "disableAllHooks in a trusted folder"},
+		{name: "qwen", folder: ".qwen", layers: qwenLayers, off: "disableAllHooks in .qwen/settings.json"},
+		{name: "kimi", folder: ".kimi-code", variable: "KIMI_CODE_HOME", layers: kimiLayers},
+		{name: "droid", folder: ".factory", layers: droidLayers, off: "hooksDisabled in .factory/hooks.json"},
+		{name: "cline", folder: ".cline", layers: clineLayers},
+		{name: "cursor", folder: ".cursor", layers: cursorLayers,
+			note: "unverified: written from Cursor's documents and code, and never tried with Cursor itself; try a denied call"},
+	}
+}
+
+// Agents lists the agents whose settings reviewer edits.
+func Agents() []Agent {
+	var list []Agent
+	for _, r := range rows() {
+		if h, known := harness.Find(r.name); known {
+			list = append(list, r.agent(h))
+		}
+	}
+	return list
+}
+
+func (r row) agent(h harness.Harness) Agent {
+	return Agent{Harness: h, Off: r.off, Note: r.note, Limits: r.limits,
+		Layers: func(p Places) []Layer { return r.layers(h, p) },
+		Folder: func(p Places) string { return p.folder(r.variable, r.folder) },
+	}
+}
+
+// Find returns the agent of a name.
+func Find(name string) (Agent, bool) {
+	for _, a := range Agents() {
+		if a.Name == name {
+			return a, true
+		}
+	}
+	return Agent{}, false
+}
+
+// Names returns the names of Agents.
+func Names() []string {
+	var names []string
+	for _, a := range Agents() {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// Targets returns the files of a layer to which hooks are written.
+func (a Agent) Targets(p Places, layer string) []Layer {
+	var list []Layer
+	for _, l := range a.Layers(p) {
+		if l.Name == layer && l.Path != "" && l.Format.Install != nil && !l.Dir {
+			list = append(list, l)
+		}
+	}
+	return list
+}
