@@ -44,8 +44,7 @@ func (c Client) want(cell Cell) Outcome {
 	return cell.Want
 }
 
-// chosen returns the rows that the variable AGENTS names, those of CI if it is empty. Claude
-// Code may be named too: the package above drives it.
+// chosen returns the rows that the variable AGENTS names, those of CI if it is empty.
 func chosen(names string) ([]Client, error) {
 	wanted := strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' })
 	var list []Client
@@ -56,7 +55,7 @@ func chosen(names string) ([]Client, error) {
 	}
 	for _, name := range wanted {
 		known := slices.ContainsFunc(clients(), func(c Client) bool { return c.Name == name })
-		if !known && name != "all" && name != "claude-code" {
+		if !known && name != "all" {
 			return nil, fmt.Errorf("AGENTS names %q, which is none of %s", name, strings.Join(clientNames(), ", "))
 		}
 	}
@@ -64,7 +63,7 @@ func chosen(names string) ([]Client, error) {
 }
 
 func clientNames() []string {
-	list := []string{"all", "claude-code"}
+	list := []string{"all"}
 	for _, c := range clients() {
 		list = append(list, c.Name)
 	}

@@ -6,17 +6,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
 // A driver is how one client is started and configured.
 type driver struct {
 	pre string // the name of the event before a call, as in the hook's command
 
-	// configure makes the client use the scripted model. hooks writes the hooks, for as long as
-	// `reviewer install` does not know the client. file, in the home, is where they are.
-	configure, hooks func(s *stage)
-	file             string
+	configure func(s *stage) // makes the client use the scripted model
+	file      string         // in the home, with the hook before a call
+
+	// hooks writes the hooks of a client that `reviewer install` does not know yet.
+	hooks func(s *stage)
 
 	args  []string
 	env   func(s *stage) []string
@@ -25,13 +25,26 @@ type driver struct {
 
 // drivers contains one for each row of clients.
 func drivers() map[string]driver {
-	return map[string]driver{"codex": codexDriver(), "gemini": geminiDriver(), "copilot": copilotDriver(), "opencode": openCodeDriver(),
+	return map[string]driver{"claude-code": claudeDriver(), "codex": codexDriver(), "gemini": geminiDriver(), "copilot": copilotDriver(), "opencode": openCodeDriver(),
 		"qwen": qwenDriver(), "kimi": kimiDriver(), "droid": droidDriver(), "cline": clineDriver(), "pi": piDriver()}
 }
 
 // shell makes a call of a tool that runs a command.
 func shell(tool string, more fields) func(string) Call {
 	return func(command string) Call { return Call{Tool: tool, Input: with(more, fields{"command": command})} }
+}
+
+func claudeDriver() driver {
+	return driver{
+		pre: "PreToolUse", file: ".claude/settings.json",
+		configure: func(*stage) {},
+		args:      []string{"-p", "do it", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"},
+		env: func(s *stage) []string {
+			return []string{"ANTHROPIC_API_KEY=scripted", "ANTHROPIC_BASE_URL=" + s.model.URL(), "IS_SANDBOX=1", // root may not bypass permissions otherwise
+				"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1"}
+		},
+		shell: shell("Bash", fields{"description": "mark"}),
+	}
 }
 
 func codexDriver() driver {
@@ -49,31 +62,10 @@ env_key = "MODEL_KEY"
 trust_level = "trusted"
 `, s.model.URL(), s.project))
 		},
-		hooks: func(s *stage) {
-			s.writeJSON(".codex/hooks.json", fields{"hooks": s.hooksLike("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")})
-		},
 		args:  []string{"exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", "do it"},
 		env:   func(*stage) []string { return []string{"MODEL_KEY=k"} },
 		shell: func(command string) Call { return Call{Tool: "exec_command", Input: fields{"cmd": command}} },
 	}
-}
-
-// hooksLike are hooks in the form of Claude Code, which several clients share.
-func (s *stage) hooksLike(events ...string) fields {
-	hooks := fields{}
-	for _, event := range events {
-		hook := fields{"type": "command", "name": "reviewer-" + event, "command": s.hook(event), "timeout": seconds(s, event)}
-		hooks[event] = []fields{{"matcher": ".*", "hooks": []fields{hook}}}
-	}
-	return hooks
-}
-
-// seconds is the time that a hook gets.
-func seconds(s *stage, event string) int {
-	if event == s.driver.pre {
-		return 60
-	}
-	return 30
 }
 
 func geminiDriver() driver {
@@ -81,14 +73,6 @@ func geminiDriver() driver {
 		pre: "BeforeTool", file: ".gemini/settings.json",
 		configure: func(s *stage) {
 			s.writeJSON(".gemini/settings.json", geminiSettings("gemini-api-key"))
-		},
-		hooks: func(s *stage) {
-			hooks := s.hooksLike("SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "SessionEnd")
-			for _, groups := range hooks {
-				hook := groups.([]fields)[0]["hooks"].([]fields)[0]
-				hook["timeout"] = 1000 * hook["timeout"].(int)
-			}
-			s.writeJSON(".gemini/settings.json", with(geminiSettings("gemini-api-key"), fields{"hooks": hooks}))
 		},
 		args: []string{"--yolo", "-m", "gemini-2.5-flash", "--output-format", "stream-json", "-p", "do it"},
 		env: func(s *stage) []string {
@@ -108,11 +92,7 @@ func qwenDriver() driver {
 	return driver{
 		pre: "PreToolUse", file: ".qwen/settings.json",
 		configure: func(s *stage) { s.writeJSON(".qwen/settings.json", geminiSettings("openai")) },
-		hooks: func(s *stage) {
-			hooks := s.hooksLike("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop")
-			s.writeJSON(".qwen/settings.json", with(geminiSettings("openai"), fields{"hooks": hooks}))
-		},
-		args: []string{"--approval-mode", "yolo", "-m", modelName, "--output-format", "stream-json", "do it"},
+		args:      []string{"--approval-mode", "yolo", "-m", modelName, "--output-format", "stream-json", "do it"},
 		env: func(s *stage) []string {
 			return []string{"OPENAI_API_KEY=scripted-key-0001", "OPENAI_BASE_URL=" + s.model.URL() + "/v1", "OPENAI_MODEL=" + modelName}
 		},
@@ -129,13 +109,6 @@ func copilotDriver() driver {
 			s.must(os.MkdirAll(shared, 0o755))
 			s.must(os.MkdirAll(filepath.Join(s.home, ".cache"), 0o755))
 			s.must(os.Symlink(shared, filepath.Join(s.home, ".cache/copilot")))
-		},
-		hooks: func(s *stage) {
-			hooks := fields{}
-			for _, event := range []string{"sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "agentStop", "sessionEnd"} {
-				hooks[event] = []fields{{"type": "command", "bash": s.hook(event), "timeoutSec": seconds(s, event)}}
-			}
-			s.writeJSON(".copilot/hooks/reviewer.json", fields{"version": 1, "hooks": hooks})
 		},
 		args: []string{"-p", "do it", "--no-auto-update", "--output-format", "json", "--trust-folder", "--allow-all-tools", "--allow-all-paths"},
 		env: func(s *stage) []string {
@@ -168,6 +141,7 @@ func openCodeDriver() driver {
 // plugin writes the module of a client that loads code of its own.
 func (s *stage) plugin(name, imports string) {
 	s.Helper()
+	s.write(filepath.Join(s.state, "policy", "settings.yaml"), "enforcement: enforce\n")
 	const folder = "../../../../engine/harness/plugin/"
 	hook, err := os.ReadFile(folder + "hook.js")
 	s.must(err)
@@ -195,13 +169,6 @@ model = "%s"
 max_context_size = 100000
 `, s.model.URL(), modelName))
 		},
-		hooks: func(s *stage) {
-			var text strings.Builder
-			for _, event := range []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop"} {
-				fmt.Fprintf(&text, "[[hooks]]\nevent = %q\ncommand = %q\ntimeout = %d\n", event, s.hook(event), seconds(s, event))
-			}
-			s.add(".kimi-code/config.toml", text.String())
-		},
 		args:  []string{"--output-format", "stream-json", "-p", "do it"},
 		env:   func(s *stage) []string { return []string{"KIMI_DISABLE_TELEMETRY=1"} },
 		shell: shell("Bash", nil),
@@ -214,9 +181,6 @@ func droidDriver() driver {
 		configure: func(s *stage) {
 			s.writeJSON(".factory/settings.json", fields{"customModels": []fields{{"model": modelName, "displayName": "scripted",
 				"baseUrl": s.model.URL() + "/v1", "apiKey": "scripted-key-0001", "provider": "generic-chat-completion-api", "maxOutputTokens": 8000}}})
-		},
-		hooks: func(s *stage) {
-			s.writeJSON(".factory/hooks.json", s.hooksLike("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"))
 		},
 		args:  []string{"exec", "--skip-permissions-unsafe", "-m", "custom:" + modelName, "-o", "json", "do it"},
 		env:   func(*stage) []string { return []string{"FACTORY_DROID_AUTO_UPDATE_ENABLED=false"} },
@@ -233,32 +197,12 @@ func clineDriver() driver {
 				s.Fatalf("choose the model: %v\n%s", err, out)
 			}
 		},
-		hooks: func(s *stage) {
-			for _, event := range []string{"TaskStart", "PreToolUse", "PostToolUse", "TaskComplete"} {
-				s.write(filepath.Join(s.home, ".cline/hooks", event), "#!/bin/sh\n"+clineScript(s, event))
-			}
-		},
 		args: []string{"--json", "-P", "openai-compatible", "-m", modelName, "do it"},
 		env:  func(*stage) []string { return []string{"CLINE_TELEMETRY_DISABLED=1", "CLINE_NO_AUTO_UPDATE=1"} },
 		shell: func(command string) Call {
 			return Call{Tool: "run_commands", Input: fields{"commands": []string{command}}}
 		},
 	}
-}
-
-// clineScript starts a hook of a client that ignores exit statuses: what fails before a call
-// prints a cancellation, alone.
-func clineScript(s *stage, event string) string {
-	if event != s.driver.pre {
-		return s.hook(event) + "\n"
-	}
-	return "answer=$(" + strings.TrimSuffix(s.hook(event), failClosed) + `)
-case $?:$answer in
-0:) ;;
-0:*) echo "$answer" ;;
-*) echo '{"cancel":true,"errorMessage":"reviewer failed"}' ;;
-esac
-`
 }
 
 func piDriver() driver {

@@ -112,12 +112,7 @@ func (s *stage) play(cell Cell) Run {
 	if cell.Prepare != "" {
 		s.script(cell.Prepare)
 	}
-	if cell.StandIn != "" {
-		s.replace(cell.StandIn)
-	}
-	if cell.Timeout != 0 {
-		s.timeout = cell.Timeout
-	}
+	s.standIn, s.timeout = cell.StandIn, cell.Timeout
 	command := cell.Command
 	if command == "" {
 		command = strings.ReplaceAll(blocked, "{outside}", s.outside)

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,7 +28,8 @@ type stage struct {
 	reviewer string // the program that the hooks name
 	client   Installed
 	driver   driver
-	timeout  int // seconds for the hook before a call; 0: what is installed
+	timeout  int    // seconds for the hook before a call; 0: what is installed
+	standIn  string // see Cell.StandIn
 	model    *Model
 }
 
@@ -38,7 +38,6 @@ func newStage(t *testing.T, c Installed) *stage {
 	dir := t.TempDir()
 	s := &stage{T: t, dir: dir, home: filepath.Join(dir, "home"), project: filepath.Join(dir, "shop"), outside: filepath.Join(dir, "photos"),
 		state: filepath.Join(dir, "state"), reviewer: filepath.Join(dir, "bin", "reviewer"), client: c, driver: drivers()[c.Name]}
-	s.write(filepath.Join(s.state, "policy", "settings.yaml"), "enforcement: enforce\n")
 	s.write(filepath.Join(s.outside, "beach.txt"), "a photograph\n")
 	s.write(filepath.Join(s.project, "README.md"), "# shop\n")
 	s.must(os.MkdirAll(s.home, 0o755))
@@ -112,12 +111,28 @@ func (s *stage) review(args ...string) string {
 	return string(out)
 }
 
-// install puts the hooks in place, and shortens their time-out if the cell has another one.
+// install puts the hooks in place as a user does, and shortens their time-out if the cell has
+// another one.
 func (s *stage) install() {
 	s.Helper()
-	s.driver.hooks(s)
+	if s.driver.hooks != nil {
+		s.driver.hooks(s)
+	} else {
+		s.installWith(filepath.Dir(s.client.Command[0]))
+	}
 	if s.timeout != 0 {
 		s.shorten()
+	}
+}
+
+// installWith runs `reviewer install` with a folder, in which the client may be, in the path.
+func (s *stage) installWith(folder string) {
+	s.Helper()
+	cmd := exec.Command(s.reviewer, "install", s.client.Name, "--user", "--home", s.state, "--enforcement", "enforce")
+	cmd.Dir, cmd.Env = s.project, append(s.environment(), "PATH="+folder+":"+os.Getenv("PATH"))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		s.Fatalf("reviewer install: %v\n%s", err, out)
 	}
 }
 
@@ -132,19 +147,6 @@ func (s *stage) shorten() {
 		s.Fatalf("no time-out of 60 s in %s:\n%s", path, before)
 	}
 	s.write(path, after)
-}
-
-// failClosed is the end of the command before a call: whatever goes wrong blocks the call.
-const failClosed = " || { echo reviewer failed >&2; exit 2; }"
-
-// hook is the command of a hook. At other events a failure would lose prompts, or start the
-// agent's turn again without an end.
-func (s *stage) hook(event string) string {
-	command := fmt.Sprintf("'%s' hook %s %s --home '%s'", s.reviewer, s.client.Name, event, s.state)
-	if event == s.driver.pre {
-		return command + failClosed
-	}
-	return command + " || true"
 }
 
 // replace puts a script at the reviewer's path, which passes on each event but the one
@@ -167,7 +169,7 @@ type Run struct {
 }
 
 // limit is the time that a client has for a run.
-const limit = 2 * time.Minute
+const limit = 4 * time.Minute
 
 // run gives the client a prompt and a scripted model, and waits for its end.
 func (s *stage) run(script Script, before func(step int)) Run {
@@ -179,6 +181,9 @@ func (s *stage) run(script Script, before func(step int)) Run {
 	s.model.BeforeStep = before
 	s.driver.configure(s)
 	s.install()
+	if s.standIn != "" {
+		s.replace(s.standIn)
+	}
 	start, output := time.Now(), &bytes.Buffer{}
 	hung := s.start(output)
 	return Run{s.model.Requests(), output.String(), time.Since(start), hung}
