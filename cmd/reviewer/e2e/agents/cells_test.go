@@ -49,7 +49,7 @@ func answers() []Cell {
 		{Name: "ask", What: "policy asks, and nobody is there to answer", Want: Told, Denial: true,
 			Prepare: "git branch spare", Command: "git branch -D spare && echo hi > mark", Decision: "ask block"},
 		{Name: "context", What: "policy warns", Want: Informed,
-			Command: "git push; echo hi > mark", Decision: "warn"},
+			Command: "git fetch; echo hi > mark", Decision: "warn"},
 		{Name: stopCell, What: "a person stops the session before the call", Want: Ended, Denial: true, Command: "echo hi > mark", Decision: "block"},
 		{Name: deadlineCell, What: "the review takes longer than reviewer's own deadline", Want: Blocked, Denial: true,
 			Command: "echo hi > mark", StandIn: elapsedVariable + `=65000 exec "$REAL" "$@"`},

@@ -132,7 +132,8 @@ func openCodeDriver() driver {
 		hooks: func(s *stage) { s.plugin("opencode.js", "import { resolve } from \"node:path\";\n") },
 		args:  []string{"run", "--format", "json", "--auto", "do it"},
 		env: func(s *stage) []string {
-			return []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"}
+			return []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
+				"OPENCODE_DISABLE_DEFAULT_PLUGINS=1"}
 		},
 		shell: shell("bash", fields{"description": "mark"}),
 	}

@@ -4,6 +4,7 @@ package agents
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -185,9 +186,22 @@ func (s *stage) trashed(name string) bool {
 func (s *stage) story(run Run) string {
 	last := ""
 	if n := len(run.Requests); n > 0 {
-		last = tail(string(run.Requests[n-1].Body))
+		last = lastMessage(run.Requests[n-1].Body)
 	}
-	return fmt.Sprintf("hung: %t\nlast request: %s\noutput: %s", run.Hung, last, tail(run.Output))
+	return fmt.Sprintf("hung: %t\nthe model was told: %s\noutput: %s", run.Hung, last, tail(run.Output))
+}
+
+// lastMessage is the last message of a request, in whichever protocol.
+func lastMessage(body json.RawMessage) string {
+	var request struct{ Messages, Input, Contents []json.RawMessage }
+	if err := json.Unmarshal(body, &request); err != nil {
+		return err.Error()
+	}
+	all := slices.Concat(request.Messages, request.Input, request.Contents)
+	if len(all) == 0 {
+		return "nothing"
+	}
+	return tail(string(all[len(all)-1]))
 }
 
 func tail(text string) string { return text[max(0, len(text)-1500):] }

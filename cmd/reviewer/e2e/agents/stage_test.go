@@ -16,6 +16,9 @@ import (
 	"time"
 )
 
+// noProxy is an address at which nothing listens.
+const noProxy = "http://127.0.0.1:9"
+
 // program is the reviewer under test; TestMain builds it.
 var program string
 
@@ -81,10 +84,12 @@ func (s *stage) add(name, text string) {
 }
 
 // environment is built from nothing: what the person who runs the tests has set for their
-// own agent must not reach this one.
+// own agent must not reach this one. What a client loads from the network at its start goes
+// to a proxy that does not exist.
 func (s *stage) environment() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.home, "PWD=" + s.project, "TMPDIR=" + s.dir,
-		"SHELL=/bin/bash", "TERM=dumb", "LANG=C.UTF-8", "TZ=UTC", "NO_COLOR=1"}
+		"SHELL=/bin/bash", "TERM=dumb", "LANG=C.UTF-8", "TZ=UTC", "NO_COLOR=1",
+		"HTTP_PROXY=" + noProxy, "HTTPS_PROXY=" + noProxy, "http_proxy=" + noProxy, "https_proxy=" + noProxy, "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1"}
 }
 
 // script runs code of a shell in the project.
