@@ -251,6 +251,8 @@ func walls() []wall {
 			"measures the code for those who work on it and is not shipped: it knows nothing of the program"},
 		{"cmd/reviewer/e2e", []string{"golang.org/x/tools/txtar"},
 			"the end-to-end tests know the program by its command line only"},
+		{"cmd/reviewer/e2e/agents", nil,
+			"the tests with other clients know the program by its command line only, and share nothing with those of Claude Code"},
 	}
 }
 
