@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,6 +42,13 @@ func (s *translator) bad(why error) { s.out.bad(s.at, why) }
 func (s *translator) clock(text string) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		s.now = at.UnixMilli()
+	}
+}
+
+// millis sets the time in Unix milliseconds; one that cannot be leaves the last.
+func (s *translator) millis(at float64) {
+	if at > 0 && at < 1<<53 {
+		s.now = int64(at)
 	}
 }
 
@@ -113,9 +121,14 @@ func isAbsolute(name string) bool {
 	return path.IsAbs(name) || drive || strings.HasPrefix(name, `\\`)
 }
 
-// result records the result of a call. Only the first one counts: some agents report
-// it twice.
+// result records the result of a call.
 func (s *translator) result(id string, r engine.Result) error {
+	return s.results(id, []engine.Result{r})
+}
+
+// results records the results of a call: one for each call that it is equivalent to, or
+// one for all. Only the first report counts: some agents report a result twice.
+func (s *translator) results(id string, list []engine.Result) error {
 	calls, known := s.calls[id]
 	if !known {
 		return fmt.Errorf("result of the call %q, which is not in the transcript", id)
@@ -124,22 +137,38 @@ func (s *translator) result(id string, r engine.Result) error {
 		return nil
 	}
 	s.done[id] = true
-	name := harness.PostToolUse
-	if r.Failed {
-		name = harness.PostToolUseFailure
-	}
 	for i, at := range calls {
+		own := partResult(list, i, len(calls))
+		name := harness.PostToolUse
+		if own.Failed {
+			name = harness.PostToolUseFailure
+		}
 		pre := s.out.Events[at]
 		e := s.event(name)
 		e.Agent, e.Call, e.Tool, e.Args, e.CWD, e.Mode = pre.Agent, pre.Call, pre.Tool, pre.Args, pre.CWD, pre.Mode
-		own := r
-		if i > 0 {
-			own.Output = json.RawMessage(`""`) // it was recorded with the first
-		}
 		e.Result = &own
 		s.out.Events = append(s.out.Events, e)
 	}
 	return nil
+}
+
+// partResult returns the result of a part of a call. If there is not one for each part, all
+// succeeded or all failed, and the output is recorded with the first.
+func partResult(list []engine.Result, part, parts int) engine.Result {
+	if len(list) == parts {
+		return list[part]
+	}
+	r := list[0]
+	for _, other := range list {
+		if other.Failed {
+			r = other
+			break
+		}
+	}
+	if part > 0 {
+		r.Output = json.RawMessage(`""`)
+	}
+	return r
 }
 
 // unasked records that the agent rejected a call before anyone was asked.
@@ -155,6 +184,18 @@ func (s *translator) close() Transcript {
 		s.out.Events[i].Harness, s.out.Events[i].Session = s.out.Harness, s.out.Session
 	}
 	return s.out
+}
+
+// denials are how reviewer's answers to a call that may not run begin, with the texts of
+// the default policy. Some agents report a denial as a failure with no other mark.
+var denials = []string{
+	"Blocked by rule ", "Needs approval (rule ", "This session was stopped by ", "This session was permanently ended by ",
+	"reviewer could not review this call", "reviewer denied this call",
+}
+
+// isDenial reports whether a text is a denial by reviewer.
+func isDenial(text string) bool {
+	return slices.ContainsFunc(denials, func(start string) bool { return strings.HasPrefix(text, start) })
 }
 
 // ended is a result in words.
