@@ -211,7 +211,8 @@ type Unmet struct {
 func (a *AnswerFacts) unmetText() string {
 	for _, u := range a.Unmet {
 		if u.Used == WayDeny && (u.Want == WayAsk || u.Want == WayModify) {
-			return "\nNobody can be asked about a call in this agent, so this one does not run."
+			return "\nNobody can be asked about a call in this agent, so this one does not run. " +
+				"The user can decide on it in a terminal, where `reviewer denials` lists it."
 		}
 	}
 	return ""

@@ -43,6 +43,7 @@ const (
 	SignalAgentUnguarded Signal = "agent_unguarded"       // starts an agent with its guards off
 	SignalMuted          Signal = "errors_muted"          // 2>/dev/null, || true around a change
 	SignalUnconfirmed    Signal = "confirmation_skipped"  // a flag answers confirmations in advance
+	SignalInteractive    Signal = "interactive_program"   // starts a program that reads its commands from the terminal
 	SignalDryRun         Signal = "dry_run"               // only shows what would be done
 	SignalMarked         Signal = "marked_dangerous"      // its authors mark an option or subcommand as dangerous; no more is known
 )
@@ -66,7 +67,7 @@ func Signals() []string {
 		string(SignalTunnel), string(SignalListen), string(SignalPackageInstall), string(SignalPackageURL),
 		string(SignalPublish), string(SignalInfraDelete), string(SignalContainerWipe), string(SignalContainerHost),
 		string(SignalDatabaseDrop), string(SignalGuardTamper), string(SignalAgentUnguarded), string(SignalMuted),
-		string(SignalUnconfirmed), string(SignalDryRun),
+		string(SignalUnconfirmed), string(SignalInteractive), string(SignalDryRun),
 		string(SignalPackageSource), string(SignalUnchecked), string(SignalMarked),
 	}
 }

@@ -185,6 +185,11 @@ func (h *Host) prepare(ctx context.Context, strict bool) (opa.PreparedEvalQuery,
 
 // Decide implements engine.Decider.
 func (h *Host) Decide(ctx context.Context, in *engine.Input, findings []engine.Finding) (engine.Decision, error) {
+	if e, is := ctx.Value(eventKey{}).(*event); is {
+		if d, decided := e.decide(ctx, h, in, findings); decided {
+			return d, nil
+		}
+	}
 	return h.decideValue(ctx, h.encode.input(in, findings), findings)
 }
 
@@ -223,10 +228,13 @@ func (h *Host) eval(ctx context.Context, q opa.PreparedEvalQuery, value ast.Valu
 		return nil, err
 	}
 	if len(rs) != 1 || len(rs[0].Expressions) != 1 {
-		return nil, fmt.Errorf("the policy does not define %s for this input", Entry)
+		return nil, errUndefined
 	}
 	return rs[0].Expressions[0].Value.(*ast.Term), nil
 }
+
+// errUndefined is the error of a query without a result.
+var errUndefined = fmt.Errorf("the policy does not define %s for this input", Entry)
 
 func keepTerm(t *ast.Term, _ *opa.EvalContext) (any, error) { return t, nil }
 

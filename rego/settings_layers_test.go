@@ -77,10 +77,12 @@ func (s *schema) random(g *rand.Rand, path string, usual any) any {
 	case "strictest":
 		words := append(slices.Clone(s.Order), s.Enum...)
 		return words[g.IntN(len(words))]
-	case "replace":
+	case "replace", "first":
 		if s.Type == "boolean" {
 			return g.IntN(2) == 0
 		}
+		return usual
+	case "append", "extend":
 		return usual
 	}
 	return map[string]any{"git_force_push": pick(g, "observe", "warn", "enforce"), "environment_dump": pick(g, "observe", "warn", "enforce")}

@@ -72,7 +72,7 @@ func sessionInputs(t *testing.T, view engine.View) []engine.Input {
 	h.Workspace = "/srv/shop"
 	kinds := map[engine.Phase]engine.Kind{engine.PhasePrompt: engine.KindPrompt, engine.PhasePre: engine.KindPre, engine.PhasePost: engine.KindPost}
 	var inputs []engine.Input
-	for _, line := range recorded(t) {
+	for _, line := range recordedInputs(t) {
 		e, err := harness.DecodeClaudeCode("", line, "")
 		kind, folds := kinds[e.Phase]
 		if err != nil || !folds {

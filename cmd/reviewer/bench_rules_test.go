@@ -13,7 +13,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
-// manyRulesWarm compares decisions of a policy with 1,000 additional rules beside the built-in ones with
+// manyRulesWarm compares decisions of a policy with 1,000 rules in addition to the built-in ones with
 // those of one with 40, in turns, over the calls of the recorded session.
 func manyRulesWarm(t *testing.T) (time.Duration, time.Duration) {
 	many, few := policyWith(t, 1000), policyWith(t, 40)

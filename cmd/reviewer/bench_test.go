@@ -85,8 +85,8 @@ func median(list []time.Duration) time.Duration {
 	return list[len(list)/2]
 }
 
-// recorded returns the recorded session's hook inputs.
-func recorded(t *testing.T) [][]byte {
+// recordedInputs returns the recorded session's hook inputs.
+func recordedInputs(t *testing.T) [][]byte {
 	raw, err := os.ReadFile("../../testdata/hooks/claude-code/session.jsonl")
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func warm(t *testing.T, allowed bool) (time.Duration, time.Duration) {
 	h := history.New()
 	h.Workspace = "/srv/shop"
 	var records []*engine.Record
-	for _, line := range recorded(t) {
+	for _, line := range recordedInputs(t) {
 		e, err := harness.DecodeClaudeCode("", line, "")
 		if err != nil || e.Phase != engine.PhasePre {
 			continue
@@ -237,7 +237,7 @@ func mustRun(t *testing.T, cmd *exec.Cmd) {
 
 // recordedCall is the first shell command of the recorded session.
 func recordedCall(t *testing.T) string {
-	for _, line := range recorded(t) {
+	for _, line := range recordedInputs(t) {
 		if e, err := harness.DecodeClaudeCode("", line, ""); err == nil && e.Phase == engine.PhasePre && e.Tool == "Bash" {
 			return string(line)
 		}

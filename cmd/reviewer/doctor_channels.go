@@ -16,7 +16,8 @@ import (
 func (e *examination) channels(context.Context) {
 	quiet := &examination{a: e.a, out: &term.Output{Format: "json"}, home: e.home, version: e.version}
 	own, managed, _, _ := quiet.entries()
-	for _, h := range harness.Harnesses() {
+	for _, name := range harness.Installable() {
+		h, _ := harness.Find(name)
 		for _, w := range engine.Ways() {
 			support, why := standing(h.Channels.Of(w), own, managed)
 			word := "info"
@@ -32,7 +33,7 @@ func (e *examination) channels(context.Context) {
 // enforces, a repository can switch off unless the settings are managed.
 func standing(c engine.Channel, own []harness.OwnHook, managed bool) (engine.Support, string) {
 	installed := func(p engine.Phase) bool {
-		return slices.ContainsFunc(own, func(h harness.OwnHook) bool { return harness.ClaudeCodePhase(h.Event) == p })
+		return slices.ContainsFunc(own, func(h harness.OwnHook) bool { return harness.PhaseOf(h.Event) == p })
 	}
 	switch {
 	case c.Support == engine.SupportNone:

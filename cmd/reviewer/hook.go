@@ -93,7 +93,9 @@ type reply struct {
 
 func send(a *cli.App, r reply) error {
 	if _, err := a.Stdout.Write(r.stdout); err != nil {
-		return &cli.ExitError{Code: cli.ExitFindings, Err: nil} // 2: a denial even if nobody can read it
+		// 2 is a denial, for some agents only with a text.
+		fmt.Fprintf(a.Stderr, "reviewer: the answer could not be written, so the call does not run: %v\n", err)
+		return &cli.ExitError{Code: cli.ExitFindings, Err: nil}
 	}
 	if r.stderr != "" {
 		fmt.Fprintln(a.Stderr, strings.TrimSpace(r.stderr))
@@ -133,11 +135,21 @@ func hookFailed(a *cli.App, args []string, err error) int {
 	if i := slices.IndexFunc(args, isEvent); i >= 0 {
 		event = args[i]
 	}
-	r := failure(harness.Harnesses()[0], event, "the hook's command line is wrong: "+cli.Masked(err.Error()))
+	r := failure(agentOf(args), event, "the hook's command line is wrong: "+cli.Masked(err.Error()))
 	if errors.As(send(a, r), &answered) {
 		return answered.Code
 	}
 	return r.exit
+}
+
+// agentOf returns the agent that a hook's command line names, or the first one.
+func agentOf(args []string) harness.Harness {
+	for _, arg := range args {
+		if h, ok := harness.Find(arg); ok {
+			return h
+		}
+	}
+	return harness.Harnesses()[0]
 }
 
 // helpInstead reports whether a hook's command line names an agent or an event, and
@@ -148,7 +160,9 @@ func helpInstead(args []string) bool {
 	return help && slices.ContainsFunc(args, named)
 }
 
-func isEvent(arg string) bool { return slices.Contains(harness.ClaudeCodeEvents(), arg) }
+func isEvent(arg string) bool {
+	return slices.ContainsFunc(harness.Harnesses(), func(h harness.Harness) bool { return slices.Contains(h.Events, arg) })
+}
 
 // hook always answers within the agent's time-out: a review that
 // hangs or panics is a failure like any other.

@@ -52,14 +52,14 @@ func installCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install AGENT",
 		Short: "Add reviewer's hooks to an agent's settings",
-		Long: "AGENT is " + strings.Join(harness.Names(), " or ") + ". Adds reviewer's hooks to the agent's settings and changes nothing else; a backup\n" +
+		Long: "AGENT is " + strings.Join(harness.Installable(), " or ") + ". Adds reviewer's hooks to the agent's settings and changes nothing else; a backup\n" +
 			"is kept, and installing again is safe. Start with --enforcement observe, which\n" +
 			"records what would have been decided and blocks nothing. On Linux the agent starts\n" +
 			"reviewer-hook, if it is next to this program: a small program that queries the resident\n" +
 			"process (see reviewer serve).",
 		Example:   "  reviewer install claude-code --enforcement observe\n  sudo reviewer install claude-code --managed",
 		Args:      knownAgent,
-		ValidArgs: harness.Names(),
+		ValidArgs: harness.Installable(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d := installation{Agent: args[0], layer: scope.layer(), Enforcement: enforcement, dry: dry, wish: unsaid}
 			if cmd.Flags().Changed("resident") {
@@ -80,14 +80,14 @@ func installCommand(a *cli.App) *cobra.Command {
 
 // knownAgent accepts a known agent, and lists them in its error.
 func knownAgent(cmd *cobra.Command, args []string) error {
-	list := strings.Join(harness.Names(), ", ")
+	list := strings.Join(harness.Installable(), ", ")
 	switch {
 	case len(args) == 0:
 		return fmt.Errorf("no agent given: expected `%s AGENT`, where AGENT is one of %s", cmd.CommandPath(), list)
 	case len(args) > 1:
 		return cobra.ExactArgs(1)(cmd, args)
-	case !slices.Contains(harness.Names(), args[0]):
-		return term.Unknown("agent", args[0], harness.Names())
+	case !slices.Contains(harness.Installable(), args[0]):
+		return term.Unknown("agent", args[0], harness.Installable())
 	}
 	return nil
 }

@@ -58,6 +58,10 @@ var unseenNumbers = map[string]string{
 	"checkpoints.max_file_bytes 104857600->104857601":     storedOnly,
 	"checkpoints.max_files 300000->299999":                storedOnly,
 	"checkpoints.max_files 300000->300001":                storedOnly,
+	"performance.async_threshold 0.3->0.2":                earlyOnly,
+	"performance.async_threshold 0.3->0.4":                earlyOnly,
+	"performance.max_review_time_ms 100->99":              countedOnly,
+	"performance.max_review_time_ms 100->101":             countedOnly,
 	"patterns.factors.high 0.8->0.7":                      otherSensitivity,
 	"patterns.factors.high 0.8->0.9":                      otherSensitivity,
 	"patterns.factors.low 1.25->1.24":                     otherSensitivity,
@@ -81,6 +85,8 @@ var unseenNumbers = map[string]string{
 
 const (
 	storedOnly       = "it says what a checkpoint stores, and nothing of a decision"
+	earlyOnly        = "it matters in mode async only"
+	countedOnly      = "it says which reviews count as slow, and nothing of a decision"
 	keptOnly         = "it says how much of the log is kept, and nothing of a decision"
 	otherSensitivity = "it holds for a sensitivity other than the built-in one"
 	noCase           = "no case is so near to it: "

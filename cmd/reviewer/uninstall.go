@@ -22,7 +22,7 @@ func uninstallCommand(a *cli.App) *cobra.Command {
 		Long:      "Removes reviewer's hooks and nothing else. The log and the policy are kept.",
 		Example:   "  reviewer uninstall claude-code\n  reviewer uninstall claude-code --dry-run",
 		Args:      knownAgent,
-		ValidArgs: harness.Names(),
+		ValidArgs: harness.Installable(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := settingsPath(a, scope.layer())
 			if err != nil {

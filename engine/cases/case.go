@@ -25,8 +25,9 @@ type Case struct {
 	// Absolute path of the person's home directory; absent: /home/anna.
 	Home string `json:"home,omitempty"`
 	// Time at which the session begins, RFC 3339; absent: a Monday in 2026, 09:00 UTC.
-	Now  string `json:"now,omitempty"`
-	Mode string `json:"mode,omitempty"` // permission mode of the agent
+	Now     string `json:"now,omitempty"`
+	Mode    string `json:"mode,omitempty"`    // permission mode of the agent
+	Harness string `json:"harness,omitempty"` // agent that makes the calls; absent: claude-code
 	// Files that exist, by path below the workspace, below ~/ or absolute; absent: nothing is known about the
 	// machine.
 	Files map[string]File   `json:"files,omitempty"`

@@ -46,6 +46,9 @@ func CutExpecting(name, home string, records []*engine.Record, n int64, expect E
 			break
 		}
 		last, events = r, len(c.out.Events)
+		if r.Harness != "" && r.Harness != Harness {
+			c.out.Harness = r.Harness
+		}
 		c.take(r)
 	}
 	switch {

@@ -142,6 +142,7 @@ workspace: /w
 home: /h
 now: 2026-01-01T00:00:00Z
 mode: plan
+harness: codex
 checkpoints: true
 files: {a: b}
 git: {a: clean}

@@ -32,7 +32,7 @@ type Step struct {
 // session is the id of the session in cases.
 const session = "case"
 
-// Harness is the agent that cases simulate.
+// Harness is the agent that cases simulate, unless they name another.
 const Harness = "claude-code"
 
 // converter converts events to steps.
@@ -64,7 +64,7 @@ func (c Case) Steps() ([]Step, error) {
 func (t *converter) add(s Step) {
 	s.Time = t.now.UnixMilli()
 	e := &s.Event
-	e.Harness, e.Session, e.Time = Harness, session, s.Time
+	e.Harness, e.Session, e.Time = cmp.Or(t.c.Harness, Harness), session, s.Time
 	e.Project, e.CWD, e.Mode = t.c.workspace(), t.cwd, t.mode
 	t.steps = append(t.steps, s)
 }

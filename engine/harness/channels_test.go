@@ -18,15 +18,15 @@ func TestChannelsAreEncoded(t *testing.T) {
 	}
 	answers := map[engine.Way]engine.Answer{
 		engine.WayDeny: {Effect: engine.Block, Text: "no"}, engine.WayAsk: {Effect: engine.Ask, Text: "?"},
-		engine.WayModify:  {Effect: engine.Modify, Args: json.RawMessage(`{"a":1}`), Text: "changed"},
+		engine.WayModify:  {Effect: engine.Modify, Args: json.RawMessage(`{"command":"ls"}`), Text: "changed"},
 		engine.WayContext: {Effect: engine.Warn, Text: "note", GoOn: true}, engine.WayStop: {Effect: engine.Block, Stop: true, Text: "stop"},
 	}
 	for _, h := range Harnesses() {
-		for _, event := range append(ClaudeCodeEvents(), otherEvents()...) {
+		for _, event := range append(h.Events, claudeCodeOthers()...) {
 			for way, a := range answers {
 				out, _, _ := h.Encode(event, a)
 				sent := strings.Contains(string(out), signs[way]) || way == engine.WayContext && strings.Contains(string(out), `"decision":"block"`)
-				if want := h.Channels.Can(way, ClaudeCodePhase(event)); sent != want {
+				if want := h.Channels.Can(way, PhaseOf(event)); sent != want {
 					t.Errorf("%s, %s at %s: sent %v, stated %v: %s", h.Name, way, event, sent, want, out)
 				}
 			}

@@ -1,17 +1,8 @@
 package harness
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"math"
-	"slices"
-	"sort"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -19,176 +10,21 @@ import (
 // ClaudeCode is the name of Claude Code in command lines and records.
 const ClaudeCode = "claude-code"
 
-// The events of Claude Code that reviewer handles by name.
-const (
-	PreToolUse         = "PreToolUse"
-	PostToolUse        = "PostToolUse"
-	PostToolUseFailure = "PostToolUseFailure"
-	postToolBatch      = "PostToolBatch"
-	permissionRequest  = "PermissionRequest"
-	UserPromptSubmit   = "UserPromptSubmit"
-	sessionStart       = "SessionStart"
-	sessionEnd         = "SessionEnd"
-	stop               = "Stop"
-	subagentStart      = "SubagentStart"
-	subagentStop       = "SubagentStop"
-)
-
-// ClaudeCodePhase returns the phase of an event. Names of newer clients are
-// PhaseOther.
-func ClaudeCodePhase(event string) engine.Phase {
-	switch event {
-	case PreToolUse:
-		return engine.PhasePre
-	case PostToolUse, PostToolUseFailure:
-		return engine.PhasePost
-	case postToolBatch:
-		return engine.PhaseBatch
-	case UserPromptSubmit:
-		return engine.PhasePrompt
-	case sessionStart:
-		return engine.PhaseStart
-	case sessionEnd:
-		return engine.PhaseEnd
-	case stop:
-		return engine.PhaseStop
-	case subagentStart:
-		return engine.PhaseAgentStart
-	case subagentStop:
-		return engine.PhaseAgentStop
-	}
-	return engine.PhaseOther
+func claudeCode() dialect {
+	return dialect{agent: ClaudeCode, events: ClaudeCodeEvents(), others: claudeCodeOthers(), keys: claudeCodeKeys(), prompt: "prompt_id"}
 }
 
-// DecodeClaudeCode reads the input of a hook. It is strict about what reviewer
-// uses (exact keys and types, no duplicate keys at any level, valid UTF-8, at
-// most MaxInput bytes and 200 levels), since a different reading of the same
-// bytes would be a different call; unknown keys are ignored, since any release
-// may add some. An escaped lone surrogate is accepted: the client passes it on
-// as it is.
+// DecodeClaudeCode reads the input of a hook.
 func DecodeClaudeCode(event string, raw []byte, project string) (engine.Event, error) {
-	doc, err := readDocument(raw)
-	if err != nil {
-		return named(event), fmt.Errorf("read hook input: %w", err)
-	}
-	name, err := claudeCodeEvent(event, doc)
-	e := named(name)
-	if err != nil {
-		return e, fmt.Errorf("read hook input: %w", err)
-	}
-	if unknownCall(name, doc) {
-		return named(""), fmt.Errorf("read hook input: unknown event %q with a tool call that may be about to run", name)
-	}
-	if !knownEvent(name) && answerPhase(name) == engine.PhasePre {
-		return e, fmt.Errorf("read hook input: unknown event %q, which a tool call may follow", name)
-	}
-	full := e
-	full.Project = project
-	if err := doc.fill(&full); err != nil {
-		return e, fmt.Errorf("read hook input of %s: %w", name, err)
-	}
-	return full, nil
+	return claudeCode().decode(event, raw, project)
 }
 
-func named(event string) engine.Event {
-	return engine.Event{Harness: ClaudeCode, Name: event, Phase: answerPhase(event)}
-}
-
-// answerPhase returns the phase under which a failure is answered: an unknown
-// event may be a tool call.
-func answerPhase(event string) engine.Phase {
-	if event == "" || event == permissionRequest || mayPrecede(event) {
-		return engine.PhasePre
-	}
-	return ClaudeCodePhase(event)
-}
-
-// otherEvents are events of the client that no tool call follows, in addition
+// claudeCodeOthers are events of the client that no tool call follows, in addition
 // to those for which reviewer is installed.
-func otherEvents() []string {
+func claudeCodeOthers() []string {
 	return []string{permissionRequest, "PermissionDenied", "Notification", "PreCompact", "PostCompact", "Setup", "StopFailure",
 		"TeammateIdle", "TaskCreated", "TaskCompleted", "ConfigChange", "InstructionsLoaded", "WorktreeCreate", "WorktreeRemove",
 		"CwdChanged", "FileChanged", "Elicitation", "ElicitationResult", "UserPromptExpansion"}
-}
-
-func knownEvent(name string) bool {
-	return slices.Contains(ClaudeCodeEvents(), name) || slices.Contains(otherEvents(), name)
-}
-
-// mayPrecede reports whether a tool call may follow an event of unknown name: a
-// misspelt one, or one of a newer client. Names of something that has ended are
-// excluded, since a denial there would erase prompts or force the agent to continue.
-func mayPrecede(event string) bool {
-	if knownEvent(event) {
-		return false
-	}
-	name := strings.Map(func(r rune) rune {
-		if r = unicode.ToLower(r); r < 'a' || r > 'z' {
-			return -1
-		}
-		return r
-	}, event)
-	holds := func(parts ...string) bool {
-		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(name, p) })
-	}
-	switch {
-	case holds("post", "after", "fail", "denied", "result", "complete", "ended"):
-		return false
-	case holds("pre", "before", "tool", "permission", "call", "exec", "command"):
-		return true
-	}
-	return false
-}
-
-// unknownCall reports whether an unknown event contains a call and no result of
-// it.
-func unknownCall(name string, doc document) bool {
-	return !knownEvent(name) && doc.has("tool_input") && !doc.has("tool_response") && !doc.has("error")
-}
-
-// claudeCodeEvent returns the event's name. Where the arguments and the
-// document disagree, it returns the one that is answered more strictly.
-func claudeCodeEvent(argument string, doc document) (string, error) {
-	said, err := doc.text("hook_event_name")
-	switch {
-	case err != nil:
-		return argument, err
-	case said == "" && argument == "":
-		return "", errors.New("hook_event_name is missing and the hook's command names no event: run `reviewer install claude-code` again")
-	case said == "" || said == argument:
-		return argument, nil
-	case argument == "":
-		return said, nil
-	}
-	name := argument
-	if answerPhase(said) == engine.PhasePre {
-		name = said
-	}
-	return name, fmt.Errorf("the hook's command names the event %q, but hook_event_name is %q: run `reviewer install claude-code` again",
-		argument, said)
-}
-
-// document is a hook's input, one level deep.
-type document map[string]json.RawMessage
-
-func readDocument(raw []byte) (document, error) {
-	if len(raw) > MaxInput {
-		return nil, fmt.Errorf("it is longer than %d bytes", MaxInput)
-	}
-	if len(bytes.TrimSpace(raw)) == 0 {
-		return nil, errors.New("it is empty")
-	}
-	if !utf8.Valid(raw) {
-		return nil, errors.New("it is not valid UTF-8")
-	}
-	if _, err := engine.DecodeStrict(raw); err != nil {
-		return nil, err
-	}
-	var doc document
-	if err := json.Unmarshal(raw, &doc); err != nil || doc == nil {
-		return nil, errors.New("it is not a JSON object")
-	}
-	return doc, doc.checkSpelling()
 }
 
 // claudeCodeKeys are the keys that reviewer reads.
@@ -198,99 +34,6 @@ func claudeCodeKeys() []string {
 		"tool_name", "tool_input", "tool_use_id", "tool_response", "duration_ms",
 		"error", "is_interrupt", "prompt", "source", "transcript_path", "last_assistant_message", "stop_hook_active",
 	}
-}
-
-// checkSpelling rejects a key that differs from a known one only in case: a
-// reader that ignores case would confuse them.
-func (d document) checkSpelling() error {
-	keys := make([]string, 0, len(d))
-	for key := range d {
-		keys = append(keys, key)
-	}
-	sort.Strings(keys)
-	for _, key := range keys {
-		for _, known := range claudeCodeKeys() {
-			if key != known && strings.EqualFold(key, known) {
-				return fmt.Errorf("key %q must be spelled %q", key, known)
-			}
-		}
-	}
-	return nil
-}
-
-// fill reads the fields of an event whose name is known.
-func (d document) fill(e *engine.Event) error {
-	e.Phase = ClaudeCodePhase(e.Name)
-	err := errors.Join(
-		d.set(&e.Session, "session_id"), d.set(&e.CWD, "cwd"), d.set(&e.Mode, "permission_mode"),
-		d.set(&e.PromptID, "prompt_id"), d.set(&e.Agent, "agent_id"),
-	)
-	if err == nil && e.Session == "" {
-		err = errors.New("session_id is missing")
-	}
-	if err != nil {
-		return err
-	}
-	_ = d.set(&e.Transcript, "transcript_path") // of another type: there is none, and no call depends on it
-	switch e.Phase {
-	case engine.PhasePre:
-		return d.fillCall(e, "tool_name", "tool_input", "tool_use_id")
-	case engine.PhasePost:
-		return errors.Join(d.fillCall(e, "tool_name"), d.fillResult(e))
-	case engine.PhasePrompt:
-		return d.fillPrompt(e)
-	case engine.PhaseStop:
-		d.fillStop(e)
-	}
-	return nil
-}
-
-// fillStop reads the agent's last message, where the client sends it. Of another
-// type, it is absent: a stop must not fail for it.
-func (d document) fillStop(e *engine.Event) {
-	_ = d.set(&e.LastMessage, "last_assistant_message")
-	_ = d.decode(&e.Again, "stop_hook_active", "true or false")
-}
-
-// fillCall reads the call, whose required keys must be present. After a call
-// only its tool is required: a report of what ran is useful without its id.
-func (d document) fillCall(e *engine.Event, required ...string) error {
-	for _, key := range required {
-		if !d.has(key) {
-			return fmt.Errorf("%s is missing", key)
-		}
-	}
-	if d.has("tool_input") {
-		if e.Args = d["tool_input"]; e.Args[0] != '{' {
-			return errors.New("tool_input is not an object")
-		}
-	}
-	if err := errors.Join(d.set(&e.Tool, "tool_name"), d.set(&e.Call, "tool_use_id")); err != nil {
-		return err
-	}
-	if e.Tool == "" {
-		return errors.New("tool_name is empty")
-	}
-	if e.Phase == engine.PhasePre && e.Call == "" {
-		return errors.New("tool_use_id is empty")
-	}
-	return nil
-}
-
-func (d document) fillResult(e *engine.Event) error {
-	r := &engine.Result{Failed: e.Name == PostToolUseFailure}
-	e.Result = r
-	if !r.Failed && d.has("tool_response") {
-		r.Output = d["tool_response"]
-		r.Changed = changedFiles(r.Output)
-	}
-	var ms float64
-	err := errors.Join(
-		d.set(&r.Error, "error"), d.decode(&r.Interrupted, "is_interrupt", "true or false"),
-		d.decode(&ms, "duration_ms", "a number"),
-	)
-	r.DurationMS = int64(math.Max(0, math.Min(ms, 1<<53-1)))
-	return err
 }
 
 // maxChanged bounds the paths that are taken over from a response.
@@ -331,53 +74,6 @@ func (f *editedFile) UnmarshalJSON(raw []byte) error {
 	}
 	if err := json.Unmarshal(raw, &named); err == nil {
 		*f = editedFile(cmp.Or(named.Path, named.FilePath, named.File))
-	}
-	return nil
-}
-
-// fillPrompt keeps PhasePrompt to prompts of a person: limits count from one
-// prompt to the next, and an agent can wake itself up.
-func (d document) fillPrompt(e *engine.Event) error {
-	source, err := d.text("source")
-	if err != nil {
-		return err
-	}
-	if !FromPerson(source) {
-		e.Phase = engine.PhaseOther
-		return nil
-	}
-	return d.set(&e.Prompt, "prompt")
-}
-
-// FromPerson reports whether a prompt comes from a person, or from a program
-// that a person started.
-func FromPerson(source string) bool {
-	switch source {
-	case "system", "loop_wakeup", "schedule_wakeup", "poll_event":
-		return false
-	}
-	return true
-}
-
-// has reports whether a key is there; null counts as absent.
-func (d document) has(key string) bool {
-	raw, ok := d[key]
-	return ok && string(raw) != "null"
-}
-
-func (d document) text(key string) (string, error) {
-	var s string
-	return s, d.set(&s, key)
-}
-
-func (d document) set(to *string, key string) error { return d.decode(to, key, "a string") }
-
-func (d document) decode(to any, key, what string) error {
-	if !d.has(key) {
-		return nil
-	}
-	if err := json.Unmarshal(d[key], to); err != nil {
-		return fmt.Errorf("%s is not %s", key, what)
 	}
 	return nil
 }

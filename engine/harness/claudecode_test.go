@@ -283,7 +283,7 @@ func TestEncodeShortensLongTexts(t *testing.T) {
 func TestHarnesses(t *testing.T) {
 	for _, name := range Names() {
 		h, ok := Find(name)
-		if !ok || h.Decode == nil || h.Encode == nil || h.Failure == nil || h.Project == "" {
+		if !ok || h.Decode == nil || h.Encode == nil || h.Failure == nil || h.Timeout == nil || len(h.Events) == 0 {
 			t.Errorf("%s: a part is missing: %+v", name, h)
 		}
 	}

@@ -91,7 +91,7 @@ func EncodeClaudeCode(event string, a engine.Answer) (stdout []byte, stderr stri
 // hook there would erase the person's prompt, end the agent's loop or force it
 // to continue.
 func FailClaudeCode(event, text string) (stdout []byte, stderr string, exit int) {
-	phase := answerPhase(event)
+	phase := claudeCode().answerPhase(event)
 	if phase == engine.PhasePre && event != permissionRequest {
 		event = PreToolUse
 	}

@@ -38,6 +38,9 @@ type Harness struct {
 	// answer. The text reaches the model: the caller masks secrets in it.
 	Failure func(event, text string) (stdout []byte, stderr string, exit int)
 
+	// Events are those for which reviewer is installed.
+	Events []string
+
 	// Timeout returns the time that the agent gives the hook of an event.
 	Timeout func(event string) time.Duration
 
@@ -45,8 +48,13 @@ type Harness struct {
 	// express, so that code that creates answers need not know the agent.
 	Channels engine.Channels
 
-	// Project names the environment variable that holds the project's folder.
+	// Project names the environment variable that holds the project's folder; empty: the
+	// agent sets none.
 	Project string
+
+	// Layers lists the places of the agent's settings, the strongest first; nil: reviewer
+	// cannot write its hooks there yet, and a person has to.
+	Layers func(Places) []Layer
 
 	// Programs are the names under which the agent runs, and Marker is the
 	// variable that it sets for the processes that it starts: by these a
@@ -62,11 +70,23 @@ func Harnesses() []Harness {
 		Decode:   DecodeClaudeCode,
 		Encode:   EncodeClaudeCode,
 		Failure:  FailClaudeCode,
+		Events:   ClaudeCodeEvents(),
 		Timeout:  ClaudeCodeTimeout,
 		Channels: claudeCodeChannels(),
 		Project:  "CLAUDE_PROJECT_DIR",
+		Layers:   SettingsLayers,
 		Programs: []string{"claude", "claude-code", "claude.exe"},
 		Marker:   "CLAUDECODE",
+	}, {
+		Name:     Codex,
+		Decode:   DecodeCodex,
+		Encode:   EncodeCodex,
+		Failure:  FailCodex,
+		Events:   CodexEvents(),
+		Timeout:  CodexTimeout,
+		Channels: codexChannels(),
+		Programs: []string{"codex", "codex.exe"},
+		Marker:   "CODEX_THREAD_ID",
 	}}
 }
 
@@ -78,6 +98,17 @@ func Find(name string) (Harness, bool) {
 		}
 	}
 	return Harness{}, false
+}
+
+// Installable returns the names of the agents whose settings reviewer writes.
+func Installable() []string {
+	var names []string
+	for _, h := range Harnesses() {
+		if h.Layers != nil {
+			names = append(names, h.Name)
+		}
+	}
+	return names
 }
 
 // Names returns the agents' names, for messages.

@@ -249,3 +249,25 @@ func agentOf(r *engine.Record) string {
 	}
 	return truncateKey(r.Agent)
 }
+
+// After returns the state after one more record, and leaves h unchanged.
+func (h *State) After(r *engine.Record) (*State, error) {
+	own, err := h.Clone()
+	if err == nil {
+		own.Append(r)
+	}
+	return own, err
+}
+
+// Clone returns a copy that shares nothing with h.
+func (h *State) Clone() (*State, error) {
+	raw, err := json.Marshal(h)
+	if err != nil {
+		return nil, fmt.Errorf("copy history: %w", err)
+	}
+	own := New()
+	if err := json.Unmarshal(raw, own); err != nil {
+		return nil, fmt.Errorf("copy history: %w", err)
+	}
+	return own, nil
+}

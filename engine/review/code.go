@@ -41,7 +41,7 @@ func (p *Policy) judgeCode(ctx context.Context, v *Result, r *engine.Record, h *
 
 func doesSomething(c *engine.Code) bool { return len(c.Effects)+len(c.Signals) > 0 }
 
-// writesCode reports whether a call writes code that is to be judged; nothing is known of a
+// writesCode reports whether a call writes code that is to be judged; nothing is known about a
 // record without an action.
 func writesCode(r *engine.Record) bool {
 	return r.Action == nil || slices.ContainsFunc(r.Action.Code, func(c engine.Code) bool { return doesSomething(&c) })

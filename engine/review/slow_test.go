@@ -9,7 +9,7 @@ import (
 )
 
 // TestSlow: a review that takes more CPU time than the policy expects counts as slow, and is
-// answered all the same.
+// answered anyway.
 func TestSlow(t *testing.T) {
 	for name, c := range map[string]struct {
 		took, limit float64

@@ -18,6 +18,10 @@ type Comparison struct {
 	Selection  Selection
 	Rows       engine.Rows // with which the records of transcripts were made; a side with other rows reads the events again
 
+	// Event returns a context for the decisions about one event, in which policies use what
+	// others have computed for it; nil: each decides alone.
+	Event func(context.Context) context.Context
+
 	// Policies finds the policy of a recorded decision by its digest, for the
 	// fidelity check of audit logs; nil: no check. It may be called by several
 	// goroutines at once.
@@ -127,6 +131,9 @@ func (r *sessionRun) listeners() []*sideState {
 // step evaluates both sides on an event, and then advances the history.
 func (r *sessionRun) step(ctx context.Context, m RecordedEvent) error {
 	m.found = detections{}
+	if r.Event != nil {
+		ctx = r.Event(ctx)
+	}
 	if err := r.ready(ctx, m.Record); err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func (t *sessionTally) asked(s Step, what, was, is string) {
 		What: what, From: was, To: is, After: s.After})
 }
 
-// stores says whether files are stored before the call.
+// stores reports whether files are stored before the call.
 func (s sideAnswer) stores() string {
 	if s.decision.Obliges(engine.ObligationCheckpoint) && s.verdict.Strictness() < engine.Block.Strictness() {
 		return "taken"

@@ -23,7 +23,7 @@ func TestSameDetectorsSearchOnce(t *testing.T) {
 	one, other := &countingDetector{found: "shop.token"}, &countingDetector{found: "shop.order"}
 	policy, same := &review.Policy{Detector: one, Detectors: "a"}, &review.Policy{Detector: one, Detectors: "a"}
 	different := &review.Policy{Detector: other, Detectors: "b"}
-	for range 2 { // each event anew
+	for range 2 { // each event again
 		found := detections{}
 		for _, p := range []*review.Policy{policy, same, different, policy} {
 			want := p.Detector.(*countingDetector).found

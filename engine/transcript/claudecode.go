@@ -195,7 +195,7 @@ func (t *claudeReader) remember(l *claudeLine) {
 
 func (t *claudeReader) event(l claudeLine, name string) engine.Event {
 	e := engine.Event{
-		Harness: harness.ClaudeCode, Name: name, Phase: harness.ClaudeCodePhase(name), Session: cmp.Or(l.Session, t.out.Session),
+		Harness: harness.ClaudeCode, Name: name, Phase: harness.PhaseOf(name), Session: cmp.Or(l.Session, t.out.Session),
 		Agent: l.Agent, CWD: cmp.Or(l.CWD, t.cwd), Mode: t.mode, PromptID: t.prompt,
 	}
 	if at, err := time.Parse(time.RFC3339, l.Timestamp); err == nil {

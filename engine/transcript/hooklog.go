@@ -126,7 +126,7 @@ func (h *hookLogReader) bad(why error) { h.out.bad(h.at, why) }
 
 func (h *hookLogReader) event(i hookInput) {
 	name := i.name()
-	switch phase := harness.ClaudeCodePhase(name); {
+	switch phase := harness.PhaseOf(name); {
 	case i.Session == "":
 		h.bad(errors.New("session_id is missing"))
 	case phase == engine.PhasePrompt && harness.FromPerson(i.Source) && i.Prompt != "":
@@ -154,7 +154,7 @@ func (i hookInput) name() string {
 }
 
 func (i hookInput) event(name string) engine.Event {
-	e := engine.Event{Harness: harness.ClaudeCode, Name: name, Phase: harness.ClaudeCodePhase(name), Session: i.Session,
+	e := engine.Event{Harness: harness.ClaudeCode, Name: name, Phase: harness.PhaseOf(name), Session: i.Session,
 		Agent: i.Agent, CWD: i.CWD, Mode: i.Mode, PromptID: i.PromptID}
 	if at, err := time.Parse(time.RFC3339, i.Timestamp); err == nil {
 		e.Time = at.UnixMilli()
@@ -181,7 +181,7 @@ func (h *hookLogReader) call(i hookInput, name string) {
 		h.called[id] = i.Session
 		h.note(i, harness.PreToolUse, id, nil)
 	}
-	if harness.ClaudeCodePhase(name) == engine.PhasePost && !h.done[id] {
+	if harness.PhaseOf(name) == engine.PhasePost && !h.done[id] {
 		h.done[id] = true
 		h.note(i, name, id, i.result(name))
 	}
@@ -202,7 +202,7 @@ func (h *hookLogReader) idOf(i hookInput, name string) string {
 	}
 	sum := sha256.Sum256([]byte(i.Session + "\x00" + i.Agent + "\x00" + i.Tool + "\x00" + string(args)))
 	content := hex.EncodeToString(sum[:8])
-	key := string(harness.ClaudeCodePhase(name)) + content
+	key := string(harness.PhaseOf(name)) + content
 	h.counts[key]++
 	return "hook-" + content + "-" + strconv.Itoa(h.counts[key])
 }

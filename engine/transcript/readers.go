@@ -71,7 +71,7 @@ func Readers() []Reader {
 // a tool does what one of its own does, of tools and arguments. So the same rule applies to all
 // agents, and decisions do not depend on the agent unless a rule tests it.
 const (
-	Codex    = "codex"
+	Codex    = harness.Codex
 	Gemini   = "gemini"
 	SWEAgent = "swe-agent"
 	Copilot  = "copilot"

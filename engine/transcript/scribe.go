@@ -53,7 +53,7 @@ func (s *translator) millis(at float64) {
 }
 
 func (s *translator) event(name string) engine.Event {
-	return engine.Event{Name: name, Phase: harness.ClaudeCodePhase(name), Agent: s.agent, CWD: s.cwd, Mode: s.mode, Time: s.now}
+	return engine.Event{Name: name, Phase: harness.PhaseOf(name), Agent: s.agent, CWD: s.cwd, Mode: s.mode, Time: s.now}
 }
 
 // prompt records a person's prompt to the main agent.

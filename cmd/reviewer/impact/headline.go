@@ -22,11 +22,42 @@ func headline(m *simulate.Impact) string {
 	case same(calls)+same(events) == 0:
 		return fmt.Sprintf("None of %s could be compared: %s.", both(calls.Total, events.Total), unclear(m))
 	case same(calls)+same(events) < all:
-		return fmt.Sprintf("No changes in %s that could be compared, of %s; %s.", term.Thousands(same(calls)+same(events)),
-			both(calls.Total, events.Total), unclear(m))
+		return fmt.Sprintf("%s in %s that could be compared, of %s; %s.", nothingChanges(m), term.Thousands(same(calls)+same(events)),
+			both(calls.Total, events.Total), unclear(m)) + besideVerdicts(m)
 	}
-	return fmt.Sprintf("No changes: all of %s in %s are decided as before.", both(calls.Total, events.Total),
-		plural(m.Sessions.Total, "session", "sessions"))
+	return fmt.Sprintf("%s: all of %s in %s are decided as before.", nothingChanges(m), both(calls.Total, events.Total),
+		plural(m.Sessions.Total, "session", "sessions")) + besideVerdicts(m)
+}
+
+// nothingChanges begins the headline if every verdict stays.
+func nothingChanges(m *simulate.Impact) string {
+	if besideVerdicts(m) != "" {
+		return "No changes of verdicts"
+	}
+	return "No changes"
+}
+
+// besideVerdicts names what differs although the verdicts are the same.
+func besideVerdicts(m *simulate.Impact) string {
+	var kinds, text []string
+	for _, g := range m.Interventions {
+		if g.Baseline != g.Candidate {
+			kinds = append(kinds, fmt.Sprintf("%s %s before, %s after", g.Name, term.Thousands(g.Baseline), term.Thousands(g.Candidate)))
+		}
+	}
+	if len(kinds) > 0 {
+		text = append(text, "interventions differ ("+strings.Join(kinds, "; ")+")")
+	}
+	if f := m.Files; f != nil && f.Checkpoints.Changed > 0 {
+		text = append(text, "checkpoints differ before "+plural(f.Checkpoints.Changed, "call", "calls"))
+	}
+	if f := m.Files; f != nil && f.Rollbacks.Changed > 0 {
+		text = append(text, "rollbacks differ after "+plural(f.Rollbacks.Changed, "decision", "decisions"))
+	}
+	if len(text) == 0 {
+		return ""
+	}
+	return " But " + strings.Join(text, ", and ") + "."
 }
 
 // changes is the headline if some decisions differ.

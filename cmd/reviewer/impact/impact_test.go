@@ -65,6 +65,13 @@ func TestFormats(t *testing.T) {
 	golden(t, "sweep.md", writeSweep(t, "github", sweep(), impact.Options{}))
 }
 
+// besides differs in what accompanies verdicts.
+func besides(m *simulate.Impact) *simulate.Impact {
+	m.Interventions = []simulate.Group{{Name: "pause", Total: 1200, Candidate: 1200}, {Name: "stop", Total: 1, Baseline: 1, Candidate: 1}}
+	m.Files = &simulate.FileChanges{Checkpoints: simulate.Asked{Candidate: 2, Changed: 2}}
+	return m
+}
+
 // The sentence that says it all, whatever there is to say.
 func TestHeadline(t *testing.T) {
 	only := func(total int64, states map[simulate.State]int64) *simulate.Impact {
@@ -73,12 +80,13 @@ func TestHeadline(t *testing.T) {
 		return m
 	}
 	for want, m := range map[string]*simulate.Impact{
-		"Nothing was compared: the input contains no decisions.":                                                                                                  empty(),
-		"No changes: all of 128 calls in 3 sessions are decided as before.":                                                                                       calm(),
-		"None of 2 calls could be compared: 2 calls are unknown (the inputs of the decision were not recorded).":                                                  only(2, map[simulate.State]int64{simulate.Unknown: 2}),
-		"No changes in 1,234,566 that could be compared, of 1,234,567 calls; 1 call is incomparable (another version made the decision).":                         only(1_234_567, map[simulate.State]int64{simulate.Unchanged: 1_234_566, simulate.Incomparable: 1}),
-		"1 of 1 call would be decided differently: 1 loosened, in 0 of 3 sessions.":                                                                               only(1, map[simulate.State]int64{simulate.Loosened: 1}),
-		"1,000 of 1,002 calls would be decided differently: 1,000 maybe, in 0 of 3 sessions. 2 calls are unknown (the inputs of the decision were not recorded).": only(1002, map[simulate.State]int64{simulate.Maybe: 1000, simulate.Unknown: 2}),
+		"Nothing was compared: the input contains no decisions.":            empty(),
+		"No changes: all of 128 calls in 3 sessions are decided as before.": calm(),
+		"No changes of verdicts: all of 128 calls in 3 sessions are decided as before. But interventions differ (pause 0 before, 1,200 after), and checkpoints differ before 2 calls.": besides(calm()),
+		"None of 2 calls could be compared: 2 calls are unknown (the inputs of the decision were not recorded).":                                                                       only(2, map[simulate.State]int64{simulate.Unknown: 2}),
+		"No changes in 1,234,566 that could be compared, of 1,234,567 calls; 1 call is incomparable (another version made the decision).":                                              only(1_234_567, map[simulate.State]int64{simulate.Unchanged: 1_234_566, simulate.Incomparable: 1}),
+		"1 of 1 call would be decided differently: 1 loosened, in 0 of 3 sessions.":                                                                                                    only(1, map[simulate.State]int64{simulate.Loosened: 1}),
+		"1,000 of 1,002 calls would be decided differently: 1,000 maybe, in 0 of 3 sessions. 2 calls are unknown (the inputs of the decision were not recorded).":                      only(1002, map[simulate.State]int64{simulate.Maybe: 1000, simulate.Unknown: 2}),
 	} {
 		got, _, _ := strings.Cut(string(write(t, "text", m, impact.Options{})), "\n")
 		if got != want {

@@ -3,6 +3,8 @@ package simulatecmd
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles"
@@ -116,7 +118,7 @@ func (r *renaming) value(v any) any {
 			v[i] = r.value(v[i])
 		}
 	case map[string]any:
-		for k := range v {
+		for _, k := range slices.Sorted(maps.Keys(v)) { // the order decides about the numbers
 			v[k] = r.value(v[k])
 		}
 	}

@@ -26,6 +26,12 @@ func TestNeutral(t *testing.T) {
 		{Phase: engine.PhasePost, Tool: "mcp__wilma__send", Result: &engine.Result{Output: raw([]any{"wilma", 1}), Error: "no ledger"}},
 	}
 	before := string(raw(events))
+	first := string(raw(n.events(manyNames())))
+	for range 20 {
+		if again := string(raw(n.events(manyNames()))); again != first {
+			t.Fatalf("the numbers differ from run to run:\n%s\n%s", first, again)
+		}
+	}
 	other := n.events(events)
 	if string(raw(events)) != before {
 		t.Error("the events themselves were changed")
@@ -46,4 +52,10 @@ func TestNeutral(t *testing.T) {
 	if other[0].CWD != other[1].CWD || !strings.HasPrefix(other[0].CWD, "/home/name") {
 		t.Errorf("folders %s and %s", other[0].CWD, other[1].CWD)
 	}
+}
+
+// manyNames is a call with several arguments, each with names of its own.
+func manyNames() []engine.Event {
+	return []engine.Event{{Phase: engine.PhasePre, Tool: "Edit", Args: json.RawMessage(
+		`{"file_path":"/home/wilma/ledger.py","old_string":"alpha = beta","new_string":"gamma = https://delta.test/x","where":{"line":"https://epsilon.test"}}`)}}
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -33,6 +35,7 @@ type comparing struct {
 	mask       func(string) string
 	baseline   *bundles.Effective // nil: what was recorded
 	parallel   int
+	sharing    wiring.Sharing // of all policies
 	progress   *term.Progress
 	began      time.Time
 
@@ -43,13 +46,13 @@ type comparing struct {
 // prepare finds policies and sources.
 func prepare(ctx context.Context, a *cli.App, s *simulation, p *term.Progress) (*comparing, error) {
 	r := &comparing{app: a, shard: s.portion.shard, mask: s.mask, parallel: s.parallel, progress: p}
-	r.comparison = &simulate.Comparison{Env: cli.Environment(), Selection: s.selection}
+	r.comparison = &simulate.Comparison{Env: cli.Environment(), Selection: s.selection, Event: r.sharing.Event}
 	kept, err := a.FormerPolicies(homesOf(s.args))
 	if err != nil {
 		return nil, err
 	}
 	if !s.noFidelity {
-		r.comparison.Policies = policiesByDigest(ctx, kept.Homes)
+		r.comparison.Policies = policiesByDigest(ctx, kept.Homes, &r.sharing)
 	}
 	if err := addSides(ctx, a, s, r, kept); err != nil {
 		return nil, err
@@ -103,6 +106,11 @@ func addSides(ctx context.Context, a *cli.App, s *simulation, r *comparing, kept
 		r.comparison.Candidates = append(r.comparison.Candidates, side)
 	}
 	r.comparison.Baseline.Named.Name = s.mask(s.baseline)
+	for _, side := range append([]simulate.Side{r.comparison.Baseline}, r.comparison.Candidates...) {
+		if side.Policy != nil {
+			r.sharing.Add(side.Policy)
+		}
+	}
 	r.sums = r.comparison.Empty()
 	return nil
 }
@@ -130,6 +138,7 @@ func (r *comparing) take(s *simulation, set *sources.Set) {
 // and of a family is kept; sums do not depend on the order of families. Where
 // the context ends, what was compared so far is marked as a part.
 func (r *comparing) run(ctx context.Context) error {
+	defer limitMemory()()
 	work, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	r.began = time.Now()
@@ -154,6 +163,18 @@ func (r *comparing) run(ctx context.Context) error {
 	}
 	r.finish(ctx.Err() != nil)
 	return nil
+}
+
+// limitMemory lets garbage be collected sooner when the process approaches 240 MB, unless
+// its user has set a limit. Less than 60 MB are in use at a time. It returns what ends that.
+func limitMemory() (end func()) {
+	const limit = 240 << 20
+	before := debug.SetMemoryLimit(-1)
+	if before != math.MaxInt64 {
+		return func() {}
+	}
+	debug.SetMemoryLimit(limit)
+	return func() { debug.SetMemoryLimit(before) }
 }
 
 // family compares sessions that belong together, one after another. A panic ends the
@@ -254,7 +275,7 @@ func (r *comparing) open(ctx context.Context, session string) (simulate.Recorded
 
 // policiesByDigest finds the policies that have decided by their digests: in state
 // directories, each compiled once. Several goroutines may ask at once.
-func policiesByDigest(ctx context.Context, homes []string) func(digest string) (*review.Policy, error) {
+func policiesByDigest(ctx context.Context, homes []string, s *wiring.Sharing) func(digest string) (*review.Policy, error) {
 	var mu sync.Mutex
 	compiled := map[string]*review.Policy{}
 	return func(digest string) (*review.Policy, error) {
@@ -269,6 +290,7 @@ func policiesByDigest(ctx context.Context, homes []string) func(digest string) (
 		}
 		p, err := wiring.Compile(ctx, e)
 		if err == nil {
+			s.Add(p)
 			compiled[digest] = p
 		}
 		return p, err

@@ -61,7 +61,23 @@ func compared(c cases.Case) rego.Relevance {
 func (p *policy) with(d engine.Decider) *policy {
 	other := *p.Policy
 	other.Decider = d
+	if p.Early != nil {
+		other.Early = &earlyBefore{p.Early, d}
+	}
 	return &policy{rules: p.rules, open: p.open, Policy: &other}
+}
+
+// earlyBefore is an early decider whose reviews another decider makes.
+type earlyBefore struct {
+	engine.EarlyDecider
+	decider engine.Decider
+}
+
+// DecideEarly implements engine.EarlyDecider.
+func (e *earlyBefore) DecideEarly(ctx context.Context, in *engine.Input, findings []engine.Finding) (*engine.Decision,
+	func(context.Context) (engine.Decision, error)) {
+	early, _ := e.EarlyDecider.DecideEarly(ctx, in, findings)
+	return early, func(ctx context.Context) (engine.Decision, error) { return e.decider.Decide(ctx, in, findings) }
 }
 
 // recordingHost is a host that records its decisions.

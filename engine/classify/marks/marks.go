@@ -291,7 +291,7 @@ func (l *literals) piece(p string, place, token int) {
 	}
 }
 
-// withoutSigns removes the characters of base64 that are no letters or digits.
+// withoutSigns removes the characters of base64 other than letters and digits.
 var withoutSigns = strings.NewReplacer("/", "", "+", "")
 
 // between collects random tokens with a suffix, as in the name of a file or a repository.

@@ -91,6 +91,8 @@ func sqlClient(c *shell.Call) {
 			code = append(code, text)
 		}
 	}
+	c.Shell.SignalIf(!given && c.Shell.Frame.Stdin == nil && !hasArg(c.Args, "-l", "--list", "-V", "-version", "--version", "--help"),
+		engine.SignalInteractive)
 	if text, ok := clientInput(c, d); ok && !given {
 		code = append(code, text)
 	}

@@ -2,8 +2,10 @@ package programs
 
 import (
 	"path"
+	"slices"
 	"strings"
 
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify/abstract"
 	"github.com/agent-reviewer/reviewer/engine/classify/languages"
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
@@ -85,6 +87,7 @@ func shellInput(c *shell.Call, args []abstract.Arg) {
 	in := c.Shell.Frame.Stdin
 	if in == nil {
 		c.Process()
+		c.Shell.SignalIf(!hasArg(c.Args, "--version", "--help"), engine.SignalInteractive)
 		return
 	}
 	if in.Taint.AsFile() && !in.Known() {
@@ -95,6 +98,11 @@ func shellInput(c *shell.Call, args []abstract.Arg) {
 		}
 	}
 	c.Bound(*in, inputVia(c), append([]abstract.Arg{abstract.Word(c.Name)}, args...), false)
+}
+
+// hasArg reports whether one of the words is an argument.
+func hasArg(args []abstract.Arg, words ...string) bool {
+	return slices.ContainsFunc(args, func(a abstract.Arg) bool { return a.Is(words...) })
 }
 
 // shellFile runs a script file.
@@ -188,6 +196,7 @@ func listens(c *shell.Call) {
 	}
 }
 
+// languageInput interprets what an interpreter reads from its standard input.
 func languageInput(c *shell.Call, lang string) {
 	in := c.Shell.Frame.Stdin
 	if in != nil && in.Taint.AsFile() && !in.Known() {
@@ -196,6 +205,7 @@ func languageInput(c *shell.Call, lang string) {
 	}
 	if in == nil {
 		c.Process()
+		c.Shell.SignalIf(c.Shell.Frame.Stdin == nil && !hasArg(c.Args, "--version", "--help", "-v", "-V", "-h"), engine.SignalInteractive)
 		return
 	}
 	c.Extract(lang, *in, inputVia(c))
