@@ -271,8 +271,8 @@ const (
 	RowsFile      = "rows" // what programs do, what paths are
 )
 
-// FileKind returns the kind of a file, which follows from its name; empty:
-// nothing reads it.
+// FileKind returns the kind of a file, which follows from its name; empty: it is not part of a
+// policy.
 func FileKind(name string) string {
 	base := path.Base(name)
 	switch {

@@ -29,7 +29,7 @@ import (
 type Rule struct {
 	ID          string `json:"id" yaml:"id"`                             // unique id: words joined by . _ or -, the first naming the family
 	Title       string `json:"title,omitempty" yaml:"title"`             // a few words for lists and reports
-	Description string `json:"description,omitempty" yaml:"description"` // what the rule is for and where it stops; for people
+	Description string `json:"description,omitempty" yaml:"description"` // purpose and limits of the rule; for people
 	Severity    string `json:"severity" yaml:"severity"`                 // how bad it is when the rule applies
 	// Answer of the rule; absent: the condition is a finding that other rules
 	// can use.

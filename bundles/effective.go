@@ -22,7 +22,7 @@ type Effective struct {
 	Settings map[string]any      // the merged settings, without catalogues
 	Origin   map[string]string   // settings path -> layer of its last change, for those that are not base's
 	Sources  map[string][]string // settings path -> layers whose values are in it, for the same
-	View     engine.View         // how much of the history policy sees
+	View     engine.View         // the part of the history that policy can read
 	Redact   []string            // kinds of personal data to mask
 	Digest   string              // over the ordered (layer, digest) pairs and Config
 	Config   string              // of the merged settings

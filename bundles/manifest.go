@@ -42,7 +42,7 @@ type ManifestMetadata struct {
 	// Code of a warning of policy check, and its severity here: off, warning or error.
 	Lint map[string]string `json:"lint,omitempty"`
 
-	// What only a manifest in an archive has.
+	// Only in the manifest of an archive.
 	Capabilities string `json:"capabilities,omitempty"`  // SHA-256 of the Rego that the policy was checked with; written by policy build
 	TestsSkipped bool   `json:"tests_skipped,omitempty"` // no test ran before the bundle was packed; written by policy build
 	// Manifest as the author wrote it, which the digest covers; written by policy build.

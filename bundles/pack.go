@@ -17,7 +17,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Release is what building a policy adds to its manifest. Empty fields are
+// Release is the data that building a policy adds to its manifest. Empty fields are
 // taken from the manifest.
 type Release struct {
 	Name         string
@@ -43,7 +43,7 @@ type Packed struct {
 // give the same bytes, on every machine and at any time (with this program:
 // another release may compress differently).
 //
-// The digest covers the manifest as it was written. The additions of a release are not policy:
+// The digest covers the original manifest. The additions of a release are not policy:
 // two releases of the same rules have the same digest, a decision can be found under
 // either, and the archive's own SHA-256, which is what gets signed, covers all of it.
 // So the manifest in the archive contains the one that was written.

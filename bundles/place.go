@@ -95,7 +95,7 @@ type texts struct {
 }
 
 // Place returns file:line for a line (from 1) of the text of one of the row's
-// keys, such as "when"; line 0 or a key that is not there: of the row.
+// keys, such as "when"; line 0 or a missing key: of the row.
 func (t texts) Place(key string, line int) string {
 	at, ok := t.lines[key]
 	if !ok {

@@ -32,7 +32,7 @@ type Results struct {
 	Sequence int64            `json:"sequence"`
 	Revision string           `json:"revision,omitempty"`
 	Created  string           `json:"created,omitempty"` // RFC 3339, UTC
-	Requires map[string]int   `json:"requires"`          // least numbers of what reads it
+	Requires map[string]int   `json:"requires"`          // minimum versions of programs that read it
 	Skipped  bool             `json:"tests_skipped"`     // no test ran: tests and coverage are empty
 	Tests    TestCounts       `json:"tests"`
 	Coverage []CoverageOfKind `json:"coverage"`          // in a fixed order; empty: no test ran
@@ -40,7 +40,7 @@ type Results struct {
 	Ignored  map[string]int   `json:"ignored,omitempty"` // code -> how many findings of `policy check` were accepted
 	Built    engine.Env       `json:"built_by"`          // what checked and tested it
 
-	Capabilities string `json:"capabilities"` // SHA-256 of what `policy capabilities` prints, in hex
+	Capabilities string `json:"capabilities"` // SHA-256 of the output of `policy capabilities`, in hex
 }
 
 // ArchiveSum names an archive by its bytes.

@@ -111,7 +111,7 @@ func RowValues(n *yaml.Node) map[string]*yaml.Node {
 	return nodes
 }
 
-// TextLine is where the text of a value begins: below the | of a block.
+// TextLine returns the line where the text of a value begins: below the | of a block.
 func TextLine(n *yaml.Node) int {
 	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
 		return n.Line + 1

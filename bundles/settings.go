@@ -38,7 +38,7 @@ type SchemaNode struct {
 }
 
 // rising returns the rows and columns of a table, in the order in which no cell may be
-// milder than the one before.
+// milder than the previous one.
 type rising struct{ Rows, Columns []string }
 
 // others describes the keys that a section does not name; nil: there are none.
@@ -60,7 +60,7 @@ func (s *SchemaNode) Child(key string) *SchemaNode {
 	return s.Others.SchemaNode
 }
 
-// section reports whether the keys below a node are settings by themselves: they are
+// section reports whether the keys below a node are settings of their own: they are
 // not if the node is merged as a whole.
 func (s *SchemaNode) section() bool {
 	return s.Merge == "" && (s.Properties != nil || s.Others.SchemaNode != nil && s.Others.Merge != "")

@@ -81,7 +81,7 @@ func (s *SchemaNode) merge() string {
 	return s.Merge
 }
 
-// LayerSetting is a setting as one layer's own file has it.
+// LayerSetting is a setting in one layer's own file.
 type LayerSetting struct {
 	Key   string `json:"key"`
 	Layer string `json:"layer"`
@@ -157,7 +157,7 @@ func instead(now any) string {
 	return fmt.Sprintf(", and %s applies", text)
 }
 
-// KeyOrder is the place of each key of the schema.
+// KeyOrder is the position of each key in the schema.
 type KeyOrder map[string]int
 
 // Compare orders keys as the schema does; keys that it does not name follow

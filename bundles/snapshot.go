@@ -14,9 +14,9 @@ const (
 	maxSnapshotFiles = 50_000
 )
 
-// Snapshot reads a policy's folder once, so that what is checked, what is tested and
-// what is packed are the same, even if files change meanwhile. Of files that belong
-// neither to the policy nor to its tests, it has only the names.
+// Snapshot reads a policy's folder once, so that the same files are checked, tested and packed,
+// even if they change in the meantime. Of files that belong neither to the policy nor to its tests,
+// it has only the names.
 //
 // Links are read where they lead to a file in the folder. A link to anywhere else
 // is an error: for fsys of an os.Root also one that leads out of it.

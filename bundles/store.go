@@ -45,8 +45,7 @@ var ErrNoPolicy = errors.New("policy is not in the store")
 
 func (s Store) path(digest string) string { return filepath.Join(s.Dir, digest+".json") }
 
-// Put stores a policy. If it is already stored, that costs one look at the
-// directory.
+// Put stores a policy. If it is already stored, this only reads the directory.
 func (s Store) Put(e *Effective) error {
 	if info, err := os.Stat(s.path(e.Digest)); err == nil {
 		s.used(e.Digest, info.ModTime())
@@ -260,8 +259,8 @@ func (s Store) makeRoom(now string) {
 	}
 }
 
-// History lists the policies that were effective here, the newest first, also those
-// that are no longer kept.
+// History lists the policies that were effective here, the newest first, including those that are
+// no longer kept.
 func (s Store) History() ([]StoredPolicy, error) {
 	known, err := s.remembered()
 	if err != nil {
@@ -274,7 +273,7 @@ func (s Store) History() ([]StoredPolicy, error) {
 	for _, d := range digests {
 		info, err := os.Stat(s.path(d))
 		if err != nil {
-			continue // removed meanwhile
+			continue // removed in the meantime
 		}
 		k, ok := known[d]
 		if !ok { // stored before there was a history

@@ -15,9 +15,9 @@ import (
 )
 
 // WithSetting returns the same policy with another value of one setting that is a
-// number, such as risk.high_threshold, whichever layer sets it, as if the layers had
-// merged to that value. It is checked like any settings, and has its own digest. The
-// key may be below settings., reviewer. or data.reviewer.
+// number, such as risk.high_threshold, regardless of the layer that sets it, as if the layers had
+// merged to that value. It is checked like any settings, and has its own digest. The key may be
+// below settings., reviewer. or data.reviewer.
 func (e *Effective) WithSetting(key string, value float64) (*Effective, error) {
 	path := SettingPath(key)
 	settings, _ := Normal(e.Settings).(map[string]any)
@@ -234,7 +234,7 @@ func schemaOf(path string) numeric {
 	return node
 }
 
-// MaxSweep bounds how many values of a setting are tried.
+// MaxSweep limits the number of values that are tried for a setting.
 const MaxSweep = 101
 
 // ParseSweep reads KEY=FROM:TO:STEP, such as risk.high_threshold=0.6:0.9:0.05: a

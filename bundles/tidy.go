@@ -11,9 +11,8 @@ import (
 
 // Tidy returns a YAML file without invisible characters: spaces at the ends of
 // lines, carriage returns, more than one empty line, and empty lines at its
-// start and end. Everything else stays as its author wrote it, comments
-// included. A file whose meaning would change is an error, and so is one that
-// is not YAML.
+// start and end. Everything else is unchanged, comments included. A file whose meaning would change
+// is an error, and so is one that is not YAML.
 func Tidy(name string, src []byte) ([]byte, error) {
 	before, err := contents(name, src)
 	if err != nil {

@@ -22,8 +22,8 @@ type Answer struct {
 	ID        string      `json:"id"`
 	Holds     bool        `json:"holds"`
 	Error     string      `json:"error,omitempty"`     // the condition could not be evaluated
-	Match     []UnmetList `json:"match,omitempty"`     // lists that keep the input out
-	Parts     []Question  `json:"parts,omitempty"`     // of when: all that must be true, in their order
+	Match     []UnmetList `json:"match,omitempty"`     // lists that exclude the input
+	Parts     []Question  `json:"parts,omitempty"`     // parts of when: all that must be true, in their order
 	Measure   *float64    `json:"measure,omitempty"`   // what was measured
 	Threshold float64     `json:"threshold,omitempty"` // of Measure
 
@@ -45,17 +45,17 @@ type Question struct {
 	Holds  bool       `json:"holds"`
 	Error  string     `json:"error,omitempty"`
 	Values []Value    `json:"values,omitempty"` // what it compares
-	Within []Question `json:"within,omitempty"` // inside a macro such as exists: was it true for any item?
+	Within []Question `json:"within,omitempty"` // inside a macro such as exists: whether it was true for any item
 }
 
-// Value is an operand and what it is.
+// Value is an operand and its value.
 type Value struct {
 	Text  string `json:"text"`
 	Value string `json:"value"`
 }
 
-// Missing counts what would have to change for the condition to be true: one is
-// a near miss.
+// Missing counts the parts that would have to change for the condition to be true: one is a near
+// miss.
 func (a *Answer) Missing() int {
 	n := len(a.Match)
 	for _, p := range a.Parts {
@@ -157,7 +157,7 @@ func texts[S ~string](list []S) []string {
 	return words
 }
 
-// explainer takes an expression apart. Each part is evaluated by itself, so that
+// explainer splits an expression. Each part is evaluated separately, so that
 // one that is false hides none of the others.
 type explainer struct {
 	*questions

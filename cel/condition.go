@@ -20,9 +20,9 @@ type Condition struct {
 	Levels    []Level // levels of a Measure
 	Limited   float64 // factor on both in a session that was resumed with limits; 0: none
 
-	Confidence string // CEL, a number from 0 to 1: how sure it is that the finding means what it says
+	Confidence string // CEL, a number from 0 to 1: the confidence in the finding
 	Details    string // CEL, a string: what was measured, in words
-	List       string // empty: the condition stands for itself
+	List       string // empty: the condition is independent of others
 	Order      int    // position in List, of whose conditions only the first that is true gives a finding
 }
 
@@ -37,7 +37,7 @@ type Level struct {
 // one word in common with the input; an empty list accepts all.
 type Match struct {
 	Phases   []string
-	Tools    []string // exact names; "mcp__*" matches every name that begins so
+	Tools    []string // exact names; "mcp__*" matches every name with that prefix
 	Types    []string // of the action
 	Signals  []string // of the action
 	Commands []string // names of the action's commands, wrappers not counted
@@ -55,7 +55,7 @@ type Error struct {
 	Part    string // id, match, when, measure, threshold, levels
 	Line    int    // in the expression, from 1; 0 if no place can be given
 	Column  int    // in the line, from 1
-	Code    string // what kind of problem it is, one of the codes of docs/codes.md
+	Code    string // kind of problem, one of the codes of docs/codes.md
 	Warning bool   // a warning, not an error
 	Message string
 }

@@ -37,7 +37,7 @@ func (h *Host) Cover(c *Coverage) {
 	}
 }
 
-// Branch is a question inside a condition: something that is true or false.
+// Branch is a Boolean part of a condition.
 type Branch struct {
 	ID, Part     string // of the condition
 	Line, Column int    // in the text of the part, from 1
@@ -122,7 +122,7 @@ func (l *language) watched(e *expression) *watched {
 	return &watched{program, f.list}
 }
 
-// questions finds the Boolean parts of an expression as it is written, without the
+// questions finds the Boolean parts of an expression's source, without the
 // parts to which macros such as exists expand.
 type questions struct {
 	*expression
@@ -141,7 +141,7 @@ func (q *questions) walk(e ast.Expr) {
 	}
 }
 
-// written is an expression as it was before macros were expanded.
+// written is an expression before macros were expanded.
 func (q *questions) written(e ast.Expr) ast.Expr {
 	if call, macro := q.tree.SourceInfo().GetMacroCall(e.ID()); macro {
 		return call

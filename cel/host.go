@@ -102,7 +102,7 @@ func (h *Host) Check() []*Error {
 	return problems
 }
 
-// Cost is the bound on what an expression costs, in CEL's units of about 50 ns.
+// Cost is the upper bound of an expression's cost, in CEL's units of about 50 ns.
 type Cost struct {
 	ID, Part string
 	Max      uint64 // math.MaxUint64: no bound is known before it runs

@@ -120,7 +120,7 @@ func (s *scanner) cut() (token string, word bool) {
 }
 
 // operator is the longest operator that a text begins with: a minus or an
-// exclamation mark after another is one by itself.
+// exclamation mark after another is a separate one.
 func (s *scanner) operator() string {
 	for _, known := range []string{"===", "!==", "==", "!=", "<=", ">=", "&&", "||", "<>", "=~", "=>", "->", ":=", "**"} {
 		if strings.HasPrefix(s.rest, known) {

@@ -30,7 +30,7 @@ func NewRewordings() (*Rewordings, error) {
 	return &Rewordings{&language{env, l.types}}, nil
 }
 
-// Of lists variants of an expression, by place; none if it does not compile. Each
+// Of returns variants of an expression, by place; none if it does not compile. Each
 // variant compiles.
 func (r *Rewordings) Of(text string) []mutant.Rewording {
 	checked, issues := r.language.env.Compile(text)

@@ -24,8 +24,8 @@ const (
 // maxNumber is the maximum number of characters of a number.
 const maxNumber = 24
 
-// EstimateCallCost reports how long a number is as a text, and leaves other
-// calls to their own models.
+// EstimateCallCost estimates the length of a number as a text, and leaves other calls to their own
+// models.
 func (sizes) EstimateCallCost(_, overload string, _ *cost.AstNode, _ []cost.AstNode) *cost.CallEstimate {
 	switch overload {
 	case overloads.IntToString, overloads.UintToString, overloads.DoubleToString, overloads.BoolToString:
@@ -34,7 +34,7 @@ func (sizes) EstimateCallCost(_, overload string, _ *cost.AstNode, _ []cost.AstN
 	return nil
 }
 
-// EstimateSize bounds a value by its type and by how many lists it is in.
+// EstimateSize bounds the size of a value by its type and by the number of lists around it.
 func (sizes) EstimateSize(n cost.AstNode) *cost.SizeEstimate {
 	depth := 0
 	for _, step := range n.Path() {

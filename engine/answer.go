@@ -28,12 +28,12 @@ type Answer struct {
 	Stop   bool            // end the run
 
 	Intervention string // kind of the intervention that was made; empty: none
-	GoOn         bool   // the agent wants to stop; it is to read the text and go on
+	GoOn         bool   // the agent wants to stop; it is to read the text and continue
 
 	Slow bool // the review took more CPU time than the policy expects
 }
 
-// AnswerFacts is an Answer as it is recorded.
+// AnswerFacts is the recorded form of an Answer.
 type AnswerFacts struct {
 	Effect    Verdict    `json:"effect"`
 	Mode      AnswerMode `json:"mode"`
@@ -41,7 +41,7 @@ type AnswerFacts struct {
 	CPU       float64    `json:"cpu_ms,omitempty"`    // CPU time of the same, milliseconds; not part of any comparison either
 	Slow      bool       `json:"slow,omitempty"`      // that is more than performance.max_review_time_ms of the policy
 	Of        string     `json:"of,omitempty"`        // a duplicate: the id of the record that contains the decision
-	Unmet     []Unmet    `json:"unmet,omitempty"`     // what the agent does not let a hook do at this event, and what was done instead
+	Unmet     []Unmet    `json:"unmet,omitempty"`     // what the agent does not support at this event, and what was done instead
 	Failure   string     `json:"failure,omitempty"`   // why the answer is degraded
 	Approvals []Approval `json:"approvals,omitempty"` // answers to earlier questions, as far as this event shows them
 }
@@ -152,7 +152,7 @@ func (w Way) instead() []Way {
 	return nil
 }
 
-// Support is how far an agent carries out the answer of a hook.
+// Support is the extent to which an agent carries out a hook's answer.
 type Support string
 
 // The degrees of support.
@@ -162,7 +162,7 @@ const (
 	SupportNone     Support = "not covered" // nothing is done
 )
 
-// Channel is what an agent offers for one way.
+// Channel is an agent's support for one way.
 type Channel struct {
 	Way     Way
 	Support Support
@@ -170,7 +170,7 @@ type Channel struct {
 	How     string  // how it is done, or why it is not covered
 }
 
-// Channels lists what an agent offers. What it does not list is not covered.
+// Channels lists the ways that an agent supports. Others are not covered.
 type Channels []Channel
 
 // Of returns the channel of a way.
@@ -189,8 +189,8 @@ func (c Channels) Can(w Way, p Phase) bool {
 	return ch.Support != SupportNone && slices.Contains(ch.Phases, p)
 }
 
-// Strongest returns the strongest way that is available at a phase for what is wanted;
-// false: none is.
+// Strongest returns the strongest available way, at a phase, to do what is wanted; false: there is
+// none.
 func (c Channels) Strongest(want Way, p Phase) (Way, bool) {
 	for _, w := range append([]Way{want}, want.instead()...) {
 		if c.Can(w, p) {

@@ -8,7 +8,7 @@ const (
 	ClaimTests     Claim = "tests"  // the tests pass
 	ClaimBuild     Claim = "build"  // it builds
 	ClaimLint      Claim = "lint"   // linters find nothing
-	ClaimChecks    Claim = "checks" // all checks pass, whichever these are
+	ClaimChecks    Claim = "checks" // all checks pass, without naming them
 	ClaimWritten   Claim = "written"
 	ClaimCommitted Claim = "committed"
 	ClaimPushed    Claim = "pushed"
@@ -41,7 +41,7 @@ type Statement struct {
 	// Functions and types that it says were added and that are in no file of the
 	// workspace; at most 8.
 	Symbols []string `json:"symbols,omitempty"`
-	Again   bool     `json:"again,omitempty"` // the agent went on because an earlier stop was answered
+	Again   bool     `json:"again,omitempty"` // the agent continued because an earlier stop was answered
 }
 
 // ClaimFacts compares the claims of a Statement with the session.
@@ -54,7 +54,7 @@ type ClaimFacts struct {
 	Missing []string `json:"missing"` // files of event.says.missing that the session did not touch
 	// Commands of event.says.commands whose files the session did not touch.
 	Commands []string `json:"commands,omitempty"`
-	// The session changed a file outside the workspace, other than a temporary one: what
-	// event.says.symbols names may be there.
+	// The session changed a file outside the workspace, other than a temporary one: the symbols
+	// that event.says.symbols names may be there.
 	Elsewhere bool `json:"elsewhere,omitempty"`
 }

@@ -41,7 +41,7 @@ const CodeMarkdown = "markdown"
 // given as its code.
 const ScriptMark = "@"
 
-// Action returns the action that running the code by itself would be.
+// Action returns the action that running only this code would be.
 func (c *Code) Action() *Action {
 	return &Action{Name: ActionCode, Resource: c.Path, Types: c.Types, Intent: c.Intent, Commands: c.Commands, Paths: c.paths(),
 		Hosts: c.Hosts, Effects: c.Effects, Signals: c.Signals, Opaque: []Opaque{}, Fingerprint: c.Digest}

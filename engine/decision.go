@@ -28,7 +28,7 @@ const (
 	HarmPlace  = "place"  // a place or a service that is off limits
 	HarmPolicy = "policy" // something that an organisation or a person forbade, regardless of its effects; also where a rule names no harm
 	HarmLimit  = "limit"  // no harm in the call itself: too many calls came before it
-	HarmRepeat = "repeat" // no harm in the call itself: it is another way to something that was denied
+	HarmRepeat = "repeat" // no harm in the call itself: it has the effect of a denied call in another way
 )
 
 // Harms lists the harms that a blocking rule may name.

@@ -52,7 +52,7 @@ func (d *Demand) Number(op string, n float64) {
 	}
 }
 
-// Possible reports whether any value meets all that was asked.
+// Possible reports whether any value meets all demands.
 func (d *Demand) Possible() bool {
 	some := d.may == nil || slices.ContainsFunc(d.may, func(v string) bool { return !d.mayNot[v] })
 	return some && (d.low < d.high || d.low == d.high && !d.above && !d.less)

@@ -47,7 +47,7 @@ type Event struct {
 	Prompt      string  // the person's text, PhasePrompt only
 	Result      *Result // PhasePost only
 	LastMessage string  // the agent's last message, PhaseStop only
-	Again       bool    // PhaseStop: the agent went on because an earlier stop was answered
+	Again       bool    // PhaseStop: the agent continued because an earlier stop was answered
 	// Path of the agent's own record of the session, where it names one. It is
 	// read to count tokens, and to quote the person's words in a reminder.
 	Transcript string
@@ -59,7 +59,7 @@ type Event struct {
 	// person's statement.
 	Unverified string
 
-	// How policy wants the event to be read; the agent has no influence on it.
+	// How the policy configures the reading of the event; the agent has no influence on it.
 	Redact []string // those of PersonalKinds that are masked in addition to secrets
 	Rows   Rows     // knowledge about programs; nil: none
 
@@ -86,7 +86,7 @@ type Result struct {
 	Error       string          // the agent's error text, where Failed
 	Output      json.RawMessage // the tool's response in its own shape
 	DurationMS  int64
-	Changed     []string // paths that the agent says the call changed: a help where it is there, and never complete
+	Changed     []string // paths that the call changed according to the agent: optional, and never complete
 }
 
 // MainAgent is the name under which calls of the main agent are recorded.
@@ -114,7 +114,7 @@ type EventFacts struct {
 	Goal     *Goal          `json:"goal,omitempty"`      // what the prompt asks for
 	Result   *ResultFacts   `json:"result,omitempty"`    // result of the call; phase post only
 	Says     *Statement     `json:"says,omitempty"`      // what the agent's last message claims; phase stop only
-	Usage    *Usage         `json:"usage,omitempty"`     // tokens since the event before, where the agent's own record says so
+	Usage    *Usage         `json:"usage,omitempty"`     // tokens since the previous event, if the agent's own record has them
 }
 
 // ContentFacts stands for a text that is not stored: a file's content, a
@@ -196,11 +196,10 @@ func (p Phase) Reviewed() bool {
 	return p == PhasePre || p == PhasePost || p == PhaseBatch || p == PhasePrompt || p == PhaseStop
 }
 
-// Usage is the token usage according to the agent's own record of the session. It is read
-// when an event is reviewed, from where the event before it ended, and never at a
-// replay.
+// Usage is the token usage according to the agent's own record of the session. Each event's review
+// reads the part that was added since the previous event; a replay never reads it.
 type Usage struct {
-	Tokens  int64 `json:"tokens"`            // tokens that the model wrote since the event before
+	Tokens  int64 `json:"tokens"`            // tokens that the model wrote since the previous event
 	Skipped int64 `json:"skipped,omitempty"` // bytes of the agent's record that were not read, since there were too many
 	To      int64 `json:"to"`                // length of the agent's record up to which it was read, in bytes
 	// Digest of the id of the last message that was read, of which more may follow.

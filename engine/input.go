@@ -13,7 +13,7 @@ type Input struct {
 	Harness string       `json:"harness"` // coding agent in use: claude-code, codex, …
 	Agent   string       `json:"agent"`   // name of the agent that makes the call: main, or the id of a sub-agent
 	Facts   []string     `json:"facts"`   // names of facts about the event that rows can match cheaply (match.facts), sorted
-	Kinds   []string     `json:"kinds"`   // kinds of the action's effects, sorted: a rule that begins with a test of them costs nothing elsewhere
+	Kinds   []string     `json:"kinds"`   // kinds of the action's effects, sorted: a test of these is a cheap first line of a rule
 	Verbs   []string     `json:"verbs"`   // verbs of the action's effects, sorted
 	Event   EventFacts   `json:"event"`   // what the agent reported: tool and arguments before a call, the result after it
 	Action  Action       `json:"action"`  // what the call would do; empty for events without a call
@@ -40,13 +40,13 @@ type SessionFacts struct {
 	Aborted    bool   `json:"aborted,omitempty"`     // a person permanently ended the session; it is stopped as well
 	Resumed    string `json:"resumed,omitempty"`     // conditions under which a person resumed it: limits, supervise; absent: none
 	Restored   bool   `json:"restored,omitempty"`    // a person restored files to a checkpoint since the last call
-	// The latest call that was answered before its review (mode: async), if the review found
-	// more than the answer said and no call was told so yet.
+	// The latest call that was answered before its review (mode: async), if the review was stricter
+	// than the answer and no later call has reported that yet.
 	Late        *LateFacts `json:"late,omitempty"`
 	Actions     int64      `json:"actions"`       // calls reviewed before this one
 	Prompts     int64      `json:"prompts"`       // prompts so far
 	FileOps     int64      `json:"file_ops"`      // writes and deletions since the last prompt, this action's included
-	Bytes       int64      `json:"bytes"`         // bytes written since the last prompt, as far as calls say it; this action's included
+	Bytes       int64      `json:"bytes"`         // bytes written since the last prompt, as far as known; this action's included
 	Tokens      int64      `json:"tokens"`        // tokens that the model wrote since the last prompt, as far as they are known
 	Busy        int64      `json:"busy"`          // time that calls took since the last prompt, in milliseconds; without messages and sub-agents
 	TasksDone   int64      `json:"tasks_done"`    // entries of the agent's own list of sub-tasks that are done
@@ -117,7 +117,7 @@ type HistoryFacts struct {
 	Fired    map[string]FiredFacts `json:"fired"`     // findings with a level in earlier events, by id
 	// Latest actions one by one, oldest first; as many as the setting history.last.
 	Last []PastFacts `json:"last"`
-	// What event.says is compared with; present where that is.
+	// Facts of the session that event.says is compared with; present together with event.says.
 	Claims *ClaimFacts `json:"claims,omitempty"`
 
 	// Fields that policies of earlier versions read, derived from the facts
@@ -151,7 +151,7 @@ type PauseFacts struct {
 	Count   int64 `json:"count"`   // number of pauses
 	Waited  int64 `json:"waited"`  // pauses in which another call sleeps
 	Least   int64 `json:"least"`   // shortest of the other pauses in milliseconds; 0: none
-	Shrinks bool  `json:"shrinks"` // one of the other pauses is shorter than the one before it
+	Shrinks bool  `json:"shrinks"` // one of the other pauses is shorter than the previous one
 }
 
 // CheckFacts counts how often a check was run again after an edit of its own
@@ -221,7 +221,7 @@ type Growth struct {
 	Resource string    `json:"resource"` // what is used
 	Last     int64     `json:"last"`     // use in the newest full bin (a bin is a few actions)
 	Bins     int64     `json:"bins"`     // number of consecutive bins in which it grew
-	Ratios   []float64 `json:"ratios"`   // use in each bin divided by that in the one before, oldest first
+	Ratios   []float64 `json:"ratios"`   // use in each bin divided by that in the previous bin, oldest first
 	Growth   float64   `json:"growth"`   // mean of the ratios; kept for older policies
 	Fit      float64   `json:"fit"`      // share of the ratios above one and a half; kept for older policies
 }

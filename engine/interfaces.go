@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// Classifier describes what an event means, seen from the session's workspace,
-// and puts a call in another form.
+// Classifier determines what an event means, relative to the session's workspace, and modifies
+// calls.
 type Classifier interface {
 	Classify(ctx context.Context, e Event, workspace string) (Facts, error)
 	// Rewrite returns the call's raw arguments after the operations. An error
@@ -27,9 +27,8 @@ type Decider interface {
 	Decide(context.Context, *Input, []Finding) (Decision, error)
 }
 
-// Detector searches the raw texts of a call for what policy declares, so that policy can judge
-// contents that it cannot read. It returns the number of
-// matches by id; nil: none.
+// Detector searches the raw texts of a call for the patterns that policy declares, so that policy
+// can judge contents that it cannot read. It returns the number of matches by id; nil: none.
 type Detector interface {
 	Detect(Event) map[string]int64
 }

@@ -6,7 +6,7 @@ type Intervention struct {
 	Kind    string  `json:"kind"`              // one of Interventions, or of the organisation's own kinds
 	Issue   string  `json:"issue,omitempty"`   // id of the rule or pattern that it is about
 	Attempt int64   `json:"attempt,omitempty"` // number of interventions about the issue, this one included; absent where a session is stopped already
-	Factor  float64 `json:"factor,omitempty"`  // resource_throttling: what the limits are multiplied by
+	Factor  float64 `json:"factor,omitempty"`  // resource_throttling: factor by which the limits are multiplied
 	Request string  `json:"request,omitempty"` // context_reinforcement: text for {request} where the user's words cannot be read
 	Reason  string  `json:"reason,omitempty"`
 
@@ -16,16 +16,16 @@ type Intervention struct {
 
 	// checkpoint_rollback: id of the checkpoint; absent: none is suitable.
 	Checkpoint string `json:"checkpoint,omitempty"`
-	Asks       bool   `json:"asks,omitempty"` // nothing is restored: a person is to do it
+	Asks       bool   `json:"asks,omitempty"` // nothing is restored: a person is asked to do it
 }
 
 // The kinds of intervention, from the mildest to the strictest.
 const (
 	SoftCorrection       = "soft_correction"       // a message says what goes wrong and what to try instead
 	ContextReinforcement = "context_reinforcement" // a message restates the request and its constraints
-	ResourceThrottling   = "resource_throttling"   // limits that later calls feel, until the next prompt
+	ResourceThrottling   = "resource_throttling"   // limits on later calls, until the next prompt
 	CheckpointRollback   = "checkpoint_rollback"   // files return to a checkpoint
-	EmergencyStop        = "emergency_stop"        // nothing more runs until a person resumes the session
+	EmergencyStop        = "emergency_stop"        // no further calls run until a person resumes the session
 )
 
 // Interventions lists the built-in kinds of intervention, mildest first.
@@ -38,12 +38,12 @@ type InterventionFacts struct {
 	Kind   string  `json:"kind"`             // kind of intervention
 	Issue  string  `json:"issue"`            // id of the rule or pattern that it was about
 	Agent  string  `json:"agent"`            // agent that it was addressed to
-	Factor float64 `json:"factor,omitempty"` // what throttling multiplied the limits by
+	Factor float64 `json:"factor,omitempty"` // factor by which throttling multiplied the limits
 	Ago    int64   `json:"ago"`              // actions of the session since
 	MS     int64   `json:"ms"`               // milliseconds since, by event time
 	Run    bool    `json:"run"`              // it was made since the latest prompt
 	Began  int64   `json:"began"`            // milliseconds since its run-up began, as in HistoryFacts
-	Lifted bool    `json:"lifted,omitempty"` // a rollback to before it ended its limits
+	Lifted bool    `json:"lifted,omitempty"` // a rollback to a state before it, which ended its limits
 	Tokens int64   `json:"tokens"`           // tokens that the model wrote since
 	Busy   int64   `json:"busy"`             // time that calls took since, in milliseconds
 	Back   *Return `json:"back,omitempty"`   // when the issue was found again; absent: it was not, so far
@@ -55,14 +55,13 @@ type Return struct {
 	MS      int64 `json:"ms"`      // milliseconds in between, by event time
 }
 
-// Stops reports whether the decision ends the run. A policy that only watches
-// ends nothing.
+// Stops reports whether the decision ends the run. A policy that only observes ends nothing.
 func (d *Decision) Stops() bool {
 	return d.Enforced == Block && d.Intervention != nil && d.Intervention.Kind == EmergencyStop
 }
 
-// RollsBack reports whether the decision has files restored. A policy that only watches
-// restores none.
+// RollsBack reports whether the decision has files restored. A policy that only observes restores
+// none.
 func (d *Decision) RollsBack() bool {
 	i := d.Intervention
 	return i != nil && i.Kind == CheckpointRollback && i.Checkpoint != "" && !i.Asks && d.Enforced == Warn

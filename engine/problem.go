@@ -75,7 +75,7 @@ func ordinal(n int) string {
 }
 
 // SortProblems returns the problems in the order of their positions, without
-// duplicates. The list itself is left as it is: slices.CompactFunc would leave nil in it.
+// duplicates. The list itself is not changed: slices.CompactFunc would leave nil in it.
 func SortProblems(list []*Problem) []*Problem {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b *Problem) int {

@@ -21,14 +21,14 @@ const (
 	ControlScope        = "scope"         // a path belongs to the session's scope
 	ControlUnscope      = "unscope"       // it no longer does
 	ControlAbort        = "abort"         // the session ends permanently
-	ControlClose        = "close"         // an incident is dealt with: the id of its record is in Control.Record
+	ControlClose        = "close"         // an incident is closed: the id of its record is in Control.Record
 	ControlRestore      = "restore"       // files were restored to Control.Checkpoint
 )
 
 // The conditions on which a person resumes a session.
 const (
 	ResumeLimits    = "limits"    // lower limits, fewer tools, patterns that are found sooner
-	ResumeSupervise = "supervise" // whatever changes something is asked about
+	ResumeSupervise = "supervise" // a person is asked about every call that changes something
 )
 
 // SessionKey identifies a session.
@@ -122,17 +122,17 @@ func Kinds() []string {
 // is part of the format: a line starts with {"v":1,"prev":"…","n":17,"kind":…
 type Record struct {
 	V         int          `json:"v"`
-	Prev      string       `json:"prev"` // SHA-256 of the line before, newline included; of line 1: ChainSeed
+	Prev      string       `json:"prev"` // SHA-256 of the previous line, newline included; for line 1: ChainSeed
 	N         int64        `json:"n"`    // number of the line in the chain, from 1
 	Kind      Kind         `json:"kind"`
-	T         int64        `json:"t"` // Unix milliseconds, never less than the line before
+	T         int64        `json:"t"` // Unix milliseconds, never less than in the previous line
 	Chain     string       `json:"chain"`
 	Session   string       `json:"session,omitempty"`
 	Agent     string       `json:"agent,omitempty"`
 	Call      string       `json:"call,omitempty"`
 	Harness   string       `json:"harness,omitempty"`
 	Phase     Phase        `json:"phase,omitempty"`
-	Skew      int64        `json:"skew,omitempty"` // milliseconds by which the clock was behind the line before
+	Skew      int64        `json:"skew,omitempty"` // milliseconds by which the clock was behind the previous line
 	Event     *EventFacts  `json:"event,omitempty"`
 	Action    *Action      `json:"action,omitempty"`
 	Findings  []Finding    `json:"findings,omitempty"`
@@ -317,7 +317,7 @@ func (v NewerFormat) Error() string {
 		FormatVersion)
 }
 
-// Version is the version of the deciding core, raised by hand whenever the same
+// Version is the version of the deciding core, raised manually whenever the same
 // facts and policy could give a different decision.
 const Version = 5
 

@@ -10,7 +10,7 @@ type Signal string
 const (
 	SignalObfuscated     Signal = "obfuscated_execution"  // code that runs was encoded, or is built while it runs
 	SignalCredential     Signal = "credential_adjacent"   // touches a credential file or store
-	SignalBroadDelete    Signal = "broad_destructive"     // deletes a root, a home, a system directory or what holds the workspace
+	SignalBroadDelete    Signal = "broad_destructive"     // deletes a root, a home, a system directory or a folder above the workspace
 	SignalPipeExternal   Signal = "pipe_to_external"      // data piped or uploaded to another host
 	SignalPersistence    Signal = "persistence_mechanism" // installs something that runs later on its own
 	SignalRemoteCode     Signal = "remote_code"           // fetched code is run

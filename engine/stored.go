@@ -21,12 +21,12 @@ func (a *Act) Unsaved() bool {
 // The results of a checkpoint.
 const (
 	CheckpointTaken     = "taken"
-	CheckpointUnchanged = "unchanged" // nothing had changed since the one before, which stands for it
+	CheckpointUnchanged = "unchanged" // nothing had changed since the previous one, which is used instead
 	CheckpointNothing   = "nothing"   // the workspace does not exist, so there is nothing to store
 	CheckpointFailed    = "failed"
 )
 
-// CheckpointFacts describe a checkpoint, before or after a call, as it is recorded.
+// CheckpointFacts is the recorded form of a checkpoint before or after a call.
 type CheckpointFacts struct {
 	ID      string  `json:"id,omitempty"`      // of the checkpoint in its store; absent: there is none
 	Files   int64   `json:"files,omitempty"`   // files in the workspace
@@ -35,7 +35,7 @@ type CheckpointFacts struct {
 	By      string  `json:"by,omitempty"`      // who changed them: session or others
 	Left    int64   `json:"left,omitempty"`    // paths whose contents are not stored, and cannot be restored
 	Unseen  int64   `json:"unseen,omitempty"`  // folders that could not be read in time
-	Only    bool    `json:"only,omitempty"`    // nothing was looked at but the paths that the call names
+	Only    bool    `json:"only,omitempty"`    // only the paths that the call names were examined
 	MS      float64 `json:"ms"`                // how long it took, milliseconds
 	Failure string  `json:"failure,omitempty"` // why there is none
 	Effect  Verdict `json:"effect,omitempty"`  // after a failure before a call: the answer to it, block or warn
@@ -75,7 +75,7 @@ func (d *Decision) Obliges(what string) bool {
 const (
 	RollbackRestored  = "restored"
 	RollbackUnchanged = "unchanged" // the files were as they were at the checkpoint
-	RollbackConflict  = "conflict"  // somebody else changed a file, so nothing was restored
+	RollbackConflict  = "conflict"  // someone else changed a file, so nothing was restored
 	RollbackFailed    = "failed"    // nothing was restored
 )
 
@@ -102,7 +102,7 @@ type CheckpointState struct {
 	CallMS  int64  `json:"call_ms"`            // milliseconds since the call that it was taken before, by event time
 	MS      int64  `json:"ms"`                 // milliseconds since, by event time
 	First   bool   `json:"first"`              // it is the session's first
-	Ran     int64  `json:"ran"`                // calls that ran between the one before and it
+	Ran     int64  `json:"ran"`                // calls that ran between the previous one and it
 	Failed  int64  `json:"failed"`             // calls that failed in between
 	CleanMS int64  `json:"clean_ms,omitempty"` // milliseconds between the latest failure before it and it; absent: nothing failed
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 )
 
-// PolicyFinder finds policies that decided by their digests, each read once. It
+// PolicyFinder finds the policies of earlier decisions by their digests. Each is read once. It
 // may be used by several goroutines at once.
 type PolicyFinder struct {
 	Homes []string // state directories, the machine's own first

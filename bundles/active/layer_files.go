@@ -85,7 +85,7 @@ func placeOf(files fs.FS, dir string) string {
 	return dir
 }
 
-// Place is where a file of a layer is, with slashes.
+// Place returns the path of a layer's file, with slashes.
 func (s *Source) Place(file string) string {
 	if p, ok := s.Files.(projectFiles); ok {
 		return path.Join(filepath.ToSlash(p.at), p.name(file))
@@ -102,7 +102,7 @@ func (s *Source) named(err error) error {
 	return &renamedError{err, s.Named(err.Error())}
 }
 
-// Named is a text that names files of the layer, with the names that they have.
+// Named returns a text with the names of the layer's files replaced by their actual names.
 func (s *Source) Named(text string) string {
 	if _, ok := s.Files.(projectFiles); !ok {
 		return text
@@ -120,7 +120,7 @@ type renamedError struct {
 // Error implements error.
 func (e *renamedError) Error() string { return e.text }
 
-// Unwrap returns the error as it was.
+// Unwrap returns the original error.
 func (e *renamedError) Unwrap() error { return e.err }
 
 // projectDir is where the policy folder is in a workspace.
@@ -136,7 +136,7 @@ func (p projectFiles) name(name string) string {
 // Open opens a file of the folder.
 func (p projectFiles) Open(name string) (fs.File, error) { return p.root.Open(p.name(name)) }
 
-// Stat looks at a file of the folder.
+// Stat describes a file of the folder.
 func (p projectFiles) Stat(name string) (fs.FileInfo, error) {
 	info, err := fs.Stat(p.root, p.name(name))
 	if name == "." && errors.Is(err, fs.ErrNotExist) {
@@ -145,7 +145,7 @@ func (p projectFiles) Stat(name string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// ReadDir lists a folder below the folder, or all that is in it.
+// ReadDir lists a subfolder, or the folder itself.
 func (p projectFiles) ReadDir(name string) ([]fs.DirEntry, error) {
 	entries, err := fs.ReadDir(p.root, p.name(name))
 	if name != "." {

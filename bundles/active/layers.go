@@ -20,15 +20,15 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/trust"
 )
 
-// Machine is where a machine keeps its policies, and who reads them.
+// Machine describes where a machine keeps its policies, and the program that reads them.
 type Machine struct {
 	Home string // the state directory
 
-	// Program names the program that reads them: what one has checked, another may
-	// find something wrong with. It is asked only where a bundle was activated.
+	// Program identifies the program that reads them: one program may reject what another has
+	// accepted. It is called only if a bundle was activated.
 	Program func() string
 
-	Now func() int64 // Unix milliseconds; asked only for what to do about a trust file that is wrong
+	Now func() int64 // Unix milliseconds; called only to say what to do about an invalid trust file
 }
 
 // Layers are the sources of the active policy of a workspace: activated
@@ -42,10 +42,10 @@ type Layers struct {
 	trust        func() (Trust, error) // asked for only where it matters
 }
 
-// Releases is where activated bundles are kept.
+// Releases returns the store of activated bundles.
 func Releases(home string) *releases.Store { return releases.Open(filepath.Join(home, "bundles")) }
 
-// Layers finds where the policy of a workspace comes from.
+// Layers returns the sources of a workspace's policy.
 func (m Machine) Layers(workspace string) (*Layers, error) {
 	d := Releases(m.Home)
 	active, err := d.Active()
@@ -60,7 +60,7 @@ func (m Machine) layersWith(workspace string, active *releases.Active) *Layers {
 	return &Layers{m, workspace, OrganisationDir(), Releases(m.Home), active, believed}
 }
 
-// Dir is the folder of a layer; empty if it has none.
+// Dir returns the folder of a layer; empty if it has none.
 func (h *Layers) Dir(layer string) string {
 	if layer == bundles.Organisation {
 		return h.organisation
@@ -68,17 +68,17 @@ func (h *Layers) Dir(layer string) string {
 	return LayerDir(layer, h.machine.Home, h.workspace)
 }
 
-// Source is where a layer comes from.
+// Source is the source of a layer.
 type Source struct {
 	Layer      string
 	Files      fs.FS
 	At         string               // a folder or an archive, for messages
-	Activation *releases.Activation // nil: it is a folder, or what ships
+	Activation *releases.Activation // nil: it is a folder, or the built-in policy
 	program    func() string        // that reads it
 	entitled   func() error         // an error unless it may define kinds of intervention; nil: merging refuses them
 }
 
-// Sources lists where the layers come from, in their order.
+// Sources lists the sources of the layers, in their order.
 func (h *Layers) Sources() ([]*Source, error) {
 	var list []*Source
 	for _, layer := range bundles.Layers() {
@@ -93,9 +93,8 @@ func (h *Layers) Sources() ([]*Source, error) {
 	return list, nil
 }
 
-// Source is where one layer comes from; nil: there is none. A layer that is a
-// folder and an activated bundle is an error: one of the two would not hold, and
-// nobody could see which.
+// Source returns the source of one layer; nil: there is none. A layer that is both a folder and an
+// activated bundle is an error: one of the two would have no effect, without any sign of which.
 func (h *Layers) Source(layer string) (*Source, error) {
 	dir := h.Dir(layer)
 	files, err := filesOfLayer(layer, dir)
@@ -120,7 +119,7 @@ func (h *Layers) Source(layer string) (*Source, error) {
 	return nil, nil
 }
 
-// ShippedPlace is what messages call the place of the embedded policy.
+// ShippedPlace is the place of the embedded policy in messages.
 const ShippedPlace = "(the built-in policy)"
 
 // mayBeFolder refuses the organisation's folder where there is a trust file:
@@ -160,8 +159,8 @@ func (h *Layers) bundle(now releases.Activation) (*Source, error) {
 	return s, nil
 }
 
-// OwnKinds is an error where the source defines kinds of intervention and may not. Load
-// says the same.
+// OwnKinds returns an error if the source defines kinds of intervention and may not. Load returns
+// the same error.
 func (s *Source) OwnKinds() error {
 	content, err := fs.ReadFile(s.Files, "settings.yaml")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -194,7 +193,7 @@ func noFolderMay(dir string) error {
 
 // entitled refuses a bundle with kinds of intervention unless a role that may define
 // them has signed it, as of the time of the activation. Without an organisation's trust
-// file nothing else looks at its signatures again.
+// file nothing else checks its signatures again.
 func (h *Layers) entitled(now releases.Activation, raw []byte) error {
 	t, err := h.trust()
 	if err != nil {

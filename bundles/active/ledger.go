@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/audit"
 )
 
-// LaterInLedger compares what is active with the newest activation in the ledger, and
-// returns the latter if they differ: the ledger survives a deletion of the store.
+// LaterInLedger compares the active bundles with the newest activation in the ledger, and returns
+// the latter if they differ: the ledger survives a deletion of the store.
 func LaterInLedger(store *audit.Store, active *releases.Active) (string, error) {
 	last := ""
 	for r, err := range store.Ledger() {
@@ -34,7 +34,7 @@ func LaterInLedger(store *audit.Store, active *releases.Active) (string, error) 
 }
 
 // NotOlder returns an error if the store of bundles is older than the ledger, or is
-// damaged, since a sequence that was seen would be forgotten.
+// damaged, since the highest sequence seen would be lost.
 func NotOlder(log *audit.Store) error {
 	s, err := Releases(log.Dir).State()
 	if err != nil {

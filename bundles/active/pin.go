@@ -140,8 +140,8 @@ func sameFile(a, b string) bool {
 // ErrMoved means that a trust file was accepted at another path.
 var ErrMoved = errors.New("the state directory was moved, copied or restored")
 
-// ErrNotAccepted means that nobody has accepted a user's own trust file, which anyone
-// who can write it could have created.
+// ErrNotAccepted means that a user's own trust file has not been accepted. Anyone who can write to
+// its path could have created it.
 var ErrNotAccepted = errors.New("was never accepted on this machine")
 
 // OwnTrust returns the path of the user's own trust file.

@@ -19,8 +19,8 @@ import (
 type RestorePlan struct {
 	Target  *bundles.Effective
 	Bundles []BundleBack // first, in the order of the layers
-	Folder  *FolderBack  // of the user layer; nil: it stays as it is
-	Project bool         // the project layer differs: it belongs to the workspace, and stays
+	Folder  *FolderBack  // of the user layer; nil: it is not changed
+	Project bool         // the project layer differs: it belongs to the workspace, and is not changed
 }
 
 // BundleBack is a layer that returns to a stored bundle, or to none.
@@ -34,7 +34,7 @@ type BundleBack struct {
 type FolderBack struct {
 	Dir    string
 	Files  map[string][]byte // empty: the layer had none
-	Before string            // digest of what is there; empty: it cannot be read
+	Before string            // digest of the current files; empty: they cannot be read
 	After  string            // digest after the restore; empty: there is none
 }
 
@@ -60,7 +60,7 @@ func (h *Layers) PlanRestore(target *bundles.Effective) (*RestorePlan, error) {
 	return r, nil
 }
 
-// digestOf returns the digest of a layer as it is now; empty if there is none, or
+// digestOf returns the current digest of a layer; empty if there is none, or
 // none that can be read.
 func (h *Layers) digestOf(layer string) (string, *releases.Activation) {
 	var active *releases.Activation

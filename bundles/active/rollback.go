@@ -52,7 +52,7 @@ func RollbackLayer(s *releases.State, layer string) (string, error) {
 }
 
 // RollbackTarget finds the bundle to roll back to: the one that was active before, or
-// the one that a person names; releases.NoBundle is none.
+// the one that a person names; releases.NoBundle means none.
 func RollbackTarget(s *releases.State, layer, to string) (releases.Activation, error) {
 	switch to {
 	case "":

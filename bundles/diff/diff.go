@@ -1,5 +1,5 @@
 // Package diff compares the meaning of two policies, and determines for each
-// difference whether it tightens or loosens by itself. Comments, formatting and
+// difference whether it alone tightens or loosens the policy. Comments, formatting and
 // file names are ignored.
 //
 // Out of scope: reading and joining layers (bundles), what Rego states (rego, a
@@ -15,10 +15,9 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 )
 
-// Direction describes what a change does to strictness, taken by itself and with
-// everything else as it was. It is read off the order that the schema of the settings,
-// the verdicts and the effects have; if none of them determines it, it is Undecided,
-// and only a simulation shows it.
+// Direction describes the effect of a change on strictness if nothing else changes. It follows from
+// the order of values in the schema of the settings, of verdicts and of effects; if none of these
+// determines it, it is Undecided, and only a simulation shows it.
 type Direction string
 
 // The directions of a change.
@@ -27,10 +26,10 @@ const (
 	Loosened   Direction = "loosened"
 	Mixed      Direction = "mixed"     // a part of it tightens, another one loosens
 	Undecided  Direction = "undecided" // it may do either
-	Unaffected Direction = "none"      // it decides nothing: words for people, an order that does not count
+	Unaffected Direction = "none"      // it does not affect decisions: texts for people, an order without meaning
 )
 
-// Directions lists what a change can do to strictness.
+// Directions lists the possible effects of a change on strictness.
 func Directions() []string {
 	return []string{string(Tightened), string(Loosened), string(Mixed), string(Undecided), string(Unaffected)}
 }
@@ -145,7 +144,7 @@ func (Part) Vocabulary(key string) []string {
 	return nil
 }
 
-// CompareRego compares what two sets of modules (name -> source) state. By the
+// CompareRego compares the definitions in two sets of modules (name -> source). By the
 // path of a rule or a package, such as data.reviewer.risk.level, it returns the
 // texts of the definitions that only one of them has; nil where a set has no
 // definition of it at all. An error names the module. It is rego.Differences.

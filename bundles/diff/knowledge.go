@@ -47,7 +47,7 @@ type rowKey struct{ layer, folder, name string }
 
 func (k rowKey) String() string { return k.folder + k.name }
 
-// rowText is a row as it is written; empty: there is none.
+// rowText is the source text of a row; empty: there is none.
 type rowText struct {
 	key        rowKey
 	place      string

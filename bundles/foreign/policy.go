@@ -31,7 +31,7 @@ type Remark struct {
 	Lost bool   // something that affects decisions was not converted exactly
 }
 
-// Reader reports whether a condition in CEL can be used, and if not why. It is a
+// Reader reports whether a condition in CEL can be used and, if not, why not. It is a
 // function of the caller, because this package does not import the language.
 type Reader func(when string) error
 

@@ -86,7 +86,7 @@ func (v Value) Kind() string {
 	return "nothing"
 }
 
-// JSON writes the value on one line, as it was given.
+// JSON returns the original value on one line.
 func (v Value) JSON() string {
 	switch d := v.Data.(type) {
 	case []Value:

@@ -11,7 +11,7 @@
 // more: any command of a compound one, under sudo, sh -c and similar; a path for every tool
 // that touches it (but not a search of the folder above it, from whose
 // results Claude Code's own Grep leaves such files out). Rules that allow never match
-// more: a shell call only if it is one plain command, a path only as it is written and
+// more: a shell call only if it is one plain command, a path only as written and
 // without links.
 //
 // What no rule matches is left to Claude Code's own prompt: the list's default is

@@ -13,7 +13,7 @@ import (
 // State is the contents of a locked store.
 type State struct {
 	Active  *Active
-	History []Activation // what can be rolled back to, the oldest first
+	History []Activation // possible targets of a rollback, the oldest first
 	Seen    Seen
 	Lost    []error // damaged files, reconstructed from the rest; the change rewrites them
 	// SeenLost reports whether Seen was lost: it is reconstructed from the history, so
@@ -37,9 +37,9 @@ type Next struct {
 	Record func(Activation) error
 }
 
-// Change activates the result of decide; nil changes nothing. The store is locked
-// meanwhile. After an error the previous activation stays active, unless a folder
-// could not be written: then it is one of the two.
+// Change activates the result of decide; nil changes nothing. The store is locked in the meantime.
+// After an error the previous activation stays active, unless a folder could not be written: then
+// it is one of the two.
 func (d *Store) Change(ctx context.Context, decide func(*State) (*Next, error)) (*Activation, error) {
 	release, err := d.lock(ctx)
 	if err != nil {

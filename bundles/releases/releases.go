@@ -21,12 +21,12 @@ import (
 	"strings"
 )
 
-// Release is a bundle as it was activated. Without an archive it means that the layer
+// Release is an activated bundle. Without an archive it means that the layer
 // has no bundle.
 type Release struct {
 	Archive  string `json:"archive,omitempty"`  // SHA-256 of the archive's bytes, hex
 	Envelope string `json:"envelope,omitempty"` // SHA-256 of the envelope's bytes, hex; empty: none
-	Digest   string `json:"digest,omitempty"`   // of the policy's files, as bundles has it
+	Digest   string `json:"digest,omitempty"`   // of the policy's files, as computed by package bundles
 
 	Name     string `json:"name,omitempty"`
 	Version  string `json:"version,omitempty"`

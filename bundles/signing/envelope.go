@@ -31,10 +31,10 @@ const (
 // ErrUnsigned means that there is no signature at all.
 var ErrUnsigned = errors.New("the envelope has no signature; sign the archive with reviewer policy sign")
 
-// Envelope is a payload with signatures, as DSSE has them. Decoding does not verify
+// Envelope is a DSSE envelope: a payload with signatures. Decoding does not verify
 // signatures: see Signers.
 type Envelope struct {
-	Payload    []byte // the statement, byte for byte as it is signed
+	Payload    []byte // the exact bytes of the signed statement
 	Signatures []Signature
 }
 
@@ -45,7 +45,7 @@ type Signature struct {
 	Sig   []byte
 }
 
-// envelopeJSON is an envelope as it is written. Base64 stays text until it is
+// envelopeJSON is the JSON form of an envelope. Base64 stays text until it is
 // decoded here, since encoding/json skips line breaks in it.
 type envelopeJSON struct {
 	PayloadType string          `json:"payloadType"`

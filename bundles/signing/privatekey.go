@@ -27,8 +27,8 @@ func Forms() []string { return []string{string(FormPEM), string(FormOpenSSH)} }
 var errEncrypted = errors.New("the key is encrypted; sign with a copy without a passphrase (ssh-keygen -p -f COPY, " +
 	"or openssl pkey -in KEY -out COPY), or let a program that asks for it sign: --signing-key 'exec:PROGRAM ARG…'")
 
-// ParsePrivateKey reads one private key: PEM (PKCS #8, or SEC 1 for ECDSA) or
-// OpenSSH's own form, neither of them encrypted. No error quotes the key.
+// ParsePrivateKey reads one private key: PEM (PKCS #8, or SEC 1 for ECDSA) or OpenSSH's format,
+// both only unencrypted. No error quotes the key.
 func ParsePrivateKey(text []byte) (*PrivateKey, error) {
 	switch {
 	case len(text) > MaxKey:

@@ -26,13 +26,13 @@ var (
 	ErrRoot      = errors.New("no trusted root") // the trusted root or key cannot be used; the bundle may be valid
 )
 
-// ErrNotBuilt is what Verify returns in a program without the library.
+// ErrNotBuilt is the error of Verify in a program without the library.
 var ErrNotBuilt = errors.New("this reviewer was built without Sigstore; build one that has it with `go build " +
 	"-tags sigstore ./cmd/reviewer`, or `go install -tags sigstore github.com/agent-reviewer/reviewer/cmd/reviewer@VERSION`")
 
 // TrustRoot is the trusted signer: an identity or a key.
 type TrustRoot struct {
-	Root []byte // trusted_root.json: authorities and logs; with Key it may be nil, and then no log is asked for
+	Root []byte // trusted_root.json: authorities and logs; with Key it may be nil, and then no log is required
 
 	Identity string // subject of the certificate, exactly: an address or a URI
 	Issuer   string // URL of the issuer of the identity, exactly

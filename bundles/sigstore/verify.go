@@ -21,7 +21,7 @@ import (
 	"github.com/sigstore/sigstore/pkg/signature"
 )
 
-// Built reports whether Verify can do anything.
+// Built reports whether this program contains the Sigstore library.
 const Built = true
 
 // version is the accepted version of bundles: older ones prove less.

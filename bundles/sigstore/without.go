@@ -2,7 +2,7 @@
 
 package sigstore
 
-// Built reports whether Verify can do anything.
+// Built reports whether this program contains the Sigstore library.
 const Built = false
 
 // Verify returns ErrNotBuilt.

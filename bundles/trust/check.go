@@ -16,7 +16,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// MaxArchive bounds an archive as it is shipped, in bytes.
+// MaxArchive limits the size of a shipped archive, in bytes.
 const MaxArchive = 16 << 20
 
 // skew is the accepted difference between clocks: a release from further in the future
@@ -28,7 +28,7 @@ type Candidate struct {
 	File     string // base name, for messages; the signature counts under any
 	Path     string // where a person finds the archive, for messages; empty: it was fetched, or is in the store
 	Archive  []byte
-	Envelope []byte // of the archive, as it is encoded; nil: there is none
+	Envelope []byte // of the archive, encoded; nil: there is none
 
 	Name, Channel string // what is requested, such as the active release; empty: anything trusted
 
@@ -46,7 +46,7 @@ type Candidate struct {
 	Compile func(bundles.Memory) (digest string, err error)
 }
 
-// Highest is the newest of a release that was seen.
+// Highest is the newest version of a release that was seen.
 type Highest struct {
 	Sequence int64  `json:"sequence"`
 	SHA256   string `json:"sha256"` // of the archive
@@ -62,12 +62,12 @@ type Verdict struct {
 	File     string           `json:"file"`
 	SHA256   string           `json:"sha256"`            // of the archive
 	Policy   string           `json:"policy,omitempty"`  // digest of the policy, where it was compiled
-	Release  *signing.Release `json:"release,omitempty"` // what was signed; of an unsigned one what the manifest says
+	Release  *signing.Release `json:"release,omitempty"` // the signed release; for an unsigned bundle, the data in its manifest
 	Signers  []Signer         `json:"signers"`           // keys of the trust file that signed, by name
 	Asked    []RequiredRole   `json:"asked"`             // required roles and thresholds
 	Rollback bool             `json:"rollback,omitempty"`
 	Compiled bool             `json:"compiled"`
-	Trust    int64            `json:"trust,omitempty"` // version of the trust file; 0: there is none, or keys were given by hand
+	Trust    int64            `json:"trust,omitempty"` // version of the trust file; 0: there is none, or keys were given explicitly
 	Warnings []string         `json:"warnings"`
 
 	// Set by the caller.
@@ -110,7 +110,7 @@ func (Verdict) Vocabulary(key string) []string {
 	return nil
 }
 
-// Schema describes the verdict as JSON: moments are texts there.
+// Schema describes the verdict's JSON, in which times are strings.
 func (v Verdict) Schema(title string) map[string]any {
 	schema := engine.Schema(v, title)
 	definitions, _ := schema["definitions"].(map[string]any)

@@ -64,7 +64,7 @@ type Key struct {
 type Role struct {
 	Keys      []string `json:"keys" yaml:"keys,flow"` // names of keys
 	Threshold int64    `json:"threshold" yaml:"threshold"`
-	May       []string `json:"may,omitempty" yaml:"may,omitempty,flow"` // what releases that the role has signed may do in addition, some of Rights
+	May       []string `json:"may,omitempty" yaml:"may,omitempty,flow"` // additional rights of releases that the role has signed, some of Rights
 }
 
 // MayInterventions is the right to define kinds of intervention, which run programs.
@@ -81,17 +81,17 @@ func (Role) Vocabulary(key string) []string {
 	return nil
 }
 
-// Channel is a line of releases, such as stable: which policies come on it, and
-// who may release them.
+// Channel is a line of releases, such as stable: the policies that it contains, and who may release
+// them.
 type Channel struct {
 	Names  []string `json:"names" yaml:"names,flow"`                       // of policies, exact or ending in *
 	Role   string   `json:"role" yaml:"role"`                              // that signs the releases
-	MaxAge string   `json:"max_age,omitempty" yaml:"max_age,omitempty"`    // how old a release may be, such as 90d or 12h; absent: as old as it says itself
-	Impact *Impact  `json:"impact,omitempty" yaml:"impact,omitempty,flow"` // what asks for one role more
+	MaxAge string   `json:"max_age,omitempty" yaml:"max_age,omitempty"`    // how old a release may be, such as 90d or 12h; absent: until the release's own expiry
+	Impact *Impact  `json:"impact,omitempty" yaml:"impact,omitempty,flow"` // conditions that require one more role
 }
 
-// Impact asks for the signatures of a further role where a release may allow
-// more than what went before it.
+// Impact requires the signatures of a further role if a release may allow more than the previous
+// one.
 type Impact struct {
 	When string `json:"when" yaml:"when"` // one of ImpactWhen
 	Role string `json:"role" yaml:"role"`
@@ -99,7 +99,7 @@ type Impact struct {
 
 // When an Impact applies.
 const (
-	WhenLoosened = "loosened" // the attested simulation loosened a decision or may have, looked at none, or there is no simulation
+	WhenLoosened = "loosened" // the attested simulation loosened a decision or may have, covered no decisions, or is missing
 	WhenAlways   = "always"
 )
 
@@ -126,7 +126,7 @@ type Trust struct {
 	raw    []byte
 	keys   map[string]signing.PublicKey // by their names in the file
 	until  int64                        // Expires in Unix ms; 0: never
-	given  *Channel                     // used for every channel if keys were given by hand
+	given  *Channel                     // used for every channel if keys were given explicitly
 }
 
 // Parse reads a trust file. It is strict, and reports all semantic errors at once.
@@ -316,5 +316,5 @@ func (t *Trust) KeyName(k signing.PublicKey) string {
 // KeyID returns the id of a key by its name in the file.
 func (t *Trust) KeyID(name string) string { return t.keys[name].ID() }
 
-// Bytes returns the file as it was read.
+// Bytes returns the original bytes of the file.
 func (t *Trust) Bytes() []byte { return slices.Clone(t.raw) }

@@ -18,8 +18,8 @@ type Addition struct {
 	Public    string // its text: PEM, or OpenSSH's line
 	Roles     []string
 	Threshold int64             // of these roles; 0: unchanged, or 1 for a new one
-	Channels  map[string]string // name of a channel -> a policy that comes on it; of a new channel the first role that is not root signs
-	Expires   string            // of the file; empty: as it is
+	Channels  map[string]string // name of a channel -> a policy in it; releases of a new channel are signed by the first role other than root
+	Expires   string            // of the file; empty: unchanged
 }
 
 // Begin returns an empty document for the first trust file.

@@ -39,7 +39,7 @@ func (t *Trust) Seal() (*signing.Envelope, error) {
 	return signing.Seal(signing.SubjectOf(FileName, t.raw), Statement{t.Version, string(t.raw)})
 }
 
-// Files is a trust file and its envelope, as they are encoded. Both nil: there is no
+// Files is a trust file and its envelope, both encoded. Both nil: there is no
 // trust file.
 type Files struct{ Document, Envelope []byte }
 

@@ -10,7 +10,7 @@ import (
 // program's envelopes.
 type ExternalSignature struct {
 	Signer    Signer
-	At        int64  // Unix ms: when it was signed, as others confirm; 0: unknown
+	At        int64  // Unix ms: when it was signed, as confirmed by others; 0: unknown
 	Statement []byte // in-toto statement about the archive; nil: its bytes were signed
 }
 

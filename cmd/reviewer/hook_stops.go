@@ -34,8 +34,7 @@ const (
 	minCallID      = 16
 )
 
-// Copied looks for the ids of the other session's calls: a copy of a conversation
-// keeps them.
+// Copied searches for the ids of the other session's calls: a copy of a conversation keeps them.
 func (s stops) Copied(e engine.Event, of engine.SessionKey) bool {
 	var ids []string
 	for r, err := range s.store.Records(of, 0) {

@@ -133,7 +133,7 @@ func startResident(a *cli.App) {
 	}
 }
 
-// noteResident records why the client of the resident process did not believe it or got no
+// noteResident records why the client of the resident process did not trust it or got no
 // answer from it. An agent of the same user could have taken its place.
 func noteResident(ctx context.Context, a *cli.App, store *audit.Store) {
 	why := a.Env(wire.WhyVariable)

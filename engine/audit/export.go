@@ -39,7 +39,7 @@ func NewExporter(format string) (Exporter, error) {
 type JSON struct{ Lines bool }
 
 // Export stops at the first record that cannot be read; what was written until
-// then is not a valid array, so that nobody mistakes it for the whole.
+// then is not a valid array, so that it cannot be mistaken for the whole.
 func (j JSON) Export(w io.Writer, records iter.Seq2[*engine.Record, error]) error {
 	out := bufio.NewWriter(w)
 	begin, between, end := "[\n", ",\n", "\n]\n"

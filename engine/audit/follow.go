@@ -21,8 +21,8 @@ type Follower struct {
 	hash   string
 }
 
-// Next decodes a raw line with its newline, and compares it with the one
-// before. After an error nothing is known about what follows.
+// Next decodes a raw line with its newline, and compares it with the previous one. After an error
+// nothing is known about later lines.
 func (f *Follower) Next(raw []byte) (*engine.Record, error) {
 	r, err := f.read(raw)
 	if err != nil {
@@ -38,7 +38,7 @@ func (f *Follower) Next(raw []byte) (*engine.Record, error) {
 	return r, nil
 }
 
-// ErrChanged means that a line or the one before it was changed.
+// ErrChanged means that a line or the previous one was changed.
 var ErrChanged = errors.New("prev is not the hash of the previous line: one of the two was changed")
 
 // read decodes a line.
@@ -49,7 +49,7 @@ func (f *Follower) read(raw []byte) (*engine.Record, error) {
 	return readRecord(raw)
 }
 
-// misfit reports why a record cannot follow the one before.
+// misfit reports why a record cannot follow the previous one.
 func (f *Follower) misfit(r *engine.Record) error {
 	switch {
 	case f.before == nil:

@@ -47,7 +47,7 @@ func (v *verifier) problem(c *verified, p Problem) {
 	v.report.Problems = append(v.report.Problems, p)
 }
 
-// file returns the problem of a file, or of its seam with the one before.
+// file returns the problem of a file, or of the transition from the previous one.
 func (v *verifier) file(c *verified, i int, before *scan) *Problem {
 	f, found := c.files[i], &c.scans[i]
 	at := func(line, n int64, what string) *Problem { return &Problem{File: f.path, Line: line, N: n, What: what} }

@@ -8,7 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
-// Note records in the ledger what belongs to no chain: input that could not be
+// Note records in the ledger something that does not belong to a chain: input that could not be
 // decoded, a policy that was activated or trusted.
 func (s *Store) Note(ctx context.Context, n engine.Note) error {
 	return s.ledger(ctx, &engine.Record{Kind: engine.KindNote, T: s.now(), Note: &n})

@@ -20,7 +20,7 @@ type Line struct {
 	File   string // path
 	Number int64  // in the file, from 1
 	N      int64  // in the chain
-	Raw    []byte // with the newline; valid until the next line is asked for
+	Raw    []byte // with the newline; valid until the next line is requested
 }
 
 // Ledger iterates over the machine's chain.

@@ -88,8 +88,8 @@ func (s *Store) SealAll(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// SealTo writes the newest seal of each chain, and one of the current ledger:
-// what another machine keeps for Verify to check against.
+// SealTo writes the newest seal of each chain, and one of the current ledger. Another machine keeps
+// them, and Verify checks the log against them.
 func (s *Store) SealTo(ctx context.Context, w io.Writer) error {
 	sign, err := s.signer()
 	if err != nil {

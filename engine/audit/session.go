@@ -26,7 +26,7 @@ type Session struct {
 	First     int64 // Unix milliseconds of the open record
 	Last      int64 // of the newest record
 	Workspace string
-	Stopped   *history.Stopped // nil: it may go on
+	Stopped   *history.Stopped // nil: it may continue
 	Actions   int64
 	Prompts   int64
 	Denied    int64
@@ -34,7 +34,7 @@ type Session struct {
 	Fired     map[string]int64 // id of a pattern -> number of events with that finding
 	Bytes     int64            // on disk
 	Dir       string
-	Err       error // the chain cannot be read to its end; what is known remains
+	Err       error // the chain cannot be read to its end; the other fields describe the readable part
 }
 
 // Sessions lists all sessions, the latest first. It costs a snapshot and the

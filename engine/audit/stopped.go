@@ -16,7 +16,7 @@ type StoppedChain struct {
 	Key     engine.SessionKey
 	Reason  string
 	Final   bool   // a person aborted it: nobody can resume it
-	Resumed string // the conditions on which it goes on; empty: it is stopped
+	Resumed string // the conditions on which it was resumed; empty: it is stopped
 	By      string // who resumed it
 }
 

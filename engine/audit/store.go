@@ -59,7 +59,7 @@ type Store struct {
 	key    []byte
 }
 
-// ErrNoSession means that no session is recorded under the given name.
+// ErrNoSession means that there is no record of a session with the given name.
 var ErrNoSession = errors.New("no such session is recorded")
 
 // Damage is the error for a broken chain. Only that chain's session is denied.

@@ -38,7 +38,7 @@ type Case struct {
 	Settings map[string]any               `json:"settings,omitempty"` // settings of the user's layer for this case
 	Layers   map[string]map[string]string `json:"layers,omitempty"`   // more files of layers for this case: layer, file, content
 	Events   []Event                      `json:"events,omitempty"`   // what happens, in order
-	// Table: each row is a case of its own that begins with the events above it.
+	// Table: each row is a separate case that begins with the events above it.
 	Rows []Row `json:"cases,omitempty"`
 	// Why the case does not pass yet: it runs and its failure is not counted.
 	Todo string `json:"todo,omitempty"`
@@ -127,7 +127,7 @@ type Event struct {
 	Call    int             `json:"call,omitempty"`    // which call a result or allow is about, from 1; absent: the last
 	Times   int             `json:"times,omitempty"`   // how often the call is made; expectations apply to the last one
 	Every   string          `json:"every,omitempty"`   // pause between calls that are made several times
-	At      string          `json:"at,omitempty"`      // when it happens: +5s after the event before, or RFC 3339; absent: +1s
+	At      string          `json:"at,omitempty"`      // when it happens: +5s after the previous event, or RFC 3339; absent: +1s
 	Mode    string          `json:"mode,omitempty"`    // permission mode from here on
 	CWD     string          `json:"cwd,omitempty"`     // directory of the agent from here on
 	Agent   string          `json:"agent,omitempty"`   // id of the sub-agent that makes this call

@@ -5,7 +5,7 @@
 //	name: a force push becomes one with a lease
 //	workspace: /srv/shop              # these three are the defaults; workspace: none: it is unknown; C:/shop: the machine runs Windows
 //	home: /home/anna
-//	now: 2026-03-02T09:00:00Z          # a Monday; each event is a second later than the one before
+//	now: 2026-03-02T09:00:00Z          # a Monday; each event is one second later
 //	files:                             # files on the machine; omitted: nothing is known about it
 //	  notes.txt: "a text"              # below the workspace, below ~/, or absolute
 //	  src/: null                       # a folder; parent folders of files exist implicitly

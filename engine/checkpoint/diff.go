@@ -2,7 +2,7 @@ package checkpoint
 
 import "context"
 
-// Diff returns how the workspace differs at two checkpoints.
+// Diff returns the differences of the workspace between two checkpoints.
 func (s *Store) Diff(from, to Checkpoint) ([]Change, error) {
 	before, err := s.state(&from)
 	if err != nil {
@@ -15,7 +15,7 @@ func (s *Store) Diff(from, to Checkpoint) ([]Change, error) {
 	return compare(before, after), nil
 }
 
-// Changes returns what changed between a checkpoint and the one before it.
+// Changes returns the changes between the previous checkpoint and this one.
 func (s *Store) Changes(c Checkpoint) ([]Change, error) {
 	if c.N == 1 {
 		after, err := s.state(&c)
@@ -26,8 +26,8 @@ func (s *Store) Changes(c Checkpoint) ([]Change, error) {
 	return s.Diff(before, c)
 }
 
-// DiffNow returns how the workspace differs from a checkpoint now. Nothing is stored: the
-// contents of the second entries are those of the files on disk.
+// DiffNow returns the differences between a checkpoint and the current workspace. Nothing is
+// stored: the contents of the second entries are those of the files on disk.
 func (s *Store) DiffNow(ctx context.Context, from Checkpoint) (changes []Change, err error) {
 	err = s.locked(ctx, func() error {
 		before, err := s.state(&from)
@@ -73,7 +73,7 @@ func (s *Store) present(ctx context.Context, other tree) (now tree, since []Chan
 	return w.tree, since, nil
 }
 
-// Contents returns the contents of a file as an entry of a checkpoint has them.
+// Contents returns the contents of a file according to an entry of a checkpoint.
 func (s *Store) Contents(e *Entry) ([]byte, error) { return s.objects.get(e.Digest) }
 
 // ContentsNow returns the contents of a file of the workspace.

@@ -9,7 +9,7 @@
 //	objects/  contents, by digest: compressed, and encrypted where they hold credentials
 //	packs/    the same, many in one file
 //	index     what the files looked like when they were last read: a cache
-//	lock      held by whoever reads or changes the above
+//	lock      held by a process that reads or changes the above
 //
 // A checkpoint records how the workspace differs from the checkpoint before, so
 // a small change costs a small line. The contents of a file are stored once,

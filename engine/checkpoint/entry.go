@@ -21,7 +21,7 @@ const (
 	File    Kind = "file"
 	Link    Kind = "link"
 	Folder  Kind = "folder"
-	LeftOut Kind = "left_out" // exists, and its contents are not stored: Why says why not
+	LeftOut Kind = "left_out" // exists, but its contents are not stored: Why has the reason
 )
 
 // Digest identifies contents: SHA-256, or HMAC-SHA-256 under the store's key
@@ -39,9 +39,9 @@ type Entry struct {
 	Digest Digest // of a file's contents
 	Sealed bool   // the contents are stored encrypted
 	Target string // of a link
-	Group  string // hard links of one file: the first of their paths in the workspace; empty if there is only one
+	Group  string // for hard links of one file: the first of their paths in the workspace; empty if there is only one
 	Why    string // of what is left out
-	Whole  bool   // of a folder outside the workspace: what is below it is looked at, too
+	Whole  bool   // for a folder outside the workspace: its contents are included
 }
 
 // same reports whether restoring one entry over the other would change nothing.
@@ -78,7 +78,7 @@ type Change struct {
 	Before, After *Entry
 }
 
-// Does names the change: created, deleted, changed, mode.
+// Does returns the kind of change: created, deleted, changed, mode.
 func (c Change) Does() string {
 	switch {
 	case c.Before == nil:

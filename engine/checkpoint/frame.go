@@ -30,7 +30,7 @@ const (
 	flagSealed     = 2
 )
 
-// ErrDamaged means that the contents of the store are not what was written.
+// ErrDamaged means that the contents of the store differ from what was written.
 var ErrDamaged = errors.New("the store is damaged")
 
 // keys encrypts and identifies what holds credentials.

@@ -17,8 +17,8 @@ type Collected struct {
 	Left    int64 // bytes of contents that are still stored
 }
 
-// Collect removes the contents that only checkpoints before the given one need. Their
-// lines stay in the journal.
+// Collect removes contents that are needed only by checkpoints before the given one. The lines of
+// these checkpoints stay in the journal.
 func (s *Store) Collect(ctx context.Context, oldest Checkpoint) (*Collected, error) {
 	r := &Collected{}
 	err := s.locked(ctx, func() error {

@@ -27,24 +27,24 @@ const FormatVersion = 1
 // hash of its JSON.
 type Checkpoint struct {
 	V    int    `json:"v"`
-	Prev string `json:"prev"` // hash of the line before; of the first: of the store's id
+	Prev string `json:"prev"` // hash of the previous line; for the first: of the store's id
 	N    int64  `json:"n"`    // number, from 1
 	ID   string `json:"id"`   // first 8 digits of the store's id, and the number
 	T    int64  `json:"t"`    // Unix milliseconds
 
 	When    When   `json:"when"`
 	By      By     `json:"by"`                // who made the changes since the checkpoint before
-	Session string `json:"session,omitempty"` // whose call it was taken for
+	Session string `json:"session,omitempty"` // the session whose call it was taken for
 	Call    string `json:"call,omitempty"`
 
 	List    string `json:"list,omitempty"` // digest of the list of changed paths
 	Changed int    `json:"changed"`        // paths in the list
 	Files   int    `json:"files"`          // files and links in the workspace
 	Bytes   int64  `json:"bytes"`          // of these
-	Stored  int64  `json:"stored"`         // bytes that the store grew by
+	Stored  int64  `json:"stored"`         // number of bytes by which the store grew
 
-	Left    []Left `json:"left,omitempty"`     // what is not stored, at most maxLeft
-	LeftAll int    `json:"left_all,omitempty"` // how many these are in all
+	Left    []Left `json:"left,omitempty"`     // paths that are not stored, at most maxLeft
+	LeftAll int    `json:"left_all,omitempty"` // total number of such paths
 	Git     []Git  `json:"git,omitempty"`      // state of the repositories
 
 	hash Digest
@@ -62,7 +62,7 @@ const (
 	ByHand        When = "by_hand"
 )
 
-// By says who made the changes since the checkpoint before.
+// By is who made the changes since the previous checkpoint.
 type By string
 
 // Who changes files.

@@ -14,23 +14,23 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// RestoreRequest says what is restored, and for whom.
+// RestoreRequest specifies what is restored, and for whom.
 type RestoreRequest struct {
 	To      string   // id of the checkpoint
 	Paths   []string // only these, and what is below them; none: everything
-	Force   bool     // also what others changed meanwhile
+	Force   bool     // also files that others have changed in the meantime
 	Session string   // whose changes are undone
 	Time    int64    // Unix milliseconds
 }
 
-// Restored is what a restore did.
+// Restored is the result of a restore.
 type Restored struct {
 	To      Checkpoint
 	Undo    string   // id of the checkpoint that undoes it
 	Changes []Change // what was restored: Before is what a path was until then
-	Kept    []Left   // paths that differ from the checkpoint and were left as they are
+	Kept    []Left   // paths that differ from the checkpoint and were not changed
 	Then    []Git    // the repositories at the checkpoint
-	Now     []Git    // the same repositories now, which are left as they are
+	Now     []Git    // the same repositories now, which are not changed
 }
 
 // ConflictError means that others changed files since the checkpoint, so nothing was
@@ -46,8 +46,8 @@ func (e *ConflictError) Error() string {
 	return "somebody else changed " + list + " since the checkpoint, so nothing was restored"
 }
 
-// Restore brings files back to a checkpoint. Either all of it happens or
-// nothing; what was there is stored first.
+// Restore restores files to a checkpoint: all of them or, if that fails, none. Their current
+// contents are stored first.
 func (s *Store) Restore(ctx context.Context, r RestoreRequest) (*Restored, error) {
 	var result *Restored
 	err := s.locked(ctx, func() (err error) {
@@ -152,7 +152,7 @@ func below(p, dir string) bool {
 	return dir == "" || p == dir || strings.HasPrefix(p, dir+"/")
 }
 
-// conflicts returns a ConflictError if somebody other than the session changed
+// conflicts returns a ConflictError if anyone other than the session changed
 // one of the paths since the checkpoint. since is what changed since the newest checkpoint.
 func (s *Store) conflicts(to *Checkpoint, r RestoreRequest, changes, since []Change) error {
 	if r.Force {
@@ -189,7 +189,7 @@ func (s *Store) conflicts(to *Checkpoint, r RestoreRequest, changes, since []Cha
 	return &ConflictError{Paths: list}
 }
 
-// Interrupted is a restore that was cut off, by a loss of power or a kill.
+// Interrupted is a restore that was interrupted by a power loss or a kill.
 type Interrupted struct {
 	To   string `json:"to"`   // the checkpoint that was being restored
 	Undo string `json:"undo"` // the checkpoint taken before
@@ -197,8 +197,8 @@ type Interrupted struct {
 
 func (s *Store) interruptedFile() string { return filepath.Join(s.dir, "restoring") }
 
-// Interrupted returns the restore that was cut off, if there is one. Repeating
-// it finishes it.
+// Interrupted returns the restore that was interrupted, if there is one. Repeating the restore
+// finishes it.
 func (s *Store) Interrupted() *Interrupted { return s.interrupted() }
 
 func (s *Store) interrupted() *Interrupted {

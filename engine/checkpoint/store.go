@@ -27,20 +27,20 @@ type Store struct {
 	system  system
 }
 
-// Bounds limits what a checkpoint stores, and how long it may take. What is left out because
-// of a bound is listed, and cannot be restored.
+// Bounds limits what a checkpoint stores, and how long it may take. Paths that are left out because
+// of a bound are listed, and cannot be restored.
 type Bounds struct {
 	MaxFileBytes int64 // of one file
-	MaxBytes     int64 // of all files that one checkpoint reads
+	MaxBytes     int64 // total for all files that one checkpoint reads
 	MaxFiles     int
 
 	IgnoredFileBytes int64 // the same for files that git ignores
 	IgnoredBytes     int64
 	IgnoredFiles     int
 
-	Generated []string      // names of folders with generated output: left out where git ignores them or there is no repository
-	Budget    time.Duration // for looking and reading; 0: no limit
-	Targeted  bool          // the workspace is too large to look at as a whole, such as a home folder: only paths that are named are stored
+	Generated []string      // names of folders with generated output: skipped if git ignores them or there is no repository
+	Budget    time.Duration // for finding and reading files; 0: no limit
+	Targeted  bool          // the workspace is too large to be read as a whole, such as a home folder: only paths that are named are stored
 }
 
 func (b *Bounds) generated(name string) bool { return slices.Contains(b.Generated, name) }

@@ -17,29 +17,29 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// Request is what a checkpoint is taken for.
+// Request describes the checkpoint to take.
 type Request struct {
 	When    When
-	By      By // who made the changes since the checkpoint before
+	By      By // who made the changes since the previous checkpoint
 	Session string
 	Call    string
 	Time    int64    // Unix milliseconds
 	First   []string // paths that are stored before all others; absolute ones outside the workspace are stored too
-	Within  []string // folders outside the workspace: what is below them is stored, too
+	Within  []string // folders outside the workspace that are stored with their contents
 	Only    bool     // nothing but First can change
 }
 
-// Taken is a checkpoint that was taken, or the one before if nothing had changed.
+// Taken is a checkpoint that was taken, or the previous one if nothing had changed.
 type Taken struct {
 	Checkpoint
 	New     bool
-	Changes []Change // since the checkpoint before; nil for the first
-	Unseen  []string // folders that were not reached in time: their contents are those of the checkpoint before
-	Scanned int      // files that were looked at
+	Changes []Change // since the previous checkpoint; nil for the first
+	Unseen  []string // folders that were not reached in time: their contents are those of the previous checkpoint
+	Scanned int      // files that were examined
 	Read    int      // files whose contents were read
 }
 
-// Take records the state of the workspace. What was not stored before is stored.
+// Take records the state of the workspace, and stores contents that are not stored yet.
 func (s *Store) Take(ctx context.Context, r Request) (*Taken, error) {
 	var taken *Taken
 	err := s.locked(ctx, func() (err error) {

@@ -56,8 +56,8 @@ type Classifier struct {
 	MAC     func([]byte) string // keyed digest in lower-case hex, at least 16 digits
 	Limit   int                 // bytes of facts as JSON; 0: engine.MaxFacts
 	Program string              // absolute path of reviewer, which modified calls may use; empty: unknown
-	Secrets *rows.Set           // token formats that are always masked, whatever the policy's rows say
-	Rows    *rows.Set           // rows for events that bring none of a policy; nil: those of Shipped
+	Secrets *rows.Set           // token formats that are always masked, regardless of the policy's rows
+	Rows    *rows.Set           // rows for events without rows of a policy; nil: those of Shipped
 	Shipped func() *rows.Set    // used if no policy could be loaded, so that records are masked as usual; nil: nothing is known
 }
 

@@ -1,6 +1,6 @@
-// Package detect searches the raw texts of a call (its arguments, the contents
-// that it writes, its results) for what a policy declares. What leaves the
-// package is how often each detector matched, never a text.
+// Package detect searches the raw texts of a call (its arguments, the contents that it writes, its
+// results) for the patterns that a policy declares. It reports how often each detector matched,
+// never a text.
 //
 // Patterns are RE2, so that time is linear in the length of the text. Most
 // texts contain none of the words that a pattern requires: one pass over a text

@@ -76,9 +76,8 @@ func (r Rule) matches(rel string, dir bool) bool {
 	return wildcard.Path(r.parts, strings.Split(rel, "/"))
 }
 
-// Decide returns what the rules of one file say about a path relative to the
-// file's directory. The last rule that matches decides; found is false if there
-// is none.
+// Decide returns the decision of the rules of one file about a path relative to the file's
+// directory. The last rule that matches decides; found is false if there is none.
 func Decide(rules []Rule, rel string, dir bool) (ignored, found bool) {
 	for i := len(rules) - 1; i >= 0; i-- {
 		if rules[i].matches(rel, dir) {

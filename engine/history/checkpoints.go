@@ -179,8 +179,8 @@ type rollback struct {
 	Act int64 `json:"act,omitempty"` // record that says what came of it; 0: there is none yet
 }
 
-// Rollback returns the records of the latest rollback that policy decided on, and of what
-// came of it; 0: there is none.
+// Rollback returns the records of the latest rollback that policy decided on, and of its result; 0:
+// there is none.
 func (h *State) Rollback() (decided, done int64) {
 	if h.Rolled == nil {
 		return 0, 0

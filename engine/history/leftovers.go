@@ -2,10 +2,10 @@ package history
 
 import "github.com/agent-reviewer/reviewer/engine"
 
-// Left lists what a session made and has not removed, as far as its log shows: which a person
-// has to check when it ends.
+// Left lists what a session made and has not removed, as far as its log shows. A person has to
+// check it when the session ends.
 type Left struct {
-	Running []engine.StartedFacts // what was started and not waited for
+	Running []engine.StartedFacts // processes that were started and not waited for
 	Trees   []string              // working trees of git
 	Remotes []string              // names of remotes of git that were added
 	Created []string              // files outside the workspace, or temporary ones

@@ -77,7 +77,7 @@ type State struct {
 	Late      *lateEntry `json:"late,omitempty"`     // what a review found after the answer, and the agent was not told yet
 	Actions   int64      `json:"actions"`
 	Prompts   int64      `json:"prompts"`
-	FileOps   int64      `json:"file_ops"` // since the last prompt, as what is spent
+	FileOps   int64      `json:"file_ops"` // since the last prompt, as for what is spent
 	spent
 	Denied    int64                   `json:"denied"`
 	DeniedRow int64                   `json:"denied_row"`
@@ -96,7 +96,7 @@ type State struct {
 	Overruled int64                   `json:"overruled"`
 	Calls     []callEntry             `json:"calls"` // most recent last
 	Goals     goalState               `json:"goals"`
-	Terminals *engine.Terminals       `json:"terminals,omitempty"` // what was typed and has not run
+	Terminals *engine.Terminals       `json:"terminals,omitempty"` // text that was typed and has not run
 	Trees     []string                `json:"trees,omitempty"`     // working trees that git made for the session, most recent last
 	Marks     map[engine.Label]string `json:"marks"`               // of what was read, 8 digits each, most recent last
 	Hosts     string                  `json:"hosts"`               // digests of those that were contacted, 8 digits each, most recent last

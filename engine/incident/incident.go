@@ -68,8 +68,7 @@ type Choice struct {
 	Record string `json:"record"` // its id
 }
 
-// Cause is the root cause: what policy stopped the session for, and the records that
-// show it.
+// Cause is the root cause: why the policy stopped the session, and the records that show it.
 type Cause struct {
 	Issue    string   `json:"issue"`             // rule or pattern
 	Reason   string   `json:"reason"`            // why the session was stopped
@@ -166,6 +165,6 @@ type TimelineEntry struct {
 // Recommendation is an action that a person can take.
 type Recommendation struct {
 	Immediate     []string       `json:"immediate"`     // now
-	Preventive    []string       `json:"preventive"`    // so that it does not happen again
+	Preventive    []string       `json:"preventive"`    // how to prevent it in the future
 	Configuration map[string]any `json:"configuration"` // settings for a policy layer that would have intervened earlier; may be empty
 }

@@ -3,7 +3,7 @@ package mutant
 // The names of the operators. Some change both Rego and conditions.
 const (
 	DropRule       = "rule.drop"       // a clause is never true; a default is removed
-	DropElse       = "else.drop"       // what follows an else is removed
+	DropElse       = "else.drop"       // an else branch is removed
 	DropExpression = "expression.drop" // a line of a body is true
 	Negate         = "expression.not"  // not is added in front, or removed
 

@@ -20,20 +20,20 @@ type Channel interface {
 	Send(ctx context.Context, e Entry) error
 }
 
-// Program is a channel that runs a program, of which more is known than an error.
+// Program is a channel that runs a program, and so returns more than an error.
 type Program interface {
 	Channel
 	// Run is like Send, and also returns the program's output and its exit code; nil: it has none.
 	Run(ctx context.Context, e Entry) (output string, exit *int, err error)
 }
 
-// Deliverer delivers what is in a spool.
+// Deliverer delivers the entries of a spool.
 type Deliverer struct {
 	Spool    Spool
 	Channels []Channel
-	Own      map[string]Channel // kind of intervention -> what gets its entries, and no others
+	Own      map[string]Channel // kind of intervention -> the channel that gets its entries, and no others
 	Plan     Plan
-	Mask     func(string) string // masks secrets in errors and outputs; nil: they stay
+	Mask     func(string) string // masks secrets in errors and outputs; nil: nothing is masked
 	// Ended is called once for each delivery that succeeded or failed permanently, so that it can
 	// be logged; if the process is killed during the call, it is called again. nil: nothing is
 	// called.

@@ -20,10 +20,10 @@ import (
 const (
 	KindStop         = "stop"         // policy stopped a session
 	KindTest         = "test"         // a person tests the channels
-	KindIntervention = "intervention" // policy made an intervention of the organisation's own
+	KindIntervention = "intervention" // the policy made a custom intervention of the organisation
 )
 
-// Entry is what people are told. Every text in it is masked as in the log.
+// Entry is a message to people. Every text in it is masked as in the log.
 type Entry struct {
 	V         int    `json:"v"`
 	ID        string `json:"id"`   // the idempotency key: the same for every attempt and channel
@@ -57,7 +57,7 @@ type Status string
 
 // The states of a delivery.
 const (
-	Pending   Status = "pending"   // it is tried, or tried again
+	Pending   Status = "pending"   // the delivery is attempted, or retried
 	Delivered Status = "delivered" // the channel accepted it
 	Failed    Status = "failed"    // the last attempt failed, or the channel refused it permanently
 )
@@ -88,7 +88,7 @@ type Attempt struct {
 	MS     int64  `json:"ms,omitempty"`     // how long it took
 	Error  string `json:"error,omitempty"`  // empty: it succeeded, or its process was killed
 	Exit   *int   `json:"exit,omitempty"`   // exit code of a program; absent: it was not a program, or did not end on its own
-	Output string `json:"output,omitempty"` // the beginning of what a program wrote
+	Output string `json:"output,omitempty"` // the beginning of the program's output
 	Done   bool   `json:"done"`             // its end is recorded
 }
 
@@ -133,11 +133,11 @@ func permanent(err error) bool {
 	return errors.As(err, &p)
 }
 
-// Plan is how often and how long delivery is tried. Its numbers are settings.
+// Plan defines how often and for how long delivery is attempted. Its numbers are settings.
 type Plan struct {
 	Attempts int           // for each channel
 	First    time.Duration // from the first attempt to the second one
-	Factor   float64       // of each wait to the one before
+	Factor   float64       // by which each wait is longer than the previous one
 	Longest  time.Duration // wait
 	Timeout  time.Duration // of one attempt
 	Keep     time.Duration // of what is finished

@@ -18,10 +18,10 @@ import (
 //
 //	DIR/lock           held by the process that delivers
 //	DIR/queue/ID.json  entries with deliveries to make
-//	DIR/done/ID.json   those that are finished, for some days
+//	DIR/done/ID.json   finished entries, for some days
 //
-// A file is written under another name and then given its own, so that it is there
-// whole or not at all. Only the process that holds the lock changes or moves one.
+// A file is written under another name and then given its own, so that it exists completely or not
+// at all. Only the process that holds the lock changes or moves one.
 type Spool struct {
 	Dir string
 }
@@ -75,7 +75,7 @@ func (s Spool) Knows(id string) bool {
 	return false
 }
 
-// Waiting reports whether entries wait. It costs one look at a folder.
+// Waiting reports whether entries wait. It reads one folder.
 func (s Spool) Waiting() bool {
 	list, err := names(s.queue())
 	return err == nil && len(list) > 0
@@ -90,8 +90,8 @@ func (s Spool) Ran() time.Time {
 	return info.ModTime()
 }
 
-// List returns all items: those that wait, and those that are finished. What cannot be
-// read is left out and reported.
+// List returns all items: those that wait, and those that are finished. Items that cannot be read
+// are left out and reported.
 func (s Spool) List() ([]Item, error) {
 	waiting, err := readAll(s.queue())
 	finished, err2 := readAll(s.done())

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ThreadTime returns the CPU time that this process has used: the system does not tell that
-// of a thread. A process that answers one event has done nothing else.
+// ThreadTime returns the CPU time that this process has used: the system does not report that of a
+// thread. A process that answers one event has done nothing else.
 func ThreadTime() time.Duration { return ProcessTime() }
 
 // ProcessTime returns the CPU time that this process has used.

@@ -96,8 +96,8 @@ func Private(f *os.File, bits fs.FileMode) error {
 	return nil
 }
 
-// ReadByOthers returns the command that keeps others from reading a file; it is empty if
-// they cannot.
+// ReadByOthers returns the command that prevents others from reading a file; it is empty if they
+// cannot read it.
 func ReadByOthers(f *os.File) (command string, err error) {
 	info, err := f.Stat()
 	if err != nil || info.Mode().Perm()&0o044 == 0 {
@@ -111,8 +111,8 @@ func CreatePrivate(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// OpenFile opens a file as os.OpenFile does. Others may rename and delete it
-// meanwhile, which Windows refuses for files opened in other ways.
+// OpenFile opens a file as os.OpenFile does. Others may rename and delete it in the meantime, which
+// Windows refuses for files opened in other ways.
 func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return os.OpenFile(path, flag, perm)
 }
@@ -136,8 +136,8 @@ func SetTime(f *os.File, t time.Time) error {
 	return syscall.Futimes(int(f.Fd()), []syscall.Timeval{tv, tv})
 }
 
-// SyncDir makes the names in a folder survive a loss of power. Windows has no
-// such call: the file system's own journal does it there.
+// SyncDir makes the names in a folder survive a power loss. Windows has no such call: there, the
+// file system's own journal does it.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -178,14 +178,14 @@ func MakePipe(path string, perm fs.FileMode) error { return syscall.Mkfifo(path,
 // different file systems.
 func AcrossDisks(err error) bool { return errors.Is(err, syscall.EXDEV) }
 
-// Unsupported reports whether a file system cannot do what was asked.
+// Unsupported reports whether a file system does not support the operation.
 func Unsupported(err error) bool { return errors.Is(err, syscall.ENOTSUP) }
 
 // LongName returns a path with all of its names in full: Windows generates short ones.
 func LongName(path string) (string, error) { return path, nil }
 
-// Rename gives a file another name, replacing an existing file. Windows refuses that while
-// someone has one of the two open: there it is retried for a while.
+// Rename renames a file, replacing an existing file. Windows refuses that while a process has one
+// of the two open: there it is retried for a while.
 func Rename(from, to string) error { return os.Rename(from, to) }
 
 // Open opens a file to read it, as os.Open does. On Windows it waits a while for other

@@ -129,8 +129,8 @@ func grantee(list *windows.ACL, mask windows.ACCESS_MASK, trusted sids) (*window
 	return nil, nil
 }
 
-// ReadByOthers returns the command that keeps others from reading a file; it is empty if
-// they cannot. The system and its administrators are not others.
+// ReadByOthers returns the command that prevents others from reading a file; it is empty if they
+// cannot read it. The system and its administrators are not others.
 func ReadByOthers(f *os.File) (command string, err error) {
 	rights, err := windows.GetSecurityInfo(windows.Handle(f.Fd()), windows.SE_FILE_OBJECT, windows.DACL_SECURITY_INFORMATION)
 	if err != nil {
@@ -220,8 +220,8 @@ func name(sid *windows.SID) string {
 	return domain + `\` + account
 }
 
-// OpenFile opens a file as os.OpenFile does. Others may rename and delete it
-// meanwhile, which Windows refuses for files opened in other ways.
+// OpenFile opens a file as os.OpenFile does. Others may rename and delete it in the meantime, which
+// Windows refuses for files opened in other ways.
 func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	dir, err := os.OpenRoot(filepath.Dir(path)) // files opened below a root are shared so
 	if err != nil {
@@ -274,8 +274,8 @@ func SetTime(f *os.File, t time.Time) error {
 	return windows.SetFileTime(windows.Handle(f.Fd()), nil, &ft, &ft)
 }
 
-// SyncDir makes the names in a folder survive a loss of power. Windows has no
-// such call: the file system's own journal does it there.
+// SyncDir makes the names in a folder survive a power loss. Windows has no such call: there, the
+// file system's own journal does it.
 func SyncDir(dir string) error {
 	_, err := os.Stat(dir)
 	return err
@@ -298,7 +298,7 @@ func MakePipe(path string, _ fs.FileMode) error {
 // different file systems.
 func AcrossDisks(err error) bool { return errors.Is(err, windows.ERROR_NOT_SAME_DEVICE) }
 
-// Unsupported reports whether a file system cannot do what was asked.
+// Unsupported reports whether a file system does not support the operation.
 func Unsupported(err error) bool {
 	return errors.Is(err, windows.ERROR_NOT_SUPPORTED) || errors.Is(err, windows.ERROR_INVALID_FUNCTION)
 }
@@ -342,8 +342,8 @@ func isOne(err error, list []error) bool {
 	return false
 }
 
-// Rename gives a file another name, replacing an existing file. Windows refuses that while
-// someone has one of the two open: there it is retried for a while.
+// Rename renames a file, replacing an existing file. Windows refuses that while a process has one
+// of the two open: there it is retried for a while.
 func Rename(from, to string) error {
 	return patiently(func() error { return os.Rename(from, to) },
 		windows.ERROR_SHARING_VIOLATION, windows.ERROR_LOCK_VIOLATION, windows.ERROR_ACCESS_DENIED)

@@ -22,7 +22,7 @@ type Files interface {
 	Rollback(ctx context.Context, c RollbackOf) (RolledBack, error)
 }
 
-// CheckpointOf is what a checkpoint is taken for.
+// CheckpointOf describes the call that a checkpoint is taken for.
 type CheckpointOf struct {
 	Workspace string // raw
 	Rows      engine.Rows
@@ -34,14 +34,14 @@ type CheckpointOf struct {
 	First     []string // paths that the call is expected to change, as far as they are known
 	Within    []string // folders of which it is expected to change everything below
 	Only      bool     // it can change nothing else
-	Own       bool     // what changed since the last checkpoint was changed by the session
+	Own       bool     // the session made the changes since the last checkpoint
 }
 
-// Checkpointed is what came of it.
+// Checkpointed is the result of a checkpoint.
 type Checkpointed struct {
 	Result  string // one of the results of a checkpoint
 	Facts   engine.CheckpointFacts
-	Root    string // the workspace, as the paths of Changes have it
+	Root    string // the workspace, in the form of the paths of Changes
 	Changes []FileChange
 }
 
@@ -55,7 +55,7 @@ type FileChange struct {
 type Unsaved struct {
 	Effect  engine.Verdict // block or warn; allow where the policy only observes
 	Denied  string         // text for the agent; {why} stands for the cause
-	Allowed string         // the same where the call runs
+	Allowed string         // the same if the call runs
 }
 
 // duty is what is to be done about the files of a call.

@@ -32,16 +32,15 @@ type Reviewer struct {
 	CPU        func() float64            // milliseconds of CPU time since then; nil: it is not measured
 	Mask       func(text string) string  // masks secrets in error texts
 	Request    func(engine.Event) string // latest words of a person, raw; empty: unknown. nil: they are never read
-	Stops      Stops                     // nil: no stop follows into another session
+	Stops      Stops                     // nil: a stop does not apply to other sessions
 	Files      Files                     // nil: no checkpoints are taken
 	Late       *LateReviews              // nil: no call is answered before its review
-	Channels   engine.Channels           // what the agent lets a hook do; nil: everything
+	Channels   engine.Channels           // the ways that the agent supports; nil: all
 
 	SubTasks func(engine.Event) []engine.SubTask // the agent's own list, raw; nil: it is never read
 
-	// Usage returns the tokens since the event before, given what that one recorded;
-	// nil: unknown. It is called under the session's lock, so that no token is counted
-	// twice.
+	// Usage returns the tokens since the previous event, given what that event recorded; nil:
+	// unknown. It is called under the session's lock, so that no token is counted twice.
 	Usage func(e engine.Event, before *engine.Usage) *engine.Usage
 }
 

@@ -24,7 +24,7 @@ type Stopped struct {
 	Workspace string
 	Reason    string
 	Final     bool   // a person permanently ended it, and other sessions replace it
-	Resumed   string // the conditions on which it goes on; empty: it is stopped
+	Resumed   string // the conditions on which it was resumed; empty: it is stopped
 	By        string // who resumed it
 }
 

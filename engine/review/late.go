@@ -11,12 +11,12 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 )
 
-// LateReviews are the reviews of calls that were answered before them (mode: async). A process
-// that goes on after an answer has one for all its sessions. The zero value is ready.
+// LateReviews are the reviews of calls that were answered before them (mode: async). A process that
+// continues after an answer has one for all its sessions. The zero value is ready.
 //
-// Which call waits for a review is in the log: history.State.Early. What is here saves only
-// time: whoever has the session's lock next, in this process or another one, makes the review
-// before anything else if it is not recorded yet.
+// Which call waits for a review is in the log: history.State.Early. This type only saves time: the
+// next holder of the session's lock, in this process or another one, makes the review before
+// anything else if it is not recorded yet.
 type LateReviews struct {
 	// Begin is called before the first call is answered early; an error: none is.
 	Begin func() error

@@ -19,15 +19,15 @@ type Policy struct {
 	Redact  []string // those of PersonalKinds that are masked in facts in addition to secrets
 	Inherit Inherit
 	Unsaved Unsaved
-	// Rollback words what came of a rollback.
+	// Rollback has the texts about the result of a rollback.
 	Rollback Rollback
-	Kinds    []string // of intervention that the organisation has defined
+	Kinds    []string // kinds of intervention that the organisation has defined
 	Matcher  engine.Matcher
 	Decider  engine.Decider
 	Early    engine.EarlyDecider // nil: every call waits for its review (mode: blocking)
 
 	Detector  engine.Detector // nil: the policy declares no detectors
-	Detectors string          // digest of what Detector searches for; empty: nothing
+	Detectors string          // digest of the patterns that Detector searches for; empty: none
 	Rows      engine.Rows     // knowledge by which events are read; nil: the policy has no rows
 
 	MaxCPU float64 // CPU time, in milliseconds, of a review that counts as slow if it takes more; 0: none does
@@ -75,10 +75,10 @@ func (p *Policy) input(r *engine.Record, h *history.State) (Result, error) {
 	return v, nil
 }
 
-// ReviewEarly is Review as far as it is made before the answer in mode async, and the rest of
-// it as a function, which may be called at any later time. If the call has to wait for
-// that, the result has no decision yet. It is a pure function like Review. The policy must have
-// an EarlyDecider.
+// ReviewEarly makes the part of a review that precedes the answer in mode async, and returns the
+// rest as a function, which may be called at any later time. If the call has to wait for that, the
+// result has no decision yet. It is a pure function like Review. The policy must have an
+// EarlyDecider.
 //
 // Code that a call writes is judged with the history before the call, so such calls wait.
 func (p *Policy) ReviewEarly(ctx context.Context, r *engine.Record, h *history.State) (Result,

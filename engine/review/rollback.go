@@ -16,25 +16,25 @@ type RollbackOf struct {
 	Rows       engine.Rows
 	Session    string
 	Checkpoint string
-	Time       int64 // of the decision, Unix milliseconds: the same whenever it is tried again
+	Time       int64 // of the decision, Unix milliseconds: the same if it is repeated
 }
 
-// RolledBack is what came of it.
+// RolledBack is the result of a rollback.
 type RolledBack struct {
 	Undo      string // absent: nothing was restored
 	Restored  int    // paths
-	Kept      int    // paths that differ and were left as they are
-	Moved     int    // repositories that were left as they are, and are not as they were
+	Kept      int    // paths that differ and were not changed
+	Moved     int    // repositories that differ from the checkpoint and were not changed
 	Conflicts []string
 }
 
-// Rollback has the texts about what came of a rollback: {checkpoint}, {undo}, {count},
-// {kept} and {why} stand for it.
+// Rollback has the texts about the result of a rollback, with the placeholders {checkpoint},
+// {undo}, {count}, {kept} and {why}.
 type Rollback struct {
 	Restored  string
 	Unchanged string
 	Failed    string
-	NotRun    string // follows Restored where the call does not run
+	NotRun    string // added to Restored if the call does not run
 }
 
 // goesBack is a rollback that is to be carried out, or was.

@@ -43,8 +43,8 @@ type Peer struct {
 	Program string // its file
 }
 
-// Ask lets the process that listens at a state directory's socket answer a request. Unlike
-// the client of hooks it believes anyone: who it is, is the caller's to judge.
+// Ask lets the process that listens at a state directory's socket answer a request. Unlike the
+// client of hooks, it trusts any process: the caller decides which one to trust.
 func Ask(home string, r *wire.Request, wait time.Duration) (*wire.Answer, Peer, error) {
 	conn, err := net.Dial("unix", Socket(home))
 	if err != nil {

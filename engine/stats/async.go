@@ -8,7 +8,7 @@ import (
 type Async struct {
 	Answered int64    `json:"answered"`
 	Reviews  Verdicts `json:"reviews"` // of these calls, by the answer that the review would have given; the rest is still to be made
-	Failed   int64    `json:"failed"`  // of these reviews, those that failed; they count as blocked
+	Failed   int64    `json:"failed"`  // the reviews that failed; they count as blocked
 }
 
 // see reads a record of a session.

@@ -109,7 +109,7 @@ func (c *Collector) Ledger(r *engine.Record) {
 	}
 }
 
-// Add counts a record of the session. It must not be changed meanwhile.
+// Add counts a record of the session. It must not be changed in the meantime.
 func (c *Collector) Add(r *engine.Record) {
 	if r.T < c.since || r.Kind == engine.KindKeyframe {
 		return

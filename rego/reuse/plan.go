@@ -2,7 +2,7 @@
 // evaluation: of another policy, or for another input. Simulations decide each event under
 // policies that differ in little, and most of a decision is the same for all of them.
 //
-// A document is the value of a rule, or of several with one name, that is no function. Its
+// A document is the value of a rule, or of several with one name, that is not a function. Its
 // value is determined by the text of its rules and of the functions that they call, by the
 // data and the parts of the input that these read, and by the documents that they refer to.
 // If all of these are equal in two evaluations, its value is, too. What cannot be
@@ -122,7 +122,7 @@ type work struct {
 
 // readSet is what a document reads, except through other documents.
 type readSet struct {
-	rules  map[string]bool // paths: its own, and those that are no documents
+	rules  map[string]bool // paths: its own, and those that are not documents
 	docs   map[string]bool
 	inputs map[string]ast.Ref
 	datas  map[string]ast.Ref

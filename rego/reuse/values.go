@@ -8,7 +8,7 @@ import (
 // Values are the documents of one evaluation, as they become known. It is the cache of the
 // evaluation. What is computed under `with` is in frames of its own, and never reused.
 type Values struct {
-	topdown.VirtualCache // everything that is no document
+	topdown.VirtualCache // everything that is not a document
 	plan                 *Plan
 	input                ast.Value
 	depth                int
@@ -62,7 +62,7 @@ func (v *Values) document(ref ast.Ref) int {
 	return v.plan.root.find(ref)
 }
 
-// slot returns what is known of a document, here or where it has the same value.
+// slot returns what is known about a document, here or where it has the same value.
 func (v *Values) slot(n int) slot {
 	if s := v.slots[n]; s.known || v.same == nil || !v.same[n] {
 		return s

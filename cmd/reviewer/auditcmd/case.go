@@ -187,8 +187,8 @@ func failureOf(ctx context.Context, a *cli.App, x cases.Excerpt, e *bundles.Effe
 	return "not everything was recorded: " + why, nil
 }
 
-// Differences runs a case as it would be in a file, and returns the differences; empty if
-// there are none.
+// Differences runs a case as if it were in a file, and returns the differences; empty if there are
+// none.
 func Differences(ctx context.Context, runner *trial.Runner, x cases.Excerpt) (string, error) {
 	text, err := cases.Write(nil, x.Case)
 	if err != nil {
@@ -210,5 +210,5 @@ func Differences(ctx context.Context, runner *trial.Runner, x cases.Excerpt) (st
 	return strings.TrimSuffix(strings.Join(append(differ, f.Wrong), "; "), "; "), nil
 }
 
-// UTC is a time as it is written in documents that others read.
+// UTC formats a time for documents that others read.
 func UTC(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05") }

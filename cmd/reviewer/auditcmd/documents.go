@@ -7,8 +7,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/transcript"
 )
 
-// Documents are what these commands write with -f json, where no file of schemas
-// describes it.
+// Documents lists the output of these commands with -f json that no file in schemas describes.
 func Documents() []cli.Document {
 	return []cli.Document{
 		{Command: "audit verify", Title: "result of verifying the log", Of: verification{}},

@@ -17,7 +17,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/transcript"
 )
 
-// maskTranscript masks secrets in everything of a transcript that is shown as it is:
+// maskTranscript masks secrets in the parts of a transcript that are shown unchanged:
 // names, ids, and error messages. Ids become those of the log if mask is the log's.
 func maskTranscript(t *transcript.Transcript, mask func(string) string) {
 	t.Session = mask(t.Session)

@@ -62,7 +62,7 @@ func ids(a *cli.App) []string {
 	return list
 }
 
-// Documents are what these commands write with -f json.
+// Documents lists the output of these commands with -f json.
 func Documents() []cli.Document {
 	return []cli.Document{
 		{Command: "checkpoint take", Title: "the checkpoint that was taken", Of: taken{}},

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// now is the word for the workspace as it is.
+// now is the word for the current workspace.
 const now = "now"
 
 // differences is how two states of a workspace differ.

@@ -104,7 +104,7 @@ func (s *stores) lives(k Retention, now int64) (map[string]life, error) {
 	return lives, err
 }
 
-// ended returns when the client said that a session ends; 0: it did not, or went on.
+// ended returns when the client said that a session ends; 0: it did not, or continued.
 func ended(log *audit.Store, one audit.Session) (at int64) {
 	const last = 8 // records: after the end may come choices of a person
 	for r, err := range log.Records(one.Key, max(one.N-last, 1)) {

@@ -18,19 +18,19 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Restored is what a restore did.
+// Restored is the result of a restore.
 type Restored struct {
 	Workspace    string   `json:"workspace"`
 	To           string   `json:"to"`             // id of the checkpoint
 	Undo         string   `json:"undo,omitempty"` // id of the checkpoint that undoes it; absent: nothing was restored
 	Changes      []change `json:"changes"`        // what was restored
-	Kept         []left   `json:"kept"`           // what differs and was left as it is
-	Repositories []moved  `json:"repositories"`   // that are not as they were then, and were left as they are
+	Kept         []left   `json:"kept"`           // paths that differ and were not changed
+	Repositories []moved  `json:"repositories"`   // repositories that differ from then, and were not changed
 	Session      string   `json:"session,omitempty"`
 	By           string   `json:"by"`
 }
 
-// moved is a repository that is not as it was.
+// moved is a repository that has changed.
 type moved struct {
 	Then   repository `json:"then"`
 	Now    repository `json:"now"`

@@ -24,10 +24,10 @@ func (e *Unsuitable) Error() string { return e.Reason }
 
 // RollBack restores the files of a session's workspace to the newest checkpoint of the
 // session before a time (Unix milliseconds), or else to its first one, after asking the
-// person. The latest interventions.max_rollback_depth of those before that time are looked
-// at, and one that is not safe, as the settings have it, is left out. Where policy offered
-// a checkpoint, that one is restored. An Unsuitable error means that there is none, or that
-// it cannot be restored.
+// person. The latest interventions.max_rollback_depth of those before that time are considered, and
+// those that are not safe according to the settings are skipped. Where policy offered a checkpoint,
+// that one is restored. An Unsuitable error means that there is none, or that it cannot be
+// restored.
 func RollBack(ctx context.Context, a *cli.App, one audit.Session, began int64, offered, by string) (Restored, error) {
 	s, err := open(a)
 	if err != nil {
@@ -123,11 +123,11 @@ type choice struct {
 	session string
 	began   int64 // when the trouble did
 	oldest  int64 // number of the oldest checkpoint that is still stored
-	depth   int   // of those before the trouble, how many are looked at
+	depth   int   // of those before the trouble, how many are considered
 	unsafe  map[string]bool
 }
 
-// among returns the newest safe checkpoint of those before the trouble that are looked at;
+// among returns the newest safe checkpoint of those before the trouble that are considered;
 // the first one if all are later.
 func (o *choice) among(list []checkpoint.Checkpoint) (checkpoint.Checkpoint, error) {
 	kept, expired := o.kept(list)

@@ -1,4 +1,4 @@
-// Package cli contains what all commands share: the process's environment as
+// Package cli contains the code that all commands share: the process's environment as
 // values, the state directory, the policy that a flag or a reference names,
 // whether a person is at the terminal, and how a command ends.
 //
@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// App is what the commands share: the process's environment as values, so
+// App is the context that all commands share: the process's environment as values, so
 // that tests can replace them.
 type App struct {
 	term.Streams

@@ -8,7 +8,7 @@ import (
 	"runtime"
 )
 
-// Crashed records where a panic came from, and returns an error about it. The value of
+// Crashed records the origin of a panic, and returns an error about it. The value of
 // a panic can quote the contents of a call, so only its type is shown.
 func (a *App) Crashed(p any) string {
 	text := fmt.Sprintf("internal error (%T); please report it", p)

@@ -18,7 +18,7 @@ const (
 	ExitUsage    = 3
 )
 
-// ExitMeaning is an exit code and what it means.
+// ExitMeaning is an exit code and its meaning.
 type ExitMeaning struct {
 	Code    int
 	Meaning string

@@ -33,7 +33,7 @@ var flagValues = map[string]string{
 	"bool": "true or false", "int": "a whole number", "float64": "a number", "duration": "a time such as 5s or 1m30s",
 }
 
-// WithNear adds the name that was probably meant.
+// WithNear adds a suggestion: the name that was probably meant.
 func WithNear(err error, word string, names []string) error {
 	near := engine.Nearest(word, names)
 	if near == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/audit"
 )
 
-// StateHome returns where logs, keys and policies are kept: --home, else
+// StateHome returns the folder of logs, keys and policies: --home, else
 // $REVIEWER_HOME, else the XDG state directory, else the system's folder for such
 // files.
 func (a *App) StateHome() (string, error) {

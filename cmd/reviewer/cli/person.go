@@ -126,10 +126,10 @@ func agentName(command string, agents []string) string {
 	return ""
 }
 
-// Person returns an error unless a person runs the command, and who.
+// Person returns the name of the person who runs the command, and an error if it is not a person.
 func (a *App) Person(what string) (string, error) { return a.somebody(what, a.StdinTerminal(), false) }
 
-// NoAgent is Person for what scripts may do as well: it is refused only below an
+// NoAgent is Person for commands that scripts may run as well: it only refuses processes below an
 // agent.
 func (a *App) NoAgent(what string) (string, error) { return a.somebody(what, true, true) }
 
@@ -171,7 +171,7 @@ func (a *App) spans() ([]span, error) {
 	return list, err
 }
 
-// UserName reports who runs the command, for the log.
+// UserName returns the name of the user who runs the command, for the log.
 func UserName() string {
 	u, err := user.Current()
 	if err != nil {

@@ -24,7 +24,7 @@ func processTable() (map[int]process, error) {
 	return psTable(string(out), time.Now()), nil
 }
 
-// procTable reads /proc. A process that ends meanwhile is left out.
+// procTable reads /proc. A process that ends in the meantime is left out.
 func procTable() (map[int]process, error) {
 	dirs, err := os.ReadDir("/proc")
 	if err != nil {

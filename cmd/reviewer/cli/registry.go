@@ -1,6 +1,6 @@
 package cli
 
-// Where Windows keeps managed settings of Claude Code in addition to the file: JSON, in
+// Location of managed settings of Claude Code on Windows, in addition to the file: JSON, in
 // a value that only administrators can write.
 const (
 	registryPath  = `SOFTWARE\Policies\ClaudeCode`

@@ -11,7 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
-// ReportOptions returns how a report is shown: in colours on a terminal, and with
+// ReportOptions returns the presentation of a report: in colours on a terminal, and with
 // files named from the repository for machines.
 func (a *App) ReportOptions(out *term.Output, verbose bool) report.Options {
 	o := report.Options{Color: a.Paint(out).On, Width: a.Columns(out), Verbose: verbose, Times: true,

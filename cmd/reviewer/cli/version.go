@@ -12,7 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
-// Environment is what decisions depend on besides the policy and the facts.
+// Environment returns the versions that decisions depend on besides the policy and the facts.
 func Environment() engine.Env {
 	return engine.Env{
 		Engine: engine.Version, Classifier: classify.Version, Fold: history.FoldVersion,

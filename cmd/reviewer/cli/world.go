@@ -8,7 +8,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify"
 )
 
-// HookClient is the name of the program that asks the resident process, in the folder of this one.
+// HookClient is the name of the program that queries the resident process, in the folder of this
+// one.
 const HookClient = "reviewer-hook"
 
 // World is this machine, with what belongs to reviewer itself marked.
@@ -29,7 +30,7 @@ func (a *App) World(home string) (classify.System, error) {
 	return w, nil
 }
 
-// Program is the absolute path of this program; empty where the system does not say.
+// Program is the absolute path of this program; empty if the system does not report it.
 func Program() string {
 	path, err := os.Executable()
 	if err != nil {

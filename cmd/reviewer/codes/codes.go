@@ -1,5 +1,5 @@
-// Package codes describes the codes under which `reviewer policy check` reports
-// what it finds: what each means, why it matters and what to do.
+// Package codes describes the codes of the findings of `reviewer policy check`: what each means,
+// why it matters and what to do.
 //
 // Out of scope: finding anything (lint, bundles, rego, cel).
 package codes
@@ -71,7 +71,7 @@ func (c Code) Ignorable() bool {
 	return c.Level != levelError && !strings.HasPrefix(c.Code, "ignore.")
 }
 
-// URL is where the code is described.
+// URL is the address of the code's description.
 func (c Code) URL() string { return docs + "#" + c.anchor() }
 
 const docs = "https://github.com/agent-reviewer/reviewer/blob/main/docs/codes.md"

@@ -191,7 +191,7 @@ func checkMerged(ctx context.Context, layers []*bundles.Bundle) (errs, notes, id
 	return splitErrors(wiring.Check(ctx, e)), notes, idle
 }
 
-// inspectPath checks a folder or a settings file by itself, over the built-in
+// inspectPath checks a folder or a settings file separately, over the built-in
 // policy. The error is the reason why it could not be read.
 func inspectPath(ctx context.Context, path, as string) (checked, error) {
 	files, dir, err := filesAt(path)

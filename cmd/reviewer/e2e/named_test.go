@@ -29,7 +29,7 @@ func namings() []struct {
 }
 
 // An agent that stops with a message about a command, a package, a function or a file that does
-// not exist is told so once, and goes on. After it corrected itself, it stops undisturbed.
+// not exist is informed once, and goes on. After it corrected itself, it stops undisturbed.
 func TestNamesOfWhatIsMissing(t *testing.T) {
 	for _, c := range namings() {
 		t.Run(c.name, func(t *testing.T) {

@@ -4,8 +4,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 )
 
-// Documents are what these commands write with -f json, where no file of schemas
-// describes it.
+// Documents lists the output of these commands with -f json that no file in schemas describes.
 func Documents() []cli.Document {
 	return []cli.Document{
 		{Command: "policy explain", Title: "explanation of a decision", Of: explanation{}},

@@ -267,7 +267,7 @@ func explainRecord(ctx context.Context, a *cli.App, id string, t *toExplain) (*e
 	return explanationOf(ctx, a, e, policy, &again, &v.Input, t)
 }
 
-// PolicyOf returns the policy that is named, or else the one that decided.
+// PolicyOf returns the named policy, or else the one that decided.
 func PolicyOf(ctx context.Context, a *cli.App, store *audit.Store, rec *engine.Record, dir string) (*bundles.Effective, error) {
 	if dir != "" {
 		return a.ShownPolicy(ctx, dir)

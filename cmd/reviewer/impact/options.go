@@ -1,7 +1,7 @@
 package impact
 
-// Options say how a report is shown. The zero value produces the same bytes for the same Impact
-// everywhere.
+// Options control the presentation of a report. The zero value produces the same bytes for the same
+// Impact everywhere.
 type Options struct {
 	Colour  bool   // pretty: for a terminal
 	Width   int    // pretty: columns of the terminal; 0: lines are neither cut nor broken

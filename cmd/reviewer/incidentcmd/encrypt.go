@@ -35,7 +35,7 @@ func recipients(home string, flags []string) ([]age.Recipient, error) {
 }
 
 // encrypted writes a text in the format of age, as ASCII, for some recipients; for none,
-// as it is.
+// unchanged.
 func encrypted(w io.Writer, to []age.Recipient, write func(io.Writer) error) error {
 	if len(to) == 0 {
 		return write(w)

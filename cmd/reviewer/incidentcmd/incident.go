@@ -23,8 +23,7 @@ func Command(a *cli.App) *cobra.Command {
 	return cli.Group(cmd, listCommand(a), showCommand(a), exportCommand(a), closeCommand(a))
 }
 
-// Documents are what these commands write with -f json, where no file of schemas
-// describes it.
+// Documents lists the output of these commands with -f json that no file in schemas describes.
 func Documents() []cli.Document {
 	return []cli.Document{
 		{Command: "incident list", Title: "the incidents", Of: listed{}, List: "incidents"},

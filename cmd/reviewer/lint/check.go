@@ -1,10 +1,9 @@
-// Package lint reports all problems of a policy at once, and warns about what looks
-// wrong: files that cannot be read, Rego and CEL that do not compile, unknown words
-// and names, rules that can never fire, rules that nothing tests. Each problem has
-// its place.
+// Package lint reports all problems of a policy at once, and warns about suspicious parts: files
+// that cannot be read, Rego and CEL that do not compile, unknown words and names, rules that can
+// never fire, rules that nothing tests. Each problem has its place.
 //
-// Out of scope: where a policy is on this machine, and how what was found
-// is shown; running any test (trial).
+// Out of scope: where a policy is on this machine, and how findings are shown; running any test
+// (trial).
 package lint
 
 import (
@@ -25,22 +24,22 @@ import (
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
-// Layer is one layer of the policy to look at.
+// Layer is one layer of the policy to check.
 type Layer struct {
 	Name  string // of bundles.Layers
 	Files fs.FS
 	At    string // the folder, as the person gave it: places are below it
 	Given bool   // it is to be checked; false: the checked layers are on top of it
 
-	Where func(file string) string // the place of a file, where that is not below At; nil: it is
+	Where func(file string) string // the place of a file if it is not below At; nil: all files are below At
 }
 
 // Result contains the findings, and the costs of the conditions.
 type Result struct {
 	Problems []report.Problem
 	Ignored  []report.Ignored
-	Costs    []cel.Cost // of what is to be checked, most expensive first
-	Rules    int        // rows and access rules that were looked at
+	Costs    []cel.Cost // of the checked layers, most expensive first
+	Rules    int        // number of rows and access rules that were checked
 }
 
 // Policy checks the layers of one policy, base first. The time is now, in Unix

@@ -67,7 +67,7 @@ func noTarget(m bundles.RuleMatch) string {
 	return noCall(m)
 }
 
-// noHost explains why no call of a match talks to a host.
+// noHost explains why no call of a match contacts a host.
 func noHost(m bundles.RuleMatch) string {
 	files := []string{string(engine.TypeFileRead), string(engine.TypeFileCreation), string(engine.TypeFileModification),
 		string(engine.TypeFileDeletion)}

@@ -85,9 +85,9 @@ func colourOf(s notify.Status) string {
 	return term.Good
 }
 
-// Undelivered is what of the notifications did not reach everybody.
+// Undelivered counts the notifications that were not delivered to all channels.
 type Undelivered struct {
-	Waiting, Failed int    // notifications: not sent to everybody yet; given up for some channel
+	Waiting, Failed int    // notifications: not sent to all channels yet; given up for some channel
 	Last            string // channel and error of the latest delivery that failed
 }
 

@@ -27,7 +27,7 @@ func Command(a *cli.App) *cobra.Command {
 	return cli.Group(cmd, deliverCommand(a), listCommand(a), testCommand(a))
 }
 
-// Documents are what these commands write with -f json.
+// Documents lists the output of these commands with -f json.
 func Documents() []cli.Document {
 	return []cli.Document{
 		{Command: "notify list", Title: "notifications with their deliveries", Of: notify.Item{}, List: "notifications"},

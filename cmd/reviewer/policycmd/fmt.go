@@ -94,7 +94,7 @@ func (f *formatting) json() bool { return f.out.Format == "json" }
 
 // formattedFiles is the result of `policy fmt`.
 type formattedFiles struct {
-	Files   int      `json:"files"`   // that were looked at
+	Files   int      `json:"files"`   // that were examined
 	Changed []string `json:"changed"` // that are not formatted, or were not
 	Written bool     `json:"written"` // they are now
 }

@@ -40,7 +40,7 @@ func policyNewCommand(a *cli.App) *cobra.Command {
 type policyFolder struct {
 	dir, layer string
 	files      map[string][]byte  // that the digest covers
-	effective  *bundles.Effective // with all layers, as it is now
+	effective  *bundles.Effective // with all layers, currently
 	texts      map[string][]byte  // to be written: name below dir -> content
 	added      []string           // the names of texts, in the order in which they came
 }

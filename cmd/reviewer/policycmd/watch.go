@@ -51,7 +51,7 @@ func stateOf(paths []string) string {
 	for _, p := range paths {
 		_ = filepath.WalkDir(p, func(name string, d fs.DirEntry, err error) error {
 			if err != nil {
-				return nil // deleted meanwhile: the next check notices
+				return nil // deleted in the meantime: the next check notices
 			}
 			if info, err := d.Info(); err == nil && !d.IsDir() {
 				state += fmt.Sprintln(name, info.Size(), info.ModTime().UnixNano())

@@ -154,7 +154,7 @@ func sourceDate(a *cli.App) (string, error) {
 	return time.Unix(seconds, 0).UTC().Format(time.RFC3339), nil
 }
 
-// CapabilitiesDigest is the SHA-256 of what `policy capabilities` prints.
+// CapabilitiesDigest is the SHA-256 of the output of `policy capabilities`.
 func CapabilitiesDigest() (string, error) {
 	h := sha256.New()
 	err := term.WriteJSON(h, rego.Capabilities())

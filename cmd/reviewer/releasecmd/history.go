@@ -280,7 +280,7 @@ func restoreBundle(ctx context.Context, a *cli.App, d *releases.Store, b active.
 	return activate(ctx, a, request)
 }
 
-// activateKept packs a layer as it was and activates the bundle: a base policy that
+// activateKept packs an earlier state of a layer and activates the bundle: a base policy that
 // another version of reviewer shipped has none.
 func activateKept(ctx context.Context, a *cli.App, b active.BundleBack, in *restoring) (*active.Activated, error) {
 	m := b.Files.Manifest.Metadata
@@ -317,7 +317,7 @@ func storedPolicy(home, beginning string) (*bundles.Effective, error) {
 func workingDirectory() string {
 	dir, err := os.Getwd()
 	if err != nil {
-		return "" // then no project layer is looked at
+		return "" // then the project layer is ignored
 	}
 	return dir
 }

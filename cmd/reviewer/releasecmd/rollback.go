@@ -52,7 +52,7 @@ func policyRollbackCommand(a *cli.App) *cobra.Command {
 }
 
 // rollback activates a stored bundle again. Which one is determined before the store
-// is locked; if someone changes the store meanwhile, it still rolls back to that one.
+// is locked; if someone changes the store in the meantime, it still rolls back to that one.
 func rollback(ctx context.Context, a *cli.App, in active.Request, to string) (*active.Activated, error) {
 	store, err := a.OpenStore()
 	if err != nil {

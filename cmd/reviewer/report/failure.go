@@ -9,13 +9,13 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
-// ErrorDocument is what -f json writes where a command could not run:
+// ErrorDocument is the output of -f json if a command could not run:
 // schemas/error.json describes it.
 type ErrorDocument struct {
 	V        int       `json:"v"`                  // of the format, now 1
 	Command  string    `json:"command"`            // such as "audit show"
 	Error    string    `json:"error"`              // as on standard error
-	Problems []Problem `json:"problems,omitempty"` // where the error has places in files
+	Problems []Problem `json:"problems,omitempty"` // if the error has places in files
 }
 
 // WriteError writes an ErrorDocument.

@@ -9,12 +9,12 @@ import (
 
 // Document is a report as JSON: schemas/report.json describes it.
 type Document struct {
-	V      int    `json:"v"` // of the form, now 1: fields may be added without a new one
+	V      int    `json:"v"` // version of the format, now 1: new fields do not change it
 	Totals Totals `json:"totals"`
 	Report
 }
 
-// CoverageDocument is coverage by itself as JSON.
+// CoverageDocument is the JSON of coverage alone.
 type CoverageDocument struct {
 	V int `json:"v"` // of the form, now 1
 	Coverage

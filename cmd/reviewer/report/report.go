@@ -49,7 +49,7 @@ const (
 	SeverityWarning = "warning"
 )
 
-// Problem is something wrong in a file of a policy.
+// Problem is a defect in a file of a policy.
 type Problem struct {
 	Place
 	Severity   string `json:"severity"`       // SeverityError or SeverityWarning
@@ -65,7 +65,7 @@ type Problem struct {
 type Ignored struct {
 	Problem
 	By     string `json:"by"`     // ByComment or ByManifest
-	Reason string `json:"reason"` // as it was given
+	Reason string `json:"reason"` // as given
 }
 
 // How a problem was accepted.
@@ -102,18 +102,18 @@ type Test struct {
 	Duration time.Duration `json:"-"`                // formats that must be the same each time leave it out
 }
 
-// RegoLines is the kind whose numbers Coverage.Files explain; the cells of
-// CELBranches are branches to the formats that know such a thing.
+// RegoLines is the kind whose numbers Coverage.Files explain; formats that support branches show
+// the cells of CELBranches as branches.
 const (
 	RegoLines   = "rego lines"
 	CELBranches = "cel branches"
 )
 
-// Coverage is what tests reached of a policy. The tests themselves do not count.
+// Coverage is the parts of a policy that tests reached. The tests themselves do not count.
 type Coverage struct {
 	Kinds []Kind        `json:"kinds"` // in a fixed order
 	Files []FileLines   `json:"files,omitempty"`
-	Cells []Cell        `json:"cells,omitempty"` // what is not lines: cells, ids, branches
+	Cells []Cell        `json:"cells,omitempty"` // uncovered things other than lines: cells, ids, branches
 	Under []KindMissing `json:"under,omitempty"` // kinds below the threshold that was asked for
 }
 
@@ -124,7 +124,7 @@ type Kind struct {
 	Total   int    `json:"total"`
 }
 
-// FileLines is a file's lines that hold code.
+// FileLines is the lines of a file that contain code.
 type FileLines struct {
 	File    string `json:"file"`
 	Covered []int  `json:"covered"`

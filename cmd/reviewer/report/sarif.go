@@ -110,8 +110,8 @@ func writeSARIF(b *bytes.Buffer, r *Report, o Options) error {
 	return sarif(b, r.Command, rules, list, o)
 }
 
-// WriteSARIF writes what a command found as a SARIF 2.1.0 log, whole or not at
-// all. The rules describe those that findings name; the others are left out.
+// WriteSARIF writes the findings of a command as a SARIF 2.1.0 log, completely or not at all. The
+// rules describe those that findings name; the others are left out.
 func WriteSARIF(w io.Writer, command string, rules []Rule, findings []Finding, o Options) error {
 	return term.Whole(w, func(b *bytes.Buffer) error { return sarif(b, command, rules, findings, o) })
 }
@@ -150,11 +150,11 @@ func (r *Report) anyFile() string {
 
 // Finding is one result of a SARIF log.
 type Finding struct {
-	Place                        // code scanning needs a file: "." is the repository
+	Place                        // required by code scanning; "." is the repository
 	Last       int               // line, 0: Place.Line
 	Level      string            // error, warning, note
 	Text       string            // what was found
-	Rule       string            // id of what it is about
+	Rule       string            // id of its subject
 	Key        string            // distinguishes it from other findings of that rule in that file; never a message
 	Properties map[string]string // further facts; nil: none
 	ignored    *Ignored          // nil: not accepted

@@ -17,7 +17,7 @@ const (
 )
 
 // WriteSummary writes the report as Markdown for the summary page of a CI job:
-// counts, what failed, and coverage. Long lists and texts are cut, and say so.
+// counts, what failed, and coverage. Long lists and texts are cut, with a note.
 func WriteSummary(w io.Writer, r *Report, o Options) error {
 	return term.Whole(w, func(b *bytes.Buffer) error {
 		m := markdown{b, o}

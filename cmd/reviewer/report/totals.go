@@ -39,8 +39,8 @@ func (r *Report) Totals() Totals {
 	return t
 }
 
-// Totals counts the suite's tests. A status that is not one of those known counts as
-// an error: so that nothing passes unnoticed.
+// Totals counts the suite's tests. An unknown status counts as an error, so that it does not go
+// unnoticed.
 func (s Suite) Totals() Totals {
 	var t Totals
 	for _, test := range s.Tests {

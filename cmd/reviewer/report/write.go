@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
 
-// Options say how a report is shown. The zero value produces the same bytes for the same report
-// everywhere.
+// Options control the presentation of a report. The zero value produces the same bytes for the same
+// report everywhere.
 type Options struct {
 	Color   bool
 	Verbose bool    // pretty: also passed tests, and full lists
@@ -22,8 +22,7 @@ type Options struct {
 	Sources Sources // nil: no source is shown
 }
 
-// Sources returns the contents of a file that a report names, nil if they
-// are not at hand.
+// Sources returns the contents of a file that a report names, nil if they are not available.
 type Sources func(file string) []byte
 
 func formats() term.Formats[func(*bytes.Buffer, *Report, Options) error] {

@@ -294,7 +294,7 @@ func documents(r *bufio.Reader) func(yield func([]byte, error) bool) {
 	}
 }
 
-// isDocument reports whether a line is a whole document by itself.
+// isDocument reports whether a line is a complete document.
 func isDocument(line []byte) bool {
 	var head struct {
 		Hook string `json:"hook_event_name"`

@@ -181,7 +181,7 @@ func (r *Project) add(s played, labels Labels) {
 	}
 }
 
-// median is the median project, each number by itself.
+// median is the median of the projects, for each number separately.
 func median(list []Project) Project {
 	number := func(of func(Project) float64) float64 {
 		var values []float64

@@ -30,7 +30,7 @@ type Swept struct {
 	Key    string    `json:"key"`
 	Values []float64 `json:"values"`
 	Today  float64   `json:"today"`
-	Loses  []float64 `json:"loses"` // values that stop fewer dangerous rows: they are not chosen
+	Loses  []float64 `json:"loses"` // values that stop fewer dangerous rows, which are not chosen
 	Without
 	Projects []Without `json:"projects"`
 }
@@ -49,7 +49,7 @@ type Held struct {
 	Block int `json:"block"`
 	Ask   int `json:"ask"`
 	Wrong int `json:"wrong"` // labelled so, or not labelled
-	Lost  int `json:"lost"`  // labelled right, and not held any more
+	Lost  int `json:"lost"`  // labelled right, and no longer stopped
 
 	calls int
 }

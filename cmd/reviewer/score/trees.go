@@ -10,7 +10,7 @@ import (
 )
 
 // trees returns the working trees that git listed in a session next to the folder in which it
-// began. A replay cannot look at the disk, where the hook of a live session finds them.
+// began. The hook of a live session finds them on disk, which a replay cannot read.
 func trees(t transcript.Transcript, began string) []string {
 	asked := map[string]bool{}
 	var all []string

@@ -113,7 +113,7 @@ func listSessions(a *cli.App, w io.Writer, out *term.Output, dir string, session
 func shortClock(ms int64) string { return time.UnixMilli(ms).Format("2006-01-02 15:04") }
 
 // shortIDs are unambiguous prefixes of the sessions' ids, which every command accepts.
-// An id that is not a UUID is left as it is.
+// An id that is not a UUID is not changed.
 func shortIDs(sessions []audit.Session) []string {
 	ids := make([]string, len(sessions))
 	for i, s := range sessions {

@@ -160,7 +160,7 @@ func addable(world classify.System, workspace, path string) (string, error) {
 	return short, nil
 }
 
-// removable finds the path that was added: as it is shown, or as it is on disk.
+// removable finds the path that was added, by its displayed form or by its path on disk.
 func removable(world classify.System, workspace, path string, added []string) (string, error) {
 	if slices.Contains(added, path) {
 		return path, nil

@@ -19,7 +19,7 @@ import (
 	"oras.land/oras-go/v2/errdef"
 )
 
-// Types of what is in a registry. The archive's layer has the type that OPA's
+// Media types in a registry. The archive's layer has the type that OPA's
 // own downloader looks for.
 const (
 	ArtifactType  = "application/vnd.agent-reviewer.policy.v1"
@@ -39,7 +39,7 @@ const (
 // Bounds of what describes a release.
 const (
 	maxManifest  = 1 << 20 // bytes
-	maxReferrers = 32      // looked at per release
+	maxReferrers = 32      // examined per release
 )
 
 // contentStore keeps OCI content: a repository of a registry, or a layout in a folder.

@@ -16,7 +16,7 @@ import (
 // Forms lists the forms of a reference.
 const Forms = "oci://HOST/REPOSITORY:TAG, oci-layout:FOLDER:TAG, https://HOST/PATH.tar.gz, or a folder"
 
-// Ref is a place of a release.
+// Ref is the location of a release.
 type Ref struct {
 	kind kind
 	text string
@@ -36,7 +36,7 @@ const (
 	webRef
 )
 
-// String returns the reference as it was written.
+// String returns the original reference.
 func (r Ref) String() string { return r.text }
 
 // Remote reports whether the place is reached over the network.

@@ -11,7 +11,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/credentials"
 )
 
-// maxPages bounds how long a registry may go on listing signatures.
+// maxPages limits the number of pages in which a registry lists signatures.
 const maxPages = 4
 
 // openRepository returns a repository of a registry. Nothing is sent yet.

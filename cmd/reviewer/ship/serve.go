@@ -50,7 +50,7 @@ type Server struct {
 	ended   <-chan struct{}
 }
 
-// release is an archive as it is served.
+// release is a served archive.
 type release struct {
 	archive, envelope []byte
 	etag              string
@@ -239,7 +239,7 @@ func (s *Server) look(name string) (stamp, error) {
 	return stamp{archive, envelope}, err
 }
 
-// read reads a release whose files do not change meanwhile.
+// read reads a release whose files do not change in the meantime.
 func (s *Server) read(name string, now stamp) (*release, error) {
 	archive, envelope, err := readPair(s.root, name)
 	if err != nil {
@@ -254,8 +254,8 @@ func (s *Server) read(name string, now stamp) (*release, error) {
 	return &release{archive: archive, envelope: envelope, etag: sha(archive), stamp: now}, nil
 }
 
-// Matches reports whether an archive is whole, and the one that its envelope is
-// about. Signatures are not verified.
+// Matches reports whether an archive is complete, and the one that its envelope is about.
+// Signatures are not verified.
 func Matches(archive, envelope []byte) error {
 	if _, err := bundles.OpenArchive(bytes.NewReader(archive)); err != nil {
 		return err
@@ -297,7 +297,7 @@ func Listen(ctx context.Context, address string, remote bool) (net.Listener, err
 	return l, err
 }
 
-// Path is where a server has the archive of this name.
+// Path returns the path of the archive with this name on a server.
 func Path(name string) string { return path.Join(servedBelow, name) }
 
 // logged writes a line about each request that was answered.

@@ -15,8 +15,7 @@ import (
 	"strings"
 )
 
-// Limits of fetched data, in bytes. What an archive unpacks to has bounds of
-// its own.
+// Limits of fetched data, in bytes. The unpacked contents of an archive have limits of their own.
 const (
 	MaxArchive  = 16 << 20
 	MaxEnvelope = 1 << 20
@@ -49,7 +48,7 @@ type Label struct {
 type Offer struct {
 	Place    string
 	Name     string // of the archive's file
-	SHA256   string // of the archive, hex; empty where a place does not say, as web servers
+	SHA256   string // of the archive, hex; empty if the place does not report it, such as web servers
 	Envelope []byte // nil: none
 }
 
@@ -59,10 +58,10 @@ type Accept func(Offer) error
 
 // Options are connection options.
 type Options struct {
-	Username  string // with Password; empty: what docker's configuration has for the registry
+	Username  string // with Password; empty: the credentials in docker's configuration
 	Password  string
-	PlainHTTP bool // without TLS; this machine itself is always reached so
-	Force     bool // push: replace what is there under the same name
+	PlainHTTP bool // without TLS, which is always used for localhost
+	Force     bool // push: replace an existing release of the same name
 	Have      *Parcel
 }
 
@@ -70,8 +69,8 @@ type Options struct {
 type Receipt struct {
 	Place     string // where the release is now
 	SHA256    string // of the archive, hex
-	Replaced  string // what was there before, with Options.Force
-	Unchanged bool   // archive and envelope were there before
+	Replaced  string // the release that was replaced, with Options.Force
+	Unchanged bool   // archive and envelope already existed
 	Signed    bool
 }
 

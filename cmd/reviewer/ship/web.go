@@ -36,8 +36,8 @@ func pullWeb(ctx context.Context, from Ref, o Options, accept Accept) (Parcel, e
 	return p, c.archive(ctx, from.url, &p)
 }
 
-// FileName is the name that an archive of a web server gets: the last part of
-// the URL, where that is a plain name. Of other places it is empty.
+// FileName is the file name for an archive of a web server: the last part of the URL if that is a
+// plain name. For other places it is empty.
 func (r Ref) FileName() string {
 	if r.url == nil {
 		return ""

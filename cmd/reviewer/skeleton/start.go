@@ -27,7 +27,7 @@ func Templates() []Template {
 	}
 }
 
-// Start are the files of a bundle that starts with a template: its manifest and
+// Start returns the files of a bundle that starts with a template: its manifest and
 // README, and the rules, lists and cases of the template, under its own name.
 func (b Bundle) Start(name string) ([]File, error) {
 	list, err := fill([]File{{Name: ".manifest"}, {Name: "README.md"}}, []string{"manifest.json", "README.md"}, b)

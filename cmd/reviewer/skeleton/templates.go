@@ -17,8 +17,8 @@ var files embed.FS
 // Rule describes the rule to write.
 type Rule struct {
 	ID    string
-	Layer string // of the policy that it is for
-	Rego  bool   // its condition is Rego; otherwise it is CEL
+	Layer string // layer of the policy
+	Rego  bool   // its condition is in Rego; otherwise in CEL
 }
 
 // Title is the id in words, such as Shop kubectl.
@@ -44,7 +44,7 @@ var familyForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 // files of a folder for one document.
 func Family(id string) string { return familyForm().FindString(id) }
 
-// Files are the row, the module and the test where it is Rego, and the cases.
+// Files returns the row, the cases and, for a rule in Rego, the module and its test.
 func (r Rule) Files() ([]File, error) {
 	list := []File{
 		{Name: RulesFile(r.ID), Adds: true}, {Name: CasesFile(r.ID), Adds: true},
@@ -70,7 +70,7 @@ func CasesFile(id string) string { return "cases/" + Family(id) + "/" + Family(i
 // Pattern describes the pattern to write: a rule that measures.
 type Pattern struct{ Rule }
 
-// Files are the row and its cases.
+// Files returns the row and its cases.
 func (p Pattern) Files() ([]File, error) {
 	list := []File{{Name: PatternsFile(p.ID), Adds: true}, {Name: CasesFile(p.ID), Adds: true}}
 	return fill(list, []string{"pattern.yaml", "pattern_cases.yaml"}, p.Rule)
@@ -83,8 +83,8 @@ type Bundle struct {
 	Dir   string // relative to the top of the repository
 }
 
-// Files are all files of the bundle: its manifest, settings, two rules, one in
-// CEL and one in Rego, their cases and tests, and what to do with it.
+// Files returns all files of the bundle: its manifest, settings, two rules, one in CEL and one in
+// Rego, their cases and tests, and a README.
 func (b Bundle) Files() ([]File, error) {
 	all, err := fill([]File{{Name: ".manifest"}, {Name: "settings.yaml"}, {Name: "README.md"}},
 		[]string{"manifest.json", "settings.yaml", "README.md"}, b)

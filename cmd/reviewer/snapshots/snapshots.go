@@ -1,5 +1,5 @@
-// Package snapshots opens the store of checkpoints of a workspace as the settings say,
-// and takes the checkpoints that reviews ask for.
+// Package snapshots opens the store of checkpoints of a workspace according to the settings, and
+// takes the checkpoints that reviews request.
 //
 // Out of scope: when a checkpoint is taken and what it means for the call
 // (engine/review), and how files are stored (engine/checkpoint).
@@ -24,10 +24,11 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
-// Folder returns where the stores of checkpoints of a state directory are.
+// Folder returns the folder of a state directory's stores of checkpoints.
 func Folder(home string) string { return filepath.Join(home, "checkpoints") }
 
-// Secret returns the secret that a state directory's stores of checkpoints are kept with.
+// Secret returns the secret from which the keys of a state directory's stores of checkpoints are
+// derived.
 func Secret(log *audit.Store) ([]byte, error) {
 	mac, err := log.MAC()
 	if err != nil {
@@ -66,8 +67,8 @@ func Bounds(settings map[string]any, workspace, home string) (checkpoint.Bounds,
 		Budget: time.Duration(c.Budget) * time.Millisecond, Targeted: TooLarge(workspace, home)}, nil
 }
 
-// Options returns how the store of a workspace is opened under a policy, given its
-// settings and rows.
+// Options returns the options for opening a workspace's store under a policy, given its settings
+// and rows.
 func Options(log *audit.Store, world classify.System, workspace string, settings map[string]any,
 	rows engine.Rows) (o checkpoint.Options, err error) {
 	if o.Secret, err = Secret(log); err != nil {
@@ -131,7 +132,7 @@ func (t *Taker) Checkpoint(ctx context.Context, c review.CheckpointOf) (review.C
 }
 
 // within returns the folders outside the workspace of which everything is stored; in a
-// workspace that is too large to look at as a whole, also those inside. The root of a disk and
+// workspace that is too large to be read as a whole, also those inside. The root of a disk and
 // the home directory are too large, too.
 func (t *Taker) within(root string, c review.CheckpointOf) []string {
 	targeted := TooLarge(root, t.World.Home)

@@ -84,7 +84,7 @@ func (s *soak) check(what string) error {
 	return nil
 }
 
-// watchMemory looks at the resident process while nobody is killed, and returns what shows
+// watchMemory measures the resident process while no process is killed, and returns what shows
 // whether it has grown.
 func (s *soak) watchMemory() func() error {
 	done, ended := make(chan struct{}), make(chan struct{})

@@ -1,9 +1,9 @@
 // Command soak puts a resident process and its clients under load for minutes: many sessions,
-// clients and the process killed at random, the policy changed meanwhile. Afterwards every call
-// that was answered must be in the log once, nothing twice, the log must verify and replay,
+// clients and the process killed at random, the policy changed in the meantime. Afterwards every
+// call that was answered must be in the log once, nothing twice, the log must verify and replay,
 // and the process must not have grown. `make soak` runs it.
 //
-// Out of scope: what is decided; the calls are harmless.
+// Out of scope: the decisions; the calls are harmless.
 package main
 
 import (
@@ -96,7 +96,7 @@ func (s *soak) run() error {
 	return errors.Join(s.checkLog(), s.check("verify"), s.check("replay"), memory())
 }
 
-// pause waits, and reports whether to go on.
+// pause waits, and reports whether to continue.
 func pause(stop <-chan struct{}, d time.Duration) bool {
 	select {
 	case <-stop:

@@ -133,7 +133,7 @@ func (c *log) pipe(in *lines, yield func(simulate.RecordedEvent, error) bool) {
 	c.end(yield)
 }
 
-// take checks a line and yields the one before, which the new line confirms.
+// take checks a line and yields the previous one, which the new line confirms.
 func (c *log) take(p place, in *lines, raw []byte, yield func(simulate.RecordedEvent, error) bool) bool {
 	c.sources.Lines++
 	r, err := c.next(in, raw)

@@ -25,7 +25,7 @@ func inspect(ctx context.Context, c candidate, o Options) inspection {
 	return i.found
 }
 
-// inspector looks at one file.
+// inspector examines one file.
 type inspector struct {
 	ctx       context.Context
 	candidate candidate
@@ -54,7 +54,7 @@ func (i *inspector) look(o Options) error {
 	i.file.packed = packingOf(begin[:n])
 	var in io.Reader = tap{i.ctx, f, func(int64) {}}
 	if i.file.packed != plain {
-		in = bufio.NewReaderSize(in, 64<<10) // the head of a regular file is read as it is
+		in = bufio.NewReaderSize(in, 64<<10) // the head of a regular file is read directly
 	}
 	r, err := inflate(in, i.file.packed)
 	if err != nil {
@@ -173,7 +173,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// archive looks at the files in a tar archive. It is read once completely, to find the
+// archive examines the files in a tar archive. It is read once completely, to find the
 // offsets of its files.
 func (i *inspector) archive(rest io.Reader, text []byte) error {
 	in := &counter{r: io.MultiReader(bytes.NewReader(text), rest)}
@@ -211,7 +211,7 @@ func isSparse(h *tar.Header) bool {
 	return false
 }
 
-// entry looks at one file of an archive.
+// entry examines one file of an archive.
 func (i *inspector) entry(p place, t io.Reader) error {
 	b := bufio.NewReader(t)
 	begin, err := b.Peek(8)

@@ -10,7 +10,7 @@ import (
 )
 
 // merge merges the events of a session's files into one sequence: in order of time,
-// keeping the order of each file, whatever its clock did. Events in several files
+// keeping the order of each file, regardless of its clock. Events in several files
 // are taken once, from the first. Calls that the agent rejected before anyone was
 // asked are counted and left out: no hook would have seen them.
 func (t *sessionEvents) merge() {
@@ -51,7 +51,7 @@ func (t *sessionEvents) leaveParts() {
 }
 
 // inOrder iterates over the events of all strands. An event whose clock went
-// back, or that has none, happens when the one before it did.
+// back, or that has none, gets the time of the previous event.
 func (t *sessionEvents) inOrder() func(yield func(engine.Event) bool) {
 	return func(yield func(engine.Event) bool) {
 		next := make([]int, len(t.strands))

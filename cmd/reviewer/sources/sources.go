@@ -25,7 +25,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/transcript"
 )
 
-// Options is what reading needs from the caller.
+// Options contains the dependencies of reading.
 type Options struct {
 	Stdin      io.Reader                                     // of the argument "-"
 	Read       func(bytes int64)                             // called with the bytes read from disk, by several goroutines; may be nil
@@ -87,9 +87,9 @@ func (f *Family) Recorded(ctx context.Context) iter.Seq[simulate.RecordedSession
 }
 
 // Find inspects the files that the arguments name, without reading them completely:
-// files, folders, patterns with *, ? and **, and "-" for standard input. What cannot
-// be read, or is of no known format, is in Set.Lost; it returns an error if an argument names
-// nothing, if there are no sessions, or if ctx ended.
+// files, folders, patterns with *, ? and **, and "-" for standard input. Files that cannot be read,
+// or have an unknown format, are in Set.Lost; it returns an error if an argument names nothing, if
+// there are no sessions, or if ctx ended.
 func Find(ctx context.Context, args []string, o Options) (*Set, error) {
 	named, lost, err := walk(ctx, args)
 	if err != nil {
@@ -126,7 +126,7 @@ type inspection struct {
 	lost   []simulate.Trouble
 }
 
-// inspectAll looks at the files, as many at a time as there are processors.
+// inspectAll inspects the files, as many at a time as there are processors.
 func inspectAll(ctx context.Context, named []candidate, o Options) []inspection {
 	found := make([]inspection, len(named))
 	next := make(chan int)

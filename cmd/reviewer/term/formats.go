@@ -11,7 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// Format is a named way to write something; W is what writes it.
+// Format is a named output format; W writes it.
 type Format[W any] struct {
 	Name  string
 	Write W
@@ -29,7 +29,7 @@ func (f Formats[W]) Names() []string {
 	return names
 }
 
-// Find returns what writes a format. what is the noun for the error.
+// Find returns the writer of a format; what is the noun for the error.
 func (f Formats[W]) Find(what, name string) (W, error) {
 	for _, one := range f {
 		if one.Name == name {
@@ -59,7 +59,7 @@ func (e *UsageError) Error() string { return e.Err.Error() }
 // Unwrap returns the underlying error.
 func (e *UsageError) Unwrap() error { return e.Err }
 
-// Whole writes a document only if it can be made completely.
+// Whole writes a document only if it can be generated completely.
 func Whole(w io.Writer, write func(*bytes.Buffer) error) error {
 	var b bytes.Buffer
 	if err := write(&b); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Output is where a command's result goes: -f and -o mean the same everywhere.
+// Output is the format and destination of a command's result: -f and -o mean the same everywhere.
 type Output struct {
 	Format  string
 	File    string
@@ -112,7 +112,7 @@ func (o *Output) Write(stdout io.Writer, fn func(w io.Writer) error) error {
 	return err
 }
 
-// Known is an error where the format is not one of this command's.
+// Known returns an error if the command does not have the format.
 func (o *Output) Known() error {
 	if slices.Contains(o.Formats, o.Format) {
 		return nil

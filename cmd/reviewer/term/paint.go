@@ -11,7 +11,7 @@ import (
 // narrowest is the width below which no page is laid out.
 const narrowest = 40
 
-// Paint reports whether a result is painted.
+// Paint reports whether a result is coloured.
 func (s *Streams) Paint(o *Output) Paint {
 	f, ok := s.Stdout.(*os.File)
 	return Paint{ok && o.File == "" && s.Env("NO_COLOR") == "" && s.Env("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))}
@@ -43,7 +43,7 @@ func (s *Streams) Columns(o *Output) int {
 // StdinTerminal reports whether a person types the input.
 func (s *Streams) StdinTerminal() bool { return IsTerminal(s.Stdin) }
 
-// IsTerminal reports whether a stream is one that a person looks at.
+// IsTerminal reports whether a stream is a terminal.
 func IsTerminal(stream any) bool {
 	if s, ok := stream.(interface{ Terminal() bool }); ok {
 		return s.Terminal() // in a test

@@ -17,7 +17,7 @@ import (
 type Progress struct {
 	start     time.Time
 	Total     atomic.Int64 // bytes to read; 0: not known yet
-	Bytes     atomic.Int64 // of them, those that were read
+	Bytes     atomic.Int64 // bytes that were read
 	Decisions atomic.Int64
 
 	out  *os.File // nil: no terminal

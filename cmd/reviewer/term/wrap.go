@@ -31,13 +31,13 @@ func PrintableLine(s string) string {
 	return strings.ReplaceAll(Printable(strings.TrimSpace(s)), "\n", " ")
 }
 
-// Width is how many characters a text has. Wide characters count once.
+// Width returns the number of characters of a text. Wide characters count once.
 func Width(s string) int { return utf8.RuneCountInString(s) }
 
 // Pad fills a cell up to a width.
 func Pad(s string, width int) string { return s + strings.Repeat(" ", max(0, width-Width(s))) }
 
-// Cut shortens a text to a width, and shows that it did; 0: any width.
+// Cut shortens a text to a width, with a mark at the cut; 0: any width.
 func Cut(s string, width int) string {
 	if width <= 0 || Width(s) <= width {
 		return s
@@ -62,7 +62,7 @@ func Wrap(line string, width int) []string {
 	return append(out, strings.TrimRight(row, " "))
 }
 
-// Room is how wide text may be that begins at a column of a line; 0: any width.
+// Room returns the width that is left after a column of a line; 0: any width.
 func Room(line, left int) int {
 	if line == 0 {
 		return 0

@@ -53,7 +53,7 @@ type copier struct {
 	links map[osfile.ID]string // files with several names: where the first one went
 }
 
-// copied is an original as it was when it was copied.
+// copied describes an original at the time when it was copied.
 type copied struct {
 	path string
 	info fs.FileInfo

@@ -270,9 +270,8 @@ func writeInfo(dir string, e Entry) error {
 	return osfile.SyncDir(dir)
 }
 
-// Entries lists what is in the trash, the newest first, and the folders of
-// entries that are not whole: a move or the emptying of the trash was
-// interrupted, or is still going on.
+// Entries lists the entries of the trash, the newest first, and the folders of incomplete entries:
+// a move or the emptying of the trash was interrupted, or is still running.
 func (b *Bin) Entries() (whole []Entry, rest []string, err error) {
 	names, err := os.ReadDir(b.Dir)
 	err = osfile.Missing(b.Dir, err)
@@ -376,7 +375,7 @@ func taken(full string) error {
 // interruption it is no longer an entry.
 func (b *Bin) Remove(e Entry) error { return Discard(filepath.Join(b.Dir, e.ID)) }
 
-// Discard deletes the folder of an entry, whole or not.
+// Discard deletes the folder of an entry, complete or not.
 func Discard(dir string) error {
 	if err := os.Remove(filepath.Join(dir, infoName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -384,7 +383,7 @@ func Discard(dir string) error {
 	return discard(dir)
 }
 
-// cause is what is wrong, without the path: the caller names it as it was given.
+// cause is the error without the path: the caller adds the path as given.
 func cause(err error) error {
 	var e *fs.PathError
 	if errors.As(err, &e) {

@@ -5,7 +5,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/cases"
 )
 
-// Stopped reports whether a call does not run as it was made.
+// Stopped reports whether a call does not run in its original form.
 func Stopped(v engine.Verdict) bool {
 	return v == engine.Block || v == engine.Ask || v == engine.Modify
 }

@@ -32,7 +32,7 @@ type Mutation struct {
 	Duration time.Duration   `json:"-"`
 }
 
-// MutateOptions say which mutants are tried, and how.
+// MutateOptions controls which mutants are tried, and how.
 type MutateOptions struct {
 	Options
 	Only  string              // path of a file or folder, or id of a rule; empty: all

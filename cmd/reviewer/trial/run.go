@@ -21,7 +21,7 @@ import (
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
-// Options say how tests are run.
+// Options control how tests are run.
 type Options struct {
 	Env      engine.Env
 	Run      *regexp.Regexp // of the names of tests; nil: all
@@ -159,7 +159,7 @@ func (t *trial) run(ctx context.Context, jobs []job) []report.Suite {
 	return suites(jobs, tests)
 }
 
-// try runs a job. One that panics has failed, and the others go on.
+// try runs a job. A job that panics has failed, and the others continue.
 func (j *job) try(ctx context.Context, under *trial) (t report.Test) {
 	start := time.Now()
 	defer func() {

@@ -79,7 +79,11 @@ func (r *Runner) Run(ctx context.Context, c cases.Case) (Result, error) {
 		p = book.watch(c, p)
 	}
 	if t := twiceOf(ctx); t != nil {
-		p = p.with(&watchingTwice{t, p.Decider, fmt.Sprintf("case %s (%s:%d)", c.ID(), c.File, c.Line)})
+		both := &watchingTwice{t, p.Decider, fmt.Sprintf("case %s (%s:%d)", c.ID(), c.File, c.Line)}
+		early := p.Early
+		if p = p.with(both); early != nil {
+			p.Early = &decideAnyway{earlyBefore{early, both}}
+		}
 	}
 	if r.timeout > 0 { // from here on: compiling does not count
 		var cancel context.CancelFunc

@@ -29,12 +29,12 @@ type Shortcut struct {
 
 func (s Shortcut) String() string { return s.Of + ": " + s.Difference.String() }
 
-// ShortcutOptions say what is compared, and how much.
+// ShortcutOptions control what is compared, and how much.
 type ShortcutOptions struct {
 	Env   engine.Env
 	Host  *rego.Host   // the compiled Rego of the layers, or nil
 	Own   []string     // layers whose examples and Rego rules are tried
-	Cases []cases.Case // of these layers, as far as they are at hand
+	Cases []cases.Case // of these layers, as far as they are available
 	Most  int          // bounds the cases and examples, and the rules; 0: no bound
 
 	// Thorough decides without shortcuts; nil: the policy does. Tests replace it.
@@ -134,7 +134,7 @@ type question struct {
 	findings []engine.Finding
 }
 
-// CaseTwice runs a case, and has each of its decisions made twice.
+// CaseTwice runs a case, and makes each of its decisions twice.
 func CaseTwice(ctx context.Context, r *Runner, c cases.Case) *Shortcuts {
 	var t twice
 	t.each(ctx, r, []cases.Case{c})
@@ -147,7 +147,7 @@ type twiceKey struct{}
 // bound: the last ones of more are left out.
 const longStories = 4
 
-// each runs cases. What they expect does not matter here: the tests look at that.
+// each runs cases. Their expectations do not matter here: the tests check them.
 func (t *twice) each(ctx context.Context, r *Runner, list []cases.Case) {
 	ctx = context.WithValue(ctx, twiceKey{}, t)
 	before := t.Decisions
@@ -174,6 +174,20 @@ type watchingTwice struct {
 // Decide implements engine.Decider.
 func (w *watchingTwice) Decide(ctx context.Context, in *engine.Input, findings []engine.Finding) (engine.Decision, error) {
 	return w.twice.decide(ctx, w.Decider, question{w.of, in, findings})
+}
+
+// decideAnyway is an early decider that makes each review too: a case may end before the
+// next event asks for it.
+type decideAnyway struct{ earlyBefore }
+
+// DecideEarly implements engine.EarlyDecider.
+func (e *decideAnyway) DecideEarly(ctx context.Context, in *engine.Input, findings []engine.Finding) (*engine.Decision,
+	func(context.Context) (engine.Decision, error)) {
+	early, review := e.earlyBefore.DecideEarly(ctx, in, findings)
+	if early != nil {
+		_, _ = review(ctx) // an error is one of the next event
+	}
+	return early, review
 }
 
 func (t *twice) decide(ctx context.Context, d engine.Decider, q question) (engine.Decision, error) {

@@ -16,9 +16,8 @@ import (
 // time if cases are single calls, and a tenth for a bundle with a few rules.
 const mostTwice = 32
 
-// DecideTwice compares what a policy decides with OPA's rule index and early exit
-// and without them. own are its layers that do not ship with the program, with
-// their files.
+// DecideTwice compares the decisions of a policy with and without OPA's rule index and early exit.
+// own are its layers that do not ship with the program, with their files.
 func DecideTwice(ctx context.Context, env engine.Env, e *bundles.Effective, host *rego.Host, own map[string]fs.FS) (*Shortcuts, error) {
 	o := ShortcutOptions{Env: env, Host: host, Most: mostTwice}
 	for _, l := range e.Layers {

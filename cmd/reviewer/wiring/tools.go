@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify"
 )
 
-// UnknownTool returns an error if no tool has the name, without a place; nil: one has it, it is
-// a server's, or the event has none. A test of a misspelt tool tests nothing.
+// UnknownTool returns an error if no tool has the name, without a place; nil: a tool has it, it is
+// an MCP server's, or the event has no tool. A test of a misspelt tool tests nothing.
 func UnknownTool(known engine.Rows, tool string) *engine.Problem {
 	if tool == "" || classify.KnowsTool(known, tool) || strings.HasPrefix(tool, "mcp__") {
 		return nil

@@ -67,7 +67,7 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 }
 
 // inherit reads from the settings to which other sessions a stop applies. A policy
-// that stops no session by itself stops none for what happened in another one either;
+// that does not stop sessions itself does not stop them for events of other sessions either;
 // a copy of a stopped session is that session.
 func inherit(e *bundles.Effective) review.Inherit {
 	interventions, _ := e.Settings["interventions"].(map[string]any)

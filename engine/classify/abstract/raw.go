@@ -48,7 +48,7 @@ type RawEffect struct {
 	Reversible  engine.Reversibility // known from the verb alone (a push, a published package); else empty
 	Leaves      int64                // size of the file afterwards in bytes, plus one; 0: unknown
 	Bytes       int64                // number of bytes written, if the call shows it
-	Discards    Discard              // what it discards that is in no commit
+	Discards    Discard              // the discarded changes that are not in any commit
 	Object      string               // the kind of object if the target does not show it: volume, table, rows; empty: unknown
 	Mode        string               // permissions that the call gives the target; empty: none or unknown
 	Command     int                  // index in script.commands; -1: the tool itself
@@ -67,10 +67,10 @@ type Script struct {
 	Waits    bool // the code sleeps
 
 	Terminals       *engine.Terminals      // what it leaves in terminals that it types into; nil: it types into none
-	Possible        []RawEffect            // of commands that are among the arguments of programs about which nothing is known
+	Possible        []RawEffect            // of commands in the arguments of unknown programs
 	PossibleSignals map[engine.Signal]bool // the same
-	Written         []Text                 // what it puts into files, as far as that is known
-	Modules         []string               // names of modules that code in it asks for
+	Written         []Text                 // texts that it writes into files, as far as they are known
+	Modules         []string               // names of modules that code in it imports
 	Inputs          []string               // files whose text reaches an interpreter through a pipe, as its code
 	Followed        []int                  // commands that run tasks of a file, all of which are among the commands
 	Secrets         []Secret
@@ -116,9 +116,9 @@ func (g Given) Without(cut string) string {
 	return "-" + left + glued
 }
 
-// Given is one word of options, as it was given.
+// Given is one word of options, as written in the command.
 type Given struct {
-	Text    string // as displayed: a separate value follows =, as in --context=prod
+	Text    string // as displayed: a separate value is joined with =, as in --context=prod
 	Word    Arg
 	Letters string // the options of a cluster: rf of -rf, o of -oFILE; empty: the word is one option
 	Valued  bool   // the option, or the last letter, has a value

@@ -44,7 +44,7 @@ func (t Taint) AsFile() bool {
 	return t&(Filed|Picked) != 0 && t&(Fetched|Decoded) == 0
 }
 
-// Arg is one abstract word: a value with what else is known about it.
+// Arg is one abstract word: a value with everything else that is known about it.
 type Arg struct {
 	Text   string // with Hole or Vacancy in place of unknown parts
 	Glob   bool   // contains an unquoted *, ? or [

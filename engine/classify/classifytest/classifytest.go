@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// MAC is a keyed digest, as Classifier.MAC wants one.
+// MAC is a keyed digest for Classifier.MAC.
 func MAC(b []byte) string {
 	h := hmac.New(sha256.New, []byte("a key for tests"))
 	h.Write(b)
@@ -24,5 +24,5 @@ var (
 	JsonToken   = "eyJ" + "hbGciOiJIUzI1NiJ9" + ".eyJ" + "zdWIiOiIxMjM0NTY3ODkwIn0" + ".dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 )
 
-// Program is where reviewer is in the tests.
+// Program is the path of reviewer in the tests.
 const Program = "/opt/our tools/reviewer"

@@ -76,7 +76,7 @@ func sedEmpties(c *shell.Call, scripts []abstract.Arg) bool {
 	return sedDropsAll().MatchString(all)
 }
 
-// Spoils records that files that the script has written have other contents now.
+// Spoils records that the contents of files that the script has written have changed.
 func Spoils(c *shell.Call, files []abstract.Arg) {
 	for _, f := range files {
 		if _, ok := c.Shell.Written(f); ok {

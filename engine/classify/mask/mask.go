@@ -307,7 +307,7 @@ func maskedKind(s string) string {
 	return "secret"
 }
 
-// DottedName keeps a tool's name apart from the dots of action names.
+// DottedName replaces the dots in a tool's name, which would separate parts of an action's name.
 func DottedName(name string) string {
 	if name == "" {
 		return "tool"

@@ -33,8 +33,8 @@ type Finder struct {
 	Dirs  []string // the agent's directory and the workspace, absolute
 }
 
-// Commands lists those of some command lines that name something absent: the program, its
-// target or its script.
+// Commands returns the command lines that name something absent: the program, its target or its
+// script.
 func (f *Finder) Commands(lines []string) []string {
 	var list []string
 	for _, line := range lines {
@@ -206,7 +206,7 @@ func (f *Finder) manifests() (text string, whole bool) {
 // plain is a text in which names are spelled in one way.
 func plain(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }
 
-// Packages lists those of some packages that no manifest names, where there is one.
+// Packages returns the packages that no manifest names, if there is a manifest.
 func (f *Finder) Packages(names []string) []string {
 	text, whole := f.manifests()
 	if text == "" || !whole {

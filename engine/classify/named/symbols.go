@@ -14,8 +14,8 @@ const (
 	maxDepth   = 12
 )
 
-// Symbols lists those of some identifiers that are in no file of the directories. If not
-// everything can be read within the bounds, none is.
+// Symbols returns the identifiers that are not in any file of the directories. If not everything
+// can be read within the bounds, it returns none.
 func (f *Finder) Symbols(names []string) []string {
 	s := search{f: f, left: slices.Clone(names)}
 	if f.World.ReadDir == nil || f.World.ReadFile == nil || !f.Res.Looking() {

@@ -24,7 +24,7 @@ type World struct {
 	TempDirs []string // directories for temporary files, besides the usual ones
 	Guard    []string // files and directories of reviewer itself: state, policy, keys, binary
 	Path     []string // directories in which programs are looked for; nil: unknown
-	Trees    []string // other working trees of the workspace's repository, where files are not looked at
+	Trees    []string // other working trees of the workspace's repository, if the disk is not read
 
 	Lstat    func(name string) (fs.FileInfo, error)
 	Readlink func(name string) (string, error)

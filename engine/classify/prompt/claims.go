@@ -17,10 +17,9 @@ const (
 )
 
 // ClaimsOf reports what an agent's last message claims about its work, and the files,
-// packages and symbols that it says it has made: files as it names them, with a folder,
-// since the folder of a bare name is unknown. nil: the message claims nothing. As in a
-// person's prompt, what is fenced, quoted or looks like a log does not count, and
-// neither do questions and conditions.
+// packages and symbols that it says it has made: files as written there, with a folder, since the
+// folder of a bare name is unknown. nil: the message makes no claims. As in a person's prompt, what
+// is fenced, quoted or looks like a log does not count, and neither do questions and conditions.
 func ClaimsOf(set *rows.Set, m *mask.Masker, message string) (*engine.Statement, Named) {
 	words := newVocabulary(set)
 	words.prefix = "says."

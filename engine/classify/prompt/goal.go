@@ -11,8 +11,7 @@ import (
 )
 
 // Limits of the parts of a prompt that are read and kept. Of a longer prompt the
-// beginning and the end are read: people put what they want there, and what
-// they paste between.
+// beginning and the end are read: people write their request there, and paste text in between.
 const (
 	maxPromptEnd   = 64 << 10 // bytes, of either end
 	MaxGoalNames   = 24

@@ -15,7 +15,7 @@ const (
 	maxNamed = 8  // packages, and symbols
 )
 
-// Named is what an agent's last message names of its work, as it names it.
+// Named is the results of its work that an agent's last message names, as written there.
 type Named struct {
 	Files, Packages, Symbols []string
 }

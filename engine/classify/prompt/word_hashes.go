@@ -104,7 +104,7 @@ func Stem(w string) string {
 }
 
 // ActionWords returns the words of a masked action: of its description, of the
-// paths, of the commands. What files hold does not count.
+// paths, of the commands. The contents of files do not count.
 func ActionWords(a *engine.Action, args map[string]any) []string {
 	var texts []string
 	for _, name := range []string{"description", "subject", "query", "pattern"} {

@@ -13,13 +13,13 @@ type Program struct {
 	Kind        string             `json:"kind,omitempty" yaml:"kind"`               // kind of program that rules ask for: agent, database, terminal
 	Checks      string             `json:"checks,omitempty" yaml:"checks"`           // it checks the work: true, or with one of these words; not inherited through like
 	Like        string             `json:"like,omitempty" yaml:"like"`               // another program, whose row applies to everything that this row omits
-	Service     string             `json:"service,omitempty" yaml:"service"`         // what it talks to; absent: the name of the program
+	Service     string             `json:"service,omitempty" yaml:"service"`         // its service; absent: the name of the program
 	Endpoint    string             `json:"endpoint,omitempty" yaml:"endpoint"`       // options whose value replaces the service if it is an address of this machine
 	Daemon      string             `json:"daemon,omitempty" yaml:"daemon"`           // options whose value is the machine on which the command takes effect
 	Optional    string             `json:"optional,omitempty" yaml:"optional"`       // words before a subcommand that change nothing: docker container
 	Values      string             `json:"values,omitempty" yaml:"values"`           // options whose value is the next word; * for a subcommand: those of the row *
 	Glued       string             `json:"glued,omitempty" yaml:"glued"`             // options whose value, if they have one, is in the same word
-	Flags       string             `json:"flags,omitempty" yaml:"flags"`             // options without a value, whatever the program's row or the row in like says
+	Flags       string             `json:"flags,omitempty" yaml:"flags"`             // options without a value, even if the program's row or like differs
 	Persistent  string             `json:"persistent,omitempty" yaml:"persistent"`   // options with a value that all subcommands accept too
 	Grammar     string             `json:"grammar,omitempty" yaml:"grammar"`         // any of first, long, literal, letters, exact, undashed and own
 	Dir         string             `json:"dir,omitempty" yaml:"dir"`                 // options whose value is the working directory
@@ -37,7 +37,7 @@ type Program struct {
 	Dangerous   string             `json:"dangerous,omitempty" yaml:"dangerous"`     // options that its authors mark as dangerous; true: regardless of its arguments
 	Before      []Case             `json:"before,omitempty" yaml:"before"`           // all that apply, before the first case that applies
 	Notes       []Case             `json:"notes,omitempty" yaml:"notes"`             // the same after it; those of a program also apply to its subcommands
-	Cases       []Case             `json:"cases,omitempty" yaml:"cases"`             // the first that applies says what the program does
+	Cases       []Case             `json:"cases,omitempty" yaml:"cases"`             // the first that applies defines what the program does
 	Subcommands map[string]Program `json:"subcommands,omitempty" yaml:"subcommands"` // subcommands by name
 	Go          string             `json:"go,omitempty" yaml:"go"`                   // if no case applies: a Go function for what rows cannot express
 	Replace     bool               `json:"replace,omitempty" yaml:"replace"`         // the base layer's row no longer applies
@@ -82,7 +82,7 @@ type Step struct {
 	System  string `json:"system,omitempty" yaml:"system"` // $0: the first operand is the verb
 	Process string `json:"process,omitempty" yaml:"process"`
 	End     string `json:"end,omitempty" yaml:"end"`     // something at a service ends: delete, remove, clear, archive, disable, reset, or a synonym
-	Meant   string `json:"meant,omitempty" yaml:"meant"` // what the case's means found is done: to these words
+	Meant   string `json:"meant,omitempty" yaml:"meant"` // does what the case's means found, to these words
 	Signal  string `json:"signal,omitempty" yaml:"signal"`
 	Out     string `json:"out,omitempty" yaml:"out"` // what it prints: none, unknown, local (nothing that was fetched), decoded, names (of files below on), parts (of the files in on)
 	As      string `json:"as,omitempty" yaml:"as"`   // the operands after the subcommand belong to this program

@@ -33,7 +33,7 @@ const (
 	SelectValues   = "values"    // words after short options, if they are not numbers: they may be operands
 	SelectText     = "text"      // a text in the row itself
 	SelectProgram  = "program"   // the program's name
-	SelectService  = "service"   // what the program talks to
+	SelectService  = "service"   // the service that the program connects to
 	SelectInput    = "input"     // standard input
 	SelectNone     = "none"      // nothing
 	SelectUnknown  = "unknown"   // something unknown

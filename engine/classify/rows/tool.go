@@ -19,7 +19,7 @@ type Tool struct {
 	Args     []string      `json:"args,omitempty" yaml:"args"`         // NAME ROLE, or NAME ROLE required: the meaning of the arguments
 	Contents string        `json:"contents,omitempty" yaml:"contents"` // names of nested arguments that are contents
 	Waits    string        `json:"waits,omitempty" yaml:"waits"`       // true: it waits; or the argument without which it waits, and with any value but false
-	Watches  bool          `json:"watches,omitempty" yaml:"watches"`   // it observes something that changes by itself, such as the output of a background process
+	Watches  bool          `json:"watches,omitempty" yaml:"watches"`   // it observes something that changes on its own, such as a background process
 	Plan     *Plan         `json:"plan,omitempty" yaml:"plan"`         // it keeps the agent's list of sub-tasks
 	Do       []Step        `json:"do,omitempty" yaml:"do"`             // what it always does
 	Cases    []Case        `json:"cases,omitempty" yaml:"cases"`       // the first that applies, by value, option and without: names of arguments
@@ -50,7 +50,7 @@ type ToolExample struct {
 
 // Roles of arguments.
 const (
-	RoleNone       = "none"       // has no meaning by itself
+	RoleNone       = "none"       // has no meaning of its own
 	RoleRead       = "read"       // the file is read
 	RoleSearch     = "search"     // the directory is searched; the working directory when absent
 	RoleWrite      = "write"      // the file's content is replaced or created

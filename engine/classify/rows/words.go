@@ -13,7 +13,7 @@ import (
 // words with which people forbid something, errors of tools.
 //
 //	operation.delete:
-//	  about: words in the name of an operation that say that something is deleted
+//	  about: words in the name of an operation that indicate that something is deleted
 //	  words: delete destroy terminate purge
 //
 // If several layers have a list, their words are joined.

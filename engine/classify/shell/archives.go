@@ -16,17 +16,17 @@ const maxOverwritten = 64
 // Unpacking is a call that unpacks an archive.
 type Unpacking struct {
 	File, Dir abstract.Arg   // the archive, and the folder it is unpacked in
-	Members   []abstract.Arg // what is taken out of it; empty: everything
-	Strip     int            // names above a member's own that are dropped
-	Keeps     bool           // files that are there stay as they are
-	Forced    bool           // an option says that they are overwritten
-	Silent    bool           // they are overwritten without an option, too
+	Members   []abstract.Arg // members that are extracted; empty: all
+	Strip     int            // number of leading path components that are dropped
+	Keeps     bool           // existing files are not changed
+	Forced    bool           // an option makes it overwrite existing files
+	Silent    bool           // existing files are overwritten even without an option
 	Absolute  bool           // names that begin with a slash or lead out of the folder are used as they are
 }
 
-// Unpacks notes the files that an archive overwrites, and those that have an effect by
-// their names. If its contents are unknown, any file of the folder may be one of them,
-// and with absolute names any file at all.
+// Unpacks records the files that an archive overwrites, and those whose names give them an effect.
+// If its contents are unknown, any file of the folder may be one of them, and with absolute names
+// any file at all.
 func (c *Call) Unpacks(u Unpacking) {
 	names, known := c.Shell.members(u)
 	if !known && u.Silent && !u.Keeps && len(u.Members) == 0 && c.Shell.isFile(u.File) {

@@ -20,9 +20,9 @@ type Call struct {
 	Args    []abstract.Arg
 	Opts    Options
 	Subs    []string     // subcommands that the program's function found
-	Words   []string     // that a row passes to the function that it names
+	Words   []string     // words that a row passes to the function that it names
 	Known   bool         // the program is in the tables
-	Service abstract.Arg // what the program talks to, by its row
+	Service abstract.Arg // the service that the program connects to, by its row
 	Index   int
 	Out     abstract.Arg
 }
@@ -183,8 +183,8 @@ func plainParam(p *syntax.ParamExp) bool {
 		p.Index == nil && p.Slice == nil && p.Repl == nil && p.Exp == nil
 }
 
-// Copied remembers that a file of the script's own is one of the system's
-// programs: cp /bin/rm x.
+// Copied remembers that a file that the script creates is a copy of one of the system's programs:
+// cp /bin/rm x.
 func (s *Machine) Copied(source, target abstract.Arg) {
 	base, ok := source.Base()
 	program := source.HasPrefix("/") || strings.HasPrefix(source.Text, abstract.HoleText+"/") // the output of which NAME
@@ -269,7 +269,7 @@ func (c *Call) unknown() Outcome {
 	return o
 }
 
-// Record enters the command into the list of commands.
+// Record adds the command to the list of commands.
 func (c *Call) Record() {
 	s := c.Shell
 	if c.Index >= 0 {

@@ -172,7 +172,7 @@ func (s *Machine) forgetArray(name string, v variable, as *syntax.Assign) {
 	s.Scope.set(name, v)
 }
 
-// Constant reports whether a word has no expansion in it.
+// Constant reports whether a word contains no expansion.
 func Constant(w *syntax.Word) bool {
 	if w == nil {
 		return false

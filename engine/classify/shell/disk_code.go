@@ -20,7 +20,7 @@ const (
 
 // Disk finds the code in files that an action runs.
 //
-// Only code that nobody has reviewed is examined: files that version control contains
+// Only code that has not been reviewed is examined: files that version control contains
 // unchanged are a team's reviewed work, and examining them would repeat the same
 // alarms with every run. Files that were added during the session have not been
 // reviewed, even if they are staged or committed. Programs of the system and other

@@ -10,7 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Listens notes a server on this machine. Other machines can reach it unless it is
+// Listens records a server on this machine. Other machines can reach it unless it is
 // bound to loopback.
 func (c *Call) Listens(bind abstract.Arg, args []abstract.Arg) {
 	for i, a := range args {
@@ -24,12 +24,12 @@ func (c *Call) Listens(bind abstract.Arg, args []abstract.Arg) {
 	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "listen"}, bind)
 }
 
-// Deletes notes that files are deleted.
+// Deletes records that files are deleted.
 func (c *Call) Deletes(recursive, forced bool, targets ...abstract.Arg) {
 	c.Removes(abstract.RawEffect{Verb: "delete", Recursive: recursive, Forced: forced}, targets...)
 }
 
-// Removes notes deletions; e describes them.
+// Removes records deletions; e describes them.
 func (c *Call) Removes(e abstract.RawEffect, targets ...abstract.Arg) {
 	e.Kind = engine.EffectFileDelete
 	for _, t := range targets {
@@ -57,7 +57,7 @@ func (s *Machine) StaysNear(src, dest abstract.Arg) bool {
 
 func below(p, dir string) bool { return dir != "" && dir != "/" && strings.HasPrefix(p, dir+"/") }
 
-// Unbounded notes a command that does not end on its own, unless a time limit ends it.
+// Unbounded records a command that does not end on its own, unless a time limit ends it.
 func (c *Call) Unbounded(verb string, target abstract.Arg) {
 	if !c.Shell.bounded() {
 		c.Signal(engine.SignalUnbounded)
@@ -210,7 +210,7 @@ func (c *Call) Emit(e abstract.RawEffect, targets ...abstract.Arg) {
 	}
 }
 
-// Reads notes that files are read.
+// Reads records that files are read.
 func (c *Call) Reads(targets ...abstract.Arg) {
 	for _, t := range targets {
 		if t.HasPrefix("/proc/") && strings.HasSuffix(t.Text, "/environ") {
@@ -222,7 +222,7 @@ func (c *Call) Reads(targets ...abstract.Arg) {
 	}
 }
 
-// Lists notes that the names of files are shown, and nothing that is in them.
+// Lists records that the names of files are shown, but not their contents.
 func (c *Call) Lists(targets ...abstract.Arg) {
 	for _, t := range targets {
 		if t.From == nil && !t.Is("-") && !HarmlessDevice(t) && t.Text != "" {
@@ -231,7 +231,7 @@ func (c *Call) Lists(targets ...abstract.Arg) {
 	}
 }
 
-// ReadsTree is a copy of all that is below the targets.
+// ReadsTree records that everything below the targets is read.
 func (c *Call) ReadsTree(targets ...abstract.Arg) {
 	for _, t := range targets {
 		if t.From == nil && !t.Is("-") && !HarmlessDevice(t) && t.Text != "" {
@@ -240,12 +240,12 @@ func (c *Call) ReadsTree(targets ...abstract.Arg) {
 	}
 }
 
-// Writes notes that files are written, with a verb such as write or append.
+// Writes records that files are written, with a verb such as write or append.
 func (c *Call) Writes(verb string, targets ...abstract.Arg) {
 	c.WritesAs(abstract.RawEffect{Verb: verb}, targets...)
 }
 
-// WritesAs notes writes; e describes them. Writing to a harmless device has no effect,
+// WritesAs records writes; e describes them. Writing to a harmless device has no effect,
 // but changing its permissions does.
 func (c *Call) WritesAs(e abstract.RawEffect, targets ...abstract.Arg) {
 	e.Kind = engine.EffectFileWrite
@@ -258,7 +258,7 @@ func (c *Call) WritesAs(e abstract.RawEffect, targets ...abstract.Arg) {
 	}
 }
 
-// System notes a change of the machine.
+// System records a change of the machine.
 func (c *Call) System(verb string, targets ...abstract.Arg) {
 	if len(targets) == 0 {
 		targets = []abstract.Arg{{}}
@@ -266,17 +266,17 @@ func (c *Call) System(verb string, targets ...abstract.Arg) {
 	c.Emit(abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: verb}, targets...)
 }
 
-// Signal notes signals of the command.
+// Signal records signals of the command.
 func (c *Call) Signal(ids ...engine.Signal) {
 	for _, id := range ids {
 		c.Shell.Signal(id)
 	}
 }
 
-// Sends is data that leaves for a host.
+// Sends records that data is sent to a host.
 func (c *Call) Sends(verb string, to abstract.Arg) { c.SendsObject(verb, "", to) }
 
-// SendsObject sends something of a known kind.
+// SendsObject records that an object of a known kind is sent.
 func (c *Call) SendsObject(verb, object string, to abstract.Arg) {
 	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: verb, Object: object, Egress: true}, to)
 	if c.Shell.Frame.Piped && c.Shell.Frame.Stdin != nil {
@@ -284,7 +284,7 @@ func (c *Call) SendsObject(verb, object string, to abstract.Arg) {
 	}
 }
 
-// Fetches notes that the command gets something from a host.
+// Fetches records that the command fetches something from a host.
 func (c *Call) Fetches(from abstract.Arg) {
 	c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "fetch"}, from)
 	c.Out.Taint |= abstract.Fetched
@@ -531,7 +531,7 @@ func (s *Machine) Store(target, text abstract.Arg, add bool) {
 	}
 }
 
-// Written returns what the script itself has put into a file.
+// Written returns what the script itself has written to a file.
 func (s *Machine) Written(target abstract.Arg) (abstract.Arg, bool) {
 	if len(s.Files) == 0 {
 		return abstract.Arg{}, false

@@ -28,8 +28,7 @@ type Mount struct {
 	Readonly bool
 }
 
-// At runs f in another place, where nothing is known about variables, functions
-// and files.
+// At runs f in another place, where variables, functions and files are unknown.
 func (c *Call) At(p Venue, f func()) {
 	s, in := c.Shell, c.Shell.In
 	defer func() { s.In = in }()

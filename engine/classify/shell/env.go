@@ -138,7 +138,7 @@ func StartsShells(p string) bool {
 		p == "/etc/profile" || p == "/etc/environment" || place.Within("/etc/profile.d", p)
 }
 
-// LaterGuard notes that code which runs later, in every new shell, removes the guard
+// LaterGuard records that code that runs later, in every new shell, removes the guard
 // of a session. What else it does counts when it runs.
 func LaterGuard(code string, in Input, signals map[engine.Signal]bool) {
 	if in.later >= maxLater {
@@ -198,25 +198,25 @@ var settingsVariables = []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOM
 	"OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG_CONTENT", "GEMINI_CLI_HOME", "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
 	"GEMINI_CLI_SYSTEM_DEFAULTS_PATH"}
 
-// GuardVariable notes that the script sets a variable of the guard's own, or one that
+// GuardVariable records that the script sets a variable of the guard's own, or one that
 // makes a client bypass it.
 func (s *Machine) GuardVariable(name string) {
 	s.SignalIf(strings.HasPrefix(name, "REVIEWER_") || slices.Contains(settingsVariables, name), engine.SignalGuardTamper)
 }
 
-// TakesMarker notes the removal of the variable by which reviewer's commands recognise
+// TakesMarker records the removal of the variable by which reviewer's commands recognise
 // that an agent started them.
 func (s *Machine) TakesMarker(name string) {
 	s.SignalIf(name != "" && slices.Contains(s.In.Rows.Words("programs.markers"), name), engine.SignalGuardTamper)
 }
 
-// Unmarked notes that a program is started without any variable: a terminal, an agent
+// Unmarked records that a program is started without any variable: a terminal, an agent
 // or reviewer that is started so cannot tell which agent started it.
 func (s *Machine) Unmarked(kind string) {
 	s.SignalIf(s.Frame.Cleared && (kind == rows.Terminal || kind == rows.Agent), engine.SignalGuardTamper)
 }
 
-// LooksUp notes a lookup of the guard's process IDs. Its result is unknown: from then
+// LooksUp records a lookup of the guard's process IDs. Its result is unknown: from then
 // on, any process that is ended or attached to by an unknown ID may be the guard.
 func (c *Call) LooksUp(names ...abstract.Arg) {
 	c.Shell.sought = c.Shell.sought || slices.ContainsFunc(names, place.NamesGuard)
@@ -227,19 +227,19 @@ func (c *Call) LooksUpLines(patterns ...abstract.Arg) {
 	c.Shell.sought = c.Shell.sought || slices.ContainsFunc(patterns, place.MatchesGuard)
 }
 
-// AimsAtLines notes that a signal goes to processes by patterns of their command lines.
+// AimsAtLines records that a signal is sent to processes whose command lines match patterns.
 func (c *Call) AimsAtLines(patterns []abstract.Arg) {
 	c.Shell.SignalIf(slices.ContainsFunc(patterns, place.MatchesGuard), engine.SignalGuardTamper)
 }
 
-// Aims notes that a signal goes to a process of the guard.
+// Aims records that a signal is sent to a process of the guard.
 func (c *Call) Aims(targets []abstract.Arg) {
 	c.Shell.SignalIf(slices.ContainsFunc(targets, func(t abstract.Arg) bool {
 		return place.NamesGuard(t) || c.Shell.sought && !t.Known()
 	}), engine.SignalGuardTamper)
 }
 
-// Takes notes that a process attaches to a process of the guard, or of the client that
+// Takes records that a process attaches to a process of the guard, or of the client that
 // runs it.
 func (c *Call) Takes(targets []abstract.Arg) {
 	c.Aims(targets)

@@ -11,7 +11,7 @@ import (
 // Outcome describes the state after code has run.
 type Outcome struct {
 	Out  abstract.Arg     // what it has written to standard output
-	Fail []abstract.Value // where the shell is if the last command failed
+	Fail []abstract.Value // the shell's directories if the last command failed
 	ends bool             // nothing after it runs: exit, return, exec
 }
 
@@ -239,8 +239,7 @@ func (s *Machine) wrapped(name string, st *syntax.Stmt) Outcome {
 	return o
 }
 
-// AppendText returns a list with a text after it; the list itself stays as it
-// is.
+// AppendText returns a list with a text appended; the list itself is not changed.
 func AppendText(list []string, text string) []string { return append(list[:len(list):len(list)], text) }
 
 // chain runs a && b, a || b and a | b.

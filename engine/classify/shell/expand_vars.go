@@ -114,7 +114,7 @@ func (s *Machine) positional(n int) abstract.Arg {
 	return s.Scope.args[n-1]
 }
 
-// JoinDirs returns what the directories that a shell may be in have in common.
+// JoinDirs returns the common part of the directories that a shell may be in.
 func JoinDirs(dirs []abstract.Value) abstract.Arg {
 	list := make([]abstract.Arg, len(dirs))
 	for i, d := range dirs {

@@ -73,7 +73,7 @@ func (s *Machine) classOf(dir, target abstract.Value) engine.Class {
 	return s.In.SecretClass(dir, target)
 }
 
-// SecretClass is the kind of file that a target is, if it is one with secrets.
+// SecretClass returns the class of a target if it is a file with secrets.
 func (in Input) SecretClass(dir, target abstract.Value) engine.Class {
 	if in.Class == nil || target.Text == "" {
 		return ""
@@ -148,7 +148,7 @@ func fromOf(a abstract.Arg) abstract.Arg {
 // wholeEnvironment is what a shell prints of all its variables.
 func (s *Machine) wholeEnvironment() abstract.Arg { return s.WholeEnvironment() }
 
-// WholeEnvironment is what a program prints of all variables.
+// WholeEnvironment is the output of a program that prints all variables.
 func (n *Notes) WholeEnvironment() abstract.Arg {
 	return abstract.Arg{Text: abstract.HoleText, Taint: n.Secret(abstract.Secret{What: engine.FlowEnvironment, Name: "environment"})}
 }
@@ -208,7 +208,7 @@ func (s *Machine) picks(program abstract.Arg) bool {
 	return slices.Contains(s.In.Rows.Words("flows.pickers"), BaseName(program.Text))
 }
 
-// Hands notes the secrets that are sent to another host in the words of a command and
+// Hands records the secrets that are sent to another host in the words of a command and
 // in its standard input. A word that is an address is sent to the host that it names.
 func (c *Call) Hands(to string) {
 	s := c.Shell
@@ -250,7 +250,7 @@ func knownHost(text string) string {
 	return place.HostOf(abstract.Value{Text: text})
 }
 
-// HostOf is the host, or the name of the service, that a network effect names.
+// HostOf returns the host, or the name of the service, that a network effect names.
 func HostOf(to abstract.Arg) string {
 	if host := addressHost(to.Text); host != "" {
 		return host
@@ -262,7 +262,7 @@ func HostOf(to abstract.Arg) string {
 	return strings.ToLower(to.Value().Text)
 }
 
-// Strangers notes the secrets that a program that is not known to use the network may
+// Strangers records the secrets that a program that is not known to use the network may
 // send to hosts in the same words; any: also to hosts in other words.
 func (c *Call) Strangers(anyWord bool) {
 	if c.Index < 0 || !c.holdsSecret() || c.talks() || c.Shell.picks(c.Path) {
@@ -350,7 +350,7 @@ func (s *Machine) flow(command int, to string, a abstract.Arg, login bool) {
 	s.Flow(s.In, command, to, a, login)
 }
 
-// Flow notes the secrets that one text sends to a host.
+// Flow records the secrets that one text sends to a host.
 func (n *Notes) Flow(in Input, command int, to string, a abstract.Arg, login bool) {
 	f := abstract.RawFlow{To: to, Part: a.Taint&abstract.Partial != 0, Login: login, Command: command}
 	for _, f.Secret = range n.SecretsIn(a.Taint) {
@@ -396,7 +396,7 @@ func (s *Machine) file(c *Call, to string, w abstract.Arg) {
 	}
 }
 
-// HandsImage notes the secrets that a container is given: files with secrets among
+// HandsImage records the secrets that a container is given: files with secrets among
 // those that it can read, and words that contain what was read.
 func (c *Call) HandsImage(image string, files, words []abstract.Arg) {
 	s := c.Shell

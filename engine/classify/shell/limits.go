@@ -10,7 +10,7 @@ import (
 const (
 	MaxSource   = 256 << 10 // above the longest single argument on Linux, 128 KiB
 	MaxEmbedded = 1 << 20   // bytes of code found in code; each level is parsed again
-	MaxCommands = 8192      // more than the longest script above holds in practice
+	MaxCommands = 8192      // in practice more than the longest script above contains
 	MaxEffects  = 16384     // several directories and targets for each command
 	MaxSteps    = 200_000   // statements, words and loop passes; about 50 ms
 	MaxBytes    = 16 << 20  // text made by expansions
@@ -21,8 +21,7 @@ const (
 	MaxDirs     = 8         // directories in which the shell may be
 )
 
-// Notes is what an interpreter of code has found, and how much of its budget it has
-// used.
+// Notes is the findings of an interpreter of code, and how much of its budget it has used.
 type Notes struct {
 	Out     abstract.Script
 	Steps   int
@@ -39,7 +38,7 @@ func NewNotes() Notes {
 		opaques: map[engine.Opaque]bool{}}
 }
 
-// Opaque notes something that was not understood, once.
+// Opaque records something that was not understood, once.
 func (n *Notes) Opaque(reason, where string) {
 	o := engine.Opaque{Reason: reason, Where: abstract.Arg{Text: abstract.Clip(where, 200)}.Show()}
 	if n.opaques[o] || len(n.Out.Opaque) >= 64 && reason != "budget" {
@@ -67,7 +66,7 @@ func (n *Notes) Spend(bytes int) bool {
 	return !n.Full
 }
 
-// Effect notes an effect and reports whether it is new.
+// Effect records an effect and reports whether it is new.
 func (n *Notes) Effect(e abstract.RawEffect) bool {
 	if n.effects[e] {
 		return false

@@ -211,7 +211,7 @@ type Program struct {
 	Long     bool   // a single dash begins a long option: terraform, find, java
 	Literal  bool   // "--" has no special meaning
 	Exact    bool   // long options cannot be shortened
-	Undashed bool   // what looks like an option is never the value of another one
+	Undashed bool   // a word that looks like an option is never the value of another option
 	Own      bool   // handles --help itself
 }
 

@@ -175,7 +175,7 @@ func (s *Machine) InTask(f FileCode, name abstract.Arg, run func()) (whole bool)
 	return whole
 }
 
-// FollowsTasks notes that the tasks which the command runs are among the commands.
+// FollowsTasks records that the tasks that the command runs are among the commands.
 func (c *Call) FollowsTasks() {
 	if c.Record(); c.Index >= 0 {
 		c.Shell.Out.Followed = append(c.Shell.Out.Followed, c.Index)

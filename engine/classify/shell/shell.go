@@ -31,13 +31,13 @@ type Input struct {
 	later     int                                // nesting depth of code that runs later
 }
 
-// Knowledge is functions that interpret programs and other languages. Without it every
-// program is unknown.
+// Knowledge is the functions that interpret programs and other languages. Without it every program
+// is unknown.
 type Knowledge struct {
 	Run     func(c *Call) Outcome                         // interprets a program (not a function, an alias or a builtin)
 	Program func(name string) bool                        // reports whether a program is known
 	Agent   func(name string) bool                        // reports whether a program is a coding agent
-	Code    func(c *Call, lang string, code abstract.Arg) // notes what code in another language does
+	Code    func(c *Call, lang string, code abstract.Arg) // records what code in another language does
 	Go      func(name string) func(c *Call)               // the function that a row names; nil: there is none
 }
 
@@ -47,8 +47,8 @@ func knowsNothing() Knowledge {
 		Code: func(c *Call, lang string, code abstract.Arg) { c.Shell.Unseen(code, lang) }}
 }
 
-// Machine interprets code abstractly: it walks every command that could run and
-// notes what each would do. It decides nothing and runs nothing.
+// Machine interprets code abstractly: it walks every command that could run and records what each
+// would do. It decides nothing and runs nothing.
 type Machine struct {
 	Notes
 	In         Input
@@ -56,7 +56,7 @@ type Machine struct {
 	Frame      Frame
 	indexes    map[commandKey]int
 	terminals  *terminals                // that the script types into
-	Files      map[string]abstract.Arg   // what the script has written to a file so far
+	Files      map[string]abstract.Arg   // what the script has written to files so far
 	outputs    map[string]abstract.Arg   // files by the descriptors that it opened for writing
 	Links      map[string]abstract.Value // symbolic links that it has made
 	programs   map[string]string         // copies and links of programs that it has made
@@ -79,7 +79,7 @@ type Machine struct {
 	sourced    engine.Class              // of the file whose variables were imported: any unset variable may be from it
 }
 
-// Frame is how the code that runs now came to run.
+// Frame describes how the running code was started.
 type Frame struct {
 	Wrappers   []string
 	Via        []string
@@ -90,12 +90,12 @@ type Frame struct {
 	Remade     bool          // files of this machine have other paths there, or are hidden
 	Isolated   bool          // on a temporary file system of its own: only mounts matter
 	reaches    bool          // isolated, but with the privileges of its host
-	Stdin      *abstract.Arg // what standard input holds; nil: the terminal
+	Stdin      *abstract.Arg // contents of standard input; nil: the terminal
 	Piped      bool
 	Begin      int  // number of effects before the pipeline that feeds it
 	Feeds      bool // standard output goes to another command
 	Wants      bool // the contents of standard output are used
-	Cleared    bool // it gets no variable of the environment
+	Cleared    bool // it gets no environment variables
 	Bounded    bool // a time limit ends it
 	Perhaps    bool // it is unknown whether it runs; see Perhaps
 	Adding     bool // for a row of a layer that can only add: no other such row applies within it
@@ -235,8 +235,7 @@ func Misleading(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp)
 }
 
-// Signal notes a signal, unless it stays in the container in which the code
-// runs.
+// Signal records a signal, unless it is confined to the container in which the code runs.
 func (s *Machine) Signal(id engine.Signal) {
 	if !s.Frame.contains(id) {
 		s.Out.Signals[id] = true
@@ -277,7 +276,7 @@ func (s *Machine) Embed(code abstract.Arg, via string, shared bool) Outcome {
 	return o
 }
 
-// Unseen notes that unseen code runs.
+// Unseen records that unknown code runs.
 func (s *Machine) Unseen(code abstract.Arg, via string) {
 	s.Opaque("code", via)
 	if code.Taint&abstract.Fetched != 0 {

@@ -33,7 +33,7 @@ func printed(st *syntax.Stmt) string {
 	return strings.Join(strings.FieldsFunc(b.String(), func(r rune) bool { return r == '\n' || strings.ContainsRune(abstract.Holes, r) }), " ")
 }
 
-// ProgramsOf are the names of the programs of some commands, each once.
+// ProgramsOf returns the names of the programs of some commands, each once.
 func ProgramsOf(commands []engine.Command) []string {
 	var list []string
 	for i := range commands {

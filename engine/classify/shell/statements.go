@@ -137,7 +137,7 @@ func (c *Call) includes(d Database, file abstract.Arg) {
 	}
 }
 
-// Loses adds an effect on the data of a database. Changing rows that match a condition
+// Loses adds an effect that destroys data of a database. Changing rows that match a condition
 // is everyday work; everything else cannot be undone.
 func (c *Call) Loses(d Database, verb, object string) {
 	e := abstract.RawEffect{Kind: engine.EffectSystemCall, Verb: verb, Object: object, Reversible: engine.R5}
@@ -161,7 +161,7 @@ func (c *Call) OnDatabase(d Database, e abstract.RawEffect) {
 	c.Emit(e, d.Target())
 }
 
-// LoadsUnseen notes a script that a client runs and that cannot be read beforehand.
+// LoadsUnseen records a script that a client runs and that cannot be read beforehand.
 func (c *Call) LoadsUnseen(d Database, text abstract.Arg) {
 	if d.InMemory() {
 		return

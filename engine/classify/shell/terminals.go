@@ -24,13 +24,13 @@ const (
 	KeyBreak                 // the program may start a new input: Escape
 )
 
-// Key is something that is typed.
+// Key is a key, or text, that is typed.
 type Key struct {
 	Kind KeyKind
 	Text abstract.Arg // of KeyText
 }
 
-// TypeText is a text as keys. Some characters are keys of their own.
+// TypeText returns a text as keys. Some characters are keys of their own.
 func TypeText(text abstract.Arg) []Key {
 	var keys []Key
 	rest := text.Text
@@ -71,7 +71,7 @@ func control(c byte) KeyKind {
 	return KeyMove
 }
 
-// ControlKey is the kind of the key that is typed with Ctrl and a letter.
+// ControlKey returns the kind of the key that is typed with Ctrl and a letter.
 func ControlKey(letter byte) KeyKind { return control(letter & 0x1f) }
 
 // terminals are the lines that the session types, by terminal; the latest is last.
@@ -160,7 +160,7 @@ func different(a, b string) bool {
 	return number(a) && number(b) && a != b
 }
 
-// Types notes that keys are typed into a terminal, and runs the lines that they end.
+// Types records that keys are typed into a terminal, and runs the lines that are thereby completed.
 func (c *Call) Types(terminal string, keys []Key) {
 	t := c.Shell.openTerminals()
 	line := t.take(terminal)

@@ -13,7 +13,7 @@ import (
 // maxBraces bounds the braces in one word.
 const maxBraces = 64
 
-// MaxWords bounds what one word may become by braces and splitting.
+// MaxWords limits the number of words that one word may expand to by braces and splitting.
 const MaxWords = 256
 
 // builder assembles the fields that one word expands to.
@@ -302,8 +302,8 @@ func ansiC(s string) string {
 	return strings.ToValidUTF8(b.String(), abstract.HoleText)
 }
 
-// Escape writes what the escape stands for whose text after the backslash
-// begins s, and returns how many bytes it has.
+// Escape decodes the escape sequence at the start of s, without its backslash, and returns its
+// length in bytes.
 func Escape(b *strings.Builder, s string) int {
 	const names, values = `abeEfnrtv\'"?`, "\a\b\x1b\x1b\f\n\r\t\v\\'\"?"
 	if i := strings.IndexByte(names, s[0]); i >= 0 {

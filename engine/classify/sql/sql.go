@@ -22,7 +22,7 @@ type Code struct {
 	Text string
 }
 
-// Script is what an SQL script does apart from queries and insertions.
+// Script is the effects of an SQL script apart from queries and insertions.
 type Script struct {
 	Losses []Loss
 	Code   []Code

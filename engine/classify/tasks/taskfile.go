@@ -91,7 +91,7 @@ type taskRun struct {
 	done map[string]bool
 }
 
-// TaskCommands runs the tasks in the arguments of task.
+// TaskCommands runs the tasks named in the arguments of task.
 func TaskCommands(c *shell.Call) (seen bool) {
 	if DryRuns(c) || c.Opts.Has("-l", "--list", "-a", "--list-all", "--summary", "--status") {
 		return true

@@ -35,7 +35,7 @@ type Config struct {
 	Program    string   `json:"program"`
 }
 
-// Sources are where the values come from that are not in the settings.
+// Sources provides the values that are not in the settings.
 type Sources struct {
 	Env  func(string) string
 	Home string // of the person, for paths that begin with ~/

@@ -6,8 +6,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/notify"
 )
 
-// Kind is one kind of intervention of an organisation's own: the settings
-// interventions.kinds, which only a signed bundle may have.
+// Kind is one custom kind of intervention of an organisation: the settings interventions.kinds,
+// which only a signed bundle may have.
 type Kind struct {
 	Name        string   `json:"-"`
 	Command     []string `json:"command"`
@@ -33,8 +33,8 @@ type executor struct {
 	make func(Kind, Sources) (notify.Channel, error)
 }
 
-// Own returns what carries out kinds of intervention, by name. One that cannot be used fails
-// every delivery, with the reason.
+// Own returns the channels that carry out custom kinds of intervention, by name. One that cannot be
+// used fails every delivery, with the reason.
 func Own(kinds map[string]Kind, from Sources) map[string]notify.Channel {
 	own := map[string]notify.Channel{}
 	for name, k := range kinds {

@@ -56,7 +56,7 @@ func (w *webhook) send(ctx context.Context, e notify.Entry) error {
 
 // Sign returns the signature of a body at a time: HMAC-SHA-256 over the Unix seconds, a
 // dot and the body, under the shared secret. A receiver computes it again, compares in
-// constant time, and refuses times that are more than some minutes away.
+// constant time, and refuses times that differ from its own by more than a few minutes.
 func Sign(secret string, unix int64, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(strconv.FormatInt(unix, 10) + "."))

@@ -9,7 +9,7 @@ import (
 type process struct{ comm int }
 
 // watch returns why a process is not the installed program, or sees other files than
-// this process; empty if it can be believed. Any program of the user could have bound the
+// this process; empty if it can be trusted. Any program of the user could have bound the
 // socket, and answer "allow".
 //
 // The process that listens is not asked for: it could have handed the socket to

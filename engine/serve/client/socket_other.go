@@ -14,7 +14,7 @@ func (s *socket) receive(int64) ([]byte, error) { return nil, os.ErrNotExist }
 
 func (s *socket) send([]byte) error { return os.ErrNotExist }
 
-// process is one that is never believed.
+// process is one that is never trusted.
 type process struct{}
 
 func watch(int32, string) (process, string) {

@@ -59,7 +59,7 @@ func (m *Meter) Answered(decision, session string, took time.Duration) {
 	m.seconds += took.Seconds()
 }
 
-// Declined counts a request that was left to a process of its own.
+// Declined counts a request that was left to a separate process.
 func (m *Meter) Declined() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -145,6 +145,6 @@ func (m *Meter) Serve(l net.Listener) {
 	s := &http.Server{Handler: m, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second,
 		MaxHeaderBytes: 16 << 10}
 	if err := s.Serve(l); !errors.Is(err, net.ErrClosed) {
-		_ = l.Close() // hooks are answered whether or not anybody counts them
+		_ = l.Close() // hooks are answered whether or not they are counted
 	}
 }

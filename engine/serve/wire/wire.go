@@ -9,7 +9,7 @@
 // imports this package, so it imports next to nothing: each package that it
 // brings along costs each hook time.
 //
-// Out of scope: sockets, and who may be believed.
+// Out of scope: sockets, and which process may be trusted.
 package wire
 
 import "errors"
@@ -49,7 +49,7 @@ const (
 	answerMagic   = "rva2"
 )
 
-// HeaderSize is how many bytes tell the length of a message.
+// HeaderSize is the number of bytes before a message's body, which contain its length.
 const HeaderSize = 8
 
 // Greeting is the first message of the resident process, which identifies it.
@@ -60,7 +60,7 @@ type Greeting struct {
 // Request is a call of `reviewer hook`.
 type Request struct {
 	Home  string   // state directory that the client expects
-	Once  string   // what only this client knows: the answer repeats it
+	Once  string   // a random value that only this client knows: the answer repeats it
 	Args  []string // of the client
 	Env   []string // NAME=value
 	Input []byte
