@@ -27,12 +27,13 @@ type translator struct {
 	calls map[string][]int // the agent's id -> the events of its call
 	done  map[string]bool  // the agent's ids of calls that have a result
 	taken map[string]bool  // ids of calls in the transcript
+	ends  map[int]int      // the event of a call -> that of its result
 }
 
 func newScribe(harness string) *translator {
 	return &translator{
 		out:   Transcript{Harness: harness, Unasked: map[string]bool{}},
-		calls: map[string][]int{}, done: map[string]bool{}, taken: map[string]bool{},
+		calls: map[string][]int{}, done: map[string]bool{}, taken: map[string]bool{}, ends: map[int]int{},
 	}
 }
 
@@ -138,18 +139,22 @@ func (s *translator) results(id string, list []engine.Result) error {
 	}
 	s.done[id] = true
 	for i, at := range calls {
-		own := partResult(list, i, len(calls))
-		name := harness.PostToolUse
-		if own.Failed {
-			name = harness.PostToolUseFailure
-		}
-		pre := s.out.Events[at]
-		e := s.event(name)
-		e.Agent, e.Call, e.Tool, e.Args, e.CWD, e.Mode = pre.Agent, pre.Call, pre.Tool, pre.Args, pre.CWD, pre.Mode
-		e.Result = &own
-		s.out.Events = append(s.out.Events, e)
+		s.ends[at] = len(s.out.Events)
+		s.out.Events = append(s.out.Events, s.end(s.out.Events[at], partResult(list, i, len(calls))))
 	}
 	return nil
+}
+
+// end is the event of a call's result.
+func (s *translator) end(pre engine.Event, r engine.Result) engine.Event {
+	name := harness.PostToolUse
+	if r.Failed {
+		name = harness.PostToolUseFailure
+	}
+	e := s.event(name)
+	e.Agent, e.Call, e.Tool, e.Args, e.CWD, e.Mode = pre.Agent, pre.Call, pre.Tool, pre.Args, pre.CWD, pre.Mode
+	e.Result = &r
+	return e
 }
 
 // partResult returns the result of a part of a call. If there is not one for each part, all
