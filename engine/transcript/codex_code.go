@@ -83,18 +83,6 @@ func webCalls(args map[string]any) []toolCall {
 	return calls
 }
 
-// parts are the texts that the objects of a list hold below key.
-func parts(v any, key string) []string {
-	list, _ := v.([]any)
-	var out []string
-	for _, item := range list {
-		if object, ok := item.(map[string]any); ok && word(object, key) != "" {
-			out = append(out, word(object, key))
-		}
-	}
-	return out
-}
-
 // script parses JavaScript as far as calls with plain values require.
 type script struct {
 	text   string

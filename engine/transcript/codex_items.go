@@ -32,7 +32,8 @@ type span struct {
 }
 
 func newCodexScripts() codexScripts {
-	return codexScripts{ids: map[string]bool{}, named: map[string]bool{}, whole: map[string]int{}, open: map[string][]span{}, left: map[int]bool{}}
+	return codexScripts{ids: map[string]bool{}, named: map[string]bool{}, whole: map[string]int{}, open: map[string][]span{},
+		left: map[int]bool{}}
 }
 
 // script records the calls in a script.

@@ -63,29 +63,6 @@ func Readers() []Reader {
 	}
 }
 
-// The agents whose transcripts are read next to Claude Code, and the format that
-// several of them share.
-//
-// Event.Harness names the agent that acted, so that policy can tell them apart.
-// Everything else of an event uses Claude Code's terms: its names of events and, where
-// a tool does what one of its own does, of tools and arguments. So the same rule applies to all
-// agents, and decisions do not depend on the agent unless a rule tests it.
-const (
-	Codex    = harness.Codex
-	Gemini   = "gemini"
-	SWEAgent = "swe-agent"
-	Copilot  = "copilot"
-	Pi       = "pi"
-	Droid    = "droid"
-	Qwen     = "qwen"
-	Kimi     = "kimi"
-	Cline    = "cline"
-	OpenCode = "opencode"
-	ATIF     = "atif"
-
-	MiniSWEAgent = "mini-swe-agent"
-)
-
 // Recognise returns the reader of a file that begins with head.
 func Recognise(head []byte) (Reader, bool) {
 	for _, r := range Readers() {

@@ -189,6 +189,18 @@ func listed(v any, key string) []string {
 	return nil
 }
 
+// parts are the texts that the objects of a list hold below key.
+func parts(v any, key string) []string {
+	list, _ := v.([]any)
+	var out []string
+	for _, item := range list {
+		if object, ok := item.(map[string]any); ok && word(object, key) != "" {
+			out = append(out, word(object, key))
+		}
+	}
+	return out
+}
+
 // editCall translates an editor whose command follows from its arguments: what it replaces,
 // where it inserts, or else the contents of a whole file.
 func editCall(args map[string]any) toolCall {
