@@ -161,7 +161,7 @@ func (c *clineReader) commandOf(id string, part int) string {
 		Command string `json:"command"`
 	}
 	if at := c.calls[id]; part < len(at) {
-		_ = json.Unmarshal(c.out.Events[at[part]].Args, &args) // a call that is no command has none
+		_ = json.Unmarshal(c.out.Events[at[part]].Args, &args) // other calls have none
 	}
 	return args.Command
 }

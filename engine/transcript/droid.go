@@ -49,7 +49,7 @@ func (a droidAnswer) denies() bool {
 	if a.Exit == 2 {
 		return true
 	}
-	_ = json.Unmarshal([]byte(a.Stdout), &answer) // anything else is no answer
+	_ = json.Unmarshal([]byte(a.Stdout), &answer) // anything else does not answer
 	return answer.Specific.Decision == "deny" || answer.Continue != nil && !*answer.Continue
 }
 

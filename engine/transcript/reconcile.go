@@ -76,8 +76,8 @@ func Reconcile(t Transcript, logged func(session, call string) (LoggedCall, bool
 	return r
 }
 
-// wholeOf returns the id of the call that a call is a part of, by its number; empty: it is
-// none.
+// wholeOf returns the id of the call that a call is a part of, by its number; empty if the id
+// has none.
 func wholeOf(id string) string {
 	at := strings.LastIndexByte(id, '#')
 	if at < 0 || at == len(id)-1 || strings.Trim(id[at+1:], "0123456789") != "" {
