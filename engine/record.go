@@ -220,6 +220,7 @@ type Act struct {
 	Observed   *Observed        `json:"observed,omitempty"`   // kind observed
 	Rollback   *RollbackFacts   `json:"rollback,omitempty"`   // kind checkpoint_rollback
 	Late       *LateReview      `json:"late,omitempty"`       // kind late_review
+	Taken      *Taken           `json:"taken,omitempty"`      // kind taken, and a stop of another session
 }
 
 // Seal covers all lines before it. In the ledger it covers another chain up to

@@ -66,3 +66,16 @@ func (s stops) Copied(e engine.Event, of engine.SessionKey) bool {
 	}
 	return transcript.Mentions(e, ids[max(0, len(ids)-maxCopiedCalls):])
 }
+
+// Others returns the sessions of the workspace from which another one can take something.
+func (s stops) Others(own engine.SessionKey, workspace string, since int64) ([]review.Other, error) {
+	recent, err := s.store.Recent(own, workspace, since)
+	if err != nil {
+		return nil, err
+	}
+	var list []review.Other
+	for _, o := range recent {
+		list = append(list, review.Other{Key: o.Key, Chain: o.Chain, State: o.State})
+	}
+	return list, nil
+}

@@ -247,7 +247,7 @@ func (h *State) deniedHarms() []string {
 	for i := len(h.Denials) - 1; i >= 0; i-- {
 		d := &h.Denials[i]
 		switch {
-		case d.N == last:
+		case d.N == last || d.Taken:
 			continue
 		case d.Person || d.Harm == "" || d.At <= h.Actions-h.DeniedRow:
 			slices.Reverse(harms)

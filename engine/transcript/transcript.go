@@ -19,6 +19,30 @@ import (
 	"strconv"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/harness"
+)
+
+// The agents whose transcripts are read next to Claude Code, and the format that
+// several of them share.
+//
+// Event.Harness names the agent that acted, so that policy can tell them apart.
+// Everything else of an event uses Claude Code's terms: its names of events and, where
+// a tool does what one of its own does, of tools and arguments. So the same rule applies to all
+// agents, and decisions do not depend on the agent unless a rule tests it.
+const (
+	Codex    = harness.Codex
+	Gemini   = "gemini"
+	SWEAgent = "swe-agent"
+	Copilot  = "copilot"
+	Pi       = "pi"
+	Droid    = "droid"
+	Qwen     = "qwen"
+	Kimi     = "kimi"
+	Cline    = "cline"
+	OpenCode = "opencode"
+	ATIF     = "atif"
+
+	MiniSWEAgent = "mini-swe-agent"
 )
 
 // Transcript is an agent's own record of a session, as events.
