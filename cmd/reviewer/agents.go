@@ -134,7 +134,8 @@ func (d agentsDocument) text(w io.Writer, detailed bool) {
 	for _, u := range d.Without {
 		fmt.Fprintf(w, "  %s %s\n", term.Pad(u.Name, 10), u.Why)
 	}
-	fmt.Fprintln(w, "\n`reviewer agents AGENT` says why, and where the settings are; `reviewer install --detect` installs for all on this machine.")
+	fmt.Fprintln(w, "\n`reviewer agents AGENT` says why, and where the settings are;")
+	fmt.Fprintln(w, "`reviewer install --detect` installs for all on this machine.")
 }
 
 // cellOf is a short form of a support.

@@ -51,14 +51,15 @@ func (e *examination) sampled(ctx context.Context, s standingOf, h settings.OwnH
 	cmd := commandOf(ctx, s.agent, h)
 	cmd.Stdin = bytes.NewReader(sample.Document(fmt.Sprintf("reviewer-doctor-%d", time.Now().UnixMilli()), folder, sampleCommand))
 	out, _ := cmd.Output() // the status is examined
+	const started = "started by its line in the settings and not by the agent"
 	switch {
 	case cmd.ProcessState == nil:
 		e.say("fail", "the installed hook%s cannot be started by its line in the settings", s.of())
 	case sample.Denies(s.agent.Harness, out, cmd.ProcessState.ExitCode()):
-		e.say("ok", "the hook%s, started by its line in the settings and not by the agent, denies the sample call `%s`", s.of(), sampleCommand)
+		e.say("ok", "the hook%s, %s, denies the sample call `%s`", s.of(), started, sampleCommand)
 	default:
-		e.say("warn", "the hook%s, started by its line in the settings and not by the agent, does not deny the sample call `%s`: "+
-			"enforcement is not enforce, or your policy allows it", s.of(), sampleCommand)
+		e.say("warn", "the hook%s, %s, does not deny the sample call `%s`: enforcement is not enforce, or your policy allows it",
+			s.of(), started, sampleCommand)
 	}
 }
 

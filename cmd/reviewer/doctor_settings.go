@@ -73,7 +73,8 @@ func (e *examination) standingOf(agent settings.Agent, p settings.Places) standi
 		if raw, err := cli.RegistrySettings(); err != nil {
 			s.broken = append(s.broken, checkResult{Result: "fail", Text: err.Error()})
 		} else if raw != nil {
-			s.layers = append(s.layers, layerFindings{settings.LayerManaged, cli.RegistryPlace, agent.Layers(p)[0].Format.Inspect(raw, e.version)})
+			found := agent.Layers(p)[0].Format.Inspect(raw, e.version)
+			s.layers = append(s.layers, layerFindings{settings.LayerManaged, cli.RegistryPlace, found})
 		}
 	}
 	for _, l := range agent.Layers(p) {
@@ -267,7 +268,8 @@ func (e *examination) limits(s standingOf) {
 	switch {
 	case s.managed:
 	case !s.named:
-		e.say("warn", "advisory: a repository can turn reviewer off with disableAllHooks; settings installed with --managed cannot be turned off")
+		e.say("warn", "advisory: a repository can turn reviewer off with disableAllHooks; "+
+			"settings installed with --managed cannot be turned off")
 	case s.agent.Off != "":
 		e.say("warn", "advisory: a repository can turn reviewer off in %s (%s)%s", s.agent.Name, s.agent.Off,
 			map[bool]string{true: "; install with --managed to prevent that"}[s.lockable])
@@ -313,7 +315,8 @@ func (e *examination) trustOfCodex(ctx context.Context) {
 	}
 	switch {
 	case own == 0:
-		e.say("fail", "codex lists no hook of reviewer for this folder, so its calls are not reviewed; perhaps hooks are turned off, or the project is not trusted")
+		e.say("fail", "codex lists no hook of reviewer for this folder, so its calls are not reviewed; "+
+			"perhaps hooks are turned off, or the project is not trusted")
 	case len(skipped) > 0:
 		e.say("fail", "codex skips %s of reviewer, since it does not trust them as they are now: run `reviewer install codex`",
 			engine.Counted(len(skipped), "hook", "hooks"))

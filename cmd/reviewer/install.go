@@ -60,7 +60,8 @@ func installCommand(a *cli.App) *cobra.Command {
 			"On Linux the agent starts reviewer-hook, if it is next to this program: a small program that\n" +
 			"queries the resident process (see reviewer serve). Codex runs only hooks that are trusted:\n" +
 			"if it is installed, it is told to trust these.",
-		Example:   "  reviewer install claude-code --enforcement observe\n  reviewer install --detect\n  sudo reviewer install claude-code --managed",
+		Example: "  reviewer install claude-code --enforcement observe\n  reviewer install --detect\n" +
+			"  sudo reviewer install claude-code --managed",
 		Args:      which.known,
 		ValidArgs: settings.Names(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -77,7 +78,8 @@ func installCommand(a *cli.App) *cobra.Command {
 	scope.flags(cmd)
 	which.flags(cmd)
 	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "print the settings that would be written, without writing them")
-	cmd.Flags().StringVar(&o.enforcement, "enforcement", "", "observe (record only), warn, or enforce; if missing, you are asked at a terminal")
+	cmd.Flags().StringVar(&o.enforcement, "enforcement", "",
+		"observe (record only), warn, or enforce; if missing, you are asked at a terminal")
 	cmd.Flags().BoolVar(&resident, "resident", true,
 		"let the agent start reviewer-hook, which queries the resident process; false: reviewer itself")
 	cli.Completes(cmd, "enforcement", "observe", "warn", "enforce")
@@ -219,7 +221,7 @@ func apply(ctx context.Context, a *cli.App, out *term.Output, o installOptions, 
 	var failed error
 	for i := range list {
 		list[i].Enforcement = active
-		if err := list[i].write(ctx, a, o.layer); err != nil {
+		if err := list[i].write(ctx, o.layer); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("write settings: %w", err))
 		}
 	}
@@ -247,7 +249,7 @@ func (l installations) text(w io.Writer) {
 	}
 }
 
-func (d *installation) write(ctx context.Context, a *cli.App, layer string) error {
+func (d *installation) write(ctx context.Context, layer string) error {
 	for _, e := range d.edits {
 		if !e.changes() {
 			continue
@@ -265,7 +267,7 @@ func (d *installation) write(ctx context.Context, a *cli.App, layer string) erro
 		d.Notes = append(d.Notes, d.agent.Note)
 	}
 	if d.Agent == harness.Codex && layer != settings.LayerManaged {
-		d.Notes = append(d.Notes, trustCodex(ctx, a))
+		d.Notes = append(d.Notes, trustCodex(ctx))
 	}
 	return nil
 }

@@ -61,7 +61,8 @@ func (c *choice) agents(a *cli.App, args []string, layer string) ([]settings.Age
 		}
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("no agent with %s settings was found on this machine; known are %s", layer, strings.Join(settings.Names(), ", "))
+		return nil, fmt.Errorf("no agent with %s settings was found on this machine; known are %s", layer,
+			strings.Join(settings.Names(), ", "))
 	}
 	return list, nil
 }
@@ -86,14 +87,14 @@ func programOf(h harness.Harness) string {
 
 // trustCodex makes Codex trust reviewer's hooks of this folder, and says how that went. Any change of a
 // hook, such as another time limit, ends the trust.
-func trustCodex(ctx context.Context, a *cli.App) string {
+func trustCodex(ctx context.Context) string {
 	const byHand = "start `codex` and accept the hooks of reviewer in its question about them; until then it skips them without a message"
 	h, _ := harness.Find(harness.Codex)
 	program := programOf(h)
 	if program == "" {
 		return "codex is not on PATH, so it could not be told to trust the hooks: " + byHand
 	}
-	hooks, err := trusted(ctx, a, program)
+	hooks, err := trusted(ctx, program)
 	switch {
 	case err != nil:
 		return fmt.Sprintf("codex does not trust the hooks (%v): %s", err, byHand)
@@ -109,7 +110,7 @@ func trustCodex(ctx context.Context, a *cli.App) string {
 }
 
 // trusted returns reviewer's hooks in this folder after Codex was told to trust them.
-func trusted(ctx context.Context, _ *cli.App, program string) ([]codexserver.Hook, error) {
+func trusted(ctx context.Context, program string) ([]codexserver.Hook, error) {
 	folder, err := os.Getwd()
 	if err != nil {
 		return nil, errors.New("the working directory is not known")

@@ -84,19 +84,15 @@ func (l removals) text(w io.Writer) {
 }
 
 func (d removal) text(w io.Writer) {
-	switch {
-	case !d.Changed:
+	if !d.Changed {
 		fmt.Fprintf(w, "reviewer is not installed in %s\n", d.Settings)
-	default:
-		fmt.Fprintf(w, "removed from %s; backup of the previous settings: %s\n", strings.Join(append([]string{d.Settings}, d.rest()...), ", "), d.Backup)
+		return
 	}
-}
-
-func (d removal) rest() []string {
-	if len(d.Files) < 2 {
-		return nil
+	files := d.Files
+	if len(files) == 0 {
+		files = []string{d.Settings}
 	}
-	return d.Files[1:]
+	fmt.Fprintf(w, "removed from %s; backup of the previous settings: %s\n", strings.Join(files, ", "), d.Backup)
 }
 
 // removalOf computes what is left in the files of an agent.

@@ -20,11 +20,14 @@ func samples() []Sample {
 	return []Sample{
 		{ClaudeCode, claude, PreToolUse, "Bash", "command"},
 		{Codex, claude, PreToolUse, "Bash", "command"},
-		{Gemini, `{"session_id":SESSION,"cwd":CWD,"hook_event_name":EVENT,"timestamp":"2026-11-20T09:00:00.000Z","tool_name":TOOL,"tool_input":INPUT}`,
+		{Gemini, `{"session_id":SESSION,"cwd":CWD,"hook_event_name":EVENT,"timestamp":"2026-11-20T09:00:00.000Z",` +
+			`"tool_name":TOOL,"tool_input":INPUT}`,
 			"BeforeTool", "run_shell_command", "command"},
-		{Copilot, `{"sessionId":SESSION,"timestamp":1795165200000,"cwd":CWD,"toolName":TOOL,"toolArgs":INPUT}`, "preToolUse", "bash", "command"},
+		{Copilot, `{"sessionId":SESSION,"timestamp":1795165200000,"cwd":CWD,"toolName":TOOL,"toolArgs":INPUT}`,
+			"preToolUse", "bash", "command"},
 		{Qwen, claude, PreToolUse, "run_shell_command", "command"},
-		{Kimi, `{"session_id":SESSION,"cwd":CWD,"hook_event_name":EVENT,"client_type":"kimi_code_cli","tool_name":TOOL,"tool_input":INPUT,"tool_call_id":SESSION}`,
+		{Kimi, `{"session_id":SESSION,"cwd":CWD,"hook_event_name":EVENT,"client_type":"kimi_code_cli",` +
+			`"tool_name":TOOL,"tool_input":INPUT,"tool_call_id":SESSION}`,
 			PreToolUse, "Bash", "command"},
 		{Droid, `{"session_id":SESSION,"cwd":CWD,"permission_mode":"auto-low","hook_event_name":EVENT,"tool_name":TOOL,"tool_input":INPUT}`,
 			PreToolUse, "Execute", "command"},

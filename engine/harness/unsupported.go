@@ -12,6 +12,7 @@ func Without() []Unsupported {
 			"the call ran; it has its own options --allow, --ask and --exclude"},
 		{"goose", "its hooks were not tried: it is in no package registry, and its input names events in another way"},
 		{"openclaw", "it was not tried, and how it starts hooks is not known"},
-		{"windsurf", "its hooks were not tried: it needs an account; its documents describe a denial by exit status 2, and every failure lets the call run"},
+		{"windsurf", "its hooks were not tried: it needs an account; " +
+			"its documents describe a denial by exit status 2, and every failure lets the call run"},
 	}
 }

@@ -45,14 +45,19 @@ type row struct {
 	limits                 []string
 }
 
+const cursorNote = "unverified: written from Cursor's documents and code, and never tried with Cursor itself; " +
+	"try a call that must be denied"
+
 func rows() []row {
 	return []row{
 		{name: harness.ClaudeCode, folder: ".claude", variable: "CLAUDE_CONFIG_DIR", layers: claudeCodeLayers, off: "disableAllHooks"},
 		{name: harness.Codex, folder: ".codex", variable: "CODEX_HOME", layers: codexLayers,
-			off:    "`[features] hooks = false` in .codex/config.toml of a trusted project",
-			limits: []string{"what is typed into a running program (write_stdin) raises no event, so programs that read commands are asked about when they start"}},
+			off: "`[features] hooks = false` in .codex/config.toml of a trusted project",
+			limits: []string{"what is typed into a running program (write_stdin) raises no event, " +
+				"so programs that read commands are asked about when they start"}},
 		{name: harness.Gemini, folder: ".gemini", layers: geminiLayers, off: "hooksConfig in .gemini/settings.json",
-			limits: []string{"a repository can name reviewer's hook in hooksConfig.disabled even if it is managed; then only the admin policy stands, which `reviewer install gemini --managed` writes"}},
+			limits: []string{"a repository can name reviewer's hook in hooksConfig.disabled even if it is managed; " +
+				"then only the admin policy stands, which `reviewer install gemini --managed` writes"}},
 		{name: harness.Copilot, folder: ".copilot", layers: copilotLayers, off: "disableAllHooks in a trusted folder",
 			limits: []string{"a call runs when the hook exceeds the client's time limit; reviewer answers before it"}},
 		{name: harness.Qwen, folder: ".qwen", layers: qwenLayers, off: "disableAllHooks in .qwen/settings.json",
@@ -62,13 +67,15 @@ func rows() []row {
 		{name: harness.Droid, folder: ".factory", layers: droidLayers, off: "hooksDisabled in .factory/hooks.json"},
 		{name: harness.Cline, folder: ".cline", layers: clineLayers,
 			limits: []string{"there are no managed settings, and programs in the repository's .cline/hooks run without a question"}},
-		{name: harness.OpenCode, folder: ".config/opencode", layers: openCodeLayers, off: "a plugin that runs after reviewer's and changes a call",
-			limits: []string{"a plugin that is loaded after reviewer's can change a call that was reviewed, and --pure loads no plugin: use no other plugins, and set OPENCODE_DISABLE_PROJECT_CONFIG in repositories that you do not know"}},
+		{name: harness.OpenCode, folder: ".config/opencode", layers: openCodeLayers,
+			off: "a plugin that runs after reviewer's and changes a call",
+			limits: []string{"a plugin that is loaded after reviewer's can change a call that was reviewed, and --pure loads no plugin: " +
+				"use no other plugins, and set OPENCODE_DISABLE_PROJECT_CONFIG in repositories that you do not know"}},
 		{name: harness.Pi, folder: ".pi", layers: piLayers, off: "an extension that runs after reviewer's and changes a call",
-			limits: []string{"an extension that is loaded after reviewer's can change a call that was reviewed; extensions of a repository run without a question"}},
+			limits: []string{"an extension that is loaded after reviewer's can change a call that was reviewed; " +
+				"extensions of a repository run without a question"}},
 		{name: harness.Cursor, folder: ".cursor", layers: cursorLayers,
-			note:   "unverified: written from Cursor's documents and code, and never tried with Cursor itself; try a call that must be denied",
-			limits: []string{"unverified: written from Cursor's documents and code, and never tried with Cursor itself; try a call that must be denied"}},
+			note: cursorNote, limits: []string{cursorNote}},
 	}
 }
 

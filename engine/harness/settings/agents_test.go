@@ -3,7 +3,10 @@ package settings
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -219,6 +222,45 @@ func TestSwitchesAreFound(t *testing.T) {
 		}
 		if got := printed(layers[i].Format.Inspect([]byte(c.text), "")); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%s %s %s:\n%s\nwant %s", c.agent, c.path, c.text, got, c.want)
+		}
+	}
+}
+
+// A file that contains nothing of somebody else is removed, with a backup; one that an agent runs is
+// executable.
+func TestWriteOwnFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "hooks", harness.PreToolUse)
+	l := Layer{Path: path, Run: true}
+	if _, err := l.Write(nil, []byte("#!/bin/sh\n")); err != nil {
+		t.Fatal(err)
+	}
+	wantFile(t, path, "#!/bin/sh\n", 0o755)
+	if _, err := l.Write([]byte("another\n"), nil); !errors.Is(err, ErrSettingsChanged) {
+		t.Errorf("a file that was changed meanwhile: %v", err)
+	}
+	backup, err := l.Write([]byte("#!/bin/sh\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantFile(t, backup, "#!/bin/sh\n", 0o755)
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file is still there: %v", err)
+	}
+}
+
+// Names in a list that are not texts, and settings of other types, are no reason to fail.
+func TestOddValuesAreRead(t *testing.T) {
+	for _, a := range Agents() {
+		for _, l := range a.Layers(linux()) {
+			if l.Format.Inspect == nil {
+				continue
+			}
+			for _, raw := range []string{"", "null", "[]", "{}", "{\"hooks\":3}", "\x00", "\xff\xfe", "hooks = 3\n", "[hooks]\nPreToolUse = 3\n",
+				"[[hooks]]\nevent = 3\ncommand = []\n", `{"hooks":{"PreToolUse":[{"hooks":[3]}],"BeforeTool":[[]]},"hooksConfig":{"disabled":[3]}}`} {
+				if f := l.Format.Inspect([]byte(raw), "x"); len(f.Own) > 0 {
+					t.Errorf("%s %s: %q contains hooks of reviewer: %+v", a.Name, l.Path, raw, f.Own)
+				}
+			}
 		}
 	}
 }

@@ -84,7 +84,8 @@ func codexBlock(e entry, hooks []Hook, c HookCommand) string {
 		if h.aboutTool() {
 			b.WriteString("matcher = \".*\"\n")
 		}
-		fmt.Fprintf(&b, "[[hooks.%s.hooks]]\ntype = \"command\"\ncommand = %s\ntimeout = %d\n\n", h.Event, quoteTOML(e.line(c, h)), e.limit(h))
+		fmt.Fprintf(&b, "[[hooks.%s.hooks]]\ntype = \"command\"\ncommand = %s\ntimeout = %d\n\n",
+			h.Event, quoteTOML(e.line(c, h)), e.limit(h))
 	}
 	return b.String()
 }

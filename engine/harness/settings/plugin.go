@@ -78,7 +78,8 @@ func openCodeLayers(h harness.Harness, p Places) []Layer {
 			{Name: LayerManaged, Path: filepath.Join(etc, "opencode.json"), Format: openCodeList(h, "file://"+filepath.ToSlash(code))},
 		}
 	}
-	layers = append(layers, pluginFolder(h, LayerProject, filepath.Join(p.Project, ".opencode", "plugins"), "reviewer.js", harness.OpenCodePlugin)...)
+	project := filepath.Join(p.Project, ".opencode", "plugins")
+	layers = append(layers, pluginFolder(h, LayerProject, project, "reviewer.js", harness.OpenCodePlugin)...)
 	layers = append(layers, Layer{Name: LayerProject, Path: filepath.Join(p.Project, "opencode.json"), Format: look})
 	layers = append(layers, pluginFolder(h, LayerUser, filepath.Join(config, "plugins"), "reviewer.js", harness.OpenCodePlugin)...)
 	return append(layers, Layer{Name: LayerUser, Path: filepath.Join(config, "opencode.json"), Format: look})

@@ -40,7 +40,8 @@ func geminiLayers(h harness.Harness, p Places) []Layer {
 		}
 	})
 	return append(managedAnd(own, p, "/etc/gemini-cli/settings.json", fixed{"hooksConfig.enabled", "true"}),
-		Layer{Name: LayerManaged, Path: p.managed("/etc/gemini-cli/policies/reviewer.toml"), Format: ownFile(geminiPolicyMark, geminiPolicy)},
+		Layer{Name: LayerManaged, Path: p.managed("/etc/gemini-cli/policies/reviewer.toml"),
+			Format: ownFile(geminiPolicyMark, geminiPolicy)},
 		Layer{Name: LayerProject, Path: filepath.Join(p.Project, ".gemini", "settings.json"), Format: own.format()},
 		Layer{Name: LayerUser, Path: filepath.Join(p.Home, ".gemini", "settings.json"), Format: own.format()})
 }
@@ -104,7 +105,9 @@ func cursorLayers(h harness.Harness, p Places) []Layer {
 		f.flat, f.dedicated, f.fixed = true, true, []fixed{{"version", "1"}}
 	})
 	look := own.format()
-	managed := map[string]string{"linux": "/etc/cursor", "darwin": "/Library/Application Support/Cursor", "windows": "C:/ProgramData/Cursor"}[p.OS]
+	managed := map[string]string{
+		"linux": "/etc/cursor", "darwin": "/Library/Application Support/Cursor", "windows": "C:/ProgramData/Cursor",
+	}[p.OS]
 	layers := []Layer{}
 	if managed != "" {
 		layers = append(layers, Layer{Name: LayerManaged, Path: filepath.Join(managed, "hooks.json"), Format: look})

@@ -62,7 +62,8 @@ func withBlock(old []byte, text string) ([]byte, error) {
 	}
 	all := []byte(before + blockBegin + text + blockEnd + after)
 	if _, err := parseTOML(all); err != nil {
-		return nil, fmt.Errorf("reviewer's hooks do not fit in: %w; a hook there may be written in another form (an inline list): write it as a table", err)
+		return nil, fmt.Errorf("reviewer's hooks do not fit in: %w; "+
+			"a hook there may be written in another form (an inline list): write it as a table", err)
 	}
 	return all, nil
 }
@@ -75,7 +76,8 @@ func withoutBlock(old []byte) (rest []byte, found bool, err error) {
 	}
 	n := bytes.Index(old[i:], []byte(blockEnd))
 	if n < 0 {
-		return nil, false, fmt.Errorf("settings: the line %q is missing after %q", strings.TrimSpace(blockEnd), strings.TrimSpace(blockBegin))
+		return nil, false, fmt.Errorf("settings: the line %q is missing after %q",
+			strings.TrimSpace(blockEnd), strings.TrimSpace(blockBegin))
 	}
 	after := old[i+n+len(blockEnd):]
 	before := old[:i]
