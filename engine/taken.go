@@ -1,5 +1,7 @@
 package engine
 
+import "strings"
+
 // ActTaken records what a session took from another one of the same person in its workspace,
 // before it was used. A stop that was taken is an act of kind EmergencyStop.
 const ActTaken = "taken"
@@ -13,6 +15,30 @@ type Taken struct {
 	To      int64         `json:"to"`      // the newest of its records that was read: earlier ones are not taken again
 	Denials []TakenDenial `json:"denials,omitempty"`
 	Limits  []TakenLimit  `json:"limits,omitempty"`
+}
+
+// From names the other session.
+func (t *Taken) From() string { return "from session " + t.Session + " of " + t.Harness }
+
+// Text counts what was taken.
+func (t *Taken) Text() string {
+	var parts []string
+	if n := t.denied(); n > 0 {
+		parts = append(parts, Counted(n, "denial", "denials"))
+	}
+	if n := len(t.Limits); n > 0 {
+		parts = append(parts, Counted(n, "limit", "limits"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// denied counts the calls that were denied: each can have several effects.
+func (t *Taken) denied() int {
+	calls := map[int64]bool{}
+	for _, d := range t.Denials {
+		calls[d.N] = true
+	}
+	return len(calls)
 }
 
 // MaxTaken limits the denials, and the limits, that are taken at a time.
