@@ -131,6 +131,7 @@ type Event struct {
 	Mode    string          `json:"mode,omitempty"`    // permission mode from here on
 	CWD     string          `json:"cwd,omitempty"`     // directory of the agent from here on
 	Agent   string          `json:"agent,omitempty"`   // id of the sub-agent that makes this call
+	Other   string          `json:"other,omitempty"`   // agent of another session in the workspace, in which this happens
 	Files   map[string]File `json:"files,omitempty"`   // files that exist after the event, besides the others
 	Expect  *Expect         `json:"expect,omitempty"`  // what the policy must decide
 
