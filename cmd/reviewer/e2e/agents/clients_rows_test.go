@@ -28,6 +28,7 @@ func clients() []Client {
 		{Name: "gemini", Package: "@google/gemini-cli", Version: "0.61.0", Tested: tested, CI: true,
 			Program: "@google/gemini-cli/bundle/gemini.js", Node: true,
 			Differs: map[string]Difference{
+				"missing":  {Ended, "a hook that cannot be started before a prompt blocks the prompt"},
 				"ask":      {Ended, "the client ends its run when a hook asks and nobody is there to answer"},
 				"context":  {Ran, ignored},
 				"silent-0": ran(silent), "malformed": ran(silent), "text-before": ran(silent), "timeout": ran(slow),
@@ -56,6 +57,7 @@ func clients() []Client {
 		{Name: "droid", Package: "@factory/cli-linux-x64", Version: "0.225.2", Tested: tested,
 			Program: "@factory/cli-linux-x64/bin/droid",
 			Differs: map[string]Difference{
+				"context":  {Ran, ignored},
 				"silent-0": ran(silent), "malformed": ran(silent), "text-before": ran(silent), "timeout": ran(slow),
 			}},
 		{Name: "cline", Package: "cline", Version: "3.0.65", Tested: tested, Program: "@cline/cli-linux-x64/bin/cline",
