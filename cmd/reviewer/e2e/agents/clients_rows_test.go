@@ -5,6 +5,7 @@ const (
 	silent  = "the client runs a call when a hook prints nothing that it can read and ends with status 0"
 	fixed   = "the client ignores a changed input, so reviewer denies the call"
 	slow    = "the client runs a call whose hook exceeds the time-out"
+	aborts  = "what the client obeys whatever failed, `cancel`, ends its run"
 	endless = "no answer ends the turn; each later call is denied"
 	ignored = "the client does not show the model what a hook says about a call that runs"
 )
@@ -27,6 +28,7 @@ func clients() []Client {
 		{Name: "gemini", Package: "@google/gemini-cli", Version: "0.61.0", Tested: tested, CI: true,
 			Program: "@google/gemini-cli/bundle/gemini.js", Node: true,
 			Differs: map[string]Difference{
+				"missing":  {Ended, "a hook that cannot be started before a prompt blocks the prompt"},
 				"ask":      {Ended, "the client ends its run when a hook asks and nobody is there to answer"},
 				"context":  {Ran, ignored},
 				"silent-0": ran(silent), "malformed": ran(silent), "text-before": ran(silent), "timeout": ran(slow),
@@ -55,9 +57,15 @@ func clients() []Client {
 		{Name: "droid", Package: "@factory/cli-linux-x64", Version: "0.225.2", Tested: tested,
 			Program: "@factory/cli-linux-x64/bin/droid",
 			Differs: map[string]Difference{
+				"context":  {Ran, ignored},
 				"silent-0": ran(silent), "malformed": ran(silent), "text-before": ran(silent), "timeout": ran(slow),
 			}},
-		{Name: "cline", Package: "cline", Version: "3.0.65", Tested: tested, Program: "@cline/cli-linux-x64/bin/cline"},
+		{Name: "cline", Package: "cline", Version: "3.0.65", Tested: tested, Program: "@cline/cli-linux-x64/bin/cline",
+			Differs: map[string]Difference{
+				"deadline": {Ended, aborts}, "missing": {Ended, aborts}, "killed": {Ended, aborts}, "exit-1": {Ended, aborts}, "silent-2": {Ended, aborts},
+				"silent-0": ran(silent), "malformed": ran(silent), "text-before": ran(silent),
+				"timeout": ran("the client has no time-out; it waits, and a program that then prints nothing lets the call run"),
+			}},
 		{Name: "pi", Package: "@mariozechner/pi-coding-agent", Version: "0.73.1", Tested: tested,
 			Program: "@mariozechner/pi-coding-agent/dist/cli.js", Node: true,
 			Differs: map[string]Difference{"stop": {Blocked, endless}}},

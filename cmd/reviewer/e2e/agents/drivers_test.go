@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // A driver is how one client is started and configured.
@@ -13,7 +14,7 @@ type driver struct {
 	pre string // the name of the event before a call, as in the hook's command
 
 	configure func(s *stage) // makes the client use the scripted model
-	file      string         // in the home, with the hook before a call
+	file      string         // in the home, with the time-out of the hook before a call; empty: there is none
 
 	// hooks writes the hooks of a client that `reviewer install` does not know yet.
 	hooks func(s *stage)
@@ -128,6 +129,7 @@ func openCodeDriver() driver {
 				"model": "scripted/" + modelName, "small_model": "scripted/" + modelName,
 				"provider": fields{"scripted": fields{"npm": "@ai-sdk/openai-compatible", "name": "scripted",
 					"options": fields{"baseURL": s.model.URL() + "/v1", "apiKey": "k"}, "models": fields{modelName: model}}}})
+			s.giveModules(".config/opencode", "@opencode-ai/plugin", s.client.Version)
 		},
 		hooks: func(s *stage) { s.plugin("opencode.js", "import { resolve } from \"node:path\";\n") },
 		args:  []string{"run", "--format", "json", "--auto", "do it"},
@@ -136,6 +138,20 @@ func openCodeDriver() driver {
 				"OPENCODE_DISABLE_DEFAULT_PLUGINS=1"}
 		},
 		shell: shell("bash", fields{"description": "mark"}),
+	}
+}
+
+// giveModules puts a package from the cache into a folder of the home. The client would fetch
+// it at each start, and wait for it.
+func (s *stage) giveModules(folder, pkg, version string) {
+	s.Helper()
+	modules, err := fetch(s.Context(), strings.ReplaceAll(strings.TrimPrefix(pkg, "@"), "/", "-"), pkg, version)
+	s.must(err)
+	s.must(os.Symlink(modules, filepath.Join(s.home, folder, "node_modules")))
+	for _, name := range []string{"package.json", "package-lock.json"} {
+		text, err := os.ReadFile(filepath.Join(filepath.Dir(modules), name))
+		s.must(err)
+		s.write(filepath.Join(s.home, folder, name), string(text))
 	}
 }
 
@@ -191,7 +207,7 @@ func droidDriver() driver {
 
 func clineDriver() driver {
 	return driver{
-		pre: "PreToolUse", file: ".cline/hooks/PreToolUse",
+		pre: "PreToolUse", // there is no time-out
 		configure: func(s *stage) {
 			out, err := s.command("auth", "-p", "openai-compatible", "-k", "scripted-key-0001", "-b", s.model.URL()+"/v1", "-m", modelName).CombinedOutput()
 			if err != nil {

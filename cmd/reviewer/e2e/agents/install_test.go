@@ -29,8 +29,6 @@ var installing sync.Mutex
 
 // Install makes sure that the client is in the cache. An empty version means the newest.
 func Install(ctx context.Context, c Client, version string) (Installed, error) {
-	installing.Lock()
-	defer installing.Unlock()
 	version, err := versionOf(ctx, c.Package, version)
 	if err != nil {
 		return Installed{}, err
@@ -60,6 +58,8 @@ func versionOf(ctx context.Context, name, version string) (string, error) {
 // fetch installs a package in a folder of the cache, unless that was done before, and
 // returns the folder of its modules. npm checks each archive against the registry's sums.
 func fetch(ctx context.Context, name, pkg, version string) (modules string, err error) {
+	installing.Lock()
+	defer installing.Unlock()
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", fmt.Errorf("find the cache folder: %w", err)

@@ -96,7 +96,7 @@ func tryCell(s *stage, cell Cell) {
 	if got != want {
 		s.Errorf("%s %s, %s: %s, want %s\n%s", s.client.Name, s.client.Version, cell.What, got, want, s.story(run))
 	}
-	if len(run.Requests) == 0 {
+	if len(run.Requests) == 0 && want != Ended {
 		s.Errorf("the client never asked the model\n%s", tail(run.Output))
 	}
 	if got != Ran && !exists(filepath.Join(s.outside, "beach.txt")) {

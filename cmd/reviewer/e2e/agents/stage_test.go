@@ -89,7 +89,7 @@ func (s *stage) add(name, text string) {
 func (s *stage) environment() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.home, "PWD=" + s.project, "TMPDIR=" + s.dir,
 		"SHELL=/bin/bash", "TERM=dumb", "LANG=C.UTF-8", "TZ=UTC", "NO_COLOR=1",
-		"HTTP_PROXY=" + noProxy, "HTTPS_PROXY=" + noProxy, "http_proxy=" + noProxy, "https_proxy=" + noProxy, "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1"}
+		"HTTP_PROXY=" + noProxy, "HTTPS_PROXY=" + noProxy, "http_proxy=" + noProxy, "https_proxy=" + noProxy, "NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost"}
 }
 
 // script runs code of a shell in the project.
@@ -125,7 +125,7 @@ func (s *stage) install() {
 	} else {
 		s.installWith(filepath.Dir(s.client.Command[0]))
 	}
-	if s.timeout != 0 {
+	if s.timeout != 0 && s.driver.file != "" {
 		s.shorten()
 	}
 }
