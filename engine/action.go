@@ -435,7 +435,7 @@ func (a *Action) Synchronises(e *Effect) bool {
 // Plan is the part of a call that concerns the agent's own list of sub-tasks. Their titles are not
 // stored.
 type Plan struct {
-	Whole bool  `json:"whole,omitempty"` // these are all sub-tasks, replacing the previous ones
+	Whole bool  `json:"whole,omitempty"` // the list is complete and replaces the previous one
 	Done  int64 `json:"done,omitempty"`  // sub-tasks that are done
 	Open  int64 `json:"open,omitempty"`  // sub-tasks that are not done
 	// Digest of the id of the sub-task whose state this is; absent: new sub-tasks,

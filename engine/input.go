@@ -149,7 +149,7 @@ type SinceFacts struct {
 type PauseFacts struct {
 	Waits   bool  `json:"waits"`   // the call itself sleeps before it reads
 	Count   int64 `json:"count"`   // number of pauses
-	Waited  int64 `json:"waited"`  // pauses in which another call sleeps
+	Waited  int64 `json:"waited"`  // pauses during which another call sleeps
 	Least   int64 `json:"least"`   // shortest pause in which no other call sleeps, in milliseconds; 0: none
 	Shrinks bool  `json:"shrinks"` // one of the pauses in which no other call sleeps is shorter than the one before
 }

@@ -46,7 +46,7 @@ fires contains "trash_emptied" if {
 }
 
 # METADATA
-# title: A file system is mounted for writing
+# title: File system mounted for writing
 # custom:
 #   id: mount_change
 fires contains "mount_change" if {
