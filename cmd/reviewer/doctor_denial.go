@@ -35,7 +35,7 @@ func (e *examination) denial(ctx context.Context, agent settings.Agent, h settin
 	return denies(agent.Harness, h, cmd.ProcessState.ExitCode(), out.Bytes(), text.String())
 }
 
-// sampleCommand is denied by the policy that ships. It is never run: a hook is asked about it.
+// sampleCommand is denied by the built-in policy. It is never run: a hook is asked about it.
 const sampleCommand = "mkfs.ext4 /dev/sdz9"
 
 // sampled asks a hook, by its line in the settings, about a call that policy should deny. The question

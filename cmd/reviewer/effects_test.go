@@ -46,9 +46,9 @@ type speaker struct {
 
 // sayWith is how an agent says one kind of call.
 type sayWith struct {
-	Tool   string         `yaml:"tool"`
-	Input  any            `yaml:"input"`
-	Beside map[string]any `yaml:"beside"` // further keys of the document
+	Tool  string         `yaml:"tool"`
+	Input any            `yaml:"input"`
+	Also  map[string]any `yaml:"also"` // further keys of the document
 }
 
 func readEffects(t *testing.T, name string, to any) {
@@ -98,7 +98,7 @@ func (s speaker) document(kind string, needs map[string]any) ([]byte, error) {
 	}
 	call := map[string]any{"tool": rendered(say.Tool, names), "input": rendered(say.Input, names), "id": "2026-11-20T09:00:01.018Z"}
 	doc, _ := rendered(s.Document, call).(map[string]any)
-	for key, v := range say.Beside {
+	for key, v := range say.Also {
 		doc[key] = rendered(v, names)
 	}
 	return json.Marshal(doc)

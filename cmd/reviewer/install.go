@@ -338,7 +338,7 @@ func (d installation) text(w io.Writer) {
 	fmt.Fprintln(w, "run `reviewer doctor` to check that denials work")
 }
 
-// standing says whether a repository can turn the hooks off.
+// standing reports whether a repository can turn the hooks off.
 func (d installation) standing() string {
 	switch {
 	case d.Managed:

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"cmp"
+	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -13,7 +14,8 @@ const Qwen = "qwen"
 // the client reports a prompt again, without its text.
 func qwen() dialect {
 	return dialect{agent: Qwen, keys: claudeKeys(), ids: true, blankPrompt: true,
-		events: pascal(sessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure, postToolBatch, subagentStart, subagentStop,
+		events: pascal(sessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure, postToolBatch, subagentStart,
+			subagentStop,
 			stop, sessionEnd),
 		others: pascal(permissionRequest, "Notification", "PreCompact", "PostCompact", "StopFailure", "PermissionDenied", "TodoCreated",
 			"TodoCompleted"),
@@ -84,4 +86,22 @@ func encodeQwenPre(a engine.Answer) []byte {
 		s.Decision, s.Reason = "deny", cmp.Or(a.Text, denyText)
 	}
 	return encode(claudeCodeOutput{Specific: s})
+}
+
+// qwenRow is the agent's row in Harnesses.
+func qwenRow() Harness {
+	return Harness{
+		Name:     Qwen,
+		Decode:   DecodeQwen,
+		Encode:   EncodeQwen,
+		Failure:  FailQwen,
+		Events:   eventNames(qwen().events),
+		Phase:    qwen().phase,
+		Timeout:  ClaudeCodeTimeout,
+		Unit:     time.Second,
+		Channels: qwenChannels(),
+		Project:  "QWEN_PROJECT_DIR",
+		Programs: []string{"qwen", "qwen-code", "qwen.exe"},
+		Marker:   "QWEN_CODE",
+	}
 }

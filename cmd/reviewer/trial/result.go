@@ -94,12 +94,12 @@ func (s *story) in(step cases.Step) *simulate.Rehearsal {
 	}
 	if s.others == nil {
 		s.others = map[string]*simulate.Rehearsal{}
-		s.rehearsal.Beside(s.sessions)
+		s.rehearsal.ShareWorkspace(s.sessions)
 	}
 	id := step.Event.Session
 	if s.others[id] == nil {
 		s.others[id] = s.start(id)
-		s.others[id].Beside(s.sessions)
+		s.others[id].ShareWorkspace(s.sessions)
 	}
 	return s.others[id]
 }

@@ -5,10 +5,10 @@ type Outcome string
 
 const (
 	Ran       Outcome = "ran"       // the call left its mark on disk
-	Informed  Outcome = "informed"  // it ran, and the model was told which rule spoke
+	Informed  Outcome = "informed"  // it ran, and the model was told which rule fired
 	Rewritten Outcome = "rewritten" // it ran in another form
 	Blocked   Outcome = "blocked"   // it did not run, and the agent went on
-	Told      Outcome = "told"      // it did not run, and the model was told which rule spoke
+	Told      Outcome = "told"      // it did not run, and the model was told which rule fired
 	Ended     Outcome = "ended"     // it did not run, and the model was not asked again
 )
 

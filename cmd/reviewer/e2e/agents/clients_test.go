@@ -56,7 +56,7 @@ func chosen(names string) ([]Client, error) {
 	for _, name := range wanted {
 		known := slices.ContainsFunc(clients(), func(c Client) bool { return c.Name == name })
 		if !known && name != "all" {
-			return nil, fmt.Errorf("AGENTS names %q, which is none of %s", name, strings.Join(clientNames(), ", "))
+			return nil, fmt.Errorf("AGENTS names %q, which is not one of %s", name, strings.Join(clientNames(), ", "))
 		}
 	}
 	return list, nil

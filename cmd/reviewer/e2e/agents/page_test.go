@@ -48,7 +48,7 @@ func TestRowsAreComplete(t *testing.T) {
 		}
 		for name, d := range c.Differs {
 			if d.Why == "" || !slices.ContainsFunc(cells(), func(cell Cell) bool { return cell.Name == name && cell.Want != d.Outcome }) {
-				t.Errorf("%s: %s has no reason, or is no cell with another outcome", c.Name, name)
+				t.Errorf("%s: %s has no reason, or is not a cell with another outcome", c.Name, name)
 			}
 		}
 	}

@@ -38,8 +38,8 @@ func (r *results) add(c Installed, one result) {
 	r.cells[c.Name] = append(r.cells[c.Name], one)
 }
 
-// print writes a line for each client, and one for each cell in which it behaves otherwise
-// than the version in its row does.
+// print writes a line for each client, and one for each cell in which it behaves
+// differently from the version in its row does.
 func (r *results) print(w io.Writer) {
 	for _, c := range r.clients {
 		var took time.Duration
