@@ -341,6 +341,8 @@ func (d installation) text(w io.Writer) {
 // standing reports whether a repository can turn the hooks off.
 func (d installation) standing() string {
 	switch {
+	case d.Managed && d.agent.Stands != "":
+		return "managed: " + d.agent.Stands
 	case d.Managed:
 		return "managed: no repository can turn this off"
 	case d.agent.Off == "":

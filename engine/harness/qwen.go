@@ -13,7 +13,7 @@ const Qwen = "qwen"
 // qwen describes the documents of Qwen Code: those of Claude Code. After each turn with calls
 // the client reports a prompt again, without its text.
 func qwen() dialect {
-	return dialect{agent: Qwen, keys: claudeKeys(), ids: true, blankPrompt: true,
+	return dialect{agent: Qwen, keys: claudeKeys(), ids: true, blankPrompt: true, finish: finishQwen,
 		events: pascal(sessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure, postToolBatch, subagentStart,
 			subagentStop,
 			stop, sessionEnd),
@@ -21,6 +21,10 @@ func qwen() dialect {
 			"TodoCompleted"),
 	}
 }
+
+// finishQwen prefers the id of the call that the client's transcript has too. The other one is
+// made for the hook.
+func finishQwen(d document, e *engine.Event) error { return d.set(&e.Call, "tool_call_id") }
 
 // DecodeQwen reads the input of a hook.
 func DecodeQwen(event string, raw []byte, project string) (engine.Event, error) {

@@ -20,6 +20,7 @@ type Agent struct {
 	Folder func(Places) string
 
 	Off    string   // how a repository turns off hooks that are not managed; empty: no way is known
+	Stands string   // what a repository cannot turn off once reviewer is managed; empty: all of it
 	Note   string   // what a person must know or do after an installation
 	Limits []string // what hooks of this agent do not cover, wherever they are installed
 }
@@ -41,7 +42,7 @@ type Format struct {
 type row struct {
 	name, folder, variable string // variable: moves the folder
 	layers                 func(harness.Harness, Places) []Layer
-	off, note              string
+	off, stands, note      string
 	limits                 []string
 }
 
@@ -56,6 +57,7 @@ func rows() []row {
 			limits: []string{"what is typed into a running program (write_stdin) raises no event, " +
 				"so programs that read commands are asked about when they start"}},
 		{name: harness.Gemini, folder: ".gemini", layers: geminiLayers, off: "hooksConfig in .gemini/settings.json",
+			stands: "no repository can turn off the rules of the admin policy; one that names the hook in hooksConfig.disabled turns off the rest",
 			limits: []string{"a repository can name reviewer's hook in hooksConfig.disabled even if it is managed; " +
 				"then only the admin policy stands, which `reviewer install gemini --managed` writes"}},
 		{name: harness.Copilot, folder: ".copilot", layers: copilotLayers, off: "disableAllHooks in a trusted folder",
@@ -91,7 +93,7 @@ func Agents() []Agent {
 }
 
 func (r row) agent(h harness.Harness) Agent {
-	return Agent{Harness: h, Off: r.off, Note: r.note, Limits: r.limits,
+	return Agent{Harness: h, Off: r.off, Stands: r.stands, Note: r.note, Limits: r.limits,
 		Layers: func(p Places) []Layer { return r.layers(h, p) },
 		Folder: func(p Places) string { return p.folder(r.variable, r.folder) },
 	}

@@ -47,7 +47,8 @@ func clineOthers(p Places, hook Hook) []Layer {
 }
 
 // clineScript is the program for an event. Cline ignores exit statuses, and any text before the answer
-// makes it ignore the answer: so a failure of reviewer prints an answer that cancels, alone.
+// makes it ignore the answer: so a failure of reviewer, or a text that is not an object, prints an
+// answer that cancels, alone.
 func clineScript(c HookCommand, hook Hook) (string, error) {
 	if c.System == "windows" {
 		return "", fmt.Errorf("which programs Cline runs as hooks on Windows is not known")
@@ -60,7 +61,7 @@ func clineScript(c HookCommand, hook Hook) (string, error) {
 status=$?
 case $status:$answer in
 0:) ;;
-0:* | *'"cancel":true'*) printf '%s\n' "$answer" ;;
+0:'{'*'}' | *:'{"cancel":true'*'}') printf '%s\n' "$answer" ;;
 *) printf '%s\n' '{"cancel":true,"errorMessage":"reviewer failed, so this call does not run."}' ;;
 esac
 `, nil

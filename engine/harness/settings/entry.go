@@ -14,6 +14,10 @@ const hookName = "reviewer"
 // exit status of 2 without a text.
 const guard = " || { echo reviewer failed >&2; exit 2; }"
 
+// unguard makes a shell go on when the program is missing or killed: some clients lose a prompt
+// otherwise.
+const unguard = " || true"
+
 // entry describes one hook of agents that start a line of a shell.
 type entry struct {
 	agent   string
@@ -24,6 +28,7 @@ type entry struct {
 	unit    time.Duration // of the time limit
 	below   int           // the limit must be below this number, which the client reads in another unit; 0: any
 	guarded bool          // the line before a call ends with guard
+	lenient bool          // the other lines end with unguard
 	closed  bool          // the client can be told to block the call when the hook fails
 }
 
@@ -31,6 +36,9 @@ type entry struct {
 func (e entry) line(c HookCommand, h Hook) string {
 	if h.gate() && e.guarded && c.System != "windows" {
 		return c.line(e.agent, h.Event) + guard
+	}
+	if !h.gate() && e.lenient && c.System != "windows" {
+		return c.line(e.agent, h.Event) + unguard
 	}
 	return c.line(e.agent, h.Event)
 }
@@ -76,6 +84,8 @@ func (e entry) problems(own OwnHook, h object, on Hook, _ string) []string {
 		return found
 	}
 	found.report(closes, "`exit 2` "+afterwards)
+	found.report(e.lenient && !strings.HasSuffix(own.Line, unguard),
+		"no `"+strings.TrimSpace(unguard)+"`, so a failing hook loses the user's prompt")
 	return found
 }
 

@@ -33,7 +33,7 @@ func codexLayers(h harness.Harness, p Places) []Layer {
 
 func geminiLayers(h harness.Harness, p Places) []Layer {
 	own := jsonForm(h, func(f *form, e *entry) {
-		e.named = true
+		e.named, e.lenient = true, true
 		f.off = []offSwitch{
 			{path: "hooksConfig.enabled", value: "false"},
 			{path: "hooksConfig.disabled", names: true, always: true},

@@ -28,7 +28,6 @@ func clients() []Client {
 		{Name: "gemini", Package: "@google/gemini-cli", Version: "0.61.0", Tested: tested, CI: true,
 			Program: "@google/gemini-cli/bundle/gemini.js", Node: true,
 			Differs: map[string]Difference{
-				"missing":  {Ended, "a hook that cannot be started before a prompt blocks the prompt"},
 				"ask":      {Ended, "the client ends its run when a hook asks and nobody is there to answer"},
 				"context":  {Ran, ignored},
 				"silent-0": ran(silent), "malformed": ran(silent), "text-before": ran(silent), "timeout": ran(slow),

@@ -75,14 +75,6 @@ func (s *stage) writeJSON(name string, doc any) {
 	s.write(filepath.Join(s.home, name), string(raw))
 }
 
-// add appends to a file of the home.
-func (s *stage) add(name, text string) {
-	s.Helper()
-	before, err := os.ReadFile(filepath.Join(s.home, name))
-	s.must(err)
-	s.write(filepath.Join(s.home, name), string(before)+text)
-}
-
 // environment is built from nothing: what the person who runs the tests has set for their
 // own agent must not reach this one. What a client loads from the network at its start goes
 // to a proxy that does not exist.
