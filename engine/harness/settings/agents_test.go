@@ -248,7 +248,7 @@ func TestWriteOwnFiles(t *testing.T) {
 	}
 }
 
-// Names in a list that are not texts, and settings of other types, are no reason to fail.
+// Names in a list that are not texts, and settings of other types, do not cause a failure.
 func TestOddValuesAreRead(t *testing.T) {
 	for _, a := range Agents() {
 		for _, l := range a.Layers(linux()) {

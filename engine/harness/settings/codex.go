@@ -112,7 +112,7 @@ func codexManaged(e entry, hooks []Hook, raw []byte) Findings {
 func (e entry) inspectTable(found *Findings, hooks []Hook, event string, group, h map[string]any) {
 	raw, err := json.Marshal(h)
 	if err != nil {
-		return // of a type that JSON does not have, so it is no hook
+		return // of a type that JSON does not have, so it is not a hook
 	}
 	i := slices.IndexFunc(hooks, func(h Hook) bool { return h.Event == event })
 	own := ownEntry(e.agent, raw)

@@ -75,7 +75,7 @@ func (e entry) problems(own OwnHook, h object, on Hook, _ string) []string {
 	found.report(own.Timeout > 0 && own.Timeout < e.limit(on), shortTimeout+e.unitNote())
 	found.report(e.below > 0 && own.Timeout >= e.below, "a timeout of "+strconv.Itoa(e.below)+" or more is read as milliseconds")
 	found.report(e.named && h.text("name") != hookName, "the name is not "+hookName+
-		", so doctor cannot tell whether a repository turns it off by name")
+		", so doctor cannot determine whether a repository turns it off by name")
 	closes := strings.Contains(own.Line, "exit 2")
 	if on.gate() {
 		found.report(!matchesAll(own.Matcher), "the matcher "+own.Matcher+" excludes some tools")

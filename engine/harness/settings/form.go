@@ -15,7 +15,7 @@ type form struct {
 	bare      bool     // the events are members of the document itself, not of its member hooks
 	flat      bool     // an event has a list of hooks, not of groups of hooks
 	matcher   string   // of a group that is called for every tool
-	others    []string // members next to the events that are no lists
+	others    []string // members next to the events that are not lists
 	fixed     []fixed  // members that the document needs
 	pins      []fixed  // members that keep weaker layers from turning its hooks off
 	off       []offSwitch
