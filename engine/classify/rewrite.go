@@ -152,7 +152,7 @@ func (w *rewriter) source(f *field, name string) (src string, err error) {
 		w.listed = true
 		return list[0], nil
 	case len(list) > 1:
-		return "", fmt.Errorf("the field %s contains %d commands; only a single one can be modified", name, len(list))
+		return "", fmt.Errorf("the field %s contains several commands; only a single one can be modified", name)
 	}
 	return "", fmt.Errorf("the field %s does not contain a command", name)
 }

@@ -62,7 +62,7 @@ func clients() []Client {
 		{Name: "cline", Package: "cline", Version: "3.0.65", Tested: tested, Program: "@cline/cli-linux-x64/bin/cline",
 			Differs: map[string]Difference{
 				"deadline": {Ended, aborts}, "missing": {Ended, aborts}, "killed": {Ended, aborts}, "exit-1": {Ended, aborts}, "silent-2": {Ended, aborts},
-				"silent-0": ran(silent), "malformed": ran(silent), "text-before": ran(silent),
+				"silent-0": ran(silent), "malformed": {Ended, aborts}, "text-before": {Ended, aborts},
 				"timeout": ran("the client has no time-out; it waits, and a program that then prints nothing lets the call run"),
 			}},
 		{Name: "pi", Package: "@mariozechner/pi-coding-agent", Version: "0.73.1", Tested: tested,
