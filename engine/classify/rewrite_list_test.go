@@ -12,7 +12,7 @@ func TestRewriteList(t *testing.T) {
 		t.Errorf("%s (%v), want %s", out, err, want)
 	}
 	for args, want := range map[string]string{
-		`{"commands":["ls","git push --force"]}`:        "2 commands; only a single one",
+		`{"commands":["ls","git push --force"]}`:        "several commands; only a single one",
 		`{"commands":[]}`:                               "does not contain a command",
 		`{"commands":[{"command":"git push --force"}]}`: "does not contain a command",
 		`{}`: "does not contain a command",
