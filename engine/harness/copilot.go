@@ -123,8 +123,10 @@ func notMixed(raw []byte) error {
 		return fmt.Errorf("read hook input: %w", err)
 	}
 	one, other := copilot().keys, copilotPascal().keys
-	if doc.has(one.tool) && doc.has(other.tool) || doc.has(one.input) && doc.has(other.input) || doc.has(one.session) && doc.has(other.session) {
-		return errors.New("read hook input: it has the keys of both forms of the client's events")
+	for _, k := range [][2]string{{one.tool, other.tool}, {one.input, other.input}, {one.session, other.session}} {
+		if doc.has(k[0]) && doc.has(k[1]) {
+			return errors.New("read hook input: it has the keys of both forms of the client's events")
+		}
 	}
 	return nil
 }
