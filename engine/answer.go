@@ -24,6 +24,7 @@ type Answer struct {
 	Mode   AnswerMode
 	Text   string          // for the agent (and the person, where the agent shows it)
 	Args   json.RawMessage // Effect is Modify: the arguments to run with; raw, never recorded
+	Tool   string          // of the call: an agent may be able to deny only some tools' calls gently
 	Grant  bool            // the person's own prompt may be skipped
 	Stop   bool            // end the run
 
@@ -115,7 +116,7 @@ const (
 	WayAsk     Way = "ask"            // a person decides on the call
 	WayModify  Way = "modify"         // the call runs with other arguments
 	WayContext Way = "add_context"    // the model reads a text
-	WayReplace Way = "replace_output" // the model reads another result than the call had
+	WayReplace Way = "replace_output" // the model reads a result other than that of the call
 	WayStop    Way = "stop"           // the turn ends before the model is asked again
 	WayKill    Way = "kill"           // the agent's process ends
 )
@@ -180,7 +181,7 @@ func (c Channels) Of(w Way) Channel {
 			return ch
 		}
 	}
-	return Channel{Way: w, Support: SupportNone, How: "the agent offers nothing for it"}
+	return Channel{Way: w, Support: SupportNone, How: "the agent does not support it"}
 }
 
 // Can reports whether a way is available at a phase.

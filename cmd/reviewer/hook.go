@@ -239,6 +239,7 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 		return failure(h, e.Name, err.Error())
 	}
 	answer, _ := r.Handle(ctx, e) // the answer reports the failure
+	answer.Tool = e.Tool
 	notifycmd.Start(a, store, engine.SessionKey{Harness: e.Harness, Session: r.Mask(e.Session)}, answer)
 	checkpointcmd.StartExpire(a, store, e.Phase)
 	out := reply{decision: string(answer.Effect), slow: answer.Slow, session: e.Harness + "/" + e.Session}

@@ -15,7 +15,7 @@ import (
 )
 
 // Rewrite returns the raw arguments of a call after the operations of a
-// policy; what no operation names keeps every byte.
+// policy; what no operation names is not changed.
 //
 // Indexes are those of the facts that Classify gives for the same call, and
 // stay so: an operation never moves what a later one names.
@@ -23,7 +23,7 @@ import (
 //	set_flag      gives an option its value where the command has it already;
 //	              otherwise it goes after the subcommands (and what was
 //	              inserted there), before the operands and "--"
-//	drop_flag     takes every occurrence away: the word as Command.Flags lists
+//	drop_flag     removes every occurrence: the word as Command.Flags lists
 //	              it, --flag with or without a value, a letter of a cluster
 //	replace_arg   puts the value in the place of a word
 //	insert_arg    puts the value directly after the word before it; 0 is in
@@ -61,6 +61,7 @@ type rewriter struct {
 	program string
 	in      shell.Input
 	draft   *draft // of the shell code; nil: no operation needs it
+	listed  bool   // the code is the only item of a list
 }
 
 func (w *rewriter) apply(op engine.Operation) error {
@@ -132,12 +133,28 @@ func (w *rewriter) open() error {
 	if err != nil {
 		return err
 	}
-	var src string
-	if f == nil || json.Unmarshal(f.value, &src) != nil {
-		return fmt.Errorf("the field %s does not contain a command", field)
+	src, err := w.source(f, field)
+	if err != nil {
+		return err
 	}
 	w.draft, err = newDraft(src, w.in, w.facts)
 	return err
+}
+
+// source returns the code in a field: a text, or a list of one.
+func (w *rewriter) source(f *field, name string) (src string, err error) {
+	var list []string
+	switch {
+	case f == nil:
+	case json.Unmarshal(f.value, &src) == nil:
+		return src, nil
+	case json.Unmarshal(f.value, &list) == nil && len(list) == 1:
+		w.listed = true
+		return list[0], nil
+	case len(list) > 1:
+		return "", fmt.Errorf("the field %s contains several commands; only a single one can be modified", name)
+	}
+	return "", fmt.Errorf("the field %s does not contain a command", name)
 }
 
 // codeField returns the field of a tool's input that contains code, and its role.
@@ -170,7 +187,18 @@ func (w *rewriter) result() (json.RawMessage, error) {
 		return nil, err
 	}
 	field, _ := codeField(w.in.Rows, w.tool)
-	return setField(w.args, field, src)
+	if !w.listed {
+		return setField(w.args, field, src)
+	}
+	list, err := plainJSON([]string{src})
+	if err != nil {
+		return nil, err
+	}
+	f, err := findField(w.args, field)
+	if err != nil {
+		return nil, err
+	}
+	return f.replace(w.args, list), nil
 }
 
 // hint adds the closest valid name to an error.

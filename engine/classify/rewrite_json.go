@@ -38,6 +38,11 @@ func membersOf(raw json.RawMessage) ([]field, error) {
 	return list, nil
 }
 
+// replace returns the object in raw with another value of the member.
+func (f *field) replace(raw, value json.RawMessage) json.RawMessage {
+	return slices.Concat(raw[:f.end-len(f.value)], value, raw[f.end:])
+}
+
 func findField(raw json.RawMessage, name string) (*field, error) {
 	list, err := membersOf(raw)
 	if i := slices.IndexFunc(list, func(f field) bool { return f.name == name }); err == nil && i >= 0 {
@@ -64,7 +69,7 @@ func setField(raw json.RawMessage, name string, value any) (json.RawMessage, err
 		if was, is := jsonKind(f.value), jsonKind(text); was != is {
 			return nil, fmt.Errorf("the field %s contains %s, not %s", name, was, is)
 		}
-		return slices.Concat(raw[:f.end-len(f.value)], text, raw[f.end:]), nil
+		return f.replace(raw, text), nil
 	}
 	key, err := plainJSON(name)
 	if err != nil {

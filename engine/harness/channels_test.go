@@ -24,6 +24,11 @@ func signsOf(agent string) map[engine.Way][]string {
 
 // ownSigns are those of agents whose documents differ.
 var ownSigns = map[string]map[engine.Way][]string{
+	Cline: {engine.WayDeny: {`"cancel":true,"errorMessage":"no"`}, engine.WayModify: {`"overrideInput":`},
+		engine.WayContext: {`"contextModification":"note"`}, engine.WayStop: {`"cancel":true,"errorMessage":"stop"`}},
+	Cursor: {engine.WayDeny: {`"permission":"deny"`}, engine.WayAsk: {`"permission":"ask"`}, engine.WayModify: {`"updated_input":`},
+		engine.WayContext: {`"additional_context":`, `"followup_message":`}},
+	Kimi: {engine.WayContext: {"note"}}, // on standard error
 	Gemini: {engine.WayDeny: {`"decision":"deny"`}, engine.WayAsk: {`"decision":"ask"`}, engine.WayModify: {`"tool_input":`},
 		engine.WayContext: {`"additionalContext":`, `"decision":"deny"`}},
 	Copilot: {engine.WayModify: {`"modifiedArgs":`}, engine.WayReplace: {`"modifiedResult":`}},
@@ -49,8 +54,8 @@ func TestChannelsAreEncoded(t *testing.T) {
 		signs := signsOf(h.Name)
 		for _, event := range append(h.Events, otherEvents(h.Name)...) {
 			for way, a := range answers {
-				out, _, _ := h.Encode(event, a)
-				sent := slices.ContainsFunc(signs[way], func(sign string) bool { return strings.Contains(string(out), sign) })
+				out, stderr, _ := h.Encode(event, a)
+				sent := slices.ContainsFunc(signs[way], func(sign string) bool { return strings.Contains(string(out)+stderr, sign) })
 				if want := h.Channels.Can(way, h.Phase(event)); sent != want {
 					t.Errorf("%s, %s at %s: sent %v, stated %v: %s", h.Name, way, event, sent, want, out)
 				}

@@ -63,6 +63,9 @@ type dialect struct {
 	looseInput  bool // the input of a call may be a string that contains an object
 	blankPrompt bool // a prompt without a text is not a person's
 
+	// prepare renames keys that differ between this agent's events; nil: none.
+	prepare func(document)
+
 	// finish reads what only this agent's documents have; nil: nothing.
 	finish func(document, *engine.Event) error
 }
@@ -131,6 +134,9 @@ func (l dialect) decode(event string, raw []byte, project string) (engine.Event,
 	doc, err := readDocument(raw, l.keys.list())
 	if err != nil {
 		return l.named(event), fmt.Errorf("read hook input: %w", err)
+	}
+	if l.prepare != nil {
+		l.prepare(doc)
 	}
 	name, err := l.event(event, doc)
 	e := l.named(name)

@@ -190,7 +190,7 @@ func encodeNotice(a engine.Answer) []byte {
 }
 
 // encode writes a document alone. The documents contain strings, and JSON that was checked.
-func encode[T claudeCodeOutput | geminiOutput | copilotOutput](out T) []byte {
+func encode[T claudeCodeOutput | geminiOutput | copilotOutput | clineOutput | cursorOutput](out T) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -142,7 +142,7 @@ func (h *State) callFacts(r *engine.Record) *engine.CallFacts {
 		return nil
 	}
 	f := &engine.CallFacts{Decision: c.Decision, Enforced: c.Enforced}
-	if r.SHA != nil {
+	if r.SHA != nil && outcomeOf(r) != engine.OutcomeDenied { // a refused call ran in no form
 		f.ExecutedDiffers = c.Args != "" && r.SHA.Args != "" && c.Args != prefix(r.SHA.Args, argsLength)
 	}
 	return f

@@ -270,6 +270,21 @@ func TestExecutedDiffers(t *testing.T) {
 	}
 }
 
+// A result that says that the call was refused has the arguments of what ran in its place.
+func TestRefusedDiffersInNothing(t *testing.T) {
+	sha := func(text string) *engine.SHA { return &engine.SHA{Args: engine.HexSum([]byte(text))} }
+	h := New()
+	h.Append(&engine.Record{N: 1, Kind: engine.KindPre, Phase: engine.PhasePre, Call: "c", SHA: sha("a"),
+		Decision: &engine.Decision{Decision: engine.Block, Enforced: engine.Block}, Answer: &engine.AnswerFacts{Effect: engine.Block}})
+	for outcome, want := range map[engine.Outcome]bool{engine.OutcomeDenied: false, engine.OutcomeRan: true} {
+		post := &engine.Record{Kind: engine.KindPost, Phase: engine.PhasePost, Call: "c", SHA: sha("b"),
+			Event: &engine.EventFacts{Result: &engine.ResultFacts{Outcome: outcome}}}
+		if in := NewInput(post, h, engine.View{}); in.History.Call.ExecutedDiffers != want {
+			t.Errorf("%s: %v", outcome, in.History.Call)
+		}
+	}
+}
+
 func TestLedgerJoins(t *testing.T) {
 	s := newTale().ran(command("cat a", engine.EffectFileRead, "./a"), "").ran(command("make b", engine.EffectFileWrite, "./b", created), "").
 		ran(command("edit c", engine.EffectFileWrite, "./c"), "").ran(command("rm d", engine.EffectFileDelete, "./d"), "").

@@ -335,6 +335,9 @@ func (a assignment) readValue(s string, i int) (assignment, bool) {
 		a.quoted, a.start = true, i+1
 	}
 	a.end = Run(s, a.start, min(len(s), a.start+judged), a.chars(s))
+	if !a.quoted && a.end > a.start && s[a.end-1] == ':' && (a.end == len(s) || Blank(s[a.end])) {
+		a.end-- // of the sentence: api_key=abc: not found
+	}
 	a.value = s[a.start:a.end]
 	if a.end < len(s) {
 		a.next = s[a.end]

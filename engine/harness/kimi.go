@@ -1,0 +1,119 @@
+package harness
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// Kimi is the name of Kimi Code in command lines and records.
+const Kimi = "kimi"
+
+// KimiEvents are the events of Kimi Code to install: those that were observed. An entry that the
+// client does not know switches off all hooks of the file.
+func KimiEvents() []string { return eventNames(kimi().events) }
+
+// kimi describes the documents of Kimi Code. They name no record of the session.
+func kimi() dialect {
+	k := claudeKeys()
+	k.call, k.result, k.failure = "tool_call_id", "tool_output", "error.message"
+	k.mode, k.transcript, k.promptID, k.prompt, k.message = "", "", "", "", ""
+	return dialect{agent: Kimi, keys: k, ids: true,
+		events: pascal(sessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure, stop),
+		others: pascal(sessionEnd, subagentStart, subagentStop, permissionRequest, "Notification", "PreCompact", "PostCompact",
+			"StopFailure"),
+		finish: finishKimi,
+	}
+}
+
+// finishKimi reads a prompt, which is a list of parts.
+func finishKimi(d document, e *engine.Event) error {
+	raw := d.raw("prompt")
+	if e.Phase != engine.PhasePrompt || raw == nil || json.Unmarshal(raw, &e.Prompt) == nil {
+		return nil
+	}
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(raw, &parts) != nil {
+		return errors.New("prompt is neither a string nor a list of parts")
+	}
+	var texts []string
+	for _, p := range parts {
+		texts = append(texts, p.Text)
+	}
+	e.Prompt = strings.Join(texts, "\n")
+	return nil
+}
+
+// DecodeKimi reads the input of a hook.
+func DecodeKimi(event string, raw []byte, project string) (engine.Event, error) {
+	return kimi().decode(event, raw, project)
+}
+
+// KimiTimeout returns the time that the client gives a hook.
+func KimiTimeout(event string) time.Duration { return ClaudeCodeTimeout(event) }
+
+// kimiChannels states what the client does with a hook's answer.
+func kimiChannels() engine.Channels {
+	return engine.Channels{
+		{Way: engine.WayDeny, Support: engine.SupportEnforced, Phases: []engine.Phase{engine.PhasePre},
+			How: "`permissionDecision: deny` with exit status 0, before the call"},
+		{Way: engine.WayAsk, Support: engine.SupportNone,
+			How: "the client runs a call that a hook asks about, so reviewer denies it"},
+		{Way: engine.WayModify, Support: engine.SupportNone,
+			How: "the client ignores `updatedInput`, so reviewer denies the call"},
+		{Way: engine.WayContext, Support: engine.SupportAdvisory, Phases: []engine.Phase{engine.PhaseStop},
+			How: "exit status 2 at Stop, once for each turn; the model reads the text, and nothing makes it comply"},
+		{Way: engine.WayReplace, Support: engine.SupportNone,
+			How: "the client keeps the result"},
+		{Way: engine.WayStop, Support: engine.SupportNone,
+			How: "the client ignores `continue: false`; once a session is stopped, each of its calls is denied"},
+		{Way: engine.WayKill, Support: engine.SupportNone,
+			How: "no answer ends the client's process, and reviewer does not start it"},
+	}
+}
+
+// EncodeKimi encodes an answer for the client, which obeys a denial only with exit status 0, alone
+// on standard output, and lets the agent go on when a hook at Stop ends with 2.
+func EncodeKimi(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
+	a.Text = shorten(a.Text, maxText)
+	switch event {
+	case "", PreToolUse:
+		if a.Effect == engine.Allow || a.Effect == engine.Warn {
+			return nil, "", 0
+		}
+		s := &claudeSpecific{Event: PreToolUse, Decision: "deny", Reason: cmp.Or(a.Text, denyText)}
+		return encode(claudeCodeOutput{Specific: s}), "", 0
+	case stop:
+		if a.GoOn && a.Text != "" && a.Effect != engine.Allow {
+			return nil, a.Text + "\n", 2
+		}
+	}
+	return nil, "", 0
+}
+
+// FailKimi encodes an answer if there is none.
+func FailKimi(event, text string) (stdout []byte, stderr string, exit int) {
+	return kimi().fail(event, text)
+}
+
+// kimiRow is the agent's row in Harnesses.
+func kimiRow() Harness {
+	return Harness{
+		Name:     Kimi,
+		Decode:   DecodeKimi,
+		Encode:   EncodeKimi,
+		Failure:  FailKimi,
+		Events:   KimiEvents(),
+		Phase:    kimi().phase,
+		Timeout:  KimiTimeout,
+		Unit:     time.Second,
+		Channels: kimiChannels(),
+		Programs: []string{"kimi", "kimi.exe"},
+	}
+}
