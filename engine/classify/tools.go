@@ -185,7 +185,6 @@ func (r *toolReader) text(a toolArg, text string) {
 	case rows.RoleFetch:
 		r.fetch(text)
 	case rows.RoleAddresses:
-		r.contents[a.name] = text
 		for _, url := range addressesIn(text) {
 			r.fetch(url)
 		}

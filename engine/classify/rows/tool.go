@@ -66,7 +66,7 @@ const (
 	RolePage       = "page"       // JavaScript that runs in the page of a browser
 	RoleDir        = "dir"        // the tool works there, so it comes before arguments with relative names
 	RoleFetch      = "fetch"      // fetched
-	RoleAddresses  = "addresses"  // a text that is not stored, in which each address is fetched
+	RoleAddresses  = "addresses"  // each address in the text is fetched
 	RoleText       = "text"       // a text that is not stored: file content, prompts
 	RolePrivate    = "private"    // not stored, and leaves the machine
 	RoleMessage    = "message"    // leaves the machine, short enough to be recorded
@@ -80,7 +80,7 @@ func Roles() []string {
 
 // Hides reports whether a role removes something from the facts of a call: only the base
 // and the organisation's layer may assign it to arguments.
-func Hides(role string) bool { return Has("none text private code page dir addresses", role) }
+func Hides(role string) bool { return Has("none text private code page dir", role) }
 
 // ToolOps lists the keys of which a step of a tool's row has exactly one. Their values, and
 // those of on, if, unless, recursive, forced and confirmed, are names of arguments, =text,
