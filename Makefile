@@ -10,7 +10,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 OPA          = github.com/open-policy-agent/opa@$(shell $(GO) list -m -f '{{.Version}}' github.com/open-policy-agent/opa)
 REGO        := bundles/default cmd/reviewer/report/testdata/policy cmd/reviewer/score/testdata/rules
 
-.PHONY: build demo test lint lint-go lint-rego lint-known structure sigstore fuzz fidelity bench bench-limits soak score e2e programs cross release release-check wine wine-part clean
+.PHONY: build demo test lint lint-go lint-rego lint-known structure sigstore fuzz fidelity bench bench-limits soak score e2e e2e-newest programs cross release release-check wine wine-part clean
 
 build: ## the static binary, and the small client that an agent's hooks start
 	$(BUILD) -o $(BIN) ./cmd/reviewer
@@ -79,8 +79,16 @@ soak: build ## resident process and clients under load, killed at random, for SO
 score: ## recall and false alarms over CORPUS; ARGS as in docs/scoring.md
 	@$(GO) run ./cmd/reviewer/score $(ARGS) $(or $(CORPUS),$(error set CORPUS=FOLDER))
 
-e2e: ## the real client with a scripted model; needs npm
-	$(GO) test -tags e2e -count=1 -timeout 40m -v ./cmd/reviewer/e2e/
+# AGENTS is a list of names (see docs/agents.md), or all.
+AGENTS ?= claude-code,codex,gemini,copilot,opencode
+AGENTTEST = AGENTS="$(AGENTS)" $(GO) test -tags e2e -count=1 -timeout 40m -parallel 3 -v ./cmd/reviewer/e2e/agents/
+
+e2e: ## real clients with a scripted model: those of AGENTS; needs npm
+	@case ",$(AGENTS)," in *,claude-code,*|*,all,*) set -x; $(GO) test -tags e2e -count=1 -timeout 40m -v ./cmd/reviewer/e2e/;; esac
+	$(AGENTTEST)
+
+e2e-newest: ## the newest versions of the clients of AGENTS; prints and fails where they behave otherwise than the tested ones
+	NEWEST=1 $(AGENTTEST)
 
 programs: ## generate the rows of programs taken from an npm package; needs npm, tar and Node 20
 	$(GO) run ./cmd/reviewer/figrows

@@ -15,7 +15,7 @@ import (
 )
 
 // AccessList is an access list: the first of its rules that applies is the list's
-// answer; if none applies, Default is. Of several lists the strictest answer counts.
+// answer; if none applies, Default is. Among several lists, the strictest answer counts.
 // It is a document of access/**.yaml:
 //
 //	id: team

@@ -327,7 +327,7 @@ func (b *Bundle) namedPatterns(settings map[string]any, patterns map[string]Rule
 		case r.Fixed || r.Threshold == nil:
 			at := b.where("patterns.thresholds." + id).in(b.Layer)
 			list = append(list, problem(at, "rule.fixed",
-				"patterns.thresholds: the threshold of %s is fixed: once is enough; remove it", id))
+				"patterns.thresholds: the threshold of %s is fixed: one occurrence is enough; remove it", id))
 		}
 	}
 	return append(list, b.namedTogether(settings, patterns)...)

@@ -46,15 +46,15 @@ type Rule struct {
 	Tags        []string `json:"tags,omitempty" yaml:"tags"`
 	Overridable []string `json:"overridable,omitempty" yaml:"overridable"` // layers that may make exceptions from the rule
 	// Enforcement of the rule: observe (only record), warn (never stricter than
-	// a warning), enforce; absent: as the setting enforcement.
+	// a warning), enforce; absent: the setting enforcement applies.
 	Enforcement string `json:"enforcement,omitempty" yaml:"enforcement"`
 	Always      bool   `json:"always,omitempty" yaml:"always"` // the rule cannot be disabled and permits no exceptions
 	// Cheap test before the expressions; all given lists must match, one word of each is enough.
 	Match      RuleMatch   `json:"match,omitempty" yaml:"match"`
 	When       string      `json:"when,omitempty" yaml:"when"`             // condition in CEL, a bool
 	Measure    string      `json:"measure,omitempty" yaml:"measure"`       // value in CEL, a number: makes the row a pattern
-	Threshold  *float64    `json:"threshold,omitempty" yaml:"threshold"`   // value of measure from which the pattern is found
-	Levels     []RuleLevel `json:"levels,omitempty" yaml:"levels"`         // severities, and the measures from which they apply; ascending
+	Threshold  *float64    `json:"threshold,omitempty" yaml:"threshold"`   // minimum value of measure for the pattern to be found
+	Levels     []RuleLevel `json:"levels,omitempty" yaml:"levels"`         // severities, and the minimum measures for them; ascending
 	Confidence string      `json:"confidence,omitempty" yaml:"confidence"` // confidence in CEL, a number from 0 to 1
 	Details    string      `json:"details,omitempty" yaml:"details"`       // text in CEL that fills {details} in the message
 	// Actions for which the pattern is not repeated unless it gets worse; absent: setting
@@ -65,7 +65,7 @@ type Rule struct {
 	// Factor on threshold and levels in a session that was resumed with limits; 0: none.
 	// It comes from the settings.
 	Limited float64 `json:"-" yaml:"-"`
-	// Calls for which the condition must be true and must be false; run by policy test.
+	// Calls for which the condition must be true, and calls for which it must be false; run by policy test.
 	Examples RuleExamples `json:"examples,omitempty" yaml:"examples"`
 
 	texts `json:"-" yaml:"-"`
@@ -74,7 +74,7 @@ type Rule struct {
 // RuleMatch is what an input must have before a rule's expressions are
 // examined; one word of each list is enough, an empty list asks for nothing.
 type RuleMatch struct {
-	Phases   []string `json:"phases,omitempty" yaml:"phases"`     // points of the run
+	Phases   []string `json:"phases,omitempty" yaml:"phases"`     // phases of the session
 	Tools    []string `json:"tools,omitempty" yaml:"tools"`       // names of tools, exact or ending in *
 	Types    []string `json:"types,omitempty" yaml:"types"`       // types of actions
 	Signals  []string `json:"signals,omitempty" yaml:"signals"`   // signals of the action
@@ -86,7 +86,7 @@ type RuleMatch struct {
 
 // RuleLevel is the severity of a finding whose measure reaches At.
 type RuleLevel struct {
-	At    float64 `json:"at" yaml:"at"`       // value of measure from which the level applies
+	At    float64 `json:"at" yaml:"at"`       // minimum value of measure for the level
 	Level string  `json:"level" yaml:"level"` // severity of the finding
 }
 
@@ -251,7 +251,7 @@ func (p *ruleParser) validateCondition(r Rule, at func(string) *yaml.Node) {
 	case len(r.Examples.Match)+len(r.Examples.NoMatch) > 0 && !r.Conditional():
 		p.wrong(at("examples"), "examples: there is no match, when or measure to test; rules in Rego have cases")
 	case r.Measure != "" && r.Threshold == nil:
-		p.wrongAs("row.missing", at("measure"), "measure: threshold is missing: give the value from which the rule applies")
+		p.wrongAs("row.missing", at("measure"), "measure: threshold is missing: give the minimum value for which the rule applies")
 	case r.Measure == "" && r.Threshold != nil:
 		p.wrong(at("threshold"), "threshold: has no effect without measure")
 	case r.Measure == "" && len(r.Levels) > 0:
@@ -281,13 +281,13 @@ func (p *ruleParser) validateCondition(r Rule, at func(string) *yaml.Node) {
 // what a rule says about the action. Fields that it does not set are those of the row with its id.
 type RegoFinding struct {
 	ID          string   `json:"id"`                    // id of a row of the same layer, or one of its own; absent: LAYER.unnamed
-	Decision    string   `json:"decision,omitempty"`    // answer that the rule wants; absent, and no row says it: block
-	Severity    string   `json:"severity,omitempty"`    // how bad it is; absent, and no row says it: medium
+	Decision    string   `json:"decision,omitempty"`    // answer that the rule wants; absent, and not set by a row: block
+	Severity    string   `json:"severity,omitempty"`    // how bad it is; absent, and not set by a row: medium
 	Message     string   `json:"message,omitempty"`     // what the agent is told; a template with placeholders
 	Remediation string   `json:"remediation,omitempty"` // safer way, for the agent; a template with placeholders
-	Harm        string   `json:"harm,omitempty"`        // harm that the call does; of a block
+	Harm        string   `json:"harm,omitempty"`        // harm that the call does; only with the decision block
 	Unattended  string   `json:"unattended,omitempty"`  // allow: where nobody can be asked, ask becomes a warning, as in rows
-	Enforcement string   `json:"enforcement,omitempty"` // how far it may go: observe, warn or enforce; absent: as the row or the settings say
+	Enforcement string   `json:"enforcement,omitempty"` // how far it may go: observe, warn or enforce; absent: the row or the settings decide
 	Overridable []string `json:"overridable,omitempty"` // layers that may make exceptions from the rule
 }
 
@@ -298,5 +298,5 @@ func (RegoFinding) Vocabulary(key string) []string { return Rule{}.Vocabulary(ke
 // base: a rule that does not apply to the action.
 type RegoException struct {
 	Rule   string `json:"rule"`             // id of the rule that does not apply; it must list the layer in overridable
-	Reason string `json:"reason,omitempty"` // why, for people who read the policy
+	Reason string `json:"reason,omitempty"` // reason, for people who read the policy
 }

@@ -101,7 +101,7 @@ func TestParseConditionsErrors(t *testing.T) {
 		{head + "overridable: [base]", `f.yaml:3: overridable: unknown word "base"; expected one of organisation, user, project`},
 		{head + "enforcement: enforced", `f.yaml:3: enforcement: unknown word "enforced"; did you mean "enforce"?`},
 		{head + "always: sometimes", `f.yaml:3: always: expected true or false, got "sometimes"`},
-		{head + "measure: '1'", `f.yaml:3: measure: threshold is missing: give the value from which the rule applies`},
+		{head + "measure: '1'", `f.yaml:3: measure: threshold is missing: give the minimum value for which the rule applies`},
 		{head + "threshold: 3", `f.yaml:3: threshold: has no effect without measure`},
 		{head + "levels: [{at: 1, level: low}]", `f.yaml:3: levels: has no effect without measure`},
 		{head + "measure: '1'\nthreshold: many", `f.yaml:4: threshold: expected a number, got "many"`},

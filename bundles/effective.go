@@ -136,8 +136,8 @@ func (e *Effective) Rules() []Rule {
 	return all
 }
 
-// EffectiveRules returns the rows of all layers as the settings have them: patterns that
-// are switched off left out, thresholds as they are set and by the sensitivity.
+// EffectiveRules returns the rows of all layers after the settings are applied: without patterns
+// that are switched off, and with thresholds as they are set, scaled by the sensitivity.
 func (e *Effective) EffectiveRules() []Rule {
 	patterns, _ := e.Settings["patterns"].(map[string]any)
 	rules, _ := e.Settings["rules"].(map[string]any)

@@ -72,7 +72,7 @@ func TestRowsOfKinds(t *testing.T) {
 	}
 }
 
-// What events are read by without a policy are the rows of the built-in policy.
+// Without a policy, events are read with the rows of the built-in policy.
 func TestShippedRows(t *testing.T) {
 	e, err := Assemble(shippedBundle(t))
 	if err != nil {

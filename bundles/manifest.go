@@ -36,7 +36,7 @@ type ManifestMetadata struct {
 	Name     string         `json:"name"`              // name of the bundle: lower-case words joined by . _ - /
 	Version  string         `json:"version"`           // semantic version of the release
 	Sequence int64          `json:"sequence"`          // number that rises with each release, for rollback protection
-	Requires map[string]int `json:"requires"`          // lowest versions that the policy needs: engine
+	Requires map[string]int `json:"requires"`          // minimum versions that the policy needs: engine
 	Created  string         `json:"created,omitempty"` // time of the release, RFC 3339 in UTC
 
 	// Code of a warning of policy check, and its severity here: off, warning or error.
@@ -91,7 +91,7 @@ func (m *Manifest) releasable() error {
 				d.Version))
 	}
 	if d.Sequence < 1 || d.Sequence > maxWhole {
-		errs = append(errs, at.wrong("metadata.sequence is %d; expected a number from 1 that is higher with each release, "+
+		errs = append(errs, at.wrong("metadata.sequence is %d; expected a number of at least 1 that increases with each release, "+
 			"in the manifest or by --sequence", d.Sequence))
 	}
 	if len(m.Revision) > maxRevision || strings.ContainsFunc(m.Revision, unicode.IsControl) {

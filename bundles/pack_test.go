@@ -272,7 +272,7 @@ func TestPackRefuses(t *testing.T) {
 		"no version":    {Memory{".manifest": []byte(`{"metadata": {"name": "a", "sequence": 1}}`)}, Release{}, `in the manifest or by --version`},
 		"half version":  {nil, Release{Version: "1.4"}, `metadata.version is "1.4"; expected a version such as 1.4.0`},
 		"v version":     {nil, Release{Version: "v1.4.0"}, `metadata.version is "v1.4.0"`},
-		"no sequence":   {Memory{".manifest": []byte(`{"metadata": {"name": "a", "version": "1.0.0"}}`)}, Release{}, `metadata.sequence is 0; expected a number from 1`},
+		"no sequence":   {Memory{".manifest": []byte(`{"metadata": {"name": "a", "version": "1.0.0"}}`)}, Release{}, `metadata.sequence is 0; expected a number of at least 1`},
 		"back sequence": {nil, Release{Sequence: -1}, `metadata.sequence is -1`},
 		"big sequence":  {nil, Release{Sequence: 1 << 60}, `metadata.sequence is 1152921504606846976`},
 		"lines":         {nil, Release{Revision: "a\nb"}, `expected one line of at most 256 bytes`},

@@ -25,7 +25,7 @@ number (CEL over ` + "`action`, `history`, `session`, `goal`" + `) and a thresho
 - **levels** rate the measure. The level of the worst pattern found raises the risk
   (` + "`risk.active_pattern`" + `); the verdict of the row counts like that of any rule.
 - **Sensitivity**: ` + "`patterns: {sensitivity: low}`" + ` multiplies thresholds and levels by 1.25,
-  ` + "`high`" + ` by 0.8 (` + "`patterns.factors`" + `). A *fixed* row ignores the sensitivity: once is enough.
+  ` + "`high`" + ` by 0.8 (` + "`patterns.factors`" + `). A *fixed* row ignores the sensitivity: one occurrence is enough.
 - **Hysteresis**: a warning is not repeated within ` + "`patterns.hysteresis`" + ` actions of the agent
   unless the level has risen since. The finding is recorded anyway. Questions and denials are
   repeated each time, unless the row has a hysteresis of its own.
@@ -34,8 +34,8 @@ number (CEL over ` + "`action`, `history`, `session`, `goal`" + `) and a thresho
 - If an expression fails, the pattern counts as found, its verdict applies, and the finding in the
   record contains the error.
 - **One pattern**: ` + "`patterns: {thresholds: {loop: 5}}`" + ` sets its threshold and
-  scales its levels; ` + "`enabled_patterns: [loop, exfiltration]`" + ` disables all others (` + "`*`" + ` is all of them). A
-  layer above another one can only tighten what that one set.
+  scales its levels; ` + "`enabled_patterns: [loop, exfiltration]`" + ` disables all others (` + "`*`" + ` is all of them). Later
+  layers can only tighten what earlier ones set.
 - ` + "`rules: {disabled: [loop]}`" + ` disables the verdict of a row, ` + "`patterns: {enabled: false}`" + `
   all built-in patterns.
 

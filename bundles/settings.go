@@ -220,7 +220,7 @@ func (s *SchemaNode) noSuchKey(key string) error {
 		return errors.New(s.Unavailable)
 	}
 	if first, rest, dotted := strings.Cut(key, "."); dotted && slices.Contains(s.keys(), first) {
-		return fmt.Errorf("unknown key %q; settings are keys below keys: write %s: {%s: …}", key, first, strings.ReplaceAll(rest, ".", ": {"))
+		return fmt.Errorf("unknown key %q; settings are nested: write %s: {%s: …}", key, first, strings.ReplaceAll(rest, ".", ": {"))
 	}
 	return fmt.Errorf("unknown key %s", engine.Suggest(key, s.keys()))
 }

@@ -160,8 +160,8 @@ func instead(now any) string {
 // KeyOrder is the position of each key in the schema.
 type KeyOrder map[string]int
 
-// Compare orders keys as the schema does; keys that it does not name follow
-// their section in the order of the alphabet.
+// Compare orders keys as the schema does; keys that it does not name
+// follow their section alphabetically.
 func (o KeyOrder) Compare(a, b string) int {
 	if d := o.place(a) - o.place(b); d != 0 {
 		return d

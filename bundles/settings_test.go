@@ -136,7 +136,7 @@ func TestSettingsErrors(t *testing.T) {
 		"nor its section":        {[][2]string{{User, "cache: {}"}}, []string{"user/settings.yaml:1: cache: not available yet"}},
 		"no such pattern key":    {[][2]string{{User, "patterns: {sensitivty: high}"}}, []string{`user/settings.yaml:1: patterns.sensitivty: unknown key "sensitivty"; did you mean "sensitivity"?`}},
 		"no such sensitivity":    {[][2]string{{User, "patterns: {sensitivity: higher}"}}, []string{`patterns.sensitivity: value must be one of "low", "medium", "high", got "higher"; did you mean "high"?`}},
-		"nor keys below it":      {[][2]string{{User, "interventions: {emergency_stop: {enabled: true}}"}}, []string{"interventions.emergency_stop: switch stops by policy off with interventions.hard_stop"}},
+		"nor keys below it":      {[][2]string{{User, "interventions: {emergency_stop: {enabled: true}}"}}, []string{"interventions.emergency_stop: turn off stops by policy with interventions.hard_stop"}},
 		"nor another level":      {[][2]string{{User, "audit: {log_level: debug}"}}, []string{`user/settings.yaml:1: audit.log_level: "debug": the log has every event; `}},
 		"nor a cleanup":          {[][2]string{{User, "interventions: {auto_cleanup: true}"}}, []string{"interventions.auto_cleanup: true: `reviewer session abort` lists what a session left, and deletes nothing"}},
 		"no such value":          {[][2]string{{User, "mode: asinc"}}, []string{`user/settings.yaml:1: mode: value must be one of "async", "blocking", got "asinc"; did you mean "async"?`}},

@@ -31,7 +31,7 @@ var operatorHints = map[string]string{
 	"|":   `| is not an operator of CEL: write || for "or"`,
 	"=>":  `=> is not an operator of CEL: write list.exists(x, condition)`,
 	"->":  `-> is not an operator of CEL: write list.exists(x, condition)`,
-	":=":  `:= is not an operator of CEL: write == to compare; a value gets a name by cel.bind(name, value, expression)`,
+	":=":  `:= is not an operator of CEL: write == to compare; to name a value, write cel.bind(name, value, expression)`,
 	"**":  `** is not an operator of CEL: write the product out`,
 }
 

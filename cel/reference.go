@@ -54,14 +54,14 @@ func stringFunctions() []Function {
 		{"upperAscii", "text.upperAscii() string", "The text in upper case.", `"drop".upperAscii() == "DROP"`},
 		{"trim", "text.trim() string", "The text without white space at both ends.", `" a ".trim() == "a"`},
 		{"split", "text.split(separator[, limit]) list", "The parts between separators.", `"a/b".split("/") == ["a", "b"]`},
-		{"join", "list.join([separator]) string", "The texts of a list as one.", `["a", "b"].join("/") == "a/b"`},
+		{"join", "list.join([separator]) string", "The texts of a list joined into one.", `["a", "b"].join("/") == "a/b"`},
 		{"replace", "text.replace(old, new[, limit]) string", "The text with occurrences of old replaced.", `"a-b".replace("-", "_") == "a_b"`},
 		{"substring", "text.substring(start[, end]) string", "The characters from start up to end.", `"prod-eu".substring(0, 4) == "prod"`},
 		{"charAt", "text.charAt(index) string", "The character at the index.", `"prod".charAt(0) == "p"`},
-		{"indexOf", "text.indexOf(part[, from]) int", "The index of the first occurrence, -1 without one.", `"a=b".indexOf("=") == 1`},
-		{"lastIndexOf", "text.lastIndexOf(part[, from]) int", "The index of the last occurrence, -1 without one.",
+		{"indexOf", "text.indexOf(part[, from]) int", "The index of the first occurrence, -1 if there is none.", `"a=b".indexOf("=") == 1`},
+		{"lastIndexOf", "text.lastIndexOf(part[, from]) int", "The index of the last occurrence, -1 if there is none.",
 			`"a/b/c".lastIndexOf("/") == 3`},
-		{"reverse", "text.reverse() string, list.reverse() list", "The characters or elements in reverse.", `"abc".reverse() == "cba"`},
+		{"reverse", "text.reverse() string, list.reverse() list", "The characters or elements in reverse order.", `"abc".reverse() == "cba"`},
 		{"format", "text.format(list) string", "The text with %s, %d, %f … filled in.", `"%d of %d".format([3, 10]) == "3 of 10"`},
 		{"strings.quote", "strings.quote(text) string", "The text in quotes, special characters escaped.", `strings.quote("a") == "\"a\""`},
 	}
@@ -89,10 +89,10 @@ func mathFunctions() []Function {
 	return []Function{
 		{"math.greatest", "math.greatest(a, b, …) number", "The largest of some numbers, or of a list.", `math.greatest(1, 3, 2) == 3`},
 		{"math.least", "math.least(a, b, …) number", "The smallest of some numbers, or of a list.", `math.least(0.6, 1.0) == 0.6`},
-		{"math.abs", "math.abs(n) number", "The number without its sign.", `math.abs(-2) == 2`},
+		{"math.abs", "math.abs(n) number", "The absolute value.", `math.abs(-2) == 2`},
 		{"math.sign", "math.sign(n) number", "-1, 0 or 1.", `math.sign(-2) == -1`},
-		{"math.ceil", "math.ceil(x) double", "The next whole number above.", `math.ceil(1.2) == 2.0`},
-		{"math.floor", "math.floor(x) double", "The next whole number below.", `math.floor(1.8) == 1.0`},
+		{"math.ceil", "math.ceil(x) double", "The number rounded up to a whole number.", `math.ceil(1.2) == 2.0`},
+		{"math.floor", "math.floor(x) double", "The number rounded down to a whole number.", `math.floor(1.8) == 1.0`},
 		{"math.round", "math.round(x) double", "The nearest whole number.", `math.round(1.5) == 2.0`},
 		{"math.trunc", "math.trunc(x) double", "The number without its fraction.", `math.trunc(-1.5) == -1.0`},
 		{"math.sqrt", "math.sqrt(x) double", "The square root.", `math.sqrt(9.0) == 3.0`},
@@ -100,11 +100,11 @@ func mathFunctions() []Function {
 		{"math.isInf", "math.isInf(x) bool", "The number is infinite.", `!math.isInf(1.0)`},
 		{"math.isFinite", "math.isFinite(x) bool", "The number is finite.", `math.isFinite(1.0)`},
 		{"math.bitAnd", "math.bitAnd(a, b) int", "The bits that both numbers have.", `math.bitAnd(6, 3) == 2`},
-		{"math.bitOr", "math.bitOr(a, b) int", "The bits that one of the numbers has.", `math.bitOr(6, 1) == 7`},
+		{"math.bitOr", "math.bitOr(a, b) int", "The bits that at least one of the numbers has.", `math.bitOr(6, 1) == 7`},
 		{"math.bitXor", "math.bitXor(a, b) int", "The bits that exactly one of the numbers has.", `math.bitXor(6, 3) == 5`},
-		{"math.bitNot", "math.bitNot(n) int", "The other bits.", `math.bitNot(0) == -1`},
-		{"math.bitShiftLeft", "math.bitShiftLeft(n, by) int", "The bits moved to the left.", `math.bitShiftLeft(1, 3) == 8`},
-		{"math.bitShiftRight", "math.bitShiftRight(n, by) int", "The bits moved to the right.", `math.bitShiftRight(8, 3) == 1`},
+		{"math.bitNot", "math.bitNot(n) int", "The number with all bits inverted.", `math.bitNot(0) == -1`},
+		{"math.bitShiftLeft", "math.bitShiftLeft(n, by) int", "The bits shifted to the left.", `math.bitShiftLeft(1, 3) == 8`},
+		{"math.bitShiftRight", "math.bitShiftRight(n, by) int", "The bits shifted to the right.", `math.bitShiftRight(8, 3) == 1`},
 	}
 }
 
@@ -112,7 +112,7 @@ func conversions() []Function {
 	return []Function{
 		{"string", "string(value) string", "The value as text.", `string(3) == "3"`},
 		{"int", "int(value) int", "The value as a whole number; an error if it is not one.", `int("3") == 3`},
-		{"uint", "uint(value) uint", "The value as a whole number from 0.", `uint(3) == 3u`},
+		{"uint", "uint(value) uint", "The value as a non-negative whole number.", `uint(3) == 3u`},
 		{"double", "double(value) double", "The value as a number with a fraction: measure and confidence often need it.", `double(1) / 2.0 == 0.5`},
 		{"bool", "bool(text) bool", `The texts "true" and "false" as a bool.`, `bool("true")`},
 		{"bytes", "bytes(text) bytes", "The bytes of a text.", `size(bytes("é")) == 2`},
@@ -122,7 +122,7 @@ func conversions() []Function {
 
 func optionals() []Function {
 	return []Function{
-		{"orValue", "map[?key].orValue(value)", "The value of a key that may be absent, or else another: [?key] and .?field ask without an error.",
+		{"orValue", "map[?key].orValue(value)", "The value of a key that may be absent, or else another value: reading with [?key] or .?field is not an error.",
 			`history.fired[?"shop.flailing"].optMap(f, f.ago).orValue(1000) == 1000`},
 		{"hasValue", "optional.hasValue() bool", "There is a value.", `!history.fired[?"shop.flailing"].hasValue()`},
 		{"value", "optional.value()", "The value; an error if there is none.", `optional.of(1).value() == 1`},
@@ -135,7 +135,7 @@ func optionals() []Function {
 			`!optional.ofNonZeroValue("").hasValue()`},
 		{"optional.none", "optional.none() optional", "No value.", `!optional.none().hasValue()`},
 		{"optional.unwrap", "optional.unwrap(list) list", "The values of a list of optional values.", `optional.unwrap([optional.of(1)]) == [1]`},
-		{"unwrapOpt", "list.unwrapOpt() list", "As optional.unwrap.", `[optional.of(1)].unwrapOpt() == [1]`},
+		{"unwrapOpt", "list.unwrapOpt() list", "The same as optional.unwrap.", `[optional.of(1)].unwrapOpt() == [1]`},
 	}
 }
 

@@ -113,7 +113,7 @@ type Action struct {
 	// What keeps running after the action: background processes, containers,
 	// terminals; at most 4.
 	Starts []Started `json:"starts,omitempty"`
-	Plan   *Plan     `json:"plan,omitempty"` // what it says about the agent's list of sub-tasks
+	Plan   *Plan     `json:"plan,omitempty"` // what the action says about the agent's list of sub-tasks
 }
 
 // FlowKind is the kind of a secret that is passed to another host.
@@ -173,7 +173,7 @@ const (
 	EffectSystemCall EffectKind = "system_call" // changes the system beyond files: disks, services, accounts, firewall, power
 	EffectNetwork    EffectKind = "network"     // contacts a host or a service
 	EffectFileWrite  EffectKind = "file_write"  // creates or changes a file
-	EffectResource   EffectKind = "resource"    // spends time, memory, disk without bound
+	EffectResource   EffectKind = "resource"    // uses time, memory or disk without limit
 	EffectProcess    EffectKind = "process"     // acts on a process or program: exec, kill, …
 	EffectFileRead   EffectKind = "file_read"   // reads a file
 )
@@ -299,7 +299,7 @@ type Effect struct {
 	// The path with the workspace as . and the home directory as ~: ./src/cart.go, ~/.ssh/config.
 	Short     string    `json:"short,omitempty"`
 	Certainty Certainty `json:"certainty"`          // how precisely the target is known; treat anything but exact and glob as the worst case
-	Location  Location  `json:"location,omitempty"` // position of the path relative to the workspace; paths only
+	Location  Location  `json:"location,omitempty"` // where the path is relative to the workspace; paths only
 	Class     Class     `json:"class,omitempty"`    // kind of file, by its name and place; paths only
 	Exists    string    `json:"exists,omitempty"`   // yes or no: whether the path exists; absent: unknown
 	Entry     string    `json:"entry,omitempty"`    // kind of entry: file, dir, link or other; absent: unknown
@@ -319,7 +319,7 @@ type Effect struct {
 	// app:…, volume:…, nested with /; masked.
 	Host    string `json:"host,omitempty"`
 	Command int    `json:"command"` // index of the command in Action.commands; -1: the tool itself
-	// Share of the file that is removed, in percent of its bytes, where the
+	// Percentage of the file's bytes that is removed, where the
 	// call shows it; absent: nothing or unknown.
 	Lost    int64 `json:"lost,omitempty"`
 	Shrinks bool  `json:"shrinks,omitempty"` // lost is 90 or more; kept for older policies
@@ -328,10 +328,10 @@ type Effect struct {
 	Mode string `json:"mode,omitempty"`
 	// is: changes what guards the session (reviewer, settings and hooks of the
 	// client); holds: removes a folder that contains it; minor: client settings
-	// without influence on decisions.
+	// that do not affect decisions.
 	Guard      string `json:"guard,omitempty"`
 	Repository bool   `json:"repository,omitempty"` // a folder that contains a repository is removed
-	Bytes      int64  `json:"bytes,omitempty"`      // size that the call gives a file; absent: unknown
+	Bytes      int64  `json:"bytes,omitempty"`      // size of the file, if the call specifies it; absent: unknown
 	Ledger     string `json:"ledger,omitempty"`     // what the session did to the path before; added from the history
 	Secret     bool   `json:"secret,omitempty"`     // the file contains part of a credential or env file; added from the history
 	// The file contains text that nobody in the session wrote; added from the
@@ -342,10 +342,10 @@ type Effect struct {
 	// (/…, ~/… or ../…); added from the history.
 	Given bool `json:"given,omitempty"`
 	// file or folder: a person approved an earlier write to the same file, or
-	// to another file of its folder; added from the history.
+	// to another file in its folder; added from the history.
 	Agreed string `json:"agreed,omitempty"`
 	Run    bool   `json:"run,omitempty"` // the file is read by a command that runs something
-	Own    bool   `json:"own,omitempty"` // of a process: the call started it itself
+	Own    bool   `json:"own,omitempty"` // the call itself started the process
 	// A person added the path, or a folder that contains it, to the session's
 	// scope; added from the history.
 	Scoped bool `json:"scoped,omitempty"`
@@ -435,10 +435,10 @@ func (a *Action) Synchronises(e *Effect) bool {
 // Plan is the part of a call that concerns the agent's own list of sub-tasks. Their titles are not
 // stored.
 type Plan struct {
-	Whole bool  `json:"whole,omitempty"` // these are all sub-tasks, in place of those before
+	Whole bool  `json:"whole,omitempty"` // the list is complete and replaces the previous one
 	Done  int64 `json:"done,omitempty"`  // sub-tasks that are done
-	Open  int64 `json:"open,omitempty"`  // sub-tasks that are not
-	// Digest of the id of the sub-task whose state this is; absent: those that are new,
+	Open  int64 `json:"open,omitempty"`  // sub-tasks that are not done
+	// Digest of the id of the sub-task whose state this is; absent: new sub-tasks,
 	// or all.
 	Task string `json:"task,omitempty"`
 }

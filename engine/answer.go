@@ -116,7 +116,7 @@ const (
 	WayAsk     Way = "ask"            // a person decides on the call
 	WayModify  Way = "modify"         // the call runs with other arguments
 	WayContext Way = "add_context"    // the model reads a text
-	WayReplace Way = "replace_output" // the model reads another result than the call had
+	WayReplace Way = "replace_output" // the model reads a result other than that of the call
 	WayStop    Way = "stop"           // the turn ends before the model is asked again
 	WayKill    Way = "kill"           // the agent's process ends
 )
@@ -181,7 +181,7 @@ func (c Channels) Of(w Way) Channel {
 			return ch
 		}
 	}
-	return Channel{Way: w, Support: SupportNone, How: "the agent offers nothing for it"}
+	return Channel{Way: w, Support: SupportNone, How: "the agent does not support it"}
 }
 
 // Can reports whether a way is available at a phase.

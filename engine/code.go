@@ -4,17 +4,17 @@ package engine
 // alone. Policy judges it like a call at the time it is written, because the program that runs
 // it later need not name it.
 type Code struct {
-	// Path of the file, as in Effect.short, with the host before it where it is not this machine.
+	// Path of the file, as in Effect.short, preceded by the host if that is not this machine.
 	Path     string    `json:"path"`
 	Kinds    []string  `json:"kinds"`              // kinds of code that the file can be, as in Action.loads
 	Digest   string    `json:"digest,omitempty"`   // keyed digest of what the code does; absent: it neither changes nor sends anything
 	Part     bool      `json:"part,omitempty"`     // only a part of the file is known
-	Types    []Type    `json:"types,omitempty"`    // as in Action.types, of the code
-	Intent   Type      `json:"intent,omitempty"`   // as in Action.intent, of the code
-	Commands []Command `json:"commands,omitempty"` // as in Action.commands, of the code
-	Hosts    []string  `json:"hosts,omitempty"`    // as in Action.hosts, of the code
-	Effects  []Effect  `json:"effects,omitempty"`  // as in Action.effects, of the code
-	Signals  []Signal  `json:"signals,omitempty"`  // as in Action.signals, of the code
+	Types    []Type    `json:"types,omitempty"`    // types of the code, as in Action.types
+	Intent   Type      `json:"intent,omitempty"`   // intent of the code, as in Action.intent
+	Commands []Command `json:"commands,omitempty"` // commands of the code, as in Action.commands
+	Hosts    []string  `json:"hosts,omitempty"`    // hosts of the code, as in Action.hosts
+	Effects  []Effect  `json:"effects,omitempty"`  // effects of the code, as in Action.effects
+	Signals  []Signal  `json:"signals,omitempty"`  // signals of the code, as in Action.signals
 }
 
 // CodeNamed is the entry in Action.Loads for programs that run any file they are

@@ -176,7 +176,7 @@ const (
 	TroubleCommand Trouble = "command"      // no such program
 	TroubleUsage   Trouble = "usage"        // the program has no such option or subcommand
 	TroubleAuth    Trouble = "auth"         // authentication or authorisation failed: 401, 403, an expired token
-	TroubleDenied  Trouble = "permission"   // the system's own permissions
+	TroubleDenied  Trouble = "permission"   // the system's own permissions do not allow it
 	TroubleSyntax  Trouble = "syntax"       // code or a configuration does not parse
 	TroubleImport  Trouble = "import"       // a module or a symbol is not found
 	TroubleTime    Trouble = "time_out"     // it took too long
@@ -204,7 +204,7 @@ func (p Phase) Reviewed() bool {
 type Usage struct {
 	Tokens  int64 `json:"tokens"`            // tokens that the model wrote since the previous event
 	Skipped int64 `json:"skipped,omitempty"` // bytes of the agent's record that were not read, since there were too many
-	To      int64 `json:"to"`                // length of the agent's record up to which it was read, in bytes
+	To      int64 `json:"to"`                // offset in the agent's record up to which it was read, in bytes
 	// Digest of the id of the last message that was read, of which more may follow.
 	Message string `json:"message,omitempty"`
 	Counted int64  `json:"counted,omitempty"` // tokens of that message that were counted so far

@@ -17,7 +17,7 @@ const (
 	FactFailedBefore    = "failed_before"     // a similar action failed
 	FactUnmet           = "presupposes_unmet" // a precondition of the action is not met
 	FactStopped         = "stopped"           // the session is stopped
-	FactDiffers         = "executed_differs"  // the call ran with other arguments than those reviewed
+	FactDiffers         = "executed_differs"  // the call ran with arguments other than those reviewed
 	FactAllowed         = "allowed_by_person" // a person allowed this very call
 
 	// About the course of the run, so that patterns are evaluated only where
@@ -28,7 +28,7 @@ const (
 	FactNothingNew   = "nothing_new"    // the previous action brought no new information
 	FactMissing      = "missing"        // something referred to does not exist
 	FactDeniedBefore = "denied_before"  // the call, or an effect of it, was denied, or a person refused it
-	FactCheckEdited  = "check_edited"   // the inputs of a check were edited before it is run again
+	FactCheckEdited  = "check_edited"   // the inputs of a check were edited before it was run again
 	FactAfterFailure = "after_failure"  // an earlier action failed; see SinceFacts
 	FactAuthError    = "auth_error"     // …because of missing or wrong credentials
 	FactCarries      = "carries"        // the action contains a text that was read before

@@ -5,7 +5,7 @@ package engine
 // the names in it, masked.
 type Goal struct {
 	Intents     []Intent     `json:"intents,omitempty"`     // kinds of work requested, sorted
-	Names       []string     `json:"names,omitempty"`       // paths, file names and quoted identifiers in the prompt, in their order
+	Names       []string     `json:"names,omitempty"`       // paths, file names and quoted identifiers in the prompt, in order
 	Words       []string     `json:"words,omitempty"`       // hashes of the prompt's words (8 hexadecimal digits), without inflections
 	Marks       []string     `json:"marks,omitempty"`       // keyed hashes of distinctive texts that the person wrote, as in Action.marks
 	Constraints []Constraint `json:"constraints,omitempty"` // what the prompt forbids

@@ -45,18 +45,18 @@ type SessionFacts struct {
 	Late        *LateFacts `json:"late,omitempty"`
 	Actions     int64      `json:"actions"`       // calls reviewed before this one
 	Prompts     int64      `json:"prompts"`       // prompts so far
-	FileOps     int64      `json:"file_ops"`      // writes and deletions since the last prompt, this action's included
-	Bytes       int64      `json:"bytes"`         // bytes written since the last prompt, as far as known; this action's included
+	FileOps     int64      `json:"file_ops"`      // writes and deletions since the last prompt, including this action's
+	Bytes       int64      `json:"bytes"`         // bytes written since the last prompt, as far as known; including this action's
 	Tokens      int64      `json:"tokens"`        // tokens that the model wrote since the last prompt, as far as they are known
-	Busy        int64      `json:"busy"`          // time that calls took since the last prompt, in milliseconds; without messages and sub-agents
+	Busy        int64      `json:"busy"`          // time that calls took since the last prompt, in milliseconds; excluding messages and sub-agents
 	TasksDone   int64      `json:"tasks_done"`    // entries of the agent's own list of sub-tasks that are done
-	TasksOpen   int64      `json:"tasks_open"`    // entries that are not
+	TasksOpen   int64      `json:"tasks_open"`    // entries of it that are not done
 	Denials     int64      `json:"denials"`       // calls denied so far
 	DeniedInRow int64      `json:"denied_in_row"` // calls denied since the last one that was not
 	SecretsRead bool       `json:"secrets_read"`  // a credential or env file was read
 	Labels      []Label    `json:"labels"`        // labels of everything that was read so far
-	// Number of distinct paths written or deleted, this action's included, by
-	// location; paths that a person named count as "named".
+	// Number of distinct paths written or deleted, including this action's,
+	// by location; paths that a person named count as "named".
 	Written map[string]int64 `json:"written"`
 	// Paths in written, since the last prompt, that are neither in the
 	// workspace nor temporary and that nobody named or approved.
@@ -97,16 +97,16 @@ type HistoryFacts struct {
 	Presupposes []Precondition         `json:"presupposes"`    // preconditions of the action
 	Call        *CallFacts             `json:"call,omitempty"` // what was decided before the call; phase post only
 	Cycle       CycleFacts             `json:"cycle"`          // repetition of the same few calls
-	Pauses      PauseFacts             `json:"pauses"`         // pauses between this call and the same call before it, the latest three
-	// How many actions ago certain things happened: 1 is the previous action,
-	// 1000 never.
+	Pauses      PauseFacts             `json:"pauses"`         // latest three pauses between calls identical to this one, this call included
+	// How many actions ago certain things happened: 1 is the previous action;
+	// 1000: never.
 	Since      SinceFacts `json:"since"`
 	FailedRank int64      `json:"failed_rank"` // reversibility (0 to 5) of the latest action that failed
 	// Milliseconds since the call with which the run-up to this event began, by event time.
 	// It began with the first of the agent's latest 10 calls that failed or was
-	// denied, and if none did, with the first of them.
+	// denied or, if none was, with the first of the ten.
 	Began int64 `json:"began"`
-	// How many actions ago something that the action would do was denied; 1000 never.
+	// How many actions ago something that the action would do was denied; 1000: never.
 	Denials     DenialFacts `json:"denials"`
 	Rechecks    CheckFacts  `json:"rechecks"`     // how often a check was run again after its own inputs were edited
 	CheckFailed bool        `json:"check_failed"` // the agent's latest check is known to have failed
@@ -115,7 +115,7 @@ type HistoryFacts struct {
 	Turn     int64                 `json:"turn"`
 	NewHosts int64                 `json:"new_hosts"` // hosts that the session had not contacted before
 	Fired    map[string]FiredFacts `json:"fired"`     // findings with a level in earlier events, by id
-	// Latest actions one by one, oldest first; as many as the setting history.last.
+	// Latest actions one by one, oldest first; the setting history.last is their number.
 	Last []PastFacts `json:"last"`
 	// Facts of the session that event.says is compared with; present together with event.says.
 	Claims *ClaimFacts `json:"claims,omitempty"`
@@ -125,7 +125,7 @@ type HistoryFacts struct {
 	// decide as before.
 	Progression string       `json:"progression"` // first of contradicts, repeats, builds_on that applies, else explores; for older policies
 	Polling     bool         `json:"polling"`     // the call polls rather than retries; kept for older policies
-	Checks      int64        `json:"checks"`      // as rechecks.edited; kept for older policies
+	Checks      int64        `json:"checks"`      // same as rechecks.edited; kept for older policies
 	Denied      LegacyDenied `json:"denied"`      // denials within ten actions; kept for older policies
 }
 
@@ -144,22 +144,22 @@ type SinceFacts struct {
 	Prompt    int64 `json:"prompt"`     // a person wrote a prompt
 }
 
-// PauseFacts describes the latest three pauses between a call that changes
-// nothing here and the same call before it.
+// PauseFacts describes the latest three pauses between identical
+// calls that change nothing here.
 type PauseFacts struct {
 	Waits   bool  `json:"waits"`   // the call itself sleeps before it reads
 	Count   int64 `json:"count"`   // number of pauses
-	Waited  int64 `json:"waited"`  // pauses in which another call sleeps
-	Least   int64 `json:"least"`   // shortest of the other pauses in milliseconds; 0: none
-	Shrinks bool  `json:"shrinks"` // one of the other pauses is shorter than the previous one
+	Waited  int64 `json:"waited"`  // pauses during which another call sleeps
+	Least   int64 `json:"least"`   // shortest pause in which no other call sleeps, in milliseconds; 0: none
+	Shrinks bool  `json:"shrinks"` // one of the pauses in which no other call sleeps is shorter than the one before
 }
 
 // CheckFacts counts how often a check was run again after an edit of its own
 // inputs rather than of the work; the current run included.
 type CheckFacts struct {
-	Edited  int64 `json:"edited"`  // runs after edits of existing inputs, while the check failed or its result was unknown
-	Passing int64 `json:"passing"` // runs after edits of tests, while the check passed
-	Own     int64 `json:"own"`     // runs after edits of inputs that the session made
+	Edited  int64 `json:"edited"`  // runs after edits to existing inputs, while the check failed or its result was unknown
+	Passing int64 `json:"passing"` // runs after edits to tests, while the check passed
+	Own     int64 `json:"own"`     // runs after edits to inputs that the session created
 }
 
 // CycleFacts describes a period of two or more calls that the agent repeats,
@@ -169,9 +169,8 @@ type CycleFacts struct {
 	Times  int64 `json:"times"`  // number of rounds
 }
 
-// DenialFacts describes how long ago it was that what the action would do was
-// denied, to whichever agent: in actions of the session or the agent's own,
-// whichever are fewer; NeverHappened where it was not.
+// DenialFacts describes how long ago something that the action would do was
+// denied to any agent: in actions of the session or the agent's own, whichever are fewer; NeverHappened if it was not denied.
 type DenialFacts struct {
 	Same    int64 `json:"same"`    // this very call was denied
 	Effect  int64 `json:"effect"`  // another call was denied that had an effect at least as strong on the same target
@@ -190,7 +189,7 @@ type LegacyDenied struct {
 	Same    bool  `json:"same"`    // this very call was denied within ten actions
 	Effect  bool  `json:"effect"`  // such an effect was denied within ten actions
 	Refused bool  `json:"refused"` // a person refused such a call within ten actions
-	Ago     int64 `json:"ago"`     // smallest number of actions since; 1000: never
+	Ago     int64 `json:"ago"`     // smallest number of actions since then; 1000: never
 }
 
 // FiredFacts records when, and at which level, an event of the agent last had a
@@ -237,7 +236,7 @@ type ConstraintFacts struct {
 // GoalFacts is what people asked for, and how the action relates to it.
 type GoalFacts struct {
 	Known       bool              `json:"known"`       // a prompt said something that actions can be compared with
-	Intents     []Intent          `json:"intents"`     // kinds of work that the latest prompt with any asks for
+	Intents     []Intent          `json:"intents"`     // kinds of work in the latest prompt that asks for any
 	Names       int64             `json:"names"`       // number of paths, files and identifiers that people named so far
 	Named       bool              `json:"named"`       // the action touches something that a person named
 	Words       float64           `json:"words"`       // share of the action's words that people used, 0 to 1
@@ -263,7 +262,7 @@ type Precondition struct {
 type CallFacts struct {
 	Decision        Verdict `json:"decision"`         // decision of the policy
 	Enforced        Verdict `json:"enforced"`         // the answer after enforcement, which may be milder
-	ExecutedDiffers bool    `json:"executed_differs"` // the call ran with other arguments than those approved
+	ExecutedDiffers bool    `json:"executed_differs"` // the call ran with arguments other than those approved
 }
 
 // WindowFacts contains counts over the last events of one agent.
@@ -282,15 +281,15 @@ type WindowFacts struct {
 	// Attempts that failed with the event's error class, itself included; 0: no error. Calls that were
 	// made before the first of them was reported, or in the same turn, are one attempt.
 	SameError int64 `json:"same_error"`
-	// References to things that do not exist and that nothing created, the
-	// action's own included.
+	// References to things that do not exist and that nothing created,
+	// including the action's own.
 	Missing   int64   `json:"missing"`
 	Runs      int64   `json:"runs"`       // actions that run programs and were not denied
 	Edits     int64   `json:"edits"`      // actions that write or delete files and were not denied
 	Places    int64   `json:"places"`     // distinct folders
 	Returns   int64   `json:"returns"`    // times that the agent returned to a folder
 	Goals     int64   `json:"goals"`      // actions while a goal was known
-	Named     int64   `json:"named"`      // of those, actions that touch something a person named
+	Named     int64   `json:"named"`      // actions, while a goal was known, that touch something a person named
 	Words     float64 `json:"words"`      // mean share of their words that people had used
 	WordsTend float64 `json:"words_tend"` // words in the newer half minus words in the older half
 }
@@ -306,10 +305,10 @@ type Window struct {
 type View struct {
 	Windows []Window
 	Last    int     // of HistoryFacts.Last, at most MaxLast
-	Similar float64 // share of common words from which calls are similar; 0: DefaultSimilar
+	Similar float64 // minimum share of common words for calls to be similar; 0: DefaultSimilar
 }
 
-// DefaultSimilar is the share of common words from which calls count as similar
+// DefaultSimilar is the minimum share of common words for calls to count as similar,
 // where a policy does not set one.
 const DefaultSimilar = 0.85
 

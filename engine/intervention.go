@@ -1,6 +1,6 @@
 package engine
 
-// Intervention is the policy's request to act on the run, not only on one call.
+// Intervention is the policy's request to act on the session, not only on one call.
 // At most one is made per event.
 type Intervention struct {
 	Kind    string  `json:"kind"`              // one of Interventions, or of the organisation's own kinds
@@ -39,14 +39,14 @@ type InterventionFacts struct {
 	Issue  string  `json:"issue"`            // id of the rule or pattern that it was about
 	Agent  string  `json:"agent"`            // agent that it was addressed to
 	Factor float64 `json:"factor,omitempty"` // factor by which throttling multiplied the limits
-	Ago    int64   `json:"ago"`              // actions of the session since
-	MS     int64   `json:"ms"`               // milliseconds since, by event time
+	Ago    int64   `json:"ago"`              // actions of the session since then
+	MS     int64   `json:"ms"`               // milliseconds since then, by event time
 	Run    bool    `json:"run"`              // it was made since the latest prompt
 	Began  int64   `json:"began"`            // milliseconds since its run-up began, as in HistoryFacts
-	Lifted bool    `json:"lifted,omitempty"` // a rollback to a state before it, which ended its limits
-	Tokens int64   `json:"tokens"`           // tokens that the model wrote since
-	Busy   int64   `json:"busy"`             // time that calls took since, in milliseconds
-	Back   *Return `json:"back,omitempty"`   // when the issue was found again; absent: it was not, so far
+	Lifted bool    `json:"lifted,omitempty"` // a rollback to a state before it has ended its limits
+	Tokens int64   `json:"tokens"`           // tokens that the model wrote since then
+	Busy   int64   `json:"busy"`             // time that calls took since then, in milliseconds
+	Back   *Return `json:"back,omitempty"`   // when the issue was found again; absent: it has not been found again
 }
 
 // Return records how long after an intervention its issue was found again.
@@ -55,7 +55,7 @@ type Return struct {
 	MS      int64 `json:"ms"`      // milliseconds in between, by event time
 }
 
-// Stops reports whether the decision ends the run. A policy that only observes ends nothing.
+// Stops reports whether the decision ends the session. A policy that only observes ends nothing.
 func (d *Decision) Stops() bool {
 	return d.Enforced == Block && d.Intervention != nil && d.Intervention.Kind == EmergencyStop
 }
@@ -67,8 +67,8 @@ func (d *Decision) RollsBack() bool {
 	return i != nil && i.Kind == CheckpointRollback && i.Checkpoint != "" && !i.Asks && d.Enforced == Warn
 }
 
-// corrects reports whether the decision contains a message that is to change what
-// the agent does next.
+// corrects reports whether the decision contains a message that is meant to change
+// what the agent does next.
 func (d *Decision) corrects() bool {
 	return d.Intervention != nil && (d.Intervention.Kind == SoftCorrection || d.Intervention.Kind == ContextReinforcement)
 }

@@ -8,7 +8,7 @@ type Label string
 // The labels.
 const (
 	LabelUntrusted Label = "untrusted" // not written by anyone in the session: web pages, answers of services, downloaded files
-	LabelService   Label = "service"   // ids and places in an answer from outside; of the repository's service also branches and addresses
+	LabelService   Label = "service"   // ids and locations in an answer from outside; for the repository's service, branches and addresses too
 	LabelSecret    Label = "secret"    // read from a credential or env file
 )
 

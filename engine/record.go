@@ -34,7 +34,7 @@ const (
 // SessionKey identifies a session.
 type SessionKey struct{ Harness, Session string }
 
-// NewRecord makes the record of an event from its facts. Missing are the decision and the
+// NewRecord makes the record of an event from its facts. It lacks the decision and the
 // fields that only the chain has (number, previous hash, chain).
 func NewRecord(e Event, f Facts, t int64) *Record {
 	rec := &Record{
@@ -220,6 +220,7 @@ type Act struct {
 	Observed   *Observed        `json:"observed,omitempty"`   // kind observed
 	Rollback   *RollbackFacts   `json:"rollback,omitempty"`   // kind checkpoint_rollback
 	Late       *LateReview      `json:"late,omitempty"`       // kind late_review
+	Taken      *Taken           `json:"taken,omitempty"`      // kind taken, and a stop of another session
 }
 
 // Seal covers all lines before it. In the ledger it covers another chain up to

@@ -18,11 +18,11 @@ const (
 	SignalDeferred       Signal = "deferred_execution"    // runs later: at, cron, trap, nohup …
 	SignalEnvInjected    Signal = "env_injected_code"     // LD_PRELOAD, BASH_ENV, GIT_SSH_COMMAND … carry code
 	SignalGitForcePush   Signal = "git_force_push"        // overwrites a remote branch without a lease
-	SignalGitDiscard     Signal = "git_discard"           // throws away uncommitted work
+	SignalGitDiscard     Signal = "git_discard"           // discards uncommitted work
 	SignalGitHistory     Signal = "git_history_rewrite"   // expires reflogs, filters branches, deletes refs
 	SignalGitNoVerify    Signal = "git_no_verify"         // a variable or a setting keeps git from running hooks
 	SignalDiskWrite      Signal = "disk_write"            // formats or writes a disk device
-	SignalPower          Signal = "power_state"           // shuts down, reboots
+	SignalPower          Signal = "power_state"           // shuts down or restarts the machine
 	SignalForkBomb       Signal = "fork_bomb"
 	SignalUnbounded      Signal = "unbounded_resource"  // writes or loops without end
 	SignalPrivilege      Signal = "privilege_elevation" // runs with elevated privileges
@@ -31,8 +31,8 @@ const (
 	SignalTunnel         Signal = "tunnel"                // opens a tunnel
 	SignalListen         Signal = "inbound_listener"      // listens for connections from other machines
 	SignalPackageInstall Signal = "package_install"       // installs a package
-	SignalPackageURL     Signal = "package_install_url"   // from a URL, a git repository or another index
-	SignalPublish        Signal = "publish"               // packages, releases, gists
+	SignalPackageURL     Signal = "package_install_url"   // installs a package from a URL, a git repository or another index
+	SignalPublish        Signal = "publish"               // publishes packages, releases or gists
 	SignalPackageSource  Signal = "package_source_change" // changes where packages come from
 	SignalUnchecked      Signal = "verification_off"      // certificates or signatures are not checked
 	SignalInfraDelete    Signal = "infrastructure_delete" // destroys infrastructure
@@ -41,7 +41,7 @@ const (
 	SignalDatabaseDrop   Signal = "database_destructive"  // drops, empties or overwrites tables
 	SignalGuardTamper    Signal = "guard_tampering"       // touches reviewer's or the agent's own guard
 	SignalAgentUnguarded Signal = "agent_unguarded"       // starts an agent with its guards off
-	SignalMuted          Signal = "errors_muted"          // 2>/dev/null, || true around a change
+	SignalMuted          Signal = "errors_muted"          // hides the errors of a change: 2>/dev/null, || true
 	SignalUnconfirmed    Signal = "confirmation_skipped"  // a flag answers confirmations in advance
 	SignalInteractive    Signal = "interactive_program"   // starts a program that reads its commands from the terminal
 	SignalDryRun         Signal = "dry_run"               // only shows what would be done

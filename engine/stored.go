@@ -1,5 +1,7 @@
 package engine
 
+import "strings"
+
 // ObligationCheckpoint in a decision asks for a checkpoint: the files of the workspace are
 // stored before the call runs.
 const ObligationCheckpoint = "checkpoint"
@@ -99,12 +101,12 @@ const MaxRollbackConflicts = 5
 // CheckpointState is a checkpoint to which the session can return.
 type CheckpointState struct {
 	ID      string `json:"id"`                 // id of the checkpoint
-	CallMS  int64  `json:"call_ms"`            // milliseconds since the call that it was taken before, by event time
-	MS      int64  `json:"ms"`                 // milliseconds since, by event time
+	CallMS  int64  `json:"call_ms"`            // milliseconds since the call before which it was taken, by event time
+	MS      int64  `json:"ms"`                 // milliseconds since it was taken, by event time
 	First   bool   `json:"first"`              // it is the session's first
-	Ran     int64  `json:"ran"`                // calls that ran between the previous one and it
+	Ran     int64  `json:"ran"`                // calls that ran between the previous checkpoint and this one
 	Failed  int64  `json:"failed"`             // calls that failed in between
-	CleanMS int64  `json:"clean_ms,omitempty"` // milliseconds between the latest failure before it and it; absent: nothing failed
+	CleanMS int64  `json:"clean_ms,omitempty"` // milliseconds from the latest failure to the checkpoint; absent: nothing failed
 }
 
 // SourceAsync marks calls that were answered before their review (mode: async). The review
@@ -140,8 +142,68 @@ func (l *LateReview) Answer() Verdict {
 // more than the answer said.
 type LateFacts struct {
 	Record   string  `json:"record"`           // id of the record of the call
-	Call     string  `json:"call"`             // what the call was, as action.resource, shortened
+	Call     string  `json:"call"`             // the call, as in action.resource, shortened
 	Decision Verdict `json:"decision"`         // the answer that the review would have given; block as well if it failed
 	Rule     string  `json:"rule,omitempty"`   // first of the rules that fired; absent: none did
 	Reason   string  `json:"reason,omitempty"` // primary reason of the review, shortened
+}
+
+// ActTaken records what a session took from another one of the same person in its workspace,
+// before it was used. A stop that was taken is an act of kind EmergencyStop.
+const ActTaken = "taken"
+
+// Taken is what a session takes from another one. The decisions of the session depend on
+// this record only, and not on the other chain.
+type Taken struct {
+	Harness string        `json:"harness"` // of the other session
+	Session string        `json:"session"` // its id
+	Chain   string        `json:"chain"`   // its chain
+	To      int64         `json:"to"`      // the newest of its records that was read: earlier ones are not taken again
+	Denials []TakenDenial `json:"denials,omitempty"`
+	Limits  []TakenLimit  `json:"limits,omitempty"`
+}
+
+// From names the other session.
+func (t *Taken) From() string { return "from session " + t.Session + " of " + t.Harness }
+
+// Text counts what was taken.
+func (t *Taken) Text() string {
+	var parts []string
+	if n := t.denied(); n > 0 {
+		parts = append(parts, Counted(n, "denial", "denials"))
+	}
+	if n := len(t.Limits); n > 0 {
+		parts = append(parts, Counted(n, "limit", "limits"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// denied counts the calls that were denied: each can have several effects.
+func (t *Taken) denied() int {
+	calls := map[int64]bool{}
+	for _, d := range t.Denials {
+		calls[d.N] = true
+	}
+	return len(calls)
+}
+
+// MaxTaken limits the denials, and the limits, that are taken at a time.
+const MaxTaken = 16
+
+// TakenDenial is one effect of a call that was denied there.
+type TakenDenial struct {
+	N      int64  `json:"n"` // number of the record that denied it
+	Print  string `json:"print,omitempty"`
+	Kind   string `json:"kind,omitempty"`
+	Verb   string `json:"verb,omitempty"`
+	Target string `json:"target,omitempty"`
+	Harm   string `json:"harm,omitempty"`   // named by the rule that denied it
+	Person bool   `json:"person,omitempty"` // a person refused it
+}
+
+// TakenLimit is a throttling of the other session.
+type TakenLimit struct {
+	N      int64   `json:"n"` // number of the record that decided it
+	Issue  string  `json:"issue,omitempty"`
+	Factor float64 `json:"factor"`
 }

@@ -12,7 +12,7 @@ type Terminals struct {
 // TypedLine is a line that has not been ended with Enter yet.
 type TypedLine struct {
 	Terminal string   `json:"terminal"`         // name by which a multiplexer knows the terminal; empty: unknown
-	Before   string   `json:"before,omitempty"` // what earlier lines there set: the directory, names of commands
+	Before   string   `json:"before,omitempty"` // what earlier lines set in the terminal: the directory, names of commands
 	Parts    []string `json:"parts,omitempty"`  // typed text, one part for each call
 }
 

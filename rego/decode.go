@@ -8,7 +8,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// document reads fields of an object. A field of another type than is expected
+// document reads fields of an object. A field of a type other than the expected one
 // is an error of the policy, kept until the end.
 type document struct {
 	obj ast.Object

@@ -42,7 +42,7 @@ func (d *document) index(field string) int {
 		if n, ok := v.Int(); ok && n >= 0 {
 			return n
 		}
-		d.fail(field, "is not a whole number from 0")
+		d.fail(field, "is not a non-negative whole number")
 	default:
 		d.fail(field, "is not a number")
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/format"
 )
 
-// Format returns a module in the form that OPA gives it. The name is for the
-// error where it is not Rego.
+// Format returns a module in the form that OPA gives it. The name appears in
+// the error if the text is not Rego.
 func Format(name string, src []byte) ([]byte, error) {
 	v1 := &ast.ParserOptions{RegoVersion: ast.RegoV1}
 	out, err := format.SourceWithOpts(name, src, format.Opts{RegoVersion: ast.RegoV1, ParserOptions: v1})

@@ -275,8 +275,8 @@ func (h *Host) queryOf(ctx context.Context, path string) (opa.PreparedEvalQuery,
 	return q, nil
 }
 
-// DecideEarly implements engine.EarlyDecider. Whatever goes wrong, the call waits. The document
-// of the input is made once; nothing of it changes when the history goes on.
+// DecideEarly implements engine.EarlyDecider. If anything goes wrong, the call waits. The
+// document of the input is made only once: later history does not change it.
 func (e *Early) DecideEarly(ctx context.Context, in *engine.Input, findings []engine.Finding) (*engine.Decision,
 	func(context.Context) (engine.Decision, error)) {
 	value := e.host.encode.input(in, findings)

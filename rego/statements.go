@@ -16,8 +16,8 @@ import (
 // path of a rule or a package, such as data.reviewer.risk.level, it returns the
 // texts of the definitions that only the first set has, and that only the second
 // has; nil, and not merely empty, where a set has no definition of it at all.
-// Compared is what OPA has understood, and printed is that: comments and layout
-// are gone, while METADATA and the imports that a rule uses count. An error
+// It compares and prints what OPA has parsed: comments and layout do not
+// count, while METADATA and the imports that a rule uses do. An error
 // names the set and the module.
 func Differences(before, after map[string]string) (map[string][2][]string, error) {
 	a, err := statements(before)

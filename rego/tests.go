@@ -46,7 +46,7 @@ type TestOptions struct {
 	Trace    bool                   // failed tests say how they were evaluated
 }
 
-// TestResult is what came of a test, or of a case of a test that has several.
+// TestResult is the result of a test, or of one case of a test that has several.
 type TestResult struct {
 	Name     string // data.package.test_x, or data.package.test_x/case
 	File     string // layer/path
@@ -118,8 +118,8 @@ func nameOf(t *ast.Term) string {
 	return ""
 }
 
-// Names lists the tests by their full names, without the cases of those that
-// have several: only running them tells.
+// Names lists the tests by their full names, without the cases of those that have
+// several: these are known only after a run.
 func (s *TestSuite) Names() []string {
 	var all []string
 	for _, r := range s.rules {

@@ -94,7 +94,7 @@ func (s *Source) Place(file string) string {
 }
 
 // named is an error about a layer by the names that its files have. The settings of a
-// workspace are read under another name than the file has.
+// workspace are read under a name other than the file's own.
 func (s *Source) named(err error) error {
 	if _, ok := s.Files.(projectFiles); !ok || err == nil {
 		return err

@@ -41,12 +41,12 @@ func NotOlder(log *audit.Store) error {
 		return err
 	}
 	if len(s.Lost) > 0 {
-		return fmt.Errorf("%w; restore the state directory from a whole copy", errors.Join(s.Lost...))
+		return fmt.Errorf("%w; restore the state directory from a complete copy", errors.Join(s.Lost...))
 	}
 	last, err := LaterInLedger(log, s.Active)
 	if err != nil || last == "" {
 		return err
 	}
 	return fmt.Errorf("the latest activation in the ledger is %s, but the store of bundles is at generation %d, from another time; "+
-		"restore the state directory from one whole copy", last, s.Active.Generation)
+		"restore the state directory from one complete copy", last, s.Active.Generation)
 }

@@ -139,7 +139,7 @@ func (s *State) remember() {
 }
 
 // Find returns the newest activation of a layer whose archive or policy digest
-// begins so, or whose sequence it is.
+// begins with a text, or whose sequence it is.
 func (s *State) Find(layer, what string) (Activation, error) {
 	var found []Activation
 	for _, a := range slices.Backward(s.History) {

@@ -289,7 +289,7 @@ func TestFullDiskLeavesNothing(t *testing.T) {
 	}
 }
 
-// Each file in turn is removed, cut short, emptied, or has a bit turned: the
+// Each file in turn is removed, cut short, emptied, or has a bit flipped: the
 // store says so, names the last good policy, or is as it was; and an activation
 // fixes it.
 func TestDamage(t *testing.T) {

@@ -71,7 +71,7 @@ func (r Release) Check() error {
 		plainWord("name", r.Name, true), plainWord("channel", r.Channel, true), plainWord("revision", r.Revision, false),
 		plainWord("policy", r.Policy, true),
 		unless(semver.IsValid("v"+r.Version) && len(r.Version) <= maxWord, "version is %.100q; expected one such as 1.4.0", r.Version),
-		unless(r.Sequence > 0, "sequence is %d; expected one from 1 on", r.Sequence),
+		unless(r.Sequence > 0, "sequence is %d; expected at least 1", r.Sequence),
 		unless(r.RollbackOf >= 0 && r.RollbackOf < r.Sequence,
 			"rollback_of is %d; expected a sequence below this one, %d", r.RollbackOf, r.Sequence),
 		unless(r.Created > 0, "created is missing"),

@@ -114,7 +114,7 @@ func TestBadStatements(t *testing.T) {
 		{`{"sha256":"e3b0`, `{"sha256":"E3B0`, "expected a SHA-256"},
 		{`{"sha256":"e3b0`, `{"sha256":"e3b`, "expected a SHA-256"},
 		{`{"sha256":`, `{"sha1":"a","sha256":`, `unknown field "sha1"`},
-		{`"sequence":42`, `"sequence":0`, "expected one from 1 on"},
+		{`"sequence":42`, `"sequence":0`, "expected at least 1"},
 		{`"sequence":42`, `"sequence":42.5`, "not as expected"},
 		{`"sequence":42`, `"sequence":"42"`, "not as expected"},
 		{`"sequence":42`, `"sequence":42,"sequence":43`, `duplicate key "sequence"`},

@@ -195,13 +195,13 @@ func releaseAttacks() []attack {
 		}, Scope, "expected stable"},
 		{"unknown channel", said(func(r *signing.Release) { r.Channel = "nightly" }, "alice", "bob"), Scope, "expected one of beta, stable"},
 		{"a policy that may not come on the channel", said(func(r *signing.Release) { r.Name = "acme/other" }, "alice", "bob"), Scope, "expected one of acme/agents"},
-		{"another policy than asked for", func(_ *testing.T, in *Candidate) { in.Name = "acme/shop" }, Scope, "expected acme/shop"},
+		{"a policy other than the requested one", func(_ *testing.T, in *Candidate) { in.Name = "acme/shop" }, Scope, "expected acme/shop"},
 		{"engine", said(func(r *signing.Release) { r.Requires["engine"] = 999 }, "alice", "bob"), Engine, "update reviewer"},
 		{"engine of another kind", said(func(r *signing.Release) { r.Requires["warp"] = 1 }, "alice", "bob"), Engine, "update reviewer"},
 		{"does not compile", func(_ *testing.T, in *Candidate) {
 			in.Compile = func(bundles.Memory) (string, error) { return "", errors.New("policy.rego:1: no") }
 		}, Compile, "policy.rego:1"},
-		{"compiles to another policy than was signed", func(_ *testing.T, in *Candidate) {
+		{"compiles to a policy other than the signed one", func(_ *testing.T, in *Candidate) {
 			in.Compile = func(bundles.Memory) (string, error) { return "h1:other", nil }
 		}, Digest, "h1:other"},
 	}
@@ -256,7 +256,7 @@ func TestNothingIsReadUnsigned(t *testing.T) {
 		return "", nil
 	}
 	for _, a := range attacks() {
-		if a.code == Unpack || a.code == Compile || a.name == "compiles to another policy than was signed" || strings.HasPrefix(a.name, "a manifest of") {
+		if a.code == Unpack || a.code == Compile || a.name == "compiles to a policy other than the signed one" || strings.HasPrefix(a.name, "a manifest of") {
 			continue
 		}
 		in := candidate(t)

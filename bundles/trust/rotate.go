@@ -28,7 +28,7 @@ func (Statement) PredicateType() string { return StatementType }
 // Check implements signing.Predicate.
 func (s Statement) Check() error {
 	if s.Version < 1 || s.Document == "" || len(s.Document) > MaxFile {
-		return fmt.Errorf("a trust file of version %d with %d bytes; expected a version from 1 on, and 1 to %d bytes", s.Version,
+		return fmt.Errorf("a trust file of version %d with %d bytes; expected a version of at least 1, and 1 to %d bytes", s.Version,
 			len(s.Document), MaxFile)
 	}
 	return nil

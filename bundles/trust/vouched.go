@@ -6,7 +6,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/signing"
 )
 
-// ExternalSignature is a valid signature of an archive in another form than this
+// ExternalSignature is a valid signature of an archive in a form other than this
 // program's envelopes.
 type ExternalSignature struct {
 	Signer    Signer

@@ -50,6 +50,8 @@ func walls() []wall {
 			"files are kept and restored whatever the call that changed them meant, and whatever decided that they return"},
 		{"engine/harness", []string{"engine", "engine/osfile"},
 			"an agent's wire format is true whatever a call means and whatever is decided; packages below engine meet in cmd only"},
+		{"engine/harness/settings", []string{"engine", "engine/osfile", "engine/harness", "github.com/BurntSushi/toml"},
+			"how an agent's files name a hook is true whatever the hook is sent and answers; no program is started, so every file can be tried out"},
 		{"engine/harness/harnesstest", []string{"engine", "github.com/google/go-cmp/cmp"},
 			"tests show events alike, whichever agent they come from"},
 		{"engine/transcript", []string{"engine", "engine/harness"},
@@ -154,11 +156,13 @@ func walls() []wall {
 			"go.yaml.in/yaml/v3"},
 			"schemas and pages are made of the types and functions that they describe, and of examples, and of nothing else"},
 		{"cmd/reviewer", []string{"engine/serve", "engine/serve/metrics", "engine/serve/wire", "schemas",
-			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
+			"cmd/reviewer/cli", "cmd/reviewer/codexserver", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
 			"cmd/reviewer/auditcmd", "cmd/reviewer/checkpointcmd", "cmd/reviewer/configcmd", "cmd/reviewer/explaincmd", "cmd/reviewer/snapshots", "cmd/reviewer/policycmd", "cmd/reviewer/incidentcmd", "cmd/reviewer/notifycmd", "cmd/reviewer/releasecmd", "cmd/reviewer/reviewcmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/simulatecmd",
-			"engine", "engine/history", "engine/review", "engine/osfile", "engine/harness", "engine/transcript", "engine/classify", "engine/audit", "cmd/reviewer/trash", "rego", "bundles", "bundles/active",
+			"engine", "engine/history", "engine/review", "engine/osfile", "engine/harness", "engine/harness/settings", "engine/transcript", "engine/classify", "engine/audit", "cmd/reviewer/trash", "rego", "bundles", "bundles/active",
 			"github.com/spf13/cobra", "go.yaml.in/yaml/v3"},
 			"wires everything together; a library more is a decision to take here"},
+		{"cmd/reviewer/codexserver", nil,
+			"a process is asked over its standard streams: which hooks are reviewer's is handed in"},
 		{"cmd/reviewer/snapshots", []string{"engine", "engine/audit", "engine/checkpoint", "engine/classify", "engine/review"},
 			"files are stored as the settings say; whether a call needs that, and what the agent is told, is decided elsewhere"},
 		{"cmd/reviewer/term", []string{"engine", "engine/osfile", "github.com/spf13/cobra", "golang.org/x/term"},
@@ -247,6 +251,8 @@ func walls() []wall {
 			"measures the code for those who work on it and is not shipped: it knows nothing of the program"},
 		{"cmd/reviewer/e2e", []string{"golang.org/x/tools/txtar"},
 			"the end-to-end tests know the program by its command line only"},
+		{"cmd/reviewer/e2e/agents", nil,
+			"the tests with other clients know the program by its command line only, and share nothing with those of Claude Code"},
 	}
 }
 
@@ -274,7 +280,7 @@ func bans() []ban {
 	imports := []string{"bundles/foreign", "bundles/safeclaw", "bundles/permissions"}
 	changes := []string{"bundles/diff", "bundles/mutate"}
 	pure := slices.Concat(core, []string{"cel", "rego", "cmd/reviewer/impact", "cmd/reviewer/report"}, imports)
-	local := append(meaning(), "engine", "engine/history", "engine/review", "engine/harness", "engine/audit", "engine/detect", "engine/simulate", "cmd/reviewer/trash", "engine/cases", "engine/mutant", "engine/stats", "cel", "schemas")
+	local := append(meaning(), "engine", "engine/history", "engine/review", "engine/harness", "engine/harness/settings", "engine/audit", "engine/detect", "engine/simulate", "cmd/reviewer/trash", "engine/cases", "engine/mutant", "engine/stats", "cel", "schemas")
 	commands := []string{"cmd/reviewer", "cmd/reviewer/cli", "cmd/reviewer/auditcmd", "cmd/reviewer/checkpointcmd", "cmd/reviewer/configcmd", "cmd/reviewer/explaincmd", "cmd/reviewer/policycmd", "cmd/reviewer/releasecmd", "cmd/reviewer/reviewcmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/simulatecmd"}
 	all := slices.Concat(local, commands, []string{"rego", "bundles", "bundles/active", "cmd/reviewer/report", "cmd/reviewer/term", "cmd/reviewer/subprocess", "cmd/reviewer/ship", "cmd/reviewer/score", "cmd/reviewer/trial", "cmd/reviewer/wiring"}, imports, changes)
 	return []ban{
@@ -301,7 +307,7 @@ func bans() []ban {
 
 // timeless packages read no clock: time is the event's.
 func timeless() []string {
-	return append(meaning(), "engine", "engine/history", "engine/review", "engine/harness", "engine/detect", "engine/simulate", "cmd/reviewer/trash", "engine/cases", "engine/mutant", "cmd/reviewer/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/diff", "bundles/mutate", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/releases", "bundles/active", "cmd/reviewer/wiring")
+	return append(meaning(), "engine", "engine/history", "engine/review", "engine/harness", "engine/harness/settings", "engine/detect", "engine/simulate", "cmd/reviewer/trash", "engine/cases", "engine/mutant", "cmd/reviewer/report", "engine/stats", "rego", "cel", "cmd/reviewer/impact", "cmd/reviewer/sources", "cmd/reviewer/lint", "bundles", "bundles/diff", "bundles/mutate", "bundles/foreign", "bundles/safeclaw", "bundles/permissions", "bundles/signing", "bundles/sigstore", "bundles/trust", "bundles/releases", "bundles/active", "cmd/reviewer/wiring")
 }
 
 // goPackage is what these tests read of `go list`.

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,32 +22,43 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/harness/settings"
 	"github.com/agent-reviewer/reviewer/rego"
 	"github.com/spf13/cobra"
 )
 
 func doctorCommand(a *cli.App) *cobra.Command {
 	var out term.Output
+	var live, fix bool
 	cmd := &cobra.Command{
 		Use:   "doctor [CHECK…]",
 		Short: "Check that denials work and that nothing bypasses reviewer",
-		Long: "Checks the state directory, the policy, all layers of the agent's settings that apply\n" +
-			"in this folder, and the client's version; makes decisions with and without OPA's rule\n" +
-			"index and early exit; starts the installed hook as the client would and checks that it\n" +
-			"denies; starts the resident process if there is none, and queries it (resident); lists what\n" +
-			"the agent lets reviewer do (channels), and notifications that could not be delivered.\n" +
+		Long: "Checks the state directory, the policy, all layers of the settings that apply in this\n" +
+			"folder of each agent for which reviewer is installed, and the client's version; makes\n" +
+			"decisions with and without OPA's rule index and early exit; starts the installed hooks and\n" +
+			"checks that they deny; asks Codex which hooks it trusts; starts the resident process\n" +
+			"if there is none, and queries it (resident); lists what the agents let reviewer do\n" +
+			"(channels), and notifications that could not be delivered.\n" +
 			"Exit code 2 if a check fails.\n\n" +
 			"A CHECK is one of: " + strings.Join(checkNames(), ", ") + " (default: all).",
 		Example: "  reviewer doctor\n" +
-			"  reviewer doctor settings\n" +
+			"  reviewer doctor settings --live\n" +
 			"  reviewer doctor -f json",
 		Args:      knownChecks,
 		ValidArgs: checkNames(),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			e := &examination{p: a.Paint(&out), a: a, out: &out, list: []checkResult{}}
+			e := &examination{p: a.Paint(&out), a: a, out: &out, list: []checkResult{}, prove: live}
+			if fix {
+				if err := e.repair(cmd.Context()); err != nil {
+					return err
+				}
+			}
 			return e.run(cmd.Context(), names)
 		},
 	}
+	cmd.Flags().BoolVar(&live, "live", false,
+		"also ask each installed hook about a sample call, by its line in the settings; it is recorded in the log")
+	cmd.Flags().BoolVar(&fix, "fix", false, "first repeat `reviewer install` for each agent and layer where reviewer is installed")
 	out.Flags(cmd, term.Text, "json")
 	return cmd
 }
@@ -108,6 +116,7 @@ func (e *examination) run(ctx context.Context, names []string) error {
 		e.home = store.Dir // problems are reported by its own check
 	}
 	e.version = clientVersion(ctx)
+	e.survey()
 	for _, c := range healthChecks() {
 		if e.now = c.name; len(names) == 0 || slices.Contains(names, c.name) {
 			c.run(e, ctx)
@@ -139,7 +148,10 @@ type examination struct {
 	failed  int
 	home    string
 	version string
-	own     []harness.OwnHook // as the check of the settings found them
+	agents  []standingOf       // those that are examined
+	others  []standingOf       // those that are on this machine without reviewer
+	own     []settings.OwnHook // the hooks of all of them that run
+	prove   bool               // start the hooks by their lines, as the client does
 }
 
 func (e *examination) say(word, what string, args ...any) {
@@ -278,196 +290,15 @@ func (e *examination) shortcuts(ctx context.Context, eff *bundles.Effective, dec
 }
 
 func (e *examination) client(context.Context) {
+	if !slices.ContainsFunc(e.agents, func(s standingOf) bool { return s.agent.Name == harness.ClaudeCode }) {
+		return // the versions of other agents make no difference
+	}
 	switch {
 	case e.version == "":
 		e.say("warn", "could not check the version of the client: claude is not on PATH")
-	case !harness.ExecForm(e.version):
+	case !settings.ExecForm(e.version):
 		e.say("fail", "client %s ignores onFailure (2.1.295 or later honours it): if the hook is killed, the call runs", e.version)
 	default:
 		e.say("ok", "client %s", e.version)
 	}
-}
-
-func (e *examination) settings(ctx context.Context) {
-	own, managed, silenced, ok := e.entries()
-	if !ok {
-		return
-	}
-	e.own = own
-	for _, path := range silenced {
-		if managed {
-			break // the entry there is asked instead
-		}
-		e.say("fail", "%s: managed settings allow only managed hooks, so this hook does not run; install with --managed", path)
-	}
-	e.installed(ctx, own, managed)
-}
-
-// entries reads all layers of settings, reports their problems, and returns what running
-// does; false: it is not known where the settings are.
-func (e *examination) entries() (own []harness.OwnHook, managed bool, silenced []string, ok bool) {
-	places, err := places(e.a)
-	if err != nil {
-		e.say("fail", "%v", err)
-		return nil, false, nil, false
-	}
-	var layers []layerFindings
-	if raw, err := cli.RegistrySettings(); err != nil {
-		e.say("fail", "%v", err)
-	} else if f, ok := e.text(cli.RegistryPlace, raw); ok {
-		layers = append(layers, layerFindings{harness.LayerManaged, cli.RegistryPlace, f})
-	}
-	for _, l := range harness.SettingsLayers(places) {
-		for _, path := range filesOf(l) {
-			if f, ok := e.layer(l, path); ok {
-				layers = append(layers, layerFindings{l.Name, path, f})
-			}
-		}
-	}
-	own, managed, silenced = running(layers)
-	return own, managed, silenced, true
-}
-
-// layerFindings is the findings of one settings file.
-type layerFindings struct {
-	layer, path string
-	harness.Findings
-}
-
-// running returns reviewer's entries that the client starts, whether managed
-// settings are among their places, and the files whose entries it ignores
-// because managed settings allow no others.
-func running(layers []layerFindings) (own []harness.OwnHook, managed bool, silenced []string) {
-	only := slices.ContainsFunc(layers, func(f layerFindings) bool {
-		return f.layer == harness.LayerManaged && f.AllowManagedHooksOnly
-	})
-	for _, f := range layers {
-		switch {
-		case len(f.Own) == 0:
-		case only && f.layer != harness.LayerManaged:
-			silenced = append(silenced, f.path)
-		default:
-			own = append(own, f.Own...)
-			managed = managed || f.layer == harness.LayerManaged
-		}
-	}
-	return own, managed, silenced
-}
-
-func filesOf(l harness.Layer) []string {
-	if !l.Dir {
-		return []string{l.Path}
-	}
-	files, err := filepath.Glob(filepath.Join(l.Path, "*.json"))
-	if err != nil {
-		return nil // only a bad pattern is an error, and this is not one
-	}
-	return files
-}
-
-// layer checks one settings file and reports its problems.
-func (e *examination) layer(l harness.Layer, path string) (harness.Findings, bool) {
-	raw, err := readOptional(path)
-	if err != nil {
-		e.say("fail", "%s settings: %v", l.Name, err)
-		return harness.Findings{}, false
-	}
-	return e.text(path, raw)
-}
-
-// text checks the settings of a file, or of the registry of Windows; nil: there are none.
-func (e *examination) text(path string, raw []byte) (harness.Findings, bool) {
-	if raw == nil {
-		return harness.Findings{}, false
-	}
-	f := harness.Inspect(raw, e.version)
-	if f.Problem != "" {
-		e.say("fail", "%s: the client ignores these settings: %s", path, f.Problem)
-		return harness.Findings{}, false
-	}
-	if f.DisableAllHooks {
-		e.say("fail", "%s: disableAllHooks turns reviewer off here; remove it, or install with --managed", path)
-	}
-	for _, v := range f.Env {
-		e.say("warn", "%s: env %s affects the hook: %s", path, v.Name, v.Why)
-	}
-	for _, h := range f.Foreign {
-		e.say("warn", "%s: another hook on %s (%s) can rewrite a call after it was reviewed", path, h.Event, term.OneLine(h.What, 60))
-	}
-	e.ownProblems(path, f.Own)
-	return f, true
-}
-
-// ownProblems lists the problems of reviewer's entries, each once: ten
-// events of an old client have the same one.
-func (e *examination) ownProblems(path string, own []harness.OwnHook) {
-	events := map[string][]string{}
-	for _, h := range own {
-		for _, problem := range h.Problems {
-			events[problem] = append(events[problem], h.Event)
-		}
-	}
-	for _, problem := range slices.Sorted(maps.Keys(events)) {
-		e.say("fail", "%s: %s (%s); `reviewer install` fixes it", path, problem, strings.Join(events[problem], ", "))
-	}
-}
-
-func (e *examination) installed(ctx context.Context, own []harness.OwnHook, managed bool) {
-	gates := 0
-	for _, h := range own {
-		if h.Event != "PreToolUse" {
-			continue
-		}
-		gates++
-		if err := proveDenial(ctx, h); err != nil {
-			e.say("fail", "the installed hook does not deny: %v", err)
-		} else {
-			e.say("ok", "the installed hook %s denies unreadable input", h.Program)
-		}
-		if h.Home != e.home && e.home != "" {
-			e.say("warn", "the installed hook keeps its state in %s, not in %s", h.Home, e.home)
-		}
-	}
-	switch {
-	case gates == 0:
-		e.say("fail", "reviewer is not installed for this folder: run `reviewer install claude-code`")
-	case len(missing(own)) > 0:
-		e.say("fail", "reviewer is not called at %s, so a stopped session may continue or results go unseen; `reviewer install` fixes it",
-			strings.Join(missing(own), ", "))
-	}
-	if gates > 0 && !managed {
-		e.say("warn", "advisory: a repository can turn reviewer off with disableAllHooks; settings installed with --managed cannot be turned off")
-	}
-}
-
-// missing lists the events at which no entry calls reviewer.
-func missing(own []harness.OwnHook) []string {
-	return slices.DeleteFunc(harness.ClaudeCodeEvents(), harness.Findings{Own: own}.Installed)
-}
-
-// proveDenial starts the hook as the client does, with unreadable input, and applies
-// the client's rules to the answer: a denial is exit status 2, or the JSON that says
-// so on a line of its own.
-func proveDenial(ctx context.Context, h harness.OwnHook) error {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	args := []string{"hook", harness.ClaudeCode, h.Event}
-	if h.Home != "" {
-		args = append(args, "--home", h.Home)
-	}
-	cmd := exec.CommandContext(ctx, h.Program, args...)
-	cmd.Stdin = strings.NewReader("{}")
-	var out bytes.Buffer
-	cmd.Stdout = &out
-	err := cmd.Run()
-	if cmd.ProcessState == nil {
-		return err
-	}
-	if code := cmd.ProcessState.ExitCode(); code != cli.ExitFindings {
-		return fmt.Errorf("%s exited with status %d; the client treats only 2 as a denial", h.Program, code)
-	}
-	if !bytes.HasPrefix(bytes.TrimSpace(out.Bytes()), []byte("{")) || !bytes.Contains(out.Bytes(), []byte(`"permissionDecision":"deny"`)) {
-		return fmt.Errorf("%s did not print a denial that the client understands", h.Program)
-	}
-	return nil
 }

@@ -3,44 +3,66 @@ package main
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/notifycmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/harness/settings"
 )
 
-// channels reports, for each way of acting on the agent, whether it is enforced, advisory or
-// not covered, and why. The problems of the settings themselves are those of another
-// check.
+// channels reports, for each way of acting on an agent, whether it is enforced, advisory or
+// not covered, and why; of several agents without the reasons. The problems of the settings themselves
+// are those of another check.
 func (e *examination) channels(context.Context) {
-	quiet := &examination{a: e.a, out: &term.Output{Format: "json"}, home: e.home, version: e.version}
-	own, managed, _, _ := quiet.entries()
-	for _, name := range harness.Installable() {
-		h, _ := harness.Find(name)
+	for _, s := range e.agents {
+		if len(e.agents) > 1 {
+			e.summary(s)
+			continue
+		}
 		for _, w := range engine.Ways() {
-			support, why := standing(h.Channels.Of(w), own, managed)
-			word := "info"
-			if support == engine.SupportEnforced {
-				word = "ok"
-			}
-			e.say(word, "%s, %s: %s: %s", h.Name, w, support, why)
+			support, why := s.way(w)
+			e.say(wordOf(support), "%s, %s: %s: %s", s.agent.Name, w, support, why)
 		}
 	}
 }
 
-// standing returns how far a way works with the hooks that are installed. What the agent
+// summary reports the ways of an agent in one line.
+func (e *examination) summary(s standingOf) {
+	ways := map[engine.Support][]string{}
+	for _, w := range engine.Ways() {
+		support, _ := s.way(w)
+		ways[support] = append(ways[support], string(w))
+	}
+	var parts []string
+	for _, support := range []engine.Support{engine.SupportEnforced, engine.SupportAdvisory, engine.SupportNone} {
+		if len(ways[support]) > 0 {
+			parts = append(parts, string(support)+": "+strings.Join(ways[support], ", "))
+		}
+	}
+	e.say("info", "%s: %s (`reviewer agents %s` says why)", s.agent.Name, strings.Join(parts, "; "), s.agent.Name)
+}
+
+func wordOf(s engine.Support) string {
+	if s == engine.SupportEnforced {
+		return "ok"
+	}
+	return "info"
+}
+
+// way returns how far a way works with the hooks that are installed. What the agent
 // enforces, a repository can switch off unless the settings are managed.
-func standing(c engine.Channel, own []harness.OwnHook, managed bool) (engine.Support, string) {
+func (s standingOf) way(w engine.Way) (engine.Support, string) {
+	c := s.agent.Channels.Of(w)
 	installed := func(p engine.Phase) bool {
-		return slices.ContainsFunc(own, func(h harness.OwnHook) bool { return harness.PhaseOf(h.Event) == p })
+		return slices.ContainsFunc(s.own, func(h settings.OwnHook) bool { return s.agent.Phase(h.Event) == p })
 	}
 	switch {
 	case c.Support == engine.SupportNone:
 		return c.Support, c.How
 	case !slices.ContainsFunc(c.Phases, installed):
 		return engine.SupportNone, "reviewer is not called at the events for it"
-	case c.Support == engine.SupportEnforced && !managed:
+	case c.Support == engine.SupportEnforced && !s.managed && s.agent.Off != "":
 		return engine.SupportAdvisory, c.How + "; a repository can turn it off, unless reviewer is installed with --managed"
 	}
 	return c.Support, c.How

@@ -8,14 +8,15 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/harness/settings"
 )
 
 // Where managed settings allow managed hooks only, entries anywhere else are
 // not started, and doctor must not count on them.
 func TestRunning(t *testing.T) {
-	gate := harness.Findings{Own: []harness.OwnHook{{Event: "PreToolUse"}}}
-	only := harness.Findings{AllowManagedHooksOnly: true}
-	both := harness.Findings{AllowManagedHooksOnly: true, Own: gate.Own}
+	gate := settings.Findings{Own: []settings.OwnHook{{Event: "PreToolUse"}}}
+	only := settings.Findings{AllowManagedHooksOnly: true}
+	both := settings.Findings{AllowManagedHooksOnly: true, Own: gate.Own}
 	for _, c := range []struct {
 		name     string
 		layers   []layerFindings
@@ -23,52 +24,50 @@ func TestRunning(t *testing.T) {
 		managed  bool
 		silenced []string
 	}{
-		{"user alone", []layerFindings{{harness.LayerUser, "u", gate}}, 1, false, nil},
-		{"only managed, reviewer elsewhere", []layerFindings{{harness.LayerManaged, "m", only}, {harness.LayerUser, "u", gate}}, 0, false, []string{"u"}},
-		{"only managed, reviewer there", []layerFindings{{harness.LayerManaged, "m", both}, {harness.LayerUser, "u", gate}}, 1, true, []string{"u"}},
-		{"the switch of another layer says nothing", []layerFindings{{harness.LayerProject, "p", only}, {harness.LayerUser, "u", gate}}, 1, false, nil},
+		{"user alone", []layerFindings{{settings.LayerUser, "u", gate}}, 1, false, nil},
+		{"only managed, reviewer elsewhere", []layerFindings{{settings.LayerManaged, "m", only}, {settings.LayerUser, "u", gate}}, 0, false, []string{"u"}},
+		{"only managed, reviewer there", []layerFindings{{settings.LayerManaged, "m", both}, {settings.LayerUser, "u", gate}}, 1, true, []string{"u"}},
+		{"the switch of another layer says nothing", []layerFindings{{settings.LayerProject, "p", only}, {settings.LayerUser, "u", gate}}, 1, false, nil},
 	} {
-		own, managed, silenced := running(c.layers)
-		if len(own) != c.own || managed != c.managed || !slices.Equal(silenced, c.silenced) {
-			t.Errorf("%s: %d entries, managed %v, silenced %q", c.name, len(own), managed, silenced)
+		s := standingOf{layers: c.layers}
+		s.sort()
+		if len(s.own) != c.own || s.managed != c.managed || !slices.Equal(s.silenced, c.silenced) {
+			t.Errorf("%s: %d entries, managed %v, silenced %q", c.name, len(s.own), s.managed, s.silenced)
 		}
 	}
 }
 
 func TestMissing(t *testing.T) {
-	var own []harness.OwnHook
-	for _, event := range harness.ClaudeCodeEvents() {
-		own = append(own, harness.OwnHook{Event: event, Matcher: "*"})
+	agent, _ := settings.Find(harness.ClaudeCode)
+	s := standingOf{agent: agent}
+	for _, event := range agent.Events {
+		s.own = append(s.own, settings.OwnHook{Event: event, Matcher: "*"})
 	}
-	if got := missing(own); len(got) > 0 {
+	if got := s.missing(); len(got) > 0 {
 		t.Errorf("missing %q of a whole installation", got)
 	}
-	own = slices.DeleteFunc(own, func(h harness.OwnHook) bool { return h.Event == "PostToolBatch" })
-	if got := missing(own); !slices.Equal(got, []string{"PostToolBatch"}) {
+	s.own = slices.DeleteFunc(s.own, func(h settings.OwnHook) bool { return h.Event == "PostToolBatch" })
+	if got := s.missing(); !slices.Equal(got, []string{"PostToolBatch"}) {
 		t.Errorf("missing %q, want PostToolBatch", got)
 	}
 }
 
 // The registry of Windows has settings like those of a file.
 func TestSettingsOfTheRegistry(t *testing.T) {
+	agent, _ := settings.Find(harness.ClaudeCode)
+	format := agent.Layers(settings.Places{OS: "windows", Home: "/home/kim"})[0].Format
 	for _, c := range []struct {
-		raw   string
-		found bool
-		want  string // in what is reported; empty: nothing is
+		raw  string
+		want string // in what is reported; empty: nothing is
 	}{
-		{"", false, ""},
-		{`{"allowManagedHooksOnly": true}`, true, ""},
-		{`{"disableAllHooks": true}`, true, `HKLM\SOFTWARE\Policies\ClaudeCode\Settings: disableAllHooks turns reviewer off`},
-		{`{`, false, `HKLM\SOFTWARE\Policies\ClaudeCode\Settings: the client ignores these settings: settings are not valid JSON`},
+		{`{"allowManagedHooksOnly": true}`, ""},
+		{`{"disableAllHooks": true}`, `HKLM\SOFTWARE\Policies\ClaudeCode\Settings: disableAllHooks turns reviewer off`},
+		{`{`, `HKLM\SOFTWARE\Policies\ClaudeCode\Settings: the client ignores these settings: settings are not valid JSON`},
 	} {
 		e := &examination{a: &cli.App{}, out: &term.Output{Format: "json"}}
-		var raw []byte
-		if c.raw != "" {
-			raw = []byte(c.raw)
-		}
-		_, found := e.text(cli.RegistryPlace, raw)
-		if found != c.found || c.want == "" && len(e.list) > 0 || c.want != "" && (len(e.list) != 1 || !strings.HasPrefix(e.list[0].Text, c.want)) {
-			t.Errorf("%q: found %v, reported %v, want %q", c.raw, found, e.list, c.want)
+		e.file(standingOf{agent: agent}, layerFindings{settings.LayerManaged, cli.RegistryPlace, format.Inspect([]byte(c.raw), "")})
+		if c.want == "" && len(e.list) > 0 || c.want != "" && (len(e.list) != 1 || !strings.HasPrefix(e.list[0].Text, c.want)) {
+			t.Errorf("%q: reported %v, want %q", c.raw, e.list, c.want)
 		}
 	}
 }

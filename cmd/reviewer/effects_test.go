@@ -46,9 +46,10 @@ type speaker struct {
 
 // sayWith is how an agent says one kind of call.
 type sayWith struct {
-	Tool   string         `yaml:"tool"`
-	Input  any            `yaml:"input"`
-	Beside map[string]any `yaml:"beside"` // further keys of the document
+	None  string         `yaml:"none"` // why the agent has no such calls
+	Tool  string         `yaml:"tool"`
+	Input any            `yaml:"input"`
+	Also  map[string]any `yaml:"also"` // further keys of the document
 }
 
 func readEffects(t *testing.T, name string, to any) {
@@ -71,6 +72,12 @@ func rendered(v any, names map[string]any) any {
 			out[key] = rendered(item, names)
 		}
 		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = rendered(item, names)
+		}
+		return out
 	case string:
 		if whole, is := names[strings.TrimPrefix(v, "$")]; is && strings.HasPrefix(v, "$") {
 			return whole
@@ -88,7 +95,7 @@ func rendered(v any, names map[string]any) any {
 // document returns what the agent's hook reads before a call.
 func (s speaker) document(kind string, needs map[string]any) ([]byte, error) {
 	say, can := s.Kinds[kind]
-	if !can {
+	if !can || say.None != "" {
 		return nil, nil
 	}
 	names := maps.Clone(needs)
@@ -98,7 +105,7 @@ func (s speaker) document(kind string, needs map[string]any) ([]byte, error) {
 	}
 	call := map[string]any{"tool": rendered(say.Tool, names), "input": rendered(say.Input, names), "id": "2026-11-20T09:00:01.018Z"}
 	doc, _ := rendered(s.Document, call).(map[string]any)
-	for key, v := range say.Beside {
+	for key, v := range say.Also {
 		doc[key] = rendered(v, names)
 	}
 	return json.Marshal(doc)
@@ -168,7 +175,7 @@ func TestEffects(t *testing.T) {
 				t.Fatalf("%s: known %v, %v", name, known, err)
 			}
 			if raw == nil {
-				continue // the row is about another form of some calls
+				continue // the agent has no such call, or the row is about another form of some calls
 			}
 			got := decide(t, h, s, raw)
 			if first.Decision == "" {

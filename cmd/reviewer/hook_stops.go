@@ -1,6 +1,8 @@
 package main
 
 import (
+	"time"
+
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/review"
@@ -26,6 +28,23 @@ func (s stops) Stopped() ([]review.Stopped, error) {
 	return list, nil
 }
 
+// The time that an agent is given to write the first call of a session to its transcript. Claude
+// Code writes several lines at once, which may be after the hook began. It is waited for only
+// where another session of the workspace is stopped or was resumed on conditions.
+const (
+	transcriptWait  = time.Second
+	transcriptPause = 20 * time.Millisecond
+)
+
+// Await waits for the call in the transcript.
+func (s stops) Await(e engine.Event) {
+	for begin := time.Now(); e.Transcript != "" && time.Since(begin) < transcriptWait; time.Sleep(transcriptPause) {
+		if transcript.Mentions(e, []string{e.Call}) {
+			return
+		}
+	}
+}
+
 // maxCopiedCalls limits the calls of a session that are looked for in a transcript:
 // the latest ones. Ids shorter than minCallID are numbers that may occur in any
 // session.
@@ -46,4 +65,17 @@ func (s stops) Copied(e engine.Event, of engine.SessionKey) bool {
 		}
 	}
 	return transcript.Mentions(e, ids[max(0, len(ids)-maxCopiedCalls):])
+}
+
+// Others returns the sessions of the workspace from which another one can take something.
+func (s stops) Others(own engine.SessionKey, workspace string, since int64) ([]review.Other, error) {
+	recent, err := s.store.Recent(own, workspace, since)
+	if err != nil {
+		return nil, err
+	}
+	var list []review.Other
+	for _, o := range recent {
+		list = append(list, review.Other{Key: o.Key, Chain: o.Chain, State: o.State})
+	}
+	return list, nil
 }

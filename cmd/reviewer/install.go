@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +20,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/harness/settings"
 	"github.com/spf13/cobra"
 )
 
@@ -36,41 +37,49 @@ func (s *scopeFlags) flags(cmd *cobra.Command) {
 func (s *scopeFlags) layer() string {
 	switch {
 	case s.managed:
-		return harness.LayerManaged
+		return settings.LayerManaged
 	case s.project:
-		return harness.LayerProject
+		return settings.LayerProject
 	}
-	return harness.LayerUser
+	return settings.LayerUser
 }
 
 func installCommand(a *cli.App) *cobra.Command {
 	var scope scopeFlags
-	var dry bool
-	var enforcement string
+	var which choice
+	var o installOptions
 	var resident bool
 	var out term.Output
 	cmd := &cobra.Command{
-		Use:   "install AGENT",
+		Use:   "install AGENT | --all | --detect",
 		Short: "Add reviewer's hooks to an agent's settings",
-		Long: "AGENT is " + strings.Join(harness.Installable(), " or ") + ". Adds reviewer's hooks to the agent's settings and changes nothing else; a backup\n" +
-			"is kept, and installing again is safe. Start with --enforcement observe, which\n" +
-			"records what would have been decided and blocks nothing. On Linux the agent starts\n" +
-			"reviewer-hook, if it is next to this program: a small program that queries the resident\n" +
-			"process (see reviewer serve).",
-		Example:   "  reviewer install claude-code --enforcement observe\n  sudo reviewer install claude-code --managed",
-		Args:      knownAgent,
-		ValidArgs: harness.Installable(),
+		Long: "AGENT is one of: " + strings.Join(settings.Names(), ", ") + ". Adds reviewer's hooks to the agent's\n" +
+			"settings and changes nothing else; a backup is kept, and installing again is safe. With\n" +
+			"--detect, every agent is chosen whose program or settings folder is on this machine. Start\n" +
+			"with --enforcement observe, which records what would have been decided and blocks nothing.\n" +
+			"On Linux the agent starts reviewer-hook, if it is next to this program: a small program that\n" +
+			"queries the resident process (see reviewer serve). Codex runs only hooks that are trusted:\n" +
+			"if it is installed, it is told to trust these.",
+		Example: "  reviewer install claude-code --enforcement observe\n  reviewer install --detect\n" +
+			"  sudo reviewer install claude-code --managed",
+		Args:      which.known,
+		ValidArgs: settings.Names(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d := installation{Agent: args[0], layer: scope.layer(), Enforcement: enforcement, dry: dry, wish: unsaid}
-			if cmd.Flags().Changed("resident") {
-				d.wish = residentWish(resident)
+			if o.layer = scope.layer(); cmd.Flags().Changed("resident") {
+				o.wish = residentWish(resident)
 			}
-			return install(cmd.Context(), a, &out, d)
+			agents, err := which.agents(a, args, o.layer)
+			if err != nil {
+				return err
+			}
+			return install(cmd.Context(), a, &out, o, agents, which.several())
 		},
 	}
 	scope.flags(cmd)
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "print the settings that would be written, without writing them")
-	cmd.Flags().StringVar(&enforcement, "enforcement", "", "observe (record only), warn, or enforce; if missing, you are asked at a terminal")
+	which.flags(cmd)
+	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "print the settings that would be written, without writing them")
+	cmd.Flags().StringVar(&o.enforcement, "enforcement", "",
+		"observe (record only), warn, or enforce; if missing, you are asked at a terminal")
 	cmd.Flags().BoolVar(&resident, "resident", true,
 		"let the agent start reviewer-hook, which queries the resident process; false: reviewer itself")
 	cli.Completes(cmd, "enforcement", "observe", "warn", "enforce")
@@ -78,83 +87,189 @@ func installCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// knownAgent accepts a known agent, and lists them in its error.
-func knownAgent(cmd *cobra.Command, args []string) error {
-	list := strings.Join(harness.Installable(), ", ")
-	switch {
-	case len(args) == 0:
-		return fmt.Errorf("no agent given: expected `%s AGENT`, where AGENT is one of %s", cmd.CommandPath(), list)
-	case len(args) > 1:
-		return cobra.ExactArgs(1)(cmd, args)
-	case !slices.Contains(harness.Installable(), args[0]):
-		return term.Unknown("agent", args[0], harness.Installable())
-	}
-	return nil
+// installOptions are what a person chose for all agents.
+type installOptions struct {
+	layer, enforcement string
+	dry                bool
+	kept               bool // the enforcement stays as it is, and nobody is asked
+	wish               wish
 }
 
-// installation is the result of `reviewer install`.
+// installation is the result of `reviewer install` for one agent.
 type installation struct {
-	Agent       string `json:"agent"`
-	Settings    string `json:"settings"` // the file
-	Changed     bool   `json:"changed"`  // false: it was installed already
-	Backup      string `json:"backup,omitempty"`
-	State       string `json:"state"`
-	Enforcement string `json:"enforcement"` // that is active now
-	Managed     bool   `json:"managed"`     // no repository can turn it off
-	Client      string `json:"client,omitempty"`
-	Program     string `json:"program"`  // that the agent starts
-	Resident    bool   `json:"resident"` // it is the client of the resident process
+	Agent       string   `json:"agent"`
+	Settings    string   `json:"settings"`        // the file
+	Files       []string `json:"files,omitempty"` // all of them, if there are several
+	Changed     bool     `json:"changed"`         // false: it was installed already
+	Backup      string   `json:"backup,omitempty"`
+	State       string   `json:"state"`
+	Enforcement string   `json:"enforcement"` // that is active now
+	Managed     bool     `json:"managed"`     // no repository can turn it off
+	Client      string   `json:"client,omitempty"`
+	Program     string   `json:"program"`         // that the agent starts
+	Resident    bool     `json:"resident"`        // it is the client of the resident process
+	Notes       []string `json:"notes,omitempty"` // what a person must know or do
 
-	wish  wish
-	layer string
-	dry   bool
-	set   bool // --enforcement was given, or the question answered
+	agent    settings.Agent
+	lockable bool // there are managed settings that reviewer can write
+	edits    []fileEdit
 }
 
-func install(ctx context.Context, a *cli.App, out *term.Output, d installation) error {
+// fileEdit is the change of one file.
+type fileEdit struct {
+	settings.Layer
+	old, new []byte
+}
+
+func (e fileEdit) changes() bool {
+	return (e.old == nil) != (e.new == nil) || !bytes.Equal(e.old, e.new)
+}
+
+func install(ctx context.Context, a *cli.App, out *term.Output, o installOptions, agents []settings.Agent, several bool) error {
 	home, err := a.StateHome()
 	if err != nil {
 		return err
 	}
-	path, err := settingsPath(a, d.layer)
+	command, err := commandOfHook(ctx, home, o.wish)
 	if err != nil {
 		return err
 	}
-	command, err := commandOfHook(ctx, home, d.wish)
+	var list []installation
+	var failed error
+	for _, agent := range agents {
+		d := installation{Agent: agent.Name, State: home, Program: command.Program, Resident: isHookClient(command.Program),
+			Managed: o.layer == settings.LayerManaged, agent: agent}
+		err := d.plan(a, command, o.layer)
+		if err != nil && !several {
+			return err
+		}
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", agent.Name, err))
+			continue
+		}
+		list = append(list, d)
+	}
+	if o.dry {
+		return errors.Join(printEdits(a.Stdout, list), failed)
+	}
+	return errors.Join(apply(ctx, a, out, o, home, list, several), failed)
+}
+
+// plan computes what is to be written to the files of an agent.
+func (d *installation) plan(a *cli.App, command settings.HookCommand, layer string) error {
+	p, err := places(a)
 	if err != nil {
 		return err
 	}
-	d.Program, d.Resident = command.Program, isHookClient(command.Program)
-	old, err := readOptional(path)
+	targets := d.agent.Targets(p, layer)
+	d.lockable = len(d.agent.Targets(p, settings.LayerManaged)) > 0
+	if len(targets) == 0 {
+		return fmt.Errorf("%s has no %s settings that reviewer can write on %s", d.Agent, layer, p.OS)
+	}
+	if d.Agent == harness.ClaudeCode {
+		d.Client = command.Client
+	}
+	for _, l := range targets {
+		old, err := readOptional(l.Path)
+		if err != nil {
+			return err
+		}
+		changed, err := l.Format.Install(old, command)
+		if err != nil {
+			return fmt.Errorf("%s: %w", l.Path, err)
+		}
+		d.edits = append(d.edits, fileEdit{l, old, changed})
+	}
+	d.Settings = d.edits[0].Path
+	if len(d.edits) > 1 {
+		for _, e := range d.edits {
+			d.Files = append(d.Files, e.Path)
+		}
+	}
+	return nil
+}
+
+// printEdits prints the files, with their names if there are several.
+func printEdits(w io.Writer, list []installation) error {
+	var edits []fileEdit
+	for _, d := range list {
+		edits = append(edits, d.edits...)
+	}
+	for _, e := range edits {
+		if len(edits) > 1 {
+			fmt.Fprintf(w, "==> %s <==\n", e.Path)
+		}
+		if _, err := w.Write(e.new); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// apply writes the files. The policy must compile before any hook depends on it.
+func apply(ctx context.Context, a *cli.App, out *term.Output, o installOptions, home string, list []installation, several bool) error {
+	if len(list) == 0 {
+		return nil // the errors say why
+	}
+	if o.enforcement == "" && !o.kept {
+		o.enforcement = askEnforcement(a)
+	}
+	active, err := prepareState(ctx, a, home, o.enforcement)
 	if err != nil {
 		return err
 	}
-	changed, err := harness.Install(old, command, harness.ClaudeCodeEvents())
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	var failed error
+	for i := range list {
+		list[i].Enforcement = active
+		if err := list[i].write(ctx, o.layer); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("write settings: %w", err))
+		}
 	}
-	if d.dry {
-		_, err := a.Stdout.Write(changed)
-		return err
+	if !several {
+		if failed != nil {
+			return failed
+		}
+		return out.Result(a.Stdout, list[0], list[0].text)
 	}
-	if d.Enforcement == "" {
-		d.Enforcement = askEnforcement(a)
+	return errors.Join(out.Result(a.Stdout, installations{list}, installations{list}.text), failed)
+}
+
+// installations is the result of `reviewer install` for several agents.
+type installations struct {
+	Agents []installation `json:"agents"`
+}
+
+func (l installations) text(w io.Writer) {
+	for i, d := range l.Agents {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "%s:\n", d.Agent)
+		d.text(w)
 	}
-	d.set = d.Enforcement != ""
-	if d.Enforcement, err = prepareState(ctx, a, home, d.Enforcement); err != nil {
-		return err
+}
+
+func (d *installation) write(ctx context.Context, layer string) error {
+	for _, e := range d.edits {
+		if !e.changes() {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(e.Path), 0o755); err != nil {
+			return fmt.Errorf("create the settings folder: %w", err)
+		}
+		backup, err := e.Write(e.old, e.new)
+		if err != nil {
+			return err
+		}
+		d.Changed, d.Backup = true, cmp.Or(backup, d.Backup)
 	}
-	d.Settings, d.State, d.Client, d.Managed = path, home, command.Client, d.layer == harness.LayerManaged
-	if d.Changed = !bytes.Equal(old, changed); !d.Changed {
-		return out.Result(a.Stdout, d, d.text)
+	if d.agent.Note != "" {
+		d.Notes = append(d.Notes, d.agent.Note)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("create the settings folder: %w", err)
+	if d.Agent == harness.Codex && layer != settings.LayerManaged {
+		d.Notes = append(d.Notes, trustCodex(ctx))
 	}
-	if d.Backup, err = harness.WriteSettings(path, old, changed); err != nil {
-		return fmt.Errorf("write settings: %w", err)
-	}
-	return out.Result(a.Stdout, d, d.text)
+	return nil
 }
 
 // prepareState makes the state directory, its key, and a policy that compiles,
@@ -199,13 +314,13 @@ func askEnforcement(a *cli.App) string {
 }
 
 func (d installation) text(w io.Writer) {
-	switch {
-	case d.Changed:
+	if d.Changed {
 		fmt.Fprintf(w, "installed in %s\n", d.Settings)
-	case d.set:
+	} else {
 		fmt.Fprintf(w, "already installed in %s, nothing changed\n", d.Settings)
-	default:
-		fmt.Fprintf(w, "already installed in %s, nothing changed\n", d.Settings)
+	}
+	if n := len(d.Files) - 1; n > 0 {
+		fmt.Fprintf(w, "and in %s: %s\n", engine.Counted(n, "more file", "more files"), strings.Join(d.Files[1:], ", "))
 	}
 	if d.Backup != "" {
 		fmt.Fprintf(w, "backup of the previous settings: %s\n", d.Backup)
@@ -213,17 +328,36 @@ func (d installation) text(w io.Writer) {
 	fmt.Fprintf(w, "state and log: %s\n", d.State)
 	fmt.Fprintf(w, "program of the hooks: %s\n", d.Program)
 	fmt.Fprintf(w, "enforcement: %s (%s)\n", d.Enforcement, effectOf(d.Enforcement))
-	if d.Managed {
-		fmt.Fprintln(w, "managed: no repository can turn this off")
-	} else {
-		fmt.Fprintln(w, "advisory: a repository can turn this off (disableAllHooks); use --managed to prevent that")
+	fmt.Fprintln(w, d.standing())
+	for _, note := range d.Notes {
+		fmt.Fprintf(w, "note: %s\n", note)
 	}
-	if d.Client == "" {
-		fmt.Fprintln(w, "the client was not found on PATH, so the hooks are written in a form that every version understands")
-	} else if !harness.ExecForm(d.Client) {
-		fmt.Fprintf(w, "client %s is older than 2.1.295: if the hook is killed, the call runs; update the client\n", d.Client)
+	if d.Agent == harness.ClaudeCode {
+		d.clientText(w)
 	}
 	fmt.Fprintln(w, "run `reviewer doctor` to check that denials work")
+}
+
+// standing reports whether a repository can turn the hooks off.
+func (d installation) standing() string {
+	switch {
+	case d.Managed && d.agent.Stands != "":
+		return "managed: " + d.agent.Stands
+	case d.Managed:
+		return "managed: no repository can turn this off"
+	case d.agent.Off == "":
+		return "advisory: no way is known in which a repository turns this off, but the user can"
+	}
+	return "advisory: a repository can turn this off (" + d.agent.Off + ")" +
+		map[bool]string{true: "; use --managed to prevent that"}[d.lockable]
+}
+
+func (d installation) clientText(w io.Writer) {
+	if d.Client == "" {
+		fmt.Fprintln(w, "the client was not found on PATH, so the hooks are written in a form that every version understands")
+	} else if !settings.ExecForm(d.Client) {
+		fmt.Fprintf(w, "client %s is older than 2.1.295: if the hook is killed, the call runs; update the client\n", d.Client)
+	}
 }
 
 // effectOf describes what an enforcement means for a call that policy would stop.
@@ -239,21 +373,21 @@ func effectOf(enforcement string) string {
 
 // commandOfHook returns the command that the agent starts, at an absolute path: this program, or
 // the client of the resident process.
-func commandOfHook(ctx context.Context, home string, w wish) (harness.HookCommand, error) {
+func commandOfHook(ctx context.Context, home string, w wish) (settings.HookCommand, error) {
 	program, err := os.Executable()
 	if err == nil {
 		program, err = filepath.EvalSymlinks(program)
 	}
 	if err != nil {
-		return harness.HookCommand{}, fmt.Errorf("find this program: %w", err)
+		return settings.HookCommand{}, fmt.Errorf("find this program: %w", err)
 	}
 	if strings.Contains(program, string(filepath.Separator)+"go-build") {
-		return harness.HookCommand{}, errors.New("this is a temporary binary of `go run`; build it first (`make build`) and install that")
+		return settings.HookCommand{}, errors.New("this is a temporary binary of `go run`; build it first (`make build`) and install that")
 	}
 	if program, err = hookProgram(program, w); err != nil {
-		return harness.HookCommand{}, err
+		return settings.HookCommand{}, err
 	}
-	return harness.HookCommand{Program: program, Home: home, Client: clientVersion(ctx), System: runtime.GOOS}, nil
+	return settings.HookCommand{Program: program, Home: home, Client: clientVersion(ctx), System: runtime.GOOS}, nil
 }
 
 // clientVersion asks the client on PATH; empty if there is none.
@@ -271,29 +405,16 @@ func clientVersion(ctx context.Context) string {
 	return regexp.MustCompile(`\d+\.\d+\.\d+`).FindString(string(out))
 }
 
-func places(a *cli.App) (harness.Places, error) {
+func places(a *cli.App) (settings.Places, error) {
 	home, err := a.UserHome()
 	if err != nil {
-		return harness.Places{}, err
+		return settings.Places{}, err
 	}
 	cwd, err := os.Getwd()
 	if err != nil {
-		return harness.Places{}, fmt.Errorf("find the working directory: %w", err)
+		return settings.Places{}, fmt.Errorf("find the working directory: %w", err)
 	}
-	return harness.Places{OS: runtime.GOOS, Home: home, ConfigDir: a.Env("CLAUDE_CONFIG_DIR"), Project: cwd}, nil
-}
-
-func settingsPath(a *cli.App, layer string) (string, error) {
-	places, err := places(a)
-	if err != nil {
-		return "", err
-	}
-	for _, l := range harness.SettingsLayers(places) {
-		if l.Name == layer && !l.Dir {
-			return l.Path, nil
-		}
-	}
-	return "", fmt.Errorf("no location of the %s settings is known on %s", layer, places.OS)
+	return settings.Places{OS: runtime.GOOS, Home: home, Env: a.Env, Project: cwd}, nil
 }
 
 // readOptional reads a file; nil if there is none.

@@ -34,7 +34,7 @@ type documents struct{ result, failure bool }
 // neverFails reports whether a command only prints what the program holds: the one
 // error that it has is a usage error.
 func neverFails(name string) bool {
-	return slices.Contains([]string{"version", "schema", "policy codes"}, name)
+	return slices.Contains([]string{"version", "schema", "policy codes", "agents"}, name)
 }
 
 // jsonCommands lists the commands that write a document with -f json.

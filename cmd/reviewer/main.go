@@ -60,7 +60,7 @@ func rootCommand(a *cli.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "reviewer",
 		Short:         "Policy for coding agents",
-		Long:          "reviewer reviews each tool call of a coding agent before and after it runs,\ndecides by policy as code, and records every decision so that it can be reproduced.\n\n" + cli.ExitHelp() + " See docs/output.md.",
+		Long:          "reviewer reviews each tool call of a coding agent before and after it runs,\ndecides according to policy as code, and records every decision so that it can be reproduced.\n\n" + cli.ExitHelp() + " See docs/output.md.",
 		Example:       "  reviewer install claude-code --enforcement observe\n  reviewer doctor\n  reviewer session list",
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -75,7 +75,7 @@ func rootCommand(a *cli.App) *cobra.Command {
 		"state directory (default $REVIEWER_HOME, else reviewer in the XDG state directory)")
 	root.PersistentFlags().BoolVarP(&a.Quiet, "quiet", "q", false,
 		"print only errors; output files, documents and the exit code are unaffected")
-	cli.Section(root, "setup", "Setup:", installCommand(a), uninstallCommand(a), doctorCommand(a), configcmd.Command(a))
+	cli.Section(root, "setup", "Setup:", installCommand(a), uninstallCommand(a), doctorCommand(a), agentsCommand(a), configcmd.Command(a))
 	cli.Section(root, "work", "Working with agents:", sessioncmd.Command(a), incidentcmd.Command(a), checkpointcmd.Command(a),
 		notifycmd.Command(a), denialsCommand(a), allowCommand(a), trashCommand(a))
 	cli.Section(root, "policy", "Writing and shipping policies:", policyCommand(a), reviewcmd.Command(a), schemaCommand(a))

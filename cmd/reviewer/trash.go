@@ -45,7 +45,7 @@ func trashCommand(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return moveAside(cmd.Context(), a, t, args) },
 	}
 	f := cmd.Flags()
-	f.BoolVar(&t.list, "list", false, "list the trash, the newest first")
+	f.BoolVar(&t.list, "list", false, "list the trash, newest first")
 	f.BoolVar(&t.restore, "restore", false, "restore the named entries, by id or by original path; overwrites nothing")
 	f.BoolVar(&t.empty, "empty", false, "permanently delete the contents of the trash; needs a person at a terminal")
 	f.StringVar(&t.to, "to", "", "with --restore: restore to this path")

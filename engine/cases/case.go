@@ -32,7 +32,7 @@ type Case struct {
 	// machine.
 	Files map[string]File   `json:"files,omitempty"`
 	Git   map[string]string `json:"git,omitempty"` // state of files in version control, by path; absent: unknown
-	// true: the files are stored before each call for which the policy wants that, so the session has checkpoints.
+	// true: the files are stored before each call where the policy requires it, so the session has checkpoints.
 	Checkpoints bool `json:"checkpoints,omitempty"`
 
 	Settings map[string]any               `json:"settings,omitempty"` // settings of the user's layer for this case
@@ -123,7 +123,7 @@ type Event struct {
 	With    string          `json:"with,omitempty"`    // conditions under which a person resumes it
 	Phase   string          `json:"phase,omitempty"`   // another event of the agent
 	Says    string          `json:"says,omitempty"`    // last message of the agent; with phase: stop
-	Tokens  int             `json:"tokens,omitempty"`  // tokens that the model wrote before the call or prompt; of calls made several times, each
+	Tokens  int             `json:"tokens,omitempty"`  // tokens that the model wrote before the call or prompt; for calls made several times, before each
 	Call    int             `json:"call,omitempty"`    // which call a result or allow is about, from 1; absent: the last
 	Times   int             `json:"times,omitempty"`   // how often the call is made; expectations apply to the last one
 	Every   string          `json:"every,omitempty"`   // pause between calls that are made several times
@@ -131,6 +131,7 @@ type Event struct {
 	Mode    string          `json:"mode,omitempty"`    // permission mode from here on
 	CWD     string          `json:"cwd,omitempty"`     // directory of the agent from here on
 	Agent   string          `json:"agent,omitempty"`   // id of the sub-agent that makes this call
+	Other   string          `json:"other,omitempty"`   // agent of another session in the workspace, in which this happens
 	Files   map[string]File `json:"files,omitempty"`   // files that exist after the event, besides the others
 	Expect  *Expect         `json:"expect,omitempty"`  // what the policy must decide
 
@@ -257,7 +258,7 @@ func (e *Event) check(d *decoder, n *yaml.Node) {
 	case e.With != "" && e.Resume == "":
 		d.wrong(n, "with: only resume has conditions")
 	case e.Tokens < 0 || e.Tokens > 0 && e.Tool+e.Prompt == "":
-		d.wrong(n, "tokens: expected a number from 1 on, with a tool call or a prompt")
+		d.wrong(n, "tokens: expected a number of at least 1, with a tool call or a prompt")
 	case e.Says != "" && e.Phase != string(engine.PhaseStop):
 		d.wrong(n, "says: only an event with phase: stop has a last message")
 	case e.Times != 0 && e.Tool == "":
@@ -269,7 +270,7 @@ func (e *Event) check(d *decoder, n *yaml.Node) {
 	case e.Result != nil && e.Tool != "" && e.Result.Args != nil:
 		d.wrong(n, "result.args: only a result in an event of its own can have other arguments")
 	case e.choice() && e.Expect != nil:
-		d.wrong(n, "expect: a person's choice is not reviewed; put expect at the calls after it")
+		d.wrong(n, "expect: a person's choice is not reviewed; put expect on the calls after it")
 	}
 	if _, err := e.pause(); err != nil || e.Every != "" && e.Times < 2 {
 		d.wrong(n, "every: expected a pause such as 30s between repeated calls (times: 2 or more), got %q", e.Every)

@@ -34,8 +34,8 @@ func Cut(name, home string, records []*engine.Record, n int64) (Excerpt, error) 
 	return Excerpt{}, fmt.Errorf("the session has no record %d", n)
 }
 
-// CutExpecting is Cut for callers that expect another decision of record n than the
-// recorded one, or whose records have no decisions, such as those of a transcript.
+// CutExpecting is Cut for callers that expect a decision of record n other than
+// the recorded one, or whose records have no decisions, such as those of a transcript.
 func CutExpecting(name, home string, records []*engine.Record, n int64, expect Expect) (Excerpt, error) {
 	c := &cutter{calls: map[string]call{}, numbers: map[string]int{}, there: map[string]bool{}, git: map[string]string{}}
 	c.out, c.last = Case{Name: name, Home: home, Workspace: noWorkspace}, n

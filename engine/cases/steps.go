@@ -32,6 +32,9 @@ type Step struct {
 // session is the id of the session in cases.
 const session = "case"
 
+// otherSession is the id of a session of another agent.
+func otherSession(agent string) string { return "other-" + agent }
+
 // Harness is the agent that cases simulate, unless they name another.
 const Harness = "claude-code"
 
@@ -64,7 +67,7 @@ func (c Case) Steps() ([]Step, error) {
 func (t *converter) add(s Step) {
 	s.Time = t.now.UnixMilli()
 	e := &s.Event
-	e.Harness, e.Session, e.Time = cmp.Or(t.c.Harness, Harness), session, s.Time
+	e.Harness, e.Session, e.Time = cmp.Or(e.Harness, t.c.Harness, Harness), cmp.Or(e.Session, session), s.Time
 	e.Project, e.CWD, e.Mode = t.c.workspace(), t.cwd, t.mode
 	t.steps = append(t.steps, s)
 }
@@ -78,6 +81,7 @@ func (t *converter) event(number int, e Event) error {
 	if s.Event.Agent = e.Agent; e.Tokens > 0 {
 		s.Event.Usage = &engine.Usage{Tokens: int64(e.Tokens)}
 	}
+	s.in(e)
 	switch {
 	case e.Tool != "":
 		return t.tool(s, e)
@@ -93,6 +97,16 @@ func (t *converter) event(number int, e Event) error {
 	t.add(s)
 	return nil
 }
+
+// in sets the session of a step.
+func (s *Step) in(e Event) {
+	if e.Other != "" {
+		s.Event.Harness, s.Event.Session = e.Other, otherSession(e.Other)
+	}
+}
+
+// Elsewhere reports whether a step happens in another session.
+func (s Step) Elsewhere() bool { return s.Event.Session != session }
 
 // advance moves the clock: by a second, by the event's offset, or to its time.
 func (t *converter) advance(at string) error {
@@ -233,6 +247,7 @@ func (t *converter) result(s Step, e Event) error {
 	s.Of = id
 	s.Event.Phase, s.Event.Call, s.Event.Tool, s.Event.Args = engine.PhasePost, id, call.Tool, raw
 	s.Event.Agent, s.Event.Result = call.Agent, e.Result.engine()
+	s.in(call)
 	t.add(s)
 	return nil
 }

@@ -11,8 +11,8 @@
 //	index     what the files looked like when they were last read: a cache
 //	lock      held by a process that reads or changes the above
 //
-// A checkpoint records how the workspace differs from the checkpoint before, so
-// a small change costs a small line. The contents of a file are stored once,
+// A checkpoint records how the workspace differs from the previous checkpoint,
+// so a small change costs a small line. The contents of a file are stored once,
 // however many checkpoints contain them.
 //
 // Nothing in a repository's .git is stored, changed or restored.

@@ -151,7 +151,7 @@ func (k keys) body(frame []byte) (_ []byte, err error) {
 			return nil, errors.New("too short")
 		}
 		if body, err = k.aead.Open(nil, body[:n], body[n:], frame[:45]); err != nil {
-			return nil, errors.New("encrypted under another key")
+			return nil, errors.New("encrypted with another key")
 		}
 	}
 	if flags&flagCompressed != 0 {

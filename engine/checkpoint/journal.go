@@ -133,7 +133,7 @@ func decodeCheckpoint(line []byte) (*Checkpoint, error) {
 	var c Checkpoint
 	sum, text, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
 	if c.hash = sha256.Sum256(text); string(sum) != c.hash.String() {
-		return nil, fmt.Errorf("%w: a line of the journal has another hash than it says", ErrDamaged)
+		return nil, fmt.Errorf("%w: the hash of a line of the journal does not match", ErrDamaged)
 	}
 	if err := json.Unmarshal(text, &c); err != nil {
 		return nil, fmt.Errorf("%w: line of the journal: %w", ErrDamaged, err)

@@ -71,7 +71,7 @@ func (o *objects) get(id Digest) ([]byte, error) {
 	}
 	found, contents, err := o.keys.open(frame)
 	if err == nil && found != id {
-		err = fmt.Errorf("%w: %.12s lies where %.12s belongs", ErrDamaged, found, id)
+		err = fmt.Errorf("%w: %.12s is where %.12s belongs", ErrDamaged, found, id)
 	}
 	return contents, err
 }

@@ -52,7 +52,7 @@ func (p *pack) readFooter() error {
 	p.size = info.Size()
 	footer := make([]byte, packFooter)
 	if _, err := p.file.ReadAt(footer, p.size-packFooter); err != nil || string(footer[packFooter-4:]) != packMagic {
-		return fmt.Errorf("%w: a pack is cut off", ErrDamaged)
+		return fmt.Errorf("%w: a pack is truncated", ErrDamaged)
 	}
 	p.count = int64(binary.BigEndian.Uint64(footer))
 	p.index = p.size - packFooter - p.count*packEntry
@@ -105,7 +105,7 @@ func (p *pack) each(fn func(id Digest, where string, frame []byte, err error) er
 	}
 	covered := p.count*packEntry + 8
 	if sha256.Sum256(tail[:covered]) != [32]byte(tail[covered:covered+32]) {
-		if err := fn(Digest{}, p.file.Name(), nil, fmt.Errorf("%w: the index of a pack has another checksum", ErrDamaged)); err != nil {
+		if err := fn(Digest{}, p.file.Name(), nil, fmt.Errorf("%w: the checksum of a pack's index does not match", ErrDamaged)); err != nil {
 			return err
 		}
 	}

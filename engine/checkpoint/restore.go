@@ -92,7 +92,7 @@ func (s *Store) restore(ctx context.Context, r RestoreRequest) (*Restored, error
 	undo, now, err := s.take(ctx, Request{When: BeforeRestore, By: ByOthers, Session: r.Session, Time: r.Time, First: target.away(),
 		Within: wholeFolders(target, nil)})
 	if err != nil {
-		return nil, fmt.Errorf("store what is there now: %w", err)
+		return nil, fmt.Errorf("store the current state: %w", err)
 	}
 	result := &Restored{To: to, Undo: undo.ID, Then: to.Git, Now: undo.Git}
 	result.Changes, result.Kept = s.selectChanges(&to, compare(now, target), r.Paths, undo.Unseen)

@@ -139,10 +139,15 @@ func TestTruncated(t *testing.T) {
 	}))
 }
 
-// TestClock: changes are found whatever the clock and the times of files say.
+// TestClock: changes are found whatever the clock and the times of files say. Windows has no
+// time of the last change in a file's information, so a file of the same size whose old time
+// was set again counts as unchanged there.
 func TestClock(t *testing.T) {
 	w := newWorkspace(t, map[string]string{"past": "1", "future": "1", "coarse": "1"})
 	times := map[string]time.Time{"past": time.Unix(0, 0), "future": time.Now().Add(100 * time.Hour), "coarse": time.Now().Truncate(time.Second)}
+	if runtime.GOOS == "windows" {
+		delete(times, "past")
+	}
 	set := func() {
 		for name, at := range times {
 			w.must(os.Chtimes(w.path(name), at, at))

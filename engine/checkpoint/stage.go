@@ -166,7 +166,7 @@ func (st *stage) unchanged(c *Change, now tree) error {
 	}
 	is.stat.changed = then.stat.changed // a chmod of ours changes it
 	if is.Kind != then.Kind || is.Kind == File && is.stat != then.stat {
-		return fmt.Errorf("%s was changed by somebody else in this moment", c.Path)
+		return fmt.Errorf("%s was changed by somebody else in the meantime", c.Path)
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func (st *stage) spelled(p string) bool {
 }
 
 // errOnTheWay means that a path cannot exist, since a parent of it is not a folder.
-var errOnTheWay = errors.New("it is not a folder now")
+var errOnTheWay = errors.New("it is no longer a folder")
 
 // noLinks fails if a parent folder of a path is a link: what is below it is not what the
 // checkpoint contains.
@@ -271,7 +271,7 @@ func (st *stage) writable(p string) error {
 func (st *stage) delete(root *os.Root, c *Change, name string) error {
 	err := root.Remove(name)
 	if c.Before.Kind == Folder && err != nil && !errors.Is(err, fs.ErrNotExist) {
-		st.kept = append(st.kept, Left{Path: c.Path, Why: "it holds what is not stored"})
+		st.kept = append(st.kept, Left{Path: c.Path, Why: "it contains files that are not stored"})
 		return nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {

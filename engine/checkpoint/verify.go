@@ -37,7 +37,7 @@ func (s *Store) Verify(ctx context.Context) (*Verified, error) {
 			if err == nil {
 				var found Digest
 				if found, _, err = s.objects.keys.open(frame); err == nil && found != id {
-					err = errors.New("it lies under another digest")
+					err = errors.New("it is stored under another digest")
 				}
 			}
 			if err != nil {
@@ -70,7 +70,7 @@ func (s *Store) verifyRoot(v *Verified) {
 	name := filepath.Join(s.dir, "root")
 	root, err := osfile.ReadFile(name)
 	if err == nil && storeID(string(root))[:16] != filepath.Base(s.dir) {
-		err = errors.New("it names another workspace than that of this store")
+		err = errors.New("it names a workspace other than that of this store")
 	}
 	if err != nil {
 		v.damage(name, err)
@@ -126,7 +126,7 @@ func (s *Store) verifyIndex(v *Verified) error {
 		return nil
 	})
 	if err == nil && !found {
-		v.damage(s.journalFile(), errors.New("the newest lines are missing: the index is of a checkpoint that it does not have"))
+		v.damage(s.journalFile(), errors.New("the newest lines are missing: the index belongs to a checkpoint that the journal does not have"))
 	}
 	return nil // what else is wrong with the journal is noted already
 }

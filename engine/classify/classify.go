@@ -257,7 +257,7 @@ const maxError = 16 << 10
 // resource returns the text that identifies the call for access rules.
 func resource(r *toolReader, masked map[string]any) string {
 	for _, name := range r.tool.resource {
-		if s, ok := masked[name].(string); ok && s != "" {
+		if s := argumentText(masked, name); s != "" {
 			return s
 		}
 	}
@@ -266,6 +266,29 @@ func resource(r *toolReader, masked map[string]any) string {
 		return ""
 	}
 	return strings.TrimSpace(string(b))
+}
+
+// argumentText returns an argument that is a text; of a list (commands[], files[].path), its
+// texts, one a line. Empty: it is neither.
+func argumentText(args map[string]any, name string) string {
+	name, key, listed := strings.Cut(name, "[]")
+	list, isList := args[name].([]any)
+	if !listed || !isList {
+		s, _ := args[name].(string)
+		return s
+	}
+	var lines []string
+	for _, item := range list {
+		if o, is := item.(map[string]any); is && key != "" {
+			item = o[strings.TrimPrefix(key, ".")]
+		}
+		s, is := item.(string)
+		if !is {
+			return ""
+		}
+		lines = append(lines, s)
+	}
+	return strings.Join(lines, "\n")
 }
 
 func maskAction(a *engine.Action, m *mask.Masker) {

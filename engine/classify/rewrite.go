@@ -15,7 +15,7 @@ import (
 )
 
 // Rewrite returns the raw arguments of a call after the operations of a
-// policy; what no operation names keeps every byte.
+// policy; what no operation names is not changed.
 //
 // Indexes are those of the facts that Classify gives for the same call, and
 // stay so: an operation never moves what a later one names.
@@ -23,7 +23,7 @@ import (
 //	set_flag      gives an option its value where the command has it already;
 //	              otherwise it goes after the subcommands (and what was
 //	              inserted there), before the operands and "--"
-//	drop_flag     takes every occurrence away: the word as Command.Flags lists
+//	drop_flag     removes every occurrence: the word as Command.Flags lists
 //	              it, --flag with or without a value, a letter of a cluster
 //	replace_arg   puts the value in the place of a word
 //	insert_arg    puts the value directly after the word before it; 0 is in

@@ -79,7 +79,7 @@ func eachClient(t *testing.T, test func(*testing.T, client, Harness)) {
 		t.Run(c.name, func(t *testing.T) {
 			h, known := Find(c.name)
 			if !known {
-				t.Fatal("it is no row of Harnesses")
+				t.Fatal("it is not a row of Harnesses")
 			}
 			test(t, c, h)
 		})

@@ -3,6 +3,7 @@ package harness
 import (
 	"cmp"
 	"encoding/json"
+	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -76,4 +77,22 @@ func (f *editedFile) UnmarshalJSON(raw []byte) error {
 		*f = editedFile(cmp.Or(named.Path, named.FilePath, named.File))
 	}
 	return nil
+}
+
+// claudeCodeRow is the agent's row in Harnesses.
+func claudeCodeRow() Harness {
+	return Harness{
+		Name:     ClaudeCode,
+		Decode:   DecodeClaudeCode,
+		Encode:   EncodeClaudeCode,
+		Failure:  FailClaudeCode,
+		Events:   ClaudeCodeEvents(),
+		Phase:    claudeCode().phase,
+		Timeout:  ClaudeCodeTimeout,
+		Unit:     time.Second,
+		Channels: claudeCodeChannels(),
+		Project:  "CLAUDE_PROJECT_DIR",
+		Programs: []string{"claude", "claude-code", "claude.exe"},
+		Marker:   "CLAUDECODE",
+	}
 }

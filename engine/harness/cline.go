@@ -54,7 +54,8 @@ func prepareCline(d document) {
 // and whether a call failed.
 func finishCline(d document, e *engine.Event) error {
 	var roots []string
-	if err := errors.Join(d.set(&e.Session, "sessionContext.rootSessionId"), d.decode(&roots, "workspaceRoots", "a list of strings")); err != nil {
+	err := errors.Join(d.set(&e.Session, "sessionContext.rootSessionId"), d.decode(&roots, "workspaceRoots", "a list of strings"))
+	if err != nil {
 		return err
 	}
 	if len(roots) > 0 {
@@ -231,4 +232,21 @@ func harmless(text string) string {
 		}
 		return ' '
 	}, text)), " ")
+}
+
+// clineRow is the agent's row in Harnesses.
+func clineRow() Harness {
+	return Harness{
+		Name:     Cline,
+		Decode:   DecodeCline,
+		Encode:   EncodeCline,
+		Failure:  FailCline,
+		Events:   ClineEvents(),
+		Phase:    cline().phase,
+		Timeout:  ClineTimeout,
+		Unit:     time.Second,
+		Channels: clineChannels(),
+		Programs: []string{"cline", "cline.exe"},
+		Marker:   "CLINE_ACTIVE",
+	}
 }

@@ -36,3 +36,20 @@ func CodexTimeout(event string) time.Duration {
 	}
 	return ClaudeCodeTimeout(event)
 }
+
+// codexRow is the agent's row in Harnesses.
+func codexRow() Harness {
+	return Harness{
+		Name:     Codex,
+		Decode:   DecodeCodex,
+		Encode:   EncodeCodex,
+		Failure:  FailCodex,
+		Events:   CodexEvents(),
+		Phase:    codex().phase,
+		Timeout:  CodexTimeout,
+		Unit:     time.Second,
+		Channels: codexChannels(),
+		Programs: []string{"codex", "codex.exe"},
+		Marker:   "CODEX_THREAD_ID",
+	}
+}

@@ -123,7 +123,8 @@ func notMixed(raw []byte) error {
 		return fmt.Errorf("read hook input: %w", err)
 	}
 	one, other := copilot().keys, copilotPascal().keys
-	if doc.has(one.tool) && doc.has(other.tool) || doc.has(one.input) && doc.has(other.input) || doc.has(one.session) && doc.has(other.session) {
+	both := func(a, b string) bool { return doc.has(a) && doc.has(b) }
+	if both(one.tool, other.tool) || both(one.input, other.input) || both(one.session, other.session) {
 		return errors.New("read hook input: it has the keys of both forms of the client's events")
 	}
 	return nil
@@ -150,8 +151,9 @@ func copilotChannels() engine.Channels {
 			How: "`permissionDecision: ask`; where nobody can be asked, the client denies"},
 		{Way: engine.WayModify, Support: engine.SupportEnforced, Phases: []engine.Phase{engine.PhasePre},
 			How: "`modifiedArgs`, without a decision"},
-		{Way: engine.WayContext, Support: engine.SupportAdvisory, Phases: []engine.Phase{engine.PhasePre, engine.PhasePost, engine.PhaseStop},
-			How: "`additionalContext`, and `decision: block` at agentStop, after which the agent goes on once"},
+		{Way: engine.WayContext, Support: engine.SupportAdvisory,
+			Phases: []engine.Phase{engine.PhasePre, engine.PhasePost, engine.PhaseStop},
+			How:    "`additionalContext`, and `decision: block` at agentStop, after which the agent goes on once"},
 		{Way: engine.WayReplace, Support: engine.SupportNone,
 			How: "the client could (`modifiedResult`), but reviewer replaces no results"},
 		{Way: engine.WayStop, Support: engine.SupportNone,
@@ -226,4 +228,22 @@ func encodeCopilotContext(a engine.Answer) []byte {
 		return nil
 	}
 	return encode(copilotOutput{Context: a.Text})
+}
+
+// copilotRow is the agent's row in Harnesses.
+func copilotRow() Harness {
+	return Harness{
+		Name:     Copilot,
+		Decode:   DecodeCopilot,
+		Encode:   EncodeCopilot,
+		Failure:  FailCopilot,
+		Events:   eventNames(copilot().events),
+		Phase:    func(event string) engine.Phase { return copilotForm(event).phase(event) },
+		Timeout:  CopilotTimeout,
+		Unit:     time.Second,
+		Channels: copilotChannels(),
+		Project:  "CLAUDE_PROJECT_DIR",
+		Programs: []string{"copilot", "copilot.exe"},
+		Marker:   "COPILOT_CLI",
+	}
 }

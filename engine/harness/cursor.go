@@ -164,3 +164,21 @@ func encodeCursorPre(a engine.Answer) []byte {
 	text := cmp.Or(a.Text, denyText)
 	return encode(cursorOutput{Permission: "deny", ForUser: text, ForAgent: text})
 }
+
+// cursorRow is the agent's row in Harnesses.
+func cursorRow() Harness {
+	return Harness{
+		Name:       Cursor,
+		Decode:     DecodeCursor,
+		Encode:     EncodeCursor,
+		Failure:    FailCursor,
+		Events:     CursorEvents(),
+		Phase:      cursor().phase,
+		Timeout:    CursorTimeout,
+		Unit:       time.Second,
+		Channels:   cursorChannels(),
+		Programs:   []string{"cursor-agent", "cursor", "Cursor", "Cursor.exe", "cursor.exe"},
+		Marker:     "CURSOR_AGENT",
+		Unverified: true,
+	}
+}

@@ -101,3 +101,19 @@ func notice(text string) []byte {
 	}
 	return encode(claudeCodeOutput{SystemMessage: text})
 }
+
+// droidRow is the agent's row in Harnesses.
+func droidRow() Harness {
+	return Harness{
+		Name:     Droid,
+		Decode:   DecodeDroid,
+		Encode:   EncodeDroid,
+		Failure:  FailDroid,
+		Events:   DroidEvents(),
+		Phase:    droid().phase,
+		Timeout:  DroidTimeout,
+		Unit:     time.Second,
+		Channels: droidChannels(),
+		Programs: []string{"droid", "droid.exe"},
+	}
+}

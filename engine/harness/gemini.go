@@ -180,3 +180,21 @@ func encodePerson(a engine.Answer) []byte {
 	}
 	return encode(geminiOutput{SystemMessage: a.Text})
 }
+
+// geminiRow is the agent's row in Harnesses.
+func geminiRow() Harness {
+	return Harness{
+		Name:     Gemini,
+		Decode:   DecodeGemini,
+		Encode:   EncodeGemini,
+		Failure:  FailGemini,
+		Events:   eventNames(gemini().events),
+		Phase:    gemini().phase,
+		Timeout:  GeminiTimeout,
+		Unit:     time.Millisecond,
+		Channels: geminiChannels(),
+		Project:  "GEMINI_PROJECT_DIR",
+		Programs: []string{"gemini", "gemini-cli", "gemini.exe"},
+		Marker:   "GEMINI_CLI",
+	}
+}

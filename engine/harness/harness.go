@@ -1,12 +1,12 @@
 // Package harness implements the wire formats of coding agents: it decodes a
-// hook's input into an engine.Event, encodes an engine.Answer in the agent's
-// format, and edits the agent's settings. There is one file per agent and format,
-// and one row per agent in Harnesses.
+// hook's input into an engine.Event, and encodes an engine.Answer in the agent's format.
+// There is one file per agent and format, and one row per agent in Harnesses.
 //
 // Out of scope: what an event means (engine/classify), how it is answered
-// (the policy), where anything is recorded (engine/audit), and what an agent itself
-// records (engine/transcript). Nothing here judges a call; its only rule is that input
-// that cannot be read before a tool call is answered with the denial of engine.Degraded.
+// (the policy), where anything is recorded (engine/audit), what an agent itself records
+// (engine/transcript), and how its settings name a hook (engine/harness/settings). Nothing
+// here judges a call; its only rule is that input that cannot be read before a tool call is
+// answered with the denial of engine.Degraded.
 package harness
 
 import (
@@ -63,155 +63,11 @@ type Harness struct {
 	// agent sets none.
 	Project string
 
-	// Layers lists the places of the agent's settings, the strongest first; nil: reviewer
-	// cannot write its hooks there yet, and a person has to.
-	Layers func(Places) []Layer
-
 	// Programs are the names under which the agent runs, and Marker is the
 	// variable that it sets for the processes that it starts: by these a
 	// command recognises that it was not typed by a person.
 	Programs []string
 	Marker   string
-}
-
-// Harnesses lists the agents, in the order in which they are offered.
-func Harnesses() []Harness {
-	return []Harness{{
-		Name:     ClaudeCode,
-		Decode:   DecodeClaudeCode,
-		Encode:   EncodeClaudeCode,
-		Failure:  FailClaudeCode,
-		Events:   ClaudeCodeEvents(),
-		Phase:    claudeCode().phase,
-		Timeout:  ClaudeCodeTimeout,
-		Unit:     time.Second,
-		Channels: claudeCodeChannels(),
-		Project:  "CLAUDE_PROJECT_DIR",
-		Layers:   SettingsLayers,
-		Programs: []string{"claude", "claude-code", "claude.exe"},
-		Marker:   "CLAUDECODE",
-	}, {
-		Name:     Codex,
-		Decode:   DecodeCodex,
-		Encode:   EncodeCodex,
-		Failure:  FailCodex,
-		Events:   CodexEvents(),
-		Phase:    codex().phase,
-		Timeout:  CodexTimeout,
-		Unit:     time.Second,
-		Channels: codexChannels(),
-		Programs: []string{"codex", "codex.exe"},
-		Marker:   "CODEX_THREAD_ID",
-	}, {
-		Name:     Gemini,
-		Decode:   DecodeGemini,
-		Encode:   EncodeGemini,
-		Failure:  FailGemini,
-		Events:   eventNames(gemini().events),
-		Phase:    gemini().phase,
-		Timeout:  GeminiTimeout,
-		Unit:     time.Millisecond,
-		Channels: geminiChannels(),
-		Project:  "GEMINI_PROJECT_DIR",
-		Programs: []string{"gemini", "gemini-cli", "gemini.exe"},
-		Marker:   "GEMINI_CLI",
-	}, {
-		Name:     Copilot,
-		Decode:   DecodeCopilot,
-		Encode:   EncodeCopilot,
-		Failure:  FailCopilot,
-		Events:   eventNames(copilot().events),
-		Phase:    func(event string) engine.Phase { return copilotForm(event).phase(event) },
-		Timeout:  CopilotTimeout,
-		Unit:     time.Second,
-		Channels: copilotChannels(),
-		Project:  "CLAUDE_PROJECT_DIR",
-		Programs: []string{"copilot", "copilot.exe"},
-		Marker:   "COPILOT_CLI",
-	}, {
-		Name:     Qwen,
-		Decode:   DecodeQwen,
-		Encode:   EncodeQwen,
-		Failure:  FailQwen,
-		Events:   eventNames(qwen().events),
-		Phase:    qwen().phase,
-		Timeout:  ClaudeCodeTimeout,
-		Unit:     time.Second,
-		Channels: qwenChannels(),
-		Project:  "QWEN_PROJECT_DIR",
-		Programs: []string{"qwen", "qwen-code", "qwen.exe"},
-		Marker:   "QWEN_CODE",
-	}, {
-		Name:     Kimi,
-		Decode:   DecodeKimi,
-		Encode:   EncodeKimi,
-		Failure:  FailKimi,
-		Events:   KimiEvents(),
-		Phase:    kimi().phase,
-		Timeout:  KimiTimeout,
-		Unit:     time.Second,
-		Channels: kimiChannels(),
-		Programs: []string{"kimi", "kimi.exe"},
-	}, {
-		Name:     Droid,
-		Decode:   DecodeDroid,
-		Encode:   EncodeDroid,
-		Failure:  FailDroid,
-		Events:   DroidEvents(),
-		Phase:    droid().phase,
-		Timeout:  DroidTimeout,
-		Unit:     time.Second,
-		Channels: droidChannels(),
-		Programs: []string{"droid", "droid.exe"},
-	}, {
-		Name:     Cline,
-		Decode:   DecodeCline,
-		Encode:   EncodeCline,
-		Failure:  FailCline,
-		Events:   ClineEvents(),
-		Phase:    cline().phase,
-		Timeout:  ClineTimeout,
-		Unit:     time.Second,
-		Channels: clineChannels(),
-		Programs: []string{"cline", "cline.exe"},
-		Marker:   "CLINE_ACTIVE",
-	}, {
-		Name:     OpenCode,
-		Decode:   DecodeOpenCode,
-		Encode:   EncodeOpenCode,
-		Failure:  FailOpenCode,
-		Events:   OpenCodeEvents(),
-		Phase:    openCode().phase,
-		Timeout:  OpenCodeTimeout,
-		Unit:     time.Second,
-		Channels: openCodeChannels(),
-		Programs: []string{"opencode", "opencode.exe"},
-		Marker:   "OPENCODE",
-	}, {
-		Name:     Pi,
-		Decode:   DecodePi,
-		Encode:   EncodePi,
-		Failure:  FailPi,
-		Events:   PiEvents(),
-		Phase:    pi().phase,
-		Timeout:  PiTimeout,
-		Unit:     time.Second,
-		Channels: piChannels(),
-		Programs: []string{"pi", "pi.exe"},
-	}, {
-		Name:       Cursor,
-		Decode:     DecodeCursor,
-		Encode:     EncodeCursor,
-		Failure:    FailCursor,
-		Events:     CursorEvents(),
-		Phase:      cursor().phase,
-		Timeout:    CursorTimeout,
-		Unit:       time.Second,
-		Channels:   cursorChannels(),
-		Programs:   []string{"cursor-agent", "cursor", "Cursor", "Cursor.exe", "cursor.exe"},
-		Marker:     "CURSOR_AGENT",
-		Unverified: true,
-	}}
 }
 
 // EventAt returns the agent's name of the first installed event of a phase; empty: there is none.
@@ -222,34 +78,4 @@ func (h Harness) EventAt(p engine.Phase) string {
 		}
 	}
 	return ""
-}
-
-// Find returns the agent of a name.
-func Find(name string) (Harness, bool) {
-	for _, h := range Harnesses() {
-		if h.Name == name {
-			return h, true
-		}
-	}
-	return Harness{}, false
-}
-
-// Installable returns the names of the agents whose settings reviewer writes.
-func Installable() []string {
-	var names []string
-	for _, h := range Harnesses() {
-		if h.Layers != nil {
-			names = append(names, h.Name)
-		}
-	}
-	return names
-}
-
-// Names returns the agents' names, for messages.
-func Names() []string {
-	var names []string
-	for _, h := range Harnesses() {
-		names = append(names, h.Name)
-	}
-	return names
 }

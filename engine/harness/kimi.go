@@ -24,7 +24,8 @@ func kimi() dialect {
 	k.mode, k.transcript, k.promptID, k.prompt, k.message = "", "", "", "", ""
 	return dialect{agent: Kimi, keys: k, ids: true,
 		events: pascal(sessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure, stop),
-		others: pascal(sessionEnd, subagentStart, subagentStop, permissionRequest, "Notification", "PreCompact", "PostCompact", "StopFailure"),
+		others: pascal(sessionEnd, subagentStart, subagentStop, permissionRequest, "Notification", "PreCompact", "PostCompact",
+			"StopFailure"),
 		finish: finishKimi,
 	}
 }
@@ -99,4 +100,20 @@ func EncodeKimi(event string, a engine.Answer) (stdout []byte, stderr string, ex
 // FailKimi encodes an answer if there is none.
 func FailKimi(event, text string) (stdout []byte, stderr string, exit int) {
 	return kimi().fail(event, text)
+}
+
+// kimiRow is the agent's row in Harnesses.
+func kimiRow() Harness {
+	return Harness{
+		Name:     Kimi,
+		Decode:   DecodeKimi,
+		Encode:   EncodeKimi,
+		Failure:  FailKimi,
+		Events:   KimiEvents(),
+		Phase:    kimi().phase,
+		Timeout:  KimiTimeout,
+		Unit:     time.Second,
+		Channels: kimiChannels(),
+		Programs: []string{"kimi", "kimi.exe"},
+	}
 }

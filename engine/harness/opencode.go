@@ -27,7 +27,8 @@ func DecodeOpenCode(event string, raw []byte, project string) (engine.Event, err
 func OpenCodeTimeout(event string) time.Duration { return ClaudeCodeTimeout(event) }
 
 func openCodeChannels() engine.Channels {
-	return pluginChannels("the plugin throws before the call", "the plugin changes the call's arguments; a plugin that runs later can change them again",
+	return pluginChannels("the plugin throws before the call",
+		"the plugin changes the call's arguments; a plugin that runs later can change them again",
 		engine.PhaseStart, engine.PhasePrompt, engine.PhasePre, engine.PhasePost, engine.PhaseAgentStart)
 }
 
@@ -39,4 +40,21 @@ func EncodeOpenCode(event string, a engine.Answer) (stdout []byte, stderr string
 // FailOpenCode encodes an answer if there is none.
 func FailOpenCode(event, text string) (stdout []byte, stderr string, exit int) {
 	return openCode().fail(event, text)
+}
+
+// openCodeRow is the agent's row in Harnesses.
+func openCodeRow() Harness {
+	return Harness{
+		Name:     OpenCode,
+		Decode:   DecodeOpenCode,
+		Encode:   EncodeOpenCode,
+		Failure:  FailOpenCode,
+		Events:   OpenCodeEvents(),
+		Phase:    openCode().phase,
+		Timeout:  OpenCodeTimeout,
+		Unit:     time.Second,
+		Channels: openCodeChannels(),
+		Programs: []string{"opencode", "opencode.exe"},
+		Marker:   "OPENCODE",
+	}
 }

@@ -27,7 +27,8 @@ func DecodePi(event string, raw []byte, project string) (engine.Event, error) {
 func PiTimeout(event string) time.Duration { return ClaudeCodeTimeout(event) }
 
 func piChannels() engine.Channels {
-	return pluginChannels("the extension blocks the call", "the extension changes the call's input; an extension that runs later can change it again",
+	return pluginChannels("the extension blocks the call",
+		"the extension changes the call's input; an extension that runs later can change it again",
 		engine.PhaseStart, engine.PhasePrompt, engine.PhasePre, engine.PhasePost)
 }
 
@@ -39,4 +40,20 @@ func EncodePi(event string, a engine.Answer) (stdout []byte, stderr string, exit
 // FailPi encodes an answer if there is none.
 func FailPi(event, text string) (stdout []byte, stderr string, exit int) {
 	return pi().fail(event, text)
+}
+
+// piRow is the agent's row in Harnesses.
+func piRow() Harness {
+	return Harness{
+		Name:     Pi,
+		Decode:   DecodePi,
+		Encode:   EncodePi,
+		Failure:  FailPi,
+		Events:   PiEvents(),
+		Phase:    pi().phase,
+		Timeout:  PiTimeout,
+		Unit:     time.Second,
+		Channels: piChannels(),
+		Programs: []string{"pi", "pi.exe"},
+	}
 }

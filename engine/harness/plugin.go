@@ -11,9 +11,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// The plugins of agents that load code in their own process instead of starting a hook. They
-// start the hook, and need nothing but the modules of Node.
-//
+// The plugins are for agents that load code in their own process instead of starting a hook. They
+// start the hook, and need only the modules of Node.
+
 //go:embed plugin/hook.js
 var pluginHook string
 

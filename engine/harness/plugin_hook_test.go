@@ -83,7 +83,7 @@ func fakeFailures() map[string]func(name string) int {
 		},
 		"killed": func(string) int {
 			if self, err := os.FindProcess(os.Getpid()); err == nil {
-				_ = self.Kill() // the status says whether it worked
+				_ = self.Kill() // the status shows whether it worked
 			}
 			time.Sleep(time.Second)
 			return 0

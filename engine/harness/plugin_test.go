@@ -92,7 +92,7 @@ func TestPluginsFailClosed(t *testing.T) {
 		for fake, want := range map[string]string{
 			"killed": "ended by SIGKILL", "malformed": "not JSON", "before": "not JSON", "text": "not JSON", "null": "not one to PreToolUse",
 			"other": "not one to PreToolUse", "allow": "is unknown", "list": "not an object", "slow": "no answer within", "silent": "did not answer",
-			"exit1": "status 1 and no text", "exit2": "reviewer could not review this call.", "exit2silent": "status 2 and no text",
+			"exit1": "status 1 and without a text", "exit2": "reviewer could not review this call.", "exit2silent": "status 2 and without a text",
 		} {
 			t.Run(agent+"/"+fake, func(t *testing.T) {
 				t.Parallel()

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"cmp"
+	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -12,13 +13,18 @@ const Qwen = "qwen"
 // qwen describes the documents of Qwen Code: those of Claude Code. After each turn with calls
 // the client reports a prompt again, without its text.
 func qwen() dialect {
-	return dialect{agent: Qwen, keys: claudeKeys(), ids: true, blankPrompt: true,
-		events: pascal(sessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure, postToolBatch, subagentStart, subagentStop,
+	return dialect{agent: Qwen, keys: claudeKeys(), ids: true, blankPrompt: true, finish: finishQwen,
+		events: pascal(sessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure, postToolBatch, subagentStart,
+			subagentStop,
 			stop, sessionEnd),
 		others: pascal(permissionRequest, "Notification", "PreCompact", "PostCompact", "StopFailure", "PermissionDenied", "TodoCreated",
 			"TodoCompleted"),
 	}
 }
+
+// finishQwen prefers the id of the call that the client's transcript has too. The other one is
+// made for the hook.
+func finishQwen(d document, e *engine.Event) error { return d.set(&e.Call, "tool_call_id") }
 
 // DecodeQwen reads the input of a hook.
 func DecodeQwen(event string, raw []byte, project string) (engine.Event, error) {
@@ -84,4 +90,22 @@ func encodeQwenPre(a engine.Answer) []byte {
 		s.Decision, s.Reason = "deny", cmp.Or(a.Text, denyText)
 	}
 	return encode(claudeCodeOutput{Specific: s})
+}
+
+// qwenRow is the agent's row in Harnesses.
+func qwenRow() Harness {
+	return Harness{
+		Name:     Qwen,
+		Decode:   DecodeQwen,
+		Encode:   EncodeQwen,
+		Failure:  FailQwen,
+		Events:   eventNames(qwen().events),
+		Phase:    qwen().phase,
+		Timeout:  ClaudeCodeTimeout,
+		Unit:     time.Second,
+		Channels: qwenChannels(),
+		Project:  "QWEN_PROJECT_DIR",
+		Programs: []string{"qwen", "qwen-code", "qwen.exe"},
+		Marker:   "QWEN_CODE",
+	}
 }

@@ -37,6 +37,7 @@ func (h *State) fixedSize() int {
 		n += a.fixedSize()
 	}
 	n += terminalsSize(h.Terminals) + sum(h.Code, (*writtenCode).size) + sum(h.Running, (*startedEntry).size) + listSize(h.Remotes)
+	n += takenSize(h)
 	n += h.Goals.size() + listSize(h.Trees) + len(h.Hosts) + sum(h.Bins, (*bin).size)
 	n += sum(h.Interventions, (*intervention).size) + listSize(h.Closed) + sum(h.Checkpoints, (*checkpoint).size)
 	return n + sum(h.Calls, (*callEntry).size) + sum(h.Denials, (*denial).size) + sum(h.Allowed, (*allowance).size)
@@ -103,6 +104,23 @@ func labelsSize(labels []engine.Label) int {
 	n := 7
 	for _, l := range labels {
 		n += len(l) + 3
+	}
+	return n
+}
+
+// takenSize is that of what the state has only if other sessions gave it something.
+func takenSize(h *State) int {
+	n := sum(h.Taken, (*takenFrom).size)
+	if n > 0 {
+		n += 12
+	}
+	if h.Stop != nil && h.Stop.Taken {
+		n += 13
+	}
+	for i := range h.Denials {
+		if h.Denials[i].Taken {
+			n += 9
+		}
 	}
 	return n
 }

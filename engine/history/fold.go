@@ -110,12 +110,17 @@ func (h *State) resume(mode string) {
 }
 
 // foldAct makes a stop that came from another session as persistent as one by a person,
-// and records checkpoints and rollbacks.
+// and records checkpoints, rollbacks and what was taken from other sessions.
 func (h *State) foldAct(r *engine.Record) {
 	switch {
 	case r.Act == nil:
 	case r.Act.Kind == engine.EmergencyStop:
 		h.stop(r.N, r.Act.Result)
+		if r.Act.Taken != nil {
+			h.foldTaken(r)
+		}
+	case r.Act.Kind == engine.ActTaken && r.Act.Taken != nil:
+		h.foldTaken(r)
 	case r.Act.Kind == engine.ActCheckpoint && r.Act.Checkpoint != nil:
 		h.foldCheckpoint(r)
 	case r.Act.Kind == engine.CheckpointRollback && r.Act.Rollback != nil:

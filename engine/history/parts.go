@@ -123,6 +123,7 @@ type denial struct {
 	Target string `json:"p,omitempty"`
 	Person bool   `json:"q,omitempty"` // a person refused it, and may have said what they want instead
 	Harm   string `json:"h,omitempty"` // harm named by the denying rule; empty: none
+	Taken  bool   `json:"o,omitempty"` // it was denied in another session
 }
 
 // allowance is a call that a person allowed, by its CallKey. Of one call there is

@@ -63,6 +63,10 @@ func (n *PolicyState) Fold(h *State, r *engine.Record, findings []engine.Finding
 		own.Interventions = slices.Clone(own.Interventions)
 		lift(own.Interventions, h.checkpointN(r.Act.Rollback.Checkpoint))
 	}
+	if r.Kind == engine.KindAct && r.Act != nil && r.Act.Taken != nil {
+		own.Interventions = slices.Clone(own.Interventions)
+		own.foldTakenLimits(r)
+	}
 	own.boundFired()
 	n.interventions = own.Interventions
 	n.session, n.agents = own.Fired, map[string]map[string]findingEntry{}

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
-// FoldVersion is raised manually whenever the same records fold to another
-// state. Audits recorded under another one are incomparable, not wrong.
+// FoldVersion is raised manually whenever the same records fold to a different
+// state. Audits recorded with a different version are incomparable, not wrong.
 const FoldVersion = 11
 
 // Bounds of the fold's structures. They keep the state below MaxKeyframe for any records,
@@ -108,6 +108,7 @@ type State struct {
 	Fired     map[string]int64        `json:"fired"`               // finding with a level -> how many events had it
 	Code      []writtenCode           `json:"code,omitempty"`      // that policy objected to, most recent last
 	Running   []startedEntry          `json:"running,omitempty"`   // processes, most recent last
+	Taken     []takenFrom             `json:"taken,omitempty"`     // how far other sessions were read, most recent last
 	Remotes   []string                `json:"remotes,omitempty"`   // names of remotes that were added, most recent last
 	// Made by policy, most recent last.
 	Interventions []intervention `json:"interventions,omitempty"`
@@ -129,6 +130,7 @@ type Stopped struct {
 	Reason string `json:"reason,omitempty"`
 	By     string `json:"by,omitempty"`
 	Final  bool   `json:"final,omitempty"` // nobody can resume it
+	Taken  bool   `json:"taken,omitempty"` // it was taken from another session
 }
 
 // New returns the state of an empty chain.

@@ -189,7 +189,7 @@ func LongName(path string) (string, error) { return path, nil }
 func Rename(from, to string) error { return os.Rename(from, to) }
 
 // Open opens a file to read it, as os.Open does. On Windows it waits a while for other
-// processes that lock it. The error is as of Missing.
+// processes that lock it. Errors are as described at Missing.
 func Open(path string) (*os.File, error) { return os.Open(path) }
 
 // ReadFile is os.ReadFile by way of Open.

@@ -350,7 +350,7 @@ func Rename(from, to string) error {
 }
 
 // Open opens a file to read it, as os.Open does. On Windows it waits a while for other
-// processes that lock it. The error is as of Missing.
+// processes that lock it. Errors are as described at Missing.
 func Open(path string) (*os.File, error) {
 	var f *os.File
 	err := patiently(func() (err error) {

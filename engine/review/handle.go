@@ -267,7 +267,7 @@ func (r *Reviewer) first(ctx context.Context, t history.Tail, h *review) (engine
 	if r.Usage != nil && readsUsage(h.event.Phase) {
 		h.rec.Event.Usage = r.Usage(h.event, t.History.Usage)
 	}
-	if err := r.inherit(t, h); err != nil {
+	if err := r.takes(t, h); err != nil {
 		return engine.Answer{}, err
 	}
 	if h.failure == nil {

@@ -15,7 +15,11 @@ type stopsFunc struct {
 	copied bool
 }
 
-func (s stopsFunc) Stopped() ([]Stopped, error)                 { return s.list() }
+func (s stopsFunc) Others(engine.SessionKey, string, int64) ([]Other, error) { return nil, nil }
+
+func (s stopsFunc) Stopped() ([]Stopped, error) { return s.list() }
+func (s stopsFunc) Await(engine.Event)          {}
+
 func (s stopsFunc) Copied(engine.Event, engine.SessionKey) bool { return s.copied }
 
 // A stop follows into copies of a session, and into others of its workspace as policy
@@ -31,6 +35,8 @@ func TestInherit(t *testing.T) {
 		"another session":              {"session", "default", "/w", "old", false, "", false},
 		"itself":                       {"workspace", "default", "/w", "s", true, "", false},
 		"a copy elsewhere":             {"session", "default", "/v", "old", true, "", false},
+		"of another agent":             {"workspace", "default", "/w", "codex:old", true, "old stopped here: too fast", false},
+		"of another agent, watched":    {"unattended", "default", "/w", "codex:old", true, "", false},
 		"in the workspace":             {"workspace", "default", "/w", "old", false, "old stopped here: too fast", false},
 		"in another workspace":         {"workspace", "default", "/v", "old", false, "", false},
 		"watched":                      {"unattended", "default", "/w", "old", false, "", false},
@@ -47,7 +53,11 @@ func TestInherit(t *testing.T) {
 		asked := 0
 		r.Stops = stopsFunc{func() ([]Stopped, error) {
 			asked++
-			return []Stopped{{Key: engine.SessionKey{Harness: "h", Session: c.session}, Workspace: c.workspace,
+			key := engine.SessionKey{Harness: "h", Session: c.session}
+			if harness, session, other := strings.Cut(c.session, ":"); other {
+				key = engine.SessionKey{Harness: harness, Session: session}
+			}
+			return []Stopped{{Key: key, Workspace: c.workspace,
 				Reason: "too fast.", Final: c.final}}, nil
 		}, c.copied}
 		for _, id := range []string{"c1", "c2"} {

@@ -153,7 +153,7 @@ func TestCompareTranscripts(t *testing.T) {
 	}
 }
 
-// What another session holds is history here, and counted there.
+// Records of another session are history in this one, and are counted in their own.
 func TestCompareCopied(t *testing.T) {
 	s := transcribed(t, "s1", events("Danger", "Read"), "c0")
 	m := compareAll(t, Comparison{Baseline: recordedSide(), Candidates: []Side{side("new", policy{patience: 9})}}, s)

@@ -146,7 +146,7 @@ const (
 	Loosened     State = "loosened"     // a milder one
 	Maybe        State = "maybe"        // a different answer, as far as the recorded facts show
 	Unknown      State = "unknown"      // a decisive fact was not recorded
-	Incomparable State = "incomparable" // recorded under another environment, or another fold of the history
+	Incomparable State = "incomparable" // recorded in another environment, or with another fold of the history
 )
 
 // States lists every State.

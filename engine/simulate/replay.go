@@ -20,7 +20,7 @@ type Report struct {
 	Decisions    int64             `json:"decisions"`         // records with a decision
 	Same         int64             `json:"same"`              // of them, those that reproduce byte for byte
 	Different    int64             `json:"different"`         // those that do not, and keyframes whose state does not
-	Incomparable int64             `json:"incomparable"`      // made under another environment or fold: not an error
+	Incomparable int64             `json:"incomparable"`      // made in another environment or with another fold: not an error
 	Missing      map[string]int64  `json:"missing,omitempty"` // digest of a policy that is not available -> decisions made with it
 	Why          map[string]string `json:"why,omitempty"`     // the same digest -> why it is not available
 	Degraded     int64             `json:"degraded"`          // denials without a decision, because something had failed

@@ -107,7 +107,7 @@ func (l *sideState) recorded(m RecordedEvent) sideAnswer {
 	}
 	s := sideAnswer{verdict: rec.Decision.Enforced, decision: rec.Decision, findings: rec.Findings}
 	if rec.By == nil || rec.By.Env != l.env {
-		s.foreign = "it was recorded under another environment"
+		s.foreign = "it was recorded in another environment"
 	}
 	return s
 }

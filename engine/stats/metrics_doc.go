@@ -45,23 +45,23 @@ policy or a rule only observes or warns (mode ` + "`observe`" + `). ` + "`degrad
 failed and the call was denied. Phases: ` + "`pre`" + ` is a tool call before it runs, ` + "`post`" + ` after;
 prompts, stops and ends of a turn are reviewed too.
 
-**Review time** is recorded with each answer: from the receipt of an event to the decision, without
-starting the process and writing the record.
+**Review time** is recorded with each answer: from the receipt of an event to the decision, excluding
+the start of the process and writing the record.
 
 **Slow** is a review that took more CPU time than ` + "`performance.max_review_time_ms`" + ` of the policy that
-decided. It is that of the thread in a resident process and that of the process elsewhere, which
-includes reading the policy; waiting for a busy machine, a lock or a disk is not in it. A slow
+decided. In a resident process this is the CPU time of the thread; elsewhere it is that of the process, which
+includes reading the policy. Time spent waiting for a busy machine, a lock or a disk does not count. A slow
 review is counted and answered like any other.
 
 **Early answers** are given in mode async, before the review. The review is a record of its own and does not
 change how the call is counted; ` + "`reviewer_late_reviews`" + ` counts what it would have answered.
 
-**Checkpoints** are taken after the decision, so their time comes on top: before a call, which waits
+**Checkpoints** are taken after the decision, so they take additional time: before a call, which waits
 for it, and after it.
 
 **Observed** compares what a call was expected to change with what changed while it ran, by the
 program that changes files. Precision is the share of the expected paths that changed, recall the
-share of the changed paths that were expected. A file that is written with the contents that it has
+share of the changed paths that were expected. A file that is rewritten with the same contents
 did not change, and what another program changed meanwhile counts as changed by the call.
 
 **Approved** is the share of questions that the user approved. It does not count false alarms,

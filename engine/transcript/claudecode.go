@@ -488,6 +488,9 @@ func IsClaudeCode(head []byte) bool {
 func isClaudeLine(keys map[string]string) bool {
 	_, side := keys["isSidechain"]
 	_, parent := keys["parentUuid"]
+	if isQwenLine(keys) {
+		return false
+	}
 	if side && parent {
 		return true
 	}

@@ -50,6 +50,14 @@ type codexItem struct {
 	Success  *bool           `json:"success"`
 	Result   json.RawMessage `json:"result"`   // of a server's tool: Ok or Err
 	Duration json.RawMessage `json:"duration"` // secs and nanos
+
+	Item    json.RawMessage `json:"item"`          // of item_completed: what ended, in this form too
+	Started float64         `json:"started_at_ms"` // when it began
+	Command json.RawMessage `json:"command"`       // words
+	Changes json.RawMessage `json:"changes"`       // files, by path
+	Server  string          `json:"server"`
+	Tool    string          `json:"tool"`
+	Error   json.RawMessage `json:"error"`
 }
 
 // isCodexRollout reports whether a file begins as a rollout does.
@@ -73,20 +81,22 @@ func isCodexRollout(head []byte) bool {
 // report counts.
 type codexReader struct {
 	*translator
-	open         []string     // ids of calls of this turn
-	marksPrompts bool         // a person's messages are marked as such
-	guessed      map[int]bool // events of messages in a person's name, some of which Codex itself writes
+	open    []string     // ids of calls of this turn
+	marks   string       // the type of lines or items that mark a person's messages as such; empty: none
+	guessed map[int]bool // events of messages in a person's name, some of which Codex itself writes
+	scripts codexScripts // of code mode
 }
 
 // readCodexRollout reads the JSON Lines that Codex keeps of a session. History
 // that a resumed session repeats at its head is read once per file.
 func readCodexRollout(r io.Reader) (Transcript, error) {
-	c := codexReader{translator: newScribe(Codex), guessed: map[int]bool{}}
+	c := codexReader{translator: newScribe(Codex), guessed: map[int]bool{}, scripts: newCodexScripts()}
 	err := eachLine(r, maxTranscriptLine, c.line)
-	if c.marksPrompts {
-		at := -1
-		c.out.Events = slices.DeleteFunc(c.out.Events, func(engine.Event) bool { at++; return c.guessed[at] })
-	}
+	at := -1
+	c.out.Events = slices.DeleteFunc(c.out.Events, func(engine.Event) bool {
+		at++
+		return c.marks != "" && c.guessed[at] || c.scripts.left[at]
+	})
 	return c.close(), err
 }
 
@@ -128,6 +138,8 @@ func (c *codexReader) kind(line, item string) func(codexItem) {
 		return c.turn
 	case "event_msg":
 		switch item {
+		case "item_completed":
+			return c.completed
 		case "user_message", "exec_command_end", "patch_apply_end", "mcp_tool_call_end", "turn_aborted", "task_complete":
 			return c.shown
 		}
@@ -153,8 +165,15 @@ func (c *codexReader) turn(i codexItem) {
 }
 
 func (c *codexReader) returned(i codexItem) {
-	if err := c.result(i.Call, codexResult(i)); err != nil {
+	r := codexResult(i)
+	if c.scripts.ids[i.Call] {
+		r = c.scriptResult(i.Call, r)
+	}
+	if err := c.result(i.Call, r); err != nil {
 		c.bad(err)
+	}
+	if strings.HasPrefix(r.Error, codexUnknown) {
+		c.unasked(i.Call)
 	}
 }
 
@@ -193,7 +212,7 @@ func (c *codexReader) approval(raw json.RawMessage) {
 // messages as such, only those count; the first rollouts have no marks.
 func (c *codexReader) personMessage(i codexItem) {
 	text := contentText(i.Content)
-	if i.Role != "user" || c.marksPrompts || strings.HasPrefix(text, "<") || strings.HasPrefix(text, "# AGENTS.md instructions") {
+	if i.Role != "user" || c.marks != "" || strings.HasPrefix(text, "<") || strings.HasPrefix(text, "# AGENTS.md instructions") {
 		return
 	}
 	before := len(c.out.Events)
@@ -220,8 +239,8 @@ func (c *codexReader) called(i codexItem) {
 		if json.Unmarshal(orNull(i.Input), &text) != nil {
 			text = string(i.Input)
 		}
-		if i.Name == "exec" && i.Namespace == "" {
-			c.note(i.Call, scriptCalls(text))
+		if i.Name == "exec" && (i.Namespace == "" || i.Namespace == "functions") {
+			c.script(i, text)
 			return
 		}
 		c.note(i.Call, translate(codexTool(i), map[string]any{"input": text}))
@@ -280,8 +299,7 @@ func (c *codexReader) searched(i codexItem) {
 func (c *codexReader) shown(i codexItem) {
 	switch i.Type {
 	case "user_message":
-		c.marksPrompts = true
-		c.prompt(contentText(i.Message))
+		c.marked(i.Type, i.Message)
 	case "exec_command_end", "patch_apply_end", "mcp_tool_call_end":
 		if _, known := c.calls[i.Call]; known {
 			_ = c.result(i.Call, codexEnd(i)) // the call is known
@@ -290,6 +308,17 @@ func (c *codexReader) shown(i codexItem) {
 		c.open = nil
 	case "turn_aborted":
 		c.aborted(i.Reason)
+	}
+}
+
+// marked reads a message that is marked as a person's. Some versions have two marks for a
+// message; the first kind counts.
+func (c *codexReader) marked(mark string, content json.RawMessage) {
+	if c.marks == "" {
+		c.marks = mark
+	}
+	if c.marks == mark {
+		c.prompt(contentText(content))
 	}
 }
 

@@ -16,27 +16,43 @@ import (
 // Calls are found as far as their values are literals; nothing is run. Where arguments
 // come from other values, or a tool is called in another way, the script itself counts
 // as a call too, so that nothing is hidden.
-func scriptCalls(code string) []toolCall {
+func scriptCalls(code string) []nestedCall {
 	s := script{text: code, known: map[string]any{}}
 	s.shadowed = strings.Contains(code, "=>") || strings.Contains(code, "function")
-	var calls []toolCall
+	var calls []nestedCall
 	for s.next() {
-		tool, args, err := s.called()
+		tool, arg, err := s.called()
 		switch {
 		case err != nil:
 			s.partly = true
 		case tool != "":
-			calls = append(calls, scriptCall(tool, args)...)
+			calls = append(calls, scriptCall(tool, arg))
 		}
 	}
 	if s.partly || len(calls) == 0 || len(calls) > maxTouched {
-		return append([]toolCall{encoded("exec", map[string]any{"input": code})}, calls[:min(len(calls), maxTouched)]...)
+		whole := nestedCall{calls: []toolCall{encoded("exec", map[string]any{"input": code})}}
+		return append([]nestedCall{whole}, calls[:min(len(calls), maxTouched)]...)
+	}
+	return calls
+}
+
+// nestedCall is one call in a script, as the calls of Claude Code that it is equivalent to.
+type nestedCall struct {
+	key   string // the same for the item that Codex writes about it; empty: the script itself
+	calls []toolCall
+}
+
+// flat returns the calls of all.
+func flat(nested []nestedCall) []toolCall {
+	var calls []toolCall
+	for _, n := range nested {
+		calls = append(calls, n.calls...)
 	}
 	return calls
 }
 
 // scriptCall is a call of a tool in Claude Code's language.
-func scriptCall(tool string, arg any) []toolCall {
+func scriptCall(tool string, arg any) nestedCall {
 	args, ok := arg.(map[string]any)
 	if !ok {
 		args = map[string]any{}
@@ -45,9 +61,9 @@ func scriptCall(tool string, arg any) []toolCall {
 		}
 	}
 	if tool == "web__run" {
-		return webCalls(args)
+		return nestedCall{tool, webCalls(args)}
 	}
-	return translate(tool, args)
+	return nestedCall{nestedKey(tool, args), translate(tool, args)}
 }
 
 // webCalls are the searches and pages of the tool that does both.
@@ -65,18 +81,6 @@ func webCalls(args map[string]any) []toolCall {
 		return []toolCall{encoded("web__run", args)}
 	}
 	return calls
-}
-
-// parts are the texts that the objects of a list hold below key.
-func parts(v any, key string) []string {
-	list, _ := v.([]any)
-	var out []string
-	for _, item := range list {
-		if object, ok := item.(map[string]any); ok && word(object, key) != "" {
-			out = append(out, word(object, key))
-		}
-	}
-	return out
 }
 
 // script parses JavaScript as far as calls with plain values require.

@@ -49,9 +49,9 @@ func TestScriptCalls(t *testing.T) {
 	}
 }
 
-func told(calls []toolCall) string {
+func told(nested []nestedCall) string {
 	var list []string
-	for _, c := range calls {
+	for _, c := range flat(nested) {
 		list = append(list, c.tool+" "+string(c.args))
 	}
 	return strings.Join(list, "; ")

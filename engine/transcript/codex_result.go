@@ -16,9 +16,11 @@ func codexEnd(i codexItem) engine.Result {
 	switch {
 	case i.Type == "mcp_tool_call_end":
 		r = codexServerEnd(i.Result)
+	case i.Type == "McpToolCall":
+		r = codexServerItem(i)
 	case i.Exit != nil && *i.Exit != 0:
 		r = ended("", exitCode(strconv.Itoa(*i.Exit), output))
-	case i.Success != nil && !*i.Success:
+	case i.Success != nil && !*i.Success || i.Exit == nil && i.Status == "failed":
 		r = ended("", cmp.Or(output, "failed"))
 	}
 	if i.Status == "declined" {
@@ -49,6 +51,24 @@ func codexServerEnd(raw json.RawMessage) engine.Result {
 		return ended("", cmp.Or(contentText(result.OK.Content), "failed"))
 	}
 	return engine.Result{Output: result.OK.Content}
+}
+
+// codexServerItem is the result in the item of a call of a server's tool.
+func codexServerItem(i codexItem) engine.Result {
+	var result struct {
+		Content json.RawMessage `json:"content"`
+		Wrong   bool            `json:"isError"`
+	}
+	var failed struct {
+		Message string `json:"message"`
+	}
+	_ = json.Unmarshal(orNull(i.Error), &failed) // without a message it is a failure, too
+	err := json.Unmarshal(orNull(i.Result), &result)
+	text := contentText(result.Content)
+	if err != nil || result.Wrong || i.Status == "failed" {
+		return ended("", cmp.Or(text, failed.Message, "failed"))
+	}
+	return ended(text, "")
 }
 
 func codexDuration(raw json.RawMessage) int64 {
@@ -124,11 +144,18 @@ func codexText(text, code string) engine.Result {
 		r.Interrupted = true
 		return r
 	}
+	if strings.HasPrefix(text, codexUnknown) {
+		return ended("", text)
+	}
 	if code != "0" {
 		return ended("", exitCode(code, text))
 	}
 	return ended(text, "")
 }
+
+// codexUnknown begins the result of a call of a tool that the client does not have. No
+// hook hears of it.
+const codexUnknown = "unsupported call: "
 
 // isCodexRefusal recognises a call that did not run by the client's own words.
 // Anything else counts as a call that ran.

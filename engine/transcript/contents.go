@@ -1,11 +1,14 @@
 package transcript
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // content is an element of what Gemini CLI sends its model, as it can be saved.
@@ -67,6 +70,12 @@ func (c *contentsReader) content(raw []byte) {
 	if !c.decode(raw, &v) {
 		return
 	}
+	c.parts(v, v.Role == "user", saidResult)
+}
+
+// parts reads the parts of a message: calls, results as read returns them, and if a person
+// wrote it, a prompt.
+func (c *contentsReader) parts(v content, person bool, read func(json.RawMessage) engine.Result) {
 	for i, p := range v.Parts {
 		switch {
 		case p.Call != nil && p.Call.Name == "":
@@ -79,8 +88,8 @@ func (c *contentsReader) content(raw []byte) {
 			c.open = append(c.open, id)
 			c.call(id, geminiTool(p.Call.Name), p.Call.Args)
 		case p.Response != nil:
-			c.response(p.Response.ID, p.Response.Response)
-		case v.Role == "user" && !p.Thought && !strings.HasPrefix(p.Text, "<"): // the client's own notes are in tags
+			c.response(p.Response.ID, read(p.Response.Response))
+		case person && !p.Thought && !strings.HasPrefix(p.Text, "<"): // the client's own notes are in tags
 			c.prompt(p.Text)
 		}
 	}
@@ -88,7 +97,7 @@ func (c *contentsReader) content(raw []byte) {
 
 // response notes a result: for the call with its id, else for the first call without a
 // result.
-func (c *contentsReader) response(id string, raw json.RawMessage) {
+func (c *contentsReader) response(id string, r engine.Result) {
 	at := 0
 	for i, open := range c.open {
 		if open == id {
@@ -100,6 +109,35 @@ func (c *contentsReader) response(id string, raw json.RawMessage) {
 		return
 	}
 	id, c.open = c.open[at], append(c.open[:at:at], c.open[at+1:]...)
+	if err := c.result(id, r); err != nil {
+		c.bad(err)
+	}
+}
+
+// saidResult is the result in a response.
+func saidResult(raw json.RawMessage) engine.Result {
+	r := saidText(raw)
+	text := cmp.Or(r.Error, contentText(r.Output))
+	if code := geminiExit(text); code != "0" {
+		return ended("", exitCode(code, text))
+	}
+	return r
+}
+
+// geminiExit returns the exit code in the report of a command, which is a success of its
+// tool also where the command failed.
+func geminiExit(report string) string {
+	report = strings.TrimPrefix(report, "<untrusted_context>\n")
+	_, rest, said := strings.Cut(report, "\nExit Code: ")
+	if !said || !strings.HasPrefix(report, "Command: ") && !strings.HasPrefix(report, "Output: ") {
+		return "0"
+	}
+	code, _, _ := strings.Cut(rest, "\n")
+	return code
+}
+
+// saidText is the output or the error in a response.
+func saidText(raw json.RawMessage) engine.Result {
 	var said struct {
 		Output string `json:"output"`
 		Error  string `json:"error"`
@@ -110,7 +148,5 @@ func (c *contentsReader) response(id string, raw json.RawMessage) {
 		r = ended(string(raw), "")
 	}
 	r.Refused = r.Failed && isGeminiRefusal(r.Error)
-	if err := c.result(id, r); err != nil {
-		c.bad(err)
-	}
+	return r
 }

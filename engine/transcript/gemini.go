@@ -135,6 +135,9 @@ func (s *translator) geminiResult(c geminiCall) {
 	r := ended(output, "")
 	switch c.Status {
 	case "success":
+		if code := geminiExit(output); code != "0" && c.Name == "run_shell_command" {
+			r = ended("", exitCode(code, output))
+		}
 	case "error", "cancelled":
 		r = ended("", cmp.Or(failure, output, c.Status))
 		r.Refused = isGeminiRefusal(r.Error)

@@ -31,6 +31,10 @@ type Reader struct {
 	// Transcript then contains what came before.
 	Read func(r io.Reader) (Transcript, error)
 
+	// Session returns the id of a file's session by the file's path, for formats in which
+	// files do not name it; nil for the others, empty if the path does not say.
+	Session func(path string) string
+
 	// Several reports whether a file may contain several sessions in any order, so
 	// that its beginning does not name them all.
 	Several bool
@@ -38,7 +42,7 @@ type Reader struct {
 
 // Readers lists the formats, in the order in which they are tried.
 func Readers() []Reader {
-	return []Reader{
+	list := []Reader{
 		{Name: harness.ClaudeCode, Is: IsClaudeCode, Read: ReadClaudeCode},
 		{Name: "claude-chat-json", Is: isClaudeChat, Read: readClaudeChat},
 		{Name: "claude-hook-log", Is: isHookLog, Read: readHookLog, Several: true},
@@ -47,30 +51,21 @@ func Readers() []Reader {
 		{Name: Gemini, Is: isGeminiSession, Read: readGeminiSession},
 		{Name: SWEAgent, Is: isSWETrajectory, Read: readSWETrajectory},
 		{Name: "copilot-events", Is: isCopilotEvents, Read: readCopilotEvents},
+		{Name: "droid-jsonl", Is: isDroidSession, Read: readDroidSession},
+		{Name: "qwen-chat", Is: isQwenChat, Read: readQwenChat},
+		{Name: "kimi-wire", Is: isKimiWire, Read: readKimiWire, Session: kimiSession},
+		{Name: "cline-messages", Is: isClineSession, Read: readClineSession},
+		{Name: "opencode-export", Is: isOpenCodeExport, Read: readOpenCodeExport},
 		{Name: "pi-jsonl", Is: isPiSession, Read: readPiSession},
 		{Name: "gemini-contents-json", Is: isContents, Read: readContents},
 		{Name: "mini-swe-agent-traj", Is: isMiniTrajectory, Read: readMiniTrajectory},
 		{Name: "specstory-md", Is: isSpecStory, Read: readSpecStory},
 	}
+	for i := range list {
+		list[i].Read = shortening(list[i].Read)
+	}
+	return list
 }
-
-// The agents whose transcripts are read next to Claude Code, and the format that
-// several of them share.
-//
-// Event.Harness names the agent that acted, so that policy can tell them apart.
-// Everything else of an event uses Claude Code's terms: its names of events and, where
-// a tool does what one of its own does, of tools and arguments. So the same rule applies to all
-// agents, and decisions do not depend on the agent unless a rule tests it.
-const (
-	Codex    = harness.Codex
-	Gemini   = "gemini"
-	SWEAgent = "swe-agent"
-	Copilot  = "copilot"
-	Pi       = "pi"
-	ATIF     = "atif"
-
-	MiniSWEAgent = "mini-swe-agent"
-)
 
 // Recognise returns the reader of a file that begins with head.
 func Recognise(head []byte) (Reader, bool) {
@@ -80,6 +75,17 @@ func Recognise(head []byte) (Reader, bool) {
 		}
 	}
 	return Reader{}, false
+}
+
+// SessionOf returns the id of the session of a file in some format by the file's path;
+// empty: the path does not say.
+func SessionOf(format, path string) string {
+	for _, r := range Readers() {
+		if r.Name == format && r.Session != nil {
+			return r.Session(path)
+		}
+	}
+	return ""
 }
 
 // transcriptTail is how much of a transcript's end is searched for the latest

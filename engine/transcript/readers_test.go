@@ -300,6 +300,11 @@ func FuzzATIFTranscript(f *testing.F)   { fuzzReader(f, ATIF) }
 func FuzzHookLog(f *testing.F)          { fuzzReader(f, "claude-hook-log") }
 func FuzzCopilotEvents(f *testing.F)    { fuzzReader(f, "copilot-events") }
 func FuzzPiSession(f *testing.F)        { fuzzReader(f, "pi-jsonl") }
+func FuzzDroidSession(f *testing.F)     { fuzzReader(f, "droid-jsonl") }
+func FuzzQwenChat(f *testing.F)         { fuzzReader(f, "qwen-chat") }
+func FuzzKimiWire(f *testing.F)         { fuzzReader(f, "kimi-wire") }
+func FuzzClineSession(f *testing.F)     { fuzzReader(f, "cline-messages") }
+func FuzzOpenCodeExport(f *testing.F)   { fuzzReader(f, "opencode-export") }
 func FuzzContents(f *testing.F)         { fuzzReader(f, "gemini-contents-json") }
 func FuzzMiniTrajectory(f *testing.F)   { fuzzReader(f, "mini-swe-agent-traj") }
 func FuzzClaudeChat(f *testing.F)       { fuzzReader(f, "claude-chat-json") }

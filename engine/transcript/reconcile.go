@@ -41,7 +41,8 @@ func (r Reconciliation) Clean() bool {
 }
 
 // Reconcile compares the calls of a transcript with those of the log, which
-// logged finds by the agent's id of the call.
+// logged finds by the agent's id of the call. The log has a call once, also where it is
+// several calls here (a patch of several files, several commands).
 func Reconcile(t Transcript, logged func(session, call string) (LoggedCall, bool)) Reconciliation {
 	r := Reconciliation{Session: t.Session, Unreviewed: []Mismatch{}, RanDenied: []Mismatch{}, Unread: len(t.Bad)}
 	results := map[string]*engine.Result{}
@@ -50,9 +51,14 @@ func Reconcile(t Transcript, logged func(session, call string) (LoggedCall, bool
 			results[e.Call] = e.Result
 		}
 	}
+	wholes := map[string]int64{} // id of a call -> its time
 	for _, e := range t.Calls() {
 		r.Calls++
 		entry, found := logged(e.Session, e.Call)
+		if at, is := wholes[wholeOf(e.Call)]; !found && is && at == e.Time {
+			entry, found = logged(e.Session, wholeOf(e.Call))
+		}
+		wholes[e.Call] = e.Time
 		d := Mismatch{Session: e.Session, Agent: e.Agent, Call: e.Call, Tool: e.Tool, Time: e.Time, Outcome: outcome(results[e.Call]),
 			Record: entry.ID}
 		switch {
@@ -68,6 +74,16 @@ func Reconcile(t Transcript, logged func(session, call string) (LoggedCall, bool
 		}
 	}
 	return r
+}
+
+// wholeOf returns the id of the call that a call is a part of, by its number; empty if the id
+// has none.
+func wholeOf(id string) string {
+	at := strings.LastIndexByte(id, '#')
+	if at < 0 || at == len(id)-1 || strings.Trim(id[at+1:], "0123456789") != "" {
+		return ""
+	}
+	return id[:at]
 }
 
 func outcome(r *engine.Result) engine.Outcome {

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,5 +63,26 @@ func TestReconcileUnmarkedDenial(t *testing.T) {
 	r := Reconcile(tr, func(_, _ string) (LoggedCall, bool) { return LoggedCall{Answer: engine.Block}, true })
 	if !r.Clean() || r.Unread != 1 {
 		t.Errorf("%+v, want a clean one with one line unread", r)
+	}
+}
+
+// The log has each call that a hook was asked about once: also one that is several calls in
+// the transcript, and one in a script that Codex names in an item only.
+func TestReconcileParts(t *testing.T) {
+	scripts := readTranscript(t, "testdata/codex-items.jsonl")
+	r := Reconcile(scripts, func(_, call string) (LoggedCall, bool) {
+		return LoggedCall{Answer: engine.Allow}, slices.Contains(strings.Fields(
+			"exec-0001 exec-0002 exec-0003 exec-0004 exec-0005 exec-0006 exec-0007 exec-0008"), call)
+	})
+	if !r.Clean() || r.Reviewed != 11 || r.Unasked != 2 {
+		t.Errorf("code mode: %+v", r)
+	}
+	parts := Transcript{Events: []engine.Event{
+		{Phase: engine.PhasePre, Call: "a", Time: 1}, {Phase: engine.PhasePre, Call: "a#2", Time: 1},
+		{Phase: engine.PhasePre, Call: "a#3", Time: 2}, {Phase: engine.PhasePre, Call: "b#2", Time: 1}, {Phase: engine.PhasePre, Call: "a#", Time: 1},
+	}}
+	r = Reconcile(parts, func(_, call string) (LoggedCall, bool) { return LoggedCall{}, call == "a" || call == "b" })
+	if got, want := doubts(r.Unreviewed), "a#3/pending b#2/pending a#/pending"; got != want || r.Reviewed != 2 {
+		t.Errorf("unreviewed %s, want %s; %+v", got, want, r)
 	}
 }

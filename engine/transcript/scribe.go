@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,12 +27,13 @@ type translator struct {
 	calls map[string][]int // the agent's id -> the events of its call
 	done  map[string]bool  // the agent's ids of calls that have a result
 	taken map[string]bool  // ids of calls in the transcript
+	ends  map[int]int      // the event of a call -> that of its result
 }
 
 func newScribe(harness string) *translator {
 	return &translator{
 		out:   Transcript{Harness: harness, Unasked: map[string]bool{}},
-		calls: map[string][]int{}, done: map[string]bool{}, taken: map[string]bool{},
+		calls: map[string][]int{}, done: map[string]bool{}, taken: map[string]bool{}, ends: map[int]int{},
 	}
 }
 
@@ -41,6 +43,13 @@ func (s *translator) bad(why error) { s.out.bad(s.at, why) }
 func (s *translator) clock(text string) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		s.now = at.UnixMilli()
+	}
+}
+
+// millis sets the time in Unix milliseconds; one that cannot be leaves the last.
+func (s *translator) millis(at float64) {
+	if at > 0 && at < 1<<53 {
+		s.now = int64(at)
 	}
 }
 
@@ -113,9 +122,14 @@ func isAbsolute(name string) bool {
 	return path.IsAbs(name) || drive || strings.HasPrefix(name, `\\`)
 }
 
-// result records the result of a call. Only the first one counts: some agents report
-// it twice.
+// result records the result of a call.
 func (s *translator) result(id string, r engine.Result) error {
+	return s.results(id, []engine.Result{r})
+}
+
+// results records the results of a call: one for each call that it is equivalent to, or
+// one for all. Only the first report counts: some agents report a result twice.
+func (s *translator) results(id string, list []engine.Result) error {
 	calls, known := s.calls[id]
 	if !known {
 		return fmt.Errorf("result of the call %q, which is not in the transcript", id)
@@ -124,22 +138,42 @@ func (s *translator) result(id string, r engine.Result) error {
 		return nil
 	}
 	s.done[id] = true
+	for i, at := range calls {
+		s.ends[at] = len(s.out.Events)
+		s.out.Events = append(s.out.Events, s.end(s.out.Events[at], partResult(list, i, len(calls))))
+	}
+	return nil
+}
+
+// end is the event of a call's result.
+func (s *translator) end(pre engine.Event, r engine.Result) engine.Event {
 	name := harness.PostToolUse
 	if r.Failed {
 		name = harness.PostToolUseFailure
 	}
-	for i, at := range calls {
-		pre := s.out.Events[at]
-		e := s.event(name)
-		e.Agent, e.Call, e.Tool, e.Args, e.CWD, e.Mode = pre.Agent, pre.Call, pre.Tool, pre.Args, pre.CWD, pre.Mode
-		own := r
-		if i > 0 {
-			own.Output = json.RawMessage(`""`) // it was recorded with the first
-		}
-		e.Result = &own
-		s.out.Events = append(s.out.Events, e)
+	e := s.event(name)
+	e.Agent, e.Call, e.Tool, e.Args, e.CWD, e.Mode = pre.Agent, pre.Call, pre.Tool, pre.Args, pre.CWD, pre.Mode
+	e.Result = &r
+	return e
+}
+
+// partResult returns the result of a part of a call. If there is not one for each part, all
+// succeeded or all failed, and the output is recorded with the first.
+func partResult(list []engine.Result, part, parts int) engine.Result {
+	if len(list) == parts {
+		return list[part]
 	}
-	return nil
+	r := list[0]
+	for _, other := range list {
+		if other.Failed {
+			r = other
+			break
+		}
+	}
+	if part > 0 {
+		r.Output = json.RawMessage(`""`)
+	}
+	return r
 }
 
 // unasked records that the agent rejected a call before anyone was asked.
@@ -155,6 +189,18 @@ func (s *translator) close() Transcript {
 		s.out.Events[i].Harness, s.out.Events[i].Session = s.out.Harness, s.out.Session
 	}
 	return s.out
+}
+
+// denials are how reviewer's answers to a call that may not run begin, with the texts of
+// the default policy. Some agents report a denial as a failure with no other mark.
+var denials = []string{
+	"Blocked by rule ", "Needs approval (rule ", "This session was stopped by ", "This session was permanently ended by ",
+	"reviewer could not review this call", "reviewer denied this call",
+}
+
+// isDenial reports whether a text is a denial by reviewer.
+func isDenial(text string) bool {
+	return slices.ContainsFunc(denials, func(start string) bool { return strings.HasPrefix(text, start) })
 }
 
 // ended is a result in words.

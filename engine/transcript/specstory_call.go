@@ -331,7 +331,7 @@ func (c *specCall) script() ([]toolCall, error) {
 	if !whole {
 		return nil, errCutInput
 	}
-	return scriptCalls(strings.TrimSpace(code)), nil
+	return flat(scriptCalls(strings.TrimSpace(code))), nil
 }
 
 // patch rebuilds a patch from its parts in the export: file marks and differences.

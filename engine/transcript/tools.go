@@ -26,13 +26,13 @@ type alias struct {
 
 var (
 	files = []string{"file_path", "absolute_path", "path", "filePath", "filepath", "file"}
-	dirs  = []string{"path", "dir_path", "directory", "target_directory", "absolute_path"}
+	dirs  = []string{"path", "dir_path", "directory", "target_directory", "directory_path", "absolute_path"}
 
 	aliasBash  = alias{"Bash", map[string][]string{"command": {"command", "cmd", "keystrokes", "script"}}}
 	aliasRead  = alias{"Read", map[string][]string{"file_path": files}}
-	aliasWrite = alias{"Write", map[string][]string{"file_path": files, "content": {"content", "contents", "file_text", "text"}}}
+	aliasWrite = alias{"Write", map[string][]string{"file_path": files, "content": {"content", "contents", "file_text", "text", "new_text"}}}
 	aliasEdit  = alias{"Edit", map[string][]string{
-		"file_path": files, "old_string": {"old_string", "old_str", "oldString", "oldText"}, "new_string": {"new_string", "new_str", "newString", "newText"},
+		"file_path": files, "old_string": {"old_string", "old_str", "oldString", "oldText", "old_text"}, "new_string": {"new_string", "new_str", "newString", "newText", "new_text"},
 	}}
 	aliasList   = alias{"LS", map[string][]string{"path": dirs}}
 	aliasGlob   = alias{"Glob", map[string][]string{"pattern": {"pattern", "glob_pattern"}, "path": dirs}}
@@ -40,6 +40,7 @@ var (
 	aliasFetch  = alias{"WebFetch", map[string][]string{"url": {"url", "uri"}}}
 	aliasSearch = alias{"WebSearch", map[string][]string{"query": {"query", "search_term"}}}
 	aliasAgent  = alias{"Agent", map[string][]string{"prompt": {"prompt", "message", "task", "objective"}}}
+	aliasSkill  = alias{"Skill", map[string][]string{"skill": {"skill", "name"}}}
 	aliasTodo   = alias{"TodoWrite", nil}
 	aliasAsk    = alias{"AskUserQuestion", nil}
 )
@@ -50,28 +51,33 @@ var (
 var aliases = map[string]alias{
 	"shell": aliasBash, "shell_command": aliasBash, "exec_command": aliasBash, "local_shell": aliasBash, "container.exec": aliasBash,
 	"run_shell_command": aliasBash, "run_terminal_cmd": aliasBash, "execute_bash": aliasBash, "execute_command": aliasBash,
-	"bash": aliasBash, "bash_command": aliasBash, "run_command": aliasBash,
+	"bash": aliasBash, "bash_command": aliasBash, "run_command": aliasBash, "Bash": aliasBash, "Execute": aliasBash,
 
 	"powershell": {"PowerShell", aliasBash.names},
 
-	"read_file": aliasRead, "view_image": aliasRead, "read": aliasRead, "view": aliasRead,
+	"read_file": aliasRead, "view_image": aliasRead, "read": aliasRead, "view": aliasRead, "Read": aliasRead,
 	"write_file": aliasWrite, "write_to_file": aliasWrite, "create_file": aliasWrite, "write": aliasWrite, "create": aliasWrite,
-	"replace": aliasEdit, "edit": aliasEdit,
-	"list_directory": aliasList, "list_dir": aliasList, "list_files": aliasList, "list": aliasList,
+	"Create": aliasWrite, "Write": aliasWrite,
+	"replace": aliasEdit, "edit": aliasEdit, "Edit": aliasEdit,
+	"list_directory": aliasList, "list_dir": aliasList, "list_files": aliasList, "list": aliasList, "LS": aliasList,
 	"glob": aliasGlob, "find_file": aliasGlob,
 	"grep_search": aliasGrep, "search_file_content": aliasGrep, "grep_files": aliasGrep, "search_files": aliasGrep, "grep": aliasGrep,
+	"search_codebase": aliasGrep,
 
-	"webfetch": aliasFetch, "fetch_url": aliasFetch,
-	"google_web_search": aliasSearch, "web_search": aliasSearch,
+	"webfetch": aliasFetch, "fetch_url": aliasFetch, "FetchURL": aliasFetch, "FetchUrl": aliasFetch,
+	"google_web_search": aliasSearch, "web_search": aliasSearch, "websearch": aliasSearch,
 
-	"update_plan": aliasTodo, "write_todos": aliasTodo, "todowrite": aliasTodo, "update_topic": aliasTodo, "report_intent": aliasTodo,
-	"request_user_input": aliasAsk, "ask_user": aliasAsk, "ask_followup_question": aliasAsk,
+	"update_plan": aliasTodo, "write_todos": aliasTodo, "todowrite": aliasTodo, "todo_write": aliasTodo, "update_topic": aliasTodo, "report_intent": aliasTodo,
+	"request_user_input": aliasAsk, "ask_user": aliasAsk, "ask_followup_question": aliasAsk, "ask_user_question": aliasAsk,
+	"question":        aliasAsk,
 	"enter_plan_mode": {"EnterPlanMode", nil}, "exit_plan_mode": {"ExitPlanMode", nil},
-	"activate_skill": {"Skill", map[string][]string{"skill": {"skill", "name"}}}, "skill": {"Skill", map[string][]string{"skill": {"skill", "name"}}},
+	"plan_enter": {"EnterPlanMode", nil}, "plan_exit": {"ExitPlanMode", nil},
+	"activate_skill": aliasSkill, "skill": aliasSkill,
 	"tool_search":        {"ToolSearch", nil},
 	"list_mcp_resources": {"ListMcpResourcesTool", nil}, "list_mcp_resource_templates": {"ListMcpResourcesTool", nil},
 	"read_mcp_resource": {"ReadMcpResourceTool", nil},
-	"spawn_agent":       aliasAgent, "task": aliasAgent, "new_task": aliasAgent,
+	"spawn_agent":       aliasAgent, "task": aliasAgent, "new_task": aliasAgent, "agent": aliasAgent, "Task": aliasAgent,
+	"collaboration__spawn_agent": aliasAgent,
 }
 
 // translate expresses a call in Claude Code's terms: one call, or one for each
@@ -95,6 +101,12 @@ func translate(tool string, args map[string]any) []toolCall {
 		return []toolCall{encoded("KillShell", map[string]any{"shell_id": args["shellId"]})}
 	case "rg":
 		return searches(args)
+	case "run_commands":
+		return each("Bash", "command", listed(args["commands"], "command"), tool, args)
+	case "read_files":
+		return each("Read", "file_path", listed(args["files"], "path"), tool, args)
+	case "editor":
+		return []toolCall{editCall(args)}
 	}
 	to, known := aliases[tool]
 	switch {
@@ -162,6 +174,45 @@ func editorCall(tool string, args map[string]any) toolCall {
 		args["old_string"] = ""
 	}
 	return encoded(to.tool, args)
+}
+
+// listed returns the texts of a list whose elements are texts, or objects that have one
+// below key; nil if some have another form.
+func listed(v any, key string) []string {
+	if list, ok := argv(v); ok {
+		return list
+	}
+	list, _ := v.([]any)
+	if found := parts(v, key); len(found) == len(list) {
+		return found
+	}
+	return nil
+}
+
+// parts are the texts that the objects of a list hold below key.
+func parts(v any, key string) []string {
+	list, _ := v.([]any)
+	var out []string
+	for _, item := range list {
+		if object, ok := item.(map[string]any); ok && word(object, key) != "" {
+			out = append(out, word(object, key))
+		}
+	}
+	return out
+}
+
+// editCall translates an editor whose command follows from its arguments: what it replaces,
+// where it inserts, or else the contents of a whole file.
+func editCall(args map[string]any) toolCall {
+	as := aliasWrite
+	if args["old_text"] != nil || args["insert_line"] != nil {
+		as = aliasEdit
+	}
+	args = as.renamed(args)
+	if as.tool == "Edit" && args["old_string"] == nil {
+		args["old_string"] = ""
+	}
+	return encoded(as.tool, args)
 }
 
 // typedCall is text typed into a running program. Empty text only reads its

@@ -19,6 +19,30 @@ import (
 	"strconv"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/harness"
+)
+
+// The agents whose transcripts are read next to Claude Code, and the format that
+// several of them share.
+//
+// Event.Harness names the agent that acted, so that policy can tell them apart.
+// Everything else of an event uses Claude Code's terms: its names of events and, where
+// a tool does what one of its own does, of tools and arguments. So the same rule applies to all
+// agents, and decisions do not depend on the agent unless a rule tests it.
+const (
+	Codex    = harness.Codex
+	Gemini   = "gemini"
+	SWEAgent = "swe-agent"
+	Copilot  = "copilot"
+	Pi       = "pi"
+	Droid    = "droid"
+	Qwen     = "qwen"
+	Kimi     = "kimi"
+	Cline    = "cline"
+	OpenCode = "opencode"
+	ATIF     = "atif"
+
+	MiniSWEAgent = "mini-swe-agent"
 )
 
 // Transcript is an agent's own record of a session, as events.
@@ -52,7 +76,9 @@ type Transcript struct {
 
 // BadLine is a line that was left out, or a part of it, and why.
 type BadLine struct {
-	Line int    `json:"line"` // from 1; in a file that is one document, of the message or step
+	// Line counts from 1. In a file that is one document it is the number of the message
+	// or step; of a text that was shortened, always the line.
+	Line int    `json:"line"`
 	Why  string `json:"why"`
 }
 
@@ -225,9 +251,9 @@ func (t Transcript) renamed(a Transcript) Transcript {
 
 func inPart(id string, part int) string { return id + ";" + strconv.Itoa(part) }
 
-// maxTranscriptLine limits a line in bytes: an image or a file of many MiB is
-// one line, an endless one is damage.
-const maxTranscriptLine = 256 << 20
+// maxTranscriptLine limits a line, or a part of a document, in bytes: what is read takes
+// several times as much memory.
+const maxTranscriptLine = 16 << 20
 
 var errLongLine = fmt.Errorf("longer than %d MiB", maxTranscriptLine>>20)
 

@@ -35,7 +35,8 @@ func formatOf(path string) string {
 	for start, format := range map[string]string{
 		"codex-": Codex, "gemini-": Gemini, "swe-": SWEAgent, "atif-": ATIF, "chat-": "claude-chat-json", "hooklog-": "claude-hook-log",
 		"copilot-": "copilot-events", "pi-": "pi-jsonl", "contents-": "gemini-contents-json", "mini-": "mini-swe-agent-traj",
-		"specstory-": "specstory-md",
+		"specstory-": "specstory-md", "droid-": "droid-jsonl", "qwen-": "qwen-chat", "kimi-": "kimi-wire", "cline-": "cline-messages",
+		"opencode-": "opencode-export",
 	} {
 		if strings.HasPrefix(filepath.Base(path), start) {
 			return format

@@ -186,7 +186,7 @@ func (v *Values) computed(n int, compute Compute) (*ast.Term, bool) {
 	return term, true
 }
 
-// Same reports whether a document has the value that it has in the other evaluation.
+// Same reports whether a document has the same value as in the other evaluation.
 func (v *Values) Same(path string) bool {
 	n, known := v.plan.number[path]
 	return known && v.same != nil && v.same[n]

@@ -1,9 +1,8 @@
 # METADATA
 # title: Access rules
 # description: >-
-#   The answers of the lists in access/**.yaml to a call that has not run yet. The
-#   first rule of a list that matches is found before: it is the only one of that list
-#   among the findings. No list loosens the answer of another list or of a rule.
+#   The answers of the lists in access/**.yaml to a call that has not run yet. Of
+#   each list, only the first rule that matches is among the findings. No list loosens the answer of another list or of a rule.
 # scope: package
 package reviewer.access
 

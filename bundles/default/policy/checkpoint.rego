@@ -1,8 +1,8 @@
 # METADATA
 # title: Checkpoints
 # description: >-
-#   Which calls the files of the workspace are stored before. Only a call that is
-#   proved to change no file is left out: what a command was expected to change does not
+#   Decides before which calls the files of the workspace are stored. Only a call that is
+#   proved to change no file is left out: what a command is expected to change does not
 #   prove what it will change.
 # scope: package
 package reviewer.checkpoint

@@ -1,11 +1,11 @@
 # METADATA
 # title: Answers before the review
 # description: >-
-#   In mode async, which calls are answered before their review. The answer is to allow, so
+#   Decides in mode async which calls are answered before their review. The answer is to allow, so
 #   these are calls that no rule with `always` could deny, whose every effect is known, is on a
 #   file in scope and can be undone, and whose risk is below performance.async_threshold.
-#   Conditions are evaluated before: a call with any finding waits. What is left to the review
-#   are the rules in Rego.
+#   Conditions are evaluated before: a call with any finding waits. Only the rules in Rego are
+#   left to the review.
 # scope: package
 package reviewer.early
 

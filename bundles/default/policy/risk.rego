@@ -205,7 +205,7 @@ in_scope(e) if {
 
 # METADATA
 # title: A file outside the scope is deleted that did not exist before the session wrote it
-# description: With a person's approval.
+# description: A person approved that write.
 own_file(e) if {
 	e.kind == "file_delete"
 	e.location in {"outside", "home"}
@@ -263,7 +263,7 @@ folders(places) := split(trim_suffix(replace(replace(listed, "/\u0000", "\u0000"
 
 # METADATA
 # title: Each text of a list with something before and after it
-# description: Without a loop over the list, which would take the more time, the longer the list is.
+# description: Without a loop over the list, whose cost would grow with the length of the list.
 between(before, list, after) := split(_listed(before, list, after), "\u0000") if {
 	list != []
 }
@@ -271,15 +271,15 @@ between(before, list, after) := split(_listed(before, list, after), "\u0000") if
 # METADATA
 # title: A text matches one of several patterns
 # description: >-
-#   As one pattern: a loop over them takes the more time, the longer the list is.
+#   As one pattern, since the cost of a loop would grow with the length of the list.
 matches(text, patterns) if {
 	patterns != []
 	regex.match(concat("", ["(?:", concat(")|(?:", patterns), ")"]), text)
 }
 
 # METADATA
-# title: A text ends in one of several, which a separator precedes
-# description: As a host is one of several, or below it.
+# title: A text is one of several, or ends in one after a separator
+# description: Such as a host that is one of several, or a subdomain of one.
 one_or_below(text, separator, list) if strings.any_suffix_match(concat("", [separator, text]), between(separator, list, ""))
 
 # NUL separates the texts, since no path and no host has one.

@@ -2,7 +2,7 @@
 # title: Patterns of the session
 # description: >-
 #   What the patterns found, taken together. A pattern is active if it is found now, or
-#   was found within the number of the agent's actions during which it is not repeated.
+#   was found so few actions ago that it would not be reported again.
 # scope: package
 package reviewer.run
 

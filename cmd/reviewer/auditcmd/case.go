@@ -29,7 +29,7 @@ func auditCaseCommand(a *cli.App) *cobra.Command {
 		Short: "Extract a case for `policy test` from the log: the session up to one decision",
 		Long: "ID is a record's id as `reviewer denials` lists it, a session's id, or last. The case contains\n" +
 			"what happened in the session up to that record, and expects the recorded decision. If the\n" +
-			"call changed other files than expected, the case expects the files that it changed.\n\n" +
+			"call changed files other than the expected ones, the case expects the files that it changed.\n\n" +
 			"The log does not contain everything: written contents, outputs and prompts are not\n" +
 			"recorded, and secrets are replaced. The case lists what is missing. It is run\n" +
 			"against the policy that decided; if the result differs, a message says so and\n" +
@@ -179,8 +179,8 @@ func failureOf(ctx context.Context, a *cli.App, x cases.Excerpt, e *bundles.Effe
 		return "", err
 	}
 	if o != nil {
-		fmt.Fprintf(a.Stderr, "reviewer: the call changed other files than expected (%s); the case is marked todo\n", why)
-		return "the call changed other files than expected: " + why, nil
+		fmt.Fprintf(a.Stderr, "reviewer: the call changed files other than expected (%s); the case is marked todo\n", why)
+		return "the call changed files other than expected: " + why, nil
 	}
 	fmt.Fprintf(a.Stderr,
 		"reviewer: the case does not reproduce the decision (%s), since not everything was recorded; it is marked todo\n", why)

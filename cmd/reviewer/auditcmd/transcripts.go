@@ -2,6 +2,7 @@ package auditcmd
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -123,7 +124,7 @@ func readTranscript(a *cli.App, name string) (transcript.Transcript, error) {
 	}
 	t, err := format.Read(b)
 	if t.Session == "" {
-		t.Session = strings.TrimSuffix(filepath.Base(name), ".jsonl")
+		t.Session = cmp.Or(transcript.SessionOf(format.Name, name), strings.TrimSuffix(filepath.Base(name), ".jsonl"))
 	}
 	return t, err
 }

@@ -67,8 +67,8 @@ func listCommand(a *cli.App) *cobra.Command {
 	var sel selection
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List checkpoints, the latest first",
-		Long: "Lists the checkpoints of the workspace of the current folder, the latest first: for which call\n" +
+		Short: "List checkpoints, newest first",
+		Long: "Lists the checkpoints of the workspace of the current folder, newest first: for which call\n" +
 			"each was taken, who made the changes since the previous one, the number of changed paths, the bytes\n" +
 			"stored, and the number of paths that are not stored.",
 		Example: "  reviewer checkpoint list\n  reviewer checkpoint list --session last --since 1h",

@@ -45,7 +45,7 @@ func (a *App) machine() (active.Machine, error) {
 	return MachineAt(home), err
 }
 
-// FormerPolicies finds the policies that have decided: in this machine's state
+// FormerPolicies finds the policies of earlier decisions: in this machine's state
 // directory, and then in others.
 func (a *App) FormerPolicies(others []string) (*active.PolicyFinder, error) {
 	home, err := a.StateHome()

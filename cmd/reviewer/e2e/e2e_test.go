@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -45,7 +46,8 @@ func runTests(m *testing.M) int {
 }
 
 // prepare sets program and client. REVIEWER names a program to be tested in the
-// place of the one that is built from the sources.
+// place of the one that is built from the sources. On Linux the hooks start the client of the
+// resident process, as they do for users.
 func prepare(dir string) (err error) {
 	client, clientVersion, err = InstallClient(context.Background(), os.Getenv("CLAUDE_CODE_VERSION"))
 	if err != nil {
@@ -59,12 +61,31 @@ func prepare(dir string) (err error) {
 		return nil
 	}
 	program = filepath.Join(dir, "reviewer")
-	cmd := exec.Command("go", "build", "-o", program, "..")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil && os.Getenv("RECORD") != "1" {
-		return fmt.Errorf("build reviewer: %w\n%s", err, out)
+	if err := build(program, ".."); err != nil {
+		return err
+	}
+	if c := hookClient(program); c != "" {
+		return build(c, "../../reviewer-hook")
 	}
 	return nil
+}
+
+func build(to, source string) error {
+	cmd := exec.Command("go", "build", "-o", to, source)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil && os.Getenv("RECORD") != "1" {
+		return fmt.Errorf("build %s: %w\n%s", source, err, out)
+	}
+	return nil
+}
+
+// hookClient is where install looks for the client of the resident process; empty: there is
+// none on this system, or next to the program that is tested.
+func hookClient(reviewer string) string {
+	if runtime.GOOS != "linux" || os.Getenv("REVIEWER") != "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(reviewer), "reviewer-hook")
 }
 
 // shareGoCache names Go's build cache in the environment: the agent's home is a

@@ -121,7 +121,7 @@ func TestOlderClient(t *testing.T) {
 		s.want("project/mark", true)
 		s.wantPhotos()
 		s.wantDenial(run, call(2, 1))
-		s.must(os.Remove(s.reviewer))
+		s.must(os.Remove(s.hookProgram()))
 		s.resume(Script{s.deletion()})
 		s.wantPhotos()
 		s.copyProgram(s.reviewer)

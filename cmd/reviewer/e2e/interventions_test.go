@@ -109,7 +109,9 @@ func TestThrottledCallsAreDenied(t *testing.T) {
 }
 
 // A throttled session makes fewer calls in one turn, and its model writes less; both
-// end with the next prompt. The client's own transcript says how much it wrote.
+// end with the next prompt. The client's own transcript says how much it wrote; the client
+// writes a message there around the time when it starts the hook, so the limit of tokens
+// applies to the next call or to the one after it.
 func TestThrottledTurnsAndTokens(t *testing.T) {
 	each(t, func(s *stage) {
 		s.install("user")
@@ -118,7 +120,7 @@ func TestThrottledTurnsAndTokens(t *testing.T) {
 		three := func(a, b, c string) Step { return Step{Calls: []Call{write(a), write(b), write(c)}} }
 		run := s.prompt(Script{
 			Shell("git checkout topic-1"), Shell("git checkout topic-2"), Shell("git checkout topic-3"),
-			three("a", "b", "c"), Shell("echo 1 > d"), Shell("echo 1 > e"), Shell("echo 1 > f"),
+			three("a", "b", "c"), Shell("echo 1 > d"), Shell("echo 1 > e"), Shell("echo 1 > f"), Shell("echo 1 > last"),
 		})
 		s.wantMade("resource_throttling repetitive_errors")
 		s.wantHeard(run, 3, "2 calls in one turn", "200 output tokens")
@@ -126,8 +128,8 @@ func TestThrottledTurnsAndTokens(t *testing.T) {
 		s.want("project/c", false)
 		s.wantHeard(run, 4, "rule throttled", "its limit of 2 calls in one turn")
 		s.want("project/e", true)
-		s.want("project/f", false)
-		s.wantHeard(run, 7, "rule throttled", "its limit of 200 output tokens")
+		s.want("project/last", false)
+		s.wantHeard(run, 8, "rule throttled", "its limit of 200 output tokens")
 		s.resume(Script{three("g", "h", "i")})
 		s.want("project/i", true)
 		s.wantChain()

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -57,7 +58,31 @@ func newStage(t *testing.T) *stage {
 		"project/go.mod": "module shop.example/shop\n", "outside/2019/beach.txt": "a photograph\n", "outside/2020/snow.txt": "another\n",
 	}))
 	s.copyProgram(s.reviewer)
+	t.Cleanup(s.endResident)
 	return s
+}
+
+// hookProgram is what the hooks start.
+func (s *stage) hookProgram() string {
+	if hookClient(program) != "" {
+		return hookClient(s.reviewer)
+	}
+	return s.reviewer
+}
+
+// endResident ends the resident processes that the stage's hooks started.
+func (s *stage) endResident() {
+	links, _ := filepath.Glob("/proc/[0-9]*/exe")
+	for _, link := range links {
+		program, _ := os.Readlink(link)
+		if !strings.HasPrefix(program, filepath.Dir(s.Home)+"/") {
+			continue
+		}
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(link)))
+		if p, err := os.FindProcess(pid); err == nil {
+			_ = p.Kill() // it may have ended
+		}
+	}
 }
 
 // sessionID makes a UUID of a test's name: each run has its own, and a log that
@@ -74,12 +99,22 @@ func (s *stage) must(err error) {
 	}
 }
 
+// copyProgram copies reviewer, and next to it the client of the resident process if there is one.
 func (s *stage) copyProgram(to string) {
 	s.t.Helper()
 	s.must(os.MkdirAll(filepath.Dir(to), 0o755))
-	in, err := os.Open(program)
+	s.copyFile(program, to)
+	if c := hookClient(program); c != "" {
+		s.copyFile(c, hookClient(to))
+	}
+}
+
+func (s *stage) copyFile(from, to string) {
+	s.t.Helper()
+	in, err := os.Open(from)
 	s.must(err)
 	defer in.Close()
+	_ = os.Remove(to) // a program that runs cannot be written
 	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
 	s.must(err)
 	_, err = io.Copy(out, in)

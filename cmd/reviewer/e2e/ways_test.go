@@ -62,10 +62,10 @@ func (s *stage) breakHook(w Way) {
 		s.must(writeFile(path, expand(text, s.Places())))
 	}
 	if w.Binary != "" {
-		s.must(os.Remove(s.reviewer))
+		s.must(os.Remove(s.hookProgram()))
 	}
 	if w.Binary != "" && w.Binary != "none" {
-		s.must(os.WriteFile(s.reviewer, []byte("#!/bin/sh\n"+w.Binary+"\n"), 0o755))
+		s.must(os.WriteFile(s.hookProgram(), []byte("#!/bin/sh\n"+w.Binary+"\n"), 0o755))
 	}
 }
 
@@ -80,7 +80,7 @@ func (s *stage) settings(w Way) string {
 func (s *stage) repair(w Way) {
 	s.t.Helper()
 	if w.Binary != "" {
-		s.must(os.RemoveAll(s.reviewer))
+		s.must(os.RemoveAll(s.hookProgram()))
 		s.copyProgram(s.reviewer)
 	}
 	if w.Files["state"] != "" {

@@ -195,7 +195,7 @@ func explainEvents(ctx context.Context, a *cli.App, r io.Reader, t *toExplain) (
 	case session == nil:
 		return nil, errors.New("there is no event to explain: the input is empty")
 	case last.Record == nil || len(w.seen) == 0:
-		return nil, fmt.Errorf("the policy does not decide about this event%s", term.After(": ", last.Error))
+		return nil, fmt.Errorf("the policy makes no decision about this event%s", term.After(": ", last.Error))
 	case last.Record.Decision == nil:
 		return nil, fmt.Errorf("no decision could be made: %s", last.Error)
 	}

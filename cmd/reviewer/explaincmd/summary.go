@@ -18,6 +18,9 @@ func Summary(r *engine.Record) (word, what, why string) {
 		if r.Act.Unsaved() {
 			return string(engine.Block), r.Act.Of, r.Act.Checkpoint.Failure
 		}
+		if t := r.Act.Taken; t != nil {
+			return r.Act.Kind, t.From(), strings.TrimPrefix(r.Act.Result+"; "+t.Text(), "; ")
+		}
 		return r.Act.Kind, r.Act.Of, r.Act.Result
 	case engine.KindPre, engine.KindPost:
 		return callSummary(r)

@@ -40,7 +40,7 @@ func writeGitHub(b *bytes.Buffer, m *simulate.Impact, _ Options) error {
 	d.fold("Tools", groups("TOOL", "HELD UP", m.Tools))
 	d.fold("Workspaces", groups("WORKSPACE", "HELD UP", m.Workspaces))
 	d.fold("Sessions", sessions(m.Changed))
-	d.bullets("Answers of people", alarms(m.Alarms))
+	d.bullets("People's answers", alarms(m.Alarms))
 	d.bullets("Fidelity", fidelity(m.Fidelity))
 	d.bullets("Never fired", neverFired(m))
 	d.bullets("Decisions that failed", failed(m))

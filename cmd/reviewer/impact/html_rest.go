@@ -6,7 +6,7 @@ func (p *webPage) alarms(said []string) {
 	if len(said) == 0 {
 		return
 	}
-	p.put(`<section><h2>Answers of people</h2>`)
+	p.put(`<section><h2>People's answers</h2>`)
 	for _, line := range said {
 		p.put(`<p>%s</p>`, line)
 	}

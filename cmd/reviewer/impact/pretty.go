@@ -25,7 +25,7 @@ func writePretty(b *bytes.Buffer, m *simulate.Impact, o Options) error {
 	p.kinds(m.Kinds)
 	p.lists(m)
 	p.quiet(m)
-	p.notes("ANSWERS OF PEOPLE", alarms(m.Alarms))
+	p.notes("PEOPLE'S ANSWERS", alarms(m.Alarms))
 	p.notes("FIDELITY", fidelity(m.Fidelity))
 	p.few("ERRORS", term.Bad, failed(m))
 	p.few("NOT READ OR NOT UNDERSTOOD", "", troubles(m))

@@ -19,7 +19,7 @@ func listCommand(a *cli.App) *cobra.Command {
 	var open bool
 	cmd := &cobra.Command{
 		Use:     "list [ID…]",
-		Short:   "List incidents, the latest first",
+		Short:   "List incidents, newest first",
 		Long:    "ID is a session; without one, the incidents of all sessions are listed.",
 		Example: "  reviewer incident list --open\n  reviewer incident list --since 7d",
 		RunE: func(_ *cobra.Command, args []string) error {

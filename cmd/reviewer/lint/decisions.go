@@ -9,7 +9,7 @@ import (
 	"github.com/agent-reviewer/reviewer/rego"
 )
 
-// decisions finds rows whose decision has no effect, or another one than stated, and
+// decisions finds rows whose decision has no effect, or one other than stated, and
 // messages that cannot be filled in.
 func (p *policy) decisions() {
 	for _, l := range p.effective.Layers {

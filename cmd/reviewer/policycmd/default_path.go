@@ -10,7 +10,7 @@ import (
 const usualPolicy = "policy"
 
 // withoutPath describes the default of PATH in the help of commands.
-const withoutPath = "PATH defaults to the current folder if it is a policy, else to ./" + usualPolicy + "."
+const withoutPath = "PATH defaults to the current folder if it is a policy, otherwise to ./" + usualPolicy + "."
 
 // policyHere is the policy that commands for authors take if none is named: this
 // folder, or the usual one in it.

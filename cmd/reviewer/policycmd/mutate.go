@@ -41,7 +41,7 @@ func (m *policyMutate) asked(cmd *cobra.Command, out []term.Output) (bool, error
 		return false, nil
 	}
 	if m.threshold < 0 || m.threshold > 100 {
-		return true, cli.Usage("--mutate-threshold %v: expected percent, from 0 to 100", m.threshold)
+		return true, cli.Usage("--mutate-threshold %v: expected a percentage from 0 to 100", m.threshold)
 	}
 	for _, other := range []string{"coverage", "threshold", "watch"} {
 		if f.Changed(other) {

@@ -138,7 +138,7 @@ func (u *policyFolder) decided(ctx context.Context, want wantedCase) (cases.Case
 		return c, err
 	}
 	if len(result.Records) == 0 || result.Records[len(result.Records)-1].Decision == nil {
-		return c, errors.New("the policy decides nothing about this call")
+		return c, errors.New("the policy makes no decision about this call")
 	}
 	d := result.Records[len(result.Records)-1].Decision
 	expect := &cases.Expect{Decision: d.Decision, Rules: d.RuleIDs()}

@@ -84,7 +84,7 @@ func testPolicy(a *cli.App, cmd *cobra.Command, paths []string, t *policyTest) e
 	}
 	t.coverage = t.coverage || cmd.Flags().Changed("threshold") || slices.ContainsFunc(t.out.List, onlyCoverage)
 	if !(t.threshold >= 0 && t.threshold <= 100) { // NaN is neither
-		return cli.Usage("--threshold %v: expected percent, from 0 to 100", t.threshold)
+		return cli.Usage("--threshold %v: expected a percentage from 0 to 100", t.threshold)
 	}
 	if t.timeout <= 0 {
 		return cli.Usage("--timeout %s: expected a positive duration, such as 5s", t.timeout)

@@ -65,7 +65,7 @@ func parse(args []string) (options, error) {
 	f.StringVar(&o.key, "key", "", "the `key` that signs: a file (PEM or OpenSSH), or env:NAME")
 	f.StringVar(&o.targets, "targets", "", "build for these `systems` only, such as linux/amd64,darwin/arm64")
 	f.BoolVar(&o.unsigned, "unsigned", false, "sign nothing; for trying it out")
-	f.BoolVar(&o.uncommitted, "uncommitted", false, "build in spite of changes that are not committed; with -unsigned only")
+	f.BoolVar(&o.uncommitted, "uncommitted", false, "build despite uncommitted changes; only with -unsigned")
 	f.StringVar(&o.verify, "verify", "", "write nothing, and verify the release in this `folder`")
 	f.StringVar(&o.publicKey, "public-key", "", "the `file` with the public key to verify with")
 	if err := f.Parse(args); err != nil {

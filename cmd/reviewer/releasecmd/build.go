@@ -51,7 +51,7 @@ func policyBuildCommand(a *cli.App) *cobra.Command {
 			"the same files produce the same bytes. The results are written next to it, to\n" +
 			"ARCHIVE" + bundles.ResultsSuffix + ", which `policy sign` reads.\n\n" +
 			"Name, version and sequence come from the manifest or from flags. Times come from\n" +
-			"metadata.created of the manifest, else from $SOURCE_DATE_EPOCH, else none is set.\n\n" +
+			"metadata.created of the manifest or, if that is absent, from $SOURCE_DATE_EPOCH; otherwise none is set.\n\n" +
 			"Exit codes: 0 built, 1 could not run, 2 the policy has problems or a test failed,\n" +
 			"3 usage error.",
 		Example: "  reviewer policy build policy -o policy-1.4.0.tar.gz\n" +

@@ -23,7 +23,7 @@ func policyHistoryCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history",
 		Short: "List the policies that were effective on this machine, and restore one",
-		Long: "Every policy that has decided about a call is stored by its digest: bundles, edited folders, and\n" +
+		Long: "Every policy under which a call was decided is stored by its digest: bundles, edited folders, and\n" +
 			"the built-in policy, all layers together. Newest first. The setting audit.policies_mb limits their\n" +
 			"total size; beyond it, the least recently used ones are removed and\n" +
 			"listed as lost.",
@@ -102,7 +102,7 @@ func showHistory(a *cli.App, w io.Writer, out *term.Output, home string, list []
 		return term.WriteList(w, "policies", list)
 	}
 	if len(list) == 0 {
-		fmt.Fprintf(w, "no policy has decided anything in %s yet\n", home)
+		fmt.Fprintf(w, "no policy has been used in %s yet\n", home)
 		return nil
 	}
 	p := a.Paint(out)

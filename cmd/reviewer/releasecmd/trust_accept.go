@@ -49,7 +49,7 @@ func acceptMoved(ctx context.Context, a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	if err := active.NoteOfTrust(ctx, log, t.Path, t.Trust, "accepted at the new place of the state directory, by "+who); err != nil {
+	if err := active.NoteOfTrust(ctx, log, t.Path, t.Trust, "accepted at the new location of the state directory, by "+who); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.Stdout, "%s version %d is now active here\n", t.Path, t.Version)

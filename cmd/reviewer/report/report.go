@@ -13,7 +13,7 @@ type Status string
 // The statuses of tests.
 const (
 	Pass  Status = "pass"
-	Fail  Status = "fail"  // ran, with another result than expected
+	Fail  Status = "fail"  // ran, with a result other than the expected one
 	Error Status = "error" // could not run
 	Skip  Status = "skip"
 	Todo  Status = "todo" // known to fail, and marked so

@@ -41,6 +41,8 @@ type Origin struct {
 // clientNames are what an index calls the agents, if there is none.
 var clientNames = map[string]string{
 	harness.ClaudeCode: "Claude Code", transcript.Codex: "Codex", transcript.Gemini: "Gemini CLI", transcript.Copilot: "Copilot CLI", transcript.Pi: "Pi",
+	transcript.Droid: "Factory droid", transcript.Qwen: "Qwen Code", transcript.Kimi: "Kimi Code", transcript.Cline: "Cline",
+	transcript.OpenCode: "OpenCode",
 }
 
 // maxTranscript bounds a transcript in bytes.
@@ -258,7 +260,7 @@ func (f *sessionFile) read() error {
 		f.cwd = calls[0].CWD
 	}
 	name := f.stem()
-	f.list = transcript.Split(t, name[max(0, len(name)-maxSession):])
+	f.list = transcript.Split(t, cmp.Or(transcript.SessionOf(format, f.name), name[max(0, len(name)-maxSession):]))
 	return nil
 }
 

@@ -24,7 +24,7 @@ type threshold struct {
 	Values []float64 `yaml:"values"`
 }
 
-// Swept is the result of other values of a threshold. A value is chosen without one
+// Swept is the result of trying other values of a threshold. A value is chosen without one
 // project and then tried on it, which shows overfitting.
 type Swept struct {
 	Key    string    `json:"key"`

@@ -23,8 +23,8 @@ func sessionListCommand(a *cli.App) *cobra.Command {
 	var workspace string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the sessions, the latest first",
-		Long: "List the sessions, the latest first, with workspace and time, the numbers of calls,\n" +
+		Short: "List the sessions, newest first",
+		Long: "List the sessions, newest first, with workspace and time, the numbers of calls,\n" +
 			"of denied calls and of calls a person was asked about, the patterns that were found\n" +
 			"with their counts, and whether the session is stopped. Damaged logs are listed as well.\n" +
 			"Ids are shortened; every command accepts them. -f json has them in full. `audit show`\n" +

@@ -30,7 +30,7 @@ func sessionRollbackCommand(a *cli.App) *cobra.Command {
 			"except those that are not safe; reviewer checkpoint restore restores any. If there is none, or it\n" +
 			"cannot be restored, the session stays stopped, and the alternatives are listed.\n" +
 			"A session that is not stopped can be rolled back if policy proposed it (interventions.auto_rollback false).\n\n" +
-			"Exit codes: 0 rolled back and resumed, 1 not, 3 usage error.",
+			"Exit codes: 0 rolled back and resumed, 1 not rolled back, 3 usage error.",
 		Example: "  reviewer session rollback last\n  reviewer session rollback last --supervise",
 		Args:    cli.Needs(cli.SessionID()),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -30,7 +30,7 @@ func sessionShowCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [ID]",
 		Short: "Show what happened in a session: prompts, actions, decisions, patterns, interventions",
-		Long: "The timeline of a session, one line per action: the time since the session began,\n" +
+		Long: "Prints the timeline of a session, one line per action: the time since the session began,\n" +
 			"the record's id, the agent, the answer, the outcome, and the call. Below it are the\n" +
 			"rules that fired, the patterns that were found, and what was changed.",
 		Example: "  reviewer session show\n  reviewer session show f8dc9b3b --patterns",

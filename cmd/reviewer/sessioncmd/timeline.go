@@ -269,6 +269,8 @@ func (m *timelineEntry) text() string {
 	case m.Control != nil:
 		c := m.Control
 		return "by " + c.By + term.After(", of ", c.Record) + term.After(", ", c.Path) + term.After(": ", c.Reason)
+	case m.Act != nil && m.Act.Taken != nil:
+		return m.Act.Taken.From() + ": " + strings.TrimPrefix(m.Act.Result+"; "+m.Act.Taken.Text(), "; ")
 	case m.Act != nil:
 		return "of " + m.Act.Of + term.After(": ", m.Act.Result)
 	}

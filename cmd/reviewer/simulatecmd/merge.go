@@ -101,7 +101,7 @@ func mergedRow(parts []impact.Document, of func(impact.Document) *simulate.Impac
 	for i, d := range parts {
 		m := of(d)
 		if m == nil {
-			return nil, fmt.Errorf("shard %d of %d is from another comparison: not a sweep, or one of other values", i+1, len(parts))
+			return nil, fmt.Errorf("shard %d of %d is from another comparison: it is not a sweep, or it sweeps other values", i+1, len(parts))
 		}
 		list = append(list, m)
 	}

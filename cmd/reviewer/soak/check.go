@@ -45,7 +45,7 @@ func (s *soak) checkLog() error {
 	}
 	fmt.Printf("log: %d files, %d lines, %d calls; lost %d, doubled %d, unknown %d\n", len(files), lines, len(seen), lost, doubled, strange)
 	if lost+doubled+strange > 0 {
-		return errors.New("the log does not have every answered call once")
+		return errors.New("the log does not contain every answered call exactly once")
 	}
 	return nil
 }

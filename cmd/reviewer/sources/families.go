@@ -61,6 +61,7 @@ func (f *finder) transcriptFamilies() []Family {
 	same, kin := newGroups(len(all)), newGroups(len(all))
 	var ids, shared []mention
 	for i := range all {
+		all[i].head.named(all[i].name)
 		for _, id := range all[i].head.sessions {
 			ids = append(ids, mention{digest(id), i})
 			shared = append(shared, mention{digest(id), i})

@@ -87,6 +87,14 @@ func (h head) isWhole(text []byte) bool {
 	return true
 }
 
+// named sets the session of a file that names none by its path, in formats whose files are
+// named so.
+func (h *head) named(path string) {
+	if id := transcript.SessionOf(h.format, path); id != "" && len(h.sessions) == 0 {
+		h.session, h.sessions = id, []string{id}
+	}
+}
+
 func headOf(text []byte) head {
 	if audit.IsLine(text) {
 		return chainHead(firstLine(text), false)

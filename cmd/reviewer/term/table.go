@@ -91,8 +91,8 @@ func choose[T any](list []T, keep []int) []T {
 // gap is what stands between two columns.
 const gap = "  "
 
-// Widths gives each column the width that it needs. Where that is more than a line has,
-// the widest text becomes shorter, and then the next; 0: a line of any width.
+// Widths gives each column the width that it needs. If that is more than fits on a line,
+// the widest text becomes shorter, then the next widest; 0: a line of any width.
 func (t *Table) Widths(line int) []int {
 	const least = 8
 	widths := make([]int, len(t.Columns))

@@ -57,7 +57,7 @@ const (
 	partName    = "part" // a copy that is not whole yet
 )
 
-// Put moves what a path names into the trash; a link is moved itself. The path is
+// Put moves what a path names into the trash; of a link, only the link is moved. The path is
 // interpreted like the system does: relative to the current folder, links in it
 // followed except for the last name. After an error the original is unchanged, unless
 // the error reports something else.

@@ -116,8 +116,8 @@ func (t *trial) coverage() (*report.Coverage, error) {
 	return c, nil
 }
 
-// Kinds counts what is covered, by kind and in their fixed order. A kind of
-// which a policy has nothing is left out.
+// Kinds counts what is covered, by kind and in their fixed order. A kind
+// that a policy has none of is left out.
 func Kinds(c *report.Coverage) []report.Kind {
 	counts := map[string]*report.Kind{}
 	for _, name := range []string{regoLines, celBranches, matrixCells, ruleIDs, patternIDs, detectorIDs, accessIDs} {
@@ -142,7 +142,7 @@ func Kinds(c *report.Coverage) []report.Kind {
 	return all
 }
 
-// Under lists the kinds of which less is covered than a threshold in percent.
+// Under lists the kinds whose coverage is below a threshold in percent.
 func Under(c *report.Coverage, threshold float64) []report.KindMissing {
 	var all []report.KindMissing
 	for _, k := range c.Kinds {

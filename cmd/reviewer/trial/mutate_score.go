@@ -23,7 +23,7 @@ func (s *Score) add(m mutant.Mutant) {
 	s.Percent = float64(s.Killed) * 100 / float64(s.Mutants)
 }
 
-// Total is the score of all mutants; of none it is 100 percent.
+// Total is the score of all mutants; if there are none, it is 100 percent.
 func (m *Mutation) Total() Score {
 	all := Score{Name: "all", Percent: 100}
 	for _, one := range m.Mutants {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -64,6 +65,8 @@ type story struct {
 	c         cases.Case
 	machine   *cases.Machine
 	rehearsal *simulate.Rehearsal
+	others    map[string]*simulate.Rehearsal // of other sessions in the workspace, by their ids
+	start     func(session string) *simulate.Rehearsal
 	calls     map[string]*engine.Record // by the call's id
 	stopped   bool                      // of an incident: some call was
 	whyNot    func(ids []string) []string
@@ -72,12 +75,42 @@ type story struct {
 func newStory(c cases.Case, p *policy, env engine.Env) *story {
 	s := &story{c: c, machine: c.Machine(), calls: map[string]*engine.Record{}}
 	classifier := &classify.Classifier{World: s.world(), MAC: publicMAC, Secrets: bundles.BuiltInTokens(), Program: program}
-	s.rehearsal = simulate.Start("", classifier, p.Policy, env)
-	s.rehearsal.AnswerEarly()
-	if c.Checkpoints {
-		s.rehearsal.PretendCheckpoints()
+	s.start = func(session string) *simulate.Rehearsal {
+		r := simulate.Start(session, classifier, p.Policy, env)
+		r.AnswerEarly()
+		if c.Checkpoints {
+			r.PretendCheckpoints()
+		}
+		return r
 	}
+	s.rehearsal = s.start("")
 	return s
+}
+
+// in returns the rehearsal of the session in which a step happens.
+func (s *story) in(step cases.Step) *simulate.Rehearsal {
+	if !step.Elsewhere() {
+		return s.rehearsal
+	}
+	if s.others == nil {
+		s.others = map[string]*simulate.Rehearsal{}
+		s.rehearsal.ShareWorkspace(s.sessions)
+	}
+	id := step.Event.Session
+	if s.others[id] == nil {
+		s.others[id] = s.start(id)
+		s.others[id].ShareWorkspace(s.sessions)
+	}
+	return s.others[id]
+}
+
+// sessions lists all sessions of the case, in a fixed order.
+func (s *story) sessions() []*simulate.Rehearsal {
+	list := []*simulate.Rehearsal{s.rehearsal}
+	for _, id := range slices.Sorted(maps.Keys(s.others)) {
+		list = append(list, s.others[id])
+	}
+	return list
 }
 
 // program is the path of reviewer on the machines of cases.
@@ -143,7 +176,7 @@ func (s *story) step(ctx context.Context, step cases.Step, result *Result) {
 		}
 		return
 	}
-	action, happened := s.rehearsal.Next(ctx, step.Event)
+	action, happened := s.in(step).Next(ctx, step.Event)
 	if happened && s.machine != nil {
 		s.machine.Put(step.Files)
 	}
@@ -153,7 +186,7 @@ func (s *story) step(ctx context.Context, step cases.Step, result *Result) {
 	case action.Record == nil && action.Error != "":
 		at.wrong(Failure{Wrong: "it could not be recorded: " + action.Error})
 	case action.Record == nil && step.Expect != nil:
-		at.wrong(Failure{Wrong: "the policy does not decide about this event, so a case cannot expect anything of it"})
+		at.wrong(Failure{Wrong: "the policy makes no decision about this event, so a case cannot expect anything from it"})
 	case action.Record != nil:
 		s.judge(at, action.Record)
 	}
@@ -170,7 +203,7 @@ func (s *story) choose(step cases.Step) error {
 		key, _ := rec.CallKey()
 		choice.Record, choice.Print, choice.CWD = rec.ID(), key.Print, key.CWD
 	}
-	return s.rehearsal.Control(step.Time, choice)
+	return s.in(step).Control(step.Time, choice)
 }
 
 func (s *story) judge(at stepping, rec *engine.Record) {
@@ -178,7 +211,9 @@ func (s *story) judge(at stepping, rec *engine.Record) {
 	if rec.Phase == engine.PhasePre {
 		s.calls[rec.Call] = rec
 	}
-	s.plot(at, rec)
+	if !at.Elsewhere() {
+		s.plot(at, rec)
+	}
 	if at.Expect == nil {
 		return
 	}

@@ -191,8 +191,8 @@ func suites(jobs []job, tests []report.Test) []report.Suite {
 	return all
 }
 
-// Names lists the names of all tests of a subject that are known before they
-// run: of the cases of a Rego test the test's own.
+// Names lists the names of all tests of a subject that are known before they run:
+// for the cases of a Rego test, that of the test itself.
 func Names(s Subject) []string {
 	t := &trial{Subject: s}
 	var err error

@@ -41,7 +41,7 @@ func (found *Shortcuts) Err() error {
 		return nil
 	}
 	return fmt.Errorf("%d of %s differ when OPA evaluates every rule completely, the first in %s; "+
-		"change the rule so that no built-in function in it fails, or, where none does, "+
-		"so that it compares in another way: then it is a bug in OPA %s",
+		"change the rule so that no built-in function in it fails; if none does, it is a bug in OPA %s: "+
+		"write the comparison differently",
 		len(found.Differ), engine.Counted(found.Decisions, "decision", "decisions"), found.Differ[0], rego.Version())
 }

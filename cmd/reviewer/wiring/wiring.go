@@ -66,7 +66,7 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 	return p, nil
 }
 
-// inherit reads from the settings to which other sessions a stop applies. A policy
+// inherit reads from the settings to which other sessions a stop, a denial or a limit applies. A policy
 // that does not stop sessions itself does not stop them for events of other sessions either;
 // a copy of a stopped session is that session.
 func inherit(e *bundles.Effective) review.Inherit {
@@ -74,15 +74,23 @@ func inherit(e *bundles.Effective) review.Inherit {
 	stops, _ := interventions["stops"].(map[string]any)
 	said, _ := interventions["texts"].(map[string]any)
 	modes, _ := e.Settings["unattended_modes"].([]any)
-	scope, _ := stops["scope"].(string)
-	if interventions["enabled"] != true || interventions["hard_stop"] != true ||
-		e.Settings["enforcement"] != "enforce" || e.Settings["enabled"] != true {
-		scope = "session"
+	shared, _ := interventions["shared"].(map[string]any)
+	p := review.Inherit{Unattended: words(modes)}
+	p.Scope, _ = stops["scope"].(string)
+	p.Denials, _ = shared["denials"].(string)
+	p.Limits, _ = shared["limits"].(string)
+	p.Within, p.MS = int64(number(interventions, "shared", "within")), int64(number(interventions, "shared", "minutes"))*60_000
+	active := interventions["enabled"] == true && e.Settings["enforcement"] == "enforce" && e.Settings["enabled"] == true
+	if !active || interventions["hard_stop"] != true {
+		p.Scope = "session"
 	}
-	copied, _ := said["copied"].(string)
-	nearby, _ := said["nearby"].(string)
-	conditions, _ := said["conditions"].(string)
-	return review.Inherit{Scope: scope, Unattended: words(modes), Copied: copied, Nearby: nearby, Conditions: conditions}
+	if !active {
+		p.Denials, p.Limits = "session", "session"
+	}
+	p.Copied, _ = said["copied"].(string)
+	p.Nearby, _ = said["nearby"].(string)
+	p.Conditions, _ = said["conditions"].(string)
+	return p
 }
 
 // unsaved reads from the settings what happens to a call whose checkpoint failed. A policy

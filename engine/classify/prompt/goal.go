@@ -10,8 +10,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify/rows"
 )
 
-// Limits of the parts of a prompt that are read and kept. Of a longer prompt the
-// beginning and the end are read: people write their request there, and paste text in between.
+// Limits of the parts of a prompt that are read and kept. Of a longer prompt, only
+// the beginning and the end are read: people write their request there, and paste text in between.
 const (
 	maxPromptEnd   = 64 << 10 // bytes, of either end
 	MaxGoalNames   = 24

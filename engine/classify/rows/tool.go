@@ -18,7 +18,7 @@ type Tool struct {
 	About    string        `json:"about,omitempty" yaml:"about"`
 	Action   string        `json:"action,omitempty" yaml:"action"`     // dotted name, as access rules match it; absent for an MCP tool: mcp.SERVER.TOOL
 	Type     string        `json:"type,omitempty" yaml:"type"`         // type of the action, if effects do not determine it
-	Resource string        `json:"resource,omitempty" yaml:"resource"` // the first of these arguments that is present names the call; none: all do
+	Resource string        `json:"resource,omitempty" yaml:"resource"` // the first of these arguments that is present names the call (of a list: files[], files[].path); none: all do
 	Args     []string      `json:"args,omitempty" yaml:"args"`         // NAME ROLE, or NAME ROLE required: the meaning of the arguments; see Arg
 	Contents string        `json:"contents,omitempty" yaml:"contents"` // names of nested arguments that are contents
 	Waits    string        `json:"waits,omitempty" yaml:"waits"`       // true: it waits; or the argument without which it waits, and with any value but false

@@ -24,7 +24,7 @@ type Unpacking struct {
 	Absolute  bool           // names that begin with a slash or lead out of the folder are used as they are
 }
 
-// Unpacks records the files that an archive overwrites, and those whose names give them an effect.
+// Unpacks records the files that an archive overwrites, and those that have an effect because of their names.
 // If its contents are unknown, any file of the folder may be one of them, and with absolute names
 // any file at all.
 func (c *Call) Unpacks(u Unpacking) {

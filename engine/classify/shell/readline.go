@@ -47,7 +47,7 @@ func readerOf(args []abstract.Arg) lineReader {
 }
 
 // readWords runs read x y: the words of a line of standard input, where that is known.
-// In a loop it is any of the lines.
+// In a loop, the line may be any of those lines.
 func (c *Call) readWords() {
 	s := c.Shell
 	r := readerOf(c.Args)

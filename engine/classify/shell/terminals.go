@@ -160,7 +160,7 @@ func different(a, b string) bool {
 	return number(a) && number(b) && a != b
 }
 
-// Types records that keys are typed into a terminal, and runs the lines that are thereby completed.
+// Types records that keys are typed into a terminal, and runs the lines that this completes.
 func (c *Call) Types(terminal string, keys []Key) {
 	t := c.Shell.openTerminals()
 	line := t.take(terminal)

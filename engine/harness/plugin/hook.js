@@ -37,7 +37,7 @@ const isObject = (v) => typeof v === "object" && v !== null && !Array.isArray(v)
 // Reads an answer. Before a call there always is one: silence would be another program's.
 function answerOf(name, status, signal, out, err) {
   if (signal) throw new Error(`the hook was ended by ${signal}`);
-  if (status !== 0) throw new Error(err.trim() || `the hook ended with status ${status} and no text`);
+  if (status !== 0) throw new Error(err.trim() || `the hook ended with status ${status} and without a text`);
   if (out.trim() === "" && name !== "PreToolUse") return {};
   let answer;
   try {

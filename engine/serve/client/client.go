@@ -97,7 +97,7 @@ func (c *client) meet(s *socket, home string) (process, bool) {
 	}
 	var greeting wire.Greeting
 	if err != nil || greeting.Decode(b) != nil {
-		c.why = "the resident process did not greet"
+		c.why = "the resident process sent no greeting"
 		return process{}, false
 	}
 	program, err := reviewer()

@@ -263,7 +263,7 @@ func TestStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	wants(t, home, "x", `in process "x" because "the resident process did not greet"`, 3)
+	wants(t, home, "x", `in process "x" because "the resident process sent no greeting"`, 3)
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("it took %s", took)
 	}

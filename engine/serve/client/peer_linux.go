@@ -8,13 +8,14 @@ import (
 // process is one at the other end of a socket that is the installed program.
 type process struct{ comm int }
 
-// watch returns why a process is not the installed program, or sees other files than
+// watch returns why a process is not the installed program, or sees different files from
 // this process; empty if it can be trusted. Any program of the user could have bound the
 // socket, and answer "allow".
 //
-// The process that listens is not asked for: it could have handed the socket to
-// another one, and become the installed program. The process that wrote the greeting
-// counts, which must be the one that answers what only this process knows, and live until then.
+// The process that listens is not checked: it could have handed the socket to another
+// one, and become the installed program. What counts is the process that wrote the
+// greeting: it must be the one that answers with what only this process knows, and
+// still be running then.
 func watch(pid int32, program string) (process, string) {
 	at := "/proc/" + strconv.Itoa(int(pid))
 	comm, err := syscall.Open(at+"/comm", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
@@ -25,7 +26,7 @@ func watch(pid int32, program string) (process, string) {
 		return process{}, "the process behind the socket is not " + program
 	}
 	if !same(at+"/ns/mnt", "/proc/self/ns/mnt") || !same(at+"/root", "/proc/self/root") {
-		return process{}, "the resident process sees other files than the agent"
+		return process{}, "the resident process sees different files from the agent"
 	}
 	return process{comm}, ""
 }

@@ -46,7 +46,7 @@ fires contains "trash_emptied" if {
 }
 
 # METADATA
-# title: A file system is mounted for writing
+# title: File system mounted for writing
 # custom:
 #   id: mount_change
 fires contains "mount_change" if {
@@ -123,7 +123,7 @@ fires contains "guard_off" if {
 }
 
 # METADATA
-# title: Running process attached to
+# title: Debugger attached to a running process
 # custom:
 #   id: process_attach
 fires contains "process_attach" if {
@@ -135,7 +135,7 @@ fires contains "process_attach" if {
 }
 
 # METADATA
-# title: Running process attached to
+# title: Debugger attached to a running process
 # description: Its memory is read or written as a file.
 # custom:
 #   id: process_attach

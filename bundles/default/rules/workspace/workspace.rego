@@ -20,7 +20,7 @@ fires contains "workspace_denied" if {
 }
 
 # METADATA
-# title: A file outside the workspace
+# title: File outside the workspace
 # custom:
 #   id: workspace_outside
 fires contains "workspace_outside" if {
@@ -29,7 +29,7 @@ fires contains "workspace_outside" if {
 }
 
 # METADATA
-# title: A file outside a closed workspace
+# title: File outside a closed workspace
 # custom:
 #   id: workspace_closed
 fires contains "workspace_closed" if {

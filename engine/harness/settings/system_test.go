@@ -1,9 +1,11 @@
-package harness
+package settings
 
 import (
 	"encoding/json"
 	"path/filepath"
 	"testing"
+
+	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
 func windowsHook(program, client string) HookCommand {
@@ -25,7 +27,7 @@ func TestWindowsHook(t *testing.T) {
 		{`C:\Program Files\reviewer\reviewer.exe`, "", "'C:/Program Files/reviewer/reviewer.exe'" + tail, "bash", 0},
 		{`C:\it's\reviewer.exe`, "", `'C:/it'\''s/reviewer.exe'` + tail, "bash", 0},
 	} {
-		h := windowsHook(c.program, c.client).handler(PreToolUse)
+		h := windowsHook(c.program, c.client).claudeCode(claudeCode().hook(harness.PreToolUse))
 		if h.Command != c.command || h.Shell != c.shell || len(h.Args) != c.args {
 			t.Errorf("%s for client %q: %+v", c.program, c.client, h)
 		}
@@ -37,16 +39,16 @@ func TestWindowsSettings(t *testing.T) {
 	for _, client := range []string{"2.1.329", ""} {
 		c := windowsHook(`C:\Program Files\reviewer\reviewer.exe`, client)
 		before := []byte("{\r\n  \"model\": \"opus\"\r\n}\r\n")
-		once, err := Install(before, c, ClaudeCodeEvents())
+		once, err := claudeCode().install(before, c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		twice, err := Install(once, c, ClaudeCodeEvents())
+		twice, err := claudeCode().install(once, c)
 		if err != nil || string(twice) != string(once) {
 			t.Errorf("client %q: installed twice: %v", client, err)
 		}
-		f := Inspect(once, client)
-		if len(f.Own) != len(ClaudeCodeEvents()) || f.Problem != "" {
+		f := claudeCode().inspect(once, client)
+		if len(f.Own) != len(harness.ClaudeCodeEvents()) || f.Problem != "" {
 			t.Errorf("client %q: %+v", client, f)
 		}
 		for _, own := range f.Own {
@@ -54,7 +56,7 @@ func TestWindowsSettings(t *testing.T) {
 				t.Errorf("client %q: %+v", client, own)
 			}
 		}
-		gone, err := Uninstall(once)
+		gone, err := claudeCode().uninstall(once)
 		var v map[string]any
 		if err != nil || json.Unmarshal(gone, &v) != nil || len(v) != 1 || v["model"] != "opus" {
 			t.Errorf("client %q: what is left is %s, %v", client, gone, err)
@@ -66,7 +68,7 @@ func TestWindowsSettings(t *testing.T) {
 func TestWindowsByHand(t *testing.T) {
 	const settings = `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","shell":"powershell",` +
 		`"command":"& 'C:\\Program Files\\reviewer\\reviewer.exe' hook claude-code PreToolUse --home C:/state"}]}]}}`
-	f := Inspect([]byte(settings), "2.1.100")
+	f := claudeCode().inspect([]byte(settings), "2.1.100")
 	if len(f.Own) != 1 || f.Own[0].Program != `C:\Program Files\reviewer\reviewer.exe` || f.Own[0].Home != "C:/state" {
 		t.Fatalf("%+v", f)
 	}
@@ -76,7 +78,7 @@ func TestWindowsByHand(t *testing.T) {
 }
 
 func TestWindowsLayers(t *testing.T) {
-	layers := SettingsLayers(Places{OS: "windows", Home: `C:\Users\kim`, Project: "C:/srv/shop"})
+	layers := claudeCodeLayers(harness.Harness{}, Places{OS: "windows", Home: `C:\Users\kim`, Project: "C:/srv/shop"})
 	if got := filepath.ToSlash(layers[0].Path); got != "C:/Program Files/ClaudeCode/managed-settings.json" {
 		t.Errorf("managed settings are %s", got)
 	}

@@ -1,8 +1,7 @@
-package harness
+package settings
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,55 +12,6 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
-// Layer is a place where Claude Code looks for settings. Hooks of all layers
-// apply together; a switch in an earlier layer overrides one in a later layer.
-type Layer struct {
-	Name string // managed, local, project, user
-	Path string // the file; of a Dir, the folder whose *.json files count
-	Dir  bool
-}
-
-// Places describes where a client looks.
-type Places struct {
-	OS        string // runtime.GOOS
-	Home      string
-	ConfigDir string // $CLAUDE_CONFIG_DIR; empty: ~/.claude
-	Project   string // the folder where the client is started; parents are not searched
-	Root      string // the repository's root, where newer clients look for the local file; empty: Project
-}
-
-// The names of the layers.
-const (
-	LayerManaged = "managed"
-	LayerLocal   = "local"
-	LayerProject = "project"
-	LayerUser    = "user"
-)
-
-// SettingsLayers lists the layers of Claude Code, the strongest first. The
-// files need not exist.
-func SettingsLayers(p Places) []Layer {
-	managed := "/etc/claude-code"
-	switch p.OS {
-	case "darwin":
-		managed = "/Library/Application Support/ClaudeCode"
-	case "windows":
-		managed = "C:/Program Files/ClaudeCode"
-	}
-	config := cmp.Or(p.ConfigDir, filepath.Join(p.Home, ".claude"))
-	layers := []Layer{
-		{Name: LayerManaged, Path: filepath.Join(managed, "managed-settings.json")},
-		{Name: LayerManaged, Path: filepath.Join(managed, "managed-settings.d"), Dir: true},
-		{Name: LayerLocal, Path: filepath.Join(p.Project, ".claude", "settings.local.json")},
-	}
-	if p.Root != "" && p.Root != p.Project {
-		layers = append(layers, Layer{Name: LayerLocal, Path: filepath.Join(p.Root, ".claude", "settings.local.json")})
-	}
-	return append(layers,
-		Layer{Name: LayerProject, Path: filepath.Join(p.Project, ".claude", "settings.json")},
-		Layer{Name: LayerUser, Path: filepath.Join(config, "settings.json")})
-}
-
 // ErrSettingsChanged means that a file was changed after it was read.
 var ErrSettingsChanged = errors.New("the file was changed in the meantime; run the command again")
 
@@ -69,15 +19,27 @@ var ErrSettingsChanged = errors.New("the file was changed in the meantime; run t
 // there was no file); if the file differs from it by now, it is not changed and the
 // error is ErrSettingsChanged. The old bytes are kept in a backup next to the file,
 // whose name is returned. Links are followed, mode and owner kept. Nothing is written
-// if new equals old.
+// if new equals old. If new is nil, the file is removed.
 func WriteSettings(path string, old, new []byte) (backup string, err error) {
+	return write(path, old, new, 0o644) // readable by all, since the managed file must be
+}
+
+// Write is WriteSettings for the file of a layer.
+func (l Layer) Write(old, new []byte) (backup string, err error) {
+	if l.Run {
+		return write(l.Path, old, new, 0o755)
+	}
+	return WriteSettings(l.Path, old, new)
+}
+
+func write(path string, old, new []byte, mode fs.FileMode) (backup string, err error) {
 	if path, err = followLinks(path); err != nil {
 		return "", fmt.Errorf("write settings: %w", err)
 	}
 	if err := unchanged(path, old); err != nil {
 		return "", fmt.Errorf("write settings: %w", err)
 	}
-	if old != nil && bytes.Equal(old, new) {
+	if (old == nil) == (new == nil) && bytes.Equal(old, new) {
 		return "", nil
 	}
 	if old != nil {
@@ -85,7 +47,12 @@ func WriteSettings(path string, old, new []byte) (backup string, err error) {
 			return "", fmt.Errorf("keep a backup of the settings: %w", err)
 		}
 	}
-	if err := replaceFile(path, old, new); err != nil {
+	if new == nil {
+		err = os.Remove(path)
+	} else {
+		err = replaceFile(path, old, new, mode)
+	}
+	if err != nil {
 		return backup, fmt.Errorf("write settings: %w", err)
 	}
 	return backup, nil
@@ -148,11 +115,11 @@ func keepBackup(path string, old []byte) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return backup, fillFile(f, old, info)
+		return backup, fillFile(f, old, info, info.Mode().Perm())
 	}
 }
 
-func replaceFile(path string, old, new []byte) error {
+func replaceFile(path string, old, new []byte, mode fs.FileMode) error {
 	var info fs.FileInfo
 	var err error
 	if old == nil {
@@ -168,7 +135,7 @@ func replaceFile(path string, old, new []byte) error {
 		return err
 	}
 	defer os.Remove(tmp.Name()) // no longer there after the rename
-	if err := fillFile(tmp, new, info); err != nil {
+	if err := fillFile(tmp, new, info, mode); err != nil {
 		return err
 	}
 	if err := unchanged(path, old); err != nil {
@@ -180,11 +147,10 @@ func replaceFile(path string, old, new []byte) error {
 	return osfile.SyncDir(filepath.Dir(path))
 }
 
-// fillFile writes a file to the disk with the mode and owner of another; a new
-// settings file is readable by all, since the managed one must be.
-func fillFile(f *os.File, data []byte, like fs.FileInfo) error {
+// fillFile writes a file to the disk with the mode and owner of another, or with a mode
+// if there is none.
+func fillFile(f *os.File, data []byte, like fs.FileInfo, mode fs.FileMode) error {
 	_, err := f.Write(data)
-	mode := fs.FileMode(0o644)
 	if like != nil {
 		mode = like.Mode().Perm()
 		err = errors.Join(err, osfile.SameOwner(f, like))

@@ -1,10 +1,9 @@
-package harness
+package settings
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/agent-reviewer/reviewer/engine/harness/harnesstest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/harness/harnesstest"
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 )
@@ -34,7 +35,7 @@ func TestInstall(t *testing.T) {
 				t.Fatal(err)
 			}
 			client, before, after := string(a.Files[0].Data), a.Files[1].Data, &a.Files[2].Data
-			once, err := Install(before, command(client), ClaudeCodeEvents())
+			once, err := claudeCode().install(before, command(client))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,12 +48,12 @@ func TestInstall(t *testing.T) {
 			if d := cmp.Diff(string(*after), string(once)); d != "" {
 				t.Errorf("installed (-want +got):\n%s", d)
 			}
-			twice, err := Install(once, command(client), ClaudeCodeEvents())
+			twice, err := claudeCode().install(once, command(client))
 			if err != nil || string(twice) != string(once) {
 				t.Errorf("installed twice (%v):\n%s", err, cmp.Diff(string(once), string(twice)))
 			}
-			f := Inspect(once, client)
-			if f.Problem != "" || len(f.Own) != len(ClaudeCodeEvents()) {
+			f := claudeCode().inspect(once, client)
+			if f.Problem != "" || len(f.Own) != len(harness.ClaudeCodeEvents()) {
 				t.Errorf("inspected: %d own entries, problem %q", len(f.Own), f.Problem)
 			}
 			for _, own := range f.Own {
@@ -60,7 +61,7 @@ func TestInstall(t *testing.T) {
 					t.Errorf("inspected: %+v", own)
 				}
 			}
-			gone, err := Uninstall(once)
+			gone, err := claudeCode().uninstall(once)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,18 +110,18 @@ func TestInstallRefuses(t *testing.T) {
 		{`{"hooks":{"Stop":{}}}`, "hooks.Stop is not a list"},
 		{`{"env":{},"env":{}}`, `duplicate key "env"`},
 	} {
-		if got, err := Install([]byte(c.settings), command("2.1.329"), ClaudeCodeEvents()); err == nil || !strings.Contains(err.Error(), c.want) {
+		if got, err := claudeCode().install([]byte(c.settings), command("2.1.329")); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want an error that says %q\n%s", c.settings, err, c.want, got)
 		}
-		if _, err := Uninstall([]byte(c.settings)); err == nil {
+		if _, err := claudeCode().uninstall([]byte(c.settings)); err == nil {
 			t.Errorf("uninstall from %s: no error", c.settings)
 		}
-		if got := Inspect([]byte(c.settings), "").Problem; !strings.Contains(got, c.want) {
+		if got := claudeCode().inspect([]byte(c.settings), "").Problem; !strings.Contains(got, c.want) {
 			t.Errorf("inspect %s: problem %q, want one that says %q", c.settings, got, c.want)
 		}
 	}
 	for _, c := range []HookCommand{{Program: "reviewer", Home: "/state"}, {Program: "/bin/reviewer"}, {Program: "/bin/a\nb", Home: "/state"}} {
-		if _, err := Install(nil, c, ClaudeCodeEvents()); err == nil {
+		if _, err := claudeCode().install(nil, c); err == nil {
 			t.Errorf("installed %+v", c)
 		}
 	}
@@ -128,7 +129,7 @@ func TestInstallRefuses(t *testing.T) {
 
 func TestUninstallLeavesOthersAlone(t *testing.T) {
 	for _, settings := range []string{"", "{}", `{"hooks":{}}`, `{ "hooks" : {"Stop":[ ]}}`} {
-		got, err := Uninstall([]byte(settings))
+		got, err := claudeCode().uninstall([]byte(settings))
 		if err != nil || string(got) != settings {
 			t.Errorf("%q became %q (%v)", settings, got, err)
 		}
@@ -166,7 +167,7 @@ func TestInspect(t *testing.T) {
 		{"exit 2 elsewhere", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/bin/reviewer hook claude-code Stop --home \"/my state\" || exit 2"}]}]}}`, "",
 			"own Stop [] shell /bin/reviewer \"/my state\" 0s\n- `|| exit 2` erases prompts or forces the agent to continue when the hook fails\n"},
 	} {
-		if d := cmp.Diff(c.want, printed(Inspect([]byte(c.settings), c.client))); d != "" {
+		if d := cmp.Diff(c.want, printed(claudeCode().inspect([]byte(c.settings), c.client))); d != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, d)
 		}
 	}
@@ -177,8 +178,8 @@ func printed(f Findings) string {
 	if f.Problem != "" {
 		fmt.Fprintf(&b, "problem: %s\n", f.Problem)
 	}
-	if f.DisableAllHooks {
-		b.WriteString("disableAllHooks\n")
+	for _, off := range f.Off {
+		fmt.Fprintf(&b, "%s\n", off.Name)
 	}
 	if f.AllowManagedHooksOnly {
 		b.WriteString("allowManagedHooksOnly\n")
@@ -200,7 +201,7 @@ func printed(f Findings) string {
 
 func TestSettingsLayers(t *testing.T) {
 	var got []string
-	for _, l := range SettingsLayers(Places{OS: "linux", Home: "/home/kim", Project: "/srv/shop/web", Root: "/srv/shop"}) {
+	for _, l := range claudeCodeLayers(harness.Harness{}, Places{OS: "linux", Home: "/home/kim", Project: "/srv/shop/web", Root: "/srv/shop"}) {
 		got = append(got, fmt.Sprintf("%s %s %t", l.Name, filepath.ToSlash(l.Path), l.Dir))
 	}
 	want := []string{
@@ -214,7 +215,7 @@ func TestSettingsLayers(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("layers (-want +got):\n%s", d)
 	}
-	mac := SettingsLayers(Places{OS: "darwin", Home: "/Users/kim", ConfigDir: "/Users/kim/claude", Project: "/p", Root: "/p"})
+	mac := claudeCodeLayers(harness.Harness{}, Places{OS: "darwin", Home: "/Users/kim", Env: func(string) string { return "/Users/kim/claude" }, Project: "/p", Root: "/p"})
 	managed, user := filepath.ToSlash(mac[0].Path), filepath.ToSlash(mac[len(mac)-1].Path)
 	if len(mac) != 5 || managed != "/Library/Application Support/ClaudeCode/managed-settings.json" || user != "/Users/kim/claude/settings.json" {
 		t.Errorf("layers on darwin: %v", mac)

@@ -1,4 +1,4 @@
-package harness
+package settings
 
 import (
 	"bytes"
@@ -108,6 +108,32 @@ func (o object) set(key string, value json.RawMessage) object {
 		return o // not reached: a string is always encoded
 	}
 	return append(o, member{rawKey: raw, key: key, value: value})
+}
+
+// at returns a member below others, by a path with dots; nil: there is none.
+func (o object) at(path string) json.RawMessage {
+	key, rest, deeper := strings.Cut(path, ".")
+	raw := o.value(key)
+	if !deeper || raw == nil {
+		return raw
+	}
+	inner, err := parseObject(raw)
+	if err != nil {
+		return nil
+	}
+	return inner.at(rest)
+}
+
+// setAt sets a member below others, which are made where they are missing.
+func (o object) setAt(path []string, value json.RawMessage) object {
+	if len(path) == 1 {
+		return o.set(path[0], value)
+	}
+	var inner object
+	if raw := o.value(path[0]); raw != nil {
+		inner, _ = parseObject(raw) // of another type: it is replaced, since the client cannot read it either
+	}
+	return o.set(path[0], inner.setAt(path[1:], value).bytes())
 }
 
 // readSettings reads a settings file: strict JSON, as the client requires. A

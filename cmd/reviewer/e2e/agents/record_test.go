@@ -1,0 +1,75 @@
+//go:build e2e && linux
+
+package agents
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// A Record is one line of the log, in the part that the tests look at.
+type Record struct {
+	Kind     string `json:"kind"`
+	Session  string `json:"session"`
+	Decision struct {
+		Decision string `json:"decision"`
+		Rules    []struct {
+			ID string `json:"id"`
+		} `json:"rules"`
+	} `json:"decision"`
+}
+
+// records are what the log says, session after session.
+func (s *stage) records() []Record {
+	s.Helper()
+	var all struct{ Sessions []struct{ Session string } }
+	s.must(json.Unmarshal([]byte(s.review("audit", "show", "-f", "json")), &all))
+	var list []Record
+	for _, session := range all.Sessions {
+		var shown struct{ Records []Record }
+		s.must(json.Unmarshal([]byte(s.review("audit", "show", session.Session, "--all", "-f", "json")), &shown))
+		for i := range shown.Records {
+			shown.Records[i].Session = session.Session
+		}
+		list = append(list, shown.Records...)
+	}
+	return list
+}
+
+// reviewed returns the last record before a call.
+func (s *stage) reviewed() (last Record, found bool) {
+	s.Helper()
+	for _, r := range s.records() {
+		if r.Kind == "pre" {
+			last, found = r, true
+		}
+	}
+	return last, found
+}
+
+// wantRecord asserts that the log verifies, and contains one of the decisions.
+func (s *stage) wantRecord(decisions string) {
+	s.Helper()
+	s.review("audit", "verify")
+	s.review("audit", "replay")
+	if decisions == "" {
+		return
+	}
+	if r, found := s.reviewed(); !found || !strings.Contains(" "+decisions+" ", " "+r.Decision.Decision+" ") {
+		s.Errorf("the record of the call says %q, want %s", r.Decision.Decision, decisions)
+	}
+}
+
+// told reports whether the model was told a rule of the last reviewed call.
+func (s *stage) told(run Run) bool {
+	s.Helper()
+	r, _ := s.reviewed()
+	for _, request := range run.Requests {
+		for _, rule := range r.Decision.Rules {
+			if strings.Contains(string(request.Body), rule.ID) {
+				return true
+			}
+		}
+	}
+	return false
+}

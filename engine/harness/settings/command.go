@@ -1,0 +1,116 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/harness"
+)
+
+// HookCommand is the command that the client is to start for each event.
+type HookCommand struct {
+	Program string // absolute path of the program
+	Home    string // absolute path of reviewer's state; in the arguments, since a repository's settings reach the environment
+	Client  string // the client's version, as it prints it; empty: unknown
+	System  string // windows, or another value of runtime.GOOS
+}
+
+// line is the command as one line of a shell.
+func (c HookCommand) line(agent, event string) string {
+	return fmt.Sprintf("%s hook %s %s --home %s", c.word(c.Program), agent, event, c.word(c.Home))
+}
+
+// word is a path as one word of a shell. On Windows it has slashes, and quotes only
+// where it needs them, so that it is the same word to Git Bash, PowerShell and cmd.
+func (c HookCommand) word(path string) string {
+	if c.System != "windows" {
+		return harness.QuoteShell(path)
+	}
+	path = strings.ReplaceAll(path, `\`, "/")
+	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:") == "" {
+		return path
+	}
+	return harness.QuoteShell(path)
+}
+
+// absolute reports whether a path is one on some system: settings are read wherever
+// they were written.
+func absolute(path string) bool {
+	drive := len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/') && (path[0]|0x20 >= 'a' && path[0]|0x20 <= 'z')
+	return drive || strings.HasPrefix(path, "/") || strings.HasPrefix(path, `\\`)
+}
+
+func (c HookCommand) check() error {
+	for _, path := range []string{c.Program, c.Home} {
+		if !absolute(path) || strings.ContainsAny(path, "\x00\n\r") {
+			return fmt.Errorf("hook command needs an absolute path, not %q", path)
+		}
+	}
+	return nil
+}
+
+// Hook is one event for which reviewer is installed.
+type Hook struct {
+	Event   string
+	Phase   engine.Phase
+	Timeout time.Duration
+}
+
+// gate reports whether the agent waits for the answer before it makes a call.
+func (h Hook) gate() bool { return h.Phase == engine.PhasePre }
+
+// aboutTool reports whether the event names a tool, so that a hook can be limited to some.
+func (h Hook) aboutTool() bool { return h.Phase == engine.PhasePre || h.Phase == engine.PhasePost }
+
+// hooksOf returns the hooks of an agent.
+func hooksOf(h harness.Harness) []Hook {
+	var list []Hook
+	for _, event := range h.Events {
+		list = append(list, Hook{Event: event, Phase: h.Phase(event), Timeout: h.Timeout(event)})
+	}
+	return list
+}
+
+var errUnclosedQuote = errors.New("unclosed quote")
+
+// splitShell splits a command line at white space, quotes removed: enough to recognise a line
+// of reviewer, even if it was edited.
+func splitShell(line string) ([]string, error) {
+	var words []string
+	var word strings.Builder
+	in, quote := false, byte(0)
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case c == '\\' && quote != '\'' && i+1 < len(line):
+			i++
+			word.WriteByte(line[i])
+			in = true
+		case quote != 0:
+			word.WriteByte(c)
+		case c == '\'' || c == '"':
+			quote, in = c, true
+		case c == ' ' || c == '\t' || c == '\n':
+			if in {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			in = false
+		default:
+			word.WriteByte(c)
+			in = true
+		}
+	}
+	if quote != 0 {
+		return nil, errUnclosedQuote
+	}
+	if in {
+		words = append(words, word.String())
+	}
+	return words, nil
+}
