@@ -34,5 +34,5 @@ _sought(e) := array.concat(object.get(c, "flags", []), object.get(c, "operands",
 }
 
 _sought(_) := [input.event.args.pattern] if {
-	input.event.tool in {"Grep", "Glob"}
+	input.action.name in {"safe.read.grep", "safe.read.glob"}
 }

@@ -21,9 +21,10 @@ test_where_secrets_are_looked_for[name] if {
 }
 
 test_which_tool_looks_for_secrets[tool] if {
-	some tool, fires in {"Grep": true, "Glob": true, "mcp__notes__find": false}
+	some tool, fires in {"safe.read.grep": true, "safe.read.glob": true, "mcp.notes.find": false}
 	doc := given.action("file_read", [given.effect("file_read", {"location": "home_root"})])
-	ids := fired.fires with input as object.union(doc, {"event": {"tool": tool, "args": {"pattern": "password"}}})
+	call := {"action": {"name": tool}, "event": {"args": {"pattern": "password"}}}
+	ids := fired.fires with input as object.union(doc, call)
 	got := "secret_search" in ids
 	fires == got
 }
