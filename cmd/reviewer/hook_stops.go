@@ -36,9 +36,9 @@ const (
 	transcriptPause = 20 * time.Millisecond
 )
 
-// Await waits for the call in the transcript.
+// Await waits for the call in the transcript. Agents that give calls no ids copy no sessions.
 func (s stops) Await(e engine.Event) {
-	for begin := time.Now(); e.Transcript != "" && time.Since(begin) < transcriptWait; time.Sleep(transcriptPause) {
+	for begin := time.Now(); e.Transcript != "" && e.Call != "" && time.Since(begin) < transcriptWait; time.Sleep(transcriptPause) {
 		if transcript.Mentions(e, []string{e.Call}) {
 			return
 		}

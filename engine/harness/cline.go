@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -186,10 +187,7 @@ func FailCline(event, text string) (stdout []byte, stderr string, exit int) {
 }
 
 func clineCancel(text, otherwise string) []byte {
-	if text == "" {
-		text = otherwise
-	}
-	return encode(clineOutput{Cancel: true, Error: text})
+	return encode(clineOutput{Cancel: true, Error: cmp.Or(text, otherwise)})
 }
 
 // The command that stands for a denial: it prints a text, in each shell in the same way.

@@ -57,18 +57,7 @@ func droidChannels() engine.Channels {
 // a call, nothing is sent: `permissionDecision: allow` runs calls that the client itself would
 // refuse.
 func EncodeDroid(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
-	a.Text = shorten(a.Text, maxText)
-	switch event {
-	case "", PreToolUse:
-		return encodeDroidPre(a), "", 0
-	case PostToolUse:
-		return encodeCodexPost(a), "", 0
-	case UserPromptSubmit, sessionStart:
-		return encodeContext(event, a), "", 0
-	case stop:
-		return encodeNotice(a), "", 0
-	}
-	return nil, "", 0
+	return encodeLikeClaude(event, a, encodeDroidPre)
 }
 
 // FailDroid encodes an answer if there is none.

@@ -36,12 +36,22 @@ func codexChannels() engine.Channels {
 //
 // To allow a call, nothing is sent: a decision would be a grant.
 func EncodeCodex(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
+	return encodeLikeClaude(event, a, encodeCodexPre)
+}
+
+// encodeLikeClaude encodes an answer for clients with the events of Claude Code, which differ
+// before a call. After a call it tells the model that the session was stopped: its next call is
+// denied.
+func encodeLikeClaude(event string, a engine.Answer, pre func(engine.Answer) []byte) (stdout []byte, stderr string, exit int) {
 	a.Text = shorten(a.Text, maxText)
 	switch event {
 	case "", PreToolUse:
-		return encodeCodexPre(a), "", 0
-	case PostToolUse:
-		return encodeCodexPost(a), "", 0
+		return pre(a), "", 0
+	case PostToolUse, PostToolUseFailure:
+		if a.Stop {
+			a.Effect, a.Text = engine.Block, cmp.Or(a.Text, stopText)
+		}
+		return encodeContext(event, a), "", 0
 	case UserPromptSubmit, sessionStart:
 		return encodeContext(event, a), "", 0
 	case stop:
@@ -79,12 +89,4 @@ func hasCommand(args json.RawMessage) bool {
 	}
 	command, is := in["command"].(string)
 	return is && !strings.ContainsRune(command, utf8.RuneError)
-}
-
-// encodeCodexPost tells the model that the session was stopped: its next call is denied.
-func encodeCodexPost(a engine.Answer) []byte {
-	if a.Stop {
-		a.Effect, a.Text = engine.Block, cmp.Or(a.Text, stopText)
-	}
-	return encodeContext(PostToolUse, a)
 }

@@ -55,21 +55,7 @@ func qwenChannels() engine.Channels {
 // EncodeQwen encodes an answer for the client, which ignores a document behind other text: the
 // call runs. A new input is ignored too, so a call that is to be changed is asked about.
 func EncodeQwen(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
-	a.Text = shorten(a.Text, maxText)
-	switch event {
-	case "", PreToolUse:
-		return encodeQwenPre(a), "", 0
-	case PostToolUse, PostToolUseFailure:
-		if a.Stop {
-			a.Effect, a.Text = engine.Block, cmp.Or(a.Text, stopText)
-		}
-		return encodeContext(event, a), "", 0
-	case UserPromptSubmit, sessionStart:
-		return encodeContext(event, a), "", 0
-	case stop:
-		return encodeNotice(a), "", 0
-	}
-	return nil, "", 0
+	return encodeLikeClaude(event, a, encodeQwenPre)
 }
 
 // FailQwen encodes an answer if there is none. The client ignores exit status 2 without a text.

@@ -135,7 +135,7 @@ func (r *Reviewer) inherit(t history.Tail, h *review) error {
 	if err != nil {
 		return fmt.Errorf("look for stopped sessions: %w", err)
 	}
-	if slices.ContainsFunc(list, func(s Stopped) bool { return r.beside(h, s) }) {
+	if slices.ContainsFunc(list, func(s Stopped) bool { return r.original(h, s) }) {
 		r.Stops.Await(h.event)
 	}
 	for _, s := range list {
@@ -144,7 +144,7 @@ func (r *Reviewer) inherit(t history.Tail, h *review) error {
 		}
 	}
 	for _, s := range list {
-		if s.Resumed != "" && s.Key.Harness == h.event.Harness && r.beside(h, s) && r.Stops.Copied(h.event, s.Key) {
+		if s.Resumed != "" && r.original(h, s) && r.Stops.Copied(h.event, s.Key) {
 			reason := strings.ReplaceAll(h.policy.Inherit.Conditions, "{session}", s.Key.Session)
 			return r.chained(t, h, &engine.Record{Kind: engine.KindControl,
 				Control: &engine.Control{Do: engine.ControlResume, Mode: s.Resumed, By: s.By, Reason: reason}})
@@ -158,6 +158,11 @@ func (r *Reviewer) chained(t history.Tail, h *review, rec *engine.Record) error 
 	rec.T, rec.Agent = h.rec.T, h.rec.Agent
 	rec.ClampTime(t.History.T)
 	return t.Append(rec)
+}
+
+// original reports whether a session may be a copy of another one: copies have the same agent.
+func (r *Reviewer) original(h *review, s Stopped) bool {
+	return s.Key.Harness == h.event.Harness && r.beside(h, s)
 }
 
 // beside reports whether a session is another one in the same workspace.

@@ -151,3 +151,35 @@ func TestHandleStopsWithoutTheAct(t *testing.T) {
 		t.Errorf("the session is stopped: %+v", l.history.Stop)
 	}
 }
+
+// awaiting counts how often a transcript is waited for.
+type awaiting struct {
+	stopsFunc
+	times *int
+}
+
+func (a awaiting) Await(engine.Event) { *a.times++ }
+
+// A transcript is waited for once, and only if the session may be a copy of a stopped one.
+func TestAwaitedTranscripts(t *testing.T) {
+	for name, c := range map[string]struct {
+		harness, workspace string
+		want               int
+	}{
+		"the same agent": {"h", "/w", 1}, "another agent": {"other", "/w", 0}, "another workspace": {"h", "/v", 0},
+	} {
+		l := newMemoryLog()
+		r := newReviewer(l, always(say(engine.Allow)))
+		list := []Stopped{{Key: engine.SessionKey{Harness: c.harness, Session: "old"}, Workspace: c.workspace, Reason: "x"}}
+		times := 0
+		r.Stops = awaiting{stopsFunc{func() ([]Stopped, error) { return list, nil }, false}, &times}
+		for _, id := range []string{"c1", "c2"} {
+			if _, err := r.Handle(context.Background(), event(engine.PhasePre, id)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if times != c.want {
+			t.Errorf("%s: waited %d times, want %d", name, times, c.want)
+		}
+	}
+}

@@ -2,7 +2,8 @@
 # title: Access rules
 # description: >-
 #   The answers of the lists in access/**.yaml to a call that has not run yet. Of
-#   each list, only the first rule that matches is among the findings. No list loosens the answer of another list or of a rule.
+#   each list, only the first rule that matches is among the findings. No list loosens the answer
+#   of another list or of a rule.
 # scope: package
 package reviewer.access
 
