@@ -45,6 +45,13 @@ type AnswerFacts struct {
 	Unmet     []Unmet    `json:"unmet,omitempty"`     // what the agent does not support at this event, and what was done instead
 	Failure   string     `json:"failure,omitempty"`   // why the answer is degraded
 	Approvals []Approval `json:"approvals,omitempty"` // answers to earlier questions, as far as this event shows them
+	Pending   *Pending   `json:"pending,omitempty"`   // ask: the call waits until a person answers; absent: the agent asks
+}
+
+// Pending describes a question that waits for a person outside the agent.
+type Pending struct {
+	Digest string `json:"digest"` // of what is asked; an answer repeats it
+	Until  int64  `json:"until"`  // Unix milliseconds; without an answer by then the call is denied
 }
 
 // Approval is a person's answer to a question that policy asked. No agent

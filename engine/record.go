@@ -23,6 +23,8 @@ const (
 	ControlAbort        = "abort"         // the session ends permanently
 	ControlClose        = "close"         // an incident is closed: the id of its record is in Control.Record
 	ControlRestore      = "restore"       // files were restored to Control.Checkpoint
+	ControlApprove      = "approve"       // a call that waits for an answer may run: Control.Record, Control.Digest
+	ControlDeny         = "deny"          // it does not run
 )
 
 // The conditions on which a person resumes a session.
@@ -197,19 +199,36 @@ type Open struct {
 
 // Control is a person's choice.
 type Control struct {
-	Do     string `json:"do"`             // stop, resume, abort, allow_once, allow_session, scope, unscope, close, restore
+	Do     string `json:"do"`             // stop, resume, abort, allow_once, allow_session, scope, unscope, close, restore, approve, deny
 	Mode   string `json:"mode,omitempty"` // resume: limits or supervise; absent: as before the stop
 	Reason string `json:"reason,omitempty"`
 	By     string `json:"by,omitempty"`     // user, as far as the system knows
 	Of     string `json:"of,omitempty"`     // in the ledger: the chain that it concerns
-	Record string `json:"record,omitempty"` // allow_*: id of the record of the call that is allowed; close: id of the incident
+	Record string `json:"record,omitempty"` // allow_*, approve, deny: id of the record of the call; close: id of the incident
 	Print  string `json:"print,omitempty"`  // allow_*: its fingerprint: the same tool with the same arguments
 	CWD    string `json:"cwd,omitempty"`    // allow_*: the working directory in which the permission applies
 	Path   string `json:"path,omitempty"`   // scope, unscope: as Effect.Short spells it
 
 	Checkpoint string `json:"checkpoint,omitempty"` // restore: id of the checkpoint to which files were restored
 	Undo       string `json:"undo,omitempty"`       // restore: id of the checkpoint that undoes it
+
+	Digest  string   `json:"digest,omitempty"`     // approve, deny: of the question, as in Pending
+	Decided *Decided `json:"decided_by,omitempty"` // approve, deny: who answered the question
 }
+
+// Decided names who answered a question that waited.
+type Decided struct {
+	Who     string `json:"who"`               // one of the values below
+	Channel string `json:"channel,omitempty"` // person: how they answered, such as terminal or http
+}
+
+// Who can answer a question that waits.
+const (
+	DecidedPerson  = "person"
+	DecidedTimeout = "timeout" // nobody answered in time
+	DecidedStop    = "stop"    // the session was stopped
+	DecidedRule    = "rule"    // the policy or a file changed after the question, so an approval does not apply
+)
 
 // Act is an executed intervention, or an action on the files of a call.
 type Act struct {

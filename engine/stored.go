@@ -152,6 +152,10 @@ type LateFacts struct {
 // before it was used. A stop that was taken is an act of kind EmergencyStop.
 const ActTaken = "taken"
 
+// ActResumed records that a call runs that waited until a person approved it: Act.Of is the
+// id of the call's record.
+const ActResumed = "resumed"
+
 // Taken is what a session takes from another one. The decisions of the session depend on
 // this record only, and not on the other chain.
 type Taken struct {

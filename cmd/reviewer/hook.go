@@ -22,6 +22,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/serve"
+	"github.com/agent-reviewer/reviewer/engine/serve/wire"
 	"github.com/agent-reviewer/reviewer/engine/transcript"
 	"github.com/spf13/cobra"
 )
@@ -31,7 +33,8 @@ import (
 const margin = 2 * time.Second
 
 func hookCommand(a *cli.App) *cobra.Command {
-	return &cobra.Command{
+	var seconds int
+	cmd := &cobra.Command{
 		Use:   "hook AGENT [EVENT]",
 		Short: "Review one event of an agent; called by the agent's hooks",
 		Long: "Reads one event from standard input and answers in the agent's format. EVENT is given\n" +
@@ -49,9 +52,19 @@ func hookCommand(a *cli.App) *cobra.Command {
 				event = args[1]
 			}
 			startResident(a)
-			return hook(cmd.Context(), a, onDisk(), h, event, elapsed(a))
+			return hook(cmd.Context(), a, onDisk(), h, hookCall{event, elapsed(a), time.Duration(seconds) * time.Second})
 		},
 	}
+	cmd.Flags().IntVar(&seconds, strings.TrimPrefix(wire.TimeoutFlag, "--"), 0,
+		"`seconds` that the agent gives the hook, if more than `reviewer install` sets by default")
+	return cmd
+}
+
+// hookCall is what the command line of a hook says about an event.
+type hookCall struct {
+	event   string
+	elapsed time.Duration // since the event arrived
+	given   time.Duration // by the agent; 0: the default
 }
 
 // source is where a hook gets the log and the policy from.
@@ -62,11 +75,12 @@ type source struct {
 	said  func(reply)          // is told the answer; nil: nobody is
 	late  *review.LateReviews  // reviews after the answer; nil: each call waits for its review
 	cpu   func() time.Duration // CPU time that was used, as far as it belongs to the event
+	pause *serve.Pause         // what a call that waits for a person does; nil: nothing
 }
 
 // onDisk reads everything from disk, as a process does that answers one event.
 func onDisk() source {
-	return source{(*cli.App).OpenStore, loadActive, func(review func()) { go review() }, nil, nil, osfile.ProcessTime}
+	return source{(*cli.App).OpenStore, loadActive, func(review func()) { go review() }, nil, nil, osfile.ProcessTime, nil}
 }
 
 // policyLog is the log with the settings of the policy that is active for a session.
@@ -166,11 +180,19 @@ func isEvent(arg string) bool {
 
 // hook always answers within the agent's time-out: a review that
 // hangs or panics is a failure like any other.
-func hook(ctx context.Context, a *cli.App, from source, h harness.Harness, event string, elapsed time.Duration) error {
-	start := time.Now().Add(-elapsed)
-	limit := h.Timeout(event) - margin - elapsed
-	ctx, cancel := context.WithTimeout(ctx, limit)
+//
+// The limit is that of a review. A call that waits for a person may take what the agent gives
+// the hook.
+func hook(ctx context.Context, a *cli.App, from source, h harness.Harness, call hookCall) error {
+	event := call.event
+	start := time.Now().Add(-call.elapsed)
+	limit := h.Timeout(event) - margin - call.elapsed
+	asking := &questions{app: a, pause: from.pause, waits: make(chan struct{}),
+		until: start.Add(max(call.given, h.Timeout(event)) - margin)}
+	ctx, cancel := context.WithDeadline(ctx, asking.until)
 	defer cancel()
+	tooLong := time.NewTimer(limit)
+	defer tooLong.Stop()
 	done := make(chan reply, 1)
 	from.start(func() {
 		defer func() {
@@ -178,13 +200,20 @@ func hook(ctx context.Context, a *cli.App, from source, h harness.Harness, event
 				done <- failure(h, event, a.Crashed(p))
 			}
 		}()
-		done <- answer(ctx, a, from, h, event, start)
+		done <- answer(ctx, a, from, h, event, start, asking)
 	})
 	var r reply
 	select {
 	case r = <-done:
-	case <-ctx.Done():
+	case <-tooLong.C:
+		cancel()
 		r = failure(h, event, fmt.Sprintf("the review took longer than %s", limit))
+	case <-asking.waits:
+		select {
+		case r = <-done:
+		case <-ctx.Done():
+			r = failure(h, event, "nobody answered the question about this call in time")
+		}
 	}
 	if from.said != nil {
 		from.said(r)
@@ -198,7 +227,7 @@ func failure(h harness.Harness, event, text string) reply {
 	return r
 }
 
-func answer(ctx context.Context, a *cli.App, from source, h harness.Harness, event string, start time.Time) reply {
+func answer(ctx context.Context, a *cli.App, from source, h harness.Harness, event string, start time.Time, asking *questions) reply {
 	runtime.LockOSThread() // its CPU time is that of the review
 	defer runtime.UnlockOSThread()
 	used := from.cpu()
@@ -214,6 +243,7 @@ func answer(ctx context.Context, a *cli.App, from source, h harness.Harness, eve
 		r, err := reviewer(ctx, a, from, store)
 		if err == nil {
 			r.Channels = h.Channels
+			asking.store, asking.mask, r.Questions = store, r.Mask, asking
 			r.Elapsed = func() float64 { return float64(time.Since(start).Microseconds()) / 1000 }
 			r.CPU = func() float64 { return float64((from.cpu() - used).Microseconds()) / 1000 }
 		}

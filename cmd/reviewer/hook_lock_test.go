@@ -40,7 +40,7 @@ func TestHeldLock(t *testing.T) {
 		}()
 		<-held
 		code := 0
-		if err := hook(context.Background(), a, onDisk(), h, event, 0); err != nil {
+		if err := hook(context.Background(), a, onDisk(), h, hookCall{event: event}); err != nil {
 			code = err.(*cli.ExitError).Code
 		}
 		close(free)

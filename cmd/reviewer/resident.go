@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/serve"
 	"github.com/agent-reviewer/reviewer/engine/serve/metrics"
 	"github.com/agent-reviewer/reviewer/engine/serve/wire"
 )
@@ -126,8 +128,8 @@ func (r *resident) load(ctx context.Context, _ *audit.Store, workspace string) (
 }
 
 // handle answers a client as `reviewer hook` would, with the client's environment.
-func (r *resident) handle(ctx context.Context, pid int, q *wire.Request) *wire.Answer {
-	agent, event, ok := hookArguments(q.Args)
+func (r *resident) handle(ctx context.Context, pid int, q *wire.Request, pause *serve.Pause) *wire.Answer {
+	agent, call, ok := hookArguments(q.Args)
 	h, known := harness.Find(agent)
 	if !ok || !known {
 		r.meter.Declined()
@@ -138,21 +140,30 @@ func (r *resident) handle(ctx context.Context, pid int, q *wire.Request) *wire.A
 		Streams: term.Streams{Stdin: bytes.NewReader(q.Input), Stdout: &stdout, Stderr: &stderr, Env: variables(q.Env)}}
 	began := time.Now()
 	from := r.source()
+	from.pause = pause
 	from.said = func(said reply) {
 		r.meter.Answered(said.decision, said.session, time.Since(began))
 		r.meter.Reviewed(said.slow)
 	}
-	code := hookFailed(a, q.Args, hook(ctx, a, from, h, event, 0))
+	code := hookFailed(a, q.Args, hook(ctx, a, from, h, call))
 	return &wire.Answer{Status: wire.Answered, Exit: byte(code), Stdout: stdout.Bytes(), Stderr: stderr.Bytes()}
 }
 
-// hookArguments reads `hook AGENT EVENT --home DIR`, the form that install writes. Any other is
-// left to a process of its own.
-func hookArguments(args []string) (agent, event string, ok bool) {
-	if len(args) != 5 || args[0] != "hook" || args[3] != "--home" || strings.HasPrefix(args[1], "-") || strings.HasPrefix(args[2], "-") {
-		return "", "", false
+// hookArguments reads `hook AGENT EVENT --home DIR`, with or without `--timeout SECONDS`: the
+// forms that install writes. Any other is left to a process of its own.
+func hookArguments(args []string) (agent string, call hookCall, ok bool) {
+	if len(args) == 7 && args[5] == wire.TimeoutFlag {
+		seconds, err := strconv.ParseUint(args[6], 10, 16)
+		if err != nil {
+			return "", call, false
+		}
+		args, call.given = args[:5], time.Duration(seconds)*time.Second
 	}
-	return args[1], args[2], true
+	if len(args) != 5 || args[0] != "hook" || args[3] != "--home" || strings.HasPrefix(args[1], "-") || strings.HasPrefix(args[2], "-") {
+		return "", call, false
+	}
+	call.event = args[2]
+	return args[1], call, true
 }
 
 // variables looks up a variable in an environment; the last of a name counts.

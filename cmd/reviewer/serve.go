@@ -146,7 +146,7 @@ func noteResident(ctx context.Context, a *cli.App, store *audit.Store) {
 
 // elapsed is the time that a client of the resident process has used up.
 func elapsed(a *cli.App) time.Duration {
-	ms, err := strconv.ParseUint(a.Env(wire.ElapsedVariable), 10, 16)
+	ms, err := strconv.ParseUint(a.Env(wire.ElapsedVariable), 10, 32)
 	if err != nil {
 		return 0
 	}

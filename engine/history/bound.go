@@ -20,6 +20,9 @@ func (h *State) bound() {
 	h.boundRings(free - sum(h.Paths, (*pathEntry).size))
 }
 
+// questionSize is an upper bound for a question in a keyframe, in bytes.
+const questionSize = 160
+
 // fixedSize is an upper bound for a keyframe's line without paths and rings.
 func (h *State) fixedSize() int {
 	const fields = 2260 // names of all fields, numbers, digests, and the line around the state
@@ -37,7 +40,7 @@ func (h *State) fixedSize() int {
 		n += a.fixedSize()
 	}
 	n += terminalsSize(h.Terminals) + sum(h.Code, (*writtenCode).size) + sum(h.Running, (*startedEntry).size) + listSize(h.Remotes)
-	n += takenSize(h)
+	n += takenSize(h) + len(h.Questions)*questionSize
 	n += h.Goals.size() + listSize(h.Trees) + len(h.Hosts) + sum(h.Bins, (*bin).size)
 	n += sum(h.Interventions, (*intervention).size) + listSize(h.Closed) + sum(h.Checkpoints, (*checkpoint).size)
 	return n + sum(h.Calls, (*callEntry).size) + sum(h.Denials, (*denial).size) + sum(h.Allowed, (*allowance).size)

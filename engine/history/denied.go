@@ -32,14 +32,15 @@ func (h *State) deny(n int64, a *engine.Action, harm string) {
 	}
 }
 
-// refuse records a call that a person refused.
-func (h *State) refuse(c *callEntry) {
+// refuse records a call that does not run although policy only asked about it. person: a
+// person said so.
+func (h *State) refuse(c *callEntry, person bool) {
 	a := h.agent(c.Agent)
 	if a == nil {
 		return
 	}
 	if p := a.pastOf(c.Pre); p != nil {
-		d := denial{N: p.N, At: h.Actions, Print: p.Print, Kind: string(p.Kind), Verb: p.Verb, Target: p.Target, Person: true}
+		d := denial{N: p.N, At: h.Actions, Print: p.Print, Kind: string(p.Kind), Verb: p.Verb, Target: p.Target, Person: person}
 		if sends(p.Verb) {
 			d.Target = truncateKey(hostName(p.Target))
 		}

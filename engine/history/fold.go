@@ -31,6 +31,7 @@ func (h *State) Append(r *engine.Record) {
 	case engine.KindAct:
 		h.foldAct(r)
 	}
+	h.foldQuestions(r)
 	h.N, h.T = r.N, max(h.T, r.T)
 	h.bound()
 }
@@ -315,7 +316,7 @@ func (h *State) foldOutcome(c *callEntry, r *engine.Record, o engine.Outcome) {
 	}
 	switch {
 	case o == engine.OutcomeDenied && c.Outcome == engine.OutcomePending:
-		h.refuse(c)
+		h.refuse(c, true)
 	case o != engine.OutcomeDenied && c.Outcome == engine.OutcomeUnknown:
 		h.forgetDenial(c.Pre)
 	case o == engine.OutcomeRan && c.Outcome == engine.OutcomeDenied && c.Pre > 0 && c.Post == 0:
@@ -470,7 +471,7 @@ func (h *State) closeCalls(name string) {
 		}
 		if c.Outcome = engine.OutcomeUnknown; c.asked() {
 			h.Refused++
-			h.refuse(c)
+			h.refuse(c, true)
 		}
 		if a := h.agent(c.Agent); a != nil {
 			if p := a.pastOf(c.Pre); p != nil {

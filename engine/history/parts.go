@@ -148,6 +148,7 @@ type callEntry struct {
 	Args     string         `json:"m,omitempty"` // MAC of the approved arguments, shortened; like d, v and c only until the post record
 	Creates  []string       `json:"c,omitempty"` // path keys that exist only once it ran
 	Tree     string         `json:"t,omitempty"` // key of the working tree that exists only once it ran
+	Agreed   bool           `json:"y,omitempty"` // a person approved it outside the agent, and that is counted
 	Outcome  engine.Outcome `json:"o"`
 	Kept     int64          `json:"k,omitempty"` // number of the record that says what came of the checkpoint before it
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/approval"
 )
 
 // foldAllow records a person's permission. A permission for the session is not
@@ -82,7 +83,9 @@ func (h *State) approval(c *callEntry, approved bool) engine.Approval {
 
 // asked reports whether a person was asked about a call whose outcome no post
 // record has shown yet.
-func (c *callEntry) asked() bool { return c != nil && c.Pre > 0 && c.Enforced == engine.Ask }
+func (c *callEntry) asked() bool {
+	return c != nil && c.Pre > 0 && c.Enforced == engine.Ask && !c.Agreed
+}
 
 // closes reports whether the end of an agent's turn (of any agent if name is
 // empty) ends the wait for a call's result.
@@ -93,6 +96,9 @@ func (c *callEntry) closes(name string) bool {
 // settle counts the outcome of a question when its call has ended. A call taken
 // for refused may have run anyway.
 func (h *State) settle(c *callEntry, o engine.Outcome) (approved bool) {
+	if c.Agreed {
+		return o != engine.OutcomeDenied
+	}
 	if !c.asked() {
 		return false
 	}
@@ -151,4 +157,59 @@ func (h *State) agreed(e *engine.Effect) string {
 		return engine.AgreedFolder
 	}
 	return ""
+}
+
+// foldQuestions follows the questions that wait for a person outside the agent.
+func (h *State) foldQuestions(r *engine.Record) {
+	if len(h.Questions) == 0 && (r.Answer == nil || r.Answer.Pending == nil) {
+		return
+	}
+	h.Questions = h.Questions.Fold(r, h.Chain, h.Stop != nil)
+	if r.Control == nil || r.Control.Decided == nil {
+		return
+	}
+	for _, q := range h.Questions {
+		if q.At == r.N {
+			h.foldAnswer(q, r.Control)
+		}
+	}
+}
+
+// foldAnswer counts the answer to a question. A call that is denied in the end counts as one
+// that policy denied; only a person's answer counts as a refusal.
+func (h *State) foldAnswer(q approval.Question, choice *engine.Control) {
+	c := h.callOf(q.N)
+	if c == nil {
+		return
+	}
+	unknown := c.Outcome == engine.OutcomeUnknown // it was taken for refused
+	if q.State == approval.Approved {
+		h.Approved++
+		if c.Agreed = true; unknown {
+			h.Refused--
+		}
+		return
+	}
+	if person := choice.Decided.Who == engine.DecidedPerson; !unknown {
+		h.refuse(c, person)
+		if person {
+			h.Refused++
+		}
+	}
+	c.Outcome, c.Enforced = engine.OutcomeDenied, engine.Block
+	if a := h.agent(c.Agent); a != nil {
+		if p := a.pastOf(c.Pre); p != nil {
+			p.Outcome = engine.OutcomeDenied
+		}
+	}
+}
+
+// callOf returns the call of a record.
+func (h *State) callOf(pre int64) *callEntry {
+	for i := range h.Calls {
+		if h.Calls[i].Pre == pre {
+			return &h.Calls[i]
+		}
+	}
+	return nil
 }

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/approval"
 )
 
 // FoldVersion is raised manually whenever the same records fold to a different
 // state. Audits recorded with a different version are incomparable, not wrong.
-const FoldVersion = 11
+const FoldVersion = 12
 
 // Bounds of the fold's structures. They keep the state below MaxKeyframe for any records,
 // and its cost per record constant; they belong to
@@ -95,7 +96,8 @@ type State struct {
 	Approved  int64                   `json:"approved"`
 	Refused   int64                   `json:"refused"`
 	Overruled int64                   `json:"overruled"`
-	Calls     []callEntry             `json:"calls"` // most recent last
+	Questions approval.Questions      `json:"questions,omitempty"` // that wait outside the agent, and their outcomes
+	Calls     []callEntry             `json:"calls"`               // most recent last
 	Goals     goalState               `json:"goals"`
 	Terminals *engine.Terminals       `json:"terminals,omitempty"` // text that was typed and has not run
 	Trees     []string                `json:"trees,omitempty"`     // working trees that git made for the session, most recent last

@@ -36,6 +36,7 @@ type Reviewer struct {
 	Files      Files                     // nil: no checkpoints are taken
 	Late       *LateReviews              // nil: no call is answered before its review
 	Channels   engine.Channels           // the ways that the agent supports; nil: all
+	Questions  Questions                 // nil: no question waits for a person outside the agent
 
 	SubTasks func(engine.Event) []engine.SubTask // the agent's own list, raw; nil: it is never read
 
@@ -111,6 +112,11 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 		return answer, err
 	}
 	r.later(key, h)
+	if h.asked != nil {
+		if answer, err = r.wait(ctx, key, h, answer); err != nil || answer.Effect == engine.Block {
+			return answer, err
+		}
+	}
 	return r.files(ctx, key, h, answer)
 }
 
@@ -175,7 +181,8 @@ type review struct {
 	failure   error // why the event cannot be reviewed
 	duty      *duty // what is to be done about the files of the call; nil: nothing
 	back      *goesBack
-	ahead     *ahead // it was answered before its review; nil: it was not
+	ahead     *ahead         // it was answered before its review; nil: it was not
+	asked     *engine.Record // the record of the call whose question waits; nil: none does
 }
 
 func checkIDs(e engine.Event) error {
@@ -288,7 +295,7 @@ func (r *Reviewer) first(ctx context.Context, t history.Tail, h *review) (engine
 	}
 	answer := engine.AnswerOf(h.rec)
 	answer.Args = args
-	h.duty, h.back = r.dutyOf(t, h.rec), r.goesBackOf(t, h.rec)
+	h.duty, h.back, h.asked = r.dutyOf(t, h.rec), r.goesBackOf(t, h.rec), r.askedBy(h.rec)
 	return answer, nil
 }
 
@@ -315,7 +322,7 @@ func (r *Reviewer) again(ctx context.Context, t history.Tail, h *review, first *
 	if first.Phase == engine.PhasePre {
 		h.duty = r.dutyOf(t, first)
 	}
-	h.back = r.goesBackOf(t, first)
+	h.back, h.asked = r.goesBackOf(t, first), r.askedBy(first)
 	note.Answer = &engine.AnswerFacts{Effect: answer.Effect, Mode: engine.ModeDuplicate, Of: first.ID()}
 	return answer, t.Append(note)
 }
@@ -339,7 +346,12 @@ func (r *Reviewer) review(ctx context.Context, t history.Tail, h *review) (json.
 	if rec.Decision.Enforced == engine.Modify {
 		args = r.rework(ctx, t, h)
 	}
-	r.fit(rec)
+	if r.queues(rec, p) {
+		r.enqueue(t.History, rec, p)
+	}
+	if rec.Answer.Pending == nil {
+		r.fit(rec)
+	}
 	return args, nil
 }
 

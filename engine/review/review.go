@@ -18,7 +18,9 @@ type Policy struct {
 	View    engine.View
 	Redact  []string // those of PersonalKinds that are masked in facts in addition to secrets
 	Inherit Inherit
-	Unsaved Unsaved
+	// Approvals has what happens to questions.
+	Approvals Approvals
+	Unsaved   Unsaved
 	// Rollback has the texts about the result of a rollback.
 	Rollback Rollback
 	Kinds    []string // kinds of intervention that the organisation has defined

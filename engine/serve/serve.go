@@ -34,7 +34,7 @@ const maxRequests = 64
 type Server struct {
 	Home   string
 	Idle   time.Duration // without a request after which it ends; 0: never
-	Handle func(ctx context.Context, pid int, r *wire.Request) *wire.Answer
+	Handle func(ctx context.Context, pid int, r *wire.Request, p *Pause) *wire.Answer
 	Stale  func() bool // reports whether the program was replaced; nil: never
 
 	listener net.Listener
@@ -106,7 +106,7 @@ func (s *Server) Serve(ctx context.Context) error {
 			}
 			return err
 		}
-		open.Go(func() { s.connection(context.WithoutCancel(ctx), cancel, conn) })
+		open.Go(func() { s.connection(ctx, cancel, conn) })
 	}
 }
 
@@ -131,7 +131,7 @@ func (s *Server) watch(ctx context.Context, end func()) {
 }
 
 // connection answers one client. On any failure the client starts a process of its own.
-func (s *Server) connection(ctx context.Context, end func(), conn net.Conn) {
+func (s *Server) connection(serving context.Context, end func(), conn net.Conn) {
 	defer conn.Close()
 	s.active.Add(1)
 	defer func() {
@@ -156,12 +156,47 @@ func (s *Server) connection(ctx context.Context, end func(), conn net.Conn) {
 	answer := &wire.Answer{Status: wire.InProcess}
 	if request.Home == s.Home {
 		s.slots <- struct{}{}
-		answer = s.Handle(ctx, pid, request)
-		<-s.slots
+		ctx, cancel := context.WithCancel(context.WithoutCancel(serving))
+		answer = s.Handle(ctx, pid, request, &Pause{server: s, conn: conn, once: request.Once, serving: serving, cancel: cancel})
+		gone := ctx.Err() != nil
+		cancel()
+		if <-s.slots; gone {
+			return // the client reviews the event itself, or has ended
+		}
 	}
 	answer.Once = request.Once
 	_ = conn.SetWriteDeadline(time.Now().Add(requestWait)) // of a client that is gone
 	_, _ = conn.Write(answer.Encode())                     // which has no use for it
+}
+
+// Pause is the wait for something that takes longer than a review.
+type Pause struct {
+	server  *Server
+	conn    net.Conn
+	once    string
+	serving context.Context
+	cancel  context.CancelFunc
+}
+
+// Begin tells the client to wait, and lets another request take the place of this one until
+// the returned function is called. Meanwhile the request's context ends if the client does, or
+// if the server is about to end: the client then starts a process of its own.
+func (p *Pause) Begin() (resume func()) {
+	waiting := wire.Answer{Status: wire.Waiting, Once: p.once}
+	_ = p.conn.SetDeadline(time.Time{})
+	_, _ = p.conn.Write(waiting.Encode()) // a client that is gone is noticed below
+	ended := context.AfterFunc(p.serving, p.cancel)
+	go func() {
+		if _, err := p.conn.Read(make([]byte, 1)); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+			p.cancel()
+		}
+	}()
+	<-p.server.slots
+	return func() {
+		ended()
+		_ = p.conn.SetReadDeadline(time.Now()) // ends the goroutine
+		p.server.slots <- struct{}{}
+	}
 }
 
 func receive(conn net.Conn) (*wire.Request, error) {

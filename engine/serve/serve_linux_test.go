@@ -27,7 +27,9 @@ func serving(t *testing.T, s *Server) string {
 		s.Home = dir
 	}
 	if s.Handle == nil {
-		s.Handle = func(_ context.Context, _ int, r *wire.Request) *wire.Answer { return &wire.Answer{Stdout: r.Input} }
+		s.Handle = func(_ context.Context, _ int, r *wire.Request, _ *Pause) *wire.Answer {
+			return &wire.Answer{Stdout: r.Input}
+		}
 	}
 	if err := s.Listen(); err != nil {
 		t.Fatal(err)

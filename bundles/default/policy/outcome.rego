@@ -91,7 +91,8 @@ _soften(s, "warn") := min([s, 1])
 
 _soften(_, "observe") := 0
 
-# Where nobody can be asked, a call that needs approval is blocked. This is applied before
+# Where nobody can be asked, a call that needs approval is blocked, unless the question can
+# wait for a person outside the agent. This is applied before
 # verdicts are compared, so that a rule that asks never makes the verdict milder.
 _level(v) := _strictness[v] if not v in {"modify", "ask"}
 
@@ -103,6 +104,7 @@ otherwise := _verdicts[_unmodified]
 
 _unmodified := _strictness.block if {
 	_unattended
+	not data.reviewer.approvals.queue in {"unattended", "always"}
 } else := _strictness.ask
 
 # A rule whose call should run in a safer form demands no more if it offered one.

@@ -39,6 +39,13 @@ func Start(a *cli.App, store *audit.Store, key engine.SessionKey, answer engine.
 	}
 }
 
+// StartAsked starts a process that tells people about a question that waits.
+func StartAsked(a *cli.App, store *audit.Store) {
+	if a.Detach != nil && a.Notifies {
+		_ = a.Detach("--home", store.Dir, "notify", "deliver", "--once") // the question can still be found
+	}
+}
+
 // tells reports whether people have to be notified of a stop now.
 func tells(a *cli.App, store *audit.Store, key engine.SessionKey, answer engine.Answer) bool {
 	if !a.Notifies || !answer.Stop {

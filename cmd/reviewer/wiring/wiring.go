@@ -44,7 +44,7 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 		return nil, fmt.Errorf("compile policy: %w", err)
 	}
 	p := &review.Policy{Digest: e.Digest, Config: e.Config, View: e.View, Redact: e.Redact, Matcher: matcher, Decider: decider,
-		Inherit: inherit(e), Unsaved: unsaved(e), Rollback: rollback(e), Kinds: e.OwnKinds()}
+		Inherit: inherit(e), Approvals: approvals(e), Unsaved: unsaved(e), Rollback: rollback(e), Kinds: e.OwnKinds()}
 	if e.Settings["mode"] == "async" {
 		early, err := decider.Early(ctx)
 		if err != nil {
@@ -91,6 +91,22 @@ func inherit(e *bundles.Effective) review.Inherit {
 	p.Nearby, _ = said["nearby"].(string)
 	p.Conditions, _ = said["conditions"].(string)
 	return p
+}
+
+// approvals reads from the settings which questions wait for a person outside the agent.
+func approvals(e *bundles.Effective) review.Approvals {
+	set, _ := e.Settings["approvals"].(map[string]any)
+	said, _ := set["texts"].(map[string]any)
+	modes, _ := e.Settings["unattended_modes"].([]any)
+	a := review.Approvals{MS: int64(number(e.Settings, "approvals", "wait_seconds")) * 1000, Unattended: words(modes)}
+	a.Queue, _ = set["queue"].(string)
+	a.Texts.Denied, _ = said["denied"].(string)
+	a.Texts.Silent, _ = said["no_reason"].(string)
+	a.Texts.Expired, _ = said["expired"].(string)
+	a.Texts.Stopped, _ = said["stopped"].(string)
+	a.Texts.Changed, _ = said["changed"].(string)
+	a.Texts.Nobody, _ = said["nobody"].(string)
+	return a
 }
 
 // unsaved reads from the settings what happens to a call whose checkpoint failed. A policy

@@ -24,6 +24,7 @@ import (
 const (
 	sendWait     = 1000  // a process that takes nothing is stopped, or starved
 	greetingWait = 1000  // as one that does not greet
+	reserve      = 1500  // of the agent's time, for a denial
 	answerWait   = 15000 // the shortest time-out of an event that can be denied leaves as much for `reviewer hook`
 )
 
@@ -122,10 +123,10 @@ func (c *client) exchange(s *socket, home string) (*wire.Answer, bool) {
 	var answer wire.Answer
 	err := s.send(request.Encode())
 	if err == nil {
-		var b []byte
-		if b, err = s.receive(answerWait); err == nil {
-			err = answer.Decode(b)
-		}
+		err = receiveAnswer(s, &answer, answerWait)
+	}
+	if err == nil && answer.Status == wire.Waiting && s.sender == greeted && answer.Once == request.Once {
+		err = receiveAnswer(s, &answer, c.patience())
 	}
 	switch {
 	case err != nil:
@@ -136,6 +137,24 @@ func (c *client) exchange(s *socket, home string) (*wire.Answer, bool) {
 		return &answer, answer.Status == wire.Answered
 	}
 	return nil, false
+}
+
+func receiveAnswer(s *socket, answer *wire.Answer, ms int64) error {
+	b, err := s.receive(ms)
+	if err != nil {
+		return err
+	}
+	return answer.Decode(b)
+}
+
+// patience returns how long the answer of a person may take: the time that the agent gives
+// the hook, less what `reviewer hook` needs if the process ends meanwhile.
+func (c *client) patience() int64 {
+	given, err := strconv.ParseInt(flagValue(c.args, wire.TimeoutFlag), 10, 64)
+	if err != nil {
+		return answerWait
+	}
+	return max(given*1000-time.Since(c.began).Milliseconds()-reserve, 1)
 }
 
 func (c *client) readInput() error {

@@ -1,5 +1,5 @@
 // Package wire defines the protocol between a hook's client and the resident process: one
-// greeting, one request, one answer.
+// greeting, one request, one answer, before which the process may say that it waits.
 //
 //	greeting  magic 4 | length 4 | home
 //	request   magic 4 | length 4 | home, once, number of arguments, arguments…, number of variables, variables…, input
@@ -32,6 +32,10 @@ const (
 	NoneRunning = "none" // as a reason: there is no resident process
 )
 
+// TimeoutFlag names the flag of a hook that says how many seconds the agent gives it, if that
+// is more than `reviewer install` gives it by default.
+const TimeoutFlag = "--timeout"
+
 // MaxSocketPath is the longest path of a socket on every system, in bytes.
 const MaxSocketPath = 103
 
@@ -44,9 +48,9 @@ var (
 
 // The magic numbers of the messages. A change of the format changes them.
 const (
-	greetingMagic = "rvg2"
-	requestMagic  = "rvq2"
-	answerMagic   = "rva2"
+	greetingMagic = "rvg3"
+	requestMagic  = "rvq3"
+	answerMagic   = "rva3"
 )
 
 // HeaderSize is the number of bytes before a message's body, which contain its length.
@@ -73,6 +77,7 @@ type Status byte
 const (
 	Answered  Status = 0 // pass it on
 	InProcess Status = 1 // nothing was reviewed: start `reviewer hook`
+	Waiting   Status = 2 // the call waits for a person; another answer follows, as late as the agent's time-out allows
 )
 
 // Answer is what `reviewer hook` would have written, and its exit code.
@@ -165,7 +170,7 @@ func (a *Answer) Decode(b []byte) error {
 	}
 	a.Once = r.text()
 	a.Stdout, a.Stderr = r.bytes(), r.bytes()
-	if r.err == nil && a.Status > InProcess {
+	if r.err == nil && a.Status > Waiting {
 		return ErrMagic
 	}
 	return r.close()

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/notifycmd"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/approval"
+	"github.com/agent-reviewer/reviewer/engine/approval/queue"
+	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/osfile"
+	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/serve"
+)
+
+// questions makes the question about one call known to people while the call waits.
+type questions struct {
+	app   *cli.App
+	store *audit.Store
+	mask  func(string) string
+	pause *serve.Pause
+	until time.Time     // when the agent must have its answer
+	waits chan struct{} // closed once the call waits
+}
+
+// Limit returns how much longer the agent waits for this hook.
+func (q *questions) Limit() time.Duration { return time.Until(q.until) }
+
+// Open writes the request, and starts a process that tells people about it.
+func (q *questions) Open(_ context.Context, r approval.Request, e engine.Event) (review.Question, error) {
+	pending := queue.Queue{Log: q.store}
+	fresh, err := pending.Put(r)
+	if err != nil {
+		return nil, err
+	}
+	if fresh {
+		notifycmd.StartAsked(q.app, q.store)
+	}
+	close(q.waits)
+	one := &question{queue: pending, id: r.ID, files: stamps(r.Effects), resume: func() {}}
+	runtime.UnlockOSThread() // see answer; Close locks it again
+	if q.pause != nil {
+		one.resume = q.pause.Begin()
+	}
+	return one, nil
+}
+
+// question is a question that people can answer.
+type question struct {
+	queue  queue.Queue
+	id     string
+	files  []stamp
+	resume func()
+}
+
+// Changed returns which file of the call is no longer what it was.
+func (q *question) Changed() string {
+	for _, s := range q.files {
+		if stampOf(s.path) != s {
+			return s.path
+		}
+	}
+	return ""
+}
+
+// Close withdraws the question. A request that is left behind is ignored.
+func (q *question) Close() {
+	_ = q.queue.Remove(q.id)
+	q.resume()
+	runtime.LockOSThread()
+}
+
+// stamp distinguishes the contents of a file at two times.
+type stamp struct {
+	path     string
+	exists   bool
+	size     int64
+	modified time.Time
+	changed  int64
+}
+
+// stamps describes the files that a call reads, runs or changes, as far as they are known.
+func stamps(effects []engine.Effect) []stamp {
+	var list []stamp
+	for i := range effects {
+		e := &effects[i]
+		if e.Short != "" && e.Host == "" && e.Certainty == engine.CertaintyExact && e.Entry != "dir" {
+			list = append(list, stampOf(e.Target))
+		}
+	}
+	return list
+}
+
+func stampOf(path string) stamp {
+	info, err := os.Stat(path)
+	if err != nil {
+		return stamp{path: path}
+	}
+	return stamp{path, true, info.Size(), info.ModTime(), osfile.Changed(info)}
+}

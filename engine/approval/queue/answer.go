@@ -1,0 +1,120 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/approval"
+	"github.com/agent-reviewer/reviewer/engine/history"
+)
+
+// Answer is a person's answer to a question.
+type Answer struct {
+	ID      string
+	Digest  string // of the request that the person saw
+	Approve bool
+	Session bool   // approve: the same call is also allowed until the session ends
+	Message string // deny: for the agent; approve: for the log. Without secrets
+	By      string // user
+	Channel string // terminal, http, or the name of another way
+}
+
+// ErrGone means that no question with an id waits.
+var ErrGone = errors.New("no question with this id waits: it was answered, its time has passed, or the agent has ended")
+
+// Waiting returns the requests of all questions that wait for an answer, oldest first.
+func (q Queue) Waiting() ([]approval.Request, error) {
+	all, err := q.List()
+	if err != nil {
+		return nil, err
+	}
+	list := make([]approval.Request, 0, len(all))
+	for _, r := range all {
+		if state, err := q.StateOf(r); err == nil && state == approval.Pending {
+			list = append(list, r)
+		}
+	}
+	return list, nil
+}
+
+// StateOf returns the state of a request's question.
+func (q Queue) StateOf(r approval.Request) (approval.State, error) {
+	var state approval.State
+	err := q.Log.Update(context.Background(), keyOf(r), func(t history.Tail) error {
+		asked := t.History.Questions.Of(numberOf(r.ID))
+		if asked == nil || engine.RecordID(t.History.Chain, asked.N) != r.ID {
+			return ErrGone
+		}
+		state = asked.StateAt(max(q.now(), t.History.T))
+		return nil
+	})
+	return state, err
+}
+
+// Answer records an answer. It is refused unless the question waits and has the digest. Two
+// answers at the same time: the log takes one, and the other is refused.
+func (q Queue) Answer(ctx context.Context, a Answer) (approval.Request, error) {
+	r, err := q.Get(a.ID)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, ErrGone
+	}
+	if err != nil {
+		return r, err
+	}
+	choice := engine.Control{Do: engine.ControlDeny, Record: r.ID, Digest: a.Digest, Reason: engine.ClipJSON(a.Message, 480),
+		By: a.By, Decided: &engine.Decided{Who: engine.DecidedPerson, Channel: a.Channel}}
+	if a.Approve {
+		choice.Do = engine.ControlApprove
+	}
+	err = q.Log.ControlIf(ctx, keyOf(r), choice, func(h *history.State) error {
+		if h.Chain == "" || !strings.HasPrefix(r.ID, h.Chain[:min(8, len(h.Chain))]+"-") {
+			return ErrGone
+		}
+		return h.Questions.Accepts(numberOf(r.ID), a.Digest, max(q.now(), h.T))
+	})
+	if err == nil && a.Approve && a.Session {
+		err = q.allow(ctx, r, choice)
+	}
+	return r, err
+}
+
+// allow allows the same call until the session ends.
+func (q Queue) allow(ctx context.Context, r approval.Request, choice engine.Control) error {
+	rec, err := q.Log.Find(r.ID)
+	if err != nil {
+		return err
+	}
+	key, known := rec.CallKey()
+	if !known {
+		return fmt.Errorf("the call was approved once; it would not be recognised if it were made again")
+	}
+	choice.Do, choice.Print, choice.CWD = engine.ControlAllowSession, key.Print, key.CWD
+	choice.Digest, choice.Decided = "", nil
+	return q.Log.Control(ctx, keyOf(r), choice)
+}
+
+func (q Queue) now() int64 {
+	if q.Now != nil {
+		return q.Now()
+	}
+	return time.Now().UnixMilli()
+}
+
+func keyOf(r approval.Request) engine.SessionKey {
+	return engine.SessionKey{Harness: r.Harness, Session: r.Session}
+}
+
+// numberOf returns the number of a record by its id; 0: it is not one.
+func numberOf(id string) int64 {
+	n, err := strconv.ParseInt(id[strings.LastIndexByte(id, '-')+1:], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
