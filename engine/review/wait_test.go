@@ -40,8 +40,8 @@ func queueing(l *memoryLog, d *desk, queue string) *Reviewer {
 	r.Now = func() int64 { return time.Now().UnixMilli() }
 	policy, _ := r.Policy("")
 	policy.Approvals = Approvals{Queue: queue, MS: 60_000, Unattended: []string{"bypass"}, Texts: ApprovalTexts{
-		Denied: "{id} denied: {why}", Silent: "no reason", Expired: "{id} expired", Stopped: "{id} stopped: {why}", Changed: "{id} changed: {why}",
-		Nobody: "{id} nobody: {why}"}}
+		Denied: "denied: {why}", Silent: "no reason", Expired: "expired", Stopped: "stopped: {why}", Changed: "changed: {why}",
+		Nobody: "nobody: {why}"}}
 	r.Policy = func(string) (*Policy, error) { return policy, nil }
 	r.Questions = d
 	return r
@@ -86,29 +86,29 @@ func TestWait(t *testing.T) {
 		"approved": {func(t *testing.T, l *memoryLog, _ *Reviewer, _ *desk) { answers(t, l, yes(l)) },
 			engine.Allow, "", []string{"approve person", "resumed"}, 10},
 		"denied": {func(t *testing.T, l *memoryLog, _ *Reviewer, _ *desk) { answers(t, l, no(l, "use staging.")) },
-			engine.Block, "cccccccc-2 denied: use staging", []string{"deny person"}, 10},
+			engine.Block, "denied: use staging", []string{"deny person"}, 10},
 		"denied without a word": {func(t *testing.T, l *memoryLog, _ *Reviewer, _ *desk) { answers(t, l, no(l, "")) },
-			engine.Block, "cccccccc-2 denied: no reason", []string{"deny person"}, 10},
+			engine.Block, "denied: no reason", []string{"deny person"}, 10},
 		"nobody answers": {func(*testing.T, *memoryLog, *Reviewer, *desk) {},
-			engine.Block, "cccccccc-2 expired", []string{"deny timeout"}, 60},
+			engine.Block, "expired", []string{"deny timeout"}, 60},
 		"stopped": {func(t *testing.T, l *memoryLog, _ *Reviewer, _ *desk) {
 			answers(t, l, engine.Control{Do: engine.ControlStop, Reason: "wrong branch"})
-		}, engine.Block, "cccccccc-2 stopped: wrong branch", []string{"stop", "deny stop"}, 10},
+		}, engine.Block, "stopped: wrong branch", []string{"stop", "deny stop"}, 10},
 		"approved, then stopped": {func(t *testing.T, l *memoryLog, _ *Reviewer, _ *desk) {
 			answers(t, l, yes(l))
 			answers(t, l, engine.Control{Do: engine.ControlStop, Reason: "wrong branch"})
-		}, engine.Block, "cccccccc-2 stopped: wrong branch", []string{"approve person", "stop", "deny stop"}, 10},
+		}, engine.Block, "stopped: wrong branch", []string{"approve person", "stop", "deny stop"}, 10},
 		"a file changed": {func(t *testing.T, l *memoryLog, _ *Reviewer, d *desk) {
 			d.changed = "./deploy.sh"
 			answers(t, l, yes(l))
-		}, engine.Block, "cccccccc-2 changed: ./deploy.sh changed after the question", []string{"approve person", "deny rule"}, 10},
+		}, engine.Block, "changed: ./deploy.sh changed after the question", []string{"approve person", "deny rule"}, 10},
 		"the policy changed": {func(t *testing.T, l *memoryLog, r *Reviewer, _ *desk) {
 			p, _ := r.Policy("")
 			other := *p
 			other.Digest = "q"
 			r.Policy = func(string) (*Policy, error) { return &other, nil }
 			answers(t, l, yes(l))
-		}, engine.Block, "cccccccc-2 changed: the policy changed after the question", []string{"approve person", "deny rule"}, 10},
+		}, engine.Block, "changed: the policy changed after the question", []string{"approve person", "deny rule"}, 10},
 		"the call means something else": {func(t *testing.T, l *memoryLog, r *Reviewer, _ *desk) {
 			r.Classifier = classifyFunc(func(e engine.Event, w string) (engine.Facts, error) {
 				f, err := plainly(e, w)
@@ -116,17 +116,17 @@ func TestWait(t *testing.T) {
 				return f, err
 			})
 			answers(t, l, yes(l))
-		}, engine.Block, "cccccccc-2 changed: the call would do something else now than when the question was asked",
+		}, engine.Block, "changed: the call would do something else now than when the question was asked",
 			[]string{"approve person", "deny rule"}, 10},
 		"another digest": {func(t *testing.T, l *memoryLog, _ *Reviewer, _ *desk) {
 			c := yes(l)
 			c.Digest = engine.HexSum(nil)
 			answers(t, l, c)
-		}, engine.Block, "cccccccc-2 expired", []string{"approve person", "deny timeout"}, 60},
+		}, engine.Block, "expired", []string{"approve person", "deny timeout"}, 60},
 		"an answer that is too late": {func(t *testing.T, l *memoryLog, _ *Reviewer, _ *desk) {
 			time.Sleep(50*time.Second + 100*time.Millisecond) // before the next look
 			answers(t, l, yes(l))
-		}, engine.Block, "cccccccc-2 expired", []string{"approve person", "deny timeout"}, 60},
+		}, engine.Block, "expired", []string{"approve person", "deny timeout"}, 60},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -225,7 +225,7 @@ func TestNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newMemoryLog()
 		got, err := queueing(l, &desk{limit: time.Minute, err: errors.New("the disk is full of hunter2")}, queueAlways).Handle(t.Context(), toolCall("c1"))
-		if err != nil || got.Effect != engine.Block || got.Text != "cccccccc-2 nobody: the disk is full of REDACTED" {
+		if err != nil || got.Effect != engine.Block || got.Text != "nobody: the disk is full of REDACTED" {
 			t.Errorf("%+v, %v", got, err)
 		}
 		if diff := cmp.Diff([]string{"deny timeout"}, after(l, 2)); diff != "" {

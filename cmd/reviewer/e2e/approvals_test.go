@@ -46,7 +46,7 @@ func TestQuestionsWait(t *testing.T) {
 		s.want("project/second", false)
 		s.want("project/third", false)
 		s.wantHeard(run, 2, "The user denied this call", "use the staging host")
-		s.wantHeard(run, 3, "Nobody answered question")
+		s.wantHeard(run, 3, "nobody answered in time")
 		if got, want := s.decided(), []string{"approve person terminal", "deny person terminal", "deny timeout "}; !slices.Equal(got, want) {
 			t.Errorf("decided by %q, want %q", got, want)
 		}
