@@ -8,6 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/policycmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/releasecmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/simulatecmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/suggest"
 	"github.com/spf13/cobra"
 )
 
@@ -23,7 +24,7 @@ func policyCommand(a *cli.App) *cobra.Command {
 		id, title string
 		commands  []*cobra.Command
 	}{
-		{"write", "Writing and testing:", slices.Concat(policycmd.Commands(a), []*cobra.Command{simulatecmd.Command(a), explaincmd.PolicyCommand(a)})},
+		{"write", "Writing and testing:", slices.Concat(policycmd.Commands(a), []*cobra.Command{simulatecmd.Command(a), explaincmd.PolicyCommand(a), suggest.Command(a)})},
 		{"ship", "Shipping and activating:", releasecmd.Commands(a)},
 	} {
 		cli.Section(cmd, section.id, section.title, section.commands...)
