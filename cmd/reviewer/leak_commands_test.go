@@ -95,6 +95,7 @@ func reports() map[string][]string {
 		"policy new rule":                  {"policy new rule TEXT"},
 		"policy rules":                     {"policy rules", "policy rules -f json", "policy rules --family TEXT"},
 		"policy show":                      {"policy show", "policy show -f json", "policy show --policy TEXT"},
+		"policy suggest":                   {"policy suggest RECORD --to CASES", "policy suggest TEXT --to CASES", "policy suggest RECORD"},
 		"policy simulate": {
 			"policy simulate", "policy simulate -f json", "policy simulate -f html --baseline default", "policy simulate TRANSCRIPT", "policy simulate -v -f json TRANSCRIPT",
 			"policy simulate -f github TRANSCRIPT", "policy simulate -f sarif TRANSCRIPT", "policy simulate -f html TRANSCRIPT", "policy simulate --baseline default --candidate active TRANSCRIPT",

@@ -46,7 +46,8 @@ func ForCall(r *engine.Record, policy *bundles.Effective) (Exception, error) {
 		x.Remark = "The exception applies whatever the call writes: contents are not in the log."
 	}
 	var b bytes.Buffer
-	err = rego.Execute(&b, map[string]any{"ID": r.ID(), "Rules": rules, "Tool": r.Event.Tool, "Resource": r.Action.Resource, "CWD": r.Event.CWD})
+	err = rego.Execute(&b, map[string]any{"ID": r.ID(), "Rules": rules, "Tool": r.Event.Tool,
+		"Resource": r.Action.Resource, "CWD": r.Event.CWD})
 	x.Text = b.Bytes()
 	return x, err
 }
@@ -67,10 +68,11 @@ func relaxable(r *engine.Record, policy *bundles.Effective) ([]string, error) {
 	}
 	switch {
 	case len(rules) == 0:
-		return nil, fmt.Errorf("no rule held up call %s, but its score: %s; an exception cannot change that, only the settings below risk can",
-			r.ID(), r.Decision.Reason)
+		return nil, fmt.Errorf("no rule held up call %s, but its score: %s; an exception cannot change that, "+
+			"only the settings below risk can", r.ID(), r.Decision.Reason)
 	case len(firm) > 0:
-		return nil, fmt.Errorf("users may make no exception to %s, which held up call %s; the owner of the rule can", strings.Join(firm, ", "), r.ID())
+		return nil, fmt.Errorf("users may make no exception to %s, which held up call %s; the owner of the rule can",
+			strings.Join(firm, ", "), r.ID())
 	}
 	return rules, nil
 }
