@@ -72,7 +72,8 @@ func (s *soak) askQuestions(total int) error {
 		return errors.New("no question was approved")
 	}
 	fmt.Printf("%d questions: %d answers taken, %d refused because another was first; "+
-		"killed: %d resident processes, %d clients; %d sessions stopped\n", total, len(q.accepted), q.twice.Load(), s.kills[bySocket].Load(), s.kills[byClient].Load(), s.reloads.Load())
+		"killed: %d resident processes, %d clients; %d sessions stopped\n", total, len(q.accepted), q.twice.Load(),
+		s.kills[bySocket].Load(), s.kills[byClient].Load(), s.reloads.Load())
 	fmt.Printf("from approval to the end of the hook: median %v, 99 %% %v, longest %v\n", q.delays[len(q.delays)/2].Round(time.Millisecond),
 		q.delays[len(q.delays)*99/100].Round(time.Millisecond), q.delays[len(q.delays)-1].Round(time.Millisecond))
 	return errors.Join(q.checkAnswers(), s.check("verify"), s.check("replay"))
