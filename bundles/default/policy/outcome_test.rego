@@ -142,6 +142,16 @@ test_nobody_to_ask[name] if {
 		with data.reviewer.fired.rules as case.rules
 }
 
+# Where nobody is at the agent, a question can wait for a person elsewhere.
+test_questions_wait[queue] if {
+	some queue, want in {"never": "block", "unattended": "ask", "always": "ask"}
+	want == outcome.decision with input as given.call({"event": {"mode": "alone"}})
+		with data.reviewer.unattended_modes as ["alone"]
+		with data.reviewer.approvals.queue as queue
+		with data.reviewer.outcome.own as "allow"
+		with data.reviewer.fired.rules as [_rule("ask", "enforce")]
+}
+
 # A rule may let what only has to be seen by somebody run where nobody is there:
 # if all that the call does is known, can be undone and stays here.
 test_unattended_allow[name] if {
