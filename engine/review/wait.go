@@ -101,6 +101,7 @@ func (r *Reviewer) wait(ctx context.Context, key engine.SessionKey, h *review, a
 		return denied(answer, text), err
 	}
 	defer q.Close()
+	began := time.Now()
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
@@ -108,7 +109,7 @@ func (r *Reviewer) wait(ctx context.Context, key engine.SessionKey, h *review, a
 		var state approval.State
 		var said string
 		err := r.Log.Update(ctx, key, func(t history.Tail) (err error) {
-			step, state, said, err = r.step(ctx, t, h, q)
+			step, state, said, err = r.step(ctx, t, h, q, began)
 			return err
 		})
 		switch {
@@ -132,10 +133,12 @@ func (r *Reviewer) wait(ctx context.Context, key engine.SessionKey, h *review, a
 	}
 }
 
-// step takes one step of a question under the session's lock.
-func (r *Reviewer) step(ctx context.Context, t history.Tail, h *review, q Question) (approval.Step, approval.State, string, error) {
+// step takes one step of a question under the session's lock. The time since the call began to
+// wait counts even if the clock was set back.
+func (r *Reviewer) step(ctx context.Context, t history.Tail, h *review, q Question, began time.Time) (
+	approval.Step, approval.State, string, error) {
 	asked := t.History.Questions.Of(h.asked.N)
-	now := max(r.Now(), t.History.T)
+	now := max(r.Now(), t.History.T, h.asked.T+time.Since(began).Milliseconds())
 	step := asked.Next(h.asked.ID(), now, func() string { return r.changed(ctx, h, q) })
 	said := ""
 	if step.Record != nil {

@@ -123,6 +123,12 @@ func TestWait(t *testing.T) {
 			c.Digest = engine.HexSum(nil)
 			answers(t, l, c)
 		}, engine.Block, "expired", []string{"approve person", "deny timeout"}, 60},
+		"the clock is set back": {func(_ *testing.T, _ *memoryLog, r *Reviewer, _ *desk) {
+			r.Now = func() int64 { return time.Now().Add(-time.Hour).UnixMilli() }
+		}, engine.Block, "expired", []string{"deny timeout"}, 60},
+		"the clock is set forward": {func(_ *testing.T, _ *memoryLog, r *Reviewer, _ *desk) {
+			r.Now = func() int64 { return time.Now().Add(time.Hour).UnixMilli() }
+		}, engine.Block, "expired", []string{"deny timeout"}, 10},
 		"an answer that is too late": {func(t *testing.T, l *memoryLog, _ *Reviewer, _ *desk) {
 			time.Sleep(50*time.Second + 100*time.Millisecond) // before the next look
 			answers(t, l, yes(l))
