@@ -19,6 +19,8 @@ import (
 //	DIR/lock           held by the process that delivers
 //	DIR/queue/ID.json  entries with deliveries to make
 //	DIR/done/ID.json   finished entries, for some days
+//	DIR/open/ID        requests without an answer: see Resolve
+//	DIR/sent.json      when each channel got messages about requests
 //
 // A file is written under another name and then given its own, so that it exists completely or not
 // at all. Only the process that holds the lock changes or moves one.
@@ -47,11 +49,15 @@ func (s Spool) Put(e Entry) error {
 	if s.Knows(e.ID) {
 		return nil
 	}
+	e = e.bounded()
 	if err := osfile.MkdirPrivate(s.queue()); err != nil {
 		return fmt.Errorf("create the folder of notifications: %w", err)
 	}
 	if names, err := names(s.queue()); err != nil || len(names) >= maxQueue {
 		return errors.Join(err, ErrFull)
+	}
+	if err := s.open(e); err != nil {
+		return err
 	}
 	e.V = EntryVersion
 	tmp, err := writeTemp(s.queue(), Item{Entry: e, Deliveries: []Delivery{}})
