@@ -32,7 +32,7 @@ func TestRequestsAreBounded(t *testing.T) {
 		"lines of DOS":    {"dir\r\ndel x", "dir\ndel x", nil},
 		"hebrew":          {"rm אב", "rm אב", []string{"action: it has right-to-left letters: a screen can show its parts in another order"}},
 		"a megabyte":      {strings.Repeat("x", 1<<20), strings.Repeat("x", 4000) + "…", []string{"action: the first 4000 of 1048576 characters"}},
-		"a hidden one":    {strings.Repeat("\u200b", 1<<20), strings.Repeat(`\u200b`, 666) + "…", []string{"action: the first 666 of 1048576 characters", `action: invisible characters are written as \u…`}},
+		"a hidden one":    {strings.Repeat("\u200b", 1<<20), strings.Repeat(`\u200b`, 666) + "…", []string{`action: invisible characters are written as \u…`, "action: the first 666 of 1048576 characters"}},
 		"broken encoding": {"ls \xff", "ls \ufffd", nil},
 	} {
 		s := Spool{t.TempDir()}
