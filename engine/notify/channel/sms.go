@@ -106,7 +106,8 @@ func (s *sms) header(name string) string {
 }
 
 func guessed(body string) string {
-	if strings.HasPrefix(strings.TrimSpace(body), "{") || strings.HasPrefix(strings.TrimSpace(body), "[") {
+	body = strings.TrimSpace(body)
+	if at := placeholder.FindStringIndex(body); strings.HasPrefix(body, "[") || strings.HasPrefix(body, "{") && (at == nil || at[0] > 0) {
 		return "application/json; charset=utf-8"
 	}
 	return "application/x-www-form-urlencoded"

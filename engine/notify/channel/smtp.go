@@ -107,7 +107,7 @@ func (m *mailer) dial(ctx context.Context) (*smtp.Client, error) {
 	client, cerr := smtp.NewClient(conn, m.host)
 	if err = errors.Join(err, cerr); err != nil {
 		conn.Close()
-		return nil, err
+		return nil, refused(err)
 	}
 	if m.security == "starttls" {
 		if err := client.StartTLS(m.tls()); err != nil {
