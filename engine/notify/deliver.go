@@ -66,7 +66,7 @@ func (d *Deliverer) Run(ctx context.Context) error {
 }
 
 func (d *Deliverer) locked(ctx context.Context) error {
-	lock, err := osfile.OpenFile(filepath.Join(d.Spool.Dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	lock, err := osfile.OpenFile(d.Spool.lock(), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return fmt.Errorf("lock the notifications: %w", err)
 	}
@@ -143,6 +143,9 @@ func (d *Deliverer) round(ctx context.Context, items []Item) (next time.Time, er
 	group.Wait()
 	return next, errors.Join(errs...)
 }
+
+// Takes reports whether any channel gets entries of a kind.
+func (d *Deliverer) Takes(kind string) bool { return len(d.channels(Entry{Kind: kind})) > 0 }
 
 // channels returns where an entry is sent to.
 func (d *Deliverer) channels(e Entry) []Channel {

@@ -117,6 +117,7 @@ func (d *Deliverer) examine(i *Item) (due []Channel, changed bool) {
 // hold determines until when a pending delivery of a request is held back, and why. It ends the delivery
 // if the request needs no more messages, or would be sent after its deadline.
 func (d *Deliverer) hold(i *Item, to *Delivery) (until time.Time) {
+	until = d.now()
 	switch {
 	case !d.Spool.unanswered(i.Entry):
 		to.end(Skipped, whyAnswered)

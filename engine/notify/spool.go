@@ -37,6 +37,7 @@ var ErrFull = fmt.Errorf("more than %d notifications are pending", maxQueue)
 
 func (s Spool) queue() string { return filepath.Join(s.Dir, "queue") }
 func (s Spool) done() string  { return filepath.Join(s.Dir, "done") }
+func (s Spool) lock() string  { return filepath.Join(s.Dir, "lock") }
 
 func file(dir, id string) string { return filepath.Join(dir, id+".json") }
 
@@ -87,9 +88,19 @@ func (s Spool) Waiting() bool {
 	return err == nil && len(list) > 0
 }
 
+// Busy reports whether a process delivers. It will find an entry that is in the spool by now.
+func (s Spool) Busy() bool {
+	lock, err := osfile.OpenFile(s.lock(), os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	defer lock.Close()
+	return osfile.TryLock(lock, osfile.Exclusive) != nil
+}
+
 // Ran returns when a process last began to deliver; the zero time: never.
 func (s Spool) Ran() time.Time {
-	info, err := os.Lstat(filepath.Join(s.Dir, "lock"))
+	info, err := os.Lstat(s.lock())
 	if err != nil {
 		return time.Time{}
 	}
