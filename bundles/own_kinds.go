@@ -3,8 +3,11 @@ package bundles
 import (
 	"fmt"
 	"maps"
+	"net"
+	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -115,6 +118,87 @@ func wrongKind(name string, kind map[string]any) string {
 		return "env is for a command"
 	case kind["secret_file"] != nil && kind["secret_env"] != nil:
 		return "give one of secret_file and secret_env"
+	}
+	return ""
+}
+
+// channels checks the channels for notifications of each layer. What is on this machine, such as files
+// with secrets, is not looked at: a policy may be checked on another one.
+func (m *merger) channels() {
+	const path = "interventions.notification_channels"
+	for _, l := range m.layers {
+		seen := map[string]bool{}
+		for i, v := range list(objectAt(l.Settings, "interventions")["notification_channels"]) {
+			c, _ := v.(map[string]any)
+			name := fmt.Sprint(c["name"])
+			why := wrongChannel(c)
+			if seen[name] {
+				why = "an earlier channel has this name; give it another one"
+			}
+			seen[name] = true
+			if at := below(path, fmt.Sprint(i)); why != "" {
+				m.errs = append(m.errs, l.where(at).wrong("%s: channel %s: %s", at, name, why))
+			}
+		}
+	}
+}
+
+// wrongChannel reports a problem of a channel's definition; empty: none.
+func wrongChannel(c map[string]any) string {
+	kind := fmt.Sprint(c["kind"])
+	urls, secrets := given(c, "url", "url_file", "url_env"), given(c, "secret_file", "secret_env")
+	one := slices.Contains([]string{"telegram", "sms"}, kind) || kind == "slack" && len(secrets) > 0
+	switch {
+	case len(urls) > 1:
+		return "give one of url, url_file and url_env"
+	case len(secrets) > 1:
+		return "give one of secret_file and secret_env"
+	case len(urls) == 0 && kind == "slack" && len(secrets) == 0:
+		return "give the address of an incoming webhook in url_file or url_env, or a token of Slack's API in secret_file or secret_env"
+	case len(urls) == 0 && slices.Contains([]string{"webhook", "ntfy", "sms"}, kind):
+		return "give its address in one of url, url_file and url_env"
+	case len(secrets) == 0 && kind == "telegram":
+		return "give the token of the bot in secret_file or secret_env"
+	case one && len(list(c["to"])) != 1:
+		return "give one recipient in to; a second person gets a channel of their own"
+	case !encrypted(c["url"]):
+		return "url must begin with https:// (http:// is allowed only for this machine)"
+	case len(given(c, "after_seconds", "digest_seconds", "per_hour", "quiet")) > 0 && !slices.Contains(list(c["about"]), any("approvals")):
+		return "after_seconds, digest_seconds, per_hour and quiet are for approvals; add about: [approvals], or remove them"
+	}
+	return wrongQuiet(objectAt(c, "quiet"))
+}
+
+func given(c map[string]any, keys ...string) []string {
+	return slices.DeleteFunc(keys, func(key string) bool { return c[key] == nil })
+}
+
+// encrypted reports whether nobody can read what is sent to an address; one that is not in the settings
+// is checked when it is used.
+func encrypted(address any) bool {
+	text, ok := address.(string)
+	if !ok {
+		return true
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return strings.HasPrefix(text, "https://") // with the placeholders of a template
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
+}
+
+func wrongQuiet(quiet map[string]any) string {
+	if quiet == nil {
+		return ""
+	}
+	if quiet["from"] == quiet["to"] {
+		return "quiet begins and ends at the same time; give another end, or remove it"
+	}
+	if zone, ok := quiet["zone"].(string); ok {
+		if _, err := time.LoadLocation(zone); err != nil {
+			return fmt.Sprintf("quiet.zone: %q is not a time zone, such as Europe/Berlin", zone)
+		}
 	}
 	return ""
 }

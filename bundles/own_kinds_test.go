@@ -55,3 +55,40 @@ func TestBaseHasNoOwnKinds(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The errors about channels say what to do.
+func TestChannelsThatAreWrong(t *testing.T) {
+	channel := func(text string) string { return "interventions: {notification_channels: [{name: c, " + text + "}]}" }
+	for _, tt := range []struct{ settings, want string }{
+		{channel("kind: pigeon"), `value must be one of "webhook", "slack", "ntfy"`},
+		{channel("kind: webhook"), "give its address in one of url, url_file and url_env"},
+		{channel("kind: slack"), "an incoming webhook in url_file or url_env, or a token"},
+		{channel("kind: slack, secret_env: X"), "give one recipient in to"},
+		{channel("kind: telegram, to: ['-100'], secret_env: X, secret_file: /x"), "give one of secret_file and secret_env"},
+		{channel("kind: telegram, to: ['-100']"), "give the token of the bot"},
+		{channel("kind: telegram, to: ['-100', '-200'], secret_env: X"), "a second person gets a channel of their own"},
+		{channel("kind: telegram, secret_env: X"), "missing properties: 'to'"},
+		{channel("kind: webhook, url: 'http://hooks.example.com'"), "url must begin with https://"},
+		{channel("kind: webhook, url: 'https://a.example', url_env: X"), "give one of url, url_file and url_env"},
+		{channel("kind: desktop, after_seconds: 60"), "add about: [approvals], or remove them"},
+		{channel("kind: desktop, about: [approvals], quiet: {from: '22:00', to: '22:00'}"), "quiet begins and ends at the same time"},
+		{channel("kind: desktop, about: [approvals], quiet: {from: '22:00', to: '07:00', zone: Europe/Nowhere}"), "is not a time zone"},
+		{channel("kind: desktop, about: [approvals], quiet: {from: '25:00', to: '07:00'}"), "does not match pattern"},
+		{channel("kind: desktop, about: [everything]"), `value must be one of "stops", "approvals"`},
+		{channel("kind: ntfy, url: 'https://a.example/t', token: x"), "'token' not allowed"},
+		{"interventions: {notification_channels: [{name: c, kind: desktop}, {name: c, kind: desktop, program: /x}]}", "an earlier channel has this name"},
+	} {
+		_, err := assembled(t, [2]string{User, tt.settings})
+		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "settings.yaml:1") {
+			t.Errorf("%s: %v", tt.settings, err)
+		}
+	}
+	_, err := assembled(t, [2]string{User, "interventions: {notification_channels: [" +
+		"{name: a, kind: slack, about: [stops, approvals], secret_file: ~/.config/slack, to: [C0123456789], digest_seconds: 30, per_hour: 20}, " +
+		"{name: b, kind: ntfy, url_env: TOPIC, about: [approvals], quiet: {from: '22:00', to: '07:00', zone: Europe/Berlin, days: [mon]}}, " +
+		"{name: c, kind: telegram, secret_env: BOT, to: ['-1001234'], about: [approvals], after_seconds: 60}, " +
+		"{name: d, kind: sms, url: 'https://sms.example.com/send?to={to}', body: 'text={text}', to: ['+49151'], headers: {X: '{secret}'}, secret_env: S}]}"})
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -43,6 +43,7 @@ func mergeSettings(layers []*Bundle) (map[string]any, map[string][]string, error
 	}
 	m.ascending("", tree, merged)
 	m.kinds(merged)
+	m.channels()
 	return merged, m.sources, errors.Join(m.errs...)
 }
 

@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/notifycmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness/settings"
 )
 
@@ -74,6 +76,7 @@ func (e *examination) notifications(context.Context) {
 	if err != nil {
 		return // already reported
 	}
+	e.channelProblems(store)
 	u, err := notifycmd.FindUndelivered(store)
 	if err != nil {
 		e.say("fail", "notifications: %v", err)
@@ -86,7 +89,27 @@ func (e *examination) notifications(context.Context) {
 		e.say("warn", "%s not delivered yet; `reviewer notify deliver` sends them now",
 			term.Counted(u.Waiting, "notification is", "notifications are"))
 	}
-	if u.Failed+u.Waiting == 0 && err == nil {
+	if u.Unseen > 0 {
+		e.say("warn", "%s shown to nobody; see `reviewer notify list`, and set a channel with about: [approvals] (docs/notifications.md)",
+			term.Counted(u.Unseen, "request for approval was", "requests for approval were"))
+	}
+	if u.Failed+u.Waiting+u.Unseen == 0 && err == nil {
 		e.say("ok", "no notification is undelivered")
+	}
+}
+
+// channelProblems reports channels for notifications that cannot be used, and what a person may not
+// have meant.
+func (e *examination) channelProblems(store *audit.Store) {
+	problems, err := notifycmd.ChannelProblems(e.a, store)
+	if err != nil {
+		return // the settings have their own check
+	}
+	for _, p := range problems {
+		word := "info"
+		if p.Broken {
+			word = "warn"
+		}
+		e.say(word, "channel %s: %s", p.Channel, cli.Masked(p.Text))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	_ "time/tzdata" // settings name time zones, and not every machine has them
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/approvalscmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/auditcmd"

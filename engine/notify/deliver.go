@@ -33,6 +33,7 @@ type Deliverer struct {
 	Channels []Channel
 	Own      map[string]Channel // kind of intervention -> the channel that gets its entries, and no others
 	Plan     Plan
+	When     map[string]Schedule // name of a channel -> what it gets, and when; absent: Schedule{}
 	Mask     func(string) string // masks secrets in errors and outputs; nil: nothing is masked
 	// Ended is called once for each delivery that succeeded or failed permanently, so that it can
 	// be logged; if the process is killed during the call, it is called again. nil: nothing is
@@ -42,6 +43,8 @@ type Deliverer struct {
 	Sleep func(ctx context.Context, d time.Duration) // nil: a timer
 	// Retry makes failed deliveries start again, with as many attempts as planned.
 	Retry bool
+
+	log messageLog
 }
 
 // ErrBusy means that another process delivers.
@@ -63,7 +66,7 @@ func (d *Deliverer) Run(ctx context.Context) error {
 }
 
 func (d *Deliverer) locked(ctx context.Context) error {
-	lock, err := osfile.OpenFile(filepath.Join(d.Spool.Dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	lock, err := osfile.OpenFile(d.Spool.lock(), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return fmt.Errorf("lock the notifications: %w", err)
 	}
@@ -75,6 +78,7 @@ func (d *Deliverer) locked(ctx context.Context) error {
 		return fmt.Errorf("lock the notifications: %w", err)
 	}
 	d.sweep()
+	d.log = d.Spool.messageLog()
 	if d.Retry {
 		if err := d.requeue(); err != nil {
 			return err
@@ -107,6 +111,10 @@ const atOnce = 8
 // round makes the attempts that are due, all at once, and returns when the next is.
 func (d *Deliverer) round(ctx context.Context, items []Item) (next time.Time, err error) {
 	next = d.now().Add(time.Second)
+	requests, items := split(items)
+	if err := d.requests(ctx, requests); err != nil {
+		return next, err
+	}
 	var group sync.WaitGroup
 	room := make(chan struct{}, atOnce)
 	errs := make([]error, len(items))
@@ -136,10 +144,13 @@ func (d *Deliverer) round(ctx context.Context, items []Item) (next time.Time, er
 	return next, errors.Join(errs...)
 }
 
+// Takes reports whether any channel gets entries of a kind.
+func (d *Deliverer) Takes(kind string) bool { return len(d.channels(Entry{Kind: kind})) > 0 }
+
 // channels returns where an entry is sent to.
 func (d *Deliverer) channels(e Entry) []Channel {
 	if e.Own == "" {
-		return d.Channels
+		return slices.DeleteFunc(slices.Clone(d.Channels), func(c Channel) bool { return !d.When[c.Name()].takes(e.Kind) })
 	}
 	if c := d.Own[e.Own]; c != nil {
 		return []Channel{c}
@@ -280,6 +291,9 @@ func (d *Deliverer) record(to *Delivery, r result) {
 		return
 	}
 	last.Error = clip(d.masked(err.Error()))
+	if later := (*Later)(nil); errors.As(err, &later) {
+		to.Next = max(to.Next, d.now().Add(min(later.Wait, d.Plan.Longest)).UnixMilli())
+	}
 	if permanent(err) || len(to.Attempts) >= d.Plan.Attempts {
 		to.Status, to.Next = Failed, 0
 	}
@@ -288,7 +302,7 @@ func (d *Deliverer) record(to *Delivery, r result) {
 // settle finishes an item: its result is reported, and then it is moved.
 func (d *Deliverer) settle(i *Item) error {
 	d.forget(i)
-	i.Finished = d.now().UnixMilli()
+	i.Finished, i.Unseen = d.now().UnixMilli(), !i.seen()
 	if d.Ended != nil {
 		for _, to := range i.Deliveries {
 			d.Ended(i.Entry, to)
@@ -306,6 +320,7 @@ func (d *Deliverer) twice(i Item) bool {
 
 // sweep removes what killed processes left, and items that were finished long ago.
 func (d *Deliverer) sweep() {
+	d.Spool.sweepOpen(d.now())
 	for _, dir := range []string{d.Spool.queue(), d.Spool.done()} {
 		left, _ := filepath.Glob(filepath.Join(dir, ".new-*"))
 		for _, path := range left {
@@ -335,10 +350,10 @@ func (d *Deliverer) requeue() error {
 				*to, again = Delivery{Channel: to.Channel, Status: Pending, Attempts: []Attempt{}}, true
 			}
 		}
-		if !again {
+		if !again || i.Entry.Approval != nil && (!d.Spool.unanswered(i.Entry) || !d.now().Before(i.Entry.deadline())) {
 			continue
 		}
-		i.Finished = 0
+		i.Finished, i.Unseen = 0, false
 		if err := d.Spool.save(i); err != nil {
 			return err
 		}

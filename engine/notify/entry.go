@@ -11,6 +11,7 @@ package notify
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -21,13 +22,15 @@ const (
 	KindStop         = "stop"         // policy stopped a session
 	KindTest         = "test"         // a person tests the channels
 	KindIntervention = "intervention" // the policy made a custom intervention of the organisation
+	KindApproval     = "approval"     // an action waits for a person's answer
+	KindDigest       = "digest"       // several actions wait: one message for all; it is never in the spool
 )
 
 // Entry is a message to people. Every text in it is masked as in the log.
 type Entry struct {
 	V         int    `json:"v"`
 	ID        string `json:"id"`   // the idempotency key: the same for every attempt and channel
-	Kind      string `json:"kind"` // stop, test, intervention
+	Kind      string `json:"kind"` // stop, test, intervention, approval, digest
 	Time      string `json:"time"` // of what happened, RFC 3339 in UTC
 	Title     string `json:"title"`
 	Text      string `json:"text"`
@@ -38,6 +41,10 @@ type Entry struct {
 	Incident  string `json:"incident,omitempty"` // its id
 	Next      string `json:"next,omitempty"`     // a command that shows more
 	Own       string `json:"own,omitempty"`      // intervention: its kind, which alone gets the entry
+	// Approval is the action that waits for an answer; only of the kind approval.
+	Approval *Request `json:"approval,omitempty"`
+	// Digest is the actions that wait for an answer; only of the kind digest.
+	Digest *Digest `json:"digest,omitempty"`
 }
 
 // EntryVersion is the "v" of entries.
@@ -49,7 +56,13 @@ func (e Entry) check() error {
 	if !validID().MatchString(e.ID) {
 		return fmt.Errorf("%q is not the id of a notification", e.ID)
 	}
-	return nil
+	if (e.Kind == KindApproval) != (e.Approval != nil) {
+		return fmt.Errorf("notification %s: only one of the kind %s is about a request", e.ID, KindApproval)
+	}
+	if e.Approval == nil {
+		return nil
+	}
+	return e.Approval.check(e.ID)
 }
 
 // Status is the state of the delivery to one channel.
@@ -60,10 +73,13 @@ const (
 	Pending   Status = "pending"   // the delivery is attempted, or retried
 	Delivered Status = "delivered" // the channel accepted it
 	Failed    Status = "failed"    // the last attempt failed, or the channel refused it permanently
+	Skipped   Status = "skipped"   // a request was not sent: answered before, too late, in quiet hours, or over a limit
 )
 
 // Statuses lists every Status.
-func Statuses() []string { return []string{string(Pending), string(Delivered), string(Failed)} }
+func Statuses() []string {
+	return []string{string(Pending), string(Delivered), string(Failed), string(Skipped)}
+}
 
 // Delivery is the delivery of an entry to one channel.
 type Delivery struct {
@@ -71,6 +87,7 @@ type Delivery struct {
 	Status   Status    `json:"status"`
 	Attempts []Attempt `json:"attempts"`
 	Next     int64     `json:"next,omitempty"` // when the next attempt is due, Unix milliseconds
+	Why      string    `json:"why,omitempty"`  // why a request is held back from this channel, or was skipped
 }
 
 // Vocabulary returns the values that a delivery's field may hold; nil: any.
@@ -90,6 +107,7 @@ type Attempt struct {
 	Exit   *int   `json:"exit,omitempty"`   // exit code of a program; absent: it was not a program, or did not end on its own
 	Output string `json:"output,omitempty"` // the beginning of the program's output
 	Done   bool   `json:"done"`             // its end is recorded
+	Digest string `json:"digest,omitempty"` // id of the message, if it was about several requests
 }
 
 // Item is an entry with its deliveries, as the spool keeps it.
@@ -97,6 +115,7 @@ type Item struct {
 	Entry      Entry      `json:"entry"`
 	Deliveries []Delivery `json:"deliveries"`
 	Finished   int64      `json:"finished,omitempty"` // when the last delivery ended, Unix milliseconds
+	Unseen     bool       `json:"unseen,omitempty"`   // it is finished, and no channel accepted it: nobody was shown it
 }
 
 // delivery returns the delivery to a channel; it is added if there is none.
@@ -108,6 +127,11 @@ func (i *Item) delivery(channel string) *Delivery {
 	}
 	i.Deliveries = append(i.Deliveries, Delivery{Channel: channel, Status: Pending, Attempts: []Attempt{}})
 	return &i.Deliveries[len(i.Deliveries)-1]
+}
+
+// seen reports whether a channel accepted the item.
+func (i *Item) seen() bool {
+	return slices.ContainsFunc(i.Deliveries, func(d Delivery) bool { return d.Status == Delivered })
 }
 
 // ended reports whether no delivery is pending.
@@ -127,6 +151,17 @@ func (p *Permanent) Error() string { return p.Err.Error() }
 
 // Unwrap returns the cause.
 func (p *Permanent) Unwrap() error { return p.Err }
+
+// Later is an error of a receiver that says how long to wait before the next attempt.
+type Later struct {
+	Err  error
+	Wait time.Duration
+}
+
+func (l *Later) Error() string { return l.Err.Error() }
+
+// Unwrap returns the cause.
+func (l *Later) Unwrap() error { return l.Err }
 
 func permanent(err error) bool {
 	var p *Permanent

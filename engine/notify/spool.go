@@ -19,6 +19,8 @@ import (
 //	DIR/lock           held by the process that delivers
 //	DIR/queue/ID.json  entries with deliveries to make
 //	DIR/done/ID.json   finished entries, for some days
+//	DIR/open/ID        requests without an answer: see Resolve
+//	DIR/sent.json      when each channel got messages about requests
 //
 // A file is written under another name and then given its own, so that it exists completely or not
 // at all. Only the process that holds the lock changes or moves one.
@@ -35,6 +37,7 @@ var ErrFull = fmt.Errorf("more than %d notifications are pending", maxQueue)
 
 func (s Spool) queue() string { return filepath.Join(s.Dir, "queue") }
 func (s Spool) done() string  { return filepath.Join(s.Dir, "done") }
+func (s Spool) lock() string  { return filepath.Join(s.Dir, "lock") }
 
 func file(dir, id string) string { return filepath.Join(dir, id+".json") }
 
@@ -47,11 +50,15 @@ func (s Spool) Put(e Entry) error {
 	if s.Knows(e.ID) {
 		return nil
 	}
+	e = e.bounded()
 	if err := osfile.MkdirPrivate(s.queue()); err != nil {
 		return fmt.Errorf("create the folder of notifications: %w", err)
 	}
 	if names, err := names(s.queue()); err != nil || len(names) >= maxQueue {
 		return errors.Join(err, ErrFull)
+	}
+	if err := s.open(e); err != nil {
+		return err
 	}
 	e.V = EntryVersion
 	tmp, err := writeTemp(s.queue(), Item{Entry: e, Deliveries: []Delivery{}})
@@ -81,9 +88,19 @@ func (s Spool) Waiting() bool {
 	return err == nil && len(list) > 0
 }
 
+// Busy reports whether a process delivers. It will find an entry that is in the spool by now.
+func (s Spool) Busy() bool {
+	lock, err := osfile.OpenFile(s.lock(), os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	defer lock.Close()
+	return osfile.TryLock(lock, osfile.Exclusive) != nil
+}
+
 // Ran returns when a process last began to deliver; the zero time: never.
 func (s Spool) Ran() time.Time {
-	info, err := os.Lstat(filepath.Join(s.Dir, "lock"))
+	info, err := os.Lstat(s.lock())
 	if err != nil {
 		return time.Time{}
 	}

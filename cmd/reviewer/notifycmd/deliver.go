@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
@@ -22,9 +23,10 @@ func deliverCommand(a *cli.App) *cobra.Command {
 	var once, retry bool
 	cmd := &cobra.Command{
 		Use:   "deliver",
-		Short: "Deliver pending notifications; started automatically after a stop",
-		Long: "Adds a notification for each stop of the last day that has none yet, sends each to all channels, and\n" +
-			"retries with increasing delays until each channel has accepted it or every attempt has failed.\n" +
+		Short: "Deliver pending notifications; started automatically after a stop, and when an action waits for approval",
+		Long: "Adds a notification for each stop of the last day that has none yet, sends each to all channels that\n" +
+			"are about stops, and retries with increasing delays until each channel has accepted it or every attempt\n" +
+			"has failed. Requests for approval are sent to the channels about approvals, as long as they wait.\n" +
 			"Custom interventions of the organisation are delivered in the same way. The\n" +
 			"result is recorded in the machine's ledger (`reviewer audit show --ledger`).",
 		Example: "  reviewer notify deliver\n  reviewer notify deliver --retry",
@@ -37,7 +39,11 @@ func deliverCommand(a *cli.App) *cobra.Command {
 				return err
 			}
 			d.Retry = retry
-			return run(ctx, d, once)
+			err = run(ctx, d, once)
+			if errors.Is(err, context.DeadlineExceeded) && a.Detach != nil && d.Spool.Waiting() {
+				return a.Detach("--home", filepath.Dir(d.Spool.Dir), "notify", "deliver", "--once") // a request does not wait for the next one
+			}
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&retry, "retry", false, "also retry deliveries that have failed")
@@ -54,7 +60,8 @@ func newDeliverer(ctx context.Context, a *cli.App) (*notify.Deliverer, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &notify.Deliverer{Spool: spoolOf(store), Channels: to.channels, Own: to.own, Plan: to.plan, Mask: cli.Masked}
+	d := &notify.Deliverer{Spool: spoolOf(store), Channels: to.channels, Own: to.own, Plan: to.plan, When: to.when,
+		Mask: cli.Masked}
 	d.Ended = func(e notify.Entry, delivery notify.Delivery) { note(ctx, store, e, delivery) }
 	// Readable entries are delivered anyway.
 	if err := putAll(store, d, time.Now()); err != nil {
@@ -66,7 +73,7 @@ func newDeliverer(ctx context.Context, a *cli.App) (*notify.Deliverer, error) {
 // putAll adds the notifications and interventions in the log.
 func putAll(store *audit.Store, d *notify.Deliverer, now time.Time) error {
 	var errs []error
-	if len(d.Channels) > 0 {
+	if d.Takes(notify.KindStop) {
 		errs = append(errs, putStops(store, d.Spool, now))
 	}
 	if len(d.Own) > 0 {

@@ -17,7 +17,7 @@ func listCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List notifications: to which channels they were delivered, and what failed",
+		Short:   "List notifications: to which channels they were delivered, what failed, and what nobody was shown",
 		Example: "  reviewer notify list\n  reviewer notify list -f json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -47,7 +47,10 @@ func writeItems(a *cli.App, w io.Writer, out *term.Output, items []notify.Item) 
 	p, width := a.Paint(out), a.Width(out)
 	for _, i := range items {
 		fmt.Fprintf(w, "%s  %s\n", i.Entry.ID, term.OneLine(i.Entry.Title, width-len(i.Entry.ID)-2))
-		if len(i.Deliveries) == 0 {
+		switch {
+		case i.Unseen:
+			fmt.Fprintf(w, "  %s\n", p.Bad("shown to nobody"+term.After(": ", nowhere(i))))
+		case len(i.Deliveries) == 0:
 			fmt.Fprintln(w, "  not sent yet: run `reviewer notify deliver`")
 		}
 		for _, d := range i.Deliveries {
@@ -57,8 +60,16 @@ func writeItems(a *cli.App, w io.Writer, out *term.Output, items []notify.Item) 
 	return nil
 }
 
+// nowhere explains an item that was sent to no channel.
+func nowhere(i notify.Item) string {
+	if len(i.Deliveries) == 0 && i.Entry.Approval != nil {
+		return "no channel is about approvals"
+	}
+	return ""
+}
+
 func deliveryText(d notify.Delivery) string {
-	text := fmt.Sprintf("%s, %s", d.Channel, term.Counted(len(d.Attempts), "attempt", "attempts"))
+	text := fmt.Sprintf("%s, %s", d.Channel, term.Counted(len(d.Attempts), "attempt", "attempts")) + term.After(": ", d.Why)
 	if n := len(d.Attempts); n > 0 {
 		last := d.Attempts[n-1]
 		text += ", the last at " + last.Time + exitText(d) + term.After(": ", last.Error) + term.After(": ", last.Output)
@@ -79,7 +90,7 @@ func colourOf(s notify.Status) string {
 	switch s {
 	case notify.Failed:
 		return term.Bad
-	case notify.Pending:
+	case notify.Pending, notify.Skipped:
 		return term.Warn
 	}
 	return term.Good
@@ -89,6 +100,7 @@ func colourOf(s notify.Status) string {
 type Undelivered struct {
 	Waiting, Failed int    // notifications: not sent to all channels yet; given up for some channel
 	Last            string // channel and error of the latest delivery that failed
+	Unseen          int    // requests for approval that no channel accepted: it is too late for another attempt
 }
 
 // FindUndelivered reads the spool of a state directory. The error names what cannot be
@@ -100,6 +112,12 @@ func FindUndelivered(store *audit.Store) (Undelivered, error) {
 	for _, i := range items {
 		if i.Finished == 0 {
 			u.Waiting++
+		}
+		if i.Entry.Approval != nil {
+			if i.Unseen {
+				u.Unseen++
+			}
+			continue
 		}
 		failed := slices.DeleteFunc(slices.Clone(i.Deliveries), func(d notify.Delivery) bool { return d.Status != notify.Failed })
 		if len(failed) == 0 {

@@ -1,9 +1,9 @@
 // Package notifycmd contains the commands of `reviewer notify`, one file each: they deliver,
-// list and test notifications about stops.
+// list and test notifications about stops and requests for approval.
 //
 // Out of scope: how something is delivered (engine/notify) and over which channels
 // (engine/notify/channel). Nothing on a hook's path imports this package's commands
-// but Start, which only starts a process.
+// but Start and Ask, which only start a process.
 package notifycmd
 
 import (
@@ -12,6 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/notify"
+	"github.com/agent-reviewer/reviewer/engine/notify/channel"
 	"github.com/spf13/cobra"
 )
 
@@ -19,10 +20,11 @@ import (
 func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "notify",
-		Short:   "Deliver, list and test notifications about stopped sessions",
+		Short:   "Deliver, list and test notifications about stops and approvals",
 		Example: "  reviewer notify test\n  reviewer notify list",
-		Long: "People are notified of a stop through the channels in interventions.notification_channels. The\n" +
-			"organisation and user layers can set them; a project cannot. See docs/incident-reports.md.",
+		Long: "People are notified of a stop, and of an action that waits for approval, through the channels in\n" +
+			"interventions.notification_channels. The organisation and user layers can set them; a project cannot.\n" +
+			"See docs/notifications.md.",
 	}
 	return cli.Group(cmd, deliverCommand(a), listCommand(a), testCommand(a))
 }
@@ -33,6 +35,15 @@ func Documents() []cli.Document {
 		{Command: "notify list", Title: "notifications with their deliveries", Of: notify.Item{}, List: "notifications"},
 		{Command: "notify test", Title: "result of the test of each channel", Of: tested{}, List: "channels"},
 	}
+}
+
+// Problem is something about a channel that a person should change.
+type Problem = channel.Problem
+
+// ChannelProblems finds what keeps the channels of a state directory from being used. Nothing is sent.
+func ChannelProblems(a *cli.App, store *audit.Store) ([]Problem, error) {
+	to, err := configuration(a, store.Dir)
+	return to.problems, err
 }
 
 // spoolOf is the spool of a state directory.

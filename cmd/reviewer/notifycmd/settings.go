@@ -15,6 +15,8 @@ type configured struct {
 	channels []notify.Channel
 	own      map[string]notify.Channel // kinds of intervention of the organisation's own
 	plan     notify.Plan
+	when     map[string]notify.Schedule
+	problems []channel.Problem
 }
 
 // configuration reads the settings of all layers except the project, whose files an
@@ -51,6 +53,8 @@ func configuration(a *cli.App, home string) (configured, error) {
 	return configured{
 		channels: channel.New(doc.Channels, from),
 		own:      channel.Own(doc.Kinds, from),
+		when:     channel.Schedules(doc.Channels),
+		problems: channel.Problems(doc.Channels, from),
 		plan: notify.Plan{Attempts: doc.Plan.Attempts, First: seconds(doc.Plan.First), Factor: doc.Plan.Factor, Longest: seconds(doc.Plan.Longest),
 			Timeout: seconds(doc.Plan.Timeout), Keep: time.Duration(doc.Plan.Days) * 24 * time.Hour},
 	}, nil

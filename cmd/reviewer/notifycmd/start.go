@@ -11,6 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/incident"
+	"github.com/agent-reviewer/reviewer/engine/notify"
 )
 
 // again is the time after which another process is started for a session that is
@@ -22,8 +23,31 @@ func Configure(a *cli.App, settings map[string]any) {
 	interventions, _ := settings["interventions"].(map[string]any)
 	channels, _ := interventions["notification_channels"].([]any)
 	kinds, _ := interventions["kinds"].(map[string]any)
-	a.Notifies, a.OwnKinds = len(channels) > 0, slices.Sorted(maps.Keys(kinds))
+	a.Notifies, a.OwnKinds = slices.ContainsFunc(channels, aboutStops), slices.Sorted(maps.Keys(kinds))
 }
+
+func aboutStops(channel any) bool {
+	c, _ := channel.(map[string]any)
+	about, _ := c["about"].([]any)
+	return about == nil || slices.Contains(about, any(notify.AboutStops))
+}
+
+// Ask writes a request for approval into the spool, and starts a process that delivers it unless
+// one is running. It waits for nothing. The request is told to nobody any more after notify.Resolve,
+// which the one who answers it calls with Dir and the request's id.
+func Ask(a *cli.App, store *audit.Store, e notify.Entry) error {
+	spool := spoolOf(store)
+	if err := spool.Put(e); err != nil {
+		return err
+	}
+	if a.Detach == nil || spool.Busy() {
+		return nil
+	}
+	return a.Detach("--home", store.Dir, "notify", "deliver", "--once")
+}
+
+// Dir returns the folder of the spool, for notify.Resolve and notify.Told.
+func Dir(store *audit.Store) string { return spoolOf(store).Dir }
 
 // Start starts a process that delivers notifications about a stop, or carries out an
 // organisation's own intervention, if the answer requires it. It does not wait for the

@@ -163,3 +163,58 @@ func TestOwnKindsOfTheLog(t *testing.T) {
 		}
 	}
 }
+
+// A request is written, and a process is started for it unless one delivers already.
+func TestAsk(t *testing.T) {
+	store := &audit.Store{Dir: filepath.Join(t.TempDir(), "home")}
+	started := 0
+	a := &cli.App{Detach: func(...string) error { started++; return nil }}
+	ask := func(id string) {
+		t.Helper()
+		r := notify.Request{ID: id, Action: "ls", Deadline: time.Now().Add(time.Minute).UTC().Format(time.RFC3339)}
+		if err := Ask(a, store, notify.Ask(r, time.Now(), "claude-code", "s1", "/srv/shop")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask("a")
+	if started != 1 || !spoolOf(store).Waiting() {
+		t.Errorf("%d processes were started", started)
+	}
+	hold := make(chan struct{})
+	d := &notify.Deliverer{Spool: spoolOf(store), Channels: []notify.Channel{waiting{hold}}, Plan: notify.Plan{Attempts: 1, Timeout: time.Minute},
+		When: map[string]notify.Schedule{"waiting": {About: []string{notify.AboutApprovals}}}}
+	done := make(chan error)
+	go func() { done <- d.Run(context.Background()) }()
+	hold <- struct{}{} // it delivers
+	ask("b")
+	if started != 1 {
+		t.Errorf("%d processes were started while one delivers", started)
+	}
+	hold <- struct{}{} // the first is delivered, and
+	hold <- struct{}{} // the second one found
+	hold <- struct{}{}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"a", "b"} {
+		list, err := notify.Deliveries(Dir(store), id)
+		if err != nil || len(list) != 1 || list[0].Status != notify.Delivered {
+			t.Errorf("%s: %+v, %v", id, list, err)
+		}
+	}
+	ask("c")
+	if started != 2 {
+		t.Errorf("%d processes were started", started)
+	}
+}
+
+// waiting is a channel that waits for the test at the beginning and the end of a message.
+type waiting struct{ hold chan struct{} }
+
+func (waiting) Name() string { return "waiting" }
+
+func (w waiting) Send(context.Context, notify.Entry) error {
+	<-w.hold
+	<-w.hold
+	return nil
+}

@@ -24,10 +24,11 @@ type tested struct {
 
 func testCommand(a *cli.App) *cobra.Command {
 	var out term.Output
+	var approval bool
 	cmd := &cobra.Command{
 		Use:     "test [CHANNEL…]",
 		Short:   "Send a test message to the channels, once, and show what each answered",
-		Example: "  reviewer notify test\n  reviewer notify test oncall",
+		Example: "  reviewer notify test\n  reviewer notify test oncall --approval",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, err := a.OpenStore()
 			if err != nil {
@@ -41,10 +42,11 @@ func testCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			results := try(cmd.Context(), channels, to.plan.Timeout)
+			results := try(cmd.Context(), channels, message(approval, time.Now()), to.plan.Timeout)
 			return out.Write(a.Stdout, func(w io.Writer) error { return writeTested(a, w, &out, results) })
 		},
 	}
+	cmd.Flags().BoolVar(&approval, "approval", false, "send an example of a request for approval")
 	out.Flags(cmd, term.Text, "json")
 	return cmd
 }
@@ -61,10 +63,20 @@ func chosen(channels []notify.Channel, names []string) ([]notify.Channel, error)
 	return slices.DeleteFunc(channels, func(c notify.Channel) bool { return len(names) > 0 && !slices.Contains(names, c.Name()) }), nil
 }
 
-// try sends a test message to each channel, one after another.
-func try(ctx context.Context, channels []notify.Channel, limit time.Duration) []tested {
-	e := notify.Entry{V: notify.EntryVersion, ID: "test-" + strconv.FormatInt(time.Now().UnixMilli(), 10), Kind: notify.KindTest,
-		Time: time.Now().UTC().Format(time.RFC3339), Title: "reviewer: a test", Text: "This channel works. Nothing was stopped.", Next: "reviewer notify list"}
+// message is a test message, or an example of a request, about which nobody waits for an answer.
+func message(approval bool, now time.Time) notify.Entry {
+	if approval {
+		return notify.Ask(notify.Request{
+			ID: "example", Action: "rm -rf build", Effects: []string{"deletes build, in the workspace"}, Reasons: []string{"This is an example: nothing waits."},
+			Level: "medium", Undo: "it can be undone from a checkpoint", Deadline: now.Add(3 * time.Minute).UTC().Format(time.RFC3339),
+		}, now, "claude-code", "example", "example")
+	}
+	return notify.Entry{V: notify.EntryVersion, ID: "test-" + strconv.FormatInt(now.UnixMilli(), 10), Kind: notify.KindTest,
+		Time: now.UTC().Format(time.RFC3339), Title: "reviewer: a test", Text: "This channel works. Nothing was stopped.", Next: "reviewer notify list"}
+}
+
+// try sends a message to each channel, one after another.
+func try(ctx context.Context, channels []notify.Channel, e notify.Entry, limit time.Duration) []tested {
 	results := []tested{}
 	for _, c := range channels {
 		one := tested{Channel: c.Name(), OK: true}

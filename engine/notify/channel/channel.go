@@ -33,6 +33,20 @@ type Config struct {
 	From       string   `json:"from"`
 	To         []string `json:"to"`
 	Program    string   `json:"program"`
+
+	// Of sms: the call of the service.
+	Method  string            `json:"method"`
+	Headers map[string]string `json:"headers"`
+	Body    string            `json:"body"`
+	Expect  string            `json:"expect"`
+	Length  int               `json:"length"`
+
+	// Of all kinds: what is sent, and when. See notify.Schedule.
+	About   []string `json:"about"`
+	After   int      `json:"after_seconds"`
+	Digest  int      `json:"digest_seconds"`
+	PerHour int      `json:"per_hour"`
+	Quiet   Quiet    `json:"quiet"`
 }
 
 // Sources provides the values that are not in the settings.
@@ -44,10 +58,13 @@ type Sources struct {
 // kinds lists what makes a channel of each kind.
 func kinds() map[string]func(Config, Sources) (sender, error) {
 	return map[string]func(Config, Sources) (sender, error){
-		"webhook": newWebhook,
-		"slack":   newSlack,
-		"smtp":    newSMTP,
-		"desktop": newDesktop,
+		"webhook":  newWebhook,
+		"slack":    newSlack,
+		"ntfy":     newNtfy,
+		"telegram": newTelegram,
+		"smtp":     newSMTP,
+		"sms":      newSMS,
+		"desktop":  newDesktop,
 	}
 }
 
@@ -118,23 +135,6 @@ func (from Sources) file(what, path string) (string, error) {
 	return strings.TrimSpace(string(b[:n])), nil
 }
 
-// text is a notification as plain text, for people.
-func text(e notify.Entry) string {
-	var b strings.Builder
-	b.WriteString(e.Text + "\n")
-	for _, row := range [][2]string{
-		{"session", e.Session}, {"agent", e.Harness}, {"workspace", e.Workspace}, {"rule", e.Issue}, {"time", e.Time},
-	} {
-		if row[1] != "" {
-			fmt.Fprintf(&b, "%s: %s\n", row[0], row[1])
-		}
-	}
-	if e.Next != "" {
-		b.WriteString("More: " + e.Next + "\n")
-	}
-	return b.String()
-}
-
 var errNoWay = errors.New("it has neither a command nor a webhook")
 
 var errNoURL = errors.New("it has none of url, url_file and url_env")
@@ -144,6 +144,15 @@ func address(c Config, from Sources) (string, error) {
 	url, err := from.value(cmp.Or(c.Name, c.Kind), c.URL, c.URLFile, c.URLEnv)
 	if err == nil && url == "" {
 		err = errNoURL
+	}
+	return url, err
+}
+
+// addressOr is address for a service that has one address for everybody.
+func addressOr(usual string, c Config, from Sources) (string, error) {
+	url, err := address(c, from)
+	if errors.Is(err, errNoURL) {
+		return usual, nil
 	}
 	return url, err
 }

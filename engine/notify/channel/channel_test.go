@@ -116,13 +116,13 @@ func TestNoProxyOfTheEnvironment(t *testing.T) {
 }
 
 func TestSlackText(t *testing.T) {
-	var got map[string]string
+	var got map[string]any
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { json.NewDecoder(r.Body).Decode(&got) }))
 	defer s.Close()
 	if err := send(t, Config{Kind: "slack", URL: s.URL}, sources(t, nil)); err != nil {
 		t.Fatal(err)
 	}
-	if text := got["text"]; !strings.Contains(text, "&lt;!channel&gt; &amp; more") || !strings.Contains(text, "session: shop-1") {
+	if text := fmt.Sprint(got["text"]); !strings.Contains(text, "&lt;!channel&gt; &amp; more") || !strings.Contains(text, "session: shop-1") {
 		t.Errorf("the text is %q", text)
 	}
 }
@@ -284,7 +284,7 @@ func TestDesktop(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown, err := os.ReadFile(filepath.Join(dir, "shown"))
-	if err != nil || !strings.Contains(string(shown), "it wrote <!channel> & more\nreviewer incident show 0123-4") {
+	if err != nil || !strings.Contains(string(shown), "it wrote &lt;!channel&gt; &amp; more\nreviewer incident show 0123-4") {
 		t.Errorf("%q, %v", shown, err)
 	}
 	for system, want := range map[string]string{"darwin": "on run argv", "windows": "$env:REVIEWER_TEXT", "linux": "--"} {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/agent-reviewer/reviewer/engine/notify"
 )
@@ -49,17 +50,31 @@ func usualProgram(system, root string) string {
 
 // send passes title and text as data, never as part of a script.
 func (d *desktop) send(ctx context.Context, e notify.Entry) error {
-	title, body := oneLine(e.Title), e.Text
-	if e.Next != "" {
-		body += "\n" + e.Next
+	title, body := oneLine(e.Title), shown(e)
+	if d.system != "darwin" && d.system != "windows" { // notify-send passes on markup, with links and images
+		title, body = xmlEscaper.Replace(title), xmlEscaper.Replace(body)
 	}
 	cmd := exec.CommandContext(ctx, d.program, arguments(d.system, title, body)...)
 	cmd.Env = append(d.env, "REVIEWER_TITLE="+title, "REVIEWER_TEXT="+body)
+	cmd.WaitDelay = time.Second // for children that hold on to the output
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%s: %w %.100s", filepath.Base(d.program), err, strings.TrimSpace(string(out)))
 	}
 	return nil
+}
+
+// maxDesktop limits the text on a screen in bytes: systems show a few lines.
+const maxDesktop = 1000
+
+func shown(e notify.Entry) string {
+	if e.Approval != nil || e.Digest != nil {
+		return textWithin(e, maxDesktop)
+	}
+	if e.Next != "" {
+		return e.Text + "\n" + e.Next
+	}
+	return e.Text
 }
 
 func arguments(system, title, body string) []string {

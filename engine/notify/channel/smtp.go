@@ -100,13 +100,14 @@ func (m *mailer) dial(ctx context.Context) (*smtp.Client, error) {
 	if end, ok := ctx.Deadline(); ok {
 		err = conn.SetDeadline(end)
 	}
+	conn = &limited{conn, maxAnswer}
 	if m.security == "tls" {
 		conn = tls.Client(conn, m.tls())
 	}
 	client, cerr := smtp.NewClient(conn, m.host)
 	if err = errors.Join(err, cerr); err != nil {
 		conn.Close()
-		return nil, err
+		return nil, refused(err)
 	}
 	if m.security == "starttls" {
 		if err := client.StartTLS(m.tls()); err != nil {
@@ -115,6 +116,22 @@ func (m *mailer) dial(ctx context.Context) (*smtp.Client, error) {
 		}
 	}
 	return client, nil
+}
+
+// limited is a connection of which only so many bytes are read: lines of a server have no limit.
+type limited struct {
+	net.Conn
+	left int
+}
+
+// Read implements net.Conn.
+func (l *limited) Read(b []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, fmt.Errorf("the server answered with more than %d KB", maxAnswer>>10)
+	}
+	n, err := l.Conn.Read(b[:min(len(b), l.left)])
+	l.left -= n
+	return n, err
 }
 
 func (m *mailer) tls() *tls.Config {
@@ -135,6 +152,9 @@ func refused(err error) error {
 	return err
 }
 
+// maxMail limits the text of a mail in bytes.
+const maxMail = 64 << 10
+
 // message is the mail. Nothing of the entry is in a header but its title, encoded, and
 // its id.
 func (m *mailer) message(e notify.Entry) []byte {
@@ -152,7 +172,7 @@ func (m *mailer) message(e notify.Entry) []byte {
 		b.WriteString(h[0] + ": " + h[1] + "\r\n")
 	}
 	b.WriteString("\r\n")
-	body := base64.StdEncoding.EncodeToString([]byte(text(e)))
+	body := base64.StdEncoding.EncodeToString([]byte(textWithin(e, maxMail)))
 	for len(body) > 0 {
 		n := min(len(body), 76)
 		b.WriteString(body[:n] + "\r\n")
@@ -160,5 +180,3 @@ func (m *mailer) message(e notify.Entry) []byte {
 	}
 	return b.Bytes()
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -1,0 +1,60 @@
+package channel
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/agent-reviewer/reviewer/engine/notify"
+)
+
+// Problem is something about a channel that a person should change.
+type Problem struct {
+	Channel string // its name
+	Text    string
+	Broken  bool // nothing can be sent over it
+}
+
+// Problems finds what keeps channels from being used, and what a person may not have meant. Nothing is
+// sent.
+func Problems(list []Config, from Sources) []Problem {
+	var found []Problem
+	seen := map[string]bool{}
+	for _, c := range list {
+		if seen[c.Name] {
+			found = append(found, Problem{Channel: c.Name, Text: "another layer has a channel of this name, and that one is used; give this one another name"})
+			continue
+		}
+		seen[c.Name] = true
+		if f, broken := senderOf(c, from).(failing); broken {
+			found = append(found, Problem{c.Name, f.err.Error(), true})
+		}
+		found = append(found, doubts(c)...)
+	}
+	return append(found, order(list)...)
+}
+
+func doubts(c Config) []Problem {
+	var found []Problem
+	if _, err := c.Quiet.parse(); err != nil {
+		found = append(found, Problem{Channel: c.Name, Text: err.Error() + "; until then it has no quiet hours"})
+	}
+	if secret := []string{"slack", "ntfy"}; slices.Contains(secret, c.Kind) && c.URL != "" && cmp.Or(c.SecretFile, c.SecretEnv) == "" {
+		found = append(found, Problem{Channel: c.Name, Text: "whoever knows its address can use it; move it from url to a file of mode 0600, and name that in url_file"})
+	}
+	return found
+}
+
+// order finds channels that are told second although no channel is told first.
+func order(list []Config) []Problem {
+	asked := slices.DeleteFunc(slices.Clone(list), func(c Config) bool { return !slices.Contains(c.About, notify.AboutApprovals) })
+	if len(asked) == 0 || slices.ContainsFunc(asked, func(c Config) bool { return c.After == 0 }) {
+		return nil
+	}
+	return []Problem{{Channel: asked[0].Name, Text: fmt.Sprintf("each channel about approvals has after_seconds, so %s is told at once; "+
+		"remove after_seconds from the one that comes first", first(asked))}}
+}
+
+func first(list []Config) string {
+	return slices.MinFunc(list, func(a, b Config) int { return cmp.Compare(a.After, b.After) }).Name
+}
