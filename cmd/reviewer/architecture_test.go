@@ -208,7 +208,7 @@ func walls() []wall {
 			"github.com/rogpeppe/go-internal/diff", "github.com/spf13/cobra"},
 			"files are restored as a person chooses: of a policy only its settings and the classes of files are at hand, and git is never run"},
 		{"cmd/reviewer/notifycmd", []string{
-			"cmd/reviewer/cli", "cmd/reviewer/incidentcmd", "cmd/reviewer/term", "engine", "engine/audit", "engine/incident", "engine/notify", "engine/notify/channel",
+			"cmd/reviewer/cli", "cmd/reviewer/incidentcmd", "cmd/reviewer/term", "engine", "engine/approval", "engine/audit", "engine/incident", "engine/notify", "engine/notify/channel",
 			"github.com/spf13/cobra"},
 			"the one group of commands that reaches people, through engine/notify/channel; the hook only starts its process"},
 		{"cmd/reviewer/configcmd", []string{

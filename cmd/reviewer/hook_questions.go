@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"runtime"
 	"time"
@@ -38,10 +39,12 @@ func (q *questions) Open(_ context.Context, r approval.Request, e engine.Event) 
 		return nil, err
 	}
 	if fresh {
-		notifycmd.StartAsked(q.app, q.store)
+		if err := notifycmd.Asked(q.app, q.store, &r); err != nil {
+			return nil, errors.Join(err, pending.Remove(r.ID))
+		}
 	}
 	close(q.waits)
-	one := &question{queue: pending, id: r.ID, files: stamps(r.Effects), resume: func() {}}
+	one := &question{app: q.app, queue: pending, id: r.ID, files: stamps(r.Effects), resume: func() {}}
 	runtime.UnlockOSThread() // see answer; Close locks it again
 	if q.pause != nil {
 		one.resume = q.pause.Begin()
@@ -51,6 +54,7 @@ func (q *questions) Open(_ context.Context, r approval.Request, e engine.Event) 
 
 // question is a question that people can answer.
 type question struct {
+	app    *cli.App
 	queue  queue.Queue
 	id     string
 	files  []stamp
@@ -69,6 +73,7 @@ func (q *question) Changed() string {
 
 // Close withdraws the question. A request that is left behind is ignored.
 func (q *question) Close() {
+	_ = notifycmd.Answered(q.app, q.queue.Log, q.id)
 	_ = q.queue.Remove(q.id)
 	q.resume()
 	runtime.LockOSThread()

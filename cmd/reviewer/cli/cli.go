@@ -20,8 +20,10 @@ type App struct {
 	// Detach starts this program again, as Detach does; nil in tests: nothing is started.
 	Detach   func(args ...string) error
 	Pid      int      // of the process whose caller counts; 0: this one
-	Notifies bool     // the active policy defines notification channels
+	Notifies bool     // the active policy defines channels for notifications about stops
 	OwnKinds []string // of intervention that the active policy defines
+
+	NotifiesRequests bool // it defines channels for questions that wait for a person
 }
 
 // Group returns a command with subcommands. Alone it shows its help; an unknown

@@ -23,13 +23,17 @@ func Configure(a *cli.App, settings map[string]any) {
 	interventions, _ := settings["interventions"].(map[string]any)
 	channels, _ := interventions["notification_channels"].([]any)
 	kinds, _ := interventions["kinds"].(map[string]any)
-	a.Notifies, a.OwnKinds = slices.ContainsFunc(channels, aboutStops), slices.Sorted(maps.Keys(kinds))
+	a.Notifies, a.OwnKinds = slices.ContainsFunc(channels, about(notify.AboutStops)), slices.Sorted(maps.Keys(kinds))
+	a.NotifiesRequests = slices.ContainsFunc(channels, about(notify.AboutApprovals))
 }
 
-func aboutStops(channel any) bool {
-	c, _ := channel.(map[string]any)
-	about, _ := c["about"].([]any)
-	return about == nil || slices.Contains(about, any(notify.AboutStops))
+// about selects the channels that are about something; those that name nothing are about stops.
+func about(what string) func(channel any) bool {
+	return func(channel any) bool {
+		c, _ := channel.(map[string]any)
+		list, named := c["about"].([]any)
+		return slices.Contains(list, any(what)) || !named && what == notify.AboutStops
+	}
 }
 
 // Ask writes a request for approval into the spool, and starts a process that delivers it unless
@@ -60,13 +64,6 @@ func Start(a *cli.App, store *audit.Store, key engine.SessionKey, answer engine.
 	if own || tells(a, store, key, answer) {
 		// A failure does not affect the answer; the next process does the work.
 		_ = a.Detach("--home", store.Dir, "notify", "deliver", "--once")
-	}
-}
-
-// StartAsked starts a process that tells people about a question that waits.
-func StartAsked(a *cli.App, store *audit.Store) {
-	if a.Detach != nil && a.Notifies {
-		_ = a.Detach("--home", store.Dir, "notify", "deliver", "--once") // the question can still be found
 	}
 }
 
