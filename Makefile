@@ -73,6 +73,9 @@ bench-limits: ## the ratios that must stay below a limit; a minute
 
 SOAK ?= 10m
 
+soak-questions: build ## 10,000 questions that wait for a person, with processes killed and sessions stopped at random; no answer may be lost
+	$(GO) run ./cmd/reviewer/soak -bin bin -workers 64 -questions $(or $(QUESTIONS),10000)
+
 soak: build ## resident process and clients under load, killed at random, for SOAK; the log must be complete
 	$(GO) run ./cmd/reviewer/soak -bin bin -time $(SOAK)
 

@@ -101,7 +101,7 @@ func (qs Questions) Fold(r *engine.Record, chain string, stopped bool) Questions
 	if stopped {
 		for i := range qs {
 			if qs[i].open(r.T) {
-				qs[i].State = Stopped
+				qs[i].State, qs[i].At = Stopped, 0
 			}
 		}
 	}

@@ -22,7 +22,7 @@ type Approvals struct {
 }
 
 // ApprovalTexts are told to the agent when its call does not run. {why} stands for what a person
-// wrote, or what changed.
+// wrote, or what changed. The agent does not learn the id of the question, as with denials.
 type ApprovalTexts struct {
 	Denied  string // by a person
 	Silent  string // stands for {why} in Denied where the person wrote nothing
@@ -122,7 +122,7 @@ func (r *Reviewer) wait(ctx context.Context, key engine.SessionKey, h *review, a
 			if answer.Stop = state == approval.Stopped; state == approval.Denied {
 				said = cmp.Or(said, texts.Silent)
 			}
-			return denied(answer, fill(texts.of(state), said, h.asked.ID())), nil
+			return denied(answer, fill(texts.of(state), said)), nil
 		}
 		select {
 		case <-ctx.Done():
@@ -191,7 +191,7 @@ func (r *Reviewer) unheard(ctx context.Context, key engine.SessionKey, h *review
 			Control: &engine.Control{Do: engine.ControlDeny, Record: h.asked.ID(), Reason: why, Decided: &engine.Decided{Who: engine.DecidedTimeout}}}
 		return t.Append(rec)
 	})
-	return fill(h.policy.Approvals.Texts.Nobody, why, h.asked.ID()), err
+	return fill(h.policy.Approvals.Texts.Nobody, why), err
 }
 
 func denied(a engine.Answer, text string) engine.Answer {
@@ -211,8 +211,8 @@ func (t *ApprovalTexts) of(s approval.State) string {
 	return t.Expired
 }
 
-func fill(text, why, id string) string {
-	return strings.NewReplacer("{why}", strings.TrimSuffix(why, "."), "{id}", id).Replace(text)
+func fill(text, why string) string {
+	return strings.ReplaceAll(text, "{why}", strings.TrimSuffix(why, "."))
 }
 
 // describe describes a question to people.

@@ -29,8 +29,9 @@ func main() {
 	flag.DurationVar(&s.time, "time", 10*time.Minute, "how long calls are made")
 	flag.IntVar(&s.sessions, "sessions", 200, "sessions, which call in turns")
 	flag.IntVar(&s.workers, "workers", 16, "calls at the same time")
+	total := flag.Int("questions", 0, "make this `number` of calls that wait for a person, instead of calls for a time")
 	flag.Parse()
-	if err := s.run(); err != nil {
+	if err := s.run(*total); err != nil {
 		fmt.Fprintln(os.Stderr, "soak:", err)
 		os.Exit(1)
 	}
@@ -60,7 +61,7 @@ const (
 	byClient
 )
 
-func (s *soak) run() error {
+func (s *soak) run(questions int) error {
 	var err error
 	if s.bin, err = filepath.Abs(s.bin); err != nil {
 		return err
@@ -73,6 +74,9 @@ func (s *soak) run() error {
 	s.home, s.work = filepath.Join(dir, "state"), filepath.Join(dir, "work")
 	if err := errors.Join(os.MkdirAll(filepath.Join(s.home, "policy"), 0o700), os.MkdirAll(s.work, 0o700)); err != nil {
 		return err
+	}
+	if questions > 0 {
+		return s.askQuestions(questions)
 	}
 	stop := make(chan struct{})
 	var helpers, callers sync.WaitGroup
