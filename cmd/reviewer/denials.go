@@ -61,7 +61,9 @@ func listDenials(w io.Writer, p term.Paint, store *audit.Store, sessions []audit
 				return err
 			}
 			if r.T >= from && heldUpCall(r) {
-				showDenial(w, p, s, r)
+				if err := showDenial(w, p, store, s, r); err != nil {
+					return err
+				}
 				found = true
 			}
 		}
@@ -77,18 +79,23 @@ func heldUpCall(r *engine.Record) bool {
 	return r.Kind == engine.KindPre && engine.AnswerOf(r).Effect.Strictness() > engine.Warn.Strictness()
 }
 
-func showDenial(w io.Writer, p term.Paint, s audit.Session, r *engine.Record) {
+func showDenial(w io.Writer, p term.Paint, store *audit.Store, s audit.Session, r *engine.Record) error {
 	word, what, why := explaincmd.Summary(r)
 	fmt.Fprintf(w, "%s  %s  %s  in %s\n  %s\n",
 		r.ID(), term.Clock(r.T), p.Verdict(word), term.OneLine(s.Workspace, 60), term.OneLine(what, 200))
 	if why != "" {
 		fmt.Fprintf(w, "  %s\n", p.Faint(term.OneLine(why, 200)))
 	}
+	asked, failed := explaincmd.Asked(r, store.Records(s.Key, r.N+1))
+	if asked != "" {
+		fmt.Fprintf(w, "  asked outside the agent: %s\n", term.OneLine(asked, 300))
+	}
 	if err := allowable(s, r); err != nil {
 		fmt.Fprintf(w, "  %s\n\n", term.OneLine(err.Error(), 300))
-		return
+		return failed
 	}
 	fmt.Fprintf(w, "  reviewer allow %s --once   (why: reviewer audit why %s)\n\n", r.ID(), r.ID())
+	return failed
 }
 
 // heldUpDocument is a call that was held up.
@@ -100,6 +107,7 @@ type heldUpDocument struct {
 	Answer    string `json:"answer"` // modify, ask or block
 	What      string `json:"what"`
 	Why       string `json:"why,omitempty"`
+	Asked     string `json:"asked,omitempty"`   // what became of the question, if one waited outside the agent
 	Allowable bool   `json:"allowable"`         // reviewer allow can allow it
 	Problem   string `json:"problem,omitempty"` // why it cannot
 }
@@ -112,7 +120,11 @@ func writeDenials(w io.Writer, store *audit.Store, sessions []audit.Session, fro
 				return err
 			}
 			if r.T >= from && heldUpCall(r) {
-				list = append(list, denialDocument(s, r))
+				d := denialDocument(s, r)
+				if d.Asked, err = explaincmd.Asked(r, store.Records(s.Key, r.N+1)); err != nil {
+					return err
+				}
+				list = append(list, d)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"encoding/json"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/approvalscmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/auditcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/checkpointcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
@@ -70,7 +71,7 @@ func outputDocuments() []cli.Document {
 		{Command: "schema", Title: "list of the documents", Of: schemaName{}, List: "schemas"},
 	}
 	return slices.Concat(own, auditcmd.Documents(), sessioncmd.Documents(), incidentcmd.Documents(),
-		checkpointcmd.Documents(), notifycmd.Documents(),
+		checkpointcmd.Documents(), notifycmd.Documents(), approvalscmd.Documents(),
 		configcmd.Documents(), explaincmd.Documents(), policycmd.Documents(), releasecmd.Documents())
 }
 

@@ -210,7 +210,9 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"readonly": readOnly,
 		"registry": registry,
 		"wait-for": waitFor,
-		"took":     took,
+
+		"questions": questionsWait,
+		"took":      took,
 	}
 }
 

@@ -139,13 +139,25 @@ func otherReason(r *engine.Record, reason string) string {
 	case r.Answer != nil && r.Answer.Failure != "":
 		return r.Answer.Failure
 	case r.Control != nil:
-		return strings.TrimSpace(r.Control.Do + " " + r.Control.Reason)
+		return strings.TrimSpace(r.Control.Do + decidedBy(r.Control) + " " + r.Control.Reason)
 	case r.Act != nil:
 		return strings.TrimSpace(r.Act.Kind + " " + r.Act.Result)
 	case r.Note != nil:
 		return strings.TrimSpace(r.Note.What + " " + r.Note.Detail)
 	}
 	return ""
+}
+
+// decidedBy names who answered the question about a call that waited; empty: it is another choice.
+func decidedBy(c *engine.Control) string {
+	switch d := c.Decided; {
+	case d == nil:
+		return ""
+	case d.Who == engine.DecidedPerson:
+		return " of " + c.Record + " by " + c.By + " (" + d.Channel + ")"
+	default:
+		return " of " + c.Record + " by " + d.Who
+	}
 }
 
 // plainCell keeps a spreadsheet from computing what an agent wrote.

@@ -95,7 +95,11 @@ func (r *Reviewer) askedBy(rec *engine.Record) *engine.Record {
 // answer.
 func (r *Reviewer) wait(ctx context.Context, key engine.SessionKey, h *review, answer engine.Answer) (engine.Answer, error) {
 	texts := &h.policy.Approvals.Texts
-	q, err := r.Questions.Open(ctx, r.describe(h), h.event)
+	shown, err := r.describe(ctx, key, h)
+	if err != nil {
+		return engine.Answer{}, err
+	}
+	q, err := r.Questions.Open(ctx, shown, h.event)
 	if err != nil {
 		text, err := r.unheard(ctx, key, h, err)
 		return denied(answer, text), err
@@ -219,7 +223,7 @@ func fill(text, why string) string {
 }
 
 // describe describes a question to people.
-func (r *Reviewer) describe(h *review) approval.Request {
+func (r *Reviewer) describe(ctx context.Context, key engine.SessionKey, h *review) (approval.Request, error) {
 	rec, d := h.asked, h.asked.Decision
 	q := approval.Request{ID: rec.ID(), Digest: rec.Answer.Pending.Digest, Session: rec.Session, Harness: rec.Harness,
 		Agent: rec.Agent, Workspace: r.mask(h.workspace), Asked: rec.T, Until: rec.Answer.Pending.Until,
@@ -234,8 +238,20 @@ func (r *Reviewer) describe(h *review) approval.Request {
 	for _, c := range rec.Cut {
 		q.Unseen = append(q.Unseen, fmt.Sprintf("%s: shortened, %d bytes in all", c.Field, c.Bytes))
 	}
+	if f := rec.Rewritten; f != nil && f.Failure != "" {
+		q.Unseen = append(q.Unseen, "a modified form, which was not possible: "+f.Failure)
+	}
+	texts, unseen := r.contents(h)
+	q.Contents, q.Unseen = texts, append(q.Unseen, unseen...)
 	if r.Request != nil {
 		q.Goal = engine.ClipJSON(r.mask(r.Request(h.event)), maxRequest)
 	}
-	return q
+	err := r.Log.Update(ctx, key, func(t history.Tail) error {
+		q.Before = before(t, rec.N)
+		return nil
+	})
+	if err != nil {
+		return q, fmt.Errorf("describe the question: %w", err)
+	}
+	return q, nil
 }

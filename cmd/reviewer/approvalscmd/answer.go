@@ -1,11 +1,15 @@
 package approvalscmd
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/engine/approval"
 	"github.com/agent-reviewer/reviewer/engine/approval/queue"
 	"github.com/spf13/cobra"
 )
@@ -13,60 +17,166 @@ import (
 // terminal is the channel of answers that are given here.
 const terminal = "terminal"
 
+// answering is what a person chose for all questions of a command line.
+type answering struct {
+	queue   queue.Queue
+	approve bool
+	session bool   // approve: also later calls of the session that are the same
+	stop    bool   // deny: stop the session as well
+	message string // without secrets
+	digest  string // of what the person saw; empty: of what waits now
+	by      string
+}
+
 func answerCommand(a *cli.App, approve bool) *cobra.Command {
-	choice := queue.Answer{Approve: approve, Channel: terminal}
+	choice := answering{approve: approve}
 	var out term.Output
 	cmd := &cobra.Command{
-		Use:     "deny ID",
-		Short:   "Deny a call that waits; needs a person at a terminal",
-		Example: "  reviewer approvals deny f8dc9b3b-35 --message 'use the staging database'",
-		Args:    cli.Needs(questionID()),
+		Use:   "deny ID…",
+		Short: "Deny calls that wait; needs a person at a terminal",
+		Long: "Denies exactly the calls whose ids are given. The agent reads the message. With --stop,\n" +
+			"their sessions are stopped as well: every later call is denied until\n" +
+			"`reviewer session resume`.",
+		Example: "  reviewer approvals deny f8dc9b3b-35 --message 'use the staging database'\n  reviewer approvals deny f8dc9b3b-35 --stop",
+		Args:    cli.AtLeast(questionID()),
 	}
 	if approve {
-		cmd.Use, cmd.Short = "approve ID", "Let a call run that waits; needs a person at a terminal"
-		cmd.Example = "  reviewer approvals approve f8dc9b3b-35\n  reviewer approvals approve f8dc9b3b-35 --session"
-		cmd.Flags().BoolVar(&choice.Session, "session", false, "allow the same call until the session ends")
+		cmd.Use, cmd.Short = "approve ID…", "Let calls run that wait; needs a person at a terminal"
+		cmd.Long = "Approves exactly the calls whose ids are given. If one answer is refused, the others are\n" +
+			"still recorded. An answer is refused if the question was answered, its time has passed, or the\n" +
+			"session was stopped. An approved call does not run if the policy or one of its files changed."
+		cmd.Example = "  reviewer approvals approve f8dc9b3b-35 f8dc9b3b-36\n  reviewer approvals approve f8dc9b3b-35 --session"
+		cmd.Flags().BoolVar(&choice.session, "session", false, "allow the same call until the session ends")
+	} else {
+		cmd.Flags().BoolVar(&choice.stop, "stop", false, "also stop the session, until a person resumes it")
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		q, err := open(a)
-		if err != nil {
+		if err := choice.prepare(a, args); err != nil {
 			return err
 		}
-		if choice.By, err = a.Person("answering a question"); err != nil {
-			return err
-		}
-		r, err := waiting(q, args[0])
-		if err != nil {
-			return err
-		}
-		choice.ID, choice.Digest = r.ID, r.Digest
-		if choice.Message, err = cli.WithoutSecrets(q.Log, choice.Message); err != nil {
-			return err
-		}
-		if _, err := q.Answer(cmd.Context(), choice); err != nil {
-			return err
-		}
-		d := answerDocument{r.ID, approve, choice.Session, choice.Message, choice.By}
-		return out.Result(a.Stdout, d, func(w io.Writer) { d.print(w, r.Action) })
+		return report(a, &out, choice.all(cmd.Context(), args))
 	}
 	out.Flags(cmd, term.Text, "json")
-	cmd.Flags().StringVar(&choice.Message, "message", "", "text for the agent, if the call is denied, and for the log")
+	cmd.Flags().StringVar(&choice.message, "message", "", "text for the agent, if the call is denied, and for the log")
+	cmd.Flags().StringVar(&choice.digest, "digest", "", "answer only if the question has this digest, as `reviewer approvals show` prints it")
 	return cmd
 }
 
-// answerDocument is an answer that was recorded.
-type answerDocument struct {
-	ID       string `json:"id"`
-	Approved bool   `json:"approved"`
-	Session  bool   `json:"session,omitempty"` // the same call is allowed until the session ends
-	Message  string `json:"message,omitempty"`
-	By       string `json:"by"`
+// prepare checks the command line, and that a person gave it.
+func (c *answering) prepare(a *cli.App, ids []string) (err error) {
+	switch {
+	case c.digest != "" && len(ids) > 1:
+		return cli.Usage("--digest is that of one question: give one ID")
+	case c.digest != "" && len(c.digest) < shownDigest:
+		return cli.Usage("--digest needs at least the %d digits that `reviewer approvals show` prints", shownDigest)
+	}
+	if c.queue, err = open(a); err != nil {
+		return err
+	}
+	if c.by, err = a.Person("answering a question"); err != nil {
+		return err
+	}
+	c.message, err = cli.WithoutSecrets(c.queue.Log, c.message)
+	return err
 }
 
-func (d *answerDocument) print(w io.Writer, action string) {
-	word := "denied"
-	if d.Approved {
-		word = "approved"
+// all answers the questions one after another: a refused answer does not hide the others.
+func (c *answering) all(ctx context.Context, ids []string) []answerDocument {
+	list := make([]answerDocument, 0, len(ids))
+	for _, id := range ids {
+		r, err := waiting(c.queue, id)
+		list = append(list, c.one(ctx, id, r, err))
 	}
-	fmt.Fprintf(w, "%s %s: %s\n", word, d.ID, term.OneLine(action, 400))
+	return list
+}
+
+// one answers a question. known says why its request cannot be shown: then it can only be denied.
+func (c *answering) one(ctx context.Context, id string, r approval.Request, known error) answerDocument {
+	d := answerDocument{ID: id, Action: strings.TrimSpace(r.Tool + " " + r.Action), Approved: c.approve, Session: c.session, Message: c.message, By: c.by}
+	if known != nil && (c.approve || r.ID == "") {
+		return d.refused(known)
+	}
+	_, err := c.queue.Answer(ctx, queue.Answer{ID: id, Digest: c.digestFor(&r), Approve: c.approve, Session: c.session,
+		Message: c.message, By: c.by, Channel: terminal})
+	if c.stop && known == nil {
+		stopped := c.queue.Log.Control(ctx, engine.SessionKey{Harness: r.Harness, Session: r.Session},
+			engine.Control{Do: engine.ControlStop, Reason: c.message, By: c.by})
+		if d.Stopped = stopped == nil; err == nil {
+			err = stopped
+		}
+	}
+	return d.refused(err)
+}
+
+// digestFor returns the digest that an answer repeats. A person may give its beginning.
+func (c *answering) digestFor(r *approval.Request) string {
+	if c.digest == "" || strings.HasPrefix(r.Digest, c.digest) {
+		return r.Digest
+	}
+	return c.digest
+}
+
+// answerDocument is an answer, and whether it was recorded.
+type answerDocument struct {
+	ID       string `json:"id"`
+	Action   string `json:"action,omitempty"`
+	Approved bool   `json:"approved"`          // false: denied
+	Session  bool   `json:"session,omitempty"` // the same call is allowed until the session ends
+	Stopped  bool   `json:"stopped,omitempty"` // the session was stopped
+	Message  string `json:"message,omitempty"`
+	By       string `json:"by"`
+	Refused  string `json:"refused,omitempty"` // why the answer was not recorded; absent: it was
+}
+
+// refused adds why an answer was not recorded; nil: it was.
+func (d answerDocument) refused(err error) answerDocument {
+	if err != nil {
+		d.Refused = cli.Masked(err.Error())
+	}
+	return d
+}
+
+// report prints the answers, and fails if one was refused.
+func report(a *cli.App, out *term.Output, list []answerDocument) error {
+	err := out.Write(a.Stdout, func(w io.Writer) error {
+		if out.Format == "json" {
+			return term.WriteList(w, "answers", list)
+		}
+		p := pageOf(a, out)
+		for _, d := range list {
+			d.print(p)
+		}
+		_, err := w.Write(p.Bytes())
+		return err
+	})
+	refused := 0
+	for _, d := range list {
+		if d.Refused != "" {
+			refused++
+		}
+	}
+	if err == nil && refused > 0 {
+		return &cli.ExitError{Code: cli.ExitFailed, Err: fmt.Errorf("%d of %s refused", refused, engine.Counted(len(list), "answer was", "answers were"))}
+	}
+	return err
+}
+
+func (d *answerDocument) print(p term.Page) {
+	word, colour := "denied", term.Warn
+	switch {
+	case d.Refused != "":
+		word, colour = "refused", term.Bad
+	case d.Approved:
+		word, colour = "approved", term.Good
+	}
+	p.Line(term.Coloured(term.Pad(word, 9), colour), term.Plain(d.ID+term.After(": ", d.Action)))
+	switch {
+	case d.Refused != "":
+		p.Field("", 9, "", d.Refused)
+	case d.Session:
+		p.Field("", 9, "", "and the same call is allowed until the session ends")
+	}
+	if d.Stopped {
+		p.Field("", 9, "", "the session is stopped, until `reviewer session resume`")
+	}
 }

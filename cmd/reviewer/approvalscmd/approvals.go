@@ -6,7 +6,13 @@
 package approvalscmd
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/engine/approval"
 	"github.com/agent-reviewer/reviewer/engine/approval/queue"
 	"github.com/spf13/cobra"
 )
@@ -21,7 +27,17 @@ func Command(a *cli.App) *cobra.Command {
 			"(approvals.queue). Without an answer the call is denied. ID is the id of a question as\n" +
 			"`reviewer approvals list` shows it.",
 	}
-	return cli.Group(cmd, listCommand(a), showCommand(a), answerCommand(a, true), answerCommand(a, false))
+	return cli.Group(cmd, listCommand(a), showCommand(a), answerCommand(a, true), answerCommand(a, false), watchCommand(a))
+}
+
+// Documents lists the output of these commands with -f json that no file in schemas describes.
+func Documents() []cli.Document {
+	return []cli.Document{
+		{Command: "approvals list", Title: "the questions that wait for an answer", Of: approval.Request{}, List: "questions"},
+		{Command: "approvals show", Title: "a question that waits for an answer", Of: shownDocument{}},
+		{Command: "approvals approve", Title: "the answers that were given", Of: answerDocument{}, List: "answers"},
+		{Command: "approvals deny", Title: "the answers that were given", Of: answerDocument{}, List: "answers"},
+	}
 }
 
 func open(a *cli.App) (queue.Queue, error) {
@@ -31,4 +47,31 @@ func open(a *cli.App) (queue.Queue, error) {
 
 func questionID() cli.Argument {
 	return cli.Argument{Name: "ID", What: "the id of a question as `reviewer approvals list` shows it, such as f8dc9b3b-35"}
+}
+
+// waiting returns the request of a question that waits. The file that holds it only serves
+// people: the call that it describes must be the one in the log.
+func waiting(q queue.Queue, id string) (approval.Request, error) {
+	r, err := q.Get(id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, fmt.Errorf("%w; `reviewer approvals list` lists those that wait", queue.ErrGone)
+	}
+	if err != nil {
+		return r, err
+	}
+	return r, genuine(q, &r)
+}
+
+// genuine returns an error if a request describes another call than the record with its id.
+func genuine(q queue.Queue, r *approval.Request) error {
+	rec, err := q.Log.Find(r.ID)
+	if err != nil {
+		return fmt.Errorf("question %s is not in the log: %w", r.ID, err)
+	}
+	same := rec.Event != nil && rec.Action != nil && rec.Event.Tool == r.Tool && rec.Action.Resource == r.Action &&
+		len(rec.Action.Effects) == len(r.Effects) && slices.Equal(rec.Action.Signals, r.Signals) && rec.Session == r.Session
+	if !same || approval.DigestOf(rec) != r.Digest {
+		return fmt.Errorf("the file of question %s was changed: it describes another call than the log; deny it, or let its time pass", r.ID)
+	}
+	return nil
 }

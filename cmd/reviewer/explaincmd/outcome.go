@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
@@ -45,6 +44,10 @@ func outcomeOf(r *engine.Record, later iter.Seq2[*engine.Record, error]) ([]stri
 	}
 	f := laterEvents{of: r}
 	f.key, _ = r.CallKey()
+	if p := r.Answer.Pending; p != nil {
+		f.add(r, "asked outside the agent, until "+clockOf(p.Until))
+	}
+	asked := len(f.lines)
 	for next, err := range later {
 		if err != nil {
 			return f.lines, err
@@ -54,7 +57,7 @@ func outcomeOf(r *engine.Record, later iter.Seq2[*engine.Record, error]) ([]stri
 	if f.uses > maxUses {
 		f.lines = append(f.lines, fmt.Sprintf("and %d more", f.uses-maxUses))
 	}
-	if len(f.lines) == 0 && effect == engine.Ask {
+	if len(f.lines) == asked && effect == engine.Ask {
 		f.lines = append(f.lines, "not answered yet")
 	}
 	return f.lines, nil
@@ -68,6 +71,9 @@ func (f *laterEvents) see(r *engine.Record) {
 			}
 		}
 	}
+	if said := aboutQuestion(r, f.of.ID()); said != "" {
+		f.add(r, term.OneLine(said, 600))
+	}
 	switch r.Kind {
 	case engine.KindControl:
 		f.control(r)
@@ -77,7 +83,7 @@ func (f *laterEvents) see(r *engine.Record) {
 }
 
 func (f *laterEvents) add(r *engine.Record, text string) {
-	f.lines = append(f.lines, time.UnixMilli(r.T).Format("15:04:05")+"  "+text)
+	f.lines = append(f.lines, clockOf(r.T)+"  "+text)
 }
 
 // inferred describes a person's answer that no agent reports.

@@ -13,7 +13,7 @@ func Summary(r *engine.Record) (word, what, why string) {
 	switch r.Kind {
 	case engine.KindControl:
 		c := r.Control
-		return c.Do, "by " + c.By + term.After(", of ", c.Record) + term.After(", checkpoint ", c.Checkpoint), c.Reason
+		return c.Do, Chosen(c) + term.After(", of ", c.Record) + term.After(", checkpoint ", c.Checkpoint), c.Reason
 	case engine.KindAct:
 		if r.Act.Unsaved() {
 			return string(engine.Block), r.Act.Of, r.Act.Checkpoint.Failure

@@ -86,6 +86,7 @@ func (t *timeline) add(r *engine.Record) {
 		}
 		t.put(r).Act = r.Act
 	case engine.KindControl:
+		t.decided(r.Control)
 		t.put(r).Control = r.Control
 	case engine.KindNote:
 		t.note(r)
@@ -135,6 +136,15 @@ func (t *timeline) end(r *engine.Record) {
 func (t *timeline) unsaved(r *engine.Record) {
 	if m := t.open[[2]string{actor(r), r.Call}]; m != nil && r.Act.Unsaved() {
 		m.Answer, m.Outcome, m.Failure = engine.Block, engine.OutcomeDenied, r.Act.Checkpoint.Failure
+	}
+}
+
+// decided notes that a call did not run that waited for an answer.
+func (t *timeline) decided(c *engine.Control) {
+	for _, m := range t.moments {
+		if c.Do == engine.ControlDeny && m.ID == c.Record {
+			m.Outcome = engine.OutcomeDenied
+		}
 	}
 }
 
@@ -255,6 +265,9 @@ func (m *timelineEntry) label() string {
 
 // who returns who did it: prompts and manual overrides are by people.
 func (m *timelineEntry) who() string {
+	if c := m.Control; c != nil && c.Decided != nil {
+		return c.Decided.Who
+	}
 	if m.Prompt != nil || m.Control != nil {
 		return "person"
 	}
@@ -268,7 +281,7 @@ func (m *timelineEntry) text() string {
 		return m.Prompt.text()
 	case m.Control != nil:
 		c := m.Control
-		return "by " + c.By + term.After(", of ", c.Record) + term.After(", ", c.Path) + term.After(": ", c.Reason)
+		return explaincmd.Chosen(c) + term.After(", of ", c.Record) + term.After(", ", c.Path) + term.After(": ", c.Reason)
 	case m.Act != nil && m.Act.Taken != nil:
 		return m.Act.Taken.From() + ": " + strings.TrimPrefix(m.Act.Result+"; "+m.Act.Taken.Text(), "; ")
 	case m.Act != nil:

@@ -1,6 +1,8 @@
 package term
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -15,7 +17,7 @@ func Printable(s string) string {
 	var b strings.Builder
 	for _, r := range strings.ReplaceAll(s, "\r\n", "\n") {
 		switch {
-		case r == '\n' || unicode.IsPrint(r):
+		case r == '\n' || unicode.IsPrint(r) && !blank(r):
 			b.WriteRune(r)
 		case r == '\t':
 			b.WriteString("    ")
@@ -24,6 +26,28 @@ func Printable(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// blank reports whether a letter or mark leaves no ink. Unicode counts it as printable.
+func blank(r rune) bool {
+	switch r {
+	case 0x034f, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x2800, 0x3164, 0xffa0:
+		return true
+	}
+	return r >= 0xfe00 && r <= 0xfe0e || r >= 0xe0100 && r <= 0xe01ef // chooses a variant of the letter before
+}
+
+// Hidden lists the characters of a text that do not show on a terminal, or that change the order
+// in which others show: each once, as U+202E, in the order in which they occur.
+func Hidden(s string) []string {
+	var list []string
+	for _, r := range s {
+		name := fmt.Sprintf("U+%04X", r)
+		if !strings.ContainsRune("\n\r\t", r) && (!unicode.IsPrint(r) || blank(r)) && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
 }
 
 // PrintableLine is printable text without line breaks.

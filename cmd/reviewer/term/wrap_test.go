@@ -1,6 +1,7 @@
 package term
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,9 +29,20 @@ func TestWrap(t *testing.T) {
 func TestPrintable(t *testing.T) {
 	for in, want := range map[string]string{
 		"a\tb": "a    b", "a\r\nb": "a\nb", "a\rb": `a\rb`, "\x1b[2J": `\x1b[2J`, "\u202eabc": `\u202eabc`, "é😀": "é😀", "\xff": "\uFFFD", "\U000e0001": `\U000e0001`, "'": "'",
+		"a\u200bb\u3164c\ufe0e": `a\u200bb\u3164c\ufe0e`, "שלום": "שלום", "❤\ufe0f": "❤\ufe0f",
 	} {
 		if got := Printable(in); got != want {
 			t.Errorf("Printable(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestHidden(t *testing.T) {
+	for in, want := range map[string]string{
+		"ls -l\n\tשלום é😀": "", "rm \u202egpj.a\u202c": "U+202E U+202C", "a\u200bb\u200bc\u3164": "U+200B U+3164", "\x1b[2J": "U+001B",
+	} {
+		if got := strings.Join(Hidden(in), " "); got != want {
+			t.Errorf("Hidden(%q) = %q, want %q", in, got, want)
 		}
 	}
 }

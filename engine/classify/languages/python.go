@@ -235,10 +235,12 @@ func pythonFiles(c *shell.Call, name string, args []codeValue, named map[string]
 func pythonProcesses(c *shell.Call, name string, args []codeValue) bool {
 	first := argAt(args, 0).texts()
 	switch name {
-	case "os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput", "commands.getoutput", "pty.spawn", "pexpect.spawn", "pexpect.spawnu", "pexpect.run", "pexpect.runu", "asyncio.create_subprocess_shell":
+	case "os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput", "commands.getoutput", "pexpect.spawn", "pexpect.spawnu", "pexpect.run", "pexpect.runu", "asyncio.create_subprocess_shell":
 		for _, code := range first {
 			c.Shell.Embed(code, "python", false)
 		}
+	case "pty.spawn":
+		starts(c, args, false, false)
 	case "os.execv", "os.execvp", "os.execve", "os.execvpe", "os.posix_spawn", "os.posix_spawnp":
 		starts(c, args[min(1, len(args)):], false, false)
 	case "os.execl", "os.execlp", "os.execle", "os.execlpe":

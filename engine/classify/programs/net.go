@@ -267,6 +267,9 @@ func socat(c *shell.Call) {
 		case strings.HasPrefix(kind, "unix-l") || strings.HasPrefix(kind, "unix-recv"):
 			at, _, _ := strings.Cut(rest, ",")
 			c.Writes("create", a.With(at)) // no other machine reaches it
+		case strings.HasPrefix(kind, "unix") && rest != "":
+			at, _, _ := strings.Cut(rest, ",")
+			c.Writes("modify", a.With(at)) // who listens there is told something
 		case strings.Contains(kind, "listen") || strings.HasSuffix(kind, "-l"):
 			c.Signal(engine.SignalListen)
 			c.Emit(abstract.RawEffect{Kind: engine.EffectNetwork, Verb: "listen"}, abstract.Word("0.0.0.0"))

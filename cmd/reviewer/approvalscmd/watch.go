@@ -1,0 +1,196 @@
+package approvalscmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/spf13/cobra"
+)
+
+// lookEvery is how often the questions are read: often enough to feel live.
+const lookEvery = 300 * time.Millisecond
+
+// The sequences that a terminal needs: lines are cut instead of broken, the cursor is hidden, and
+// what is pasted is marked as such; and how all that is undone.
+const (
+	begin = "\x1b[?7l\x1b[?25l\x1b[?2004h"
+	end   = "\x1b[?2004l\x1b[?25h\x1b[?7h"
+)
+
+func watchCommand(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "watch",
+		Short: "Show the questions as they come and go, and answer them with keys; needs a person at a terminal",
+		Long: "The list changes as questions come and go; a new one rings the bell. Keys: j and k or the\n" +
+			"arrows choose, enter shows, a approves, s approves for the session, d denies with a message, x\n" +
+			"denies and stops the session, q quits. Pasted text is ignored.",
+		Example: "  reviewer approvals watch",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			q, err := open(a)
+			if err != nil {
+				return err
+			}
+			if _, err := a.Person("answering a question"); err != nil {
+				return err
+			}
+			restore, err := a.Raw()
+			if err != nil {
+				return fmt.Errorf("read keys: %w", err)
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+			defer stop()
+			w := &watcher{app: a, choice: answering{queue: q}}
+			fmt.Fprint(a.Stdout, begin)
+			defer func() { // even if it panics
+				fmt.Fprint(a.Stdout, end)
+				restore()
+			}()
+			return w.run(ctx, typed(a.Stdin))
+		},
+	}
+}
+
+// typed passes on what is typed, until the input ends.
+func typed(in io.Reader) <-chan []byte {
+	pieces := make(chan []byte)
+	go func() {
+		defer close(pieces)
+		for {
+			b := make([]byte, 256)
+			n, err := in.Read(b)
+			if n > 0 {
+				pieces <- b[:n]
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return pieces
+}
+
+// watcher draws a board, and carries out what keys ask for.
+type watcher struct {
+	app    *cli.App
+	choice answering
+	board  board
+	keys   keys
+	drawn  string
+	height int // of what is drawn
+}
+
+func (w *watcher) run(ctx context.Context, input <-chan []byte) error {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		if err := w.look(); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case piece, more := <-input:
+			if quit := w.take(ctx, piece); quit || !more {
+				return nil
+			}
+		case <-tick.C:
+		}
+	}
+}
+
+// look reads the questions, and draws what changed.
+func (w *watcher) look() error {
+	list, err := w.choice.queue.Waiting()
+	if err != nil {
+		return err
+	}
+	if w.board.update(list, time.Now()) {
+		fmt.Fprint(w.app.Stdout, "\a")
+	}
+	w.draw()
+	return nil
+}
+
+// draw replaces what was drawn before, unless it is the same.
+func (w *watcher) draw() {
+	width, height := w.app.Screen()
+	lines := w.board.lines(width, height, w.app.Paint(&term.Output{}), time.Now())
+	text := strings.Join(lines, "\r\n")
+	if text == w.drawn {
+		return
+	}
+	up := ""
+	if w.height > 1 {
+		up = fmt.Sprintf("\x1b[%dA", min(w.height, height)-1)
+	}
+	fmt.Fprint(w.app.Stdout, "\r"+up+"\x1b[J"+text)
+	w.drawn, w.height = text, len(lines)
+}
+
+// take carries out the keys in a piece of input, and reports whether the person quits.
+func (w *watcher) take(ctx context.Context, piece []byte) (quit bool) {
+	for _, k := range w.keys.read(piece) {
+		r := w.board.press(k, time.Now())
+		switch {
+		case r.quit:
+			fmt.Fprint(w.app.Stdout, "\r\n")
+			return true
+		case r.show != nil:
+			w.show(r.show.ID)
+		case r.answer != nil:
+			w.board.status = w.answer(ctx, *r.answer)
+		}
+	}
+	return false
+}
+
+func (w *watcher) show(id string) {
+	r, err := waiting(w.choice.queue, id)
+	if err != nil {
+		w.board.status = cli.Masked(err.Error())
+		return
+	}
+	w.board.shown = &shownDocument{Request: r, Hidden: term.Hidden(r.Action), Changes: changesOf(w.choice.queue.Log, &r)}
+}
+
+// answer gives an answer, and returns the line that says so. That a person is at the terminal is
+// checked for each.
+func (w *watcher) answer(ctx context.Context, o order) string {
+	by, err := w.app.Person("answering a question")
+	if err != nil {
+		return cli.Masked(err.Error())
+	}
+	c := w.choice
+	c.by, c.approve, c.session, c.stop, c.digest = by, o.approve, o.session, o.stop, o.question.Digest
+	if c.message, err = cli.WithoutSecrets(c.queue.Log, o.message); err != nil {
+		return cli.Masked(err.Error())
+	}
+	r, err := waiting(c.queue, o.question.ID)
+	d := c.one(ctx, o.question.ID, r, err)
+	w.board.shown, w.board.scroll = nil, 0
+	return d.line()
+}
+
+// line describes an answer in one line.
+func (d *answerDocument) line() string {
+	text := "denied "
+	switch {
+	case d.Refused != "":
+		return "refused: " + d.Refused
+	case d.Approved && d.Session:
+		text = "approved until the session ends "
+	case d.Approved:
+		text = "approved "
+	case d.Stopped:
+		text = "denied, session stopped "
+	}
+	return text + d.ID
+}
