@@ -45,6 +45,7 @@ type AnswerFacts struct {
 	Unmet     []Unmet    `json:"unmet,omitempty"`     // what the agent does not support at this event, and what was done instead
 	Failure   string     `json:"failure,omitempty"`   // why the answer is degraded
 	Approvals []Approval `json:"approvals,omitempty"` // answers to earlier questions, as far as this event shows them
+	Granted   *Granted   `json:"granted,omitempty"`   // the person is not asked about the call, and why
 }
 
 // Approval is a person's answer to a question that policy asked. No agent
@@ -83,7 +84,7 @@ func AnswerOf(r *Record) Answer {
 		return a
 	}
 	a.Text = r.text() + r.Answer.unmetText()
-	a.Grant = r.Decision.Grant && r.Decision.Decision == Allow // never where the policy only observes
+	a.Grant = r.Decision.Grants() // never where the policy only observes
 	a.Stop = r.Decision.Stops()
 	if i := r.Decision.Intervention; i != nil && r.Decision.Enforced != Allow {
 		a.Intervention = i.Kind

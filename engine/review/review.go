@@ -18,6 +18,7 @@ type Policy struct {
 	View    engine.View
 	Redact  []string // those of PersonalKinds that are masked in facts in addition to secrets
 	Inherit Inherit
+	Grants  Grants
 	Unsaved Unsaved
 	// Rollback has the texts about the result of a rollback.
 	Rollback Rollback
