@@ -45,7 +45,7 @@ func (h *State) formsSize() int {
 // same tool, programs, subcommands and options, the same words, and paths of the same classes in
 // the same places. Empty: the call is not understood completely, so it has none.
 func FormOf(tool string, a *engine.Action) string {
-	if a == nil || len(a.Effects) == 0 || len(a.Opaque)+len(a.Possible) > 0 {
+	if a == nil || len(a.Effects)+len(a.Commands) == 0 || len(a.Opaque)+len(a.Possible) > 0 {
 		return ""
 	}
 	parts := []string{tool, a.Name}

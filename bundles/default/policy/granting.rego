@@ -40,6 +40,7 @@ proof := {"by": "reads"} if {
 	_usual
 	_quiet
 	_plain
+	input.event.mode in _cfg.undo.modes
 	input.request.checkpoint
 	every e in input.action.effects { _undone(e) }
 } else := {
@@ -64,13 +65,18 @@ _usual if {
 	input.event.mode in _cfg.modes
 	input.request.decision == "allow"
 	input.request.enforced == "allow"
-	input.action.effects != []
+	_does_something
 	input.action.opaque == []
 	not input.action.possible
 	every t in input.action.types { t in _cfg.types }
 	every s in input.action.signals { s in _cfg.signals }
 	_carries_nothing
 }
+
+# A call of which nothing is known has no proof.
+_does_something if input.action.effects != []
+
+_does_something if input.action.commands != []
 
 # Nothing happened in the session after which a person would look closely.
 _quiet if {
@@ -99,19 +105,34 @@ _sends_labels if {
 	not e.loopback
 }
 
-# Programs of a project, such as its tests, may do anything: only what a program itself does is known.
+# Programs of a project, such as its tests, may do anything: they run code that is not seen. A person
+# can name programs whose changes a checkpoint undoes well enough.
 _plain if {
-	every c in input.action.commands { _known(c) }
-	not input.action.loads
+	_seen
+	every c in input.action.commands { _direct(c) }
 }
 
-_known(c) if {
-	c.name in _cfg.programs
-	not c.wrappers
+_seen if not input.action.loads
+
+_seen if {
+	_trusted != set()
+	every c in input.action.commands { _known(c) }
+}
+
+_known(c) if c.name in _cfg.undo.programs
+
+# What loads no code of others reads only: its effects are known.
+_known(c) if c.name in _cfg.client.programs
+
+_trusted := {c.name | some c in input.action.commands; c.name in _cfg.undo.programs}
+
+_direct(c) if {
+	every w in object.get(c, "wrappers", []) { w in _cfg.wrappers }
 }
 
 _reads(e) if {
 	e.kind == "file_read"
+	e.location in _cfg.reads
 	prefilter.ordinary(e)
 }
 
@@ -131,10 +152,17 @@ _undone(e) if _reads(e)
 _undone(e) if e.location == "null"
 
 _undone(e) if {
+	e.kind == "process"
+	e.verb == "exec"
+	e.target in _cfg.undo.programs
+	not e.privileged
+}
+
+_undone(e) if {
 	e.kind in {"file_write", "file_delete"}
-	e.location in _cfg.locations
+	e.location in _cfg.undo.locations
 	e.certainty in {"exact", "glob"}
-	object.get(e, "class", "") in _cfg.classes
+	object.get(e, "class", "") in _cfg.undo.classes
 	not e.guard
 	not e.host
 	not e.privileged
