@@ -142,7 +142,8 @@ _reads(e) if _asks(e)
 _asks(e) if {
 	e.kind == "network"
 	e.verb == "fetch"
-	e.target in data.reviewer.hosts.known
+	input.action.hosts != []
+	every h in input.action.hosts { h in data.reviewer.hosts.known }
 	not e.forced
 	not e.privileged
 }
@@ -158,7 +159,10 @@ _undone(e) if {
 	not e.privileged
 }
 
-_undone(e) if {
+_undone(e) if _restorable(e)
+
+# A file that a checkpoint has, and that guards or starts nothing.
+_restorable(e) if {
 	e.kind in {"file_write", "file_delete"}
 	e.location in _cfg.undo.locations
 	e.certainty in {"exact", "glob"}
@@ -188,6 +192,11 @@ _limited(e) if {
 	not e.privileged
 	not e.persistence
 	not object.get(e, "class", "") in _cfg.approved.not_classes
+}
+
+_limited(e) if {
+	input.request.checkpoint
+	_restorable(e)
 }
 
 _limited(e) if {
