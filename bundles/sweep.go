@@ -35,6 +35,13 @@ func (e *Effective) WithSetting(key string, value float64) (*Effective, error) {
 	return assemble(e.Layers, settings, e.Sources)
 }
 
+// WithGrants returns the policy with grant: proven.
+func (e *Effective) WithGrants() (*Effective, error) {
+	settings, _ := Normal(e.Settings).(map[string]any)
+	settings["grant"] = "proven"
+	return assemble(e.Layers, settings, e.Sources)
+}
+
 // With returns a policy with other layers and merged settings, which are a mixture of
 // two checked policies, so nothing is checked again.
 func (e *Effective) With(layers []*Bundle, settings map[string]any) (*Effective, error) {

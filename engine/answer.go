@@ -46,6 +46,7 @@ type AnswerFacts struct {
 	Failure   string     `json:"failure,omitempty"`   // why the answer is degraded
 	Approvals []Approval `json:"approvals,omitempty"` // answers to earlier questions, as far as this event shows them
 	Pending   *Pending   `json:"pending,omitempty"`   // ask: the call waits until a person answers; absent: the agent asks
+	Granted   *Granted   `json:"granted,omitempty"`   // the person is not asked about the call, and why
 }
 
 // Pending describes a question that waits for a person outside the agent.
@@ -90,7 +91,7 @@ func AnswerOf(r *Record) Answer {
 		return a
 	}
 	a.Text = r.text() + r.Answer.unmetText()
-	a.Grant = r.Decision.Grant && r.Decision.Decision == Allow // never where the policy only observes
+	a.Grant = r.Decision.Grants() // never where the policy only observes
 	a.Stop = r.Decision.Stops()
 	if i := r.Decision.Intervention; i != nil && r.Decision.Enforced != Allow {
 		a.Intervention = i.Kind

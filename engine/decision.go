@@ -77,6 +77,7 @@ type Decision struct {
 	Rewrite      []Operation   `json:"rewrite,omitempty"`   // enforced modify: changes to make to the call
 	Otherwise    *Fallback     `json:"otherwise,omitempty"` // enforced modify: the answer where the call cannot be changed that way
 	Grant        bool          `json:"grant,omitempty"`     // tell the agent to skip its own prompt; only where the policy says so
+	Proof        *Proof        `json:"proof,omitempty"`     // phase request: why the person need not be asked
 	Text         string        `json:"text,omitempty"`      // text for the agent; {id} stands for the record's id
 	Source       string        `json:"source,omitempty"`    // SourcePrefilter: decided before any score was computed; SourceAsync: before the review
 	Errors       []RuleError   `json:"errors,omitempty"`
@@ -86,6 +87,9 @@ type Decision struct {
 // SourcePrefilter marks calls that the policy allowed before it computed any
 // score.
 const SourcePrefilter = "prefilter"
+
+// Grants reports whether the person's own prompt is skipped. At a request that needs a proof.
+func (d *Decision) Grants() bool { return d.Grant && d.Decision == Allow && d.Enforced == Allow }
 
 // Fallback is the answer to a call that was to run in a modified form and
 // cannot: the operations do not fit it, or the modified call is not safer.

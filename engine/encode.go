@@ -53,8 +53,11 @@ func (e *encoder) digests(in *Input) (input, state string, err error) {
 	v := reflect.ValueOf(in).Elem()
 	var whole []byte
 	parts := map[string][]byte{}
-	for i, f := range e.plan[v.Type()] {
-		if i == 0 {
+	for _, f := range e.plan[v.Type()] {
+		if f.omit && isEmpty(v.Field(f.index)) {
+			continue
+		}
+		if len(whole) == 0 {
 			whole = append(whole, '{')
 		} else {
 			whole = append(whole, ',')

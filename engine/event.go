@@ -9,6 +9,7 @@ type Phase string
 // The phases. Only PhasePre can keep a call from running.
 const (
 	PhasePre        Phase = "pre"         // before a tool call
+	PhaseRequest    Phase = "request"     // the agent is about to ask a person about a call
 	PhasePost       Phase = "post"        // after a tool call, whether it worked or not
 	PhaseBatch      Phase = "batch"       // after all calls of one model turn
 	PhasePrompt     Phase = "prompt"      // a person's prompt
@@ -23,7 +24,7 @@ const (
 // Phases lists every Phase, in the order of a run.
 func Phases() []string {
 	return []string{
-		string(PhaseStart), string(PhasePrompt), string(PhasePre), string(PhasePost), string(PhaseBatch),
+		string(PhaseStart), string(PhasePrompt), string(PhasePre), string(PhaseRequest), string(PhasePost), string(PhaseBatch),
 		string(PhaseAgentStart), string(PhaseAgentStop), string(PhaseStop), string(PhaseEnd), string(PhaseOther),
 	}
 }

@@ -9,18 +9,19 @@ import (
 // the record's facts, its time, and the history before it in the windows that
 // policy declares.
 type Input struct {
-	Phase   Phase        `json:"phase"`   // point of the run at which the event happened; only pre can keep a call from running
-	Harness string       `json:"harness"` // coding agent in use: claude-code, codex, …
-	Agent   string       `json:"agent"`   // name of the agent that makes the call: main, or the id of a sub-agent
-	Facts   []string     `json:"facts"`   // names of facts about the event that rows can match cheaply (match.facts), sorted
-	Kinds   []string     `json:"kinds"`   // kinds of the action's effects, sorted: a test of these is a cheap first line of a rule
-	Verbs   []string     `json:"verbs"`   // verbs of the action's effects, sorted
-	Event   EventFacts   `json:"event"`   // what the agent reported: tool and arguments before a call, the result after it
-	Action  Action       `json:"action"`  // what the call would do; empty for events without a call
-	Time    TimeFacts    `json:"time"`    // time of the event, in UTC
-	Session SessionFacts `json:"session"` // state of the whole session, over all its agents
-	Goal    GoalFacts    `json:"goal"`    // what people asked for and forbade, and how the action relates to it
-	History HistoryFacts `json:"history"` // earlier events, as far as they matter for this action
+	Phase   Phase         `json:"phase"`             // point of the run at which the event happened; only pre can keep a call from running
+	Harness string        `json:"harness"`           // coding agent in use: claude-code, codex, …
+	Agent   string        `json:"agent"`             // name of the agent that makes the call: main, or the id of a sub-agent
+	Facts   []string      `json:"facts"`             // names of facts about the event that rows can match cheaply (match.facts), sorted
+	Kinds   []string      `json:"kinds"`             // kinds of the action's effects, sorted: a test of these is a cheap first line of a rule
+	Verbs   []string      `json:"verbs"`             // verbs of the action's effects, sorted
+	Event   EventFacts    `json:"event"`             // what the agent reported: tool and arguments before a call, the result after it
+	Action  Action        `json:"action"`            // what the call would do; empty for events without a call
+	Time    TimeFacts     `json:"time"`              // time of the event, in UTC
+	Session SessionFacts  `json:"session"`           // state of the whole session, over all its agents
+	Goal    GoalFacts     `json:"goal"`              // what people asked for and forbade, and how the action relates to it
+	History HistoryFacts  `json:"history"`           // earlier events, as far as they matter for this action
+	Request *RequestFacts `json:"request,omitempty"` // call that the agent is about to ask a person about; phase request only
 }
 
 // TimeFacts is the event's time, UTC.

@@ -254,9 +254,13 @@ type Seal struct {
 
 // Note is any other recorded fact.
 type Note struct {
-	What   string `json:"what"` // recovered, undecodable, unverified, duplicate, executed_differs, purge, policy, or an agent's event
-	Detail string `json:"detail,omitempty"`
+	What    string   `json:"what"` // recovered, undecodable, unverified, duplicate, executed_differs, purge, policy, request, or an agent's event
+	Detail  string   `json:"detail,omitempty"`
+	Request *Request `json:"request,omitempty"` // what: request
 }
+
+// NoteRequest is the kind of a note about a call that the agent is about to ask a person about.
+const NoteRequest = "request"
 
 // ID returns the record's id: the first 8 digits of its chain, and its number.
 func (r *Record) ID() string { return RecordID(r.Chain, r.N) }

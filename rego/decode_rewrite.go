@@ -34,6 +34,17 @@ func (d *document) otherwise() *engine.Fallback {
 	return &engine.Fallback{Effect: engine.Verdict(s.text("effect")), Text: s.text("text")}
 }
 
+// proof is why a person need not be asked.
+func (d *document) proof() *engine.Proof {
+	s := d.sub("proof")
+	if s == nil {
+		return nil
+	}
+	defer d.take("proof", s)
+	s.known("by", "approvals", "sessions", "days")
+	return &engine.Proof{By: s.text("by"), Approvals: s.number("approvals"), Sessions: int64(s.number("sessions")), Days: int64(s.number("days"))}
+}
+
 // index reads a whole number that counts from 0.
 func (d *document) index(field string) int {
 	switch v := d.get(field).(type) {

@@ -115,6 +115,7 @@ type Event struct {
 	Prompt  string          `json:"prompt,omitempty"`  // text that a person writes
 	Tool    string          `json:"tool,omitempty"`    // name of the tool; {Bash: ls} is short for {tool: Bash, args: {command: ls}}
 	Args    map[string]any  `json:"args,omitempty"`    // arguments of the tool
+	Asks    bool            `json:"asks,omitempty"`    // the agent is about to ask a person about the call
 	Result  *Result         `json:"result,omitempty"`  // outcome: ok, failed, or {failed: its error, output: its text}
 	Allow   string          `json:"allow,omitempty"`   // a person allows the last call: once or session
 	Stop    string          `json:"stop,omitempty"`    // a person stops the session; the reason
@@ -265,6 +266,10 @@ func (e *Event) check(d *decoder, n *yaml.Node) {
 		d.wrong(n, "times: only a tool call can happen several times")
 	case e.Times < 0 || e.Times > maxTimes:
 		d.wrong(n, "times: expected 1 to %d, got %d", maxTimes, e.Times)
+	case e.Asks && e.Tool == "":
+		d.wrong(n, "asks: only about a tool call is a person asked")
+	case e.Expect != nil && e.Expect.Granted != "" && !e.Asks:
+		d.wrong(n, "granted: only a call with asks: true can be granted")
 	case e.Tool == "" && e.Args != nil:
 		d.wrong(n, "args: tool is missing")
 	case e.Result != nil && e.Tool != "" && e.Result.Args != nil:

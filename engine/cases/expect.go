@@ -40,6 +40,7 @@ type Expect struct {
 	NotChanges   []string          `json:"not_changes,omitempty"`   // paths that it neither writes nor deletes
 	Intervention string            `json:"intervention,omitempty"`  // kind of intervention; none: there is none
 	Source       string            `json:"source,omitempty"`        // prefilter: decided before any score was computed
+	Granted      string            `json:"granted,omitempty"`       // proof for which the person is not asked: reads, undo, approved; no: the agent asks
 	Failure      string            `json:"failure,omitempty"`       // text in the reason why no decision was made
 }
 
@@ -108,10 +109,21 @@ func (e *Expect) Compare(r *engine.Record) []Difference {
 	}
 	c.holds("text", e.Text, engine.AnswerOf(r).Text)
 	c.holds("alternative", e.Alternative, strings.Join(d.Alternatives, "; "))
+	c.same("granted", e.Granted, granted(r))
 	c.scores(e, d)
 	c.form(e.Rewritten, r)
 	c.outcome(e, r, d)
 	return c.found
+}
+
+// GrantedNo is the expectation that the agent asks.
+const GrantedNo = "no"
+
+func granted(r *engine.Record) string {
+	if r.Answer == nil || r.Answer.Granted == nil {
+		return GrantedNo
+	}
+	return r.Answer.Granted.By
 }
 
 func answer(r *engine.Record) string {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -182,13 +183,13 @@ func (t *converter) tool(s Step, e Event) error {
 		}
 		t.calls = append(t.calls, e)
 		one.Event.Call = callID(len(t.calls))
-		if e.Result == nil {
-			t.add(one)
-		} else {
-			r := *e.Result
-			r.Output, r.Failed = e.numbered(r.Output, i), e.numbered(r.Failed, i)
-			t.both(one, &r)
+		var r *Result
+		if e.Result != nil {
+			own := *e.Result
+			own.Output, own.Failed = e.numbered(own.Output, i), e.numbered(own.Failed, i)
+			r = &own
 		}
+		t.made(one, &e, r)
 		if t.now = t.now.Add(time.Millisecond); i < e.Times-1 {
 			t.now = t.now.Add(pause - time.Millisecond)
 		}
@@ -206,14 +207,45 @@ func (e *Event) numbered(text string, i int) string {
 
 func callID(n int) string { return "call-" + strconv.Itoa(n) }
 
-// both adds the steps of a call and its result, after which the call's files exist.
-func (t *converter) both(s Step, r *Result) {
+// made adds the steps of a call, of the request about it, and of its result, after which the
+// call's files exist.
+func (t *converter) made(s Step, e *Event, r *Result) {
 	call := s
-	call.Files = nil
+	if r != nil {
+		call.Files = nil
+	}
+	if e.Asks {
+		call.Expect, s.Expect = s.Expect.split()
+	}
 	t.add(call)
+	if e.Asks {
+		t.add(request(call, s.Expect))
+	}
+	if r == nil {
+		return
+	}
 	s.Event.Phase, s.Event.Result, s.Event.Usage = engine.PhasePost, r.engine(), nil
 	s.Of, s.Loose, s.Expect = s.Event.Call, true, nil
 	t.add(s)
+}
+
+// request is the step in which the agent is about to ask a person about a call. It has no id.
+func request(call Step, e *Expect) Step {
+	call.Event.Phase, call.Event.Call, call.Event.Usage, call.Expect, call.Files = engine.PhaseRequest, "", nil, e, nil
+	return call
+}
+
+// split separates what is expected of a call from what is expected of the request about it.
+func (e *Expect) split() (call, request *Expect) {
+	if e == nil || e.Granted == "" {
+		return e, nil
+	}
+	of := *e
+	of.Granted = ""
+	if !reflect.ValueOf(of).IsZero() {
+		call = &of
+	}
+	return call, &Expect{Granted: e.Granted}
 }
 
 // dots pads an output.

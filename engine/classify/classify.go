@@ -80,7 +80,7 @@ func (c *Classifier) Classify(ctx context.Context, e engine.Event, workspace str
 		facts.Event.Goal = prompt.GoalOf(c.rowsOf(e), m, e.Prompt, c.marker(m, workspace, e.Session))
 	case engine.PhaseStop:
 		facts.Event.Says = c.statement(m, e, workspace)
-	case engine.PhasePre, engine.PhasePost:
+	case engine.PhasePre, engine.PhaseRequest, engine.PhasePost:
 		if err := c.action(&facts, m, e, workspace); err != nil {
 			return engine.Facts{}, fmt.Errorf("classify %s: %w", abstract.Clip(m.Text(e.Tool), 60), err)
 		}

@@ -12,8 +12,13 @@ import (
 const ClaudeCode = "claude-code"
 
 func claudeCode() dialect {
-	return dialect{agent: ClaudeCode, ids: true, events: pascal(ClaudeCodeEvents()...), others: pascal(claudeCodeOthers()...),
-		keys: claudeKeys()}
+	events := pascal(ClaudeCodeEvents()...)
+	for i := range events {
+		if events[i].asks {
+			events[i].phase = engine.PhaseRequest
+		}
+	}
+	return dialect{agent: ClaudeCode, ids: true, events: events, others: pascal(claudeCodeOthers()...), keys: claudeKeys()}
 }
 
 // DecodeClaudeCode reads the input of a hook.
@@ -24,7 +29,7 @@ func DecodeClaudeCode(event string, raw []byte, project string) (engine.Event, e
 // claudeCodeOthers are events of the client that no tool call follows, in addition
 // to those for which reviewer is installed.
 func claudeCodeOthers() []string {
-	return []string{permissionRequest, "PermissionDenied", "Notification", "PreCompact", "PostCompact", "Setup", "StopFailure",
+	return []string{"PermissionDenied", "Notification", "PreCompact", "PostCompact", "Setup", "StopFailure",
 		"TeammateIdle", "TaskCreated", "TaskCompleted", "ConfigChange", "InstructionsLoaded", "WorktreeCreate", "WorktreeRemove",
 		"CwdChanged", "FileChanged", "Elicitation", "ElicitationResult", "UserPromptExpansion"}
 }

@@ -286,6 +286,10 @@ func (l dialect) fill(d document, e *engine.Event) error {
 		if err := l.fillCall(d, e); err != nil {
 			return err
 		}
+	case engine.PhaseRequest:
+		if err := l.fillRequest(d, e); err != nil {
+			return err
+		}
 	case engine.PhasePost:
 		if err := l.fillDone(d, e); err != nil {
 			return err
@@ -342,6 +346,14 @@ func (l dialect) fillCall(d document, e *engine.Event) error {
 		return fmt.Errorf("%s is empty", l.keys.call)
 	}
 	return nil
+}
+
+// fillRequest reads the call about which a person is asked. Requests have no id.
+func (l dialect) fillRequest(d document, e *engine.Event) error {
+	l.ids = false
+	err := l.fillCall(d, e)
+	e.Call = ""
+	return err
 }
 
 // fillDone reads a call that has ended. Only its tool is required: a report of what ran is

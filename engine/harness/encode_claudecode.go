@@ -147,10 +147,13 @@ func isObject(raw json.RawMessage) bool {
 	return json.Valid(raw) && bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("{"))
 }
 
-// encodeRequest sends something only to deny: the client's own prompt serves
+// encodeRequest sends something only to grant the call or to deny it: the client's own prompt serves
 // for `ask`, and a call that was modified before it came here arrives in that
 // form. The client ignores the exit status here.
 func encodeRequest(a engine.Answer) ([]byte, string, int) {
+	if a.Effect == engine.Allow && a.Grant {
+		return encode(claudeCodeOutput{Specific: &claudeSpecific{Event: permissionRequest, Request: &claudeBehavior{Behavior: "allow"}}}), "", 0
+	}
 	if a.Effect.Strictness() < engine.Block.Strictness() {
 		return nil, "", 0
 	}

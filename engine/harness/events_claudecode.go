@@ -9,7 +9,7 @@ import (
 // folded.
 func ClaudeCodeEvents() []string {
 	return []string{
-		sessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure, postToolBatch,
+		sessionStart, UserPromptSubmit, PreToolUse, permissionRequest, PostToolUse, PostToolUseFailure, postToolBatch,
 		subagentStart, subagentStop, stop, sessionEnd,
 	}
 }

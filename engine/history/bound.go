@@ -40,7 +40,7 @@ func (h *State) fixedSize() int {
 		n += a.fixedSize()
 	}
 	n += terminalsSize(h.Terminals) + sum(h.Code, (*writtenCode).size) + sum(h.Running, (*startedEntry).size) + listSize(h.Remotes)
-	n += takenSize(h) + len(h.Questions)*questionSize
+	n += takenSize(h) + len(h.Questions)*questionSize + h.formsSize()
 	n += h.Goals.size() + listSize(h.Trees) + len(h.Hosts) + sum(h.Bins, (*bin).size)
 	n += sum(h.Interventions, (*intervention).size) + listSize(h.Closed) + sum(h.Checkpoints, (*checkpoint).size)
 	return n + sum(h.Calls, (*callEntry).size) + sum(h.Denials, (*denial).size) + sum(h.Allowed, (*allowance).size)
@@ -176,7 +176,7 @@ func (a *allowance) size() int {
 
 func (c *callEntry) size() int {
 	n := len(c.ID) + len(c.Agent) + 18 + number(c.Pre) + number(c.Post) +
-		text(string(c.Decision)) + text(string(c.Enforced)) + text(c.Args) + text(c.Tree) + text(string(c.Outcome)) + number(c.Kept)
+		text(string(c.Decision)) + text(string(c.Enforced)) + text(c.Args) + text(c.Tree) + text(string(c.Outcome)) + number(c.Kept) + text(c.Form) + text(c.Mode)
 	if len(c.Creates) > 0 {
 		n += 7
 	}

@@ -338,6 +338,9 @@ func (h *State) foldTaken(r *engine.Record) {
 		h.Denials = append(h.Denials, denial{N: r.N, At: h.Actions, Print: boundKey(d.Print, digestLength), Kind: boundKey(d.Kind, digestLength),
 			Verb: truncateKey(d.Verb), Target: truncateKey(d.Target), Harm: boundKey(d.Harm, digestLength), Person: d.Person, Taken: true})
 	}
+	if len(t.Denials) > 0 {
+		h.DeniedAt = h.Actions
+	}
 	h.foldTakenLimits(r)
 	if r.Act.Kind == engine.EmergencyStop && h.Stop != nil && h.Stop.N == r.N {
 		h.Stop.Taken = true

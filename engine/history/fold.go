@@ -44,6 +44,8 @@ func (h *State) foldNote(r *engine.Record) {
 		h.Allowed = slices.DeleteFunc(h.Allowed, func(a allowance) bool { return !a.Once })
 	case engine.PhaseBatch:
 		h.endTurn(r)
+	case engine.PhaseRequest:
+		h.foldRequest(r)
 	}
 }
 
@@ -170,6 +172,7 @@ func (h *State) foldPre(r *engine.Record) {
 	if denied {
 		h.Denied++
 		h.DeniedRow++
+		h.DeniedAt = h.Actions
 		h.countHarm(harmOf(r))
 		h.deny(r.N, r.Action, harmOf(r))
 	} else {
@@ -201,6 +204,7 @@ func (h *State) foldCall(r *engine.Record, denied bool) {
 	c.Creates, c.Tree = creates(r.ExecutedAction()), madeTree(r.ExecutedAction())
 	if c.Enforced == engine.Ask {
 		h.Asked++
+		h.asks(&c, r)
 	}
 	if r.Decision != nil {
 		c.Decision = knownVerdict(r.Decision.Decision)
@@ -290,7 +294,7 @@ func (h *State) foldPost(r *engine.Record) {
 	h.countCheckpoint(r.T, outcome)
 	news := outcome == engine.OutcomeRan && h.foldRan(c, r)
 	c.Outcome, c.Post = outcome, r.N
-	c.Decision, c.Enforced, c.Args, c.Creates, c.Tree = "", "", "", nil, ""
+	c.Decision, c.Enforced, c.Args, c.Creates, c.Tree, c.Form, c.Mode = "", "", "", nil, "", "", ""
 	h.finishPast(c, r, news)
 	h.foldFindings(r)
 	h.foldInterventions(r)
@@ -310,6 +314,7 @@ func (h *State) foldPost(r *engine.Record) {
 // allowed by someone: its effects count from now on, and are no longer denied.
 // A failure shows nothing: clients report a denial as a failure.
 func (h *State) foldOutcome(c *callEntry, r *engine.Record, o engine.Outcome) {
+	h.answerForm(c, o, max(h.T, r.T))
 	if h.settle(c, o) {
 		h.approve(r.ExecutedAction(), o)
 		h.agreeCode(r.ExecutedAction())
@@ -469,6 +474,7 @@ func (h *State) closeCalls(name string) {
 		if !c.closes(name) {
 			continue
 		}
+		h.answerForm(c, engine.OutcomeUnknown, h.T)
 		if c.Outcome = engine.OutcomeUnknown; c.asked() {
 			h.Refused++
 			h.refuse(c, true)

@@ -28,6 +28,9 @@ func NewInput(r *engine.Record, h *State, view engine.View) engine.Input {
 	in.Session = h.sessionFacts(r)
 	in.Goal = h.goalFacts(&in.Action)
 	in.History = h.facts(r, in.Action, view)
+	if r.Phase == engine.PhaseRequest {
+		in.Request = h.requestFacts(r)
+	}
 	in.Facts = FactsOf(&in)
 	in.Kinds = distinct(in.Action.Effects, func(e *engine.Effect) string { return string(e.Kind) })
 	in.Verbs = distinct(in.Action.Effects, func(e *engine.Effect) string { return e.Verb })

@@ -150,6 +150,8 @@ type callEntry struct {
 	Tree     string         `json:"t,omitempty"` // key of the working tree that exists only once it ran
 	Agreed   bool           `json:"y,omitempty"` // a person approved it outside the agent, and that is counted
 	Outcome  engine.Outcome `json:"o"`
+	Form     string         `json:"f,omitempty"` // form of the call, if a person is asked about it
+	Mode     string         `json:"w,omitempty"` // permission mode then
 	Kept     int64          `json:"k,omitempty"` // number of the record that says what came of the checkpoint before it
 }
 

@@ -105,13 +105,16 @@ type State struct {
 	Hosts     string                  `json:"hosts"`               // digests of those that were contacted, 8 digits each, most recent last
 	Bins      []bin                   `json:"bins"`                // use of resources, most recent last
 	Spawned   int64                   `json:"spawned"`
-	Deleted   int64                   `json:"deleted"`             // paths that the session did not make
-	Committed bool                    `json:"committed,omitempty"` // part of a secret is in a commit that was not pushed
-	Fired     map[string]int64        `json:"fired"`               // finding with a level -> how many events had it
-	Code      []writtenCode           `json:"code,omitempty"`      // that policy objected to, most recent last
-	Running   []startedEntry          `json:"running,omitempty"`   // processes, most recent last
-	Taken     []takenFrom             `json:"taken,omitempty"`     // how far other sessions were read, most recent last
-	Remotes   []string                `json:"remotes,omitempty"`   // names of remotes that were added, most recent last
+	Deleted   int64                   `json:"deleted"`              // paths that the session did not make
+	Committed bool                    `json:"committed,omitempty"`  // part of a secret is in a commit that was not pushed
+	Fired     map[string]int64        `json:"fired"`                // finding with a level -> how many events had it
+	Code      []writtenCode           `json:"code,omitempty"`       // that policy objected to, most recent last
+	Running   []startedEntry          `json:"running,omitempty"`    // processes, most recent last
+	Taken     []takenFrom             `json:"taken,omitempty"`      // how far other sessions were read, most recent last
+	Forms     []formEntry             `json:"forms,omitempty"`      // answers of people by the form of the call, most recent last
+	FormsLost bool                    `json:"forms_lost,omitempty"` // some refusals were forgotten
+	DeniedAt  int64                   `json:"denied_at,omitempty"`  // actions so far when a call was last denied or refused
+	Remotes   []string                `json:"remotes,omitempty"`    // names of remotes that were added, most recent last
 	// Made by policy, most recent last.
 	Interventions []intervention `json:"interventions,omitempty"`
 	// Of the session's calls, most recent last; the first one stays.

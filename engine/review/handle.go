@@ -277,7 +277,11 @@ func (r *Reviewer) first(ctx context.Context, t history.Tail, h *review) (engine
 	if err := r.takes(t, h); err != nil {
 		return engine.Answer{}, err
 	}
-	if h.failure == nil {
+	switch {
+	case h.failure != nil:
+	case h.rec.Phase == engine.PhaseRequest:
+		r.requested(ctx, t, h)
+	default:
 		args, h.failure = r.review(ctx, t, h)
 	}
 	if h.failure != nil {

@@ -20,6 +20,7 @@ type Policy struct {
 	Inherit Inherit
 	// Approvals has what happens to questions.
 	Approvals Approvals
+	Grants    Grants
 	Unsaved   Unsaved
 	// Rollback has the texts about the result of a rollback.
 	Rollback Rollback

@@ -40,6 +40,7 @@ type Collector struct {
 	answers  counts[Decision]     // Count is 0 in keys
 	times    *times               //
 	cpu      *times               //
+	tired    *fatigue
 	asked    questions            //
 	acts     *interventions       //
 	files    *files               //
@@ -62,7 +63,7 @@ func NewCollector(since int64, by Grouping) (*Collector, error) {
 	}
 	return &Collector{
 		since: since, by: by, kinds: counts[engine.Kind]{}, answers: counts[Decision]{}, times: newTimes(), cpu: newTimes(),
-		acts: newInterventions(), files: newFiles(), rules: counts[Rule]{}, found: counts[patternKey]{}, within: map[patternKey]int64{},
+		acts: newInterventions(), tired: newFatigue(), files: newFiles(), rules: counts[Rule]{}, found: counts[patternKey]{}, within: map[patternKey]int64{},
 		controls: counts[string]{}, errors: counts[Error]{}, tools: newGroups(maxNames), groups: newGroups(maxGroups),
 	}, nil
 }
@@ -71,6 +72,7 @@ func NewCollector(since int64, by Grouping) (*Collector, error) {
 func (c *Collector) Begin(session string) {
 	c.session, c.seen, c.patterns = session, false, map[patternKey]int64{}
 	c.asked.begin()
+	c.tired.begin()
 	c.acts.begin()
 }
 
@@ -121,6 +123,7 @@ func (c *Collector) Add(r *engine.Record) {
 	c.doc.Last = max(c.doc.Last, r.T)
 	c.kinds.add(r.Kind, Other)
 	c.doc.Async.see(r)
+	c.tired.see(r)
 	if r.Act != nil && r.Act.Late != nil {
 		return
 	}
@@ -237,7 +240,7 @@ func (c *Collector) fail(what ErrorKind, id string) {
 func (c *Collector) Document() Document {
 	d := c.doc
 	d.Since, d.By = c.since, string(c.by)
-	d.ReviewTime, d.Questions, d.Tools = c.times.document(), c.asked.document(), c.tools.list()
+	d.ReviewTime, d.Questions, d.Fatigue, d.Tools = c.times.document(), c.asked.document(), c.tired.document(), c.tools.list()
 	d.CPUTime = c.cpu.document()
 	d.Checkpoints, d.Observed = c.files.checkpoints(), c.files.list()
 	d.Damaged = append([]DamagedSession{}, d.Damaged...)

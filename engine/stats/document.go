@@ -21,6 +21,7 @@ type Document struct {
 	Checkpoints   Checkpoints       `json:"checkpoints"`
 	Observed      []ObservedProgram `json:"observed"`
 	Questions     Questions         `json:"questions"`
+	Fatigue       Fatigue           `json:"fatigue"`
 	Tools         []Group           `json:"tools"`
 	Rules         []Rule            `json:"rules"`
 	Patterns      []Pattern         `json:"patterns"`

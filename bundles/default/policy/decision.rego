@@ -8,6 +8,7 @@ package reviewer
 
 import data.reviewer.checkpoint
 import data.reviewer.fired
+import data.reviewer.granting
 import data.reviewer.outcome
 import data.reviewer.prefilter
 import data.reviewer.reasons
@@ -24,10 +25,12 @@ decision := {
 	"decision": "allow",
 	"enforced": "allow",
 	"reason": data.reviewer.messages.prefiltered,
-	"grant": data.reviewer.grant,
+	"grant": _granting,
 	"source": "prefilter",
 } if {
 	prefilter.passes
+} else := granting.decision if {
+	input.phase == "request"
 } else := {
 	"decision": "allow",
 	"enforced": "allow",
@@ -43,7 +46,7 @@ decision := {
 	"side_effects": scores.side_effects,
 	"confidence": scores.confidence,
 	"obligations": _precautions,
-	"grant": data.reviewer.grant,
+	"grant": _granting,
 } if {
 	reasons.silent
 } else := {
@@ -73,11 +76,16 @@ _nothing_to_weigh if {
 	fired.rules == []
 }
 
+# grant: proven is for requests only, never for the answer before a call.
+default _granting := false
+
+_granting if data.reviewer.grant == true
+
 default _grant := false
 
 # Only what the policy itself allows, not what it merely observes.
 _grant if {
-	data.reviewer.grant
+	_granting
 	outcome.decision == "allow"
 }
 

@@ -21,7 +21,7 @@ passes if {
 	input.action.signals == []
 	not "stopped" in input.facts
 	_known_types
-	_known_places
+	_ordinary_places
 	fired.rules == []
 }
 
@@ -29,11 +29,14 @@ _known_types if {
 	every t in input.action.types { t in data.reviewer.prefilter.types }
 }
 
-_known_places if {
-	every e in input.action.effects { _safe(e) }
+_ordinary_places if {
+	every e in input.action.effects { ordinary(e) }
 }
 
-_safe(e) if {
+# METADATA
+# title: An effect is at an ordinary place
+# description: It is known, and neither protected nor of a class that matters.
+ordinary(e) if {
 	e.location in data.reviewer.prefilter.locations
 	scores.known_path(e)
 	not _sensitive(e)

@@ -139,6 +139,29 @@ func (s statsPage) checkpoints(c stats.Checkpoints) {
 	}
 }
 
+// fatigue prints how much people are asked, by policy and by agents themselves.
+func (s statsPage) fatigue(f stats.Fatigue) {
+	granted := int64(0)
+	for _, n := range f.Granted {
+		granted += n
+	}
+	if f.Policy+f.Agent+granted == 0 {
+		return
+	}
+	s.line("")
+	s.line("FATIGUE      %d questions of policy and %d of agents in %.1f hours of work: %.1f per hour; %d granted unasked", f.Policy, f.Agent,
+		f.Hours, f.PerHour, granted)
+	if r := f.ApprovedShare; r != nil {
+		s.line("             approved %s (95 %% interval %s to %s)", percent(r.Rate), percent(r.Low), percent(r.High))
+	}
+	if t := f.AnswerTime; t.Count > 0 {
+		s.line("             time to answer: median %.0f s, 90 %% within %.0f s", t.P50/1000, t.P90/1000)
+	}
+	if r := f.UndoneShare; r != nil {
+		s.line("             %d of the approved calls undone later (%s)", f.Undone, percent(r.Rate))
+	}
+}
+
 // people prints people's answers, and their actions without a question.
 func (s statsPage) people(d stats.Document) {
 	if q := d.Questions; q.Asked > 0 {
@@ -148,6 +171,7 @@ func (s statsPage) people(d stats.Document) {
 			s.line("             approved %s (95 %% interval %s to %s)", percent(r.Rate), percent(r.Low), percent(r.High))
 		}
 	}
+	s.fatigue(d.Fatigue)
 	if len(d.Controls) > 0 {
 		var words []string
 		for _, c := range d.Controls {

@@ -35,6 +35,7 @@ type simulation struct {
 	out                 term.Outputs
 	baseline, candidate string
 	sweep               string
+	grants              string                 // permission mode for --grants; empty: it was not asked for
 	given               func(flag string) bool // it is on the command line
 	failOn              []string
 	saveCases           string
@@ -95,6 +96,9 @@ func (s *simulation) flags(cmd *cobra.Command) {
 	f.StringVar(&s.baseline, "baseline", active.RefRecorded, "`REF` of the policy to compare with (for a sweep: the candidate, unchanged)")
 	f.StringVar(&s.candidate, "candidate", active.RefActive, "`REF` of the policy to try")
 	f.StringVar(&s.sweep, "sweep", "", "try the candidate with each value of a numeric setting: `KEY=FROM:TO:STEP`")
+	f.StringVar(&s.grants, "grants", "", "report instead how many of the calls that the agent asks about the candidate grants with grant: proven, in a "+
+		"permission `MODE`, or recorded")
+	f.Lookup("grants").NoOptDefVal = recordedModes
 	f.StringArrayVar(&s.failOn, "fail-on", nil, failOnUsage)
 	f.StringVar(&s.saveCases, "save-cases", "",
 		"write the smallest example of each kind of change into this folder (`DIR`), as cases for `policy test`")
@@ -124,6 +128,14 @@ func compareAll(ctx context.Context, a *cli.App, args []string, s *simulation) e
 
 	p := a.ShowProgress(start)
 	defer p.End()
+	if s.grants != "" {
+		run, err := measureGrants(ctx, a, s, p)
+		p.End()
+		if err != nil {
+			return writeFailed(a, &s.out, "policy simulate", err)
+		}
+		return writeGrants(a, s, run)
+	}
 	r, err := prepare(ctx, a, s, p)
 	if err == nil {
 		s.begin(a)

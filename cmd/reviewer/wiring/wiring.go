@@ -44,7 +44,7 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 		return nil, fmt.Errorf("compile policy: %w", err)
 	}
 	p := &review.Policy{Digest: e.Digest, Config: e.Config, View: e.View, Redact: e.Redact, Matcher: matcher, Decider: decider,
-		Inherit: inherit(e), Approvals: approvals(e), Unsaved: unsaved(e), Rollback: rollback(e), Kinds: e.OwnKinds()}
+		Inherit: inherit(e), Approvals: approvals(e), Grants: grants(e), Unsaved: unsaved(e), Rollback: rollback(e), Kinds: e.OwnKinds()}
 	if e.Settings["mode"] == "async" {
 		early, err := decider.Early(ctx)
 		if err != nil {
@@ -107,6 +107,16 @@ func approvals(e *bundles.Effective) review.Approvals {
 	a.Texts.Changed, _ = said["changed"].(string)
 	a.Texts.Nobody, _ = said["nobody"].(string)
 	return a
+}
+
+// grants reads from the settings whether calls are granted, and how far back the answers of people count.
+func grants(e *bundles.Effective) review.Grants {
+	s := e.Settings
+	section, _ := s["grants"].(map[string]any)
+	return review.Grants{
+		On: s["grant"] == "proven" && s["enabled"] == true && s["enforcement"] == "enforce",
+		MS: int64(number(section, "approved", "refused_days")) * 24 * 60 * 60_000,
+	}
 }
 
 // unsaved reads from the settings what happens to a call whose checkpoint failed. A policy
