@@ -10,7 +10,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 OPA          = github.com/open-policy-agent/opa@$(shell $(GO) list -m -f '{{.Version}}' github.com/open-policy-agent/opa)
 REGO        := bundles/default cmd/reviewer/report/testdata/policy cmd/reviewer/score/testdata/rules
 
-.PHONY: build demo test lint lint-go lint-rego lint-known structure sigstore fuzz fidelity bench bench-limits soak score e2e e2e-newest programs cross release release-check wine wine-part clean
+.PHONY: build demo test lint lint-go lint-rego lint-known structure sigstore fuzz fidelity bench bench-limits soak score e2e e2e-newest precompiled programs cross release release-check wine wine-part clean
 
 build: ## the static binary, and the small client that an agent's hooks start
 	$(BUILD) -o $(BIN) ./cmd/reviewer
@@ -92,6 +92,10 @@ e2e: ## real clients with a scripted model: those of AGENTS; needs npm
 
 e2e-newest: ## the newest versions of the clients of AGENTS; prints and fails where they behave otherwise than the tested ones
 	NEWEST=1 $(AGENTTEST)
+
+precompiled: ## write what a start reads instead of parsing and compiling the built-in policy again, after a change of it
+	$(GO) test -count=1 -run TestParsed$$ ./bundles -update-parsed
+	$(GO) test -count=1 -run TestPrecompiled ./cmd/reviewer/wiring -update-precompiled
 
 programs: ## generate the rows of programs taken from an npm package; needs npm, tar and Node 20
 	$(GO) run ./cmd/reviewer/figrows

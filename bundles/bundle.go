@@ -234,14 +234,15 @@ func readBounded(fsys fs.FS, name string) ([]byte, error) {
 	}
 	defer f.Close()
 	most := sizeLimit(name)
-	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	content := bytes.NewBuffer(make([]byte, 0, min(info.Size(), most)+bytes.MinRead))
+	_, err = content.ReadFrom(io.LimitReader(f, most+1))
 	switch {
 	case err != nil:
 		return nil, inFile(name).as("file.unreadable").wrong("%w", err)
-	case int64(len(b)) > most:
+	case int64(content.Len()) > most:
 		return nil, inFile(name).as("file.unreadable").wrong("is larger than %d bytes; split it", most)
 	}
-	return b, nil
+	return content.Bytes(), nil
 }
 
 // unreadable reports why a file cannot be read, without the name of the system call.
@@ -430,9 +431,13 @@ func (b *Bundle) addSettings() error {
 
 // addData puts a data file at the path of its directory, as OPA does.
 func (b *Bundle) addData(name string, content []byte) error {
-	doc, err := decodeYAML(name, content)
-	if err != nil {
-		return err
+	p, known := parsedBefore(name, content)
+	doc := p.Data
+	if !known {
+		var err error
+		if doc, err = decodeYAML(name, content); err != nil {
+			return err
+		}
 	}
 	at := b.Data
 	if dir := path.Dir(name); dir != "." {
@@ -545,18 +550,15 @@ func (b *Bundle) dataFile(key string) string {
 }
 
 func (b *Bundle) checkRuleIDs() error {
-	seen := map[string]string{} // id -> its place
+	seen := map[string]Rule{}
 	var errs []error
 	for _, r := range b.Rules {
-		if first, twice := seen[r.ID]; twice {
-			if file, _, _ := r.Spot("id", 0, 0); strings.HasPrefix(first, file+":") {
-				continue // reported where the file was read
-			}
+		if first, twice := seen[r.ID]; !twice {
+			seen[r.ID] = r
+		} else if first.file != r.file { // otherwise reported where the file was read
 			errs = append(errs, r.at("id").as("row.id").wrong("rule %q is already in %s; give this one another id", r.ID,
-				first))
-			continue
+				first.Place("id", 0)))
 		}
-		seen[r.ID] = r.Place("id", 0)
 	}
 	return errors.Join(errs...)
 }

@@ -173,6 +173,14 @@ func ParseConditions(file string, data []byte) ([]Rule, error) {
 
 // parseConditions returns the readable rows, and the ids of the others.
 func parseConditions(file string, data []byte) (rows []Rule, broken []string, err error) {
+	if p, ok := parsedBefore(file, data); ok {
+		return p.Rules, nil, nil
+	}
+	return readConditions(file, data)
+}
+
+// readConditions is parseConditions for any file.
+func readConditions(file string, data []byte) (rows []Rule, broken []string, err error) {
 	p := &ruleParser{rowParser: rowParser{file: file, seen: map[string]int{}}}
 	err = p.parse(data, p.document)
 	return p.rules, p.broken, err

@@ -3,7 +3,6 @@ package bundles
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -239,9 +238,7 @@ func (e *Effective) join(settings map[string]any) error {
 				continue
 			}
 			owner[r.ID] = l.Layer
-			row, err := r.row()
-			errs = append(errs, err)
-			catalogue[r.ID] = row
+			catalogue[r.ID] = r.row()
 		}
 		at[CatalogueKey] = catalogue
 		errs = append(errs, l.joinAccess(at, owner), l.joinDetectors(at, detectors))
@@ -313,33 +310,30 @@ func (b *Bundle) OwnData() map[string]any {
 	return map[string]any{}
 }
 
-// row is the form of a rule that policy sees: everything but its condition and
-// examples.
-func (r Rule) row() (map[string]any, error) {
+// row is the form of a rule that policy sees, as JSON would be decoded: everything but its
+// condition and examples.
+func (r Rule) row() map[string]any {
 	row := map[string]any{"id": r.ID, "tags": orEmpty(r.Tags), "overridable": orEmpty(r.Overridable), "always": r.Always}
-	for k, v := range map[string]string{
-		"title": r.Title, "severity": string(r.Severity), "decision": string(r.Decision), "message": r.Message,
-		"remediation": r.Remediation, "enforcement": string(r.Enforcement), "harm": r.Harm, "unattended": r.Unattended,
+	for _, field := range [][2]string{
+		{"title", r.Title}, {"severity", r.Severity}, {"decision", r.Decision}, {"message", r.Message},
+		{"remediation", r.Remediation}, {"enforcement", r.Enforcement}, {"harm", r.Harm}, {"unattended", r.Unattended},
 	} {
-		if v != "" {
-			row[k] = v
+		if field[1] != "" {
+			row[field[0]] = field[1]
 		}
 	}
 	if r.Hysteresis != nil {
-		row["hysteresis"] = *r.Hysteresis
+		row["hysteresis"] = float64(*r.Hysteresis)
 	}
-	b, err := json.Marshal(row) // one kind of list for every consumer
-	if err != nil {
-		return nil, fmt.Errorf("rule %q: %w", r.ID, err)
-	}
-	return row, json.Unmarshal(b, &row)
+	return row
 }
 
-func orEmpty(s []string) []string {
-	if s == nil {
-		return []string{}
+func orEmpty(words []string) []any {
+	list := make([]any, len(words))
+	for i, w := range words {
+		list[i] = w
 	}
-	return s
+	return list
 }
 
 // parseView reads the windows of history that a policy sees, and the number of single

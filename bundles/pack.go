@@ -194,14 +194,11 @@ func (b *Bundle) derived() (map[string][]byte, error) {
 // rows returns the form of a layer's rows that Rego sees.
 func (b *Bundle) rows() (map[string]any, error) {
 	catalogue, data := map[string]any{}, map[string]any{}
-	var errs []error
 	for _, r := range b.Rules {
-		row, err := r.row()
-		catalogue[r.ID], errs = row, append(errs, err)
+		catalogue[r.ID] = r.row()
 	}
 	data[CatalogueKey] = catalogue
-	errs = append(errs, b.joinAccess(data, map[string]string{}), b.joinDetectors(data, map[string]string{}))
-	return data, errors.Join(errs...)
+	return data, errors.Join(b.joinAccess(data, map[string]string{}), b.joinDetectors(data, map[string]string{}))
 }
 
 // CheckRepeated checks that an archive has the same rows of rules, access lists and

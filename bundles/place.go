@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -89,17 +90,49 @@ func nodeAt(file string, n *yaml.Node) position { return position{"", file, n.Li
 // texts are the positions of the texts of a row.
 type texts struct {
 	file  string
+	spots *spots
+	late  *lateSpots // of a row that was parsed before: its file is parsed for them
+	row   int        // its number in the file
+}
+
+// spots are positions in a file.
+type spots struct {
 	lines map[string]int         // of the row itself (""), and of the text of each key's value
 	cols  map[string]int         // the same, of its first character; 0: unknown
 	folds map[string]*foldedText // of expressions whose text is written in another form; nil: it is not
 }
 
+// lateSpots are the positions of the rows of a file, which is parsed when they are needed.
+type lateSpots struct {
+	file    string
+	content []byte
+	once    sync.Once
+	rows    []Rule
+}
+
+func (l *lateSpots) of(row int) *spots {
+	l.once.Do(func() { l.rows, _, _ = readConditions(l.file, l.content) })
+	return l.rows[row].spots
+}
+
+// find returns the positions of the texts.
+func (t texts) find() spots {
+	switch {
+	case t.spots != nil:
+		return *t.spots
+	case t.late != nil:
+		return *t.late.of(t.row)
+	}
+	return spots{}
+}
+
 // Place returns file:line for a line (from 1) of the text of one of the row's
 // keys, such as "when"; line 0 or a missing key: of the row.
 func (t texts) Place(key string, line int) string {
-	at, ok := t.lines[key]
+	found := t.find()
+	at, ok := found.lines[key]
 	if !ok {
-		at = t.lines[""]
+		at = found.lines[""]
 	}
 	return t.file + ":" + strconv.Itoa(at+max(0, line-1))
 }
@@ -107,15 +140,16 @@ func (t texts) Place(key string, line int) string {
 // Spot returns file, line and column for a place in the text of one of the row's
 // keys, as Place does; column 0 if it is unknown.
 func (t texts) Spot(key string, line, col int) (string, int, int) {
-	at, ok := t.lines[key]
+	found := t.find()
+	at, ok := found.lines[key]
 	if !ok {
-		return t.file, t.lines[""], t.cols[""]
+		return t.file, found.lines[""], found.cols[""]
 	}
-	if f := t.folds[key]; f != nil && line > 0 {
+	if f := found.folds[key]; f != nil && line > 0 {
 		line, col = f.place(line, max(1, col))
 		return t.file, line, col
 	}
-	if first, block := t.cols[key], t.cols[blockKey+key] > 0; first > 0 && (line <= 1 || block) {
+	if first, block := found.cols[key], found.cols[blockKey+key] > 0; first > 0 && (line <= 1 || block) {
 		return t.file, at + max(0, line-1), first + max(0, col-1)
 	}
 	return t.file, at + max(0, line-1), 0

@@ -76,7 +76,7 @@ func (p *rowParser) note(row *yaml.Node) texts {
 			cols[key]++
 		}
 	}
-	return texts{p.file, lines, cols, folds}
+	return texts{file: p.file, spots: &spots{lines, cols, folds}}
 }
 
 // conditionKeys lists the keys whose values are expressions, in which errors have

@@ -2,12 +2,17 @@ package bundles
 
 import (
 	"bytes"
+	"crypto/sha256"
+	_ "embed" // for the parsed files
 	"errors"
+	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/agent-reviewer/reviewer/bundles/encoded"
 	"github.com/agent-reviewer/reviewer/engine/yamltext"
 )
 
@@ -98,4 +103,74 @@ func badKeys(name string, n *yaml.Node) []error {
 		first[key.Value] = key.Line
 	}
 	return errs
+}
+
+// parsed is what a file of the built-in policy is parsed to.
+type parsed struct {
+	Rules     []Rule
+	Detectors []Detector
+	Lines     []detectorLines
+	Data      map[string]any
+}
+
+// detectorLines are the lines of a detector, of its patterns and of its examples.
+type detectorLines struct {
+	Row                int
+	Patterns, Examples []int
+}
+
+// parsedFile is a file whose contents were parsed before.
+type parsedFile struct{ Name, Sum, Raw string }
+
+// parsedRaw are the files of the built-in policy that are parsed at each start, in a form that is
+// read in a small part of the time. `make precompiled` writes them after a change; until
+// then, the files that differ are parsed.
+//
+//go:embed parsed.bin
+var parsedRaw string
+
+// parsedFiles returns the parsed files by name; none if they were not written by this program.
+var parsedFiles = sync.OnceValue(func() map[string]parsedFile {
+	list, err := encoded.Read[[]parsedFile](parsedRaw)
+	files := make(map[string]parsedFile, len(list))
+	if err != nil {
+		return files
+	}
+	for _, f := range list {
+		files[f.Name] = f
+	}
+	return files
+})
+
+// parsedShape identifies the types of parsed files.
+var parsedShape = sync.OnceValue(func() string { return encoded.Shape[parsed]() })
+
+// fileSum identifies a file, and the types to which it is parsed.
+func fileSum(name string, content []byte) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\x00%s\x00", parsedShape(), name)
+	h.Write(content)
+	return string(h.Sum(nil))
+}
+
+// parsedBefore returns what a file of the built-in policy is parsed to; false: the
+// file is another one.
+func parsedBefore(name string, content []byte) (parsed, bool) {
+	f, there := parsedFiles()[name]
+	if !there || f.Sum != fileSum(name, content) {
+		return parsed{}, false
+	}
+	p, err := encoded.Read[parsed](f.Raw)
+	if err != nil {
+		return parsed{}, false
+	}
+	late := &lateSpots{file: name, content: content}
+	for i := range p.Rules {
+		p.Rules[i].texts = texts{file: name, late: late, row: i}
+	}
+	for i := range p.Detectors {
+		at, d := p.Lines[i], &p.Detectors[i]
+		d.file, d.line, d.patterns, d.matches = name, at.Row, at.Patterns, at.Examples
+	}
+	return p, true
 }

@@ -51,7 +51,7 @@ func fresh(known []cachedResult, stale []ast.Ref) topdown.VirtualCache {
 // dependents finds for the path of each rule the paths that depend on it, itself
 // among them.
 func dependents(c *ast.Compiler) map[string][]ast.Ref {
-	g := &graph{of: c.Graph, rules: map[string][]*ast.Rule{}, paths: map[*ast.Rule]string{}, refs: map[string]ast.Ref{}}
+	g := &graph{of: graphOf(c), rules: map[string][]*ast.Rule{}, paths: map[*ast.Rule]string{}, refs: map[string]ast.Ref{}}
 	for _, m := range c.Modules {
 		for _, r := range m.Rules {
 			g.add(r)

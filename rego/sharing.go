@@ -47,6 +47,7 @@ func (s *Sharing) of(h *Host) *planned {
 	defer s.mu.Unlock()
 	p := s.plans[h]
 	if p != nil && p.plan == nil {
+		graphOf(h.compiler)
 		p.plan = reuse.NewPlan(h.compiler, h.data.(*fixedData).root)
 	}
 	return p

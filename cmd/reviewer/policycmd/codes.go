@@ -19,9 +19,11 @@ func policyCodesCommand(a *cli.App) *cobra.Command {
 		Short: "List the codes of findings, or describe one",
 		Long: "Each finding of `reviewer policy check` has a code, such as rule.lapses. With a CODE,\n" +
 			"this prints what it means, why it matters, how to fix it and how to ignore a warning.",
-		Example:           "  reviewer policy codes\n  reviewer policy codes rule.lapses",
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: cobra.FixedCompletions(codes.Names(), cobra.ShellCompDirectiveNoFileComp),
+		Example: "  reviewer policy codes\n  reviewer policy codes rule.lapses",
+		Args:    cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return codes.Names(), cobra.ShellCompDirectiveNoFileComp // each command would wait for the names
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			list, err := codesAsked(args)
 			if err != nil {

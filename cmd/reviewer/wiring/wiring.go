@@ -24,7 +24,7 @@ import (
 // what does not compile.
 func Compile(ctx context.Context, e *bundles.Effective) (*review.Policy, error) {
 	if e.AllBuiltIn() {
-		return CompileWith(ctx, e, rego.CompileKnown)
+		return CompileWith(ctx, e, compileBuiltIn)
 	}
 	return CompileWith(ctx, e, rego.Compile)
 }
