@@ -26,6 +26,8 @@ type resident struct {
 	meter *metrics.Meter
 	late  *review.LateReviews
 
+	detach func(args ...string) error // starts a process for what no event asked for
+
 	caughtUp chan error // whether the reviews that another process owed are made
 
 	loading sync.Mutex // held while a policy is compiled: of many events after a change, one does it
@@ -52,13 +54,14 @@ const maxKept = 16
 
 func newResident(home string) *resident {
 	return &resident{home: home, meter: metrics.New(), plain: &audit.Store{Dir: home, Env: cli.Environment()},
+		detach:   cli.Detach,
 		late:     &review.LateReviews{Begin: func() error { return markLate(home) }},
 		policies: map[string]*keptPolicy{}, logs: map[string]*audit.Store{}, reviews: make(chan func())}
 }
 
 func (r *resident) source() source {
 	store := func(*cli.App) (*audit.Store, error) { return r.plain, nil }
-	return source{store: store, load: r.load, start: r.start, late: r.late, cpu: osfile.ThreadTime}
+	return source{store: store, load: r.load, start: r.start, late: r.late, made: r.meter.ReviewedLate, cpu: osfile.ThreadTime}
 }
 
 // start runs a review in a goroutine that ran others before: its stack has grown to the
@@ -140,7 +143,7 @@ func (r *resident) handle(ctx context.Context, pid int, q *wire.Request) *wire.A
 	from := r.source()
 	from.said = func(said reply) {
 		r.meter.Answered(said.decision, said.session, time.Since(began))
-		r.meter.Reviewed(said.slow)
+		r.meter.Reviewed(said.slow, said.early)
 	}
 	code := hookFailed(a, q.Args, hook(ctx, a, from, h, event, 0))
 	return &wire.Answer{Status: wire.Answered, Exit: byte(code), Stdout: stdout.Bytes(), Stderr: stderr.Bytes()}

@@ -37,6 +37,9 @@ type Reviewer struct {
 	Late       *LateReviews              // nil: no call is answered before its review
 	Channels   engine.Channels           // the ways that the agent supports; nil: all
 
+	// LateReviewed is told the record of a review that was made after its answer; nil: nobody is.
+	LateReviewed func(engine.SessionKey, *engine.Record)
+
 	SubTasks func(engine.Event) []engine.SubTask // the agent's own list, raw; nil: it is never read
 
 	// Usage returns the tokens since the previous event, given what that event recorded; nil:
@@ -104,6 +107,8 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 		answer, err = r.answer(ctx, t, h)
 		return err
 	})
+	r.lateReviewed(key, h.made)
+	answer.Early = h.ahead != nil
 	if err == nil && answer.Mode != engine.ModeDuplicate {
 		answer.Text = r.quote(h, answer.Text)
 	}
@@ -175,7 +180,8 @@ type review struct {
 	failure   error // why the event cannot be reviewed
 	duty      *duty // what is to be done about the files of the call; nil: nothing
 	back      *goesBack
-	ahead     *ahead // it was answered before its review; nil: it was not
+	ahead     *ahead         // it was answered before its review; nil: it was not
+	made      *engine.Record // of an earlier call's review, which was missing; nil: none was
 }
 
 func checkIDs(e engine.Event) error {
@@ -240,7 +246,8 @@ func (r *Reviewer) answer(ctx context.Context, t history.Tail, h *review) (engin
 	if types(rec) && !t.History.Terminals.Equal(h.event.Terminals) {
 		return engine.Answer{}, errTerminalChanged
 	}
-	if err := r.catchUp(ctx, t, h.policy); err != nil {
+	var err error
+	if h.made, err = r.catchUp(ctx, t, h.policy); err != nil {
 		return engine.Answer{}, err
 	}
 	identify(t, h)
