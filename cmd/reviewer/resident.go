@@ -11,6 +11,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
@@ -25,6 +26,7 @@ type resident struct {
 	plain *audit.Store // for what needs no policy
 	meter *metrics.Meter
 	late  *review.LateReviews
+	cache wiring.Memory
 
 	detach func(args ...string) error // starts a process for what no event asked for
 
@@ -53,10 +55,12 @@ const keptFor = time.Minute
 const maxKept = 16
 
 func newResident(home string) *resident {
-	return &resident{home: home, meter: metrics.New(), plain: &audit.Store{Dir: home, Env: cli.Environment()},
+	r := &resident{home: home, meter: metrics.New(), plain: &audit.Store{Dir: home, Env: cli.Environment()},
 		detach:   cli.Detach,
 		late:     &review.LateReviews{Begin: func() error { return markLate(home) }},
 		policies: map[string]*keptPolicy{}, logs: map[string]*audit.Store{}, reviews: make(chan func())}
+	r.meter.Cache = r.cache.Counts
+	return r
 }
 
 func (r *resident) source() source {
@@ -108,6 +112,9 @@ func (r *resident) load(ctx context.Context, _ *audit.Store, workspace string) (
 	l, err := loadActive(context.WithoutCancel(ctx), &audit.Store{Dir: r.home, Env: cli.Environment()}, workspace)
 	if err != nil {
 		return nil, err
+	}
+	if k == nil || k.policy.Digest != l.policy.Digest {
+		r.cache.Add(l.policy, l.settings)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
