@@ -145,7 +145,7 @@ func TestSettingsErrors(t *testing.T) {
 		"another place":          {[][2]string{{User, "rules: {custom_rules_path: ./x}"}}, []string{"rules.custom_rules_path: write rules as rows in rules/*.yaml, or in Rego in *.rego, of this layer"}},
 		"another name":           {[][2]string{{User, "limits: {max_file_operations: 7}"}}, []string{"limits.max_file_operations: use resources.max_file_operations"}},
 		"a level too deep":       {[][2]string{{User, "step_reviewer: {mode: blocking}"}}, []string{"step_reviewer: settings are top-level keys"}},
-		"never suggested":        {[][2]string{{User, "safty: 1"}}, []string{`cach: unknown key "cach"; expected one of`}},
+		"never suggested":        {[][2]string{{User, "safty: 1"}}, []string{`safty: unknown key "safty"; expected one of`}},
 		"entry":                  {[][2]string{{User, "rules:\n  enforcement:\n    delete_broad: warn\n    git.push: never"}}, []string{`user/settings.yaml:4: rules.enforcement.git.push: value must be one of "observe", "warn", "enforce"`}},
 		"location":               {[][2]string{{User, "prefilter: {locations: [isnide]}"}}, []string{`"unknown", got "isnide"; did you mean "inside"?`}},
 		"the log":                {[][2]string{{Project, "audit: {retain_days: 1}"}}, []string{"audit.retain_days: the project layer may not set this"}},
