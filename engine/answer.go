@@ -31,7 +31,8 @@ type Answer struct {
 	Intervention string // kind of the intervention that was made; empty: none
 	GoOn         bool   // the agent wants to stop; it is to read the text and continue
 
-	Slow bool // the review took more CPU time than the policy expects
+	Slow  bool // the review took more CPU time than the policy expects
+	Early bool // it is given before the review (mode: async)
 }
 
 // AnswerFacts is the recorded form of an Answer.

@@ -49,9 +49,12 @@ var inputEncoder = sync.OnceValue(func() *encoder { return newEncoder(reflect.Ty
 // wrong fold from wrong facts.
 func (in *Input) Digests() (input, state string, err error) { return inputEncoder().digests(in) }
 
+// usualInput is more than most inputs take, in bytes.
+const usualInput = 8 << 10
+
 func (e *encoder) digests(in *Input) (input, state string, err error) {
 	v := reflect.ValueOf(in).Elem()
-	var whole []byte
+	whole := make([]byte, 0, usualInput)
 	parts := map[string][]byte{}
 	for _, f := range e.plan[v.Type()] {
 		if f.omit && isEmpty(v.Field(f.index)) {
@@ -80,6 +83,9 @@ func (e *encoder) value(b []byte, v reflect.Value) ([]byte, error) {
 	case reflect.Bool:
 		return strconv.AppendBool(b, v.Bool()), nil
 	case reflect.Int, reflect.Int64:
+		if i := v.Int(); i > -1<<53 && i < 1<<53 {
+			return strconv.AppendInt(b, i, 10), nil
+		}
 		return appendNumber(b, json.Number(strconv.FormatInt(v.Int(), 10)))
 	case reflect.Float64:
 		return appendNumber(b, json.Number(strconv.FormatFloat(v.Float(), 'g', -1, 64)))
@@ -131,21 +137,22 @@ func (e *encoder) mapping(b []byte, v reflect.Value) ([]byte, error) {
 	if v.IsNil() {
 		return append(b, "null"...), nil
 	}
-	keys := make([]string, 0, v.Len())
-	for _, k := range v.MapKeys() {
-		keys = append(keys, k.String())
+	type member struct{ key, value reflect.Value }
+	members := make([]member, 0, v.Len())
+	for it := v.MapRange(); it.Next(); {
+		members = append(members, member{it.Key(), it.Value()})
 	}
-	slices.SortFunc(keys, compareUTF16)
+	slices.SortFunc(members, func(a, b member) int { return compareUTF16(a.key.String(), b.key.String()) })
 	b = append(b, '{')
 	var err error
-	for i, k := range keys {
+	for i, m := range members {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		if b, err = e.text(b, reflect.ValueOf(k)); err != nil {
+		if b, err = e.text(b, m.key); err != nil {
 			return nil, err
 		}
-		if b, err = e.value(append(b, ':'), v.MapIndex(reflect.ValueOf(k).Convert(v.Type().Key()))); err != nil {
+		if b, err = e.value(append(b, ':'), m.value); err != nil {
 			return nil, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"github.com/agent-reviewer/reviewer/rego/reuse"
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/metrics"
 	opa "github.com/open-policy-agent/opa/v1/rego"
@@ -37,9 +38,10 @@ type Host struct {
 	encode   *encoder
 	compiler *ast.Compiler
 	verdicts map[string]engine.RuleResult
-	cover    *Coverage // nil: not asked for
-	thorough bool      // without OPA's shortcuts (see Thorough)
-	stale    []ast.Ref // of a host with a change (see Changed): the documents that it can matter to
+	memory   *reuse.Memory // nil: nothing is kept between decisions
+	cover    *Coverage     // nil: not asked for
+	thorough bool          // without OPA's shortcuts (see Thorough)
+	stale    []ast.Ref     // of a host with a change (see Changed): the documents that it can matter to
 }
 
 // Compile compiles the modules of all layers (layer/path -> source) over a data
@@ -295,7 +297,7 @@ func (e *Early) DecideEarly(ctx context.Context, in *engine.Input, findings []en
 
 // decideValue decides about a document.
 func (h *Host) decideValue(ctx context.Context, value ast.Value, findings []engine.Finding) (engine.Decision, error) {
-	term, err := h.eval(ctx, h.strict, value)
+	term, err := h.eval(ctx, h.strict, value, h.remembered(value)...)
 	if err == nil {
 		d, err := decode(term)
 		return withFailedConditions(d, findings), err

@@ -74,13 +74,14 @@ type source struct {
 	start func(review func())  // in a goroutine
 	said  func(reply)          // is told the answer; nil: nobody is
 	late  *review.LateReviews  // reviews after the answer; nil: each call waits for its review
+	made  func(result string)  // is told the result of each of these; nil: nobody is
 	cpu   func() time.Duration // CPU time that was used, as far as it belongs to the event
 	pause *serve.Pause         // what a call that waits for a person does; nil: nothing
 }
 
 // onDisk reads everything from disk, as a process does that answers one event.
 func onDisk() source {
-	return source{(*cli.App).OpenStore, loadActive, func(review func()) { go review() }, nil, nil, osfile.ProcessTime, nil}
+	return source{(*cli.App).OpenStore, loadActive, func(review func()) { go review() }, nil, nil, nil, osfile.ProcessTime, nil}
 }
 
 // policyLog is the log with the settings of the policy that is active for a session.
@@ -102,6 +103,7 @@ type reply struct {
 
 	decision string // what the agent was told; empty: nothing was decided
 	slow     bool
+	early    bool // it was given before the review
 	session  string
 }
 
@@ -272,7 +274,7 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 	answer.Tool = e.Tool
 	notifycmd.Start(a, store, engine.SessionKey{Harness: e.Harness, Session: r.Mask(e.Session)}, answer)
 	checkpointcmd.StartExpire(a, store, e.Phase)
-	out := reply{decision: string(answer.Effect), slow: answer.Slow, session: e.Harness + "/" + e.Session}
+	out := reply{decision: string(answer.Effect), slow: answer.Slow, early: answer.Early, session: e.Harness + "/" + e.Session}
 	out.stdout, out.stderr, out.exit = h.Encode(e.Name, answer)
 	return out
 }
@@ -329,7 +331,13 @@ func reviewer(ctx context.Context, a *cli.App, from source, store *audit.Store) 
 			log.chosen = l.log
 			return l.policy, nil
 		},
-		Late:       from.late,
+		Late: from.late,
+		LateReviewed: func(key engine.SessionKey, rec *engine.Record) {
+			if from.made != nil {
+				from.made(rec.Act.Result)
+			}
+			notifycmd.StartLate(a, store, rec)
+		},
 		Files:      files,
 		Classifier: c,
 		Log:        log,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
@@ -27,6 +28,9 @@ type resident struct {
 	plain *audit.Store // for what needs no policy
 	meter *metrics.Meter
 	late  *review.LateReviews
+	cache wiring.Memory
+
+	detach func(args ...string) error // starts a process for what no event asked for
 
 	caughtUp chan error // whether the reviews that another process owed are made
 
@@ -53,14 +57,17 @@ const keptFor = time.Minute
 const maxKept = 16
 
 func newResident(home string) *resident {
-	return &resident{home: home, meter: metrics.New(), plain: &audit.Store{Dir: home, Env: cli.Environment()},
+	r := &resident{home: home, meter: metrics.New(), plain: &audit.Store{Dir: home, Env: cli.Environment()},
+		detach:   cli.Detach,
 		late:     &review.LateReviews{Begin: func() error { return markLate(home) }},
 		policies: map[string]*keptPolicy{}, logs: map[string]*audit.Store{}, reviews: make(chan func())}
+	r.meter.Cache = r.cache.Counts
+	return r
 }
 
 func (r *resident) source() source {
 	store := func(*cli.App) (*audit.Store, error) { return r.plain, nil }
-	return source{store: store, load: r.load, start: r.start, late: r.late, cpu: osfile.ThreadTime}
+	return source{store: store, load: r.load, start: r.start, late: r.late, made: r.meter.ReviewedLate, cpu: osfile.ThreadTime}
 }
 
 // start runs a review in a goroutine that ran others before: its stack has grown to the
@@ -108,6 +115,9 @@ func (r *resident) load(ctx context.Context, _ *audit.Store, workspace string) (
 	if err != nil {
 		return nil, err
 	}
+	if k == nil || k.policy.Digest != l.policy.Digest {
+		r.cache.Add(l.policy, l.settings)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if k != nil && k.policy.Digest == l.policy.Digest {
@@ -143,7 +153,7 @@ func (r *resident) handle(ctx context.Context, pid int, q *wire.Request, pause *
 	from.pause = pause
 	from.said = func(said reply) {
 		r.meter.Answered(said.decision, said.session, time.Since(began))
-		r.meter.Reviewed(said.slow)
+		r.meter.Reviewed(said.slow, said.early)
 	}
 	code := hookFailed(a, q.Args, hook(ctx, a, from, h, call))
 	return &wire.Answer{Status: wire.Answered, Exit: byte(code), Stdout: stdout.Bytes(), Stderr: stderr.Bytes()}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/notifycmd"
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 	"github.com/agent-reviewer/reviewer/engine/review"
@@ -61,14 +63,20 @@ func (r *resident) catchUpWith(ctx context.Context, one audit.Session) error {
 		return err
 	}
 	log := &policyLog{Store: r.plain, chosen: r.plain}
+	a := &cli.App{Home: r.home, Detach: r.detach}
 	reviewer := &review.Reviewer{Log: log, Env: cli.Environment(), Now: func() int64 { return time.Now().UnixMilli() }, Mask: cli.Masked,
 		Policy: func(workspace string) (*review.Policy, error) {
 			l, err := r.load(ctx, r.plain, workspace)
 			if err != nil {
 				return nil, err
 			}
+			notifycmd.Configure(a, l.settings)
 			log.chosen = l.log
 			return l.policy, nil
+		},
+		LateReviewed: func(_ engine.SessionKey, rec *engine.Record) {
+			r.meter.ReviewedLate(rec.Act.Result)
+			notifycmd.StartLate(a, r.plain, rec)
 		}}
 	return reviewer.CatchUp(ctx, one.Key)
 }

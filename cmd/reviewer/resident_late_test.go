@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -109,6 +111,19 @@ func TestAsync(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	replays(t, home, "5 decisions: 5 reproduced")
+	counts := metricsOf(t, r)
+	for _, line := range []string{"early_answers_total 2", `late_reviews_total{result="allow"} 1`, `late_reviews_total{result="block"} 1`} {
+		if !strings.Contains(counts, "reviewer_resident_"+line+"\n") {
+			t.Errorf("no line %s in\n%s", line, counts)
+		}
+	}
+}
+
+func metricsOf(t *testing.T, r *resident) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	r.meter.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://127.0.0.1:9464/metrics", nil))
+	return w.Body.String()
 }
 
 // TestAsyncNeedsAResidentProcess: a process that ends with its answer reviews first.
@@ -136,6 +151,7 @@ func TestKilledBeforeTheReview(t *testing.T) {
 		t.Fatalf("%s, want %s", got, want)
 	}
 	next := newResident(home)
+	next.detach = func(args ...string) error { t.Errorf("started %q", args); return nil } // nothing stopped
 	next.startCatchUp(context.Background())
 	if err := next.finishLate(); err != nil {
 		t.Fatal(err)

@@ -58,6 +58,10 @@ var unseenNumbers = map[string]string{
 	"checkpoints.max_file_bytes 104857600->104857601":     storedOnly,
 	"checkpoints.max_files 300000->299999":                storedOnly,
 	"checkpoints.max_files 300000->300001":                storedOnly,
+	"cache.max_size 10000->9999":                          cacheOnly,
+	"cache.max_size 10000->10001":                         cacheOnly,
+	"cache.ttl_minutes 5->4":                              cacheOnly,
+	"cache.ttl_minutes 5->6":                              cacheOnly,
 	"performance.async_threshold 0.3->0.2":                earlyOnly,
 	"performance.async_threshold 0.3->0.4":                earlyOnly,
 	"performance.max_review_time_ms 100->99":              countedOnly,
@@ -87,6 +91,7 @@ const (
 	storedOnly       = "it says what a checkpoint stores, and nothing of a decision"
 	earlyOnly        = "it matters in mode async only"
 	countedOnly      = "it says which reviews count as slow, and nothing of a decision"
+	cacheOnly        = "it says how much the resident process keeps, and nothing of a decision"
 	keptOnly         = "it says how much of the log is kept, and nothing of a decision"
 	otherSensitivity = "it holds for a sensitivity other than the built-in one"
 	noCase           = "no case is so near to it: "

@@ -100,6 +100,20 @@ func effect(kind engine.EffectKind, place string, undo engine.Reversibility) eng
 	return engine.Effect{Kind: kind, Short: place, Certainty: engine.CertaintyExact, Location: engine.LocationInside, Reversibility: undo}
 }
 
+// TestALateStop: a review that is made after its answer can stop the session.
+func TestALateStop(t *testing.T) {
+	l := newLog()
+	l.call("rm -rf /", engine.Allow)
+	d := &engine.Decision{Decision: engine.Block, Enforced: engine.Block, Rules: []engine.RuleResult{{ID: "disk_write", Decision: engine.Block, Severity: "critical"}},
+		Intervention: &engine.Intervention{Kind: engine.EmergencyStop, Issue: "disk_write", Reason: "enough"}}
+	late := l.add(&engine.Record{Kind: engine.KindAct, Agent: engine.MainAgent, Act: &engine.Act{Kind: engine.ActLateReview, Of: "x-2", Late: &engine.LateReview{Decision: d}}})
+	l.add(&engine.Record{Kind: engine.KindAct, Act: &engine.Act{Kind: engine.ActLateReview, Late: &engine.LateReview{Failure: "purged"}}})
+	list := l.incidents(t)
+	if len(list) != 1 || list[0].ID != late.ID() || list[0].Cause.Issue != "disk_write" || !list[0].Stopped {
+		t.Errorf("%+v", list)
+	}
+}
+
 func TestDenialsInARow(t *testing.T) {
 	l := newLog()
 	w := l.call("make dist", engine.Allow)

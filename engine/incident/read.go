@@ -57,15 +57,38 @@ func (r *reader) see(rec *engine.Record) {
 		r.call(rec)
 	case engine.KindPost:
 		r.end(rec)
+	case engine.KindAct:
+		rec = r.late(rec)
 	}
 	if Stops(rec) && r.stopped == nil {
 		r.open(rec)
 	}
 }
 
+// late takes the review of a call that was answered before it. The call itself was seen then.
+func (r *reader) late(rec *engine.Record) *engine.Record {
+	d := decisionOf(rec)
+	if d == nil || r.stopped != nil {
+		return rec
+	}
+	own := *rec
+	own.Decision, own.Findings = d, nil
+	r.signs.see(&own, d.Enforced)
+	return &own
+}
+
+// decisionOf returns the decision in a record: its own, or that of a review after the answer.
+func decisionOf(rec *engine.Record) *engine.Decision {
+	if rec.Act != nil && rec.Act.Late != nil {
+		return rec.Act.Late.Decision
+	}
+	return rec.Decision
+}
+
 // Stops reports whether a record's decision stops a session that was not stopped.
 func Stops(rec *engine.Record) bool {
-	return rec.Decision != nil && rec.Decision.Stops() && rec.Decision.Intervention.Issue != ""
+	d := decisionOf(rec)
+	return d != nil && d.Stops() && d.Intervention.Issue != ""
 }
 
 func (r *reader) control(rec *engine.Record) {

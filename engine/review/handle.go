@@ -38,6 +38,9 @@ type Reviewer struct {
 	Channels   engine.Channels           // the ways that the agent supports; nil: all
 	Questions  Questions                 // nil: no question waits for a person outside the agent
 
+	// LateReviewed is told the record of a review that was made after its answer; nil: nobody is.
+	LateReviewed func(engine.SessionKey, *engine.Record)
+
 	SubTasks func(engine.Event) []engine.SubTask // the agent's own list, raw; nil: it is never read
 
 	// Usage returns the tokens since the previous event, given what that event recorded; nil:
@@ -105,6 +108,8 @@ func (r *Reviewer) handle(ctx context.Context, e engine.Event) (engine.Answer, e
 		answer, err = r.answer(ctx, t, h)
 		return err
 	})
+	r.lateReviewed(key, h.made)
+	answer.Early = h.ahead != nil
 	if err == nil && answer.Mode != engine.ModeDuplicate {
 		answer.Text = r.quote(h, answer.Text)
 	}
@@ -183,6 +188,7 @@ type review struct {
 	back      *goesBack
 	ahead     *ahead         // it was answered before its review; nil: it was not
 	asked     *engine.Record // the record of the call whose question waits; nil: none does
+	made      *engine.Record // of an earlier call's review, which was missing; nil: none was
 }
 
 func checkIDs(e engine.Event) error {
@@ -247,7 +253,8 @@ func (r *Reviewer) answer(ctx context.Context, t history.Tail, h *review) (engin
 	if types(rec) && !t.History.Terminals.Equal(h.event.Terminals) {
 		return engine.Answer{}, errTerminalChanged
 	}
-	if err := r.catchUp(ctx, t, h.policy); err != nil {
+	var err error
+	if h.made, err = r.catchUp(ctx, t, h.policy); err != nil {
 		return engine.Answer{}, err
 	}
 	identify(t, h)

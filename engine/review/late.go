@@ -136,7 +136,7 @@ func (r *Reviewer) later(key engine.SessionKey, h *review) {
 	r.Late.start(h.rec.ID(), h.ahead.decide, func(ctx context.Context) {
 		// If it cannot be recorded now, the next event of the session records it, or is not
 		// recorded either.
-		_ = r.Log.Update(ctx, key, func(t history.Tail) error { return r.catchUp(ctx, t, h.policy) })
+		_ = r.catchUpAlone(ctx, key, h.policy)
 	})
 }
 
@@ -151,23 +151,42 @@ func (r *Reviewer) CatchUp(ctx context.Context, key engine.SessionKey) error {
 	if err != nil {
 		return err
 	}
-	return r.Log.Update(ctx, key, func(t history.Tail) error { return r.catchUp(ctx, t, p) })
+	return r.catchUpAlone(ctx, key, p)
+}
+
+// catchUpAlone is catchUp where no event of the session is judged.
+func (r *Reviewer) catchUpAlone(ctx context.Context, key engine.SessionKey, p *Policy) error {
+	var made *engine.Record
+	err := r.Log.Update(ctx, key, func(t history.Tail) (err error) {
+		made, err = r.catchUp(ctx, t, p)
+		return err
+	})
+	r.lateReviewed(key, made)
+	return err
+}
+
+// lateReviewed reports a review that was recorded after its answer. The lock is released by then.
+func (r *Reviewer) lateReviewed(key engine.SessionKey, made *engine.Record) {
+	if made != nil && r.LateReviewed != nil {
+		r.LateReviewed(key, made)
+	}
 }
 
 // catchUp records the review of the latest call that was answered before it, before anything
-// else of the session is judged. Without a policy it is left to the next event.
-func (r *Reviewer) catchUp(ctx context.Context, t history.Tail, p *Policy) error {
+// else of the session is judged, and returns its record; nil: none was missing. Without a policy
+// it is left to the next event.
+func (r *Reviewer) catchUp(ctx context.Context, t history.Tail, p *Policy) (*engine.Record, error) {
 	n := t.History.Unreviewed()
 	if n == 0 || p == nil {
-		return nil
+		return nil, nil
 	}
 	pre, err := t.Read(n)
 	if err != nil {
-		return fmt.Errorf("read the call that was answered before its review: %w", err)
+		return nil, fmt.Errorf("read the call that was answered before its review: %w", err)
 	}
 	late := r.reviewLate(ctx, t, p, pre)
 	if err := ctx.Err(); err != nil && late.Decision == nil {
-		return err // the next event tries again
+		return nil, err // the next event tries again
 	}
 	rec := &engine.Record{Kind: engine.KindAct, T: max(r.Now(), pre.T), Agent: pre.Agent, Call: pre.Call,
 		Act: &engine.Act{Kind: engine.ActLateReview, Of: pre.ID(), Result: engine.LateReviewFailed, Late: late}}
@@ -176,9 +195,9 @@ func (r *Reviewer) catchUp(ctx context.Context, t history.Tail, p *Policy) error
 	}
 	stopped := t.History.Stop != nil
 	if err := t.Append(rec); err != nil || stopped || late.Decision == nil || !late.Decision.Stops() {
-		return err
+		return rec, err
 	}
-	return t.Append(&engine.Record{Kind: engine.KindAct, T: rec.T, Agent: pre.Agent, Call: pre.Call,
+	return rec, t.Append(&engine.Record{Kind: engine.KindAct, T: rec.T, Agent: pre.Agent, Call: pre.Call,
 		Act: &engine.Act{Kind: engine.EmergencyStop, Of: pre.ID(), Result: late.Decision.Intervention.Reason}})
 }
 

@@ -151,6 +151,8 @@ func TestLateStop(t *testing.T) {
 	stopping.Intervention = &engine.Intervention{Kind: engine.EmergencyStop, Reason: "enough"}
 	r := early(l, &earlyDecider{}, stopping)
 	r.Late.Lazy = true
+	var told []string
+	r.LateReviewed = func(_ engine.SessionKey, rec *engine.Record) { told = append(told, rec.Act.Result) }
 	if _, err := r.Handle(context.Background(), event(engine.PhasePre, "one")); err != nil {
 		t.Fatal(err)
 	}
@@ -159,6 +161,9 @@ func TestLateStop(t *testing.T) {
 	}
 	if got, want := kinds(l.records), "open pre act:late_review:block act:emergency_stop:enough post"; got != want || l.history.Stop == nil {
 		t.Errorf("%s, want %s; stop %+v", got, want, l.history.Stop)
+	}
+	if len(told) != 1 || told[0] != "block" {
+		t.Errorf("told of %q", told)
 	}
 }
 

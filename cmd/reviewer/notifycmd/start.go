@@ -67,6 +67,13 @@ func Start(a *cli.App, store *audit.Store, key engine.SessionKey, answer engine.
 	}
 }
 
+// StartLate is Start for a review that was made after the answer to its call.
+func StartLate(a *cli.App, store *audit.Store, rec *engine.Record) {
+	if a.Detach != nil && a.Notifies && incident.Stops(rec) {
+		_ = a.Detach("--home", store.Dir, "notify", "deliver", "--once") // as in Start
+	}
+}
+
 // tells reports whether people have to be notified of a stop now.
 func tells(a *cli.App, store *audit.Store, key engine.SessionKey, answer engine.Answer) bool {
 	if !a.Notifies || !answer.Stop {

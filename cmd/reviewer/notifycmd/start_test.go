@@ -86,6 +86,41 @@ func TestStart(t *testing.T) {
 	try("in a test", 0, ids[1], true, 2*time.Minute)
 }
 
+// A stop that a review after its answer decides on is told as well, once.
+func TestStartLate(t *testing.T) {
+	store := &audit.Store{Dir: filepath.Join(t.TempDir(), "home")}
+	started := 0
+	a := &cli.App{Notifies: true, Detach: func(...string) error { started++; return nil }}
+	late := func(i *engine.Intervention) *engine.Record {
+		return &engine.Record{Kind: engine.KindAct, T: time.Now().UnixMilli(), Session: key.Session, Harness: key.Harness, Act: &engine.Act{
+			Kind: engine.ActLateReview, Result: "block", Late: &engine.LateReview{Call: "rm -rf /", Decision: &engine.Decision{
+				Decision: engine.Block, Enforced: engine.Block, Reason: "a mistake", Intervention: i}}}}
+	}
+	StartLate(a, store, late(nil))
+	StartLate(a, store, &engine.Record{Kind: engine.KindAct, Act: &engine.Act{Kind: engine.ActLateReview, Late: &engine.LateReview{Failure: "x"}}})
+	if started != 0 {
+		t.Errorf("%d processes were started for nothing", started)
+	}
+	stop := late(&engine.Intervention{Kind: engine.EmergencyStop, Issue: "disk_write", Reason: "enough"})
+	if StartLate(a, store, stop); started != 1 {
+		t.Error("no process was started")
+	}
+	ids := stopped(t, store, time.Now(), nil)
+	if err := store.Update(context.Background(), key, func(tail history.Tail) error {
+		stop.Act.Of = ids[0]
+		return tail.Append(stop)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := putStops(store, spoolOf(store), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	items, err := spoolOf(store).List()
+	if err != nil || len(items) != 1 || items[0].Entry.Issue != "disk_write" {
+		t.Errorf("%d notifications, %v", len(items), err)
+	}
+}
+
 // What the spool gets follows from the log, and not for stops that are long past.
 func TestStopsOfTheLog(t *testing.T) {
 	for age, want := range map[time.Duration]int{time.Hour: 1, 25 * time.Hour: 0} {

@@ -125,6 +125,7 @@ type twice struct {
 	Shortcuts
 	ShortcutOptions
 	asked []question
+	other func(*rego.Host) engine.Decider // nil: without OPA's shortcuts
 }
 
 // question is the subject of a decision.
@@ -137,6 +138,14 @@ type question struct {
 // CaseTwice runs a case, and makes each of its decisions twice.
 func CaseTwice(ctx context.Context, r *Runner, c cases.Case) *Shortcuts {
 	var t twice
+	t.each(ctx, r, []cases.Case{c})
+	return &t.Shortcuts
+}
+
+// CaseAgain runs a case, and has each of its decisions made again by another decider of the same
+// policy, which has to decide the same.
+func CaseAgain(ctx context.Context, r *Runner, c cases.Case, other func(*rego.Host) engine.Decider) *Shortcuts {
+	t := twice{other: other}
 	t.each(ctx, r, []cases.Case{c})
 	return &t.Shortcuts
 }
@@ -196,6 +205,9 @@ func (t *twice) decide(ctx context.Context, d engine.Decider, q question) (engin
 	thorough := t.Thorough
 	if host, ok := d.(*rego.Host); ok && thorough == nil {
 		thorough = host.WithoutShortcuts()
+		if t.other != nil {
+			thorough = t.other(host)
+		}
 	}
 	both := rego.DoubleCheck{Decider: d, Thorough: thorough, Tell: func(_ context.Context, d rego.Difference) {
 		t.Differ = append(t.Differ, Shortcut{q.of, d})

@@ -29,6 +29,10 @@ const maxSessions = 100_000
 // Meter counts what the resident process does. None of it leaves the process unless it is
 // requested at the address of --metrics.
 type Meter struct {
+	// Cache returns how many documents of policies were found in the cache, and how many were
+	// not; nil: there is none.
+	Cache func() (hits, misses int64)
+
 	began time.Time
 
 	mu        sync.Mutex
@@ -88,12 +92,24 @@ func (m *Meter) write(w io.Writer) {
 	fmt.Fprintf(w, "reviewer_resident_declined_total %d\n", m.inProcess)
 	m.writeLatency(w, head)
 	m.reviews.write(w, head)
+	m.writeCache(w, head)
 	head("policy_compilations_total", "counter", "How often a policy was read and compiled.")
 	fmt.Fprintf(w, "reviewer_resident_policy_compilations_total %d\n", m.compiled)
 	head("sessions", "gauge", "Sessions with an event since the process started.")
 	fmt.Fprintf(w, "reviewer_resident_sessions %d\n", len(m.sessions))
 	head("age_seconds", "gauge", "How long the process has run.")
 	fmt.Fprintf(w, "reviewer_resident_age_seconds %.3f\n", time.Since(m.began).Seconds())
+}
+
+func (m *Meter) writeCache(w io.Writer, head func(name, kind, help string)) {
+	if m.Cache == nil {
+		return
+	}
+	hits, misses := m.Cache()
+	head("cache_hits_total", "counter", "Documents of the policy that were found in the cache (cache.enabled).")
+	fmt.Fprintf(w, "reviewer_resident_cache_hits_total %d\n", hits)
+	head("cache_misses_total", "counter", "Documents of the policy that were looked up in the cache and not found.")
+	fmt.Fprintf(w, "reviewer_resident_cache_misses_total %d\n", misses)
 }
 
 func (m *Meter) writeLatency(w io.Writer, head func(name, kind, help string)) {

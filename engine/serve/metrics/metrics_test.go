@@ -27,11 +27,13 @@ func TestCounts(t *testing.T) {
 	m.Answered("allow", "claude-code/s1", 2*time.Millisecond)
 	m.Answered("block", "claude-code/s1", time.Millisecond)
 	m.Answered("", "", time.Minute)
-	m.Reviewed(true)
-	m.Reviewed(false)
+	m.Reviewed(true, false)
+	m.Reviewed(false, true)
+	m.ReviewedLate("block")
+	m.ReviewedLate("block")
 	code, text := get(t, m, http.MethodGet, "http://127.0.0.1:9464/metrics")
 	for _, line := range []string{`answers_total{decision="allow"} 1`, `answers_total{decision="block"} 1`, `answers_total{decision="failure"} 1`,
-		"declined_total 1", "slow_reviews_total 1", "policy_compilations_total 1", "sessions 1", `answer_seconds_bucket{le="0.0005"} 0`, `answer_seconds_bucket{le="0.001"} 1`,
+		"declined_total 1", "slow_reviews_total 1", "early_answers_total 1", `late_reviews_total{result="block"} 2`, "policy_compilations_total 1", "sessions 1", `answer_seconds_bucket{le="0.0005"} 0`, `answer_seconds_bucket{le="0.001"} 1`,
 		`answer_seconds_bucket{le="0.0025"} 2`, `answer_seconds_bucket{le="30"} 2`, `answer_seconds_bucket{le="+Inf"} 3`, "answer_seconds_count 3",
 		"answer_seconds_sum 60.003"} {
 		if !strings.Contains(text, "reviewer_resident_"+line+"\n") {
