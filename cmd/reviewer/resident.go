@@ -17,6 +17,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/serve"
+	"github.com/agent-reviewer/reviewer/engine/serve/apiserver"
 	"github.com/agent-reviewer/reviewer/engine/serve/metrics"
 	"github.com/agent-reviewer/reviewer/engine/serve/wire"
 )
@@ -27,6 +28,7 @@ type resident struct {
 	plain *audit.Store // for what needs no policy
 	meter *metrics.Meter
 	late  *review.LateReviews
+	hub   *apiserver.Hub // of the HTTP API; nil: it is off
 
 	caughtUp chan error // whether the reviews that another process owed are made
 
@@ -144,6 +146,7 @@ func (r *resident) handle(ctx context.Context, pid int, q *wire.Request, pause *
 	from.said = func(said reply) {
 		r.meter.Answered(said.decision, said.session, time.Since(began))
 		r.meter.Reviewed(said.slow)
+		r.publish(said)
 	}
 	code := hookFailed(a, q.Args, hook(ctx, a, from, h, call))
 	return &wire.Answer{Status: wire.Answered, Exit: byte(code), Stdout: stdout.Bytes(), Stderr: stderr.Bytes()}

@@ -21,7 +21,7 @@ func Command(a *cli.App) *cobra.Command {
 			"(approvals.queue). Without an answer the call is denied. ID is the id of a question as\n" +
 			"`reviewer approvals list` shows it.",
 	}
-	return cli.Group(cmd, listCommand(a), showCommand(a), answerCommand(a, true), answerCommand(a, false))
+	return cli.Group(cmd, listCommand(a), showCommand(a), answerCommand(a, true), answerCommand(a, false), codeCommand(a))
 }
 
 func open(a *cli.App) (queue.Queue, error) {
