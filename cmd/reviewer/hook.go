@@ -105,6 +105,8 @@ type reply struct {
 	slow     bool
 	early    bool // it was given before the review
 	session  string
+	call     bool              // the event is a call that could be denied
+	key      engine.SessionKey // as the log has it
 }
 
 func send(a *cli.App, r reply) error {
@@ -274,7 +276,8 @@ func respond(ctx context.Context, a *cli.App, h harness.Harness, event string, r
 	answer.Tool = e.Tool
 	notifycmd.Start(a, store, engine.SessionKey{Harness: e.Harness, Session: r.Mask(e.Session)}, answer)
 	checkpointcmd.StartExpire(a, store, e.Phase)
-	out := reply{decision: string(answer.Effect), slow: answer.Slow, early: answer.Early, session: e.Harness + "/" + e.Session}
+	out := reply{decision: string(answer.Effect), slow: answer.Slow, early: answer.Early, session: e.Harness + "/" + e.Session,
+		call: e.Phase == engine.PhasePre, key: engine.SessionKey{Harness: e.Harness, Session: r.Mask(e.Session)}}
 	out.stdout, out.stderr, out.exit = h.Encode(e.Name, answer)
 	return out
 }

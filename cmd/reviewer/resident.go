@@ -18,6 +18,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/serve"
+	"github.com/agent-reviewer/reviewer/engine/serve/apiserver"
 	"github.com/agent-reviewer/reviewer/engine/serve/metrics"
 	"github.com/agent-reviewer/reviewer/engine/serve/wire"
 )
@@ -31,6 +32,7 @@ type resident struct {
 	cache wiring.Memory
 
 	detach func(args ...string) error // starts a process for what no event asked for
+	hub    *apiserver.Hub             // of the HTTP API; nil: it is off
 
 	caughtUp chan error // whether the reviews that another process owed are made
 
@@ -154,6 +156,7 @@ func (r *resident) handle(ctx context.Context, pid int, q *wire.Request, pause *
 	from.said = func(said reply) {
 		r.meter.Answered(said.decision, said.session, time.Since(began))
 		r.meter.Reviewed(said.slow, said.early)
+		r.publish(said)
 	}
 	code := hookFailed(a, q.Args, hook(ctx, a, from, h, call))
 	return &wire.Answer{Status: wire.Answered, Exit: byte(code), Stdout: stdout.Bytes(), Stderr: stderr.Bytes()}

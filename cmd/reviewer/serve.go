@@ -17,6 +17,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/serve"
+	"github.com/agent-reviewer/reviewer/engine/serve/apiserver"
 	"github.com/agent-reviewer/reviewer/engine/serve/metrics"
 	"github.com/agent-reviewer/reviewer/engine/serve/wire"
 	"github.com/spf13/cobra"
@@ -28,7 +29,7 @@ const idle = 30 * time.Minute
 
 func serveCommand(a *cli.App) *cobra.Command {
 	var wait time.Duration
-	var place string
+	var place, api string
 	var on, off bool
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -41,8 +42,10 @@ func serveCommand(a *cli.App) *cobra.Command {
 			"--install writes a service of systemd or launchd that starts it with your session, and\n" +
 			"prints the commands that turn the service on; --uninstall removes it. --metrics serves\n" +
 			"counters in the Prometheus format at /metrics, and /healthz, on the loopback interface\n" +
-			"only; without it, neither is served.",
-		Example: "  reviewer serve --idle 0 --metrics 127.0.0.1:9464\n  reviewer serve --install",
+			"only; without it, neither is served. --http serves an API on the loopback interface, with\n" +
+			"which programs list questions that wait, answer them with the code of `reviewer approvals\n" +
+			"code`, and follow what happens.",
+		Example: "  reviewer serve --idle 0 --metrics 127.0.0.1:9464\n  reviewer serve --install --http 127.0.0.1:9470",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			home, err := a.StateHome()
@@ -51,7 +54,7 @@ func serveCommand(a *cli.App) *cobra.Command {
 			}
 			home = filepath.Clean(home)
 			if on || off {
-				return serveUnit(a, home, place, off)
+				return serveUnit(a, home, place, api, off)
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
@@ -66,10 +69,15 @@ func serveCommand(a *cli.App) *cobra.Command {
 			}
 			s := &serve.Server{Home: home, Idle: wait, Handle: r.handle, Stale: replaced()}
 			if err := s.Listen(); err != nil {
-				if errors.Is(err, serve.ErrRunning) && wait > 0 {
+				if errors.Is(err, serve.ErrRunning) && wait > 0 && api == "" {
 					return nil // started by two hooks at once
 				}
 				return err
+			}
+			if api != "" {
+				if err := r.serveAPI(ctx, a, api, s.Busy); err != nil {
+					return errors.Join(err, s.Close())
+				}
 			}
 			r.startCatchUp(ctx)
 			return errors.Join(s.Serve(ctx), r.finishLate(), s.Close())
@@ -77,6 +85,7 @@ func serveCommand(a *cli.App) *cobra.Command {
 	}
 	cmd.Flags().DurationVar(&wait, "idle", idle, "exit after this time without an event; 0: never")
 	cmd.Flags().StringVar(&place, "metrics", "", "serve /metrics and /healthz at this loopback `address`, such as 127.0.0.1:9464")
+	cmd.Flags().StringVar(&api, "http", "", "serve the API at this loopback `address`, such as 127.0.0.1:9470")
 	cmd.Flags().BoolVar(&on, "install", false, "write a service that starts it with your session, and start nothing")
 	cmd.Flags().BoolVar(&off, "uninstall", false, "remove that service")
 	cmd.MarkFlagsMutuallyExclusive("install", "uninstall")
@@ -84,7 +93,7 @@ func serveCommand(a *cli.App) *cobra.Command {
 }
 
 // serveUnit writes the file of the service, or removes it, and prints the commands that complete it.
-func serveUnit(a *cli.App, home, place string, off bool) error {
+func serveUnit(a *cli.App, home, place, api string, off bool) error {
 	user, err := a.UserHome()
 	if err != nil {
 		return err
@@ -99,6 +108,16 @@ func serveUnit(a *cli.App, home, place string, off bool) error {
 			return err
 		}
 		args = append(args, "--metrics", place)
+	}
+	if api != "" {
+		l, err := apiserver.Listen(api) // whether it can be opened
+		if err != nil {
+			return fmt.Errorf("--http: %w", err)
+		}
+		if err := l.Close(); err != nil {
+			return err
+		}
+		args = append(args, "--http", api)
 	}
 	u, err := unitOf(runtime.GOOS, user, cli.Program(), args)
 	if err != nil {

@@ -28,6 +28,20 @@ func (s *Store) Ledger() iter.Seq2[*engine.Record, error] {
 	return records(s.ledgerDir(), 0)
 }
 
+// LedgerFrom is Ledger from record number n on.
+func (s *Store) LedgerFrom(n int64) iter.Seq2[*engine.Record, error] {
+	return records(s.ledgerDir(), n)
+}
+
+// LedgerSize returns the size of the ledger's files, which changes with each record.
+func (s *Store) LedgerSize() int64 {
+	var size int64
+	for _, f := range fileSizes(s.ledgerDir()) {
+		size += f.size
+	}
+	return size
+}
+
 // Records iterates over a session's records from number n on, as far as
 // retention kept them. It stops at the first error. An incomplete line at the
 // end is not a record yet.

@@ -130,14 +130,19 @@ func (s *Server) watch(ctx context.Context, end func()) {
 	}
 }
 
+// Busy keeps the process from ending for lack of requests until done is called.
+func (s *Server) Busy() (done func()) {
+	s.active.Add(1)
+	return func() {
+		s.last.Store(time.Now().UnixNano())
+		s.active.Add(-1)
+	}
+}
+
 // connection answers one client. On any failure the client starts a process of its own.
 func (s *Server) connection(serving context.Context, end func(), conn net.Conn) {
 	defer conn.Close()
-	s.active.Add(1)
-	defer func() {
-		s.last.Store(time.Now().UnixNano())
-		s.active.Add(-1)
-	}()
+	defer s.Busy()()
 	if s.Stale != nil && s.Stale() {
 		end() // the clients trust only the program that is installed now
 		return

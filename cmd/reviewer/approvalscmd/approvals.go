@@ -27,7 +27,7 @@ func Command(a *cli.App) *cobra.Command {
 			"(approvals.queue). Without an answer the call is denied. ID is the id of a question as\n" +
 			"`reviewer approvals list` shows it.",
 	}
-	return cli.Group(cmd, listCommand(a), showCommand(a), answerCommand(a, true), answerCommand(a, false), watchCommand(a))
+	return cli.Group(cmd, listCommand(a), showCommand(a), answerCommand(a, true), answerCommand(a, false), watchCommand(a), codeCommand(a))
 }
 
 // Documents lists the output of these commands with -f json that no file in schemas describes.

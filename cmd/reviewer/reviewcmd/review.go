@@ -25,6 +25,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/review"
+	"github.com/agent-reviewer/reviewer/engine/serve/api"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 	"github.com/spf13/cobra"
 )
@@ -63,17 +64,7 @@ func Command(a *cli.App) *cobra.Command {
 }
 
 // reviewed is one line of the result.
-type reviewed struct {
-	ID        string            `json:"id"`
-	Decision  engine.Verdict    `json:"decision"`
-	Enforced  engine.Verdict    `json:"enforced"`
-	Rules     []string          `json:"rules"`
-	Reason    string            `json:"reason,omitempty"`
-	Error     string            `json:"error,omitempty"`
-	Detail    *engine.Decision  `json:"detail,omitempty"`
-	Action    *engine.Action    `json:"action,omitempty"`
-	Rewritten *engine.Rewritten `json:"rewritten,omitempty"` // for the decision modify: the modified form, or why there is none
-}
+type reviewed = api.Review
 
 func reviewAll(ctx context.Context, a *cli.App, dir string) error {
 	desk, err := newDesk(ctx, a, dir)
@@ -182,6 +173,11 @@ func (d *Desk) review(ctx context.Context, doc []byte, err error) reviewed {
 			Reason: "the policy of the workspace could not be loaded", Error: d.Classifier.Mask(err.Error())}
 	}
 	action, happened := r.Next(ctx, e)
+	return lineOf(id, &action, happened)
+}
+
+// lineOf describes what was decided about a document.
+func lineOf(id string, action *simulate.Action, happened bool) reviewed {
 	line := reviewed{ID: id, Decision: action.Decision, Enforced: action.Enforced, Rules: action.Rules,
 		Reason: action.Reason, Error: action.Error}
 	if !happened {

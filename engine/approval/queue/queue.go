@@ -102,22 +102,30 @@ func (q Queue) Get(id string) (approval.Request, error) {
 	return r, nil
 }
 
+// IDs returns the ids of all requests.
+func (q Queue) IDs() ([]string, error) {
+	entries, err := os.ReadDir(q.dir())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var ids []string
+	for _, e := range entries {
+		if id, ok := strings.CutSuffix(e.Name(), ".json"); ok && validID(id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
 // List returns all requests, oldest first. Files that cannot be read are left out: the calls
 // of their questions are denied when their time has passed.
 func (q Queue) List() ([]approval.Request, error) {
-	entries, err := os.ReadDir(q.dir())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	ids, err := q.IDs()
 	if err != nil {
 		return nil, err
 	}
 	var list []approval.Request
-	for _, e := range entries {
-		id, ok := strings.CutSuffix(e.Name(), ".json")
-		if !ok {
-			continue
-		}
+	for _, id := range ids {
 		if r, err := q.Get(id); err == nil {
 			list = append(list, r)
 		}

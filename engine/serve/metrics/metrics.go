@@ -43,6 +43,7 @@ type Meter struct {
 	buckets   []int
 	seconds   float64
 	reviews   reviews
+	requests  requests
 }
 
 // New returns a meter that starts now.
@@ -95,6 +96,7 @@ func (m *Meter) write(w io.Writer) {
 	m.writeCache(w, head)
 	head("policy_compilations_total", "counter", "How often a policy was read and compiled.")
 	fmt.Fprintf(w, "reviewer_resident_policy_compilations_total %d\n", m.compiled)
+	m.requests.write(w, head)
 	head("sessions", "gauge", "Sessions with an event since the process started.")
 	fmt.Fprintf(w, "reviewer_resident_sessions %d\n", len(m.sessions))
 	head("age_seconds", "gauge", "How long the process has run.")

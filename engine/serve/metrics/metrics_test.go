@@ -79,3 +79,21 @@ func TestPlaces(t *testing.T) {
 	}
 	<-ended
 }
+
+func TestRequests(t *testing.T) {
+	m := New()
+	m.Requested("listQuestions", 200) // the API is off
+	if _, text := get(t, m, http.MethodGet, "http://127.0.0.1:9464/metrics"); strings.Contains(text, "api_requests") {
+		t.Error(text)
+	}
+	m.ServesAPI(func() (int, error) { return 3, nil })
+	m.Requested("answerQuestion", 403)
+	m.Requested("answerQuestion", 403)
+	m.Requested("", 404)
+	_, text := get(t, m, http.MethodGet, "http://127.0.0.1:9464/metrics")
+	for _, line := range []string{`api_requests_total{operation="answerQuestion",status="403"} 2`, `api_requests_total{operation="none",status="404"} 1`, "questions_waiting 3"} {
+		if !strings.Contains(text, "reviewer_resident_"+line+"\n") {
+			t.Errorf("no line %s in\n%s", line, text)
+		}
+	}
+}

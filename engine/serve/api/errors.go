@@ -1,0 +1,42 @@
+package api
+
+import "fmt"
+
+// Error is why a request was refused. All errors of the API have this form.
+type Error struct {
+	Code    string `json:"code"`  // one of the codes of the API, for programs
+	Message string `json:"error"` // what is wrong, for people
+	Do      string `json:"do"`    // what to do
+}
+
+// Error returns what is wrong and what to do.
+func (e *Error) Error() string { return fmt.Sprintf("%s; %s", e.Message, e.Do) }
+
+// The codes of errors.
+const (
+	CodeHost        = "wrong_host"         // the request was addressed to another machine or port
+	CodeBrowser     = "from_a_browser"     // a page of another origin sent it
+	CodeToken       = "no_token"           // the token is missing or wrong
+	CodeNotFound    = "not_found"          // there is no such path or session
+	CodeMethod      = "wrong_method"       // the path has other methods
+	CodeType        = "wrong_content_type" // the body is not declared as JSON
+	CodeTooLong     = "too_long"           // the body is too long
+	CodeDocument    = "bad_document"       // the body is not the expected document
+	CodeNoCode      = "no_approval_code"   // the approval code is missing, or none was set
+	CodeWrongCode   = "wrong_code"         // the approval code is wrong
+	CodeReplaced    = "code_replaced"      // the stored code is not the one that the ledger names
+	CodeLocked      = "locked"             // too many wrong codes
+	CodeAnswered    = "answered"           // the question has an answer
+	CodeStopped     = "stopped"            // the session was stopped
+	CodeStale       = "stale"              // the digest is not that of the question
+	CodeLate        = "late"               // the time for an answer has passed
+	CodeUnknown     = "unknown_question"   // no such question
+	CodeBusy        = "busy"               // too many requests at once
+	CodeUnavailable = "unavailable"        // the state directory cannot be used
+)
+
+// Codes lists the codes of errors.
+func Codes() []string {
+	return []string{CodeHost, CodeBrowser, CodeToken, CodeNotFound, CodeMethod, CodeType, CodeTooLong, CodeDocument, CodeNoCode,
+		CodeWrongCode, CodeReplaced, CodeLocked, CodeAnswered, CodeStopped, CodeStale, CodeLate, CodeUnknown, CodeBusy, CodeUnavailable}
+}
