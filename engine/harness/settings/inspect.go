@@ -48,6 +48,7 @@ type OwnHook struct {
 	Line     string   // in the shell form: the whole line
 	Timeout  int      // in the client's unit; 0: the client's default
 	Problems []string // what keeps the entry from failing closed, or from working
+	Open     bool     // a call runs when the program is missing or killed, and no entry on this system prevents it
 }
 
 // ForeignHook is an entry of another program on an event where it can rewrite
@@ -169,7 +170,7 @@ func (f form) inspectHook(found *Findings, event, matcher string, raw json.RawMe
 	h, err := parseObject(raw)
 	if own := ownEntry(f.agent, raw); own != nil && err == nil {
 		own.Event, own.Matcher = event, matcher
-		own.Problems = f.problems(*own, h, f.hook(event), client)
+		own.Problems, own.Open = f.problems(*own, h, f.hook(event), client), f.open(*own, f.hook(event))
 		found.Own = append(found.Own, *own)
 		return
 	}
