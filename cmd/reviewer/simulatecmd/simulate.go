@@ -99,7 +99,8 @@ func (s *simulation) flags(cmd *cobra.Command) {
 	f.StringVar(&s.saveCases, "save-cases", "",
 		"write the smallest example of each kind of change into this folder (`DIR`), as cases for `policy test`")
 	f.StringVar(&s.since, "since", "",
-		"count only what happened since this `TIME`: an age such as 90m, 24h or 7d, or a date such as 2026-01-31; earlier events serve as history")
+		"count only what happened since this `TIME`: an age such as 90m, 24h or 7d, or a date such as 2026-01-31; "+
+			"earlier events serve as history")
 	f.StringArrayVar(&s.sessions, "session", nil, "only sessions whose id starts with `ID`; may be repeated")
 	f.StringArrayVar(&s.tools, "tool", nil, "count only calls of the tool `NAME`; may be repeated")
 	f.StringVar(&s.sample, "sample", "", "only this `SHARE` of the sessions, such as 10% or 1/10; always the same sessions")

@@ -39,10 +39,6 @@ func (c HookCommand) word(path string) string {
 // posix reports whether a shell of POSIX starts the line of a hook.
 func (c HookCommand) posix() bool { return c.System != "windows" }
 
-// posix reports the same of a hook that is installed: on Windows, the path of its program begins with
-// a drive or names another machine. Settings are read wherever they were written.
-func (h OwnHook) posix() bool { return strings.HasPrefix(h.Program, "/") }
-
 // absolute reports whether a path is one on some system: settings are read wherever
 // they were written.
 func absolute(path string) bool {

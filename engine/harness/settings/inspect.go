@@ -51,6 +51,10 @@ type OwnHook struct {
 	Open     bool     // a call runs when the program is missing or killed, and no entry on this system prevents it
 }
 
+// posix reports whether a shell of POSIX starts the line of a hook: on Windows, the path of its program
+// begins with a drive or names another machine. Settings are read wherever they were written.
+func (h OwnHook) posix() bool { return strings.HasPrefix(h.Program, "/") }
+
 // ForeignHook is an entry of another program on an event where it can rewrite
 // or allow a call: of two rewrites the last one wins, so a review of the first
 // input does not cover what runs.
