@@ -93,7 +93,7 @@ func wantAllEvents(t *testing.T, a Agent, layer string) {
 // inFolder returns the layer in which a file is inspected.
 func inFolder(a Agent, file Layer) Layer {
 	for _, l := range a.Layers(linux()) {
-		if l.Dir && l.Path == filepath.Dir(file.Path) && matches(l, file) {
+		if l.Dir && filepath.Clean(l.Path) == filepath.Dir(file.Path) && matches(l, file) {
 			return l
 		}
 	}

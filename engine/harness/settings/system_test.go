@@ -94,7 +94,7 @@ func TestWindowsLayers(t *testing.T) {
 // lines have no guard; it reports that they are open.
 func TestWindowsAgents(t *testing.T) {
 	open := map[string]bool{harness.Codex: true, harness.Gemini: true, harness.Qwen: true, harness.Kimi: true, harness.Droid: true}
-	for _, name := range []string{harness.Codex, harness.Gemini, harness.Qwen, harness.Kimi, harness.Droid, harness.Cursor} {
+	for _, name := range []string{harness.Codex, harness.Gemini, harness.Copilot, harness.Qwen, harness.Kimi, harness.Droid, harness.Cursor} {
 		a, known := Find(name)
 		if !known {
 			t.Fatal(name)
@@ -103,6 +103,9 @@ func TestWindowsAgents(t *testing.T) {
 		text, err := l.Format.Install(nil, windowsHook(`C:\Program Files\reviewer\reviewer.exe`, ""))
 		if err != nil {
 			t.Fatal(name, err)
+		}
+		if l.Format.Inspect == nil {
+			l = inFolder(a, l)
 		}
 		f := l.Format.Inspect(text, "")
 		if len(f.Own) == 0 {
