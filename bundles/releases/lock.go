@@ -42,7 +42,8 @@ func waitFor(ctx context.Context, f *os.File) error {
 		select {
 		case <-again.C:
 		case <-ctx.Done():
-			return fmt.Errorf("another process changes the activated policies (%s): %w; try again when it has ended", f.Name(), context.Cause(ctx))
+			return fmt.Errorf("another process is changing the activated policies (%s): %w; try again when it has finished",
+				f.Name(), context.Cause(ctx))
 		}
 	}
 }

@@ -80,7 +80,7 @@ func (m *importer) days(s *bundles.AccessSchedule, v foreign.Value) reading {
 	for _, item := range items {
 		day, ok := whole(item, 6)
 		if !ok {
-			return doubtful(fmt.Sprintf("daysOfWeek holds %s: expected numbers, 0 (Sunday) to 6", item.JSON()))
+			return doubtful(fmt.Sprintf("daysOfWeek contains %s: expected numbers, 0 (Sunday) to 6", item.JSON()))
 		}
 		in[day] = true
 	}

@@ -20,11 +20,11 @@ func agentsCommand(a *cli.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "agents [AGENT…]",
-		Short: "Show which agents reviewer knows, and what each lets it do",
-		Long: "For each agent: whether it is on this machine, and for each way of acting on it whether it\n" +
-			"is enforced (the agent cannot proceed otherwise), advisory (the model is told, and decides\n" +
-			"for itself) or not covered. With names, also why, and where the settings are. Whether\n" +
-			"reviewer is installed and works is checked by `reviewer doctor`.",
+		Short: "List the supported agents, and what reviewer can do in each",
+		Long: "Shows whether each agent is on this machine, and whether each way of acting on it is enforced\n" +
+			"(the agent cannot proceed otherwise), advisory (the model is told, and decides for itself)\n" +
+			"or not covered. For agents given as arguments, it also shows the reasons and the location of\n" +
+			"the settings. `reviewer doctor` checks whether reviewer is installed and works.",
 		Example:   "  reviewer agents\n  reviewer agents codex gemini\n  reviewer agents --json",
 		ValidArgs: settings.Names(),
 		Args:      knownAgents,
@@ -63,7 +63,7 @@ type agentsDocument struct {
 type agentEntry struct {
 	Name       string         `json:"name"`
 	Present    bool           `json:"present"`    // its program or its settings folder is on this machine
-	Unverified bool           `json:"unverified"` // never tried with the agent itself
+	Unverified bool           `json:"unverified"` // never tested with the agent itself
 	Ways       []wayEntry     `json:"ways"`
 	Settings   []settingsText `json:"settings"` // the files to which hooks are written
 	Off        string         `json:"off,omitempty"`
@@ -134,8 +134,8 @@ func (d agentsDocument) text(w io.Writer, detailed bool) {
 	for _, u := range d.Without {
 		fmt.Fprintf(w, "  %s %s\n", term.Pad(u.Name, 10), u.Why)
 	}
-	fmt.Fprintln(w, "\n`reviewer agents AGENT` says why, and where the settings are;")
-	fmt.Fprintln(w, "`reviewer install --detect` installs for all on this machine.")
+	fmt.Fprintln(w, "\n`reviewer agents AGENT` shows the reasons and the location of the settings;")
+	fmt.Fprintln(w, "`reviewer install --detect` installs reviewer for every agent on this machine.")
 }
 
 // cellOf is a short form of a support.
@@ -175,7 +175,7 @@ func (d agentsDocument) matrix(w io.Writer) {
 func (e agentEntry) text(w io.Writer) {
 	fmt.Fprintf(w, "%s%s\n", e.Name, map[bool]string{true: " (on this machine)"}[e.Present])
 	if e.Unverified {
-		fmt.Fprintln(w, "  unverified: never tried with the agent itself")
+		fmt.Fprintln(w, "  unverified: never tested with the agent itself")
 	}
 	for _, way := range e.Ways {
 		fmt.Fprintf(w, "  %s %s %s\n", term.Pad(string(way.Way), 14), term.Pad(string(way.Support), 11), way.Why)

@@ -37,8 +37,8 @@ func doctorCommand(a *cli.App) *cobra.Command {
 			"folder of each agent for which reviewer is installed, and the client's version; makes\n" +
 			"decisions with and without OPA's rule index and early exit; starts the installed hooks and\n" +
 			"checks that they deny; asks Codex which hooks it trusts; starts the resident process\n" +
-			"if there is none, and queries it (resident); lists what the agents let reviewer do\n" +
-			"(channels), and notifications that could not be delivered.\n" +
+			"if there is none, and queries it (resident); lists what reviewer can do in each\n" +
+			"agent (channels), and notifications that could not be delivered.\n" +
 			"Exit code 2 if a check fails.\n\n" +
 			"A CHECK is one of: " + strings.Join(checkNames(), ", ") + " (default: all).",
 		Example: "  reviewer doctor\n" +
@@ -57,8 +57,8 @@ func doctorCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&live, "live", false,
-		"also ask each installed hook about a sample call, by its line in the settings; it is recorded in the log")
-	cmd.Flags().BoolVar(&fix, "fix", false, "first repeat `reviewer install` for each agent and layer where reviewer is installed")
+		"also run each installed hook with a sample call, using its command from the settings; the log records the call")
+	cmd.Flags().BoolVar(&fix, "fix", false, "first run reviewer install again for each agent and layer where reviewer is installed")
 	out.Flags(cmd, term.Text, "json")
 	return cmd
 }

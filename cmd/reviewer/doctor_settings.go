@@ -243,7 +243,11 @@ func (e *examination) installed(ctx context.Context, s standingOf) {
 		if e.prove {
 			e.sampled(ctx, s, h)
 		}
-		if h.Home != e.home && e.home != "" {
+		if h.Open {
+			e.say("warn", "the installed hook%s has no guard, because the shell that starts it is not known: "+
+				"if %s is missing or killed, the call runs", s.of(), h.Program)
+		}
+		if filepath.Clean(h.Home) != filepath.Clean(e.home) && e.home != "" {
 			e.say("warn", "the installed hook%s keeps its state in %s, not in %s", s.of(), h.Home, e.home)
 		}
 	}

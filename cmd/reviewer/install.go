@@ -54,9 +54,9 @@ func installCommand(a *cli.App) *cobra.Command {
 		Use:   "install AGENT | --all | --detect",
 		Short: "Add reviewer's hooks to an agent's settings",
 		Long: "AGENT is one of: " + strings.Join(settings.Names(), ", ") + ". Adds reviewer's hooks to the agent's\n" +
-			"settings and changes nothing else; a backup is kept, and installing again is safe. With\n" +
-			"--detect, every agent is chosen whose program or settings folder is on this machine. Start\n" +
-			"with --enforcement observe, which records what would have been decided and blocks nothing.\n" +
+			"settings and changes nothing else; a backup is kept, and installing again is safe. --detect\n" +
+			"selects every agent whose program or settings folder is on this machine. Start with\n" +
+			"--enforcement observe, which records what would have been decided and blocks nothing.\n" +
 			"On Linux the agent starts reviewer-hook, if it is next to this program: a small program that\n" +
 			"queries the resident process (see reviewer serve). Codex runs only hooks that are trusted:\n" +
 			"if it is installed, it is told to trust these.",
@@ -79,9 +79,9 @@ func installCommand(a *cli.App) *cobra.Command {
 	which.flags(cmd)
 	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "print the settings that would be written, without writing them")
 	cmd.Flags().StringVar(&o.enforcement, "enforcement", "",
-		"observe (record only), warn, or enforce; if missing, you are asked at a terminal")
+		"observe (record only), warn, or enforce; if omitted, prompts at a terminal")
 	cmd.Flags().BoolVar(&resident, "resident", true,
-		"let the agent start reviewer-hook, which queries the resident process; false: reviewer itself")
+		"let the agent start reviewer-hook, which queries the resident process; =false: reviewer itself")
 	cli.Completes(cmd, "enforcement", "observe", "warn", "enforce")
 	out.Flags(cmd, term.Text, "json")
 	return cmd

@@ -20,8 +20,8 @@ import (
 type choice struct{ all, detect bool }
 
 func (c *choice) flags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&c.all, "all", false, "all agents")
-	cmd.Flags().BoolVar(&c.detect, "detect", false, "the agents whose program or settings folder is on this machine")
+	cmd.Flags().BoolVar(&c.all, "all", false, "every supported agent")
+	cmd.Flags().BoolVar(&c.detect, "detect", false, "every agent whose program or settings folder is on this machine")
 	cmd.MarkFlagsMutuallyExclusive("all", "detect")
 }
 
@@ -61,7 +61,7 @@ func (c *choice) agents(a *cli.App, args []string, layer string) ([]settings.Age
 		}
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("no agent with %s settings was found on this machine; known are %s", layer,
+		return nil, fmt.Errorf("no agent with %s settings was found on this machine; supported are %s", layer,
 			strings.Join(settings.Names(), ", "))
 	}
 	return list, nil

@@ -64,7 +64,7 @@ const (
 	channelsEnd   = "<!-- end of channels -->\n"
 )
 
-// The page says of each agent what it lets reviewer do.
+// The page lists what reviewer can do in each agent.
 func TestChannelsDoc(t *testing.T) {
 	var b strings.Builder
 	for _, h := range harness.Harnesses() {

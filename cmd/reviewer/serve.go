@@ -138,7 +138,7 @@ func serveUnit(a *cli.App, home, place, api string, off bool) error {
 	if !changed {
 		word = "already installed"
 	}
-	fmt.Fprintf(a.Stdout, "%s %s\nturn it on with:\n  %s\n", word, u.path, strings.Join(u.on, "\n  "))
+	fmt.Fprintf(a.Stdout, "%s %s\nenable it with:\n  %s\n", word, u.path, strings.Join(u.on, "\n  "))
 	return nil
 }
 

@@ -43,7 +43,7 @@ func droidChannels() engine.Channels {
 			How: "`updatedInput`, without a decision"},
 		{Way: engine.WayContext, Support: engine.SupportAdvisory,
 			Phases: []engine.Phase{engine.PhaseStart, engine.PhasePrompt, engine.PhasePost, engine.PhaseStop},
-			How:    "`additionalContext`, and `decision: block` at Stop, as its maker documents them; not observed"},
+			How:    "`additionalContext`, and `decision: block` at Stop, as its vendor documents them; not observed"},
 		{Way: engine.WayReplace, Support: engine.SupportNone,
 			How: "reviewer replaces no results"},
 		{Way: engine.WayStop, Support: engine.SupportEnforced, Phases: []engine.Phase{engine.PhasePre},

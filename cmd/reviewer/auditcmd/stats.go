@@ -39,8 +39,9 @@ func auditStatsCommand(a *cli.App) *cobra.Command {
 			return writeStatsOf(a, args, from, stats.Grouping(by), &out)
 		},
 	}
-	cmd.Flags().StringVar(&since, "since", "", "count only events since this time: such as 90m, 24h or 7d ago, or a date such as 2026-01-31")
-	cmd.Flags().StringVar(&by, "by", "", "group calls by this: "+strings.Join(stats.Groupings(), ", "))
+	cmd.Flags().StringVar(&since, "since", "",
+		"count only events since this time: an age such as 90m, 24h or 7d, or a date such as 2026-01-31")
+	cmd.Flags().StringVar(&by, "by", "", "group calls by one of: "+strings.Join(stats.Groupings(), ", "))
 	out.Flags(cmd, "text", "json", "prometheus")
 	return cmd
 }

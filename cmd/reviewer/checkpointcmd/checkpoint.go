@@ -14,7 +14,7 @@ func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "checkpoint",
 		Short: "List, show, compare and restore checkpoints of a workspace's files",
-		Long: "A checkpoint is the state of a workspace's files at one time. ID is a checkpoint's id such as\n" +
+		Long: "A checkpoint is the state of a workspace's files at a point in time. ID is a checkpoint's id such as\n" +
 			"1f2e3d4c-17; in the workspace of the current folder its number is enough, and latest is the\n" +
 			"newest one.",
 		Example: "  reviewer checkpoint list\n  reviewer checkpoint diff 17 now\n  reviewer checkpoint restore 17 src/cart.go",

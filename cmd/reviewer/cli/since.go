@@ -41,7 +41,7 @@ type SinceFlag struct{ text string }
 // Flags adds --since to a command.
 func (s *SinceFlag) Flags(cmd *cobra.Command, what string) {
 	cmd.Flags().StringVar(&s.text, "since", "",
-		what+": such as 30m, 12h or 7d ago, or a date such as 2026-01-31 or 2026-01-31T15:04:05")
+		what+": an age such as 30m, 12h or 7d, or a date such as 2026-01-31 or 2026-01-31T15:04:05")
 }
 
 // MS returns the moment as Unix milliseconds, 0 if none is given.

@@ -50,7 +50,7 @@ func PolicyCommand(a *cli.App) *cobra.Command {
 			"last one is explained; the others are its history. --bash is short for a command.\n\n" +
 			"The explanation shows what the call means, which conditions are true, which rules fired,\n" +
 			"and which narrowly missed: for a CEL condition the part that was false, for a Rego\n" +
-			"rule the line where evaluation stopped, each with its values. Then come the scores:\n" +
+			"rule the line where evaluation stopped, each with its values. The scores follow:\n" +
 			"their components, the layer that sets each number, and the distance to the next level.\n\n" +
 			"`reviewer audit why` shows a decision as it was recorded; this command evaluates the\n" +
 			"policy again, and also explains calls that were never made.",

@@ -43,7 +43,7 @@ func exportCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	out.Flags(cmd, "html", "json", "patch")
-	cmd.Flags().StringArrayVar(&to, "encrypt-to", nil, "encrypt the export for this age public key; can be repeated")
+	cmd.Flags().StringArrayVar(&to, "encrypt-to", nil, "encrypt the export for this age public key; may be repeated")
 	return cmd
 }
 

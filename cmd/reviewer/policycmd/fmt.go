@@ -34,7 +34,7 @@ func policyFmtCommand(a *cli.App) *cobra.Command {
 			"only trailing spaces and superfluous empty lines are removed. A file that would lose\n" +
 			"anything else is left unchanged, with a message.\n\n" +
 			withoutPath + "\n\n" +
-			"Without flags the one given file is printed. Exit codes: 0 success, 1 a file cannot be read,\n" +
+			"Without flags, the formatted text of a single file is printed. Exit codes: 0 success, 1 a file cannot be read,\n" +
 			"2 a file is not formatted, with --check, 3 usage error.",
 		Example: "  reviewer policy fmt -w policy\n" +
 			"  reviewer policy fmt --check policy      # in CI",

@@ -103,9 +103,10 @@ func (s *simulation) flags(cmd *cobra.Command) {
 	f.StringVar(&s.saveCases, "save-cases", "",
 		"write the smallest example of each kind of change into this folder (`DIR`), as cases for `policy test`")
 	f.StringVar(&s.since, "since", "",
-		"count only what happened since this `TIME`, such as 90m, 24h or 7d ago, or 2026-01-31; earlier events serve as history")
-	f.StringArrayVar(&s.sessions, "session", nil, "only sessions whose id starts with `ID`; repeatable")
-	f.StringArrayVar(&s.tools, "tool", nil, "count only calls of the tool `NAME`; repeatable")
+		"count only what happened since this `TIME`: an age such as 90m, 24h or 7d, or a date such as 2026-01-31; "+
+			"earlier events serve as history")
+	f.StringArrayVar(&s.sessions, "session", nil, "only sessions whose id starts with `ID`; may be repeated")
+	f.StringArrayVar(&s.tools, "tool", nil, "count only calls of the tool `NAME`; may be repeated")
 	f.StringVar(&s.sample, "sample", "", "only this `SHARE` of the sessions, such as 10% or 1/10; always the same sessions")
 	f.StringVar(&s.shard, "shard", "", "only the `i/n`-th part of the sessions, for `simulate merge`")
 	f.BoolVar(&s.noFidelity, "no-fidelity", false, "do not recompute recorded decisions")
@@ -114,7 +115,7 @@ func (s *simulation) flags(cmd *cobra.Command) {
 	s.out.Flags(cmd, impact.Formats()...)
 }
 
-const failOnUsage = "exit with 2 if a budget is exceeded: `FROM->TO>N` (verdicts, or *) or STATE>N; repeatable"
+const failOnUsage = "exit with 2 if a budget is exceeded: `FROM->TO>N` (verdicts, or *) or STATE>N; may be repeated"
 
 // compareAll runs a comparison, writes the report, and then reports problems.
 func compareAll(ctx context.Context, a *cli.App, args []string, s *simulation) error {

@@ -50,7 +50,7 @@ package() {
 scripts() {
   local list=cmd/reviewer/wine/scripts.txt passed failed_ skipped wrong=
   GOOS=windows go test -ldflags=-w -c -o "$work/scripts.exe" ./cmd/reviewer
-  (cd cmd/reviewer && "$wine" "$work/scripts.exe" -test.run "TestScript/$1" -test.parallel 2 -test.timeout 1h -test.v) > "$work/out" 2>&1 || true
+  (cd cmd/reviewer && "$wine" "$work/scripts.exe" -test.run "TestScript/$1" -test.parallel 2 -test.timeout 3h -test.v) > "$work/out" 2>&1 || true
   tr -d '\r' < "$work/out" > "$work/lines"
   passed=$(sed -n 's,^ *--- PASS: TestScript/\([^ ]*\).*,\1,p' "$work/lines")
   skipped=$(sed -n 's,^ *--- SKIP: TestScript/\([^ ]*\).*,\1,p' "$work/lines")

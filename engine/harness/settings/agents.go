@@ -46,7 +46,7 @@ type row struct {
 	limits                 []string
 }
 
-const cursorNote = "unverified: written from Cursor's documents and code, and never tried with Cursor itself; " +
+const cursorNote = "unverified: written from Cursor's documentation and code, and never tested with Cursor itself; " +
 	"try a call that must be denied"
 
 func rows() []row {
@@ -59,23 +59,23 @@ func rows() []row {
 		{name: harness.Gemini, folder: ".gemini", layers: geminiLayers, off: "hooksConfig in .gemini/settings.json",
 			stands: "no repository can turn off the rules of the admin policy; one that names the hook in hooksConfig.disabled turns off the rest",
 			limits: []string{"a repository can name reviewer's hook in hooksConfig.disabled even if it is managed; " +
-				"then only the admin policy stands, which `reviewer install gemini --managed` writes"}},
+				"then only the admin policy applies, which `reviewer install gemini --managed` writes"}},
 		{name: harness.Copilot, folder: ".copilot", layers: copilotLayers, off: "disableAllHooks in a trusted folder",
-			limits: []string{"a call runs when the hook exceeds the client's time limit; reviewer answers before it"}},
+			limits: []string{"a call runs if the hook exceeds the client's time limit; reviewer answers before that"}},
 		{name: harness.Qwen, folder: ".qwen", layers: qwenLayers, off: "disableAllHooks in .qwen/settings.json",
 			limits: []string{"the options --safe-mode and --bare turn hooks off"}},
 		{name: harness.Kimi, folder: ".kimi-code", variable: "KIMI_CODE_HOME", layers: kimiLayers,
-			limits: []string{"there are no managed settings, so the user and each program of the user can remove the hooks"}},
+			limits: []string{"there are no managed settings, so the user, or any program that the user runs, can remove the hooks"}},
 		{name: harness.Droid, folder: ".factory", layers: droidLayers, off: "hooksDisabled in .factory/hooks.json"},
 		{name: harness.Cline, folder: ".cline", layers: clineLayers,
-			limits: []string{"there are no managed settings, and programs in the repository's .cline/hooks run without a question"}},
+			limits: []string{"there are no managed settings, and programs in the repository's .cline/hooks run without confirmation"}},
 		{name: harness.OpenCode, folder: ".config/opencode", layers: openCodeLayers,
 			off: "a plugin that runs after reviewer's and changes a call",
 			limits: []string{"a plugin that is loaded after reviewer's can change a call that was reviewed, and --pure loads no plugin: " +
 				"use no other plugins, and set OPENCODE_DISABLE_PROJECT_CONFIG in repositories that you do not know"}},
 		{name: harness.Pi, folder: ".pi", layers: piLayers, off: "an extension that runs after reviewer's and changes a call",
 			limits: []string{"an extension that is loaded after reviewer's can change a call that was reviewed; " +
-				"extensions of a repository run without a question"}},
+				"extensions of a repository run without confirmation"}},
 		{name: harness.Cursor, folder: ".cursor", layers: cursorLayers,
 			note: cursorNote, limits: []string{cursorNote}},
 	}

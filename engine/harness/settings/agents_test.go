@@ -93,7 +93,7 @@ func wantAllEvents(t *testing.T, a Agent, layer string) {
 // inFolder returns the layer in which a file is inspected.
 func inFolder(a Agent, file Layer) Layer {
 	for _, l := range a.Layers(linux()) {
-		if l.Dir && l.Path == filepath.Dir(file.Path) && matches(l, file) {
+		if l.Dir && filepath.Clean(l.Path) == filepath.Dir(file.Path) && matches(l, file) {
 			return l
 		}
 	}
@@ -161,12 +161,12 @@ func TestBrokenFilesAreRefused(t *testing.T) {
 		{harness.Codex, LayerUser, "hooks.json", `{"hooks":{}`, "not valid JSON (line 1, column 12)"},
 		{harness.Codex, LayerManaged, "requirements.toml", "a = = 1\n", "not valid TOML"},
 		{harness.Codex, LayerManaged, "requirements.toml", "[features]\nhooks = false\n", "[features] must contain `hooks = true`"},
-		{harness.Codex, LayerManaged, "requirements.toml", "hooks = 3\n", "do not fit in"},
+		{harness.Codex, LayerManaged, "requirements.toml", "hooks = 3\n", "cannot be added"},
 		{harness.Codex, LayerManaged, "requirements.toml", blockBegin, "is missing after"},
 		{"gemini", LayerManaged, "settings.json", `{"hooksConfig":{"enabled":false}}`, "hooksConfig.enabled is false"},
 		{"gemini", LayerManaged, "reviewer.toml", "[[rule]]\n", "not one of reviewer"},
 		{"qwen", LayerManaged, "settings.json", `{"disableAllHooks":true}`, "disableAllHooks is true"},
-		{"kimi", LayerUser, "config.toml", "hooks = [{event = \"Stop\", command = \"x\"}]\n", "do not fit in"},
+		{"kimi", LayerUser, "config.toml", "hooks = [{event = \"Stop\", command = \"x\"}]\n", "cannot be added"},
 		{"kimi", LayerUser, "config.toml", "a = [\n", "not valid TOML"},
 		{"droid", LayerUser, "hooks.json", `{"hooks":{"PreToolUse":[]}}`, "hooks is not a list"},
 		{"copilot", LayerUser, "reviewer.json", `[]`, "is not an object"},

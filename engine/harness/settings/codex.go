@@ -122,7 +122,7 @@ func (e entry) inspectTable(found *Findings, hooks []Hook, event string, group, 
 	case own != nil:
 		own.Event = event
 		own.Matcher, _ = group["matcher"].(string)
-		own.Problems = e.problems(*own, o, hooks[i], "")
+		own.Problems, own.Open = e.problems(*own, o, hooks[i], ""), e.open(*own, hooks[i])
 		found.Own = append(found.Own, *own)
 	case hooks[i].gate():
 		found.Foreign = append(found.Foreign, foreignTable(event, group, h))

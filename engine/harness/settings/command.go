@@ -26,7 +26,7 @@ func (c HookCommand) line(agent, event string) string {
 // word is a path as one word of a shell. On Windows it has slashes, and quotes only
 // where it needs them, so that it is the same word to Git Bash, PowerShell and cmd.
 func (c HookCommand) word(path string) string {
-	if c.System != "windows" {
+	if c.posix() {
 		return harness.QuoteShell(path)
 	}
 	path = strings.ReplaceAll(path, `\`, "/")
@@ -35,6 +35,9 @@ func (c HookCommand) word(path string) string {
 	}
 	return harness.QuoteShell(path)
 }
+
+// posix reports whether a shell of POSIX starts the line of a hook.
+func (c HookCommand) posix() bool { return c.System != "windows" }
 
 // absolute reports whether a path is one on some system: settings are read wherever
 // they were written.

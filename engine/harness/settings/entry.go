@@ -34,10 +34,10 @@ type entry struct {
 
 // line is the command of a hook.
 func (e entry) line(c HookCommand, h Hook) string {
-	if h.gate() && e.guarded && c.System != "windows" {
+	if h.gate() && e.guarded && c.posix() {
 		return c.line(e.agent, h.Event) + guard
 	}
-	if !h.gate() && e.lenient && c.System != "windows" {
+	if !h.gate() && e.lenient && c.posix() {
 		return c.line(e.agent, h.Event) + unguard
 	}
 	return c.line(e.agent, h.Event)
@@ -79,14 +79,20 @@ func (e entry) problems(own OwnHook, h object, on Hook, _ string) []string {
 	closes := strings.Contains(own.Line, "exit 2")
 	if on.gate() {
 		found.report(!matchesAll(own.Matcher), "the matcher "+own.Matcher+" excludes some tools")
-		found.report(e.guarded && !closes, "no `"+strings.TrimSpace(guard)+"`, so a failing hook lets the call run")
+		found.report(e.guarded && !closes && own.posix(), "no `"+strings.TrimSpace(guard)+"`, so a failing hook lets the call run")
 		found.report(e.closed && string(h.value("failClosed")) != "true", "no failClosed: true, so a failing hook lets the call run")
 		return found
 	}
 	found.report(closes, "`exit 2` "+afterwards)
-	found.report(e.lenient && !strings.HasSuffix(own.Line, unguard),
+	found.report(e.lenient && !strings.HasSuffix(own.Line, unguard) && own.posix(),
 		"no `"+strings.TrimSpace(unguard)+"`, so a failing hook loses the user's prompt")
 	return found
+}
+
+// open reports whether the client runs a call when the program of this hook is missing or killed.
+// On Windows the line has no guard: the shell that starts it can be PowerShell 5, which has no ||.
+func (e entry) open(own OwnHook, on Hook) bool {
+	return on.gate() && e.guarded && !own.posix() && !strings.Contains(own.Line, "exit 2")
 }
 
 func (e entry) unitNote() string {

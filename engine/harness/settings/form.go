@@ -23,6 +23,7 @@ type form struct {
 
 	handler  func(HookCommand, Hook) any
 	problems func(own OwnHook, h object, hook Hook, client string) []string
+	open     func(own OwnHook, hook Hook) bool
 }
 
 // fixed is a member of a document and its value.

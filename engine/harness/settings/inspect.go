@@ -48,7 +48,12 @@ type OwnHook struct {
 	Line     string   // in the shell form: the whole line
 	Timeout  int      // in the client's unit; 0: the client's default
 	Problems []string // what keeps the entry from failing closed, or from working
+	Open     bool     // a call runs when the program is missing or killed, and no entry on this system prevents it
 }
+
+// posix reports whether a shell of POSIX starts the line of a hook: on Windows, the path of its program
+// begins with a drive or names another machine. Settings are read wherever they were written.
+func (h OwnHook) posix() bool { return strings.HasPrefix(h.Program, "/") }
 
 // ForeignHook is an entry of another program on an event where it can rewrite
 // or allow a call: of two rewrites the last one wins, so a review of the first
@@ -169,7 +174,7 @@ func (f form) inspectHook(found *Findings, event, matcher string, raw json.RawMe
 	h, err := parseObject(raw)
 	if own := ownEntry(f.agent, raw); own != nil && err == nil {
 		own.Event, own.Matcher = event, matcher
-		own.Problems = f.problems(*own, h, f.hook(event), client)
+		own.Problems, own.Open = f.problems(*own, h, f.hook(event), client), f.open(*own, f.hook(event))
 		found.Own = append(found.Own, *own)
 		return
 	}

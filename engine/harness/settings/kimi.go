@@ -41,7 +41,7 @@ func kimiFindings(e entry, hooks []Hook, raw []byte) Findings {
 	for n, h := range tables(doc["hooks"]) {
 		for _, key := range slices.Sorted(maps.Keys(h)) {
 			if !slices.Contains(kimiKeys(), key) {
-				found.Problem = fmt.Sprintf("hook %d has the key %q, which Kimi Code does not know: it drops all hooks", n+1, key)
+				found.Problem = fmt.Sprintf("hook %d has the key %q, which Kimi Code does not know, so it ignores all hooks", n+1, key)
 			}
 		}
 		event, _ := h["event"].(string)

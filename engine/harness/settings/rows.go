@@ -14,7 +14,7 @@ func jsonForm(h harness.Harness, change func(*form, *entry)) form {
 	if change != nil {
 		change(&f, &e)
 	}
-	f.handler, f.problems = e.handler, e.problems
+	f.handler, f.problems, f.open = e.handler, e.problems, e.open
 	return f
 }
 

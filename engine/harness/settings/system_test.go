@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 )
 
@@ -85,6 +86,35 @@ func TestWindowsLayers(t *testing.T) {
 	for _, name := range []string{"Path", "path", "UserProfile", "LOCALAPPDATA", "ComSpec", "Xdg_State_Home"} {
 		if envReason(name) == "" {
 			t.Errorf("%s bends a hook, and nothing says so", name)
+		}
+	}
+}
+
+// TestWindowsAgents: doctor finds no problem in the hooks that install writes there, although their
+// lines have no guard; it reports that they are open.
+func TestWindowsAgents(t *testing.T) {
+	open := map[string]bool{harness.Codex: true, harness.Gemini: true, harness.Qwen: true, harness.Kimi: true, harness.Droid: true}
+	for _, name := range []string{harness.Codex, harness.Gemini, harness.Copilot, harness.Qwen, harness.Kimi, harness.Droid, harness.Cursor} {
+		a, known := Find(name)
+		if !known {
+			t.Fatal(name)
+		}
+		l := a.Targets(linux(), LayerUser)[0]
+		text, err := l.Format.Install(nil, windowsHook(`C:\Program Files\reviewer\reviewer.exe`, ""))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if l.Format.Inspect == nil {
+			l = inFolder(a, l)
+		}
+		f := l.Format.Inspect(text, "")
+		if len(f.Own) == 0 {
+			t.Errorf("%s: no hook found in %s", name, text)
+		}
+		for _, own := range f.Own {
+			if want := open[name] && a.Phase(own.Event) == engine.PhasePre; len(own.Problems) > 0 || own.Open != want {
+				t.Errorf("%s: %+v, want open: %v", name, own, want)
+			}
 		}
 	}
 }

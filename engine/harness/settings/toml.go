@@ -62,7 +62,7 @@ func withBlock(old []byte, text string) ([]byte, error) {
 	}
 	all := []byte(before + blockBegin + text + blockEnd + after)
 	if _, err := parseTOML(all); err != nil {
-		return nil, fmt.Errorf("reviewer's hooks do not fit in: %w; "+
+		return nil, fmt.Errorf("reviewer's hooks cannot be added: %w; "+
 			"a hook there may be written in another form (an inline list): write it as a table", err)
 	}
 	return all, nil

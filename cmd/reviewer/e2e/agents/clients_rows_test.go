@@ -5,7 +5,7 @@ const (
 	silent  = "the client runs a call when a hook prints nothing that it can read and ends with status 0"
 	fixed   = "the client ignores a changed input, so reviewer denies the call"
 	slow    = "the client runs a call whose hook exceeds the time-out"
-	aborts  = "what the client obeys whatever failed, `cancel`, ends its run"
+	aborts  = "the only denial that the client always obeys, `cancel`, ends its run"
 	endless = "no answer ends the turn; each later call is denied"
 	ignored = "the client does not show the model what a hook says about a call that runs"
 )
