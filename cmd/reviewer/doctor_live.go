@@ -86,8 +86,8 @@ func (e *examination) result(t *liveTrial, run live.Run, err error) {
 	case readErr != nil || !recorded:
 		e.say("warn", "%s ran an allowed call and not the denied one, but the denial is not in the log (%v)", name, readErr)
 	default:
-		e.say("ok", "%s was started in a temporary folder with a model that asks for two calls: the allowed one ran, the denied one did not (%.0f s)",
-			name, run.Took.Seconds())
+		e.say("ok", "%s was started in a temporary folder with a model that asks for two calls: "+
+			"the allowed one ran, the denied one did not (%.0f s)", name, run.Took.Seconds())
 	}
 }
 
@@ -117,7 +117,8 @@ func newTrial(agent, program string, driver live.Driver) (*liveTrial, error) {
 		return nil, fmt.Errorf("make a temporary folder: %w", err)
 	}
 	t := &liveTrial{dir: dir, state: filepath.Join(dir, "state"), driver: driver, program: program,
-		place: live.Place{Home: filepath.Join(dir, "home"), Project: filepath.Join(dir, "project"), Temp: filepath.Join(dir, "tmp"), Path: os.Getenv("PATH")}}
+		place: live.Place{Home: filepath.Join(dir, "home"), Project: filepath.Join(dir, "project"), Temp: filepath.Join(dir, "tmp"),
+			Path: os.Getenv("PATH")}}
 	rules := filepath.Join(t.state, "policy", "rules", "doctor")
 	for _, folder := range []string{t.place.Home, t.place.Project, t.place.Temp, rules} {
 		err = errors.Join(err, os.MkdirAll(folder, 0o700))
