@@ -172,7 +172,7 @@ func walls() []wall {
 			"go.yaml.in/yaml/v3"},
 			"schemas and pages are made of the types and functions that they describe, and of examples, and of nothing else"},
 		{"cmd/reviewer", []string{"engine/serve", "engine/serve/api", "engine/serve/apiserver", "engine/serve/metrics", "engine/serve/wire", "engine/approval", "engine/approval/code", "engine/approval/queue", "cmd/reviewer/approvalscmd", "schemas",
-			"cmd/reviewer/cli", "cmd/reviewer/codexserver", "cmd/reviewer/suggest", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
+			"cmd/reviewer/cli", "cmd/reviewer/codexserver", "cmd/reviewer/live", "cmd/reviewer/scripted", "cmd/reviewer/suggest", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
 			"cmd/reviewer/auditcmd", "cmd/reviewer/checkpointcmd", "cmd/reviewer/configcmd", "cmd/reviewer/explaincmd", "cmd/reviewer/snapshots", "cmd/reviewer/policycmd", "cmd/reviewer/incidentcmd", "cmd/reviewer/notifycmd", "cmd/reviewer/releasecmd", "cmd/reviewer/reviewcmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/simulatecmd",
 			"engine", "engine/history", "engine/review", "engine/osfile", "engine/harness", "engine/harness/settings", "engine/transcript", "engine/classify", "engine/audit", "cmd/reviewer/trash", "rego", "bundles", "bundles/active",
 			"github.com/spf13/cobra", "go.yaml.in/yaml/v3"},
@@ -270,10 +270,14 @@ func walls() []wall {
 			"what it checks it asks of the programs, as an agent would; its people answer questions as commands do"},
 		{"cmd/reviewer/structure", []string{"golang.org/x/tools/go/packages"},
 			"measures the code for those who work on it and is not shipped: it knows nothing of the program"},
-		{"cmd/reviewer/e2e", []string{"golang.org/x/tools/txtar"},
+		{"cmd/reviewer/scripted", nil,
+			"a model that follows a script knows neither who asks it nor why"},
+		{"cmd/reviewer/live", []string{"cmd/reviewer/scripted", "engine/harness"},
+			"how an agent is started is true whatever is installed and expected; no settings of a person can be found from here"},
+		{"cmd/reviewer/e2e", []string{"cmd/reviewer/scripted", "golang.org/x/tools/txtar"},
 			"the end-to-end tests know the program by its command line only"},
-		{"cmd/reviewer/e2e/agents", nil,
-			"the tests with other clients know the program by its command line only, and share nothing with those of Claude Code"},
+		{"cmd/reviewer/e2e/agents", []string{"cmd/reviewer/live", "cmd/reviewer/scripted"},
+			"the tests with several clients know the program by its command line only; with those of Claude Code they share the model"},
 	}
 }
 

@@ -37,12 +37,15 @@ func doctorCommand(a *cli.App) *cobra.Command {
 			"folder of each agent for which reviewer is installed, and the client's version; makes\n" +
 			"decisions with and without OPA's rule index and early exit; starts the installed hooks and\n" +
 			"checks that they deny; asks Codex which hooks it trusts; starts the resident process\n" +
-			"if there is none, and queries it (resident); lists what reviewer can do in each\n" +
-			"agent (channels), and notifications that could not be delivered.\n" +
+			"if there is none, and queries it (resident); lists what the agents let reviewer do\n" +
+			"(channels), and notifications that could not be delivered.\n" +
+			"With --live, also starts each agent itself, without an account, your settings or a network: in a\n" +
+			"temporary home, with reviewer installed there and a scripted model on this machine that asks\n" +
+			"for two calls, of which one is denied; then checks which of them ran (live; Linux only).\n" +
 			"Exit code 2 if a check fails.\n\n" +
 			"A CHECK is one of: " + strings.Join(checkNames(), ", ") + " (default: all).",
 		Example: "  reviewer doctor\n" +
-			"  reviewer doctor settings --live\n" +
+			"  reviewer doctor settings live --live\n" +
 			"  reviewer doctor -f json",
 		Args:      knownChecks,
 		ValidArgs: checkNames(),
@@ -57,8 +60,9 @@ func doctorCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&live, "live", false,
-		"also run each installed hook with a sample call, using its command from the settings; the log records the call")
-	cmd.Flags().BoolVar(&fix, "fix", false, "first run reviewer install again for each agent and layer where reviewer is installed")
+		"also ask each installed hook about a sample call, by its line in the settings (it is recorded in the log), and start\n"+
+			"each agent in a temporary folder, with a model that is a script and asks for a call that must be denied (live)")
+	cmd.Flags().BoolVar(&fix, "fix", false, "first repeat `reviewer install` for each agent and layer where reviewer is installed")
 	out.Flags(cmd, term.Text, "json")
 	return cmd
 }
@@ -72,7 +76,7 @@ type healthCheck struct {
 func healthChecks() []healthCheck {
 	return []healthCheck{
 		{"state", (*examination).state}, {"trust", (*examination).trust}, {"policy", (*examination).policy},
-		{"client", (*examination).client}, {"settings", (*examination).settings},
+		{"client", (*examination).client}, {"settings", (*examination).settings}, {"live", (*examination).trials},
 		{"resident", (*examination).resident},
 		{"channels", (*examination).channels}, {"notifications", (*examination).notifications},
 	}

@@ -34,7 +34,7 @@ import (
 
 // TestMain lets the tests start this binary as the program reviewer.
 func TestMain(m *testing.M) {
-	commands := map[string]func(){"reviewer": main, "claude": asClient, "reviewer-hook": asHookClient, "impostor": asImpostor}
+	commands := map[string]func(){"reviewer": main, "claude": asClient, "reviewer-hook": asHookClient, "impostor": asImpostor, "fake-qwen": asQwen}
 	maps.Copy(commands, programs())
 	testscript.Main(m, commands)
 }

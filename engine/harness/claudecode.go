@@ -3,6 +3,7 @@ package harness
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -59,7 +60,7 @@ func changedFiles(response json.RawMessage) []string {
 	}
 	var list []string
 	for _, f := range append(said.Diff.Changed, said.Diff.Files...) {
-		if f != "" && len(list) < maxChanged {
+		if f != "" && len(list) < maxChanged && !slices.Contains(list, string(f)) {
 			list = append(list, string(f))
 		}
 	}

@@ -138,7 +138,11 @@ func (c Client) Run(ctx context.Context, prompt string, script Script) (Run, err
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = cmd.Run()
-	run := Run{Requests: model.Requests(), Exit: cmd.ProcessState.ExitCode(), Stderr: stderr.String()}
+	requests, readErr := model.Requests()
+	run := Run{Requests: requests, Exit: cmd.ProcessState.ExitCode(), Stderr: stderr.String()}
+	if readErr != nil {
+		return run, readErr
+	}
 	if ctx.Err() != nil {
 		return run, fmt.Errorf("run the client: not finished after %s\n%s", c.Limit, run.Stderr)
 	}

@@ -202,6 +202,16 @@ func (s *stage) resume(script Script) Run {
 
 func (s *stage) start(script Script, args ...string) Run {
 	s.t.Helper()
+	run := s.try(script, args...)
+	if len(run.Requests) == 0 {
+		s.t.Fatalf("the client never asked the model\n%s\n%s", run.Result().Raw, run.Stderr)
+	}
+	return run
+}
+
+// try is start for a run in which the client may refuse to ask the model.
+func (s *stage) try(script Script, args ...string) Run {
+	s.t.Helper()
 	c := Client{
 		Wrap: s.wrap, Executable: s.client, Home: s.Home, Project: s.Project, Limit: 2 * time.Minute,
 		Args: append(args, s.args...), BeforeStep: s.before, FirstStep: s.steps,
@@ -212,9 +222,6 @@ func (s *stage) start(script Script, args ...string) Run {
 		s.t.Fatal(err)
 	}
 	s.steps += len(script)
-	if len(run.Requests) == 0 {
-		s.t.Fatalf("the client never asked the model\n%s\n%s", run.Result().Raw, run.Stderr)
-	}
 	return run
 }
 

@@ -76,13 +76,23 @@ func openCodeLayers(h harness.Harness, p Places) []Layer {
 		layers = []Layer{
 			{Name: LayerManaged, Path: code, Format: managedPlugin(pluginFormat(h, harness.OpenCodePlugin))},
 			{Name: LayerManaged, Path: filepath.Join(etc, "opencode.json"), Format: openCodeList(h, "file://"+filepath.ToSlash(code))},
+			{Name: LayerManaged, Path: filepath.Join(etc, "opencode.jsonc"), Format: look},
 		}
 	}
 	project := filepath.Join(p.Project, ".opencode", "plugins")
 	layers = append(layers, pluginFolder(h, LayerProject, project, "reviewer.js", harness.OpenCodePlugin)...)
-	layers = append(layers, Layer{Name: LayerProject, Path: filepath.Join(p.Project, "opencode.json"), Format: look})
+	layers = append(layers, openCodeConfigurations(LayerProject, p.Project, look)...)
+	layers = append(layers, openCodeConfigurations(LayerProject, filepath.Join(p.Project, ".opencode"), look)...)
 	layers = append(layers, pluginFolder(h, LayerUser, filepath.Join(config, "plugins"), "reviewer.js", harness.OpenCodePlugin)...)
-	return append(layers, Layer{Name: LayerUser, Path: filepath.Join(config, "opencode.json"), Format: look})
+	return append(layers, openCodeConfigurations(LayerUser, config, look)...)
+}
+
+// openCodeConfigurations returns the files of a folder that may list plugins.
+func openCodeConfigurations(layer, folder string, f Format) []Layer {
+	return []Layer{
+		{Name: layer, Path: filepath.Join(folder, "opencode.json"), Format: f},
+		{Name: layer, Path: filepath.Join(folder, "opencode.jsonc"), Format: f},
+	}
 }
 
 // managedPlugin is a format whose file is used by managed settings.
@@ -135,10 +145,10 @@ func openCodeList(h harness.Harness, url string) Format {
 	}
 }
 
-// openCodePlugins reports the plugins that a configuration lists, but for reviewer's. OpenCode also reads
-// comments in such a file: what cannot be read here is left to it.
+// openCodePlugins reports the plugins that a configuration lists, but for reviewer's. OpenCode allows
+// comments in such a file. One that cannot be read here is left to it: it does not start.
 func openCodePlugins(h harness.Harness, raw []byte, own string) Findings {
-	top, err := readSettings(raw)
+	top, err := readSettings(plainJSON(raw))
 	if err != nil {
 		return Findings{}
 	}

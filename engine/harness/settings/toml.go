@@ -53,12 +53,12 @@ func withBlock(old []byte, text string) ([]byte, error) {
 	}
 	at := len(rest)
 	if found {
-		at = bytes.Index(old, []byte(blockBegin))
-		at = min(at, len(rest))
+		begin, _, _ := blockAt(old)
+		at = min(begin, len(rest))
 	}
 	before, after := string(rest[:at]), string(rest[at:])
 	if after == "" && before != "" {
-		before = strings.TrimRight(before, "\n") + "\n\n"
+		before = ended(before) + "\n"
 	}
 	all := []byte(before + blockBegin + text + blockEnd + after)
 	if _, err := parseTOML(all); err != nil {
@@ -68,26 +68,46 @@ func withBlock(old []byte, text string) ([]byte, error) {
 	return all, nil
 }
 
+// ended is a text whose last line has an end.
+func ended(text string) string {
+	if strings.HasSuffix(text, "\n") {
+		return text
+	}
+	return text + "\n"
+}
+
 // withoutBlock removes reviewer's block, and the empty line before it.
 func withoutBlock(old []byte) (rest []byte, found bool, err error) {
-	i := bytes.Index(old, []byte(blockBegin))
-	if i < 0 {
-		return old, false, nil
+	begin, end, err := blockAt(old)
+	if err != nil || end == 0 {
+		return old, false, err
 	}
-	n := bytes.Index(old[i:], []byte(blockEnd))
-	if n < 0 {
-		return nil, false, fmt.Errorf("settings: the line %q is missing after %q",
-			strings.TrimSpace(blockEnd), strings.TrimSpace(blockBegin))
-	}
-	after := old[i+n+len(blockEnd):]
-	before := old[:i]
+	before, after := old[:begin], old[end:]
 	if len(after) == 0 {
-		before = bytes.TrimSuffix(before, []byte("\n\n"))
-		if len(before) > 0 {
-			before = append(bytes.Clone(before), '\n')
-		}
+		before = bytes.TrimSuffix(bytes.TrimSuffix(before, []byte("\n")), []byte("\r"))
 	}
 	return append(bytes.Clone(before), after...), true, nil
+}
+
+// blockAt returns where reviewer's block begins and ends; an end of 0: there is none. A person's editor may
+// have given the lines other ends.
+func blockAt(text []byte) (begin, end int, err error) {
+	first, last := strings.TrimSpace(blockBegin), strings.TrimSpace(blockEnd)
+	begin = bytes.Index(text, []byte(first))
+	if begin < 0 {
+		return 0, 0, nil
+	}
+	n := bytes.Index(text[begin:], []byte(last))
+	if n < 0 {
+		return 0, 0, fmt.Errorf("settings: the line %q is missing after %q", last, first)
+	}
+	end = begin + n + len(last)
+	for _, lineEnd := range []string{"\r", "\n"} {
+		if bytes.HasPrefix(text[end:], []byte(lineEnd)) {
+			end++
+		}
+	}
+	return begin, end, nil
 }
 
 func parseTOML(raw []byte) (map[string]any, error) {

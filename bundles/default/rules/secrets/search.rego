@@ -33,6 +33,15 @@ _sought(e) := array.concat(object.get(c, "flags", []), object.get(c, "operands",
 	c.name in data.reviewer.secrets.searchers
 }
 
-_sought(_) := [input.event.args.pattern] if {
+_sought(_) := words if {
 	input.action.name in {"safe.read.grep", "safe.read.glob"}
+	words := [word |
+		some key in ["pattern", "query", "queries"]
+		some word in _texts(object.get(input.event.args, key, []))
+		is_string(word)
+	]
 }
+
+_texts(value) := [value] if is_string(value)
+
+_texts(value) := value if is_array(value)

@@ -13,7 +13,7 @@ func TestCodexTrust(t *testing.T) {
 	c := installedFor(t, "codex")
 	for want, trusted := range map[Outcome]bool{Ran: false, Told: true} {
 		s := newStage(t, c)
-		s.driver.args = slices.DeleteFunc(s.driver.args, func(arg string) bool { return arg == "--dangerously-bypass-hook-trust" })
+		s.driver.Args = slices.DeleteFunc(s.driver.Args, func(arg string) bool { return arg == "--dangerously-bypass-hook-trust" })
 		if !trusted {
 			s.driver.hooks = func(s *stage) { s.installWith(t.TempDir()) }
 		}

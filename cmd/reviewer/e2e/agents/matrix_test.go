@@ -13,6 +13,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/live"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/scripted"
 )
 
 // TestMain builds reviewer and runs the tests.
@@ -108,7 +111,7 @@ func tryCell(s *stage, cell Cell) {
 }
 
 // play runs the client on the cell's call.
-func (s *stage) play(cell Cell) Run {
+func (s *stage) play(cell Cell) live.Run {
 	s.Helper()
 	if cell.Prepare != "" {
 		s.script(cell.Prepare)
@@ -118,19 +121,19 @@ func (s *stage) play(cell Cell) Run {
 	if command == "" {
 		command = strings.ReplaceAll(blocked, "{outside}", s.outside)
 	}
-	step := Step{Say: "Working.", Calls: []Call{s.driver.shell(command)}}
+	step := scripted.Step{Say: "Working.", Calls: []scripted.Call{s.driver.Shell(command)}}
 	if cell.Name == stopCell {
 		return s.stop(step)
 	}
-	return s.run(Script{step}, nil)
+	return s.run(scripted.Script{step}, nil)
 }
 
 // stop lets a first call run, and stops the session before the next one.
-func (s *stage) stop(step Step) Run {
+func (s *stage) stop(step scripted.Step) live.Run {
 	s.Helper()
-	first := Step{Say: "Looking.", Calls: []Call{s.driver.shell("echo 1 > first")}}
+	first := scripted.Step{Say: "Looking.", Calls: []scripted.Call{s.driver.Shell("echo 1 > first")}}
 	var once sync.Once
-	run := s.run(Script{first, step}, func(step int) {
+	run := s.run(scripted.Script{first, step}, func(step int) {
 		if step == 1 {
 			once.Do(s.stopSession)
 		}
@@ -151,7 +154,7 @@ func (s *stage) stopSession() {
 }
 
 // outcome is what disk and model say about the call.
-func (s *stage) outcome(cell Cell, run Run) Outcome {
+func (s *stage) outcome(cell Cell, run live.Run) Outcome {
 	s.Helper()
 	steps := 1
 	if cell.Name == stopCell {
@@ -183,7 +186,7 @@ func (s *stage) trashed(name string) bool {
 }
 
 // story is what the model was told last, and the end of the client's output.
-func (s *stage) story(run Run) string {
+func (s *stage) story(run live.Run) string {
 	last := ""
 	if n := len(run.Requests); n > 0 {
 		last = lastMessage(run.Requests[n-1].Body)

@@ -5,6 +5,8 @@ package agents
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/live"
 )
 
 // A Record is one line of the log, in the part that the tests look at.
@@ -61,7 +63,7 @@ func (s *stage) wantRecord(decisions string) {
 }
 
 // told reports whether the model was told a rule of the last reviewed call.
-func (s *stage) told(run Run) bool {
+func (s *stage) told(run live.Run) bool {
 	s.Helper()
 	r, _ := s.reviewed()
 	for _, request := range run.Requests {

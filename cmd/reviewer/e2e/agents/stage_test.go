@@ -3,9 +3,7 @@
 package agents
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,10 +12,10 @@ import (
 	"strings"
 	"testing"
 	"time"
-)
 
-// noProxy is an address at which nothing listens.
-const noProxy = "http://127.0.0.1:9"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/live"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/scripted"
+)
 
 // program is the reviewer under test; TestMain builds it.
 var program string
@@ -33,14 +31,14 @@ type stage struct {
 	driver   driver
 	timeout  int    // seconds for the hook before a call; 0: what is installed
 	standIn  string // see Cell.StandIn
-	model    *Model
+	model    *scripted.Model
 }
 
 func newStage(t *testing.T, c Installed) *stage {
 	t.Helper()
 	dir := t.TempDir()
 	s := &stage{T: t, dir: dir, home: filepath.Join(dir, "home"), project: filepath.Join(dir, "shop"), outside: filepath.Join(dir, "photos"),
-		state: filepath.Join(dir, "state"), reviewer: filepath.Join(dir, "bin", "reviewer"), client: c, driver: drivers()[c.Name]}
+		state: filepath.Join(dir, "state"), reviewer: filepath.Join(dir, "bin", "reviewer"), client: c, driver: driverOf(c.Name)}
 	s.write(filepath.Join(s.outside, "beach.txt"), "a photograph\n")
 	s.write(filepath.Join(s.project, "README.md"), "# shop\n")
 	s.must(os.MkdirAll(s.home, 0o755))
@@ -67,22 +65,16 @@ func (s *stage) write(path, text string) {
 	s.must(os.WriteFile(path, []byte(text), mode))
 }
 
-// writeJSON writes a document into the home.
-func (s *stage) writeJSON(name string, doc any) {
-	s.Helper()
-	raw, err := json.MarshalIndent(doc, "", "  ")
-	s.must(err)
-	s.write(filepath.Join(s.home, name), string(raw))
+// place is where the client is started.
+func (s *stage) place() live.Place {
+	p := live.Place{Home: s.home, Project: s.project, Temp: s.dir, Path: os.Getenv("PATH")}
+	if s.model != nil {
+		p.URL = s.model.URL()
+	}
+	return p
 }
 
-// environment is built from nothing: what the person who runs the tests has set for their
-// own agent must not reach this one. What a client loads from the network at its start goes
-// to a proxy that does not exist.
-func (s *stage) environment() []string {
-	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.home, "PWD=" + s.project, "TMPDIR=" + s.dir,
-		"SHELL=/bin/bash", "TERM=dumb", "LANG=C.UTF-8", "TZ=UTC", "NO_COLOR=1",
-		"HTTP_PROXY=" + noProxy, "HTTPS_PROXY=" + noProxy, "http_proxy=" + noProxy, "https_proxy=" + noProxy, "NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost"}
-}
+func (s *stage) environment() []string { return s.driver.Environment(s.place()) }
 
 // script runs code of a shell in the project.
 func (s *stage) script(code string) {
@@ -157,33 +149,29 @@ func (s *stage) replace(code string) {
 	s.write(s.reviewer, "#!/bin/sh\nREAL='"+program+"'\nexport REAL\ncase \" $* \" in *\" "+s.driver.pre+" \"*) ;; *) exec \"$REAL\" \"$@\" ;; esac\n"+code+"\n")
 }
 
-// A Run is what came out of one run of a client.
-type Run struct {
-	Requests []Request
-	Output   string // the client's, both streams
-	Took     time.Duration
-	Hung     bool // ended by the test
-}
-
 // limit is the time that a client has for a run.
 const limit = 4 * time.Minute
 
 // run gives the client a prompt and a scripted model, and waits for its end.
-func (s *stage) run(script Script, before func(step int)) Run {
+func (s *stage) run(script scripted.Script, before func(step int)) live.Run {
 	s.Helper()
 	var err error
-	s.model, err = StartModel(script)
+	s.model, err = scripted.Start(script)
 	s.must(err)
 	defer s.model.Close()
 	s.model.BeforeStep = before
-	s.driver.configure(s)
+	start := live.Start{Command: s.client.Command, Model: s.model, Limit: limit}
+	s.must(s.driver.Prepare(s.Context(), s.place(), start))
+	if s.driver.prepare != nil {
+		s.driver.prepare(s)
+	}
 	s.install()
 	if s.standIn != "" {
 		s.replace(s.standIn)
 	}
-	start, output := time.Now(), &bytes.Buffer{}
-	hung := s.start(output)
-	return Run{s.model.Requests(), output.String(), time.Since(start), hung}
+	run, err := s.driver.Run(s.Context(), s.place(), start)
+	s.must(err)
+	return run
 }
 
 // exists reports whether a path is there.

@@ -1,4 +1,4 @@
-package agents
+package scripted
 
 import "fmt"
 
@@ -67,10 +67,14 @@ func plainMessage(t turn) any {
 }
 
 func messageBlocks(t turn) (content []fields, stop string) {
-	content, stop = []fields{{"type": "text", "text": t.Say}}, "end_turn"
+	content = []fields{} // not null
+	stop = "end_turn"
+	if t.Say != "" {
+		content = append(content, fields{"type": "text", "text": t.Say})
+	}
 	for i, c := range t.Calls {
 		stop = "tool_use"
-		content = append(content, fields{"type": "tool_use", "id": fmt.Sprintf("toolu_%06d%02d", t.n, i), "name": c.Tool, "input": c.Input})
+		content = append(content, fields{"type": "tool_use", "id": t.callAs("toolu_%06d%02d", i), "name": c.Tool, "input": c.Input})
 	}
 	return content, stop
 }
@@ -83,7 +87,7 @@ func streamMessage(t turn) []event {
 		start, delta := fields{"type": "text", "text": ""}, fields{"type": "text_delta", "text": t.Say}
 		if block["type"] == "tool_use" {
 			start = with(block, fields{"input": fields{}})
-			delta = fields{"type": "input_json_delta", "partial_json": t.Calls[i-1].arguments()}
+			delta = fields{"type": "input_json_delta", "partial_json": argumentsOf(block["input"])}
 		}
 		events = append(events,
 			typed(fields{"type": "content_block_start", "index": i, "content_block": start}),
@@ -108,7 +112,7 @@ func plainGemini(t turn) any {
 	if !t.tools() && t.Config.MIME == "application/json" {
 		parts = []fields{{"text": `{"reasoning":"short","model_choice":"flash","complexity_reasoning":"short","complexity_score":1,"next_speaker":"user"}`}}
 	}
-	return fields{"modelVersion": modelName, "responseId": fmt.Sprintf("r%d", t.n),
+	return fields{"modelVersion": ModelName, "responseId": fmt.Sprintf("r%d", t.n),
 		"candidates":    []fields{{"content": fields{"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}},
 		"usageMetadata": fields{"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15}}
 }

@@ -1,4 +1,4 @@
-package agents
+package scripted
 
 import (
 	"bufio"
@@ -36,7 +36,7 @@ func TestModelSpeaks(t *testing.T) {
 		{gemini + ":streamGenerateContent", `{"tools":[{}]`, `"functionCall"`, ""},
 	} {
 		for _, stream := range []string{"false", "true"} {
-			m, err := StartModel(Script{{Say: "Working.", Calls: []Call{{Tool: "shell", Input: fields{"cmd": "ls"}}}}})
+			m, err := Start(Script{{Say: "Working.", Calls: []Call{{Tool: "shell", Input: fields{"cmd": "ls"}}}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +78,7 @@ func wantEncoding(t *testing.T, answer string, streamed bool, end string) {
 
 // A custom call is one whose input is a text.
 func TestModelCustomCall(t *testing.T) {
-	m, err := StartModel(Script{{Say: "Working.", Calls: []Call{{Tool: "apply_patch", Custom: true, Input: "*** Begin Patch\n"}}}})
+	m, err := Start(Script{{Say: "Working.", Calls: []Call{{Tool: "apply_patch", Custom: true, Input: "*** Begin Patch\n"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,12 +92,12 @@ func TestModelCustomCall(t *testing.T) {
 }
 
 func TestModelAnswersTheRest(t *testing.T) {
-	m, err := StartModel(nil)
+	m, err := Start(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	for path, want := range map[string]string{"/v1/models": modelName, "/v1/models/" + modelName: modelName, "/v1/messages/count_tokens": "input_tokens"} {
+	for path, want := range map[string]string{"/v1/models": ModelName, "/v1/models/" + ModelName: ModelName, "/v1/messages/count_tokens": "input_tokens"} {
 		if got := post(t, m, path, `{}`); !strings.Contains(got, want) {
 			t.Errorf("%s answered %s", path, got)
 		}

@@ -1,4 +1,8 @@
-package agents
+// Package scripted serves models on loopback that answer from a script instead of thinking, so that
+// real coding agents run without an account and without a network.
+//
+// Out of scope: how an agent is started and told the model's address (cmd/reviewer/live).
+package scripted
 
 import (
 	"encoding/json"
@@ -11,14 +15,19 @@ import (
 	"time"
 )
 
-const modelName = "scripted-1"
+// ModelName is the name under which the model is offered.
+const ModelName = "scripted-1"
 
 // A Model answers OpenAI's Responses and Chat Completions, Anthropic's Messages and
 // Gemini's requests on loopback, from one script. It keeps each request: what is in the
 // next one is what a model would have been told.
 type Model struct {
-	// BeforeStep, if set, is called before the step with that number, from 0, is sent.
+	// BeforeStep, if set, is called before the step with that number, from 0, is sent: what it does
+	// is done before the agent acts on the step. It is set before the agent starts.
 	BeforeStep func(step int)
+
+	// CallID, if set, returns the id of the k-th call of the n-th step, both from 1.
+	CallID func(n, k int) string
 
 	script   Script
 	server   *http.Server
@@ -35,8 +44,15 @@ type Request struct {
 	Body json.RawMessage
 }
 
-// StartModel serves the script on a free port of 127.0.0.1 until Close.
-func StartModel(script Script) (*Model, error) {
+// Start serves the script on a free port of 127.0.0.1 until Close.
+func Start(script Script) (*Model, error) {
+	for n, step := range script {
+		for _, call := range step.Calls {
+			if _, err := json.Marshal(call.Input); err != nil {
+				return nil, fmt.Errorf("step %d of the scripted model: %w", n+1, err)
+			}
+		}
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen for the scripted model: %w", err)
@@ -81,11 +97,20 @@ func (o offer) tools() bool {
 type turn struct {
 	offer
 	Step
-	n int
+	n  int
+	id func(call int) string // nil: of the protocol
 }
 
 // call returns the id of the turn's call of a number, from 0.
-func (t turn) call(i int) string { return fmt.Sprintf("call_%d_%d", t.n, i) }
+func (t turn) call(i int) string { return t.callAs("call_%d_%d", i) }
+
+// callAs is call with the form that ids have in a protocol.
+func (t turn) callAs(form string, i int) string {
+	if t.id != nil {
+		return t.id(i)
+	}
+	return fmt.Sprintf(form, t.n, i)
+}
 
 func (m *Model) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
@@ -104,7 +129,7 @@ func (m *Model) serve(w http.ResponseWriter, r *http.Request) {
 
 // otherAnswer is the answer to anything but a request to the model.
 func otherAnswer(path string) map[string]any {
-	model := map[string]any{"id": modelName, "object": "model", "created": 1, "owned_by": "test"}
+	model := map[string]any{"id": ModelName, "object": "model", "created": 1, "owned_by": "test"}
 	switch {
 	case strings.HasSuffix(path, "/models"):
 		return map[string]any{"object": "list", "data": []any{model}, "models": []any{}}
@@ -164,6 +189,9 @@ func (m *Model) next(o offer, r Request) turn {
 		t.Step = m.script[m.step]
 	}
 	m.step++
+	if step := m.step; m.CallID != nil {
+		t.id = func(call int) string { return m.CallID(step, call+1) }
+	}
 	return t
 }
 
@@ -184,7 +212,7 @@ func sendEvents(w http.ResponseWriter, events []event) {
 		if !is {
 			raw, err := json.Marshal(e.data)
 			if err != nil {
-				panic(err) // maps of plain values
+				return // the agent sees a cut answer
 			}
 			text = string(raw)
 		}
