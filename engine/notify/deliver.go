@@ -302,7 +302,7 @@ func (d *Deliverer) record(to *Delivery, r result) {
 // settle finishes an item: its result is reported, and then it is moved.
 func (d *Deliverer) settle(i *Item) error {
 	d.forget(i)
-	i.Finished, i.Unseen = d.now().UnixMilli(), !i.seen()
+	i.Finished, i.Unseen = d.now().UnixMilli(), i.Entry.Own == "" && !i.seen()
 	if d.Ended != nil {
 		for _, to := range i.Deliveries {
 			d.Ended(i.Entry, to)

@@ -31,17 +31,24 @@ func (m *message) with(c Channel, i *Item) *message {
 // begin composes the message, and counts the attempt.
 func (m *message) begin(d *Deliverer) {
 	m.entry = m.items[0].Entry
-	digest := ""
 	if len(m.items) > 1 {
 		m.entry = digestOf(m.items, d.now())
-		digest = m.entry.ID
 	}
 	m.entry = m.entry.mapped(d.masked) // again: nothing leaves the machine that only its writer masked
 	for _, i := range m.items {
 		to := i.delivery(m.to.Name())
-		to.Attempts = append(to.Attempts, Attempt{Time: d.now().UTC().Format(time.RFC3339), Digest: digest})
+		to.Attempts = append(to.Attempts, m.attempt(i, d.now()))
 		to.Next = d.now().Add(d.Plan.Wait(len(to.Attempts))).UnixMilli()
 	}
+}
+
+func (m *message) attempt(i *Item, now time.Time) Attempt {
+	a := Attempt{Time: now.UTC().Format(time.RFC3339)}
+	if digest := m.entry.Digest; digest != nil {
+		a.Digest = m.entry.ID
+		a.Counted = !slices.ContainsFunc(digest.Requests, func(r Request) bool { return r.ID == i.Entry.Approval.ID })
+	}
+	return a
 }
 
 func (m *message) send(ctx context.Context, limit time.Duration) {

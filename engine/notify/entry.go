@@ -108,6 +108,8 @@ type Attempt struct {
 	Output string `json:"output,omitempty"` // the beginning of the program's output
 	Done   bool   `json:"done"`             // its end is recorded
 	Digest string `json:"digest,omitempty"` // id of the message, if it was about several requests
+	// Counted is true if that message was too short for this request: it said how many others wait.
+	Counted bool `json:"counted,omitempty"`
 }
 
 // Item is an entry with its deliveries, as the spool keeps it.

@@ -42,7 +42,8 @@ func asDeliverer(dir string) int {
 		}
 	}
 	d := &Deliverer{Spool: Spool{dir}, Channels: []Channel{dialing{os.Getenv(portVar)}},
-		Plan: Plan{Attempts: 6, First: time.Millisecond, Factor: 1, Longest: time.Millisecond, Timeout: time.Second, Keep: time.Hour}}
+		Plan: Plan{Attempts: 6, First: time.Millisecond, Factor: 1, Longest: time.Millisecond, Timeout: time.Second, Keep: time.Hour},
+		When: map[string]Schedule{"tcp": {About: []string{AboutStops, AboutApprovals}}}}
 	if err := d.Run(context.Background()); err != nil {
 		fmt.Println(err)
 		return 1
@@ -60,7 +61,14 @@ func (d dialing) Send(ctx context.Context, e Entry) error {
 		return err
 	}
 	defer conn.Close()
-	fmt.Fprintln(conn, e.ID)
+	ids := []string{e.ID}
+	if e.Digest != nil {
+		ids = nil
+		for _, r := range e.Digest.Requests {
+			ids = append(ids, RequestID(r.ID))
+		}
+	}
+	fmt.Fprintln(conn, strings.Join(ids, ","))
 	answer, err := bufio.NewReader(conn).ReadString('\n')
 	if err == nil && answer != "yes\n" {
 		err = fmt.Errorf("the answer is %q", answer)
@@ -155,6 +163,51 @@ func TestKilledAtAnyStep(t *testing.T) {
 		more += max(0, sent[id]-1)
 	}
 	t.Logf("%d of 40 entries were sent, %d of them more than once", len(sent), more)
+}
+
+// The same for requests, of which some are sent as digests.
+func TestRequestsWhenKilledAtAnyStep(t *testing.T) {
+	address, got := receiver(t)
+	dir := filepath.Join(t.TempDir(), "notify")
+	random := rand.New(rand.NewPCG(3, 4))
+	s := Spool{dir}
+	for round := range 20 {
+		for n := range 3 {
+			r := Request{ID: fmt.Sprint(round, "-", n), Action: "ls", Deadline: time.Now().Add(time.Hour).UTC().Format(time.RFC3339)}
+			if err := s.Put(Ask(r, time.Now(), "claude-code", "s1", "/srv/shop")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd := start(t, dir, address)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(random.IntN(30_000)) * time.Microsecond)
+		cmd.Process.Kill()
+		cmd.Wait()
+	}
+	if out, err := start(t, dir, address).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	sent := map[string]int{}
+	for ids, n := range got() {
+		for _, id := range strings.Split(ids, ",") {
+			sent[id] += n
+		}
+	}
+	all := items(t, s)
+	if len(all) != 60 || s.Waiting() {
+		t.Errorf("%d requests are known; others wait: %t", len(all), s.Waiting())
+	}
+	for id, i := range all {
+		to := i.Deliveries[0]
+		if last := to.Attempts[len(to.Attempts)-1]; to.Status == Delivered && sent[id] == 0 && !last.Counted || sent[id] > len(to.Attempts) || len(to.Attempts) > 6 {
+			t.Errorf("%s was sent %d times: %+v", id, sent[id], to)
+		}
+		if to.Status != Delivered && (to.Status != Failed || len(to.Attempts) < 6) {
+			t.Errorf("%s was given up: %+v", id, to)
+		}
+	}
 }
 
 // On a full disk nothing is sent that could not be counted, and nothing is lost.

@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -137,6 +138,30 @@ func TestTold(t *testing.T) {
 		if err := Resolve(dir, "a"); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// Of many requests, those that a message has no room for are only counted in it, which is recorded.
+func TestCounted(t *testing.T) {
+	d, now := deliverer(t, &counting{name: "c"})
+	*now = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	d.When = map[string]Schedule{"c": {About: []string{AboutApprovals}}}
+	for n := range 30 {
+		if err := d.Spool.Put(asked(func(r *Request) { r.ID = fmt.Sprint("r", n) })); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustRun(t, d)
+	counted := 0
+	for _, i := range items(t, d.Spool) {
+		if a := i.Deliveries[0].Attempts[0]; a.Counted {
+			counted++
+		} else if a.Digest == "" {
+			t.Errorf("%+v", a)
+		}
+	}
+	if counted != 10 {
+		t.Errorf("%d of 30 were only counted", counted)
 	}
 }
 

@@ -188,7 +188,7 @@ func (s *story) run() []string {
 		if len(s.events) == 0 {
 			break
 		}
-		s.pass(nil, s.events[0].at-s.now.Sub(s.began))
+		s.pass(context.Background(), s.events[0].at-s.now.Sub(s.began))
 	}
 	slices.SortStableFunc(s.got, func(a, b gift) int { return cmp.Or(cmp.Compare(a.after, b.after), strings.Compare(a.to, b.to)) })
 	var got []string

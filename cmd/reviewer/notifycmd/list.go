@@ -72,6 +72,9 @@ func deliveryText(d notify.Delivery) string {
 	text := fmt.Sprintf("%s, %s", d.Channel, term.Counted(len(d.Attempts), "attempt", "attempts")) + term.After(": ", d.Why)
 	if n := len(d.Attempts); n > 0 {
 		last := d.Attempts[n-1]
+		if last.Counted {
+			text += ", in a digest that said only how many wait"
+		}
 		text += ", the last at " + last.Time + exitText(d) + term.After(": ", last.Error) + term.After(": ", last.Output)
 	}
 	return text

@@ -6,7 +6,6 @@
 package channel
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -141,7 +140,7 @@ var errNoURL = errors.New("it has none of url, url_file and url_env")
 
 // address returns the address of a channel.
 func address(c Config, from Sources) (string, error) {
-	url, err := from.value(cmp.Or(c.Name, c.Kind), c.URL, c.URLFile, c.URLEnv)
+	url, err := from.value("address", c.URL, c.URLFile, c.URLEnv)
 	if err == nil && url == "" {
 		err = errNoURL
 	}

@@ -22,7 +22,8 @@ func Problems(list []Config, from Sources) []Problem {
 	seen := map[string]bool{}
 	for _, c := range list {
 		if seen[c.Name] {
-			found = append(found, Problem{Channel: c.Name, Text: "another layer has a channel of this name, and that one is used; give this one another name"})
+			found = append(found, Problem{Channel: c.Name,
+				Text: "another layer has a channel of this name, and that one is used; give this one another name"})
 			continue
 		}
 		seen[c.Name] = true
@@ -40,7 +41,8 @@ func doubts(c Config) []Problem {
 		found = append(found, Problem{Channel: c.Name, Text: err.Error() + "; until then it has no quiet hours"})
 	}
 	if secret := []string{"slack", "ntfy"}; slices.Contains(secret, c.Kind) && c.URL != "" && cmp.Or(c.SecretFile, c.SecretEnv) == "" {
-		found = append(found, Problem{Channel: c.Name, Text: "whoever knows its address can use it; move it from url to a file of mode 0600, and name that in url_file"})
+		found = append(found, Problem{Channel: c.Name,
+			Text: "whoever knows its address can use it; move it from url to a file of mode 0600, and name that in url_file"})
 	}
 	return found
 }

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/agent-reviewer/reviewer/engine/notify"
 )
@@ -49,7 +50,7 @@ func newSMS(c Config, from Sources) (sender, error) {
 }
 
 // placeholder matches what is replaced, and what looks like it.
-var placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
+var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[a-z_]+\}`) })
 
 // check refuses a template that could not be filled in safely.
 func (s *sms) check(where string) error {
@@ -57,7 +58,7 @@ func (s *sms) check(where string) error {
 		return errors.New("to must have one number; give each person a channel")
 	}
 	host, _, _ := strings.Cut(strings.TrimPrefix(where, "https://"), "/")
-	if placeholder.MatchString(host) {
+	if placeholder().MatchString(host) {
 		return errors.New("its address must not have a placeholder in the name of the server")
 	}
 	texts := []string{where, s.c.Body}
@@ -68,7 +69,7 @@ func (s *sms) check(where string) error {
 		texts = append(texts, value)
 	}
 	for _, text := range texts {
-		for _, name := range placeholder.FindAllString(text, -1) {
+		for _, name := range placeholder().FindAllString(text, -1) {
 			if _, known := s.values(notify.Entry{})[name]; !known {
 				return fmt.Errorf("it has the unknown placeholder %s; known are {to}, {text}, {id} and {secret}", name)
 			}
@@ -81,17 +82,18 @@ func (s *sms) check(where string) error {
 }
 
 func (s *sms) values(e notify.Entry) map[string]string {
-	return map[string]string{"{to}": append(s.c.To, "")[0], "{text}": short(e, cmp.Or(s.c.Length, usualSMS)), "{id}": e.ID, "{secret}": s.secret}
+	text := short(e, cmp.Or(s.c.Length, usualSMS))
+	return map[string]string{"{to}": s.c.To[0], "{text}": text, "{id}": e.ID, "{secret}": s.secret}
 }
 
 // usualSMS is the length of three short messages in the usual encoding.
 const usualSMS = 459
 
 // filled returns a template with its placeholders replaced, all at once: what a value contains is
-// never a placeholder.
+// never a placeholder().
 func (s *sms) filled(template string, e notify.Entry, escape func(string) string) string {
 	values := s.values(e)
-	return placeholder.ReplaceAllStringFunc(template, func(name string) string { return escape(values[name]) })
+	return placeholder().ReplaceAllStringFunc(template, func(name string) string { return escape(values[name]) })
 }
 
 func (s *sms) body(e notify.Entry) string { return s.filled(s.c.Body, e, s.escape) }
@@ -107,7 +109,7 @@ func (s *sms) header(name string) string {
 
 func guessed(body string) string {
 	body = strings.TrimSpace(body)
-	if at := placeholder.FindStringIndex(body); strings.HasPrefix(body, "[") || strings.HasPrefix(body, "{") && (at == nil || at[0] > 0) {
+	if at := placeholder().FindStringIndex(body); strings.HasPrefix(body, "[") || strings.HasPrefix(body, "{") && (at == nil || at[0] > 0) {
 		return "application/json; charset=utf-8"
 	}
 	return "application/x-www-form-urlencoded"

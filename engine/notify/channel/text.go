@@ -8,10 +8,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/notify"
 )
 
-// text is a notification as plain text, for people.
-func text(e notify.Entry) string { return textWithin(e, 0) }
-
-// textWithin is text of at most so many bytes; 0: any number. What a person needs in order to decide
+// textWithin is a notification as plain text of at most so many bytes; 0: any number. What a person needs in order to decide
 // comes first, so that it stays: of an action half of the space, its deadline, and where to decide.
 func textWithin(e notify.Entry, most int) string {
 	var b strings.Builder
