@@ -92,7 +92,7 @@ func (c *answering) all(ctx context.Context, ids []string) []answerDocument {
 
 // one answers a question. known says why its request cannot be shown: then it can only be denied.
 func (c *answering) one(ctx context.Context, id string, r approval.Request, known error) answerDocument {
-	d := answerDocument{ID: id, Action: strings.TrimSpace(r.Tool + " " + r.Action), Approved: c.approve, Session: c.session, Message: c.message, By: c.by}
+	d := answerDocument{ID: cli.Masked(id), Action: strings.TrimSpace(r.Tool + " " + r.Action), Approved: c.approve, Session: c.session, Message: c.message, By: c.by}
 	if known != nil && (c.approve || r.ID == "") {
 		return d.refused(known)
 	}
