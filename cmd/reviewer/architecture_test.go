@@ -161,6 +161,7 @@ func walls() []wall {
 			"schemas and pages are made of the types and functions that they describe, and of examples, and of nothing else"},
 		{"cmd/reviewer", []string{"engine/serve", "engine/serve/metrics", "engine/serve/wire", "schemas",
 			"cmd/reviewer/cli", "cmd/reviewer/codexserver", "cmd/reviewer/term", "cmd/reviewer/trial", "cmd/reviewer/wiring",
+			"cmd/reviewer/approvalscmd", "engine/approval", "engine/approval/queue",
 			"cmd/reviewer/auditcmd", "cmd/reviewer/checkpointcmd", "cmd/reviewer/configcmd", "cmd/reviewer/explaincmd", "cmd/reviewer/snapshots", "cmd/reviewer/policycmd", "cmd/reviewer/incidentcmd", "cmd/reviewer/notifycmd", "cmd/reviewer/releasecmd", "cmd/reviewer/reviewcmd", "cmd/reviewer/sessioncmd", "cmd/reviewer/simulatecmd",
 			"engine", "engine/history", "engine/review", "engine/osfile", "engine/harness", "engine/harness/settings", "engine/transcript", "engine/classify", "engine/audit", "cmd/reviewer/trash", "rego", "bundles", "bundles/active",
 			"github.com/spf13/cobra", "go.yaml.in/yaml/v3"},

@@ -61,7 +61,8 @@ type handler struct {
 }
 
 func (c HookCommand) claudeCode(on Hook) handler {
-	h := handler{Type: "command", Command: c.Program, Args: append([]string{"hook", harness.ClaudeCode, on.Event, "--home", c.Home}, on.timeout()...),
+	words := append([]string{"hook", harness.ClaudeCode, on.Event, "--home", c.Home}, on.timeout()...)
+	h := handler{Type: "command", Command: c.Program, Args: words,
 		Timeout: int(on.Timeout.Seconds())}
 	if on.gate() {
 		h.OnFailure = "block"

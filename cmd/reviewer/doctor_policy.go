@@ -9,6 +9,15 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
+// async says that no call is answered before its review, although the policy asks for it: only
+// a process that goes on after the answer can make the review.
+func (e *examination) async() {
+	eff, err := cli.MachineAt(e.home).Effective("")
+	if err == nil && eff.Settings["mode"] == "async" { // problems are reported elsewhere
+		e.say("warn", "mode is async, but no resident process answers: every call waits for its review, as in mode blocking")
+	}
+}
+
 // aroundQuestion is the time that a hook needs besides the question about its call: for the
 // review before it, and for recording the outcome.
 const aroundQuestion = 30 * time.Second
