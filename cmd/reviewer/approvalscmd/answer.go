@@ -158,7 +158,8 @@ func report(a *cli.App, out *term.Output, list []answerDocument) error {
 		}
 	}
 	if err == nil && refused > 0 {
-		return &cli.ExitError{Code: cli.ExitFailed, Err: fmt.Errorf("%d of %s refused", refused, engine.Counted(len(list), "answer was", "answers were"))}
+		answers := engine.Counted(len(list), "answer was", "answers were")
+		return &cli.ExitError{Code: cli.ExitFailed, Err: fmt.Errorf("%d of %s refused", refused, answers)}
 	}
 	return err
 }
