@@ -191,6 +191,7 @@ func (e *examination) file(s standingOf, f layerFindings) {
 		e.say("warn", "%s: another hook on %s (%s) can rewrite a call after it was reviewed", f.path, h.Event, term.OneLine(h.What, 60))
 	}
 	e.ownProblems(s, f)
+	e.questions(s, f)
 }
 
 func (e *examination) switchedOff(s standingOf, f layerFindings, off settings.Off) {

@@ -134,6 +134,7 @@ func install(ctx context.Context, a *cli.App, out *term.Output, o installOptions
 	if err != nil {
 		return err
 	}
+	command.Wait = questionTime(home)
 	var list []installation
 	var failed error
 	for _, agent := range agents {

@@ -49,6 +49,11 @@ func reports() map[string][]string {
 	return map[string][]string{
 		"allow":                            {"allow RECORD --once --reason TEXT", "allow TEXT --once"},
 		"denials":                          {"denials", "denials ID", "denials TEXT"},
+		"approvals list":                   {"approvals list", "approvals list -f json"},
+		"approvals show":                   {"approvals show RECORD", "approvals show TEXT"},
+		"approvals approve":                {"approvals approve TEXT --message TEXT", "approvals approve RECORD --digest TEXT"},
+		"approvals deny":                   {"approvals deny TEXT --message TEXT", "approvals deny RECORD --stop -f json"},
+		"approvals watch":                  {"approvals watch", "approvals watch TEXT"},
 		"audit case":                       {"audit case RECORD", "audit case TEXT"},
 		"audit export":                     {"audit export", "audit export -f jsonl", "audit export -f csv", "audit export -f json ID"},
 		"audit reconcile":                  {"audit reconcile TRANSCRIPT", "audit reconcile -f json TRANSCRIPT", "audit reconcile INPUTS"},

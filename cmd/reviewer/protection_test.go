@@ -174,7 +174,8 @@ This page is written by ` + "`go test ./cmd/reviewer -run TestSelfProtection -up
 | route | what is done | calls | blocked by | twins |
 |---|---|---|---|---|
 %s
-Further routes are T48 to T58: [the process](../bundles/default/cases/tampering/resident.yaml) that
+Further routes are T48 to T62: [answers](../bundles/default/cases/tampering/approvals.yaml) that the
+agent gives to questions about its own calls, [the process](../bundles/default/cases/tampering/resident.yaml) that
 answers the hooks, its socket and its client, [input typed](../bundles/default/cases/tampering/typed.yaml) into
 terminals of multiplexers and of the desktop over several calls, and
 [others](../bundles/default/cases/tampering/remainder.yaml): command-line patterns, programs that
@@ -186,7 +187,7 @@ No bundle, layer or ` + "`reviewer allow`" + ` can permit changes to the guard: 
 editor or a terminal of their own.
 
 A denial tells the agent the reason, a safer way and what not to do, but neither its id nor how to
-lift it: ` + "`reviewer denials`" + ` lists both for a person. That command, ` + "`allow`, `resume`" + `,
+lift it: ` + "`reviewer denials`" + ` lists both for a person. That command, ` + "`allow`, `resume`, `approvals approve`" + `,
 ` + "`scope --add`" + ` and similar commands refuse to run below an agent, in every multiplexer, and in a
 terminal whose program was started while an agent's session was running.
 

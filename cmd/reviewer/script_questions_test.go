@@ -18,7 +18,7 @@ func questionsWait(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: questions N")
 	}
 	var files []string
-	for range 1200 {
+	for range 600 {
 		files, _ = filepath.Glob(filepath.Join(ts.Getenv("REVIEWER_HOME"), "approvals", "*.json"))
 		if len(files) == n {
 			return

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -40,11 +41,26 @@ func pluginText(agent, code string, events, command []string) string {
 	for _, event := range events {
 		limits[event] = ClaudeCodeTimeout(event).Milliseconds()
 	}
+	limits[PreToolUse] = max(limits[PreToolUse], givenTime(command))
 	var b strings.Builder
 	fmt.Fprintf(&b, "// Written by `reviewer install %s`, which overwrites it. It asks reviewer about each call.\n", agent)
 	b.WriteString("import { spawn } from \"node:child_process\";\n\n")
 	fmt.Fprintf(&b, "const command = %s;\nconst deadlines = %s; // in milliseconds\n\n", literal(command), literal(limits))
 	return b.String() + pluginHook + code
+}
+
+// givenTime returns the milliseconds that a command line gives the hook before a call; 0: as many as
+// usual.
+func givenTime(command []string) int64 {
+	i := slices.Index(command, "--timeout") + 1
+	if i == 0 || i == len(command) {
+		return 0
+	}
+	n, err := strconv.ParseInt(command[i], 10, 32)
+	if err != nil {
+		return 0
+	}
+	return n * 1000
 }
 
 // literal returns a value as code: JSON is a part of JavaScript.

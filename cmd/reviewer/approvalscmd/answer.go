@@ -68,7 +68,8 @@ func (c *answering) prepare(a *cli.App, ids []string) (err error) {
 	case c.digest != "" && len(ids) > 1:
 		return cli.Usage("--digest is that of one question: give one ID")
 	case c.digest != "" && len(c.digest) < shownDigest:
-		return cli.Usage("--digest needs at least the %d digits that `reviewer approvals show` prints", shownDigest)
+		return cli.Usage("--digest needs at least the %s that `reviewer approvals show` prints",
+			engine.Counted(shownDigest, "digit", "digits"))
 	}
 	if c.queue, err = open(a); err != nil {
 		return err
@@ -92,7 +93,8 @@ func (c *answering) all(ctx context.Context, ids []string) []answerDocument {
 
 // one answers a question. known says why its request cannot be shown: then it can only be denied.
 func (c *answering) one(ctx context.Context, id string, r approval.Request, known error) answerDocument {
-	d := answerDocument{ID: id, Action: strings.TrimSpace(r.Tool + " " + r.Action), Approved: c.approve, Session: c.session, Message: c.message, By: c.by}
+	d := answerDocument{ID: cli.Masked(id), Action: strings.TrimSpace(r.Tool + " " + r.Action), Approved: c.approve,
+		Session: c.session, Message: c.message, By: c.by}
 	if known != nil && (c.approve || r.ID == "") {
 		return d.refused(known)
 	}
@@ -156,7 +158,8 @@ func report(a *cli.App, out *term.Output, list []answerDocument) error {
 		}
 	}
 	if err == nil && refused > 0 {
-		return &cli.ExitError{Code: cli.ExitFailed, Err: fmt.Errorf("%d of %s refused", refused, engine.Counted(len(list), "answer was", "answers were"))}
+		answers := engine.Counted(len(list), "answer was", "answers were")
+		return &cli.ExitError{Code: cli.ExitFailed, Err: fmt.Errorf("%d of %s refused", refused, answers)}
 	}
 	return err
 }

@@ -248,7 +248,7 @@ func window(text []string, at, height int) []string {
 	case at < 0:
 		from = min(-at, max(len(text)-1, 0))
 	case at+3 > height:
-		from = at + 3 - height
+		from = min(at+3-height, at)
 	}
 	return text[from:min(from+height, len(text))]
 }

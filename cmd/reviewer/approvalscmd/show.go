@@ -128,7 +128,7 @@ func printEffects(p term.Page, r *approval.Request) {
 		p.Field("  -", 4, "", effectText(&r.Effects[i]))
 	}
 	for _, s := range r.Signals {
-		p.Field("  -", 4, term.Warn, "uses "+strings.ReplaceAll(string(s), "_", " "))
+		p.Field("  -", 4, term.Warn, "signal: "+strings.ReplaceAll(string(s), "_", " "))
 	}
 	for _, o := range r.Opaque {
 		p.Field("  -", 4, term.Warn, "not understood: "+o.Reason+term.After(" ", o.Where))

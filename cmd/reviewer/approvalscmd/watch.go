@@ -50,7 +50,7 @@ func watchCommand(a *cli.App) *cobra.Command {
 			w := &watcher{app: a, choice: answering{queue: q}}
 			fmt.Fprint(a.Stdout, begin)
 			defer func() { // even if it panics
-				fmt.Fprint(a.Stdout, end)
+				fmt.Fprint(a.Stdout, "\r\n"+end)
 				restore()
 			}()
 			return w.run(ctx, typed(a.Stdin))
@@ -141,7 +141,6 @@ func (w *watcher) take(ctx context.Context, piece []byte) (quit bool) {
 		r := w.board.press(k, time.Now())
 		switch {
 		case r.quit:
-			fmt.Fprint(w.app.Stdout, "\r\n")
 			return true
 		case r.show != nil:
 			w.show(r.show.ID)

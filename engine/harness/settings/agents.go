@@ -6,7 +6,11 @@
 // on this machine, and whether a hook denies (cmd/reviewer).
 package settings
 
-import "github.com/agent-reviewer/reviewer/engine/harness"
+import (
+	"time"
+
+	"github.com/agent-reviewer/reviewer/engine/harness"
+)
 
 // Agent describes how one agent keeps its hooks.
 type Agent struct {
@@ -19,10 +23,11 @@ type Agent struct {
 	// Folder returns the folder that the agent makes when it is used first.
 	Folder func(Places) string
 
-	Off    string   // how a repository turns off hooks that are not managed; empty: no way is known
-	Stands string   // what a repository cannot turn off once reviewer is managed; empty: all of it
-	Note   string   // what a person must know or do after an installation
-	Limits []string // what hooks of this agent do not cover, wherever they are installed
+	Off     string        // how a repository turns off hooks that are not managed; empty: no way is known
+	Stands  string        // what a repository cannot turn off once reviewer is managed; empty: all of it
+	Note    string        // what a person must know or do after an installation
+	Longest time.Duration // that the client lets a hook before a call run; 0: as long as its settings say
+	Limits  []string      // what hooks of this agent do not cover, wherever they are installed
 }
 
 // Format is how the hooks in one kind of file are written and found.
@@ -44,6 +49,7 @@ type row struct {
 	layers                 func(harness.Harness, Places) []Layer
 	off, stands, note      string
 	limits                 []string
+	longest                time.Duration // that the client lets a hook before a call run; 0: as long as its settings say
 }
 
 const cursorNote = "unverified: written from Cursor's documentation and code, and never tested with Cursor itself; " +
@@ -67,7 +73,7 @@ func rows() []row {
 		{name: harness.Kimi, folder: ".kimi-code", variable: "KIMI_CODE_HOME", layers: kimiLayers,
 			limits: []string{"there are no managed settings, so the user, or any program that the user runs, can remove the hooks"}},
 		{name: harness.Droid, folder: ".factory", layers: droidLayers, off: "hooksDisabled in .factory/hooks.json"},
-		{name: harness.Cline, folder: ".cline", layers: clineLayers,
+		{name: harness.Cline, folder: ".cline", layers: clineLayers, longest: harness.ClineTimeout(harness.PreToolUse),
 			limits: []string{"there are no managed settings, and programs in the repository's .cline/hooks run without confirmation"}},
 		{name: harness.OpenCode, folder: ".config/opencode", layers: openCodeLayers,
 			off: "a plugin that runs after reviewer's and changes a call",
@@ -93,7 +99,7 @@ func Agents() []Agent {
 }
 
 func (r row) agent(h harness.Harness) Agent {
-	return Agent{Harness: h, Off: r.off, Stands: r.stands, Note: r.note, Limits: r.limits,
+	return Agent{Harness: h, Off: r.off, Stands: r.stands, Note: r.note, Limits: r.limits, Longest: r.longest,
 		Layers: func(p Places) []Layer { return r.layers(h, p) },
 		Folder: func(p Places) string { return p.folder(r.variable, r.folder) },
 	}

@@ -62,7 +62,8 @@ type handler struct {
 }
 
 func (c HookCommand) claudeCode(on Hook) handler {
-	h := handler{Type: "command", Command: c.Program, Args: []string{"hook", harness.ClaudeCode, on.Event, "--home", c.Home},
+	words := append([]string{"hook", harness.ClaudeCode, on.Event, "--home", c.Home}, on.timeout()...)
+	h := handler{Type: "command", Command: c.Program, Args: words,
 		Timeout: int(on.Timeout.Seconds())}
 	if on.gate() {
 		h.OnFailure = "block"
@@ -70,7 +71,7 @@ func (c HookCommand) claudeCode(on Hook) handler {
 	if ExecForm(c.Client) {
 		return h
 	}
-	h.Args, h.Command = nil, c.line(harness.ClaudeCode, on.Event)
+	h.Args, h.Command = nil, c.line(harness.ClaudeCode, on)
 	if c.System == "windows" {
 		h.Shell = "bash" // PowerShell 5 does not support ||, and would let the call run
 	}
@@ -90,7 +91,7 @@ func claudeCodeProblems(o OwnHook, h object, on Hook, client string) []string {
 	found.report(o.Form == "shell" && ExecForm(client), "the shell form loads what LD_PRELOAD names; this client supports the exec form")
 	found.report(h.value("if") != nil, "`if` excludes some calls")
 	found.report(string(h.value("async")) == "true" || string(h.value("asyncRewake")) == "true", "an async hook cannot deny")
-	found.report(o.Timeout > 0 && o.Timeout < int(harness.ClaudeCodeTimeout(o.Event).Seconds()), shortTimeout)
+	found.report(o.Timeout > 0 && o.Timeout < max(int(harness.ClaudeCodeTimeout(o.Event).Seconds()), o.Wait), shortTimeout)
 	if on.gate() {
 		found.report(!matchesAll(o.Matcher), "the matcher "+o.Matcher+" excludes some tools")
 		found.report(o.Form == "exec" && h.text("onFailure") != "block", "no onFailure: block, so a failing hook lets the call run")

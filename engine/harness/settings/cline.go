@@ -53,7 +53,7 @@ func clineScript(c HookCommand, hook Hook) (string, error) {
 	if c.System == "windows" {
 		return "", fmt.Errorf("which programs Cline runs as hooks on Windows is not known")
 	}
-	line := c.line("cline", hook.Event)
+	line := c.line("cline", hook)
 	if !hook.gate() {
 		return "#!/bin/sh\n" + clineMark + "\n" + line + "\nexit 0\n", nil
 	}

@@ -79,7 +79,7 @@ func codexPin(old []byte) (string, error) {
 
 func codexBlock(e entry, hooks []Hook, c HookCommand) string {
 	var b strings.Builder
-	for _, h := range hooks {
+	for _, h := range c.given(hooks) {
 		fmt.Fprintf(&b, "[[hooks.%s]]\n", h.Event)
 		if h.aboutTool() {
 			b.WriteString("matcher = \".*\"\n")

@@ -3,6 +3,8 @@ package settings
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,11 +18,18 @@ type HookCommand struct {
 	Home    string // absolute path of reviewer's state; in the arguments, since a repository's settings reach the environment
 	Client  string // the client's version, as it prints it; empty: unknown
 	System  string // windows, or another value of runtime.GOOS
+	// Wait is how long a hook before a call may take, where the policy lets questions wait for a
+	// person; 0: as long as usual.
+	Wait time.Duration
 }
 
 // line is the command as one line of a shell.
-func (c HookCommand) line(agent, event string) string {
-	return fmt.Sprintf("%s hook %s %s --home %s", c.word(c.Program), agent, event, c.word(c.Home))
+func (c HookCommand) line(agent string, h Hook) string {
+	line := fmt.Sprintf("%s hook %s %s --home %s", c.word(c.Program), agent, h.Event, c.word(c.Home))
+	for _, word := range h.timeout() {
+		line += " " + word
+	}
+	return line
 }
 
 // word is a path as one word of a shell. On Windows it has slashes, and quotes only
@@ -60,6 +69,29 @@ type Hook struct {
 	Event   string
 	Phase   engine.Phase
 	Timeout time.Duration
+	Waits   bool // the time is longer than usual, so that questions can wait for a person
+}
+
+// timeout returns the words that tell the hook how much time it has, if that is more than usual.
+func (h Hook) timeout() []string {
+	if !h.Waits {
+		return nil
+	}
+	return []string{timeoutFlag, strconv.Itoa(int(h.Timeout.Seconds()))}
+}
+
+// timeoutFlag is the flag of `reviewer hook`.
+const timeoutFlag = "--timeout"
+
+// given returns hooks with the time that the command gives them.
+func (c HookCommand) given(hooks []Hook) []Hook {
+	hooks = slices.Clone(hooks)
+	for i := range hooks {
+		if h := &hooks[i]; h.gate() && c.Wait > h.Timeout {
+			h.Timeout, h.Waits = c.Wait, true
+		}
+	}
+	return hooks
 }
 
 // gate reports whether the agent waits for the answer before it makes a call.

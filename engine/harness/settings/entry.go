@@ -35,12 +35,12 @@ type entry struct {
 // line is the command of a hook.
 func (e entry) line(c HookCommand, h Hook) string {
 	if h.gate() && e.guarded && c.posix() {
-		return c.line(e.agent, h.Event) + guard
+		return c.line(e.agent, h) + guard
 	}
 	if !h.gate() && e.lenient && c.posix() {
-		return c.line(e.agent, h.Event) + unguard
+		return c.line(e.agent, h) + unguard
 	}
-	return c.line(e.agent, h.Event)
+	return c.line(e.agent, h)
 }
 
 func (e entry) limit(h Hook) int { return int(h.Timeout / e.unit) }
@@ -72,7 +72,7 @@ func (e entry) handler(c HookCommand, h Hook) any {
 func (e entry) problems(own OwnHook, h object, on Hook, _ string) []string {
 	found := commonProblems(e.agent, own, h)
 	found.report(own.Timeout == 0, "no "+e.timeout+": the client's own limit may be shorter than the hook's deadline")
-	found.report(own.Timeout > 0 && own.Timeout < e.limit(on), shortTimeout+e.unitNote())
+	found.report(own.Timeout > 0 && own.Timeout < e.limit(on.waiting(own.Wait)), shortTimeout+e.unitNote())
 	found.report(e.below > 0 && own.Timeout >= e.below, "a timeout of "+strconv.Itoa(e.below)+" or more is read as milliseconds")
 	found.report(e.named && h.text("name") != hookName, "the name is not "+hookName+
 		", so doctor cannot determine whether a repository turns it off by name")
@@ -93,6 +93,12 @@ func (e entry) problems(own OwnHook, h object, on Hook, _ string) []string {
 // On Windows the line has no guard: the shell that starts it can be PowerShell 5, which has no ||.
 func (e entry) open(own OwnHook, on Hook) bool {
 	return on.gate() && e.guarded && !own.posix() && !strings.Contains(own.Line, "exit 2")
+}
+
+// waiting returns a hook with at least as many seconds as the command line in its entry has.
+func (h Hook) waiting(seconds int) Hook {
+	h.Timeout = max(h.Timeout, time.Duration(seconds)*time.Second)
+	return h
 }
 
 func (e entry) unitNote() string {

@@ -53,7 +53,7 @@ func (f form) install(settings []byte, c HookCommand) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, h := range f.hooks {
+	for _, h := range c.given(f.hooks) {
 		if list, err = f.insert(list, c, h, places); err != nil {
 			return nil, err
 		}

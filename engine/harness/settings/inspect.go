@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -47,6 +48,7 @@ type OwnHook struct {
 	Home     string
 	Line     string   // in the shell form: the whole line
 	Timeout  int      // in the client's unit; 0: the client's default
+	Wait     int      // seconds that the command line tells the hook it has; 0: as long as usual
 	Problems []string // what keeps the entry from failing closed, or from working
 	Open     bool     // a call runs when the program is missing or killed, and no entry on this system prevents it
 }
@@ -223,7 +225,7 @@ func ownEntry(agent string, raw json.RawMessage) *OwnHook {
 	} else if !isOwn(agent, h.Args) {
 		return nil
 	} else {
-		own.Home = flagValue(h.Args, "--home")
+		own.Home, own.Wait = flagValue(h.Args, "--home"), waitOf(h.Args)
 	}
 	if own == nil {
 		return nil
@@ -246,7 +248,16 @@ func ownWords(agent string, line []string) *OwnHook {
 	if i < 1 || !isOwn(agent, line[i:]) {
 		return nil
 	}
-	return &OwnHook{Form: "shell", Program: line[i-1], Home: flagValue(line[i:], "--home")}
+	return &OwnHook{Form: "shell", Program: line[i-1], Home: flagValue(line[i:], "--home"), Wait: waitOf(line[i:])}
+}
+
+// waitOf returns the seconds that words tell a hook it has; 0: as long as usual.
+func waitOf(words []string) int {
+	n, err := strconv.Atoi(flagValue(words, timeoutFlag))
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // splitLine is splitShell for lines that may be of others: nil if it cannot be read.

@@ -22,7 +22,7 @@ func kimiLayers(h harness.Harness, p Places) []Layer {
 
 func kimiBlock(e entry, hooks []Hook, c HookCommand) string {
 	var b strings.Builder
-	for _, h := range hooks {
+	for _, h := range c.given(hooks) {
 		fmt.Fprintf(&b, "[[hooks]]\nevent = %s\n", quoteTOML(h.Event))
 		if h.aboutTool() {
 			b.WriteString("matcher = \".*\"\n")

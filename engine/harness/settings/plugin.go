@@ -16,7 +16,7 @@ func pluginMark(agent string) string { return "// Written by `reviewer install "
 // pluginFormat is a file of code that the agent loads, and that starts the hook.
 func pluginFormat(h harness.Harness, text func(command ...string) string) Format {
 	f := ownFile(pluginMark(h.Name), func(c HookCommand) (string, error) {
-		return text(c.Program, "hook", h.Name, "--home", c.Home), nil
+		return text(append([]string{c.Program, "hook", h.Name, "--home", c.Home}, c.given(hooksOf(h))[gateOf(h)].timeout()...)...), nil
 	})
 	f.Inspect = func(raw []byte, _ string) Findings { return pluginFindings(h, text, string(raw)) }
 	return f
@@ -36,7 +36,7 @@ func pluginFindings(h harness.Harness, text func(command ...string) string, raw 
 	}
 	var found Findings
 	for _, hook := range hooksOf(h) {
-		own := OwnHook{Event: hook.Event, Form: "plugin", Program: command[0], Home: flagValue(command, "--home")}
+		own := OwnHook{Event: hook.Event, Form: "plugin", Program: command[0], Home: flagValue(command, "--home"), Wait: waitOf(command)}
 		own.Problems = pluginProblems(own, raw == text(command...))
 		found.Own = append(found.Own, own)
 	}
@@ -51,10 +51,12 @@ func pluginProblems(o OwnHook, same bool) []string {
 	return found
 }
 
+// gateOf returns the index of the hook before a call.
+func gateOf(h harness.Harness) int { return slices.IndexFunc(hooksOf(h), Hook.gate) }
+
 // otherPlugin says that a plugin of somebody else can change a call after the review.
 func otherPlugin(h harness.Harness) Findings {
-	i := slices.IndexFunc(hooksOf(h), Hook.gate)
-	return Findings{Foreign: []ForeignHook{{Event: hooksOf(h)[i].Event, Type: "plugin", What: "a plugin"}}}
+	return Findings{Foreign: []ForeignHook{{Event: hooksOf(h)[gateOf(h)].Event, Type: "plugin", What: "a plugin"}}}
 }
 
 // pluginFolder returns the layers of a folder of plugins: the file that reviewer writes, and all files.
