@@ -48,6 +48,7 @@ func leaves(cmd *cobra.Command) []string {
 func reports() map[string][]string {
 	return map[string][]string{
 		"allow":                            {"allow RECORD --once --reason TEXT", "allow TEXT --once"},
+		"approvals code":                   {"approvals code", "approvals code --remove"},
 		"denials":                          {"denials", "denials ID", "denials TEXT"},
 		"audit case":                       {"audit case RECORD", "audit case TEXT"},
 		"audit export":                     {"audit export", "audit export -f jsonl", "audit export -f csv", "audit export -f json ID"},
