@@ -189,6 +189,9 @@ func (e *examination) file(s standingOf, f layerFindings) {
 	}
 	for _, h := range f.Foreign {
 		e.say("warn", "%s: another hook on %s (%s) can rewrite a call after it was reviewed", f.path, h.Event, term.OneLine(h.What, 60))
+		if h.Type == "http" {
+			e.say("warn", "%s: the hook on %s over HTTP is advisory: if nobody answers at its address, the call runs", f.path, h.Event)
+		}
 	}
 	e.ownProblems(s, f)
 	e.questions(s, f)

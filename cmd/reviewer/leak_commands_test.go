@@ -48,6 +48,7 @@ func leaves(cmd *cobra.Command) []string {
 func reports() map[string][]string {
 	return map[string][]string{
 		"allow":                            {"allow RECORD --once --reason TEXT", "allow TEXT --once"},
+		"approvals code":                   {"approvals code", "approvals code --remove"},
 		"denials":                          {"denials", "denials ID", "denials TEXT"},
 		"approvals list":                   {"approvals list", "approvals list -f json"},
 		"approvals show":                   {"approvals show RECORD", "approvals show TEXT"},

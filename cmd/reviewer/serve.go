@@ -75,7 +75,7 @@ func serveCommand(a *cli.App) *cobra.Command {
 				return err
 			}
 			if api != "" {
-				if err := r.serveAPI(ctx, a, api, s.Busy); err != nil {
+				if _, err := r.serveAPI(ctx, a, api, s.Busy); err != nil {
 					return errors.Join(err, s.Close())
 				}
 			}

@@ -18,16 +18,16 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/serve/apiserver"
 )
 
-// serveAPI serves the HTTP API at an address until the context ends. Hooks are answered whether
-// or not it works. busy is called for each request.
-func (r *resident) serveAPI(ctx context.Context, a *cli.App, address string, busy func() (done func())) error {
+// serveAPI serves the HTTP API at an address until the context ends, and returns the address
+// with its port. Hooks are answered whether or not it works. busy is called for each request.
+func (r *resident) serveAPI(ctx context.Context, a *cli.App, address string, busy func() (done func())) (string, error) {
 	l, err := apiserver.Listen(address)
 	if err != nil {
-		return fmt.Errorf("--http: %w", err)
+		return "", fmt.Errorf("--http: %w", err)
 	}
 	token, err := apiserver.Token(r.home)
 	if err != nil {
-		return errors.Join(fmt.Errorf("--http: %w", err), l.Close())
+		return "", errors.Join(fmt.Errorf("--http: %w", err), l.Close())
 	}
 	pending := queue.Queue{Log: r.plain}
 	r.hub = apiserver.NewHub()
@@ -44,7 +44,7 @@ func (r *resident) serveAPI(ctx context.Context, a *cli.App, address string, bus
 			fmt.Fprintln(a.Stderr, "reviewer: the API has ended:", cli.Masked(err.Error()))
 		}
 	}()
-	return nil
+	return l.Addr().String(), nil
 }
 
 // rehearse decides about an event of another program in memory.

@@ -71,7 +71,8 @@ func documents() []document {
 
 func main() {
 	if err := errors.Join(write(".", ".."), writeSettings("../docs/settings.md"), writeRules("../docs/rules.md"),
-		writePatterns("../docs/patterns.md"), writePrograms("../docs/programs.md"), writeMetrics("../docs"), writeOpenAPI("../engine/serve/api/openapi.json", ".."),
+		writePatterns("../docs/patterns.md"), writePrograms("../docs/programs.md"), writeMetrics("../docs"),
+		writeOpenAPI("../engine/serve/api/openapi.json", ".."),
 		os.WriteFile("../docs/codes.md", codes.Document(), 0o644), writeGuide("../docs/writing-policy.md")); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)

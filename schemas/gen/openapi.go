@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,8 +53,10 @@ func openAPI(top string) ([]byte, error) {
 		"security": []any{map[string]any{"token": []any{}}},
 		"paths":    paths,
 		"components": map[string]any{"schemas": parts.schemas, "securitySchemes": map[string]any{
-			"token": map[string]any{"type": "http", "scheme": "bearer", "description": "The contents of the file api.token in the state directory."},
-			"code":  map[string]any{"type": "apiKey", "in": "header", "name": api.CodeHeader, "description": "The code of `reviewer approvals code`."},
+			"token": map[string]any{"type": "http", "scheme": "bearer",
+				"description": "The contents of the file api.token in the state directory."},
+			"code": map[string]any{"type": "apiKey", "in": "header", "name": api.CodeHeader,
+				"description": "The code of `reviewer approvals code`."},
 		}},
 	}
 	b, err := json.MarshalIndent(doc, "", "  ")
@@ -69,7 +70,7 @@ type apiParts struct {
 	types   map[string]reflect.Type // by the name of their schema
 }
 
-var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
+var pathParameter = engine.Regexp(`\{(\w+)\}`)
 
 func (p *apiParts) operation(op api.Operation, errorRef any) (map[string]any, error) {
 	described := map[string]any{"operationId": op.ID, "summary": op.Summary}
@@ -82,7 +83,7 @@ func (p *apiParts) operation(op api.Operation, errorRef any) (map[string]any, er
 		described["security"] = []any{}
 	}
 	var parameters []any
-	for _, m := range pathParameter.FindAllStringSubmatch(op.Path, -1) {
+	for _, m := range pathParameter().FindAllStringSubmatch(op.Path, -1) {
 		parameters = append(parameters, parameter("path", m[1], true, "id of the question or session"))
 	}
 	if op.ID == api.StreamEvents {
@@ -96,11 +97,15 @@ func (p *apiParts) operation(op api.Operation, errorRef any) (map[string]any, er
 		if err != nil {
 			return nil, err
 		}
-		described["requestBody"] = map[string]any{"required": true, "content": map[string]any{"application/json": map[string]any{"schema": schema}}}
+		described["requestBody"] = map[string]any{"required": true, "content": jsonContent(schema)}
 	}
 	responses, err := p.responses(op, errorRef)
 	described["responses"] = responses
 	return described, err
+}
+
+func jsonContent(schema any) map[string]any {
+	return map[string]any{"application/json": map[string]any{"schema": schema}}
 }
 
 func parameter(in, name string, required bool, what string) map[string]any {
@@ -110,8 +115,8 @@ func parameter(in, name string, required bool, what string) map[string]any {
 // takes returns the schema of a request's document.
 func (p *apiParts) takes(op api.Operation) (any, error) {
 	if op.ID == api.ReviewEvent {
-		return map[string]any{"type": "object",
-			"description": "A hook input of Claude Code, or an event of reviewer: id, tool, args, cwd, project, mode, t, phase (pre or post), result."}, nil
+		return map[string]any{"type": "object", "description": "A hook input of Claude Code, or an event of reviewer: " +
+			"id, tool, args, cwd, project, mode, t, phase (pre or post), result."}, nil
 	}
 	return p.ref(op.Takes)
 }
@@ -128,21 +133,20 @@ func (p *apiParts) responses(op api.Operation, errorRef any) (map[string]any, er
 		success["description"] = "Server-Sent Events; the data of each is one JSON document"
 		success["content"] = map[string]any{"text/event-stream": map[string]any{"schema": ref}}
 	case op.Gives == nil:
-		success["content"] = map[string]any{"application/json": map[string]any{"schema": map[string]any{"type": "object"}}}
+		success["content"] = jsonContent(map[string]any{"type": "object"})
 	default:
 		ref, err := p.ref(op.Gives)
 		if err != nil {
 			return nil, err
 		}
-		success["content"] = map[string]any{"application/json": map[string]any{"schema": ref}}
+		success["content"] = jsonContent(ref)
 	}
 	refuses := append([]int{403}, op.Refuses...)
 	if !op.Open {
 		refuses = append(refuses, 401, 500)
 	}
 	for _, status := range refuses {
-		responses[strconv.Itoa(status)] = map[string]any{"description": "refused",
-			"content": map[string]any{"application/json": map[string]any{"schema": errorRef}}}
+		responses[strconv.Itoa(status)] = map[string]any{"description": "refused", "content": jsonContent(errorRef)}
 	}
 	return responses, nil
 }

@@ -8,7 +8,8 @@ import (
 )
 
 // ErrNoCall means that a document is an event that is not a call.
-var ErrNoCall = errors.New("the event is not a call before or after it ran: only an agent's hook can report prompts and the rest of a session")
+var ErrNoCall = errors.New("the event is not a call before or after it ran: " +
+	"only an agent's hook can report prompts and the rest of a session")
 
 // One decides about one call in a session of its own, whatever session the document names. An
 // error says, without secrets, what is wrong with the document.

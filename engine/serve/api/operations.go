@@ -54,7 +54,8 @@ const (
 func Operations() []Operation {
 	const (
 		bad, gone, none, conflict = http.StatusBadRequest, http.StatusGone, http.StatusNotFound, http.StatusConflict
-		long, kind, locked, busy  = http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusTooManyRequests, http.StatusServiceUnavailable
+		long, kind                = http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType
+		locked, busy              = http.StatusTooManyRequests, http.StatusServiceUnavailable
 	)
 	return []Operation{
 		{ID: ListQuestions, Method: http.MethodGet, Path: "/v1/approvals", Gives: Questions{},
@@ -65,13 +66,14 @@ func Operations() []Operation {
 			Refuses: []int{bad, none, conflict, gone, long, kind, locked}, Summary: "Approve or deny the call of a question"},
 		{ID: AnswerQuestions, Method: http.MethodPost, Path: "/v1/approvals/answer", Code: true, Takes: Bulk{}, Gives: BulkResults{},
 			Refuses: []int{bad, long, kind, locked}, Summary: "Answer several questions, each by its id and digest"},
-		{ID: ListSessions, Method: http.MethodGet, Path: "/v1/sessions", Gives: Sessions{}, Summary: "List the sessions in the log, the latest first"},
+		{ID: ListSessions, Method: http.MethodGet, Path: "/v1/sessions", Gives: Sessions{},
+			Summary: "List the sessions in the log, the latest first"},
 		{ID: GetSession, Method: http.MethodGet, Path: "/v1/sessions/{id}", Gives: SessionDetail{}, Refuses: []int{none},
 			Summary: "Show a session and its questions that wait"},
 		{ID: StreamEvents, Method: http.MethodGet, Path: "/v1/events", Refuses: []int{busy},
 			Summary: "Follow questions, decisions and stops as Server-Sent Events"},
-		{ID: ReviewEvent, Method: http.MethodPost, Path: "/v1/review", Takes: Document{}, Gives: Review{}, Refuses: []int{bad, long, kind, busy},
-			Summary: "Decide about one event of another program, without recording it"},
+		{ID: ReviewEvent, Method: http.MethodPost, Path: "/v1/review", Takes: Document{}, Gives: Review{},
+			Refuses: []int{bad, long, kind, busy}, Summary: "Decide about one event of another program, without recording it"},
 		{ID: GetOpenAPI, Method: http.MethodGet, Path: "/v1/openapi.json", Open: true, Summary: "This description"},
 	}
 }

@@ -64,7 +64,8 @@ func protect(h http.Header) {
 // machine, and those that a browser marks as coming from elsewhere.
 func (s *Server) origin(r *http.Request) *refusal {
 	if !s.hosts[r.Host] {
-		return refuse(http.StatusForbidden, api.CodeHost, "the request names another host", "use the address that `reviewer serve --http` was given")
+		return refuse(http.StatusForbidden, api.CodeHost, "the request names another host",
+			"use the address that `reviewer serve --http` was given")
 	}
 	origins, site := r.Header.Values("Origin"), r.Header.Values("Sec-Fetch-Site")
 	for _, o := range origins {

@@ -153,8 +153,8 @@ func TestSlowFollower(t *testing.T) {
 	for range slow.events {
 		n++
 	}
-	if n != maxBehind || h.followed() || time.Since(began) > 5*time.Second {
-		t.Errorf("%d events, followed: %t", n, h.followed())
+	if n != maxBehind || h.Followed() || time.Since(began) > 5*time.Second {
+		t.Errorf("%d events, followed: %t", n, h.Followed())
 	}
 	h.leave(slow)
 }

@@ -108,7 +108,8 @@ func (h *Hub) leave(s *stream) {
 	delete(h.streams, s)
 }
 
-func (h *Hub) followed() bool {
+// Followed reports whether a client follows the events.
+func (h *Hub) Followed() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.streams) > 0

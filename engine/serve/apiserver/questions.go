@@ -120,7 +120,8 @@ func (s *Server) hasCode(w http.ResponseWriter, r *http.Request) *refusal {
 	case errors.Is(err, code.ErrWrong):
 		return refuse(http.StatusForbidden, api.CodeWrongCode, err.Error(), "check it; `reviewer approvals code` creates a new one")
 	case errors.Is(err, code.ErrReplaced):
-		return refuse(http.StatusForbidden, api.CodeReplaced, err.Error(), "find out who changed it, and create a new one with `reviewer approvals code`")
+		return refuse(http.StatusForbidden, api.CodeReplaced, err.Error(),
+			"find out who changed it, and create a new one with `reviewer approvals code`")
 	case err != nil:
 		return unavailable()
 	}
@@ -163,7 +164,8 @@ func (s *Server) notAnswered(id string, err error) *refusal {
 	case errors.Is(err, approval.ErrStopped):
 		return over(approval.Stopped)
 	case errors.Is(err, approval.ErrOther):
-		return refuse(http.StatusConflict, api.CodeStale, "the digest is not that of this question", "get the question again and look at it before you answer")
+		return refuse(http.StatusConflict, api.CodeStale, "the digest is not that of this question",
+			"get the question again and look at it before you answer")
 	case errors.Is(err, approval.ErrLate):
 		return over(approval.Expired)
 	case errors.Is(err, queue.ErrGone), errors.Is(err, approval.ErrUnknown):

@@ -30,7 +30,8 @@ func write(w http.ResponseWriter, status int, doc any) {
 	if !isText {
 		var err error
 		if b, err = json.Marshal(doc); err != nil {
-			status, b = http.StatusInternalServerError, []byte(`{"code":"unavailable","error":"the answer could not be written","do":"report this"}`)
+			status = http.StatusInternalServerError
+			b = []byte(`{"code":"unavailable","error":"the answer could not be written","do":"report this"}`)
 		}
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")

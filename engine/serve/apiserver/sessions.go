@@ -59,7 +59,8 @@ func (s *Server) reviewEvent(_ http.ResponseWriter, r *http.Request) (any, *refu
 	case s.reviews <- struct{}{}:
 		defer func() { <-s.reviews }()
 	default:
-		return nil, refuse(http.StatusServiceUnavailable, api.CodeBusy, "too many events are reviewed at the same time", "send the event again later")
+		return nil, refuse(http.StatusServiceUnavailable, api.CodeBusy, "too many events are reviewed at the same time",
+			"send the event again later")
 	}
 	review, err := s.Review(r.Context(), doc)
 	if err != nil {

@@ -44,7 +44,7 @@ func (s *Server) look() {
 	v := &s.seen
 	v.Lock()
 	defer v.Unlock()
-	if !s.Events.followed() {
+	if !s.Events.Followed() {
 		v.questions = nil
 		return
 	}
