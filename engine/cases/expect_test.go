@@ -34,7 +34,7 @@ func pushed() *engine.Record {
 // expected reads what is in the brackets of expect.
 func expected(t *testing.T, text string) *Expect {
 	t.Helper()
-	return parse(t, "name: a\nevents: [{Bash: ls, expect: {"+text+"}}]")[0].Events[0].Expect
+	return parse(t, "name: a\nevents: [{Bash: ls, asks: true, expect: {"+text+"}}]")[0].Events[0].Expect
 }
 
 // Each key of an expectation holds for what is so, and differs, under its own
@@ -72,6 +72,7 @@ func TestCompare(t *testing.T) {
 		{"not_changes", "[./c, ./ab, ./r]", "[./b/d]", "./a, ./b"},
 		{"intervention", "emergency_stop", "throttle", "emergency_stop"},
 		{"source", "prefilter", "transcript", "prefilter"},
+		{"granted", `"no"`, "reads", "no"},
 	} {
 		top, _, _ := strings.Cut(test.key, ".")
 		tried[top] = true
@@ -149,10 +150,10 @@ git: {a: clean}
 settings: {grant: true}
 layers: {project: {a.rego: x}}
 events:
-  - {tool: Bash, args: {command: ls}, result: {failed: f, output: o}, times: 2, at: +1s, mode: m, cwd: c, agent: a, files: {a: b},
+  - {tool: Bash, args: {command: ls}, asks: true, result: {failed: f, output: o}, times: 2, at: +1s, mode: m, cwd: c, agent: a, files: {a: b},
      expect: {decision: allow, answer: allow, rule: r, rules: [r], rules_exactly: [r], not_rules: [r], findings: [r], not_findings: [r], levels: {r: high},
        reason: r, reasons: [r], text: t, alternative: a, risk: {level: l, above: 1, below: 1, factors: [f]}, rationality: {level: l},
-       side_effects: s, rewritten: r, obligations: [o], changes: [p], not_changes: [p], intervention: i, source: s, failure: f}}
+       side_effects: s, rewritten: r, obligations: [o], changes: [p], not_changes: [p], intervention: i, source: s, granted: reads, failure: f}}
 `)[0]
 	c.Rows = []Row{{}}
 	for _, v := range []any{c, *c.Events[0].Expect, *c.Events[0].Expect.Risk} {

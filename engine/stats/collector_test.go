@@ -47,6 +47,7 @@ func TestDocument(t *testing.T) {
 	want.CPUTime, want.Slow = got.CPUTime, 1
 	want.Async = Async{Answered: 1, Reviews: Verdicts{Total: 2, Warn: 1, Block: 1}, Failed: 1}
 	want.ReviewTime, want.Checkpoints, want.Observed = got.ReviewTime, got.Checkpoints, []ObservedProgram{}
+	want.Fatigue = Fatigue{Policy: 1, Granted: map[string]int64{}, Open: 1, AnswerTime: newTimes().document()}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
