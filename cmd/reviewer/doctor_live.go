@@ -164,7 +164,8 @@ func (t *liveTrial) install(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, self, "install", t.driver.Agent, "--user", "--home", t.state, "--enforcement", "enforce", "--resident=false")
+	cmd := exec.CommandContext(ctx, self, "install", t.driver.Agent, "--user", "--home", t.state,
+		"--enforcement", "enforce", "--resident=false")
 	cmd.Dir, cmd.Env = t.place.Project, t.driver.Environment(t.place)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("reviewer could not be installed in a temporary folder: %s", ending(string(out)))

@@ -240,13 +240,19 @@ type installations struct {
 	Agents []installation `json:"agents"`
 }
 
+// text says once what is the same for all.
 func (l installations) text(w io.Writer) {
 	for i, d := range l.Agents {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
 		fmt.Fprintf(w, "%s:\n", d.Agent)
-		d.text(w)
+		d.own(w)
+	}
+	if len(l.Agents) > 0 {
+		fmt.Fprintln(w)
+		l.Agents[0].common(w)
+		fmt.Fprintln(w, "run `reviewer doctor` to check that denials work")
 	}
 }
 
@@ -315,6 +321,19 @@ func askEnforcement(a *cli.App) string {
 }
 
 func (d installation) text(w io.Writer) {
+	d.written(w)
+	d.common(w)
+	d.remarks(w)
+	fmt.Fprintln(w, "run `reviewer doctor` to check that denials work")
+}
+
+// own is the part that concerns the agent alone.
+func (d installation) own(w io.Writer) {
+	d.written(w)
+	d.remarks(w)
+}
+
+func (d installation) written(w io.Writer) {
 	if d.Changed {
 		fmt.Fprintf(w, "installed in %s\n", d.Settings)
 	} else {
@@ -326,9 +345,16 @@ func (d installation) text(w io.Writer) {
 	if d.Backup != "" {
 		fmt.Fprintf(w, "backup of the previous settings: %s\n", d.Backup)
 	}
+}
+
+// common is the part that is the same for all agents.
+func (d installation) common(w io.Writer) {
 	fmt.Fprintf(w, "state and log: %s\n", d.State)
 	fmt.Fprintf(w, "program of the hooks: %s\n", d.Program)
 	fmt.Fprintf(w, "enforcement: %s (%s)\n", d.Enforcement, effectOf(d.Enforcement))
+}
+
+func (d installation) remarks(w io.Writer) {
 	fmt.Fprintln(w, d.standing())
 	for _, note := range d.Notes {
 		fmt.Fprintf(w, "note: %s\n", note)
@@ -336,7 +362,6 @@ func (d installation) text(w io.Writer) {
 	if d.Agent == harness.ClaudeCode {
 		d.clientText(w)
 	}
-	fmt.Fprintln(w, "run `reviewer doctor` to check that denials work")
 }
 
 // standing reports whether a repository can turn the hooks off.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -19,9 +20,10 @@ func uninstallCommand(a *cli.App) *cobra.Command {
 	var dry bool
 	var out term.Output
 	cmd := &cobra.Command{
-		Use:       "uninstall AGENT | --all | --detect",
-		Short:     "Remove reviewer from an agent's settings; needs a person at a terminal",
-		Long:      "Removes reviewer's hooks and nothing else. The log and the policy are kept.",
+		Use:   "uninstall AGENT | --all | --detect",
+		Short: "Remove reviewer from an agent's settings; needs a person at a terminal",
+		Long: "Removes reviewer's hooks and nothing else: files are as they were before the installation, as far as they were not\n" +
+			"changed since. The log and the policy are kept.",
 		Example:   "  reviewer uninstall claude-code\n  reviewer uninstall claude-code --dry-run\n  reviewer uninstall --all",
 		Args:      which.known,
 		ValidArgs: settings.Names(),
@@ -113,7 +115,10 @@ func removalOf(a *cli.App, agent settings.Agent, layer string) (removal, error) 
 		}
 		rest := old
 		if old != nil {
-			if rest, err = l.Format.Uninstall(old); err != nil {
+			if rest, err = l.Format.Uninstall(old); err == nil && !bytes.Equal(rest, old) {
+				rest, err = settings.Restored(l.Path, rest)
+			}
+			if err != nil {
 				return d, fmt.Errorf("%s: %w", l.Path, err)
 			}
 		}

@@ -40,10 +40,11 @@ func (r Reconciliation) Clean() bool {
 	return len(r.Unreviewed) == 0 && len(r.RanDenied) == 0
 }
 
-// Reconcile compares the calls of a transcript with those of the log, which
-// logged finds by the agent's id of the call. The log has a call once, also where it is
-// several calls here (a patch of several files, several commands).
-func Reconcile(t Transcript, logged func(session, call string) (LoggedCall, bool)) Reconciliation {
+// Reconcile compares the calls of a transcript with those of the log, which logged finds: by
+// the agent's id of the call, or by its arguments where the agent tells hooks no ids. It is
+// asked about the calls in their order. The log has a call once, also where it is several
+// calls here (a patch of several files, several commands).
+func Reconcile(t Transcript, logged func(call engine.Event) (LoggedCall, bool)) Reconciliation {
 	r := Reconciliation{Session: t.Session, Unreviewed: []Mismatch{}, RanDenied: []Mismatch{}, Unread: len(t.Bad)}
 	results := map[string]*engine.Result{}
 	for _, e := range t.Events {
@@ -54,9 +55,11 @@ func Reconcile(t Transcript, logged func(session, call string) (LoggedCall, bool
 	wholes := map[string]int64{} // id of a call -> its time
 	for _, e := range t.Calls() {
 		r.Calls++
-		entry, found := logged(e.Session, e.Call)
+		entry, found := logged(e)
 		if at, is := wholes[wholeOf(e.Call)]; !found && is && at == e.Time {
-			entry, found = logged(e.Session, wholeOf(e.Call))
+			whole := e
+			whole.Call = wholeOf(e.Call)
+			entry, found = logged(whole)
 		}
 		wholes[e.Call] = e.Time
 		d := Mismatch{Session: e.Session, Agent: e.Agent, Call: e.Call, Tool: e.Tool, Time: e.Time, Outcome: outcome(results[e.Call]),

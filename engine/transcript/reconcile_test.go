@@ -24,9 +24,9 @@ func TestReconcile(t *testing.T) {
 		{"ran although denied", map[string]engine.Verdict{"t1": "block", "t2": "block", "t3": "allow", "t4": "block", "t6": "block", "t7": "block"}, "", "t1/ran t4/failed", 6, 1},
 		{"one is missing", map[string]engine.Verdict{"t1": "allow", "t2": "allow", "t4": "allow", "t6": "allow", "t7": "allow"}, "t3/ran", "", 5, 1},
 	} {
-		r := Reconcile(tr, func(session, call string) (LoggedCall, bool) {
-			v, ok := c.log[call]
-			return LoggedCall{ID: session + "-1", Answer: v}, ok && session == "s-old"
+		r := Reconcile(tr, func(e engine.Event) (LoggedCall, bool) {
+			v, ok := c.log[e.Call]
+			return LoggedCall{ID: e.Session + "-1", Answer: v}, ok && e.Session == "s-old"
 		})
 		if got := doubts(r.Unreviewed); got != c.unreviewed {
 			t.Errorf("%s: unreviewed %s, want %s", c.name, got, c.unreviewed)
@@ -60,7 +60,7 @@ func TestReconcileUnmarkedDenial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Reconcile(tr, func(_, _ string) (LoggedCall, bool) { return LoggedCall{Answer: engine.Block}, true })
+	r := Reconcile(tr, func(engine.Event) (LoggedCall, bool) { return LoggedCall{Answer: engine.Block}, true })
 	if !r.Clean() || r.Unread != 1 {
 		t.Errorf("%+v, want a clean one with one line unread", r)
 	}
@@ -70,9 +70,9 @@ func TestReconcileUnmarkedDenial(t *testing.T) {
 // the transcript, and one in a script that Codex names in an item only.
 func TestReconcileParts(t *testing.T) {
 	scripts := readTranscript(t, "testdata/codex-items.jsonl")
-	r := Reconcile(scripts, func(_, call string) (LoggedCall, bool) {
+	r := Reconcile(scripts, func(e engine.Event) (LoggedCall, bool) {
 		return LoggedCall{Answer: engine.Allow}, slices.Contains(strings.Fields(
-			"exec-0001 exec-0002 exec-0003 exec-0004 exec-0005 exec-0006 exec-0007 exec-0008"), call)
+			"exec-0001 exec-0002 exec-0003 exec-0004 exec-0005 exec-0006 exec-0007 exec-0008"), e.Call)
 	})
 	if !r.Clean() || r.Reviewed != 11 || r.Unasked != 2 {
 		t.Errorf("code mode: %+v", r)
@@ -81,7 +81,7 @@ func TestReconcileParts(t *testing.T) {
 		{Phase: engine.PhasePre, Call: "a", Time: 1}, {Phase: engine.PhasePre, Call: "a#2", Time: 1},
 		{Phase: engine.PhasePre, Call: "a#3", Time: 2}, {Phase: engine.PhasePre, Call: "b#2", Time: 1}, {Phase: engine.PhasePre, Call: "a#", Time: 1},
 	}}
-	r = Reconcile(parts, func(_, call string) (LoggedCall, bool) { return LoggedCall{}, call == "a" || call == "b" })
+	r = Reconcile(parts, func(e engine.Event) (LoggedCall, bool) { return LoggedCall{}, e.Call == "a" || e.Call == "b" })
 	if got, want := doubts(r.Unreviewed), "a#3/pending b#2/pending a#/pending"; got != want || r.Reviewed != 2 {
 		t.Errorf("unreviewed %s, want %s; %+v", got, want, r)
 	}

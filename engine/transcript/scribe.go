@@ -32,7 +32,7 @@ type translator struct {
 
 func newScribe(harness string) *translator {
 	return &translator{
-		out:   Transcript{Harness: harness, Unasked: map[string]bool{}},
+		out:   Transcript{Harness: harness, Unasked: map[string]bool{}, Written: map[string]WrittenCall{}},
 		calls: map[string][]int{}, done: map[string]bool{}, taken: map[string]bool{}, ends: map[int]int{},
 	}
 }
@@ -74,7 +74,10 @@ func (s *translator) call(id, tool string, raw json.RawMessage) {
 	if err != nil {
 		s.bad(fmt.Errorf("arguments of %s: %w", tool, err))
 	}
-	s.note(id, translate(tool, args))
+	id = s.note(id, translate(tool, args))
+	if _, twice := s.out.Written[id]; !twice && err == nil {
+		s.out.Written[id] = WrittenCall{tool, raw}
+	}
 }
 
 // note records the calls that are equivalent to one call of the agent. The first has

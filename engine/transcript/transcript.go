@@ -58,6 +58,9 @@ type Transcript struct {
 	// it asks any hook: they never ran, and there was nothing to review.
 	Unasked map[string]bool
 
+	// Written are calls (by id) as the agent wrote them; in Events they are in Claude Code's terms.
+	Written map[string]WrittenCall
+
 	// LocalIDs reports whether ids of calls are meaningful only within this file.
 	// Otherwise they are the agent's own, and the same id in another file is
 	// the same call: a resumed or forked session contains copies of what came
@@ -72,6 +75,12 @@ type Transcript struct {
 	// DerivedIDs reports whether ids of calls were derived from their content, since
 	// the file has none: they are unknown anywhere else.
 	DerivedIDs bool
+}
+
+// WrittenCall is a call in the terms of its agent, as its hooks get it.
+type WrittenCall struct {
+	Tool string
+	Args json.RawMessage
 }
 
 // BadLine is a line that was left out, or a part of it, and why.
@@ -126,6 +135,9 @@ func join(a, b Transcript) Transcript {
 	out := Transcript{Harness: a.Harness, Session: a.Session, Version: a.Version, Lines: a.Lines + b.Lines, Unasked: map[string]bool{},
 		LocalIDs: a.LocalIDs || b.LocalIDs, Partial: a.Partial && b.Partial, DerivedIDs: a.DerivedIDs || b.DerivedIDs}
 	out.Bad = append(slices.Clone(a.Bad), b.Bad...)
+	out.Written = map[string]WrittenCall{}
+	maps.Copy(out.Written, b.Written)
+	maps.Copy(out.Written, a.Written)
 	seen := map[eventKey]bool{}
 	var strands [2][]engine.Event
 	for i, events := range [][]engine.Event{a.Events, b.Events} {

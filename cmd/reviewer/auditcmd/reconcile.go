@@ -3,11 +3,13 @@ package auditcmd
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
+	"github.com/agent-reviewer/reviewer/engine/history"
 	"github.com/agent-reviewer/reviewer/engine/transcript"
 	"github.com/spf13/cobra"
 )
@@ -15,8 +17,12 @@ import (
 func auditReconcileCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
-		Use:     "reconcile TRANSCRIPT…",
-		Short:   "Find calls that ran without a review, for example because hooks were disabled",
+		Use:   "reconcile TRANSCRIPT…",
+		Short: "Find calls that ran without a review, for example because hooks were disabled",
+		Long: "Compares the calls in transcripts with those in the log, by the ids of calls. Gemini CLI, Copilot\n" +
+			"CLI and droid tell hooks no ids: there a call belongs to the earliest equal one in the log, with the\n" +
+			"same tool and the same arguments, that no other call has. A call that reviewer changed is then\n" +
+			"found if the transcript has it as the model wrote it. Exit code 2 if a call was not reviewed.",
 		Example: "  reviewer audit reconcile ~/.claude/projects",
 		Args:    cli.AtLeast(cli.Argument{Name: "FILE", What: "transcripts of the client, or folders of them, such as ~/.claude/projects"}),
 		RunE: func(_ *cobra.Command, paths []string) error {
@@ -34,7 +40,7 @@ func auditReconcileCommand(a *cli.App) *cobra.Command {
 			}
 			list := []transcript.Reconciliation{}
 			for _, t := range transcript.Merge(transcripts) {
-				r, err := reconcile(store, t)
+				r, err := reconcile(store, mac, t)
 				if err != nil {
 					return err
 				}
@@ -53,21 +59,58 @@ func auditReconcileCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-func reconcile(store *audit.Store, t transcript.Transcript) (transcript.Reconciliation, error) {
-	logged := map[string]transcript.LoggedCall{}
+func reconcile(store *audit.Store, mac func([]byte) string, t transcript.Transcript) (transcript.Reconciliation, error) {
+	log := loggedCalls{mac: mac, written: t.Written, ids: map[string]transcript.LoggedCall{}, made: map[string][]transcript.LoggedCall{}}
 	key := engine.SessionKey{Harness: t.Harness, Session: t.Session}
 	for r, err := range store.Records(key, 0) {
 		if err != nil {
 			return transcript.Reconciliation{}, fmt.Errorf("read session %s: %w", t.Session, err)
 		}
 		if r.Kind == engine.KindPre {
-			logged[r.Call] = transcript.LoggedCall{ID: r.ID(), Answer: engine.AnswerOf(r).Effect}
+			log.add(r)
 		}
 	}
-	return transcript.Reconcile(t, func(_, call string) (transcript.LoggedCall, bool) {
-		c, ok := logged[call]
-		return c, ok
-	}), nil
+	return transcript.Reconcile(t, log.find), nil
+}
+
+// loggedCalls are the calls of a session in the log.
+type loggedCalls struct {
+	mac     func([]byte) string
+	written map[string]transcript.WrittenCall // the transcript's calls
+	ids     map[string]transcript.LoggedCall
+	made    map[string][]transcript.LoggedCall // of agents that tell hooks no ids, in their order
+}
+
+func (l *loggedCalls) add(r *engine.Record) {
+	call := transcript.LoggedCall{ID: r.ID(), Answer: engine.AnswerOf(r).Effect}
+	if r.Event != nil {
+		made := history.MadeID(r.Event.Tool, r.ArgsMAC())
+		if strings.HasPrefix(r.Call, made) {
+			l.made[made] = append(l.made[made], call)
+			return
+		}
+	}
+	l.ids[r.Call] = call
+}
+
+// find returns the entry of a call: by its id, else the earliest one of an equal call that no other call
+// has. The log made an id of the tool and the arguments, where the agent gave none.
+func (l *loggedCalls) find(e engine.Event) (transcript.LoggedCall, bool) {
+	if call, found := l.ids[e.Call]; found || len(l.made) == 0 {
+		return call, found
+	}
+	written, is := l.written[e.Call]
+	args, err := engine.Canonical(written.Args)
+	if !is || err != nil {
+		return transcript.LoggedCall{}, false
+	}
+	made := history.MadeID(written.Tool, l.mac(args))
+	if len(l.made[made]) == 0 {
+		return transcript.LoggedCall{}, false
+	}
+	l.ids[e.Call] = l.made[made][0] // for its parts
+	l.made[made] = l.made[made][1:]
+	return l.ids[e.Call], true
 }
 
 func printReconciliation(a *cli.App, w io.Writer, out *term.Output, list []transcript.Reconciliation) error {

@@ -32,6 +32,11 @@ func maskTranscript(t *transcript.Transcript, mask func(string) string) {
 		unasked[mask(call)] = is
 	}
 	t.Unasked = unasked
+	written := map[string]transcript.WrittenCall{}
+	for call, as := range t.Written {
+		written[mask(call)] = as
+	}
+	t.Written = written
 	for i := range t.Bad {
 		t.Bad[i].Why = mask(t.Bad[i].Why)
 	}

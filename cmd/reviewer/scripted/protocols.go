@@ -110,7 +110,8 @@ func plainGemini(t turn) any {
 		parts = append(parts, fields{"functionCall": fields{"id": t.call(i), "name": c.Tool, "args": c.Input}})
 	}
 	if !t.tools() && t.Config.MIME == "application/json" {
-		parts = []fields{{"text": `{"reasoning":"short","model_choice":"flash","complexity_reasoning":"short","complexity_score":1,"next_speaker":"user"}`}}
+		parts = []fields{{"text": `{"reasoning":"short","model_choice":"flash","complexity_reasoning":"short",` +
+			`"complexity_score":1,"next_speaker":"user"}`}}
 	}
 	return fields{"modelVersion": ModelName, "responseId": fmt.Sprintf("r%d", t.n),
 		"candidates":    []fields{{"content": fields{"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}},

@@ -19,7 +19,8 @@ func responseItems(t turn) []fields {
 	items := []fields{{"type": "message", "id": fmt.Sprintf("msg_%d", t.n), "role": "assistant", "status": "completed",
 		"content": []fields{{"type": "output_text", "text": t.Say, "annotations": []any{}}}}}
 	for i, c := range t.Calls {
-		item := fields{"type": "function_call", "id": fmt.Sprintf("fc_%d_%d", t.n, i), "call_id": t.call(i), "status": "completed", "name": c.Tool}
+		item := fields{"type": "function_call", "id": fmt.Sprintf("fc_%d_%d", t.n, i), "call_id": t.call(i),
+			"status": "completed", "name": c.Tool}
 		if c.Custom {
 			item["type"], item["input"] = "custom_tool_call", c.Input
 		} else {

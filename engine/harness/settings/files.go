@@ -15,6 +15,9 @@ import (
 // ErrSettingsChanged means that a file was changed after it was read.
 var ErrSettingsChanged = errors.New("the file was changed in the meantime; run the command again")
 
+// backupInfix is between the name of a file and the number of its backup.
+const backupInfix = ".reviewer-backup-"
+
 // WriteSettings atomically replaces a settings file. old is what the caller read (nil:
 // there was no file); if the file differs from it by now, it is not changed and the
 // error is ErrSettingsChanged. The old bytes are kept in a backup next to the file,
@@ -107,7 +110,7 @@ func keepBackup(path string, old []byte) (string, error) {
 		return "", err
 	}
 	for n := 1; ; n++ {
-		backup := path + ".reviewer-backup-" + strconv.Itoa(n)
+		backup := path + backupInfix + strconv.Itoa(n)
 		f, err := os.OpenFile(backup, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
 		if errors.Is(err, fs.ErrExist) {
 			continue
