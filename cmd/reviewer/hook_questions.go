@@ -44,7 +44,7 @@ func (q *questions) Open(_ context.Context, r approval.Request, e engine.Event) 
 		}
 	}
 	close(q.waits)
-	one := &question{app: q.app, queue: pending, id: r.ID, files: stamps(r.Effects), resume: func() {}}
+	one := &question{app: q.app, queue: pending, id: r.ID, files: stamps(r.Effects), resume: func() {}, opened: time.Now()}
 	runtime.UnlockOSThread() // see answer; Close locks it again
 	if q.pause != nil {
 		one.resume = q.pause.Begin()
@@ -59,6 +59,7 @@ type question struct {
 	id     string
 	files  []stamp
 	resume func()
+	opened time.Time
 }
 
 // Changed returns which file of the call is no longer what it was.
@@ -70,6 +71,25 @@ func (q *question) Changed() string {
 	}
 	return ""
 }
+
+// pollEvery is how often a call that waits looks for an answer: an approval is to be felt as
+// immediate, and 500 calls that wait are to cost next to nothing.
+const pollEvery = 200 * time.Millisecond
+
+// Pause waits until it is time to look for an answer again.
+func (q *question) Pause(ctx context.Context) error {
+	next := time.NewTimer(pollEvery)
+	defer next.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-next.C:
+		return nil
+	}
+}
+
+// Waited returns how long ago the question was opened, in milliseconds.
+func (q *question) Waited() int64 { return time.Since(q.opened).Milliseconds() }
 
 // Close withdraws the question. A request that is left behind is ignored.
 func (q *question) Close() {

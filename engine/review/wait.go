@@ -52,12 +52,14 @@ type Question interface {
 	// Changed returns which file of the call is no longer what it was when the question was
 	// opened; empty: none.
 	Changed() string
+	// Pause returns when it is time to look for an answer again; an error: the agent has ended,
+	// or its time has passed.
+	Pause(ctx context.Context) error
+	// Waited returns how long ago the question was opened, in milliseconds, whatever happens
+	// to the clock.
+	Waited() int64
 	Close()
 }
-
-// pollEvery is how often a call that waits looks for an answer: an approval is to be felt as
-// immediate, and 500 calls that wait are to cost next to nothing.
-const pollEvery = 200 * time.Millisecond
 
 // settleTime is what is left of the agent's patience for recording that nobody answered.
 const settleTime = 3 * time.Second
@@ -105,15 +107,12 @@ func (r *Reviewer) wait(ctx context.Context, key engine.SessionKey, h *review, a
 		return denied(answer, text), err
 	}
 	defer q.Close()
-	began := time.Now()
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
 	for {
 		var step approval.Step
 		var state approval.State
 		var said string
 		err := r.Log.Update(ctx, key, func(t history.Tail) (err error) {
-			step, state, said, err = r.step(ctx, t, h, q, began)
+			step, state, said, err = r.step(ctx, t, h, q)
 			return err
 		})
 		switch {
@@ -129,20 +128,17 @@ func (r *Reviewer) wait(ctx context.Context, key engine.SessionKey, h *review, a
 			}
 			return denied(answer, fill(texts.of(state), said)), nil
 		}
-		select {
-		case <-ctx.Done():
-			return engine.Answer{}, fmt.Errorf("wait for an answer: %w", ctx.Err())
-		case <-tick.C:
+		if err := q.Pause(ctx); err != nil {
+			return engine.Answer{}, fmt.Errorf("wait for an answer: %w", err)
 		}
 	}
 }
 
 // step takes one step of a question under the session's lock. The time since the call began to
 // wait counts even if the clock was set back.
-func (r *Reviewer) step(ctx context.Context, t history.Tail, h *review, q Question, began time.Time) (
-	approval.Step, approval.State, string, error) {
+func (r *Reviewer) step(ctx context.Context, t history.Tail, h *review, q Question) (approval.Step, approval.State, string, error) {
 	asked := t.History.Questions.Of(h.asked.N)
-	now := max(r.Now(), t.History.T, h.asked.T+time.Since(began).Milliseconds())
+	now := max(r.Now(), t.History.T, h.asked.T+q.Waited())
 	step := asked.Next(h.asked.ID(), now, func() string { return r.changed(ctx, h, q) })
 	said := ""
 	if step.Record != nil {

@@ -20,19 +20,31 @@ type desk struct {
 	err     error
 	opened  []approval.Request
 	closed  int
+	began   time.Time
 	changed string
 }
 
 func (d *desk) Limit() time.Duration { return d.limit }
 
 func (d *desk) Open(_ context.Context, q approval.Request, _ engine.Event) (Question, error) {
-	d.opened = append(d.opened, q)
+	d.opened, d.began = append(d.opened, q), time.Now()
 	return d, d.err
 }
 
 func (d *desk) Changed() string { return d.changed }
 
 func (d *desk) Close() { d.closed++ }
+
+func (d *desk) Waited() int64 { return time.Since(d.began).Milliseconds() }
+
+func (d *desk) Pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(200 * time.Millisecond):
+		return nil
+	}
+}
 
 // queueing is a reviewer whose policy asks about each call, and lets questions wait.
 func queueing(l *memoryLog, d *desk, queue string) *Reviewer {
