@@ -35,13 +35,18 @@ type RegoCompiler func(ctx context.Context, modules map[string]string, data map[
 // CompileWith is Compile with another function for compiling the modules, such as one
 // with a cache.
 func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoCompiler) (*review.Policy, error) {
+	compiled := later(func() (*rego.Host, error) { return compileRego(ctx, e.Modules(), e.Data) })
+	known := classify.NewRows(e.RowLayers())
+	set, wrongSet := detectors(e, known)
 	matcher, err := cel.Compile(AllConditions(e))
-	if err != nil {
+	decider, wrongRego := compiled()
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("compile conditions: %w", err)
-	}
-	decider, err := compileRego(ctx, e.Modules(), e.Data)
-	if err != nil {
-		return nil, fmt.Errorf("compile policy: %w", err)
+	case wrongRego != nil:
+		return nil, fmt.Errorf("compile policy: %w", wrongRego)
+	case wrongSet != nil:
+		return nil, fmt.Errorf("compile detectors: %w", wrongSet)
 	}
 	p := &review.Policy{Digest: e.Digest, Config: e.Config, View: e.View, Redact: e.Redact, Matcher: matcher, Decider: decider,
 		Inherit: inherit(e), Approvals: approvals(e), Grants: grants(e), Unsaved: unsaved(e), Rollback: rollback(e), Kinds: e.OwnKinds()}
@@ -55,15 +60,32 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 		}
 	}
 	p.MaxCPU = number(e.Settings, "performance", "max_review_time_ms")
-	p.Rows = classify.NewRows(e.RowLayers())
-	set, err := detectors(e, p.Rows)
-	if err != nil {
-		return nil, fmt.Errorf("compile detectors: %w", err)
-	}
+	p.Rows = known
 	if set != nil {
 		p.Detector, p.Detectors = set, set.Digest
 	}
 	return p, nil
+}
+
+// later starts a function, and returns one that waits for its result: a hook waits for all of
+// them. A panic is passed on.
+func later[T any](start func() (T, error)) func() (T, error) {
+	var v T
+	var err error
+	var panicked any
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { panicked = recover() }()
+		v, err = start()
+	}()
+	return func() (T, error) {
+		<-done
+		if panicked != nil {
+			panic(panicked)
+		}
+		return v, err
+	}
 }
 
 // inherit reads from the settings to which other sessions a stop, a denial or a limit applies. A policy

@@ -44,11 +44,14 @@ func Tokens(sets ...*Set) []Entry[Token] {
 			continue
 		}
 		for _, b := range s.folder(TokensFolder).all {
-			row, err := parseToken(b.text)
-			if err != nil || seen[b.text] {
+			if seen[b.text] {
 				continue
 			}
 			seen[b.text] = true
+			row, err := parseToken(b.text)
+			if err != nil {
+				continue
+			}
 			list = append(list, Entry[Token]{b.named, row, b.place, b.adds})
 		}
 	}
