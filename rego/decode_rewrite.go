@@ -42,7 +42,8 @@ func (d *document) proof() *engine.Proof {
 	}
 	defer d.take("proof", s)
 	s.known("by", "approvals", "sessions", "days")
-	return &engine.Proof{By: s.text("by"), Approvals: s.number("approvals"), Sessions: int64(s.number("sessions")), Days: int64(s.number("days"))}
+	return &engine.Proof{By: s.text("by"), Approvals: s.number("approvals"),
+		Sessions: int64(s.number("sessions")), Days: int64(s.number("days"))}
 }
 
 // index reads a whole number that counts from 0.

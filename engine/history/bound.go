@@ -176,7 +176,8 @@ func (a *allowance) size() int {
 
 func (c *callEntry) size() int {
 	n := len(c.ID) + len(c.Agent) + 18 + number(c.Pre) + number(c.Post) +
-		text(string(c.Decision)) + text(string(c.Enforced)) + text(c.Args) + text(c.Tree) + text(string(c.Outcome)) + number(c.Kept) + text(c.Form) + text(c.Mode)
+		text(string(c.Decision)) + text(string(c.Enforced)) + text(c.Args) + text(c.Tree) + text(string(c.Outcome)) +
+		number(c.Kept) + text(c.Form) + text(c.Mode)
 	if len(c.Creates) > 0 {
 		n += 7
 	}

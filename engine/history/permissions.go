@@ -3,6 +3,7 @@ package history
 import (
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/approval"
@@ -212,4 +213,228 @@ func (h *State) callOf(pre int64) *callEntry {
 		}
 	}
 	return nil
+}
+
+// maxForms bounds the forms of calls whose answers are remembered. It belongs to FoldVersion.
+const maxForms = 40
+
+// formEntry counts what people answered to calls of one form, in one permission mode. A full
+// list forgets approvals before refusals.
+type formEntry struct {
+	Form     string `json:"f"`
+	Mode     string `json:"m,omitempty"`
+	T        int64  `json:"t"` // of the first answer
+	Last     int64  `json:"l"` // of the latest one
+	Approved int64  `json:"a,omitempty"`
+	Refused  int64  `json:"r,omitempty"`
+}
+
+func (f *formEntry) size() int {
+	return len(f.Form) + text(f.Mode) + 20 + digits(f.T) + digits(f.Last) + number(f.Approved) + number(f.Refused)
+}
+
+// formsSize is the size of what the state has only if people were asked about calls.
+func (h *State) formsSize() int {
+	n := sum(h.Forms, (*formEntry).size)
+	if n > 0 {
+		n += 12
+	}
+	if h.FormsLost {
+		n += 18
+	}
+	if h.DeniedAt > 0 {
+		n += 14 + digits(h.DeniedAt)
+	}
+	return n
+}
+
+// FormOf returns the form of a call: 16 hexadecimal digits that are the same for calls with the
+// same tool, programs, subcommands and options, the same words, and paths of the same classes in
+// the same places. Empty: the call is not understood completely, so it has none.
+func FormOf(tool string, a *engine.Action) string {
+	if a == nil || len(a.Effects)+len(a.Commands) == 0 || len(a.Opaque)+len(a.Possible) > 0 {
+		return ""
+	}
+	parts := []string{tool, a.Name}
+	for i := range a.Commands {
+		parts = append(parts, formOfCommand(a, i)...)
+	}
+	var effects []string
+	for i := range a.Effects {
+		effects = append(effects, formOfEffect(&a.Effects[i]))
+	}
+	slices.Sort(effects)
+	for _, s := range a.Signals {
+		parts = append(parts, "signal "+string(s))
+	}
+	return engine.HexSum([]byte(strings.Join(append(parts, slices.Compact(effects)...), "\x00")))[:digestLength]
+}
+
+// formOfCommand lists the words of a command. A path of which the effects tell the class is
+// left out, unless the command runs what is there.
+func formOfCommand(a *engine.Action, i int) []string {
+	c := &a.Commands[i]
+	options := slices.Clone(c.Flags)
+	slices.Sort(options)
+	words := slices.Concat([]string{"command", c.Name}, c.Sub, options, c.Wrappers, c.Via)
+	for _, word := range c.Operands {
+		if !isPlace(a, i, word) {
+			words = append(words, "="+word)
+		}
+	}
+	return words
+}
+
+// isPlace reports whether a word of a command is a path that the command only reads or changes.
+func isPlace(a *engine.Action, i int, word string) bool {
+	found := false
+	for k := range a.Effects {
+		e := &a.Effects[k]
+		if e.Command != i || e.Short == "" || path.Base(e.Short) != path.Base(word) {
+			continue
+		}
+		if e.Run || e.Kind == engine.EffectProcess {
+			return false
+		}
+		found = true
+	}
+	return found
+}
+
+func formOfEffect(e *engine.Effect) string {
+	target := e.Target
+	if e.Short != "" {
+		target = "" // the place and the class stand for the path
+	}
+	if e.Run {
+		target = e.Short
+	}
+	words := []string{"effect", string(e.Kind), e.Verb, e.Object, string(e.Certainty), string(e.Location), string(e.Class), e.Host, e.Mode,
+		e.Guard, target}
+	for _, flag := range []struct {
+		set  bool
+		name string
+	}{
+		{e.Recursive, "recursive"}, {e.Forced, "forced"}, {e.Privileged, "privileged"}, {e.Egress, "egress"},
+		{e.Loopback, "loopback"}, {e.Persistence, "persistence"}, {e.Repository, "repository"},
+	} {
+		if flag.set {
+			words = append(words, flag.name)
+		}
+	}
+	return strings.Join(words, "\x01")
+}
+
+// foldRequest records that the agent asks a person about a call. A call that reviewer grants
+// is answered by no person.
+func (h *State) foldRequest(r *engine.Record) {
+	c := h.call(agentOf(r), r.Call)
+	if c == nil || c.Pre == 0 || c.Outcome != engine.OutcomePending {
+		return
+	}
+	if c.Form, c.Mode = "", ""; r.Answer == nil || r.Answer.Granted == nil {
+		h.asks(c, r)
+	}
+}
+
+// asks records the form of a call that a person is asked about.
+func (h *State) asks(c *callEntry, r *engine.Record) {
+	if r.Event != nil {
+		c.Form, c.Mode = FormOf(r.Event.Tool, r.Action), engine.ClipJSON(r.Event.Mode, digestLength)
+	}
+}
+
+// answerForm counts a person's answer to a call, as far as its outcome shows it. A failure shows
+// nothing. A call that was taken for refused and ran was not refused.
+func (h *State) answerForm(c *callEntry, o engine.Outcome, t int64) {
+	if c.Form == "" {
+		return
+	}
+	if c.Outcome == engine.OutcomeUnknown {
+		h.countForm(c, t, 0, -1)
+	}
+	switch o {
+	case engine.OutcomeRan:
+		h.countForm(c, t, 1, 0)
+	case engine.OutcomeDenied, engine.OutcomeUnknown:
+		h.countForm(c, t, 0, 1)
+		h.DeniedAt = h.Actions
+	}
+}
+
+func (h *State) countForm(c *callEntry, t, approved, refused int64) {
+	f := formEntry{Form: c.Form, Mode: c.Mode, T: t}
+	if i := slices.IndexFunc(h.Forms, func(o formEntry) bool { return o.Form == f.Form && o.Mode == f.Mode }); i >= 0 {
+		f = h.Forms[i]
+		h.Forms = slices.Delete(h.Forms, i, i+1)
+	}
+	f.Last, f.Approved, f.Refused = t, f.Approved+approved, max(f.Refused+refused, 0)
+	if h.Forms = append(h.Forms, f); len(h.Forms) > maxForms {
+		h.dropForm()
+	}
+}
+
+// dropForm forgets the oldest form without a refusal. If all were refused, the session no
+// longer knows what was, and says so.
+func (h *State) dropForm() {
+	i := slices.IndexFunc(h.Forms, func(f formEntry) bool { return f.Refused == 0 })
+	h.FormsLost = h.FormsLost || i < 0
+	i = max(i, 0)
+	h.Forms = slices.Delete(h.Forms, i, i+1)
+}
+
+// Answers returns what people answered in the session to calls of a form, by permission mode.
+// A session that forgot refusals says that it refused the form.
+func (h *State) Answers(form string) []engine.FormAnswers {
+	var list []engine.FormAnswers
+	id := prefix(h.Chain, 8)
+	for _, f := range h.Forms {
+		if f.Form == form && form != "" {
+			list = append(list, engine.FormAnswers{Session: id, Mode: f.Mode, Inferred: f.Approved, Refused: f.Refused, First: f.T, Last: f.Last})
+		}
+	}
+	if h.FormsLost {
+		list = append(list, engine.FormAnswers{Session: id, Refused: 1, First: h.T, Last: h.T})
+	}
+	return list
+}
+
+// Requested returns the call about which the agent asks a person, as far as its tool and its
+// arguments show it: the latest such call that waits for its result. Agents give a request no id.
+func (h *State) Requested(agent, tool, args string) (call string, pre int64) {
+	a := h.agent(truncateKey(agent))
+	if a == nil || args == "" {
+		return "", 0
+	}
+	for i := len(h.Calls) - 1; i >= 0; i-- {
+		c := &h.Calls[i]
+		if c.Agent != a.Name || c.Outcome != engine.OutcomePending || c.Pre == 0 || c.Args != prefix(args, argsLength) {
+			continue
+		}
+		if p := a.pastOf(c.Pre); p != nil && p.Tool == boundKey(tool, toolLength) {
+			return c.ID, c.Pre
+		}
+	}
+	return "", 0
+}
+
+// requestFacts joins what the record of a request says with the call that it is about.
+func (h *State) requestFacts(r *engine.Record) *engine.RequestFacts {
+	f := &engine.RequestFacts{Denied: engine.NeverHappened, Answers: []engine.FormAnswerFacts{}}
+	if h.DeniedAt > 0 {
+		f.Denied = ago(h.Actions, h.DeniedAt)
+	}
+	if c := h.call(agentOf(r), r.Call); c != nil {
+		f.Decision, f.Enforced = c.Decision, c.Enforced
+	}
+	if r.Note == nil || r.Note.Request == nil {
+		return f
+	}
+	q := r.Note.Request
+	f.Form, f.Checkpoint, f.Left = q.Form, q.Checkpoint, q.Left
+	for _, a := range q.Answers {
+		f.Answers = append(f.Answers, engine.FormAnswerFacts{Session: a.Session, Mode: a.Mode, Person: a.Person, Inferred: a.Inferred,
+			Refused: a.Refused, MS: max(r.T, h.T) - a.First, RefusedMS: max(r.T, h.T) - a.Last})
+	}
+	return f
 }

@@ -161,7 +161,8 @@ func grantsPage(page *term.Page, run *simulate.GrantRun) {
 	fmt.Fprintf(page, "  held up by the policy   %d\n", g.Held)
 	fmt.Fprintf(page, "  granted                 %d (%.1f %%)%s\n", g.Granted, 100*g.Share(), counts(g.Proofs))
 	fmt.Fprintf(page, "  refused by a person     %d\n", g.Refused)
-	fmt.Fprintf(page, "granted and refused       %d; at most %.2f %% of the granted calls (95 %%, Clopper-Pearson)\n", g.GrantedRefused, 100*g.Bound())
+	fmt.Fprintf(page, "granted and refused       %d; at most %.2f %% of the granted calls (95 %%, Clopper-Pearson)\n",
+		g.GrantedRefused, 100*g.Bound())
 	for _, text := range g.Examples {
 		fmt.Fprintf(page, "  %s\n", engine.ClipJSON(text, page.Width))
 	}
