@@ -105,15 +105,15 @@ func TestAnswers(t *testing.T) {
 // TestFormsBound: approvals are forgotten before refusals, and forgotten refusals are known.
 func TestFormsBound(t *testing.T) {
 	h := New()
-	h.countForm(&callEntry{Form: "refused"}, 1, 0, 1)
+	h.countForm(&callEntry{Form: "refused"}, 1, formEntry{Approved: 0, Refused: 1})
 	for i := range 3 * maxForms {
-		h.countForm(&callEntry{Form: fmt.Sprint("approved", i)}, 2, 1, 0)
+		h.countForm(&callEntry{Form: fmt.Sprint("approved", i)}, 2, formEntry{Approved: 1, Refused: 0})
 	}
 	if len(h.Forms) != maxForms || len(h.Answers("refused")) != 1 || h.FormsLost {
 		t.Errorf("%d forms, refusals of the first: %v, lost: %v", len(h.Forms), h.Answers("refused"), h.FormsLost)
 	}
 	for i := range maxForms + 1 {
-		h.countForm(&callEntry{Form: fmt.Sprint("refused", i)}, 3, 0, 1)
+		h.countForm(&callEntry{Form: fmt.Sprint("refused", i)}, 3, formEntry{Approved: 0, Refused: 1})
 	}
 	if a := h.Answers("new"); !h.FormsLost || len(a) != 1 || a[0].Refused == 0 {
 		t.Errorf("a session that forgot refusals answers %v", a)

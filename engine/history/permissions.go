@@ -171,14 +171,14 @@ func (h *State) foldQuestions(r *engine.Record) {
 	}
 	for _, q := range h.Questions {
 		if q.At == r.N {
-			h.foldAnswer(q, r.Control)
+			h.foldAnswer(q, r)
 		}
 	}
 }
 
 // foldAnswer counts the answer to a question. A call that is denied in the end counts as one
 // that policy denied; only a person's answer counts as a refusal.
-func (h *State) foldAnswer(q approval.Question, choice *engine.Control) {
+func (h *State) foldAnswer(q approval.Question, r *engine.Record) {
 	c := h.callOf(q.N)
 	if c == nil {
 		return
@@ -189,12 +189,14 @@ func (h *State) foldAnswer(q approval.Question, choice *engine.Control) {
 		if c.Agreed = true; unknown {
 			h.Refused--
 		}
+		h.answerOutside(c, r.T, unknown, formEntry{Person: 1})
 		return
 	}
-	if person := choice.Decided.Who == engine.DecidedPerson; !unknown {
+	if person := r.Control.Decided.Who == engine.DecidedPerson; !unknown {
 		h.refuse(c, person)
 		if person {
 			h.Refused++
+			h.answerOutside(c, r.T, false, formEntry{Refused: 1})
 		}
 	}
 	c.Outcome, c.Enforced = engine.OutcomeDenied, engine.Block
@@ -203,6 +205,21 @@ func (h *State) foldAnswer(q approval.Question, choice *engine.Control) {
 			p.Outcome = engine.OutcomeDenied
 		}
 	}
+}
+
+// answerOutside counts an answer that a person gave outside the agent to calls of a form. The
+// call's outcome says no more about it.
+func (h *State) answerOutside(c *callEntry, t int64, refused bool, count formEntry) {
+	if c.Form == "" {
+		return
+	}
+	if refused {
+		count.Refused--
+	}
+	if h.countForm(c, t, count); count.Refused > 0 {
+		h.DeniedAt = h.Actions
+	}
+	c.Form, c.Mode = "", ""
 }
 
 // callOf returns the call of a record.
@@ -223,14 +240,15 @@ const maxForms = 40
 type formEntry struct {
 	Form     string `json:"f"`
 	Mode     string `json:"m,omitempty"`
-	T        int64  `json:"t"` // of the first answer
-	Last     int64  `json:"l"` // of the latest one
-	Approved int64  `json:"a,omitempty"`
+	T        int64  `json:"t"`           // of the first answer
+	Last     int64  `json:"l"`           // of the latest one
+	Person   int64  `json:"p,omitempty"` // approvals outside the agent
+	Approved int64  `json:"a,omitempty"` // others, which were inferred
 	Refused  int64  `json:"r,omitempty"`
 }
 
 func (f *formEntry) size() int {
-	return len(f.Form) + text(f.Mode) + 20 + digits(f.T) + digits(f.Last) + number(f.Approved) + number(f.Refused)
+	return len(f.Form) + text(f.Mode) + 20 + digits(f.T) + digits(f.Last) + number(f.Person) + number(f.Approved) + number(f.Refused)
 }
 
 // formsSize is the size of what the state has only if people were asked about calls.
@@ -351,24 +369,24 @@ func (h *State) answerForm(c *callEntry, o engine.Outcome, t int64) {
 		return
 	}
 	if c.Outcome == engine.OutcomeUnknown {
-		h.countForm(c, t, 0, -1)
+		h.countForm(c, t, formEntry{Refused: -1})
 	}
 	switch o {
 	case engine.OutcomeRan:
-		h.countForm(c, t, 1, 0)
+		h.countForm(c, t, formEntry{Approved: 1})
 	case engine.OutcomeDenied, engine.OutcomeUnknown:
-		h.countForm(c, t, 0, 1)
+		h.countForm(c, t, formEntry{Refused: 1})
 		h.DeniedAt = h.Actions
 	}
 }
 
-func (h *State) countForm(c *callEntry, t, approved, refused int64) {
+func (h *State) countForm(c *callEntry, t int64, count formEntry) {
 	f := formEntry{Form: c.Form, Mode: c.Mode, T: t}
 	if i := slices.IndexFunc(h.Forms, func(o formEntry) bool { return o.Form == f.Form && o.Mode == f.Mode }); i >= 0 {
 		f = h.Forms[i]
 		h.Forms = slices.Delete(h.Forms, i, i+1)
 	}
-	f.Last, f.Approved, f.Refused = t, f.Approved+approved, max(f.Refused+refused, 0)
+	f.Last, f.Person, f.Approved, f.Refused = t, f.Person+count.Person, f.Approved+count.Approved, max(f.Refused+count.Refused, 0)
 	if h.Forms = append(h.Forms, f); len(h.Forms) > maxForms {
 		h.dropForm()
 	}
@@ -390,7 +408,8 @@ func (h *State) Answers(form string) []engine.FormAnswers {
 	id := prefix(h.Chain, 8)
 	for _, f := range h.Forms {
 		if f.Form == form && form != "" {
-			list = append(list, engine.FormAnswers{Session: id, Mode: f.Mode, Inferred: f.Approved, Refused: f.Refused, First: f.T, Last: f.Last})
+			list = append(list, engine.FormAnswers{Session: id, Mode: f.Mode, Person: f.Person, Inferred: f.Approved,
+				Refused: f.Refused, First: f.T, Last: f.Last})
 		}
 	}
 	if h.FormsLost {
