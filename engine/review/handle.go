@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/history"
@@ -395,4 +396,15 @@ func (r *Reviewer) act(t history.Tail, rec *engine.Record) error {
 	}
 	return t.Append(&engine.Record{Kind: engine.KindAct, T: rec.T, Agent: rec.Agent, Call: rec.Call,
 		Act: &engine.Act{Kind: engine.EmergencyStop, Of: rec.ID(), Result: rec.Decision.Intervention.Reason}})
+}
+
+// measure notes the CPU time of a review, and whether it is more than the policy expects. It
+// never changes an answer: load is not a reason to deny.
+func (r *Reviewer) measure(a *engine.AnswerFacts, p *Policy) {
+	if r.CPU == nil {
+		return
+	}
+	ms := r.CPU()
+	a.CPU = math.Floor(ms*100) / 100
+	a.Slow = p != nil && p.MaxCPU > 0 && ms > p.MaxCPU
 }
