@@ -61,7 +61,9 @@ func TestErrors(t *testing.T) {
 	if _, err := c.Questions(t.Context()); err == nil || errors.As(err, new(*RefusedError)) {
 		t.Errorf("another program: %v", err)
 	}
-	c = serving(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://evil.example/", http.StatusFound) })
+	c = serving(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://evil.example/", http.StatusFound)
+	})
 	if _, err := c.Questions(t.Context()); err == nil {
 		t.Error("a redirection was followed")
 	}
