@@ -142,7 +142,7 @@ func TestRefusedKeys(t *testing.T) {
 		}
 	}
 	look("", tree(t))
-	if refused < 20 {
+	if refused < 10 {
 		t.Errorf("only %d keys are refused by name", refused)
 	}
 }

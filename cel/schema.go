@@ -1,6 +1,7 @@
 package cel
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 
@@ -65,6 +66,8 @@ func (s schema) variables() []variable {
 		switch g := root.fields[name].Type; g.Kind() {
 		case reflect.Struct:
 			t = types.NewObjectType(g.String())
+		case reflect.Pointer:
+			t = types.NewObjectType(g.Elem().String())
 		case reflect.Slice:
 			t = types.NewListType(types.StringType)
 		}
@@ -158,6 +161,8 @@ func (v *variables) ResolveName(name string) (any, bool) {
 		return v.in.Kinds, true
 	case "verbs":
 		return v.in.Verbs, true
+	case "request":
+		return cmp.Or(v.in.Request, &engine.RequestFacts{}), true // with empty fields in other phases
 	case "phase":
 		return types.String(v.in.Phase), true
 	case "harness":
