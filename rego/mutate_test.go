@@ -53,7 +53,7 @@ func TestMutants(t *testing.T) {
 				`4:2 expression.not [shop.delete] "deletes" in input.facts -> not "deletes" in input.facts`,
 				`5:2 expression.drop [shop.delete] input.phase == "pre" -> true`,
 				`5:2 comparison [shop.delete] input.phase == "pre" -> input.phase != "pre"`,
-				`5:17 literal [shop.delete] "pre" -> "post"`,
+				`5:17 literal [shop.delete] "pre" -> "request"`,
 				`7:2 expression.drop [shop.delete] not e.known -> true`,
 				`7:2 expression.not [shop.delete] not e.known -> e.known`,
 			},

@@ -54,6 +54,12 @@ func compilerOf(p precompiled.Policy) *ast.Compiler {
 	return c
 }
 
+// withGraph returns a compiler that has the graph of its rules.
+func withGraph(c *ast.Compiler) *ast.Compiler {
+	graphOf(c)
+	return c
+}
+
 // graphOf returns which rule depends on which. A compiler of finished modules has not made it,
 // since no decision reads it.
 func graphOf(c *ast.Compiler) *ast.Graph {

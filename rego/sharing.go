@@ -48,7 +48,7 @@ func (s *Sharing) of(h *Host) *planned {
 	p := s.plans[h]
 	if p != nil && p.plan == nil {
 		graphOf(h.compiler)
-		p.plan = reuse.NewPlan(h.compiler, h.data.(*fixedData).root)
+		p.plan = reuse.NewPlan(withGraph(h.compiler), h.data.(*fixedData).root)
 	}
 	return p
 }
@@ -189,7 +189,7 @@ type MemoryCounts = reuse.Counts
 // decisions (see reuse.Memory).
 func (h *Host) Remember(l MemoryLimits, c *MemoryCounts) *Host {
 	own := *h
-	own.memory = reuse.NewMemory(reuse.NewPlan(h.compiler, h.data.(*fixedData).root), l, c)
+	own.memory = reuse.NewMemory(reuse.NewPlan(withGraph(h.compiler), h.data.(*fixedData).root), l, c)
 	return &own
 }
 

@@ -128,7 +128,7 @@ func (w *writer) value(v reflect.Value) {
 	}
 }
 
-// slice writes the length plus one: 0 is no slice at all.
+// slice writes the length plus one: 0 means that there is no slice.
 func (w *writer) slice(v reflect.Value) {
 	if v.IsNil() {
 		w.number(0)

@@ -50,7 +50,7 @@ func DigestOf(r *engine.Record) string {
 	return engine.HexSum([]byte(r.SHA.Input + "\n" + r.SHA.Args))
 }
 
-// Of returns the question of the record with number n; nil: it is not known, so it counts as
+// Of returns the question of the record with number n; nil: it is unknown, so it counts as
 // denied.
 func (qs Questions) Of(n int64) *Question {
 	if i := slices.IndexFunc(qs, func(q Question) bool { return q.N == n }); i >= 0 {

@@ -157,7 +157,7 @@ func TestPhases(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", phase, err)
 		}
-		call := phase == string(engine.PhasePre) || phase == string(engine.PhasePost)
+		call := phase == string(engine.PhasePre) || phase == string(engine.PhasePost) || phase == string(engine.PhaseRequest)
 		if got := f.Action != nil; got != call {
 			t.Errorf("%s: has an action: %v, want %v", phase, got, call)
 		}

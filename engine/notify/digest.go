@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // message is what one channel gets at one moment: one request, or a digest of several.
@@ -84,7 +86,7 @@ func digestOf(items []*Item, now time.Time) Entry {
 	}
 	return Entry{
 		V: EntryVersion, ID: KindDigest + "-" + hex.EncodeToString(sum.Sum(nil))[:32], Kind: KindDigest,
-		Time: now.UTC().Format(time.RFC3339), Title: fmt.Sprintf("reviewer: %d actions wait for approval", len(items)),
+		Time: now.UTC().Format(time.RFC3339), Title: "reviewer: " + engine.Counted(len(items), "action waits", "actions wait") + " for approval",
 		Text: "Without an answer until its deadline, an action is denied. A reply to this message, or opening a link in it, decides nothing.",
 		Next: "reviewer approvals list", Digest: digest,
 	}

@@ -22,7 +22,7 @@ func visible(text string, most int) (shown string, notes []string) {
 		}
 		if kept += utf8.RuneCountInString(sign); kept > most {
 			b.WriteString("…")
-			notes = append(notes, fmt.Sprintf("the first %d of %d characters", taken, utf8.RuneCountInString(text)))
+			notes = append(notes, fmt.Sprintf("the first characters: %d of %d", taken, utf8.RuneCountInString(text)))
 			break
 		}
 		taken++

@@ -99,7 +99,7 @@ func TestWait(t *testing.T) {
 			engine.Allow, "", []string{"approve person", "resumed"}, 10},
 		"denied": {func(t *testing.T, l *memoryLog, _ *Reviewer, _ *desk) { answers(t, l, no(l, "use staging.")) },
 			engine.Block, "denied: use staging", []string{"deny person"}, 10},
-		"denied without a word": {func(t *testing.T, l *memoryLog, _ *Reviewer, _ *desk) { answers(t, l, no(l, "")) },
+		"denied without a reason": {func(t *testing.T, l *memoryLog, _ *Reviewer, _ *desk) { answers(t, l, no(l, "")) },
 			engine.Block, "denied: no reason", []string{"deny person"}, 10},
 		"nobody answers": {func(*testing.T, *memoryLog, *Reviewer, *desk) {},
 			engine.Block, "expired", []string{"deny timeout"}, 60},

@@ -259,7 +259,7 @@ func (w *moduleWriter) comprehension(v ast.Value) {
 }
 
 // location writes a place and its text, which is in the source in all places but a few: OPA writes
-// the text of some expressions anew.
+// the text of some expressions.
 func (w *moduleWriter) location(l *ast.Location) {
 	if l == nil {
 		w.number(0)

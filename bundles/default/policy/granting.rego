@@ -73,7 +73,7 @@ _usual if {
 	_carries_nothing
 }
 
-# A call of which nothing is known has no proof.
+# An unknown call has no proof.
 _does_something if input.action.effects != []
 
 _does_something if input.action.commands != []
@@ -211,7 +211,7 @@ _limited(e) if {
 
 _day := ((24 * 60) * 60) * 1000
 
-# Answers in a mode in which the agent asks nobody are no answers.
+# Answers do not count in a mode in which the agent asks nobody.
 _counted := [a |
 	some a in input.request.answers
 	a.mode in _cfg.approved.modes

@@ -92,7 +92,7 @@ func written(log *audit.Store, r *approval.Request, c approval.Content) changeTe
 	}
 	masked, err := cli.WithoutSecrets(log, string(old))
 	if err != nil {
-		return change // the text alone is no less true
+		return change // the text alone is also true
 	}
 	change.Note = fmt.Sprintf("%s, compared with the file now", change.Note)
 	change.Diff, change.Text = true, unified([]byte(masked), []byte(c.Text))
@@ -121,7 +121,7 @@ func readText(path string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("it cannot be read")
 	case !info.Mode().IsRegular() || info.Size() > comparable:
-		return nil, fmt.Errorf("it is no regular file, or larger than %d bytes", comparable)
+		return nil, fmt.Errorf("it is not a regular file, or larger than %d bytes", comparable)
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil || bytes.IndexByte(raw, 0) >= 0 || !utf8.Valid(raw) {

@@ -21,7 +21,7 @@ const (
 	pasteEnd   = "\x1b[201~"
 )
 
-// keys reads keys from what a terminal sent. Text that is pasted is no key: it could answer
+// keys reads keys from what a terminal sent. Pasted text is not a key: it could answer
 // questions.
 type keys struct{ pasting bool }
 

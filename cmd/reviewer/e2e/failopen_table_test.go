@@ -276,7 +276,7 @@ the model has another address. From the client's own texts: calls in a script ha
 in auto mode a script does not run after a hook changed its call; a deny rule of the client or the settings of an organisation leave it out. Nothing of this was tried.
 
 With ` + "`bashEditDiffEnabled`" + ` in the settings of the user or in managed ones, the result of a command names the files that it changed, if the project is a git repository (` + "`TestBashEditDiff`, 2.1.330" + `). It is not
-installed: the client stops looking after 750 ms, and gives up for the rest of the session after a failure, so a missing list does not show that nothing changed. Where it is set, reviewer reads it.
+installed: the client looks for 750 ms at most, and gives up for the rest of the session after a failure, so a missing list does not show that nothing changed. Where it is set, reviewer reads it.
 
 Some things are not tool calls and are not reviewed at all: what a person types after ` + "`!`" + `, files named with ` + "`@`" + ` in a prompt, commands of a status line or of a key helper, MCP servers as they start,
 and a repository's own hooks. A program that a reviewed command started is not watched further.

@@ -128,7 +128,7 @@ func (s *stage) record(event string, more map[string]any) (log string) {
 	return log
 }
 
-// Hooks that are no programs, and that fail: onFailure closes two kinds. The others have no such field.
+// Hooks that are not programs, and that fail: onFailure closes two kinds. The others have no such field.
 func TestOnFailureOfOtherKinds(t *testing.T) {
 	for _, c := range []struct {
 		name, handler string

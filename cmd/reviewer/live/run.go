@@ -53,8 +53,8 @@ func (d Driver) Run(ctx context.Context, p Place, s Start) (Run, error) {
 	return Run{Requests: s.Model.Requests(), Output: out.String(), Took: time.Since(begin), Hung: hung}, err
 }
 
-// run starts the agent in a process group of its own. Its status says nothing about a call, so it is no
-// error.
+// run starts the agent in a process group of its own. Its status says nothing about a call, so it is not
+// an error.
 func (d Driver) run(ctx context.Context, p Place, s Start, args []string, out io.Writer) (hung bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.Limit)
 	defer cancel()

@@ -14,7 +14,7 @@ import (
 )
 
 // A question is told to people only where a channel is about questions, without what the person
-// said to the agent and what the call would write; nobody is told of it once it is answered.
+// said to the agent and what the call would write; nobody is notified once it is answered.
 func TestAsked(t *testing.T) {
 	now := time.Now()
 	r := approval.Request{ID: "0123abcd-7", Session: "s", Harness: "claude-code", Workspace: "/home/anna/shop", Asked: now.UnixMilli(),

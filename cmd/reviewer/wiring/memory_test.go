@@ -16,7 +16,7 @@ decision := {"decision": verdict, "enforced": verdict}
 verdict := "block" if input.phase == "pre" else := "allow"
 `
 
-// TestMemory: the settings say whether there is a memory, how many values it has and for how
+// TestMemory: the settings determine if there is a memory, how many values it has and for how
 // long.
 func TestMemory(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -35,7 +35,7 @@ func Restored(path string, rest []byte) ([]byte, error) {
 	return rest, nil
 }
 
-// compact is a JSON document without spaces; nil: it is none.
+// compact is a JSON document without spaces; nil if it is not JSON.
 func compact(raw []byte) []byte {
 	var out bytes.Buffer
 	if len(bytes.TrimSpace(raw)) == 0 || json.Compact(&out, raw) != nil {

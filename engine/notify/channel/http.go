@@ -32,7 +32,7 @@ func newPoster(c Config, from Sources) (*poster, error) {
 	return posterTo(to, c)
 }
 
-// posterTo is newPoster for an address that is not in the settings, or not as it stands there.
+// posterTo is newPoster for an address that is not in the settings, or not in this form.
 func posterTo(to string, c Config) (*poster, error) {
 	if err := secure(to); err != nil {
 		return nil, err

@@ -350,7 +350,7 @@ func request() notify.Entry {
 
 const nasty = "echo \"<!channel>\" `x` ```x``` *b* _i_ [l](http://127.0.0.1:9/x) <a href='y'>&amp; {secret} {to} \\ %0d%0aBcc: b@example.com\r\nX: y @all /start 😀"
 
-// A person can decide with what each service shows, and no text of the agent is markup, a placeholder
+// A person can decide with what each service shows, and text of the agent is never markup, a placeholder
 // or another request.
 func TestServicesShowRequests(t *testing.T) {
 	for _, s := range services() {

@@ -114,8 +114,8 @@ func (b *bench) stop(session string) {
 	}
 }
 
-// request sends a request with token, code and content type, as far as headers do not say
-// otherwise. A header "Name:" removes one.
+// request sends a request with token, code and content type, unless headers replace
+// them. A header "Name:" removes one.
 func (b *bench) request(method, path string, doc any, headers ...string) (int, http.Header, string) {
 	b.t.Helper()
 	var text []byte
