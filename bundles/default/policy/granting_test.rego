@@ -5,7 +5,10 @@ import data.reviewer.given_test as given
 import data.reviewer.granting
 
 # What the policy decided before the call, and what is known about calls of its form.
-_known := {"decision": "allow", "enforced": "allow", "checkpoint": true, "left": 0, "denied": 1000, "form": "0123456789abcdef", "answers": []}
+_known := {
+	"decision": "allow", "enforced": "allow", "checkpoint": true, "left": 0, "denied": 1000,
+	"form": "0123456789abcdef", "answers": [],
+}
 
 _asked(patch) := given.call(object.union({"phase": "request", "event": {"mode": "default"}, "request": _known}, patch))
 
@@ -22,7 +25,11 @@ _reading := {"action": {"types": ["file_read"], "commands": [_shell], "effects":
 _edit := {"event": {"mode": "acceptEdits"}, "action": {"types": ["file_modification"], "effects": [_write]}}
 
 # Tests of the project: they load code that is not seen.
-_tests := {"action": {"types": ["system_command"], "loads": ["make:test"], "commands": [{"name": "make", "operands": ["test"]}], "effects": [_starts("make")]}}
+_tests := {"action": {
+	"types": ["system_command"], "loads": ["make:test"],
+	"commands": [{"name": "make", "operands": ["test"]}],
+	"effects": [_starts("make")],
+}}
 
 _starts(name) := given.effect("process", {"verb": "exec", "target": name, "short": "", "location": ""})
 
