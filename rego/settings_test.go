@@ -157,7 +157,7 @@ func questions() []question {
 	all = append(all, agentsWork()...)
 	all = append(append(all, runs()...), interventionQuestions()...)
 	all = append(all, softened()...)
-	all = append(all, losses()...)
+	all = append(append(all, losses()...), grantQuestions()...)
 	for _, t := range engine.Types() {
 		all = append(all, ask(types(engine.Type(t))))
 	}
@@ -432,6 +432,9 @@ func (s *schema) others(path string, v any) []any {
 		if other, ok := otherNames()[path]; ok {
 			return []any{other}
 		}
+		if other, ok := otherGrants(path); ok {
+			return []any{other}
+		}
 		return []any{otherLists()[path]}
 	case map[string]any:
 		if path == "rules.disabled_in" {
@@ -472,6 +475,9 @@ func under(path string, reviewer map[string]any) (undo func()) {
 			"access.team.no": rule("deny"), "access.team.perhaps": rule("require_approval"), "access.team.broken": rule("allow"),
 		}}}
 		return func() { delete(reviewer, "access_lists") }
+	}
+	if strings.HasPrefix(path, "grants.") {
+		return underGrants(path, reviewer)
 	}
 	return underInterventions(path, reviewer)
 }

@@ -160,7 +160,7 @@ func wantDenial(t *testing.T, event, text string) {
 // prompt.
 func TestDecodeRefusesSilentlyElsewhere(t *testing.T) {
 	for _, event := range append(ClaudeCodeEvents(), "Notification", "SomethingNew") {
-		if event == PreToolUse || event == permissionRequest { // a denial there
+		if event == PreToolUse { // a denial there
 			continue
 		}
 		e, err := DecodeClaudeCode(event, []byte(`{"session_id":`), "")

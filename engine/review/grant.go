@@ -3,6 +3,7 @@ package review
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -81,6 +82,9 @@ func (r *Reviewer) answers(own *history.State, h *review, form string) ([]engine
 	return list[:min(len(list), engine.MaxFormAnswers)], nil
 }
 
+// errNoProof means that policy granted a request and gave no reason to record.
+var errNoProof = errors.New("policy granted a request without a proof")
+
 // grant lets policy decide on a request.
 func (r *Reviewer) grant(ctx context.Context, t history.Tail, h *review) error {
 	rec, p := h.rec, h.policy
@@ -89,6 +93,9 @@ func (r *Reviewer) grant(ctx context.Context, t history.Tail, h *review) error {
 	rec.SHA = &v.SHA
 	if err != nil {
 		return err
+	}
+	if v.Decision.Grants() && v.Decision.Proof == nil {
+		return errNoProof
 	}
 	rec.Findings, rec.Decision = v.Findings, &v.Decision
 	if d := rec.Decision; d.Grants() {
