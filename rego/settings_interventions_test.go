@@ -135,6 +135,9 @@ func underInterventions(path string, reviewer map[string]any) (undo func()) {
 	if path == "interventions.texts.own" {
 		now["kinds"], now["ladders"] = map[string]any{"page": map[string]any{}}, map[string]any{"repetitive_errors": []any{"page"}}
 	}
+	if path == "interventions.texts.checkpoint_rollback" {
+		now["auto_rollback"] = true
+	}
 	switch other.(type) {
 	case string:
 		now["reinforcement_strength"] = other

@@ -187,7 +187,7 @@ test_approvals[name] if {
 	case[0] == _proof(_form(case[1]))
 }
 
-# Approvals are no proof for what cannot be undone or must be looked at each time.
+# Approvals prove nothing about what cannot be undone or must be looked at each time.
 test_approved_but_limited[name] if {
 	some name, patch in {
 		"a denial": {"request": {"denied": 3}},
