@@ -63,7 +63,7 @@ func traits(c *ast.Compiler, m *ast.Module) []string {
 	ast.NewGenericVisitor(func(x any) bool {
 		switch x := x.(type) {
 		case *ast.Rule:
-			index := c.RuleIndex(x.Path())
+			index := c.RuleIndex(x.Ref().GroundPrefix())
 			all = append(all, fmt.Sprint("rule", x.Default, x.Head.Assign, x.Head.Name, x.Module.Package.Path, index != nil, at(x.Location),
 				at(x.Head.Location)))
 		case *ast.Expr:

@@ -135,7 +135,7 @@ func (r *moduleReader) read(sources map[string]string) (err error) {
 	r.file = string(r.consts[r.number()].(ast.String))
 	r.source = []byte(sources[r.file])
 	r.module = &ast.Module{Package: &ast.Package{Path: r.terms(), Location: r.location()}}
-	r.module.SetRegoVersion(ast.RegoV1)
+	r.module.SetRegoVersionSpan(ast.RegoVersionSpanOf(ast.RegoV1))
 	r.module.Rules = make([]*ast.Rule, r.number())
 	for i := range r.module.Rules {
 		r.module.Rules[i] = r.rule()
