@@ -7,6 +7,7 @@
 package settings
 
 import (
+	"slices"
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine/harness"
@@ -89,10 +90,11 @@ func rows() []row {
 
 // Agents lists the agents whose settings reviewer edits.
 func Agents() []Agent {
+	known := harness.Harnesses()
 	var list []Agent
 	for _, r := range rows() {
-		if h, known := harness.Find(r.name); known {
-			list = append(list, r.agent(h))
+		if i := slices.IndexFunc(known, func(h harness.Harness) bool { return h.Name == r.name }); i >= 0 {
+			list = append(list, r.agent(known[i]))
 		}
 	}
 	return list
@@ -115,11 +117,12 @@ func Find(name string) (Agent, bool) {
 	return Agent{}, false
 }
 
-// Names returns the names of Agents.
+// Names returns the names of Agents. Every command line is built with them, so no agent is described
+// for it.
 func Names() []string {
 	var names []string
-	for _, a := range Agents() {
-		names = append(names, a.Name)
+	for _, r := range rows() {
+		names = append(names, r.name)
 	}
 	return names
 }
