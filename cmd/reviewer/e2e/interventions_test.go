@@ -120,7 +120,7 @@ func TestThrottledTurnsAndTokens(t *testing.T) {
 		three := func(a, b, c string) Step { return Step{Calls: []Call{write(a), write(b), write(c)}} }
 		run := s.prompt(Script{
 			Shell("git checkout topic-1"), Shell("git checkout topic-2"), Shell("git checkout topic-3"),
-			three("a", "b", "c"), Shell("echo 1 > d"), Shell("echo 1 > e"), Shell("echo 1 > f"), Shell("echo 1 > last"),
+			three("a", "b", "c"), Shell("echo 1 > d"), Shell("echo 1 > e"), Shell("echo 1 > f"), Shell("echo 1 > f"), Shell("echo 1 > last"),
 		})
 		s.wantMade("resource_throttling repetitive_errors")
 		s.wantHeard(run, 3, "2 calls in one turn", "200 output tokens")
@@ -129,7 +129,7 @@ func TestThrottledTurnsAndTokens(t *testing.T) {
 		s.wantHeard(run, 4, "rule throttled", "its limit of 2 calls in one turn")
 		s.want("project/e", true)
 		s.want("project/last", false)
-		s.wantHeard(run, 8, "rule throttled", "its limit of 200 output tokens")
+		s.wantHeard(run, 9, "rule throttled", "its limit of 200 output tokens")
 		s.resume(Script{three("g", "h", "i")})
 		s.want("project/i", true)
 		s.wantChain()

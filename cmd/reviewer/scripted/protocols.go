@@ -60,10 +60,13 @@ func streamChat(t turn) []event {
 
 // Messages of Anthropic.
 
+// messageTokens is what the model reports to have written per message: limits of tokens are reached after a few.
+const messageTokens = 60
+
 func plainMessage(t turn) any {
 	content, stop := messageBlocks(t)
 	return fields{"id": fmt.Sprintf("msg_%06d", t.n), "type": "message", "role": "assistant", "model": t.Model, "content": content,
-		"stop_reason": stop, "stop_sequence": nil, "usage": fields{"input_tokens": 10, "output_tokens": 5}}
+		"stop_reason": stop, "stop_sequence": nil, "usage": fields{"input_tokens": 900, "output_tokens": messageTokens}}
 }
 
 func messageBlocks(t turn) (content []fields, stop string) {
@@ -95,7 +98,7 @@ func streamMessage(t turn) []event {
 			typed(fields{"type": "content_block_stop", "index": i}))
 	}
 	return append(events,
-		typed(fields{"type": "message_delta", "delta": fields{"stop_reason": stop, "stop_sequence": nil}, "usage": fields{"output_tokens": 5}}),
+		typed(fields{"type": "message_delta", "delta": fields{"stop_reason": stop, "stop_sequence": nil}, "usage": fields{"output_tokens": messageTokens}}),
 		typed(fields{"type": "message_stop"}))
 }
 
