@@ -14,9 +14,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// terminal is the channel of answers that are given here.
-const terminal = "terminal"
-
 // answering is what a person chose for all questions of a command line.
 type answering struct {
 	queue   queue.Queue
@@ -26,6 +23,7 @@ type answering struct {
 	message string // without secrets
 	digest  string // of what the person saw; empty: of what waits now
 	by      string
+	channel string
 }
 
 func answerCommand(a *cli.App, approve bool) *cobra.Command {
@@ -51,7 +49,7 @@ func answerCommand(a *cli.App, approve bool) *cobra.Command {
 		cmd.Flags().BoolVar(&choice.stop, "stop", false, "also stop the session, until a person resumes it")
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := choice.prepare(a, args); err != nil {
+		if err := choice.prepare(cmd.Context(), a, args); err != nil {
 			return err
 		}
 		return report(a, &out, choice.all(cmd.Context(), args))
@@ -63,7 +61,7 @@ func answerCommand(a *cli.App, approve bool) *cobra.Command {
 }
 
 // prepare checks the command line, and that a person gave it.
-func (c *answering) prepare(a *cli.App, ids []string) (err error) {
+func (c *answering) prepare(ctx context.Context, a *cli.App, ids []string) (err error) {
 	switch {
 	case c.digest != "" && len(ids) > 1:
 		return cli.Usage("--digest is that of one question: give one ID")
@@ -74,7 +72,7 @@ func (c *answering) prepare(a *cli.App, ids []string) (err error) {
 	if c.queue, err = open(a); err != nil {
 		return err
 	}
-	if c.by, err = a.Person("answering a question"); err != nil {
+	if c.by, c.channel, err = person(ctx, a, c.queue.Log); err != nil {
 		return err
 	}
 	c.message, err = cli.WithoutSecrets(c.queue.Log, c.message)
@@ -99,7 +97,7 @@ func (c *answering) one(ctx context.Context, id string, r approval.Request, know
 		return d.refused(known)
 	}
 	_, err := c.queue.Answer(ctx, queue.Answer{ID: id, Digest: c.digestFor(&r), Approve: c.approve, Session: c.session,
-		Message: c.message, By: c.by, Channel: terminal})
+		Message: c.message, By: c.by, Channel: c.channel})
 	if c.stop && known == nil {
 		stopped := c.queue.Log.Control(ctx, engine.SessionKey{Harness: r.Harness, Session: r.Session},
 			engine.Control{Do: engine.ControlStop, Reason: c.message, By: c.by})

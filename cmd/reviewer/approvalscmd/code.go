@@ -12,13 +12,14 @@ func codeCommand(a *cli.App) *cobra.Command {
 	var remove bool
 	cmd := &cobra.Command{
 		Use:   "code",
-		Short: "Create the code for answers over HTTP; needs a person at a terminal",
+		Short: "Create the code for answers over HTTP and in shared terminals; needs a person at a terminal",
 		Long: "Creates the approval code, shows it once, and replaces the one before. Each answer to a\n" +
-			"question over HTTP needs it (`reviewer serve --http`). Only a slow hash of it is stored, which\n" +
+			"question over HTTP needs it (`reviewer serve --http`), and each in a terminal into which an agent\n" +
+			"can type, such as that of a multiplexer. Only a slow hash of it is stored, which\n" +
 			"an agent that reads it cannot use. Write the code down outside this machine, or keep it in a\n" +
 			"password manager that asks for a password of its own: whoever has it can approve calls.\n" +
 			"After 5 wrong codes in 15 minutes, all codes are refused for 15 minutes.\n\n" +
-			"--remove removes the code: answers over HTTP are then refused.",
+			"--remove removes the code: such answers are then refused.",
 		Example: "  reviewer approvals code\n  reviewer approvals code --remove",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -34,7 +35,7 @@ func codeCommand(a *cli.App) *cobra.Command {
 				if err := codes.Remove(cmd.Context()); err != nil {
 					return err
 				}
-				fmt.Fprintln(a.Stdout, "removed; answers over HTTP are refused until there is a new code")
+				fmt.Fprintln(a.Stdout, "removed; answers over HTTP and in shared terminals are refused until there is a new code")
 				return nil
 			}
 			secret, err := codes.Set(cmd.Context())

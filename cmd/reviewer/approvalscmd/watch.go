@@ -2,6 +2,7 @@ package approvalscmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os/signal"
@@ -38,7 +39,7 @@ func watchCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if _, err := a.Person("answering a question"); err != nil {
+			if err := mayWatch(a); err != nil {
 				return err
 			}
 			restore, err := a.Raw()
@@ -56,6 +57,16 @@ func watchCommand(a *cli.App) *cobra.Command {
 			return w.run(ctx, typed(a.Stdin))
 		},
 	}
+}
+
+// mayWatch refuses what is not a person. In a terminal into which an agent can type as well, one can
+// watch: an answer with keys would be no proof, since a code cannot be asked for at each.
+func mayWatch(a *cli.App) error {
+	_, err := a.Person(answeringAQuestion)
+	if errors.As(err, new(*cli.SharedTerminalError)) && a.StdinTerminal() {
+		return nil
+	}
+	return err
 }
 
 // typed passes on what is typed, until the input ends.
@@ -163,12 +174,15 @@ func (w *watcher) show(id string) {
 // answer gives an answer, and returns the line that says so. That a person is at the terminal is
 // checked for each.
 func (w *watcher) answer(ctx context.Context, o order) string {
-	by, err := w.app.Person("answering a question")
+	by, err := w.app.Person(answeringAQuestion)
+	if errors.As(err, new(*cli.SharedTerminalError)) {
+		return "an agent can type into this terminal: answer with `reviewer approvals approve` or `deny`, which ask for the approval code"
+	}
 	if err != nil {
 		return cli.Masked(err.Error())
 	}
 	c := w.choice
-	c.by, c.approve, c.session, c.stop, c.digest = by, o.approve, o.session, o.stop, o.question.Digest
+	c.by, c.channel, c.approve, c.session, c.stop, c.digest = by, terminal, o.approve, o.session, o.stop, o.question.Digest
 	if c.message, err = cli.WithoutSecrets(c.queue.Log, o.message); err != nil {
 		return cli.Masked(err.Error())
 	}

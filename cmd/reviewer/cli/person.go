@@ -63,25 +63,30 @@ func (s Scene) RequirePerson(what string, agents []string) error {
 	return nil
 }
 
-// ownTerminal refuses terminals in which someone else can type: those of a
-// multiplexer, and those whose program began while an agent's session ran, since
-// the agent may have started it. A code that only the person sees would be a way
-// out, if there were a channel to the person that no tool of the agent can read:
-// what a hook tells the person is in the client's transcript (docs/fail-open.md).
+// SharedTerminalError means that a person may be at the terminal, but that an agent can type into it
+// as well. The approval code shows that it is the person.
+type SharedTerminalError struct{ why string }
+
+func (e *SharedTerminalError) Error() string { return e.why }
+
+// ownTerminal refuses terminals in which someone else can type, with a SharedTerminalError: those of
+// a multiplexer, and those whose program began while an agent's session ran, since the agent may have
+// started it. What a hook tells the person is no way out: it is in the client's transcript, which
+// the agent can read (docs/fail-open.md).
 func (s Scene) ownTerminal(what string) error {
 	const instead = "open a terminal of your own outside it (a console, or a new login) and run the command there"
 	for i, p := range s.Ancestors {
 		if !s.script && multiplexer(p.command) {
-			return fmt.Errorf("%s needs a person: this is running in a terminal multiplexer (%s, process %d), where an agent can type; %s",
-				what, term.OneLine(p.command, 40), p.pid, instead)
+			return &SharedTerminalError{fmt.Sprintf("%s needs a person: this is running in a terminal multiplexer (%s, process %d), "+
+				"where an agent can type; %s", what, term.OneLine(p.command, 40), p.pid, instead)}
 		}
 		if i+1 < len(s.Ancestors) && !adopts(s.Ancestors[i+1]) || p.parent == 0 || p.started == 0 || adopts(p) {
 			continue
 		}
 		for _, ran := range s.sessions {
 			if p.started >= ran.first && p.started <= ran.last+afterwards.Milliseconds() {
-				return fmt.Errorf("%s needs a person: this terminal's program (%s, process %d) was started while session %s of an agent "+
-					"was running; use an earlier one, or end the session and %s", what, term.OneLine(p.command, 40), p.pid, ran.session, instead)
+				return &SharedTerminalError{fmt.Sprintf("%s needs a person: this terminal's program (%s, process %d) was started while "+
+					"session %s of an agent was running; use an earlier one, or end the session and %s", what, term.OneLine(p.command, 40), p.pid, ran.session, instead)}
 			}
 		}
 	}

@@ -98,7 +98,8 @@ func streamMessage(t turn) []event {
 			typed(fields{"type": "content_block_stop", "index": i}))
 	}
 	return append(events,
-		typed(fields{"type": "message_delta", "delta": fields{"stop_reason": stop, "stop_sequence": nil}, "usage": fields{"output_tokens": messageTokens}}),
+		typed(fields{"type": "message_delta", "delta": fields{"stop_reason": stop, "stop_sequence": nil},
+			"usage": fields{"output_tokens": messageTokens}}),
 		typed(fields{"type": "message_stop"}))
 }
 

@@ -2,6 +2,7 @@ package term
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"golang.org/x/term"
@@ -19,6 +20,18 @@ func (s *Streams) Raw() (restore func(), err error) {
 		return nil, err
 	}
 	return func() { _ = term.Restore(int(f.Fd()), before) }, nil // nothing is left to do about a failure
+}
+
+// Secret asks for a line on the terminal, and does not show it.
+func (s *Streams) Secret(prompt string) (string, error) {
+	f, ok := s.Stdin.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return "", errors.New("standard input is not a terminal")
+	}
+	fmt.Fprint(s.Stderr, prompt)
+	line, err := term.ReadPassword(int(f.Fd()))
+	fmt.Fprintln(s.Stderr)
+	return string(line), err
 }
 
 // Screen returns the size of the terminal of standard output; 80 and 24 where it is unknown.

@@ -78,6 +78,15 @@ func (s *Store) Remove(ctx context.Context) error {
 	return s.Log.Note(ctx, engine.Note{What: NoteRemoved})
 }
 
+// Exists reports whether a code is set; whether its file is the right one is checked with the code.
+func (s *Store) Exists() (bool, error) {
+	_, _, err := s.read()
+	if errors.Is(err, ErrNone) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // Check returns why a code is refused; nil: it is the person's. Codes are checked one at a
 // time, so that no more than Tries can be tried.
 func (s *Store) Check(ctx context.Context, code string) error {
