@@ -86,7 +86,8 @@ func (s Scene) ownTerminal(what string) error {
 		for _, ran := range s.sessions {
 			if p.started >= ran.first && p.started <= ran.last+afterwards.Milliseconds() {
 				return &SharedTerminalError{fmt.Sprintf("%s needs a person: this terminal's program (%s, process %d) was started while "+
-					"session %s of an agent was running; use an earlier one, or end the session and %s", what, term.OneLine(p.command, 40), p.pid, ran.session, instead)}
+					"session %s of an agent was running; use an earlier one, or end the session and %s", what,
+					term.OneLine(p.command, 40), p.pid, ran.session, instead)}
 			}
 		}
 	}
