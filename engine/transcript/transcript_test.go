@@ -27,7 +27,7 @@ func fixtures(t testing.TB) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	paths = slices.DeleteFunc(paths, func(p string) bool { return filepath.Ext(p) == ".golden" || p == "testdata/fuzz" })
+	paths = slices.DeleteFunc(paths, func(p string) bool { return filepath.Ext(p) == ".golden" || filepath.Base(p) == "fuzz" })
 	return append(paths, shopTranscript)
 }
 

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine/harness"
@@ -38,7 +39,7 @@ func TestOpenCodeConfigurations(t *testing.T) {
 		if l.Format.Inspect == nil || l.Dir {
 			continue
 		}
-		paths[l.Path] = true
+		paths[filepath.ToSlash(l.Path)] = true
 	}
 	for _, path := range []string{"/p/opencode.json", "/p/opencode.jsonc", "/p/.opencode/opencode.json", "/p/.opencode/opencode.jsonc",
 		"/h/.config/opencode/opencode.json", "/h/.config/opencode/opencode.jsonc", "/etc/opencode/opencode.jsonc"} {
