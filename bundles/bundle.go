@@ -78,15 +78,33 @@ func Default() (*Bundle, error) {
 
 // BuiltIn returns the manifest and the digest of the built-in policy, for
 // callers that only need its identity: reading its rows takes ten times as
-// long.
+// long. The files are not kept.
 func BuiltIn() (Manifest, string, error) {
-	files, _, err := readFiles(DefaultFS())
-	b := &Bundle{Files: files}
-	if err = errors.Join(err, b.addManifest()); err != nil {
+	fsys := DefaultFS()
+	var names []string
+	_, err := eachFile(fsys, func(name string) { names = append(names, name) })
+	content, errManifest := ReadFile(fsys, manifestFile)
+	b := &Bundle{Files: map[string][]byte{manifestFile: content}}
+	if err = errors.Join(err, errManifest, b.addManifest()); err != nil {
 		return Manifest{}, "", fmt.Errorf("embedded policy: %w", err)
 	}
-	d, err := digest(b.Files)
+	part := make([]byte, 32<<10)
+	d, err := dirhash.Hash1(names, func(name string) (io.ReadCloser, error) {
+		f, err := fsys.Open(name)
+		return &inParts{f, part}, err
+	})
 	return b.Manifest, d, err
+}
+
+// inParts is a file that is copied through a buffer which others use before and after it.
+type inParts struct {
+	fs.File
+	part []byte
+}
+
+// WriteTo implements io.WriterTo.
+func (f *inParts) WriteTo(w io.Writer) (int64, error) {
+	return io.CopyBuffer(w, struct{ io.Reader }{f.File}, f.part)
 }
 
 // DefaultFS returns the files of the built-in policy, tests and cases included.
@@ -167,6 +185,22 @@ func FilesThatCount(fsys fs.FS) (map[string][]byte, error) {
 func readFiles(fsys fs.FS) (files map[string][]byte, unread []string, err error) {
 	files = map[string][]byte{}
 	var wrong []error
+	unread, err = eachFile(fsys, func(name string) {
+		if content, err := ReadFile(fsys, name); err != nil {
+			wrong = append(wrong, err)
+		} else {
+			files[name] = content
+		}
+	})
+	if err = errors.Join(append(wrong, err)...); err != nil {
+		return files, unread, fmt.Errorf("read policy: %w", err)
+	}
+	return files, unread, nil
+}
+
+// eachFile calls read for each file that counts, and returns the names of files that might be
+// mistaken for such.
+func eachFile(fsys fs.FS, read func(name string)) (unread []string, err error) {
 	err = fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -183,17 +217,10 @@ func readFiles(fsys fs.FS) (files map[string][]byte, unread []string, err error)
 			}
 			return nil
 		}
-		if content, err := ReadFile(fsys, name); err != nil {
-			wrong = append(wrong, err)
-		} else {
-			files[name] = content
-		}
+		read(name)
 		return nil
 	})
-	if err = errors.Join(append(wrong, err)...); err != nil {
-		return files, unread, fmt.Errorf("read policy: %w", err)
-	}
-	return files, unread, nil
+	return unread, err
 }
 
 func leadsToDir(fsys fs.FS, name string) bool {

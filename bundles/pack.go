@@ -164,6 +164,9 @@ func (b *Bundle) derivedNames() []string {
 // sizeLimit bounds a file by its name, in bytes. All rows of all files are in
 // one where OPA reads them.
 func sizeLimit(name string) int64 {
+	if path.Base(name) != "data.json" {
+		return maxFile
+	}
 	for _, layer := range Layers() {
 		if slices.Contains((&Bundle{Layer: layer}).derivedNames(), name) {
 			return maxInflated

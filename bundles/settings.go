@@ -1,7 +1,6 @@
 package bundles
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -14,9 +13,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/agent-reviewer/reviewer/bundles/conform"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/schemas"
-	"github.com/santhosh-tekuri/jsonschema/v5"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -120,23 +119,18 @@ func (s *SchemaNode) validateAll(layers []*Bundle, base map[string]any) error {
 // validate compares a layer's settings with the schema. Each error is
 // file:line: setting: what is wrong.
 func (s *SchemaNode) validate(b *Bundle, doc map[string]any) error {
-	plain := Normal(doc)
-	schema, err := compileSettings(plain)
+	schema, err := settingsDocument()
 	if err != nil {
 		return err
 	}
 	refused := map[string]error{}
 	s.refuse("", doc, refused)
-	var wrong *jsonschema.ValidationError
-	if err := schema.Validate(plain); err != nil && !errors.As(err, &wrong) {
-		return err
-	}
 	found := maps.Clone(refused)
-	explain(wrong, func(at string, e *jsonschema.ValidationError) {
-		if !covered(refused, at, e) {
-			found[at] = errors.Join(found[at], errors.New(plainly(e)+s.instead(e, doc)))
+	for _, p := range conform.Check(schema, Normal(doc)) {
+		if at := strings.Join(p.At, "."); !covered(refused, at, p) {
+			found[at] = errors.Join(found[at], errors.New(plainly(p.Message)+s.instead(p, doc)))
 		}
-	})
+	}
 	var errs []error
 	for _, at := range slices.Sorted(maps.Keys(found)) {
 		errs = append(errs, b.where(at).wrong("%s: %w", cmp.Or(at, "(top)"), found[at]))
@@ -146,54 +140,14 @@ func (s *SchemaNode) validate(b *Bundle, doc map[string]any) error {
 
 var tooFewItems = engine.Regexp(`^minimum (\d+) items required, but found (\d+) items`)
 
-// plainly rewords messages of the schema library.
-func plainly(e *jsonschema.ValidationError) string {
-	m := tooFewItems().FindStringSubmatch(e.Message)
+// plainly rewords messages of schemas.
+func plainly(message string) string {
+	m := tooFewItems().FindStringSubmatch(message)
 	if m == nil {
-		return e.Message
+		return message
 	}
 	least, _ := strconv.Atoi(m[1])
 	return fmt.Sprintf("expected at least %s, but got %s", engine.Counted(least, "item", "items"), m[2])
-}
-
-// compileSettings compiles the part of the schema that a document needs: a layer has
-// few settings, and compiling all of the schema would cost each hook milliseconds.
-func compileSettings(doc any) (*jsonschema.Schema, error) {
-	whole, err := settingsDocument()
-	if err != nil {
-		return nil, err
-	}
-	raw, err := json.Marshal(needed(whole, doc))
-	if err != nil {
-		return nil, fmt.Errorf("read the settings schema: %w", err)
-	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource(settingsSchema, bytes.NewReader(raw)); err != nil {
-		return nil, fmt.Errorf("load the settings schema: %w", err)
-	}
-	schema, err := c.Compile(settingsSchema)
-	if err != nil {
-		return nil, fmt.Errorf("compile the settings schema: %w", err)
-	}
-	return schema, nil
-}
-
-// needed removes the properties of a schema that a document does not have.
-func needed(schema map[string]any, doc any) map[string]any {
-	properties, ok := schema["properties"].(map[string]any)
-	if !ok {
-		return schema
-	}
-	keys, _ := doc.(map[string]any)
-	few := map[string]any{}
-	for key, v := range keys {
-		if node, ok := properties[key].(map[string]any); ok {
-			few[key] = needed(node, v)
-		}
-	}
-	part := maps.Clone(schema)
-	part["properties"] = few
-	return part
 }
 
 // refuse notes unknown keys, with a suggestion, and keys and values that are known but
@@ -253,9 +207,9 @@ func (s *SchemaNode) keys() []string {
 
 // instead reports the word that is not in the schema's list of words, and the most
 // similar one.
-func (s *SchemaNode) instead(e *jsonschema.ValidationError, doc any) string {
-	node, v := s.follow(strings.Split(strings.TrimPrefix(e.InstanceLocation, "/"), "/"), doc)
-	if node == nil || !strings.HasSuffix(e.KeywordLocation, "/enum") {
+func (s *SchemaNode) instead(p conform.Problem, doc any) string {
+	node, v := s.follow(p.At, doc)
+	if node == nil || p.Keyword != "enum" {
 		return ""
 	}
 	var words []string
@@ -290,11 +244,11 @@ func (s *SchemaNode) follow(keys []string, v any) (*SchemaNode, any) {
 }
 
 // covered reports whether the schema's finding at a path was reported already.
-func covered(refused map[string]error, at string, e *jsonschema.ValidationError) bool {
+func covered(refused map[string]error, at string, p conform.Problem) bool {
 	if refused[at] != nil {
 		return true
 	}
-	return strings.HasSuffix(e.KeywordLocation, "/additionalProperties") && anyBelow(refused, at)
+	return p.Keyword == "additionalProperties" && anyBelow(refused, at)
 }
 
 // anyBelow reports whether a key of the object at a path is among those found.
@@ -305,19 +259,6 @@ func anyBelow(found map[string]error, at string) bool {
 		}
 	}
 	return false
-}
-
-// explain calls say for each leaf of a validation error.
-func explain(e *jsonschema.ValidationError, say func(at string, e *jsonschema.ValidationError)) {
-	if e == nil {
-		return
-	}
-	if len(e.Causes) == 0 {
-		say(strings.ReplaceAll(strings.TrimPrefix(e.InstanceLocation, "/"), "/", "."), e)
-	}
-	for _, c := range e.Causes {
-		explain(c, say)
-	}
 }
 
 // where returns the place of a setting of the bundle, such as risk.low_threshold, or

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agent-reviewer/reviewer/bundles/conform"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/schemas"
 )
@@ -162,11 +163,11 @@ func someOf(known []string) string {
 func (s *SchemaNode) allows(path string, settings map[string]any, value float64) error {
 	alone := map[string]any{}
 	nest(alone, strings.Split(path, "."), value)
-	schema, err := compileSettings(alone)
+	schema, err := settingsDocument()
 	if err != nil {
 		return err
 	}
-	if schema.Validate(alone) != nil {
+	if len(conform.Check(schema, alone)) > 0 {
 		return fmt.Errorf("expected %s", rangeOf(path))
 	}
 	m := newMerger([]*Bundle{{Layer: Base}})
