@@ -135,6 +135,9 @@ func install(ctx context.Context, a *cli.App, out *term.Output, o installOptions
 		return err
 	}
 	command.Wait = questionTime(home)
+	if command.Rules, err = clientRules(home); err != nil {
+		return err
+	}
 	var list []installation
 	var failed error
 	for _, agent := range agents {

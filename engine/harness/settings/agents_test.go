@@ -192,6 +192,20 @@ func TestBrokenFilesAreRefused(t *testing.T) {
 	}
 }
 
+// A rule that Gemini CLI would leave out is refused, with what is wrong.
+func TestRulesThatAreRefused(t *testing.T) {
+	for pattern, want := range map[string]string{
+		`"command":"(rm`:   "guard.client_rules[0].pattern cannot be used: error parsing regexp: missing closing )",
+		`"command":"(a+)+`: "guard.client_rules[0].pattern cannot be used: a group with a repetition in it is repeated: (a+)+",
+	} {
+		c := command("")
+		c.Rules[0].Pattern = pattern
+		if got, err := geminiRules().Install(nil, c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want an error that says %q\n%s", pattern, err, want, got)
+		}
+	}
+}
+
 // What turns hooks off, or changes a call after the review, is found in each file.
 func TestSwitchesAreFound(t *testing.T) {
 	for _, c := range []struct{ agent, path, text, want string }{

@@ -41,7 +41,7 @@ func geminiLayers(h harness.Harness, p Places) []Layer {
 	})
 	return append(managedAnd(own, p, "/etc/gemini-cli/settings.json", fixed{"hooksConfig.enabled", "true"}),
 		Layer{Name: LayerManaged, Path: p.managed("/etc/gemini-cli/policies/reviewer.toml"),
-			Format: ownFile(geminiPolicyMark, geminiPolicy)},
+			Format: geminiRules()},
 		Layer{Name: LayerProject, Path: filepath.Join(p.Project, ".gemini", "settings.json"), Format: own.format()},
 		Layer{Name: LayerUser, Path: filepath.Join(p.Home, ".gemini", "settings.json"), Format: own.format()})
 }
