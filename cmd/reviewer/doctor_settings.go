@@ -132,12 +132,14 @@ func (s *standingOf) sort() {
 
 // settings reports what was found in the settings of each agent, and starts the hooks.
 func (e *examination) settings(ctx context.Context) {
-	if _, err := places(e.a); err != nil {
+	p, err := places(e.a)
+	if err != nil {
 		e.say("fail", "%v", err)
 		return
 	}
 	for _, s := range e.agents {
 		e.files(s)
+		e.ownRules(ctx, s, p)
 		e.own = append(e.own, s.own...)
 		for _, path := range s.silenced {
 			if s.managed {

@@ -135,6 +135,9 @@ func install(ctx context.Context, a *cli.App, out *term.Output, o installOptions
 		return err
 	}
 	command.Wait = questionTime(home)
+	if command.Rules, err = clientRules(home); err != nil {
+		return err
+	}
 	var list []installation
 	var failed error
 	for _, agent := range agents {
@@ -272,6 +275,9 @@ func (d *installation) write(ctx context.Context, layer string) error {
 	}
 	if d.agent.Note != "" {
 		d.Notes = append(d.Notes, d.agent.Note)
+	}
+	if layer == settings.LayerManaged && runtime.GOOS != "linux" && d.Agent != harness.ClaudeCode {
+		d.Notes = append(d.Notes, "this place of managed settings is named in the agent's own code and was never tried: try a call that must be denied")
 	}
 	if d.Agent == harness.Codex && layer != settings.LayerManaged {
 		d.Notes = append(d.Notes, trustCodex(ctx))

@@ -127,6 +127,11 @@ func copilot() Driver {
 func openCode() Driver {
 	return Driver{Agent: harness.OpenCode,
 		Configure: func(p Place) error {
+			// It installs a package for its plugins at each start. Here there is no network, so that fails; each
+			// further attempt would take up to a minute.
+			if err := p.write(".npmrc", "fetch-retries=0\n"); err != nil {
+				return err
+			}
 			model := fields{"name": scripted.ModelName, "tool_call": true, "limit": fields{"context": 100000, "output": 8000}}
 			return p.writeJSON(".config/opencode/opencode.json", fields{"autoupdate": false, "share": "disabled",
 				"model": "scripted/" + scripted.ModelName, "small_model": "scripted/" + scripted.ModelName,

@@ -42,6 +42,9 @@ type Format struct {
 
 	// Inspect reads a file. client is the client's version, as it prints it; empty: unknown.
 	Inspect func(raw []byte, client string) Findings
+
+	// Rules: the file has rules that the agent applies itself, and no hooks.
+	Rules bool
 }
 
 // row is the part of an Agent that is known without its wire format.

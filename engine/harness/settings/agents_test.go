@@ -192,6 +192,57 @@ func TestBrokenFilesAreRefused(t *testing.T) {
 	}
 }
 
+// The managed settings of other systems, where they are known.
+func TestManagedElsewhere(t *testing.T) {
+	want := map[string]string{
+		"darwin": "claude-code /Library/Application Support/ClaudeCode/managed-settings.json\n" +
+			"gemini /Library/Application Support/GeminiCli/settings.json\ngemini /Library/Application Support/GeminiCli/policies/reviewer.toml\n" +
+			"qwen /Library/Application Support/QwenCode/settings.json\n" + "droid /Library/Application Support/Factory/settings.json\n" +
+			"opencode /Library/Application Support/opencode/reviewer.js\nopencode /Library/Application Support/opencode/opencode.json\n" +
+			"cursor /Library/Application Support/Cursor/hooks.json\n",
+		"windows": "claude-code C:/Program Files/ClaudeCode/managed-settings.json\n" +
+			"gemini C:/ProgramData/gemini-cli/settings.json\ngemini C:/ProgramData/gemini-cli/policies/reviewer.toml\n" +
+			"qwen C:/ProgramData/qwen-code/settings.json\n" + "droid C:/Program Files/Factory/settings.json\n" +
+			"opencode C:/ProgramData/opencode/reviewer.js\nopencode C:/ProgramData/opencode/opencode.json\n" +
+			"cursor C:/ProgramData/Cursor/hooks.json\n",
+	}
+	for system, list := range want {
+		p := linux()
+		p.OS = system
+		got := ""
+		for _, a := range Agents() {
+			for _, l := range a.Targets(p, LayerManaged) {
+				got += a.Name + " " + filepath.ToSlash(l.Path) + "\n"
+			}
+		}
+		if got != list {
+			t.Errorf("%s:\n%swant\n%s", system, got, list)
+		}
+	}
+	for path, url := range map[string]string{
+		"/Library/Application Support/opencode/reviewer.js": "file:///Library/Application%20Support/opencode/reviewer.js",
+		"C:/ProgramData/opencode/reviewer.js":               "file:///C:/ProgramData/opencode/reviewer.js",
+	} {
+		if got := fileURL(path); got != url {
+			t.Errorf("%s: %s, want %s", path, got, url)
+		}
+	}
+}
+
+// A rule that Gemini CLI would leave out is refused, with what is wrong.
+func TestRulesThatAreRefused(t *testing.T) {
+	for pattern, want := range map[string]string{
+		`"command":"(rm`:   "guard.client_rules[0].pattern cannot be used: error parsing regexp: missing closing )",
+		`"command":"(a+)+`: "guard.client_rules[0].pattern cannot be used: a group with a repetition in it is repeated: (a+)+",
+	} {
+		c := command("")
+		c.Rules[0].Pattern = pattern
+		if got, err := geminiRules().Install(nil, c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want an error that says %q\n%s", pattern, err, want, got)
+		}
+	}
+}
+
 // What turns hooks off, or changes a call after the review, is found in each file.
 func TestSwitchesAreFound(t *testing.T) {
 	for _, c := range []struct{ agent, path, text, want string }{

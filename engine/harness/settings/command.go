@@ -21,6 +21,8 @@ type HookCommand struct {
 	// Wait is how long a hook before a call may take, where the policy lets questions wait for a
 	// person; 0: as long as usual.
 	Wait time.Duration
+	// Rules are the denials that agents are to apply themselves.
+	Rules []ClientRule
 }
 
 // line is the command as one line of a shell.

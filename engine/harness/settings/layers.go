@@ -34,13 +34,19 @@ func (p Places) folder(variable, name string) string {
 	return filepath.Join(p.Home, name)
 }
 
-// managed is a place of managed settings that was tried on Linux only; empty elsewhere.
-func (p Places) managed(path string) string {
-	if p.OS != "linux" {
+// managed is a file or folder of managed settings: below a folder of each system, of which one that is
+// empty is not known.
+func (p Places) managed(below managedFolders, name string) string {
+	folder := map[string]string{"linux": below.linux, "darwin": below.mac, "windows": below.windows}[p.OS]
+	if folder == "" {
 		return ""
 	}
-	return path
+	return filepath.Join(folder, name)
 }
+
+// managedFolders are where an agent looks for managed settings. Those of Linux were tried; the others are
+// in the code of the agent for Linux, which names them all.
+type managedFolders struct{ linux, mac, windows string }
 
 // The names of the layers.
 const (

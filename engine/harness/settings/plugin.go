@@ -3,6 +3,7 @@ package settings
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -73,12 +74,12 @@ func openCodeLayers(h harness.Harness, p Places) []Layer {
 	config := filepath.Join(p.folder("XDG_CONFIG_HOME", ".config"), "opencode")
 	look := Format{Inspect: func(raw []byte, _ string) Findings { return openCodePlugins(h, raw, "") }}
 	var layers []Layer
-	if etc := p.managed("/etc/opencode"); etc != "" {
-		code := filepath.Join(etc, "reviewer.js")
+	system := managedFolders{"/etc/opencode", "/Library/Application Support/opencode", "C:/ProgramData/opencode"}
+	if code := p.managed(system, "reviewer.js"); code != "" {
 		layers = []Layer{
 			{Name: LayerManaged, Path: code, Format: managedPlugin(pluginFormat(h, harness.OpenCodePlugin))},
-			{Name: LayerManaged, Path: filepath.Join(etc, "opencode.json"), Format: openCodeList(h, "file://"+filepath.ToSlash(code))},
-			{Name: LayerManaged, Path: filepath.Join(etc, "opencode.jsonc"), Format: look},
+			{Name: LayerManaged, Path: p.managed(system, "opencode.json"), Format: openCodeList(h, fileURL(code))},
+			{Name: LayerManaged, Path: p.managed(system, "opencode.jsonc"), Format: look},
 		}
 	}
 	project := filepath.Join(p.Project, ".opencode", "plugins")
@@ -87,6 +88,15 @@ func openCodeLayers(h harness.Harness, p Places) []Layer {
 	layers = append(layers, openCodeConfigurations(LayerProject, filepath.Join(p.Project, ".opencode"), look)...)
 	layers = append(layers, pluginFolder(h, LayerUser, filepath.Join(config, "plugins"), "reviewer.js", harness.OpenCodePlugin)...)
 	return append(layers, openCodeConfigurations(LayerUser, config, look)...)
+}
+
+// fileURL returns the URL of an absolute path.
+func fileURL(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
 // openCodeConfigurations returns the files of a folder that may list plugins.

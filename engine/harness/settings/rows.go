@@ -23,7 +23,7 @@ func codexLayers(h harness.Harness, p Places) []Layer {
 	home := p.folder("CODEX_HOME", ".codex")
 	project := filepath.Join(p.Project, ".codex")
 	return []Layer{
-		{Name: LayerManaged, Path: p.managed("/etc/codex/requirements.toml"), Format: codexRequirements(h)},
+		{Name: LayerManaged, Path: p.managed(managedFolders{linux: "/etc/codex"}, "requirements.toml"), Format: codexRequirements(h)},
 		{Name: LayerProject, Path: filepath.Join(project, "hooks.json"), Format: own.format()},
 		{Name: LayerProject, Path: filepath.Join(project, "config.toml"), Format: codexConfig()},
 		{Name: LayerUser, Path: filepath.Join(home, "hooks.json"), Format: own.format()},
@@ -39,9 +39,9 @@ func geminiLayers(h harness.Harness, p Places) []Layer {
 			{path: "hooksConfig.disabled", names: true, always: true},
 		}
 	})
-	return append(managedAnd(own, p, "/etc/gemini-cli/settings.json", fixed{"hooksConfig.enabled", "true"}),
-		Layer{Name: LayerManaged, Path: p.managed("/etc/gemini-cli/policies/reviewer.toml"),
-			Format: ownFile(geminiPolicyMark, geminiPolicy)},
+	system := managedFolders{"/etc/gemini-cli", "/Library/Application Support/GeminiCli", "C:/ProgramData/gemini-cli"}
+	return append(managedAnd(own, p.managed(system, "settings.json"), fixed{"hooksConfig.enabled", "true"}),
+		Layer{Name: LayerManaged, Path: p.managed(system, "policies/reviewer.toml"), Format: geminiRules()},
 		Layer{Name: LayerProject, Path: filepath.Join(p.Project, ".gemini", "settings.json"), Format: own.format()},
 		Layer{Name: LayerUser, Path: filepath.Join(p.Home, ".gemini", "settings.json"), Format: own.format()})
 }
@@ -56,7 +56,7 @@ func copilotLayers(h harness.Harness, p Places) []Layer {
 	off := form{agent: h.Name, off: []offSwitch{{path: "disableAllHooks", value: "true"}}, others: claudeCode().eventNames()}
 	layers := []Layer{}
 	for _, at := range []struct{ layer, folder string }{
-		{LayerManaged, p.managed("/etc/github-copilot/policy.d")},
+		{LayerManaged, p.managed(managedFolders{linux: "/etc/github-copilot"}, "policy.d")},
 		{LayerProject, filepath.Join(p.Project, ".github", "hooks")},
 		{LayerUser, filepath.Join(p.Home, ".copilot", "hooks")},
 	} {
@@ -76,7 +76,8 @@ func qwenLayers(h harness.Harness, p Places) []Layer {
 		e.named, e.below = true, 1000
 		f.off = []offSwitch{{path: "disableAllHooks", value: "true"}}
 	})
-	return append(managedAnd(own, p, "/etc/qwen-code/settings.json", fixed{"disableAllHooks", "false"}),
+	system := managedFolders{"/etc/qwen-code", "/Library/Application Support/QwenCode", "C:/ProgramData/qwen-code"}
+	return append(managedAnd(own, p.managed(system, "settings.json"), fixed{"disableAllHooks", "false"}),
 		Layer{Name: LayerProject, Path: filepath.Join(p.Project, ".qwen", "settings.json"), Format: own.format()},
 		Layer{Name: LayerUser, Path: filepath.Join(p.Home, ".qwen", "settings.json"), Format: own.format()})
 }
@@ -89,7 +90,8 @@ func droidLayers(h harness.Harness, p Places) []Layer {
 	own := inSettings
 	own.bare, own.dedicated = true, true
 	own.off = []offSwitch{{path: "hooksDisabled", value: "true"}}
-	layers := managedAnd(inSettings, p, "/etc/factory/settings.json", fixed{"hooks.hooksDisabled", "false"})
+	system := managedFolders{"/etc/factory", "/Library/Application Support/Factory", "C:/Program Files/Factory"}
+	layers := managedAnd(inSettings, p.managed(system, "settings.json"), fixed{"hooks.hooksDisabled", "false"})
 	for _, at := range []struct{ layer, folder string }{
 		{LayerProject, filepath.Join(p.Project, ".factory")}, {LayerUser, filepath.Join(p.Home, ".factory")},
 	} {
@@ -105,12 +107,10 @@ func cursorLayers(h harness.Harness, p Places) []Layer {
 		f.flat, f.dedicated, f.fixed = true, true, []fixed{{"version", "1"}}
 	})
 	look := own.format()
-	managed := map[string]string{
-		"linux": "/etc/cursor", "darwin": "/Library/Application Support/Cursor", "windows": "C:/ProgramData/Cursor",
-	}[p.OS]
 	layers := []Layer{}
+	managed := p.managed(managedFolders{"/etc/cursor", "/Library/Application Support/Cursor", "C:/ProgramData/Cursor"}, "hooks.json")
 	if managed != "" {
-		layers = append(layers, Layer{Name: LayerManaged, Path: filepath.Join(managed, "hooks.json"), Format: look})
+		layers = append(layers, Layer{Name: LayerManaged, Path: managed, Format: look})
 	}
 	return append(layers,
 		Layer{Name: LayerProject, Path: filepath.Join(p.Project, ".cursor", "hooks.json"), Format: look},
@@ -119,8 +119,8 @@ func cursorLayers(h harness.Harness, p Places) []Layer {
 
 // managedAnd returns the layer of managed settings, in which a member keeps other layers from
 // turning hooks off; none where their place is not known.
-func managedAnd(f form, p Places, path string, pin fixed) []Layer {
-	if path = p.managed(path); path == "" {
+func managedAnd(f form, path string, pin fixed) []Layer {
+	if path == "" {
 		return nil
 	}
 	f.pins, f.dedicated = []fixed{pin}, true

@@ -18,7 +18,8 @@ import (
 )
 
 func command(client string) HookCommand {
-	return HookCommand{Program: "/opt/it's here/reviewer", Home: "/home/kim/.local/state/reviewer", Client: client}
+	return HookCommand{Program: "/opt/it's here/reviewer", Home: "/home/kim/.local/state/reviewer", Client: client,
+		Rules: []ClientRule{{Agent: harness.Gemini, Tools: []string{"write_file", "replace"}, Pattern: `"file_path":"[^"]*\.env`, Message: `it's "secret"`}}}
 }
 
 // Each case: settings before and after an installation. Installing again
