@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ type Answer struct {
 	Digest  string // of the request that the person saw
 	Approve bool
 	Session bool   // approve: the same call is also allowed until the session ends
+	Stop    bool   // deny: the session is stopped as well, even if the question has another answer
 	Message string // deny: for the agent; approve: for the log. Without secrets
 	By      string // user
 	Channel string // terminal, http, or the name of another way
@@ -58,21 +60,31 @@ func (q Queue) StateOf(r approval.Request) (approval.State, error) {
 }
 
 // Answer records an answer. It is refused unless the question waits and has the digest. Two
-// answers at the same time: the log takes one, and the other is refused.
+// answers at the same time: the log takes one, and the other is refused. A stop that could not be
+// recorded is a StopError.
 func (q Queue) Answer(ctx context.Context, a Answer) (approval.Request, error) {
 	r, err := q.Get(a.ID)
-	if errors.Is(err, fs.ErrNotExist) {
-		return r, ErrGone
+	switch {
+	case err == nil:
+		err = q.record(ctx, r, a)
+	case errors.Is(err, fs.ErrNotExist):
+		err = ErrGone
 	}
-	if err != nil {
-		return r, err
+	if a.Stop && !a.Approve {
+		if failed := q.stop(ctx, a); failed != nil {
+			err = errors.Join(err, &StopError{failed})
+		}
 	}
-	choice := engine.Control{Do: engine.ControlDeny, Record: r.ID, Digest: a.Digest, Reason: engine.ClipJSON(a.Message, 480),
+	return r, err
+}
+
+func (q Queue) record(ctx context.Context, r approval.Request, a Answer) error {
+	choice := engine.Control{Do: engine.ControlDeny, Record: r.ID, Digest: a.Digest, Reason: reasonOf(a),
 		By: a.By, Decided: &engine.Decided{Who: engine.DecidedPerson, Channel: a.Channel}}
 	if a.Approve {
 		choice.Do = engine.ControlApprove
 	}
-	err = q.Log.ControlIf(ctx, keyOf(r), choice, func(h *history.State) error {
+	err := q.Log.ControlIf(ctx, keyOf(r), choice, func(h *history.State) error {
 		if h.Chain == "" || !strings.HasPrefix(r.ID, h.Chain[:min(8, len(h.Chain))]+"-") {
 			return ErrGone
 		}
@@ -81,8 +93,32 @@ func (q Queue) Answer(ctx context.Context, a Answer) (approval.Request, error) {
 	if err == nil && a.Approve && a.Session {
 		err = q.allow(ctx, r, choice)
 	}
-	return r, err
+	return err
 }
+
+func reasonOf(a Answer) string { return engine.ClipJSON(a.Message, 480) }
+
+// stop stops the session of a question, whatever became of the question.
+func (q Queue) stop(ctx context.Context, a Answer) error {
+	rec, err := q.Log.Find(a.ID)
+	if err != nil {
+		return err
+	}
+	if rec.Answer == nil || rec.Answer.Pending == nil {
+		return fmt.Errorf("%s is not a question", a.ID)
+	}
+	return q.Log.Control(ctx, engine.SessionKey{Harness: rec.Harness, Session: rec.Session},
+		engine.Control{Do: engine.ControlStop, Reason: cmp.Or(reasonOf(a), "stopped by a person"), By: a.By})
+}
+
+// StopError means that a session could not be stopped.
+type StopError struct{ Err error }
+
+// Error says that the session goes on.
+func (e *StopError) Error() string { return "the session could not be stopped: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *StopError) Unwrap() error { return e.Err }
 
 // allow allows the same call until the session ends.
 func (q Queue) allow(ctx context.Context, r approval.Request, choice engine.Control) error {
