@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,15 +31,25 @@ type Answer struct {
 // ErrGone means that no question with an id waits.
 var ErrGone = errors.New("no question with this id waits: it was answered, its time has passed, or the agent has ended")
 
-// Waiting returns the requests of all questions that wait for an answer, oldest first.
+// Waiting returns the requests of all questions that wait for an answer, oldest first. Each
+// session's history is read once, however many of its requests were left behind.
 func (q Queue) Waiting() ([]approval.Request, error) {
 	all, err := q.List()
 	if err != nil {
 		return nil, err
 	}
+	sessions := map[engine.SessionKey]asked{}
 	list := make([]approval.Request, 0, len(all))
 	for _, r := range all {
-		if state, err := q.StateOf(r); err == nil && state == approval.Pending {
+		key := keyOf(r)
+		one, known := sessions[key]
+		if !known {
+			if one, err = q.askedIn(key); err != nil {
+				one = asked{} // damaged: its questions cannot be answered
+			}
+			sessions[key] = one
+		}
+		if state, err := one.state(r.ID); err == nil && state == approval.Pending {
 			list = append(list, r)
 		}
 	}
@@ -47,16 +58,36 @@ func (q Queue) Waiting() ([]approval.Request, error) {
 
 // StateOf returns the state of a request's question.
 func (q Queue) StateOf(r approval.Request) (approval.State, error) {
-	var state approval.State
-	err := q.Log.Update(context.Background(), keyOf(r), func(t history.Tail) error {
-		asked := t.History.Questions.Of(numberOf(r.ID))
-		if asked == nil || engine.RecordID(t.History.Chain, asked.N) != r.ID {
-			return ErrGone
-		}
-		state = asked.StateAt(max(q.now(), t.History.T))
+	one, err := q.askedIn(keyOf(r))
+	if err != nil {
+		return "", err
+	}
+	return one.state(r.ID)
+}
+
+// asked is what a session's history has about its questions, at a time.
+type asked struct {
+	chain     string
+	questions approval.Questions
+	t         int64 // Unix milliseconds
+}
+
+func (q Queue) askedIn(key engine.SessionKey) (asked, error) {
+	var one asked
+	err := q.Log.Update(context.Background(), key, func(t history.Tail) error {
+		one = asked{t.History.Chain, slices.Clone(t.History.Questions), max(q.now(), t.History.T)}
 		return nil
 	})
-	return state, err
+	return one, err
+}
+
+// state returns the state of a question by the id of its record.
+func (a *asked) state(id string) (approval.State, error) {
+	one := a.questions.Of(numberOf(id))
+	if one == nil || engine.RecordID(a.chain, one.N) != id {
+		return "", ErrGone
+	}
+	return one.StateAt(a.t), nil
 }
 
 // Answer records an answer. It is refused unless the question waits and has the digest. Two
