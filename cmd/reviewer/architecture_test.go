@@ -216,7 +216,7 @@ func walls() []wall {
 		{"cmd/reviewer/approvalscmd", []string{"cmd/reviewer/cli", "cmd/reviewer/term", "engine", "engine/approval", "engine/approval/code", "engine/approval/queue", "engine/audit",
 			"github.com/rogpeppe/go-internal/diff", "github.com/spf13/cobra"},
 			"commands are thin: what an answer does is in engine/approval"},
-		{"cmd/reviewer/suggest", []string{"cmd/reviewer/cli", "cmd/reviewer/policycmd", "cmd/reviewer/simulatecmd", "bundles", "bundles/active", "engine", "engine/classify/mask", "github.com/spf13/cobra"},
+		{"cmd/reviewer/suggest", []string{"cmd/reviewer/cli", "cmd/reviewer/policycmd", "cmd/reviewer/simulatecmd", "bundles", "bundles/active", "engine", "engine/classify/mask", "github.com/rogpeppe/go-internal/diff", "github.com/spf13/cobra"},
 			"a proposal is a folder: it is compared and simulated by the commands that a person would use"},
 		{"cmd/reviewer/checkpointcmd", []string{"cmd/reviewer/snapshots", "engine/classify", "engine/history",
 			"cmd/reviewer/cli", "cmd/reviewer/term", "cmd/reviewer/wiring", "engine", "engine/audit", "engine/checkpoint", "engine/osfile", "bundles",

@@ -132,11 +132,21 @@ func (c *Collector) Add(r *engine.Record) {
 	}
 	switch {
 	case r.Control != nil:
-		c.controls.add(r.Control.Do, Other)
+		c.control(r.Control)
 	case r.Note != nil && r.Note.What == string(ErrorRecovered):
 		c.fail(ErrorRecovered, "")
 	case r.Answer != nil && r.Answer.Mode != engine.ModeDuplicate:
 		c.answered(r)
+	}
+}
+
+// control counts what a person did. How a question ended may be nobody's choice.
+func (c *Collector) control(choice *engine.Control) {
+	if choice.Decided != nil {
+		c.asked.control(choice)
+	}
+	if choice.Decided == nil || choice.Decided.Who == engine.DecidedPerson {
+		c.controls.add(choice.Do, Other)
 	}
 }
 

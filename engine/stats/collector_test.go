@@ -15,7 +15,7 @@ func TestDocument(t *testing.T) {
 	want := Document{
 		First: 1769860800000, Last: 1769860800000,
 		Sessions: Sessions{Total: 1, Stopped: 1},
-		Records:  []Kind{{engine.KindPre, 9}, {engine.KindAct, 3}, {engine.KindNote, 2}, {engine.KindControl, 1}, {engine.KindOpen, 1}, {engine.KindPost, 1}},
+		Records:  []Kind{{engine.KindPre, 9}, {engine.KindAct, 3}, {engine.KindControl, 2}, {engine.KindNote, 2}, {engine.KindOpen, 1}, {engine.KindPost, 1}},
 		Calls:    Verdicts{Total: 9, Allow: 3, Warn: 1, Modify: 1, Ask: 1, Block: 3},
 		Policy:   Verdicts{Total: 9, Allow: 2, Warn: 1, Modify: 1, Ask: 1, Block: 4}, Prefiltered: 1,
 		Decisions: []Decision{
@@ -47,7 +47,7 @@ func TestDocument(t *testing.T) {
 	want.CPUTime, want.Slow = got.CPUTime, 1
 	want.Async = Async{Answered: 1, Reviews: Verdicts{Total: 2, Warn: 1, Block: 1}, Failed: 1}
 	want.ReviewTime, want.Checkpoints, want.Observed = got.ReviewTime, got.Checkpoints, []ObservedProgram{}
-	want.Fatigue = Fatigue{Policy: 1, Granted: map[string]int64{}, Open: 1, AnswerTime: newTimes().document()}
+	want.Fatigue = Fatigue{Policy: 1, Granted: map[string]int64{}, Waited: map[string]int64{"timeout": 1}, Open: 1, AnswerTime: newTimes().document()}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

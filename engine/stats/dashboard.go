@@ -41,6 +41,8 @@ func panels() []panel {
 			[]query{{"reviewer_approved_ratio{$at}", "{{instance}}"}, {"reviewer_approved_ratio_lower{$at}", "{{instance}} at least"}, {"reviewer_approved_ratio_upper{$at}", "{{instance}} at most"}}},
 		{"Questions", "What people answered.", "timeseries", "short",
 			[]query{{"sum by (answer) (reviewer_questions{$at})", "{{answer}}"}, {"sum by (do) (reviewer_controls{$at})", "{{do}}"}}},
+		{"Questions that waited", "Outside the agent, by what ended them.", "timeseries", "short",
+			[]query{{"sum by (by) (reviewer_questions_waited{$at})", "{{by}}"}}},
 		{"Patterns", "Events per hour at which a pattern was found.", "timeseries", "short",
 			[]query{{perHour("sum by (pattern, level) (reviewer_pattern_findings{$at})"), "{{pattern}} {{level}}"}}},
 		{"Sessions with a pattern", "", "timeseries", "short",

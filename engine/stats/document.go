@@ -105,6 +105,7 @@ type Questions struct {
 	Asked         int64 `json:"asked"`
 	Approved      int64 `json:"approved"`
 	Refused       int64 `json:"refused"`
+	Ended         int64 `json:"ended"` // waited outside the agent, and nobody answered in time or the session was stopped
 	Open          int64 `json:"open"`
 	ApprovedShare *Rate `json:"approved_share,omitempty"` // approved of those that were answered; absent: none was
 }

@@ -12,6 +12,7 @@ type Fatigue struct {
 	Policy        int64            `json:"policy"`  // questions of policy
 	Agent         int64            `json:"agent"`   // questions that agents asked by themselves
 	Granted       map[string]int64 `json:"granted"` // questions that were not asked, by the proof (grant: proven)
+	Waited        map[string]int64 `json:"waited"`  // questions that waited outside the agent, by what ended them: a person's channel (terminal, http…), timeout, stop or rule
 	Approved      int64            `json:"approved"`
 	Refused       int64            `json:"refused"`
 	Open          int64            `json:"open"`
@@ -34,9 +35,11 @@ const verbDiscard = "discard"
 
 // watched is a call about which a person was asked.
 type watched struct {
+	id     string // of the record
 	t, n   int64
 	paths  []string
 	undone bool
+	by     string // the channel of a person who approved it outside the agent; the answer's time is counted
 }
 
 // fatigue counts questions and answers.
@@ -53,7 +56,7 @@ type fatigue struct {
 }
 
 func newFatigue() *fatigue {
-	return &fatigue{times: newTimes(), sum: Fatigue{Granted: map[string]int64{}}}
+	return &fatigue{times: newTimes(), sum: Fatigue{Granted: map[string]int64{}, Waited: map[string]int64{}}}
 }
 
 // begin starts a session.
@@ -78,6 +81,8 @@ func (f *fatigue) see(r *engine.Record) {
 	switch {
 	case r.Act != nil:
 		f.act(r)
+	case r.Control != nil && r.Control.Decided != nil:
+		f.decided(r)
 	case r.Control != nil && r.Control.Do == engine.ControlRestore:
 		f.restored(r.Control.Checkpoint)
 	case r.Kind == engine.KindPre && r.Answer != nil:
@@ -94,7 +99,7 @@ func (f *fatigue) see(r *engine.Record) {
 }
 
 func (f *fatigue) call(key string, r *engine.Record) {
-	w := watched{t: r.T, n: r.N, paths: changed(r.Action)}
+	w := watched{id: r.ID(), t: r.T, n: r.N, paths: changed(r.Action)}
 	if r.Answer.Effect != engine.Block {
 		f.discarded(r.Action)
 	}
@@ -139,19 +144,55 @@ func (f *fatigue) result(key string, r *engine.Record) {
 		return
 	}
 	f.sum.Approved++
-	f.times.add(float64(r.T - w.t - r.Event.Result.MS))
+	if w.by == "" {
+		f.times.add(float64(r.T - w.t - r.Event.Result.MS))
+	}
 	if len(f.approved) < maxAsked {
 		f.approved = append(f.approved, w)
 	}
+}
+
+// decided counts how a question that waited ended. An approval counts when the call has run.
+func (f *fatigue) decided(r *engine.Record) {
+	c := r.Control
+	person, by := c.Decided.Who == engine.DecidedPerson, c.Decided.Who
+	if person {
+		by = c.Decided.Channel
+	}
+	waited := counts[string](f.sum.Waited)
+	waited.add(by, Other)
+	for key, w := range f.open {
+		if w.id != c.Record {
+			continue
+		}
+		if w.by != "" { // the approval no longer applied, so the question did not end with it
+			waited[w.by]--
+		}
+		if person {
+			f.times.add(float64(r.T - w.t))
+			w.by = by
+		}
+		if f.open[key] = w; c.Do != engine.ControlApprove {
+			f.denied(key, person)
+		}
+		return
+	}
+}
+
+// denied ends a question whose call does not run.
+func (f *fatigue) denied(key string, person bool) {
+	if person {
+		f.sum.Refused++
+	}
+	delete(f.open, key)
+	delete(f.calls, key)
 }
 
 // unanswered counts the open questions of an agent as refused.
 func (f *fatigue) unanswered(agent string) {
 	for key := range f.open {
 		if strings.HasPrefix(key, agent) {
-			f.sum.Refused++
-			delete(f.open, key)
-			delete(f.calls, key)
+			f.denied(key, true)
 		}
 	}
 }

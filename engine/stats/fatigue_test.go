@@ -2,6 +2,7 @@ package stats
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -80,5 +81,57 @@ func TestFatigueTimes(t *testing.T) {
 	d := asked(collector, pre("a", engine.Ask), post("a", engine.OutcomeRan), pre("b", engine.Allow), post("b", engine.OutcomeRan))
 	if d.AnswerTime.Max != 600 || d.PerHour != 1200 {
 		t.Errorf("answered in %v ms, %v questions per hour; want 600 and 1200", d.AnswerTime.Max, d.PerHour)
+	}
+}
+
+// decision is how a question that waited ended: the first record of the session.
+func decision(do, who, channel string) *engine.Record {
+	return &engine.Record{Kind: engine.KindControl, Control: &engine.Control{Do: do, Record: "01234567-1",
+		Decided: &engine.Decided{Who: who, Channel: channel}}}
+}
+
+// TestWaited counts questions that waited outside the agent by what ended them. Only a person's
+// answer is an approval or a refusal, and only a person's choice is a control.
+func TestWaited(t *testing.T) {
+	by := func(do, channel string) *engine.Record { return decision(do, engine.DecidedPerson, channel) }
+	approve, deny := by(engine.ControlApprove, "http"), by(engine.ControlDeny, "terminal")
+	for name, c := range map[string]struct {
+		list     []*engine.Record
+		waited   string
+		answers  Questions // without the share
+		tired    [3]int64  // approved, refused, open
+		longest  float64   // milliseconds to the answer
+		controls int
+	}{
+		"approved and run": {[]*engine.Record{approve, post("a", engine.OutcomeRan)}, "http", Questions{Asked: 1, Approved: 1}, [3]int64{1, 0, 0}, 1000, 1},
+		"approved":         {[]*engine.Record{approve}, "http", Questions{Asked: 1, Approved: 1}, [3]int64{0, 0, 1}, 1000, 1},
+		"denied":           {[]*engine.Record{deny, {Kind: engine.KindPrompt}}, "terminal", Questions{Asked: 1, Refused: 1}, [3]int64{0, 1, 0}, 1000, 1},
+		"nobody answered": {[]*engine.Record{decision(engine.ControlDeny, engine.DecidedTimeout, ""), {Kind: engine.KindPrompt}}, "timeout",
+			Questions{Asked: 1, Ended: 1}, [3]int64{}, 0, 0},
+		"stopped": {[]*engine.Record{decision(engine.ControlDeny, engine.DecidedStop, "")}, "stop", Questions{Asked: 1, Ended: 1}, [3]int64{}, 0, 0},
+		"changed after the approval": {[]*engine.Record{approve, decision(engine.ControlDeny, engine.DecidedRule, "")}, "rule",
+			Questions{Asked: 1, Approved: 1}, [3]int64{}, 1000, 1},
+		"of another call": {[]*engine.Record{{Kind: engine.KindControl, Control: &engine.Control{Do: engine.ControlDeny, Record: "01234567-9",
+			Decided: &engine.Decided{Who: engine.DecidedPerson, Channel: "http"}}}}, "http", Questions{Asked: 1, Open: 1}, [3]int64{0, 0, 1}, 0, 1},
+	} {
+		collector, err := NewCollector(0, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := asked(collector, slices.Insert(c.list, 0, pre("a", engine.Ask))...)
+		all := collector.Document()
+		all.Questions.ApprovedShare = nil
+		if got := [3]int64{d.Approved, d.Refused, d.Open}; got != c.tired || all.Questions != c.answers || d.AnswerTime.Max != c.longest || len(all.Controls) != c.controls {
+			t.Errorf("%s: %v, %+v, %v ms, %d controls; want %v, %+v, %v ms, %d", name, got, all.Questions, d.AnswerTime.Max, len(all.Controls),
+				c.tired, c.answers, c.longest, c.controls)
+		}
+		for by, n := range d.Waited {
+			if (by == c.waited) != (n == 1) {
+				t.Errorf("%s: %s ended %d", name, by, n)
+			}
+		}
+		if d.Waited[c.waited] != 1 {
+			t.Errorf("%s: %v, want one by %s", name, d.Waited, c.waited)
+		}
 	}
 }

@@ -1,6 +1,9 @@
 package stats
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/agent-reviewer/reviewer/engine"
 )
 
@@ -40,6 +43,7 @@ func Metrics() []Metric {
 		{"reviewer_late_reviews", "Reviews of these calls, by the answer that they would have given.", []string{"effect"}, readAsync},
 		{"reviewer_tool_calls", "Tool calls by tool and answer.", []string{"tool", "effect"}, readTools},
 		{"reviewer_questions", "Questions to people by their answer, as far as the log shows it.", []string{"answer"}, readQuestions},
+		{"reviewer_questions_waited", "Questions that waited outside the agent by what ended them: the person's channel, timeout, stop or rule.", []string{"by"}, readWaited},
 		{"reviewer_approved_ratio", "Share of the answered questions that people answered with yes.", nil,
 			readRate(func(r Rate) float64 { return r.Rate })},
 		{"reviewer_approved_ratio_lower", "Lower end of the 95 % interval of reviewer_approved_ratio.", nil,
@@ -119,8 +123,17 @@ func readQuestions(d *Document) []sample {
 		return nil
 	}
 	return []sample{
-		{[]string{"approved"}, float64(q.Approved)}, {[]string{"refused"}, float64(q.Refused)}, {[]string{"open"}, float64(q.Open)},
+		{[]string{"approved"}, float64(q.Approved)}, {[]string{"refused"}, float64(q.Refused)},
+		{[]string{"ended"}, float64(q.Ended)}, {[]string{"open"}, float64(q.Open)},
 	}
+}
+
+func readWaited(d *Document) []sample {
+	var samples []sample
+	for _, by := range slices.Sorted(maps.Keys(d.Fatigue.Waited)) {
+		samples = append(samples, sample{[]string{by}, float64(d.Fatigue.Waited[by])})
+	}
+	return samples
 }
 
 func readRate(part func(Rate) float64) func(*Document) []sample {

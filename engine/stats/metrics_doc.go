@@ -65,10 +65,18 @@ share of the changed paths that were expected. A file that is rewritten with the
 did not change, and what another program changed meanwhile counts as changed by the call.
 
 **Approved** is the share of questions that the user approved. It does not count false alarms,
-because users also approve calls that were rightly asked about. No agent reports the answer: a call
-that ran was approved; a call without a result by the next prompt or the end of the turn was refused. The interval
-is Wilson's, for 95 %. Calls that were blocked and allowed later are
+because users also approve calls that were rightly asked about. Answers to questions that waited
+outside the agent ([approvals.md](approvals.md)) are recorded; a question that ended without an
+answer counts as neither. No agent reports other answers: a call that ran was approved; a call
+without a result by the next prompt or the end of the turn was refused. The interval is Wilson's,
+for 95 %. Calls that were blocked and allowed later are
 ` + "`reviewer_controls{do=\"allow_once\"}`" + `; whether the others were rightly blocked is not known.
+
+**Fatigue** is how much people are asked, by policy and by agents themselves, per hour of work: the
+time between records of a session, of which pauses count for at most ten minutes. The time to
+answer runs until the answer if the question waited outside the agent, else until the result,
+without the time that the call took. An approved call was *undone* if the session later restored or
+discarded files that it had changed.
 
 **Interventions** here include every answer stricter than allow, besides those of
 [interventions.md](interventions.md). The

@@ -96,6 +96,8 @@ func eventful() *tale {
 		Late: &engine.LateReview{Decision: &engine.Decision{Decision: engine.Warn, Enforced: engine.Warn}}}})
 	s.add(&engine.Record{Kind: engine.KindAct, Act: &engine.Act{Kind: engine.ActLateReview, Of: early.ID(), Result: engine.LateReviewFailed,
 		Late: &engine.LateReview{Failure: "no memory"}}})
+	s.add(&engine.Record{Kind: engine.KindControl, Control: &engine.Control{Do: engine.ControlDeny, Record: "00000000-1",
+		Decided: &engine.Decided{Who: engine.DecidedTimeout}}})
 	s.add(&engine.Record{Kind: engine.KindControl, Control: &engine.Control{Do: engine.ControlStop}})
 	return s
 }

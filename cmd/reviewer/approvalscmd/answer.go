@@ -2,6 +2,7 @@ package approvalscmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -26,8 +27,41 @@ type answering struct {
 	channel string
 }
 
-func answerCommand(a *cli.App, approve bool) *cobra.Command {
-	choice := answering{approve: approve}
+func approveCommand(a *cli.App, propose Propose) *cobra.Command {
+	choice := answering{approve: true}
+	var out term.Output
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "approve ID…",
+		Short: "Let calls run that wait; needs a person at a terminal",
+		Long: "Approves exactly the calls whose ids are given. If one answer is refused, the others are\n" +
+			"still recorded. An answer is refused if the question was answered, its time has passed, or the\n" +
+			"session was stopped. An approved call does not run if the policy or one of its files changed.\n\n" +
+			"--propose also proposes a rule, so that the policy no longer asks about this call: an exception,\n" +
+			"its case and its effect on past sessions, as `reviewer policy suggest` does. Nothing is applied.",
+		Example: "  reviewer approvals approve f8dc9b3b-35 f8dc9b3b-36\n  reviewer approvals approve f8dc9b3b-35 --session\n" +
+			"  reviewer approvals approve f8dc9b3b-35 --propose proposal",
+		Args: cli.AtLeast(questionID()),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if dir != "" && (len(args) > 1 || out.Format == "json") {
+				return cli.Usage("--propose is for one ID, and for people: without -f json")
+			}
+			err := choice.run(cmd.Context(), a, &out, args)
+			if dir == "" || err != nil {
+				return err
+			}
+			fmt.Fprintln(a.Stdout)
+			return propose(cmd.Context(), a, args[0], dir)
+		},
+	}
+	choice.flags(cmd, &out)
+	cmd.Flags().BoolVar(&choice.session, "session", false, "allow the same call until the session ends")
+	cmd.Flags().StringVar(&dir, "propose", "", "propose a rule in this new `folder`")
+	return cmd
+}
+
+func denyCommand(a *cli.App) *cobra.Command {
+	var choice answering
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "deny ID…",
@@ -37,27 +71,28 @@ func answerCommand(a *cli.App, approve bool) *cobra.Command {
 			"`reviewer session resume`.",
 		Example: "  reviewer approvals deny f8dc9b3b-35 --message 'use the staging database'\n  reviewer approvals deny f8dc9b3b-35 --stop",
 		Args:    cli.AtLeast(questionID()),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return choice.run(cmd.Context(), a, &out, args)
+		},
 	}
-	if approve {
-		cmd.Use, cmd.Short = "approve ID…", "Let calls run that wait; needs a person at a terminal"
-		cmd.Long = "Approves exactly the calls whose ids are given. If one answer is refused, the others are\n" +
-			"still recorded. An answer is refused if the question was answered, its time has passed, or the\n" +
-			"session was stopped. An approved call does not run if the policy or one of its files changed."
-		cmd.Example = "  reviewer approvals approve f8dc9b3b-35 f8dc9b3b-36\n  reviewer approvals approve f8dc9b3b-35 --session"
-		cmd.Flags().BoolVar(&choice.session, "session", false, "allow the same call until the session ends")
-	} else {
-		cmd.Flags().BoolVar(&choice.stop, "stop", false, "also stop the session, until a person resumes it")
-	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := choice.prepare(cmd.Context(), a, args); err != nil {
-			return err
-		}
-		return report(a, &out, choice.all(cmd.Context(), args))
-	}
-	out.Flags(cmd, term.Text, "json")
-	cmd.Flags().StringVar(&choice.message, "message", "", "text for the agent, if the call is denied, and for the log")
-	cmd.Flags().StringVar(&choice.digest, "digest", "", "answer only if the question has this digest, as `reviewer approvals show` prints it")
+	choice.flags(cmd, &out)
+	cmd.Flags().BoolVar(&choice.stop, "stop", false, "also stop the session, until a person resumes it")
 	return cmd
+}
+
+// flags adds what both commands have.
+func (c *answering) flags(cmd *cobra.Command, out *term.Output) {
+	out.Flags(cmd, term.Text, "json")
+	cmd.Flags().StringVar(&c.message, "message", "", "text for the agent, if the call is denied, and for the log")
+	cmd.Flags().StringVar(&c.digest, "digest", "", "answer only if the question has this `digest`, as \"reviewer approvals show\" prints it")
+}
+
+// run answers the questions of a command line, and prints the answers.
+func (c *answering) run(ctx context.Context, a *cli.App, out *term.Output, ids []string) error {
+	if err := c.prepare(ctx, a, ids); err != nil {
+		return err
+	}
+	return report(a, out, c.all(ctx, ids))
 }
 
 // prepare checks the command line, and that a person gave it.
@@ -93,18 +128,12 @@ func (c *answering) all(ctx context.Context, ids []string) []answerDocument {
 func (c *answering) one(ctx context.Context, id string, r approval.Request, known error) answerDocument {
 	d := answerDocument{ID: cli.Masked(id), Action: strings.TrimSpace(r.Tool + " " + r.Action), Approved: c.approve,
 		Session: c.session, Message: c.message, By: c.by}
-	if known != nil && (c.approve || r.ID == "") {
+	if known != nil && (c.approve || r.ID == "" && !c.stop) {
 		return d.refused(known)
 	}
 	_, err := c.queue.Answer(ctx, queue.Answer{ID: id, Digest: c.digestFor(&r), Approve: c.approve, Session: c.session,
-		Message: c.message, By: c.by, Channel: c.channel})
-	if c.stop && known == nil {
-		stopped := c.queue.Log.Control(ctx, engine.SessionKey{Harness: r.Harness, Session: r.Session},
-			engine.Control{Do: engine.ControlStop, Reason: c.message, By: c.by})
-		if d.Stopped = stopped == nil; err == nil {
-			err = stopped
-		}
-	}
+		Stop: c.stop, Message: c.message, By: c.by, Channel: c.channel})
+	d.Stopped = c.stop && !errors.As(err, new(*queue.StopError))
 	return d.refused(err)
 }
 

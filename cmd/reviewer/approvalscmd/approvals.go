@@ -6,6 +6,7 @@
 package approvalscmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,8 +18,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// Propose proposes a rule from the call of a record, in a new folder, and prints what it would change.
+type Propose func(ctx context.Context, a *cli.App, id, dir string) error
+
 // Command is `reviewer approvals`.
-func Command(a *cli.App) *cobra.Command {
+func Command(a *cli.App, propose Propose) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "approvals",
 		Example: "  reviewer approvals list\n  reviewer approvals approve f8dc9b3b-35",
@@ -27,7 +31,7 @@ func Command(a *cli.App) *cobra.Command {
 			"(approvals.queue). Without an answer the call is denied. ID is the id of a question as\n" +
 			"`reviewer approvals list` shows it.",
 	}
-	return cli.Group(cmd, listCommand(a), showCommand(a), answerCommand(a, true), answerCommand(a, false), watchCommand(a), codeCommand(a))
+	return cli.Group(cmd, listCommand(a), showCommand(a), approveCommand(a, propose), denyCommand(a), watchCommand(a, propose), codeCommand(a))
 }
 
 // Documents lists the output of these commands with -f json that no file in schemas describes.

@@ -34,6 +34,7 @@ type order struct {
 	question approval.Request
 	approve  bool
 	session  bool
+	propose  bool // approve: also propose a rule
 	stop     bool
 	message  string
 }
@@ -108,7 +109,7 @@ func (b *board) press(k key, now time.Time) result {
 	case k == keyEnter && b.shown == nil:
 		r := b.list[b.at()]
 		return result{show: &r}
-	case k == 'a' || k == 's' || k == 'd' || k == 'x':
+	case k == 'a' || k == 's' || k == 'p' || k == 'd' || k == 'x':
 		return b.order(k, now)
 	}
 	return result{}
@@ -129,7 +130,8 @@ func (b *board) order(k key, now time.Time) result {
 		b.status = "the list has just changed: look again, then press the key"
 		return result{}
 	}
-	o := &order{question: b.list[b.at()], approve: k == 'a' || k == 's', session: k == 's', stop: k == 'x'}
+	o := &order{question: b.list[b.at()], approve: k == 'a' || k == 's' || k == 'p', session: k == 's',
+		propose: k == 'p', stop: k == 'x'}
 	if b.shown != nil {
 		o.question = b.shown.Request
 	}
@@ -201,9 +203,9 @@ func (b *board) help() string {
 	case b.typing != nil:
 		return "enter: send, esc: back"
 	case b.shown != nil:
-		return "j/k scroll, a approve, s approve for the session, d deny, x stop, q back"
+		return "j/k scroll; a approve, s for the session, p and propose; d deny, x stop; q back"
 	}
-	return "j/k choose, enter show, a approve, s for the session, d deny, x stop, q quit"
+	return "j/k choose, enter show; a approve, s session, p propose; d deny, x stop; q quit"
 }
 
 // body draws the list or one question, and returns the line to keep in view.

@@ -38,7 +38,7 @@ func pressed(b *board, text string) string {
 			b.shown = &shownDocument{Request: *r.show}
 			done = append(done, "show "+r.show.ID)
 		case o != nil:
-			done = append(done, fmt.Sprintf("%s approve=%t session=%t stop=%t %q", o.question.ID, o.approve, o.session, o.stop, o.message))
+			done = append(done, fmt.Sprintf("%s approve=%t session=%t stop=%t %q", o.question.ID, o.approve, o.session, o.stop, o.message)+map[bool]string{true: " propose"}[o.propose])
 		}
 	}
 	return strings.Join(done, "; ")
@@ -51,6 +51,7 @@ func TestBoardKeys(t *testing.T) {
 		"\x1b[B\x1b[Bs":                       `q3 approve=true session=true stop=false ""`,
 		"jjjjjkka":                            `q1 approve=true session=false stop=false ""`,
 		"jdno, use staging\r":                 `q2 approve=false session=false stop=false "no, use staging"`,
+		"p":                                   `q1 approve=true session=false stop=false "" propose`,
 		"x\r":                                 `q1 approve=false session=false stop=true ""`,
 		"dabc\x7f\x7fx\r":                     `q1 approve=false session=false stop=false "ax"`,
 		"dq\x1b[Aa\x1ba":                      "", // of a message; the last is Alt and a key

@@ -2,6 +2,7 @@ package approvalscmd
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -142,7 +143,7 @@ func printEffects(p term.Page, r *approval.Request) {
 
 // effectText describes one effect, and how it can be undone.
 func effectText(e *engine.Effect) string {
-	text := e.Verb + " " + strings.TrimSpace(strings.ReplaceAll(string(e.Kind), "_", " ")+" "+targetOf(e))
+	text := doesText(e)
 	for _, trait := range []struct {
 		holds bool
 		word  string
@@ -155,6 +156,22 @@ func effectText(e *engine.Effect) string {
 		}
 	}
 	return text + term.After("; ", undoText(e.Reversibility))
+}
+
+// doesText says what an effect does to which target.
+func doesText(e *engine.Effect) string {
+	verb, target := strings.ReplaceAll(e.Verb, "_", " "), targetOf(e)
+	switch e.Kind {
+	case engine.EffectNetwork:
+		return verb + cmp.Or(map[string]string{"send": " to ", "connect": " to ", "fetch": " from "}[e.Verb], " ") + target + " (network)"
+	case engine.EffectSystemCall:
+		return verb + " " + target + " (system)"
+	case engine.EffectProcess:
+		return verb + " " + target + " (process)"
+	case engine.EffectResource:
+		return verb + " " + target + " (resources)"
+	}
+	return verb + " " + target
 }
 
 func targetOf(e *engine.Effect) string {

@@ -1,11 +1,14 @@
 package approvalscmd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -25,13 +28,13 @@ const (
 	end   = "\x1b[?2004l\x1b[?25h\x1b[?7h"
 )
 
-func watchCommand(a *cli.App) *cobra.Command {
+func watchCommand(a *cli.App, propose Propose) *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch",
 		Short: "Show the questions as they come and go, and answer them with keys; needs a person at a terminal",
 		Long: "The list changes as questions come and go; a new one rings the bell. Keys: j and k or the\n" +
-			"arrows choose, enter shows, a approves, s approves for the session, d denies with a message, x\n" +
-			"denies and stops the session, q quits. Pasted text is ignored.",
+			"arrows choose, enter shows, a approves, s approves for the session, p approves and proposes a\n" +
+			"rule, d denies with a message, x denies and stops the session, q quits. Pasted text is ignored.",
 		Example: "  reviewer approvals watch",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -48,7 +51,7 @@ func watchCommand(a *cli.App) *cobra.Command {
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 			defer stop()
-			w := &watcher{app: a, choice: answering{queue: q}}
+			w := &watcher{app: a, choice: answering{queue: q}, propose: propose, proposed: make(chan string, 1)}
 			fmt.Fprint(a.Stdout, begin)
 			defer func() { // even if it panics
 				fmt.Fprint(a.Stdout, "\r\n"+end)
@@ -96,6 +99,9 @@ type watcher struct {
 	keys   keys
 	drawn  string
 	height int // of what is drawn
+
+	propose  Propose
+	proposed chan string // a line about each proposal that is finished
 }
 
 func (w *watcher) run(ctx context.Context, input <-chan []byte) error {
@@ -112,6 +118,8 @@ func (w *watcher) run(ctx context.Context, input <-chan []byte) error {
 			if quit := w.take(ctx, piece); quit || !more {
 				return nil
 			}
+		case line := <-w.proposed:
+			w.board.status = line
 		case <-tick.C:
 		}
 	}
@@ -189,7 +197,35 @@ func (w *watcher) answer(ctx context.Context, o order) string {
 	r, err := waiting(c.queue, o.question.ID)
 	d := c.one(ctx, o.question.ID, r, err)
 	w.board.shown, w.board.scroll = nil, 0
+	if o.propose && d.Refused == "" {
+		go w.proposal(ctx, d.ID)
+		return d.line() + "; a rule is being proposed"
+	}
 	return d.line()
+}
+
+// proposal proposes a rule while the person goes on. What the command would print is in a file
+// next to the proposal.
+func (w *watcher) proposal(ctx context.Context, id string) {
+	dir := filepath.Join(w.choice.queue.Log.Dir, "proposals", id)
+	var text bytes.Buffer
+	app := *w.app
+	app.Stdout, app.Stderr = &text, io.Discard
+	err := os.MkdirAll(filepath.Dir(dir), 0o700)
+	if err == nil {
+		err = w.propose(ctx, &app, id, dir)
+	}
+	if err == nil {
+		err = os.WriteFile(dir+".txt", text.Bytes(), 0o600)
+	}
+	line := "a rule is proposed: " + dir + ".txt"
+	if err != nil {
+		line = "no rule was proposed: " + cli.Masked(err.Error())
+	}
+	select {
+	case w.proposed <- line:
+	case <-ctx.Done():
+	}
 }
 
 // line describes an answer in one line.

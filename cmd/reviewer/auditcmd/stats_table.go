@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -157,16 +158,37 @@ func (s statsPage) fatigue(f stats.Fatigue) {
 	if t := f.AnswerTime; t.Count > 0 {
 		s.line("             time to answer: median %.0f s, 90 %% within %.0f s", t.P50/1000, t.P90/1000)
 	}
+	if len(f.Waited) > 0 {
+		s.line("             waited outside the agent, and ended by: %s", waitedText(f.Waited))
+	}
 	if r := f.UndoneShare; r != nil {
 		s.line("             %d of the approved calls undone later (%s)", f.Undone, percent(r.Rate))
 	}
+}
+
+func endedText(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d without an answer", n)
+}
+
+// waitedText lists what ended questions.
+func waitedText(by map[string]int64) string {
+	var words []string
+	for _, word := range slices.Sorted(maps.Keys(by)) {
+		if by[word] > 0 {
+			words = append(words, fmt.Sprintf("%s %d", term.OneLine(word, 40), by[word]))
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // people prints people's answers, and their actions without a question.
 func (s statsPage) people(d stats.Document) {
 	if q := d.Questions; q.Asked > 0 {
 		s.line("")
-		s.line("QUESTIONS    %d asked: %d approved, %d refused, %d open", q.Asked, q.Approved, q.Refused, q.Open)
+		s.line("QUESTIONS    %d asked: %d approved, %d refused, %d open%s", q.Asked, q.Approved, q.Refused, q.Open, endedText(q.Ended))
 		if r := q.ApprovedShare; r != nil {
 			s.line("             approved %s (95 %% interval %s to %s)", percent(r.Rate), percent(r.Low), percent(r.High))
 		}

@@ -1,6 +1,7 @@
 package suggest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,8 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/policycmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/simulatecmd"
+	"github.com/agent-reviewer/reviewer/engine/classify/mask"
+	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 )
 
@@ -32,14 +35,16 @@ func Command(a *cli.App) *cobra.Command {
 			if dir == "" {
 				return cli.Usage("--to is missing: give a folder for the proposal")
 			}
-			return propose(cmd.Context(), a, args[0], dir)
+			return Propose(cmd.Context(), a, args[0], dir)
 		},
 	}
 	cmd.Flags().StringVar(&dir, "to", "", "write the proposal into this new `folder`")
 	return cmd
 }
 
-func propose(ctx context.Context, a *cli.App, id, dir string) error {
+// Propose writes a proposal for the call of a record into a new folder and a patch next to it, and
+// prints its meaning and its effect.
+func Propose(ctx context.Context, a *cli.App, id, dir string) error {
 	store, s, err := a.Session(id)
 	if err != nil {
 		return err
@@ -56,6 +61,7 @@ func propose(ctx context.Context, a *cli.App, id, dir string) error {
 	if err != nil {
 		return err
 	}
+	dir = filepath.Clean(dir)
 	if err := write(active.LayerDir(bundles.User, store.Dir, s.Workspace), dir, x); err != nil {
 		return err
 	}
@@ -71,7 +77,7 @@ func propose(ctx context.Context, a *cli.App, id, dir string) error {
 	}{
 		{"What changes in the policy:", policycmd.DiffCommand(a), []string{active.RefActive, dir}},
 		{"What would have changed in past sessions:", simulatecmd.Command(a),
-			[]string{"--baseline", active.RefActive, "--candidate", dir, "--save-cases", filepath.Join(dir, "cases", "approved")}},
+			[]string{"--baseline", active.RefActive, "--candidate", dir, "--save-cases", filepath.Join(dir, filepath.FromSlash(approvedCases))}},
 	} {
 		fmt.Fprintf(a.Stdout, "%s\n", part.title)
 		part.cmd.SetArgs(part.args)
@@ -81,15 +87,48 @@ func propose(ctx context.Context, a *cli.App, id, dir string) error {
 		}
 		fmt.Fprintln(a.Stdout)
 	}
-	fmt.Fprintf(a.Stdout, "Nothing was applied. To apply it, copy %s to %s.\n", file,
-		filepath.Join(active.LayerDir(bundles.User, store.Dir, ""), filepath.FromSlash(x.File)))
+	if err := writePatch(dir, x.File, approvedCases); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Stdout, "Nothing was applied. To apply the exception and its case:\n\n    patch -p1 -d %s < %s\n",
+		mask.QuoteWord(active.LayerDir(bundles.User, store.Dir, "")), mask.QuoteWord(dir+".patch"))
 	return nil
+}
+
+// approvedCases is the folder of cases in a proposal.
+const approvedCases = "cases/approved"
+
+// writePatch writes files of a proposal, and those below its folders, as a patch that creates them.
+func writePatch(dir string, names ...string) error {
+	var patch bytes.Buffer
+	add := func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		patch.Write(diff.Diff("/dev/null", nil, "b/"+filepath.ToSlash(name), text))
+		return err
+	}
+	for _, name := range names {
+		err := filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(name)), add)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // there may be no case
+			return err
+		}
+	}
+	return os.WriteFile(dir+".patch", patch.Bytes(), 0o644)
 }
 
 // write makes a folder with the user's policy and the exception.
 func write(policy, dir string, x Exception) error {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return fmt.Errorf("%s is not empty: give a new folder", dir)
+	}
+	if _, err := os.Lstat(dir + ".patch"); err == nil {
+		return fmt.Errorf("%s.patch exists: give a new folder", dir)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

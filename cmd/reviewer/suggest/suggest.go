@@ -102,7 +102,7 @@ var rego = template.Must(template.New("exception").Funcs(template.FuncMap{"quote
 	b, err := json.Marshal(s)
 	return string(b), err
 }, "line": func(s string) string { return strings.Map(plain, s) }}).Parse(`# METADATA
-# title: Exceptions proposed from calls that a person approved
+# title: Exceptions for single calls
 # scope: package
 package policies.user
 
@@ -110,7 +110,7 @@ package policies.user
 # title: Call {{.ID}}
 # description: This command in this folder, and no other.
 {{- range .Rules}}
-exceptions contains {"rule": {{quote .}}, "reason": {{quote (printf "approved as call %s" $.ID)}}} if {
+exceptions contains {"rule": {{quote .}}, "reason": {{quote (printf "proposed from call %s" $.ID)}}} if {
 	_call_{{line $.ID}}
 }
 {{end}}

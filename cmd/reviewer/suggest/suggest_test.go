@@ -33,7 +33,7 @@ func TestForCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`exceptions contains {"rule": "publish", "reason": "approved as call cccccccc-2"} if {`,
+		`exceptions contains {"rule": "publish", "reason": "proposed from call cccccccc-2"} if {`,
 		`input.event.cwd == "/shop"`, `input.action.resource == "npm publish --tag \"beta\""`, "count(input.action.opaque) == 0",
 	} {
 		if !strings.Contains(string(x.Text), want) {

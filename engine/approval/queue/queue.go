@@ -22,6 +22,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agent-reviewer/reviewer/engine/approval"
 	"github.com/agent-reviewer/reviewer/engine/audit"
@@ -57,8 +58,25 @@ func (q Queue) Put(r approval.Request) (fresh bool, err error) {
 		return false, err
 	}
 	_, err = os.Lstat(q.path(r.ID))
-	fresh = errors.Is(err, fs.ErrNotExist)
+	if fresh = errors.Is(err, fs.ErrNotExist); fresh {
+		q.tidy()
+	}
 	return fresh, q.write(r.ID, b)
+}
+
+// keep is how long a request may be left behind by a process that was killed. No question waits
+// that long.
+const keep = 10 * time.Minute
+
+// tidy removes the files that were left behind.
+func (q Queue) tidy() {
+	entries, _ := os.ReadDir(q.dir()) // what cannot be read stays
+	old := time.UnixMilli(q.now()).Add(-keep)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.ModTime().Before(old) {
+			_ = os.Remove(filepath.Join(q.dir(), e.Name())) // it is ignored anyway
+		}
+	}
 }
 
 // write replaces a file whole, so that no reader sees half of it.

@@ -29,7 +29,8 @@ type Questions struct {
 type Answer struct {
 	Digest  string `json:"digest"`            // of the question that the person saw
 	Approve bool   `json:"approve"`           // true: the call runs; false: it does not
-	Session bool   `json:"session,omitempty"` // the same call is also allowed until the session ends
+	Session bool   `json:"session,omitempty"` // approve: the same call is also allowed until the session ends
+	Stop    bool   `json:"stop,omitempty"`    // deny: the session is stopped as well, even if the question has another answer
 	Message string `json:"message,omitempty"` // for the agent, if the call is denied, and for the log
 }
 
@@ -38,6 +39,7 @@ type Answered struct {
 	ID       string `json:"id"`                // of the question
 	Approved bool   `json:"approved"`          // the call runs
 	Session  bool   `json:"session,omitempty"` // the same call is also allowed until the session ends
+	Stopped  bool   `json:"stopped,omitempty"` // the session was stopped
 	By       string `json:"by"`                // user whose code was given
 }
 
@@ -46,12 +48,15 @@ type BulkAnswer struct {
 	ID      string `json:"id"`                // of the question
 	Digest  string `json:"digest"`            // of the question that the person saw
 	Approve bool   `json:"approve"`           // true: the call runs; false: it does not
-	Session bool   `json:"session,omitempty"` // the same call is also allowed until the session ends
+	Session bool   `json:"session,omitempty"` // approve: the same call is also allowed until the session ends
+	Stop    bool   `json:"stop,omitempty"`    // deny: the session is stopped as well, even if the question has another answer
 	Message string `json:"message,omitempty"` // for the agent, if the call is denied, and for the log
 }
 
 // Answer returns the answer without the question's id.
-func (b *BulkAnswer) Answer() Answer { return Answer{b.Digest, b.Approve, b.Session, b.Message} }
+func (b *BulkAnswer) Answer() Answer {
+	return Answer{b.Digest, b.Approve, b.Session, b.Stop, b.Message}
+}
 
 // Bulk is several answers. It covers the questions that it names and no others.
 type Bulk struct {

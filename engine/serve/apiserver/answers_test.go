@@ -50,6 +50,31 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// A denial can stop the session as well, also if another answer was first.
+func TestDenyAndStop(t *testing.T) {
+	b := newBench(t)
+	first, second, other := b.ask("s1", 1, time.Minute), b.ask("s1", 2, time.Minute), b.ask("s2", 3, time.Minute)
+	if status, text := b.answer(first, api.Answer{Digest: first.Digest, Stop: true, Message: "wrong branch"}); status != 200 || !strings.Contains(text, `"stopped":true`) {
+		t.Errorf("%d %s", status, text)
+	}
+	if b.state(first) != approval.Denied || b.state(second) != approval.Stopped || b.state(other) != approval.Pending {
+		t.Errorf("%s, %s, %s", b.state(first), b.state(second), b.state(other))
+	}
+	if _, _, text := b.request("GET", "/v1/sessions/s1", nil); !strings.Contains(text, `"stopped":"wrong branch"`) {
+		t.Error(text)
+	}
+	b.answer(other, api.Answer{Digest: other.Digest, Approve: true, Stop: true})
+	if _, _, text := b.request("GET", "/v1/sessions/s2", nil); strings.Contains(text, `"stopped"`) {
+		t.Errorf("stopped by an approval: %s", text)
+	}
+	if status, text := b.answer(other, api.Answer{Digest: other.Digest, Stop: true}); status != 409 || !strings.Contains(text, api.CodeAnswered) {
+		t.Errorf("%d %s", status, text)
+	}
+	if _, _, text := b.request("GET", "/v1/sessions/s2", nil); !strings.Contains(text, `"stopped"`) {
+		t.Errorf("not stopped: %s", text)
+	}
+}
+
 func TestTooLate(t *testing.T) {
 	b := newBench(t)
 	late, stopped, withdrawn := b.ask("s1", 1, -time.Second), b.ask("s2", 2, time.Minute), b.ask("s3", 3, time.Minute)

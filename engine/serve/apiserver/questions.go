@@ -136,9 +136,9 @@ func (s *Server) record(ctx context.Context, id string, a api.Answer) (*api.Answ
 	}
 	// A client that hangs up does not decide whether the answer counts.
 	_, err = s.Queue.Answer(context.WithoutCancel(ctx), queue.Answer{ID: id, Digest: a.Digest, Approve: a.Approve,
-		Session: a.Session && a.Approve, Message: message, By: s.By, Channel: channel})
+		Session: a.Session && a.Approve, Stop: a.Stop && !a.Approve, Message: message, By: s.By, Channel: channel})
 	s.Events.nudge()
-	answered := &api.Answered{ID: id, Approved: a.Approve, Session: a.Session && a.Approve, By: s.By}
+	answered := &api.Answered{ID: id, Approved: a.Approve, Session: a.Session && a.Approve, Stopped: a.Stop && !a.Approve, By: s.By}
 	if err == nil {
 		return answered, nil
 	}

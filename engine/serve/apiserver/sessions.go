@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 
@@ -43,7 +44,7 @@ func sessionOf(s *audit.Session) api.Session {
 	one := api.Session{Session: s.Key.Session, Harness: s.Key.Harness, Workspace: s.Workspace, Began: s.First, Last: s.Last,
 		Records: s.N, Calls: s.Actions, Prompts: s.Prompts, Denied: s.Denied, Asked: s.Asked, Damaged: s.Err != nil}
 	if s.Stopped != nil {
-		one.Stopped = s.Stopped.Reason
+		one.Stopped = cmp.Or(s.Stopped.Reason, "no reason was given")
 	}
 	return one
 }
