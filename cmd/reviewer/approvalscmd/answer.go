@@ -31,7 +31,7 @@ func answerCommand(a *cli.App, approve bool) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "deny ID…",
-		Short: "Deny calls that wait; needs a person at a terminal",
+		Short: "Deny waiting calls; needs a person at a terminal",
 		Long: "Denies exactly the calls whose ids are given. The agent reads the message. With --stop,\n" +
 			"their sessions are stopped as well: every later call is denied until\n" +
 			"`reviewer session resume`.",
@@ -39,7 +39,7 @@ func answerCommand(a *cli.App, approve bool) *cobra.Command {
 		Args:    cli.AtLeast(questionID()),
 	}
 	if approve {
-		cmd.Use, cmd.Short = "approve ID…", "Let calls run that wait; needs a person at a terminal"
+		cmd.Use, cmd.Short = "approve ID…", "Let waiting calls run; needs a person at a terminal"
 		cmd.Long = "Approves exactly the calls whose ids are given. If one answer is refused, the others are\n" +
 			"still recorded. An answer is refused if the question was answered, its time has passed, or the\n" +
 			"session was stopped. An approved call does not run if the policy or one of its files changed."
@@ -56,7 +56,7 @@ func answerCommand(a *cli.App, approve bool) *cobra.Command {
 	}
 	out.Flags(cmd, term.Text, "json")
 	cmd.Flags().StringVar(&choice.message, "message", "", "text for the agent, if the call is denied, and for the log")
-	cmd.Flags().StringVar(&choice.digest, "digest", "", "answer only if the question has this digest, as `reviewer approvals show` prints it")
+	cmd.Flags().StringVar(&choice.digest, "digest", "", "answer only if the question has this `DIGEST`, which approvals show prints")
 	return cmd
 }
 
