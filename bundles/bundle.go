@@ -489,7 +489,7 @@ func (b *Bundle) addData(name string, content []byte) error {
 	return nil
 }
 
-// Root is the data path below which a layer's packages and data must lie.
+// Root is the data path below which a layer's packages and data must be.
 func (b *Bundle) Root() string {
 	if b.Layer == Base {
 		return "reviewer"

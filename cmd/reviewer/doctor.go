@@ -60,9 +60,9 @@ func doctorCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&live, "live", false,
-		"also ask each installed hook about a sample call, by its line in the settings (it is recorded in the log), and start\n"+
-			"each agent in a temporary folder, with a model that is a script and asks for a call that must be denied (live)")
-	cmd.Flags().BoolVar(&fix, "fix", false, "first repeat `reviewer install` for each agent and layer where reviewer is installed")
+		"also run each installed hook by its line in the settings, on a sample call that is recorded in the log; and start\n"+
+			"each agent in a temporary folder, with a scripted model that asks for a call that must be denied (live)")
+	cmd.Flags().BoolVar(&fix, "fix", false, "first repeat the installation for each agent and layer where reviewer is installed")
 	out.Flags(cmd, term.Text, "json")
 	return cmd
 }

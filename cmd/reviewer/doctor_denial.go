@@ -16,8 +16,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/harness/settings"
 )
 
-// denial starts a hook with unreadable input, and applies the agent's rules to the answer: it must be
-// what the agent's row says of a failure before a call.
+// denial starts a hook with unreadable input, and applies the agent's rules to the answer:
+// it must be the answer that the agent's row specifies for a failure before a call.
 func (e *examination) denial(ctx context.Context, agent settings.Agent, h settings.OwnHook) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()

@@ -54,7 +54,7 @@ func (e *examination) trial(ctx context.Context, agent settings.Agent) {
 		e.say("info", "%s was not started: its program is not on PATH", agent.Name)
 		return
 	case !live.Possible():
-		e.say("info", "%s was not started: only on Linux can everything be ended that it starts", agent.Name)
+		e.say("info", "%s was not started: only on Linux can reviewer end everything that it starts", agent.Name)
 		return
 	}
 	t, err := newTrial(agent.Name, program, driver)
@@ -67,7 +67,7 @@ func (e *examination) trial(ctx context.Context, agent settings.Agent) {
 	e.result(t, run, err)
 }
 
-// result says what the trial showed.
+// result reports the outcome of the trial.
 func (e *examination) result(t *liveTrial, run live.Run, err error) {
 	name := t.driver.Agent
 	ran, denied := t.exists(allowedFile), t.exists(deniedFile)
@@ -80,7 +80,7 @@ func (e *examination) result(t *liveTrial, run live.Run, err error) {
 	case run.Hung:
 		e.say("warn", "%s could not be tried: it did not end within %s, and was ended", name, trialLimit)
 	case len(run.Requests) == 0:
-		e.say("warn", "%s could not be tried: it did not ask the model that it was given; it printed: %s", name, ending(run.Output))
+		e.say("warn", "%s could not be tried: it did not query the model that it was given; it printed: %s", name, ending(run.Output))
 	case !ran:
 		e.say("warn", "%s could not be tried: a call that is allowed did not run either; it printed: %s", name, ending(run.Output))
 	case readErr != nil || !recorded:

@@ -26,7 +26,7 @@ import (
 // residentWait is how long a process may take to start and to answer.
 const residentWait = 20 * time.Second
 
-// timedCalls is how often a hook is started to tell how long it takes.
+// timedCalls is how often a hook is started to measure how long it takes.
 const timedCalls = 5
 
 // resident checks the process that answers the hooks.
@@ -111,12 +111,12 @@ func (e *examination) answering() bool {
 	a, who, err := e.askResident()
 	switch {
 	case who.Pid != 0 && who.Program != cli.Program():
-		e.say("fail", "process %d (%s) listens in the place of the resident process; hooks do not believe it and are slow: end it",
+		e.say("fail", "process %d (%s) listens in the place of the resident process; hooks do not trust it and are slow: end it",
 			who.Pid, strings.TrimSpace(who.Program))
 	case err != nil:
 		e.say("fail", "the resident process %d does not answer, so hooks are slow: %v", who.Pid, err)
 	case a.Status != wire.Answered:
-		e.say("fail", "the resident process %d leaves all calls to processes of their own, so hooks are slow", who.Pid)
+		e.say("fail", "the resident process %d makes hooks review all calls themselves, so they are slow", who.Pid)
 	case int(a.Exit) != cli.ExitFindings || !bytes.Contains(a.Stdout, []byte(`"permissionDecision":"deny"`)):
 		e.say("fail", "the resident process %d does not deny unreadable input (exit code %d)", who.Pid, a.Exit)
 	default:
@@ -126,7 +126,7 @@ func (e *examination) answering() bool {
 	return false
 }
 
-// timed tells how long an agent waits for a hook.
+// timed measures how long an agent waits for a hook.
 func (e *examination) timed(ctx context.Context, client string) {
 	var took []time.Duration
 	for range timedCalls {
@@ -147,8 +147,8 @@ func (e *examination) timed(ctx context.Context, client string) {
 	e.say("ok", "a hook takes %s (%s, the median of %d)", took[len(took)/2].Round(100*time.Microsecond), client, timedCalls)
 }
 
-// async says that no call is answered before its review, although the policy asks for it: only
-// a process that goes on after the answer can make the review.
+// async reports that no call is answered before its review, although the policy asks for
+// it: only a process that continues after the answer can make the review.
 func (e *examination) async() {
 	eff, err := cli.MachineAt(e.home).Effective("")
 	if err == nil && eff.Settings["mode"] == "async" { // problems are reported elsewhere

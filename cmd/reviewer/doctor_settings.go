@@ -33,7 +33,7 @@ type standingOf struct {
 	own      []settings.OwnHook // that the client starts
 	named    bool               // messages name the agent: it is not Claude Code alone
 	managed  bool               // managed settings are among their places
-	pinned   bool               // and say that no other settings turn them off
+	pinned   bool               // and prevent other settings from turning them off
 	lockable bool               // there are managed settings that reviewer can write
 	silenced []string           // files whose entries the client ignores
 	broken   []checkResult      // files that cannot be read
@@ -110,8 +110,8 @@ func (s *standingOf) read(l settings.Layer, path, version string) {
 	}
 }
 
-// sort tells entries that the client starts from those that it ignores, because managed settings allow
-// no others.
+// sort separates entries that the client starts from those that it ignores, because managed
+// settings allow no others.
 func (s *standingOf) sort() {
 	only := slices.ContainsFunc(s.layers, func(f layerFindings) bool {
 		return f.layer == settings.LayerManaged && f.AllowManagedHooksOnly
@@ -273,7 +273,7 @@ func (e *examination) installed(ctx context.Context, s standingOf) {
 	e.limits(s)
 }
 
-// limits says what the installation of an agent does not prevent.
+// limits lists what the installation of an agent does not prevent.
 func (e *examination) limits(s standingOf) {
 	switch {
 	case s.managed:

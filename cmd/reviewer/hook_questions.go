@@ -18,7 +18,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/serve"
 )
 
-// questions makes the question about one call known to people while the call waits.
+// questions shows the question about one call to people while the call waits.
 type questions struct {
 	app   *cli.App
 	store *audit.Store
@@ -62,7 +62,7 @@ type question struct {
 	opened time.Time
 }
 
-// Changed returns which file of the call is no longer what it was.
+// Changed returns which file of the call has changed since.
 func (q *question) Changed() string {
 	for _, s := range q.files {
 		if stampOf(s.path) != s {
@@ -72,8 +72,8 @@ func (q *question) Changed() string {
 	return ""
 }
 
-// pollEvery is how often a call that waits looks for an answer: an approval is to be felt as
-// immediate, and 500 calls that wait are to cost next to nothing.
+// pollEvery is how often a waiting call looks for an answer: often enough for an approval
+// to feel immediate, and rarely enough for 500 waiting calls to cost next to nothing.
 const pollEvery = 200 * time.Millisecond
 
 // Pause waits until it is time to look for an answer again.

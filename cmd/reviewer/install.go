@@ -378,7 +378,7 @@ func (d installation) standing() string {
 	case d.Managed:
 		return "managed: no repository can turn this off"
 	case d.agent.Off == "":
-		return "advisory: no way is known in which a repository turns this off, but the user can"
+		return "advisory: no way for a repository to turn this off is known, but the user can"
 	}
 	return "advisory: a repository can turn this off (" + d.agent.Off + ")" +
 		map[bool]string{true: "; use --managed to prevent that"}[d.lockable]
@@ -400,7 +400,7 @@ func effectOf(enforcement string) string {
 	case "warn":
 		return "the agent is warned, no call is blocked"
 	}
-	return "calls are blocked as the policy says"
+	return "calls are blocked as the policy decides"
 }
 
 // commandOfHook returns the command that the agent starts, at an absolute path: this program, or

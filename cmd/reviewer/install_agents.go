@@ -85,10 +85,10 @@ func programOf(h harness.Harness) string {
 	return ""
 }
 
-// trustCodex makes Codex trust reviewer's hooks of this folder, and says how that went. Any change of a
+// trustCodex makes Codex trust reviewer's hooks of this folder, and reports the result. Any change of a
 // hook, such as another time limit, ends the trust.
 func trustCodex(ctx context.Context) string {
-	const byHand = "start `codex` and accept the hooks of reviewer in its question about them; until then it skips them without a message"
+	const byHand = "start `codex` and accept reviewer's hooks when it asks about them; until then it skips them without a message"
 	h, _ := harness.Find(harness.Codex)
 	program := programOf(h)
 	if program == "" {

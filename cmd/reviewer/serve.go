@@ -42,9 +42,9 @@ func serveCommand(a *cli.App) *cobra.Command {
 			"--install writes a service of systemd or launchd that starts it with your session, and\n" +
 			"prints the commands that turn the service on; --uninstall removes it. --metrics serves\n" +
 			"counters in the Prometheus format at /metrics, and /healthz, on the loopback interface\n" +
-			"only; without it, neither is served. --http serves an API on the loopback interface, with\n" +
-			"which programs list questions that wait, answer them with the code of `reviewer approvals\n" +
-			"code`, and follow what happens.",
+			"only; without it, neither is served. --http serves an API on the loopback interface, through\n" +
+			"which programs list waiting questions, answer them with the code of `reviewer approvals\n" +
+			"code`, and follow events.",
 		Example: "  reviewer serve --idle 0 --metrics 127.0.0.1:9464\n  reviewer serve --install --http 127.0.0.1:9470",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

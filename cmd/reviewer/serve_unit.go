@@ -39,7 +39,7 @@ func unitOf(system, user, program string, args []string) (unit, error) {
 		return unit{path, launchdList(label, program, args), []string{"launchctl bootstrap gui/$(id -u) " + path},
 			[]string{"launchctl bootout gui/$(id -u)/" + label}}, nil
 	}
-	return unit{}, cli.Usage("--install supports systemd and launchd only; on %s, hooks start no resident process", system)
+	return unit{}, cli.Usage("--install supports systemd and launchd only; on %s, hooks do not start a resident process", system)
 }
 
 // systemdUnit runs in no name space of its own: the clients trust only a process that has the

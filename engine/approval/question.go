@@ -20,7 +20,7 @@ const (
 	Denied   State = "denied"   // a person denied it
 	Expired  State = "expired"  // nobody answered in time
 	Stopped  State = "stopped"  // the session was stopped first
-	Changed  State = "changed"  // it was approved, but the policy or a file is no longer what it was
+	Changed  State = "changed"  // it was approved, but the policy or a file has changed since
 )
 
 // Max limits the questions of one session that wait at the same time. It bounds the history.
@@ -108,7 +108,7 @@ func (qs Questions) Fold(r *engine.Record, chain string, stopped bool) Questions
 	return qs
 }
 
-// fit makes room for one more question: those that are over are forgotten first.
+// fit makes room for one more question: those that have ended are forgotten first.
 func (qs Questions) fit(t int64) Questions {
 	for len(qs) >= Max {
 		i := slices.IndexFunc(qs, func(q Question) bool { return !q.open(t) })
@@ -155,7 +155,7 @@ var (
 	ErrAnswered = errors.New("this question has been answered already")
 	ErrLate     = errors.New("this answer is too late: the time for it has passed, and the call was denied")
 	ErrStopped  = errors.New("the session was stopped after this question, so the call does not run")
-	ErrOther    = errors.New("the digest is not that of this question: look at the question again before you answer")
+	ErrOther    = errors.New("the digest does not match this question: look at the question again before you answer")
 	ErrUnknown  = errors.New("no such question waits in this session")
 )
 

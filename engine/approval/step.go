@@ -9,9 +9,9 @@ type Step struct {
 	Record *engine.Record // to append first; nil: everything is recorded
 }
 
-// Next returns the step for a question at a time, which must be taken under the session's lock.
-// id is that of its record. changed returns why an approval does not apply any more; empty: it
-// applies. A question that is not known is denied.
+// Next returns the step for a question at a time, which must be taken under the session's
+// lock. id is that of its record. changed returns why an approval no longer applies; empty:
+// it does. A question that is not known is denied.
 func (q *Question) Next(id string, t int64, changed func() string) Step {
 	if q == nil {
 		return Step{}

@@ -54,7 +54,7 @@ func parseHead(line []byte) (head, error) {
 	return h, nil
 }
 
-// headProblem tells a line of a later format from one that is not one. Only the version has
+// headProblem distinguishes a line of a later format from a malformed one. Only the version has
 // to be where it is now.
 func headProblem(line []byte) error {
 	var version int

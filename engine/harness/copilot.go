@@ -155,7 +155,7 @@ func copilotChannels() engine.Channels {
 			Phases: []engine.Phase{engine.PhasePre, engine.PhasePost, engine.PhaseStop},
 			How:    "`additionalContext`, and `decision: block` at agentStop, after which the agent goes on once"},
 		{Way: engine.WayReplace, Support: engine.SupportNone,
-			How: "the client could (`modifiedResult`), but reviewer replaces no results"},
+			How: "the client could (`modifiedResult`), but reviewer does not replace results"},
 		{Way: engine.WayStop, Support: engine.SupportNone,
 			How: "`continue: false` has no effect; once a session is stopped, each of its calls is denied"},
 		{Way: engine.WayKill, Support: engine.SupportNone,

@@ -120,7 +120,7 @@ func cursorChannels() engine.Channels {
 			Phases: []engine.Phase{engine.PhaseStart, engine.PhasePre, engine.PhasePost, engine.PhaseStop},
 			How:    "`additional_context`, and `followup_message` at stop; not verified with the client"},
 		{Way: engine.WayReplace, Support: engine.SupportNone,
-			How: "reviewer replaces no results"},
+			How: "reviewer does not replace results"},
 		{Way: engine.WayStop, Support: engine.SupportNone,
 			How: "no answer ends the run; once a session is stopped, each of its calls is denied"},
 		{Way: engine.WayKill, Support: engine.SupportNone,

@@ -45,7 +45,7 @@ func droidChannels() engine.Channels {
 			Phases: []engine.Phase{engine.PhaseStart, engine.PhasePrompt, engine.PhasePost, engine.PhaseStop},
 			How:    "`additionalContext`, and `decision: block` at Stop, as its vendor documents them; not observed"},
 		{Way: engine.WayReplace, Support: engine.SupportNone,
-			How: "reviewer replaces no results"},
+			How: "reviewer does not replace results"},
 		{Way: engine.WayStop, Support: engine.SupportEnforced, Phases: []engine.Phase{engine.PhasePre},
 			How: "`continue: false` before the call, which does not run; in every later turn, each call is denied"},
 		{Way: engine.WayKill, Support: engine.SupportNone,

@@ -25,7 +25,7 @@ const (
 // claudeCodeOutput is the document that the client reads from a hook's standard output. It
 // treats a wrong name or value as no answer, so only documented fields go out.
 type claudeCodeOutput struct {
-	Decision      string          `json:"decision,omitempty"` // Stop only: block, so that the agent reads Reason and goes on
+	Decision      string          `json:"decision,omitempty"` // Stop only: block, so that the agent reads Reason and continues
 	Reason        string          `json:"reason,omitempty"`
 	Continue      *bool           `json:"continue,omitempty"`
 	StopReason    string          `json:"stopReason,omitempty"`
@@ -61,7 +61,7 @@ func claudeCodeChannels() engine.Channels {
 				engine.PhaseAgentStart, engine.PhaseAgentStop, engine.PhaseStop},
 			How: "`additionalContext`, and `decision: block` at Stop; the model reads it, and nothing makes it comply"},
 		{Way: engine.WayReplace, Support: engine.SupportNone,
-			How: "the client could (`updatedToolOutput`), but reviewer replaces no results"},
+			How: "the client could (`updatedToolOutput`), but reviewer does not replace results"},
 		{Way: engine.WayStop, Support: engine.SupportEnforced, Phases: []engine.Phase{engine.PhasePost, engine.PhaseBatch},
 			How: "`continue: false` after the call; until then, and in every later turn, each call is denied"},
 		{Way: engine.WayKill, Support: engine.SupportNone,
@@ -183,7 +183,7 @@ func encodeContext(event string, a engine.Answer) []byte {
 	return encode(claudeCodeOutput{SystemMessage: a.Text, Specific: &claudeSpecific{Event: event, Context: a.Text}})
 }
 
-// encodeNotice addresses only the person, unless the agent is to go on: context
+// encodeNotice addresses only the person, unless the agent is expected to continue: context
 // given to a stopping agent starts another turn.
 func encodeNotice(a engine.Answer) []byte {
 	if a.Effect == engine.Allow || a.Text == "" {

@@ -22,7 +22,7 @@ func codexChannels() engine.Channels {
 			Phases: []engine.Phase{engine.PhaseStart, engine.PhasePrompt, engine.PhasePre, engine.PhasePost, engine.PhaseStop},
 			How:    "`additionalContext`, and `decision: block` at Stop; the model reads it, and nothing makes it comply"},
 		{Way: engine.WayReplace, Support: engine.SupportNone,
-			How: "the client could (`decision: block` after the call), but reviewer replaces no results"},
+			How: "the client could (`decision: block` after the call), but reviewer does not replace results"},
 		{Way: engine.WayStop, Support: engine.SupportNone,
 			How: "`continue: false` does not end the turn; once a session is stopped, each of its calls is denied"},
 		{Way: engine.WayKill, Support: engine.SupportNone,

@@ -84,7 +84,7 @@ func geminiChannels() engine.Channels {
 			Phases: []engine.Phase{engine.PhaseStart, engine.PhasePrompt, engine.PhasePost, engine.PhaseStop},
 			How:    "`additionalContext`, and `decision: deny` at AfterAgent; before a call the client drops it"},
 		{Way: engine.WayReplace, Support: engine.SupportNone,
-			How: "the client could (`decision: deny` after the call), but reviewer replaces no results"},
+			How: "the client could (`decision: deny` after the call), but reviewer does not replace results"},
 		{Way: engine.WayStop, Support: engine.SupportEnforced, Phases: []engine.Phase{engine.PhasePre, engine.PhasePost},
 			How: "`continue: false` before and after the call; in every later turn, each call is denied"},
 		{Way: engine.WayKill, Support: engine.SupportNone,
@@ -108,7 +108,7 @@ type geminiSpecific struct {
 	Context string          `json:"additionalContext,omitempty"`
 }
 
-// EncodeGemini encodes an answer for the client, which ignores a document behind other text:
+// EncodeGemini encodes an answer for the client, which ignores a document after other text:
 // the call runs. A decision in the document counts, whatever the exit status is, so exit
 // status 2 is only for failures.
 func EncodeGemini(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
@@ -165,7 +165,7 @@ func encodeGeminiContext(event string, a engine.Answer) []byte {
 	return encode(geminiOutput{SystemMessage: a.Text, Specific: &geminiSpecific{Event: event, Context: a.Text}})
 }
 
-// encodeGeminiEnd addresses the person, unless the agent is to go on.
+// encodeGeminiEnd addresses the person, unless the agent is expected to continue.
 func encodeGeminiEnd(a engine.Answer) []byte {
 	if a.GoOn && a.Effect != engine.Allow && a.Text != "" {
 		return encode(geminiOutput{Decision: "deny", Reason: a.Text})

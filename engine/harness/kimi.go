@@ -79,7 +79,7 @@ func kimiChannels() engine.Channels {
 }
 
 // EncodeKimi encodes an answer for the client, which obeys a denial only with exit status 0, alone
-// on standard output, and lets the agent go on when a hook at Stop ends with 2.
+// on standard output, and lets the agent continue when a hook at Stop ends with 2.
 func EncodeKimi(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
 	a.Text = shorten(a.Text, maxText)
 	switch event {

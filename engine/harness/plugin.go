@@ -118,7 +118,7 @@ func pluginChannels(deny, change string, at ...engine.Phase) engine.Channels {
 		{Way: engine.WayModify, Support: engine.SupportEnforced, Phases: []engine.Phase{engine.PhasePre}, How: change},
 		{Way: engine.WayContext, Support: engine.SupportAdvisory, Phases: at,
 			How: "the plugin adds the text to the next result of a tool; the model reads it, and nothing makes it comply"},
-		{Way: engine.WayReplace, Support: engine.SupportNone, How: "the plugin could, but reviewer replaces no results"},
+		{Way: engine.WayReplace, Support: engine.SupportNone, How: "the plugin could, but reviewer does not replace results"},
 		{Way: engine.WayStop, Support: engine.SupportNone, How: "once a session is stopped, each of its calls is denied"},
 		{Way: engine.WayKill, Support: engine.SupportNone, How: "no answer ends the client's process, and reviewer does not start it"},
 	}

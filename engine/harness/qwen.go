@@ -44,7 +44,7 @@ func qwenChannels() engine.Channels {
 			Phases: []engine.Phase{engine.PhaseStart, engine.PhasePrompt, engine.PhasePost, engine.PhaseStop},
 			How:    "`additionalContext`, and `decision: block` at Stop; before a call the client drops it"},
 		{Way: engine.WayReplace, Support: engine.SupportNone,
-			How: "reviewer replaces no results"},
+			How: "reviewer does not replace results"},
 		{Way: engine.WayStop, Support: engine.SupportNone,
 			How: "`continue: false` only denies the call; once a session is stopped, each of its calls is denied"},
 		{Way: engine.WayKill, Support: engine.SupportNone,
@@ -52,7 +52,7 @@ func qwenChannels() engine.Channels {
 	}
 }
 
-// EncodeQwen encodes an answer for the client, which ignores a document behind other text: the
+// EncodeQwen encodes an answer for the client, which ignores a document after other text: the
 // call runs. A new input is ignored too, so a call that is to be changed is asked about.
 func EncodeQwen(event string, a engine.Answer) (stdout []byte, stderr string, exit int) {
 	return encodeLikeClaude(event, a, encodeQwenPre)

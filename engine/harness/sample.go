@@ -60,8 +60,8 @@ func (s Sample) Document(session, folder, command string) []byte {
 		"TOOL", literal(s.Tool), "INPUT", literal(input), "COMMAND", literal(command)).Replace(s.document))
 }
 
-// Denies reports whether what a hook printed for the sample is a denial: it has all that a denial by
-// Encode has, but for the texts.
+// Denies reports whether what a hook printed for the sample is a denial: it has everything
+// that a denial by Encode has, apart from the texts.
 func (s Sample) Denies(h Harness, stdout []byte, exit int) bool {
 	one, _, status := h.Encode(s.Event, blocked(s, "one"))
 	other, _, _ := h.Encode(s.Event, blocked(s, "other"))

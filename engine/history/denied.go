@@ -273,7 +273,7 @@ type takenFrom struct {
 
 func (t *takenFrom) size() int { return len(t.Chain) + 16 + digits(t.N) }
 
-// Given is what other sessions can take of a session.
+// Given is what other sessions can inherit from a session.
 type Given struct {
 	Stop    *Stopped
 	Denials []engine.TakenDenial

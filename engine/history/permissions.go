@@ -393,7 +393,7 @@ func (h *State) countForm(c *callEntry, t int64, count formEntry) {
 }
 
 // dropForm forgets the oldest form without a refusal. If all were refused, the session no
-// longer knows what was, and says so.
+// longer knows what was, and reports that.
 func (h *State) dropForm() {
 	i := slices.IndexFunc(h.Forms, func(f formEntry) bool { return f.Refused == 0 })
 	h.FormsLost = h.FormsLost || i < 0
@@ -402,7 +402,7 @@ func (h *State) dropForm() {
 }
 
 // Answers returns what people answered in the session to calls of a form, by permission mode.
-// A session that forgot refusals says that it refused the form.
+// A session that forgot refusals counts as one that refused the form.
 func (h *State) Answers(form string) []engine.FormAnswers {
 	var list []engine.FormAnswers
 	id := prefix(h.Chain, 8)

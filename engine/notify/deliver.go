@@ -185,7 +185,7 @@ func (d *Deliverer) due(i *Item) (channels []Channel, next time.Time) {
 	return channels, next
 }
 
-// forget ends deliveries to channels that are not configured any more.
+// forget ends deliveries to channels that are no longer configured.
 func (d *Deliverer) forget(i *Item) {
 	for n := range i.Deliveries {
 		to := &i.Deliveries[n]

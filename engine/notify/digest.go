@@ -87,7 +87,7 @@ func digestOf(items []*Item, now time.Time) Entry {
 	return Entry{
 		V: EntryVersion, ID: KindDigest + "-" + hex.EncodeToString(sum.Sum(nil))[:32], Kind: KindDigest,
 		Time: now.UTC().Format(time.RFC3339), Title: "reviewer: " + engine.Counted(len(items), "action waits", "actions wait") + " for approval",
-		Text: "Without an answer until its deadline, an action is denied. A reply to this message, or opening a link in it, decides nothing.",
+		Text: "An action that nobody answers by its deadline is denied. Replying to this message, or opening a link in it, decides nothing.",
 		Next: "reviewer approvals list", Digest: digest,
 	}
 }

@@ -154,7 +154,7 @@ func (p *Permanent) Error() string { return p.Err.Error() }
 // Unwrap returns the cause.
 func (p *Permanent) Unwrap() error { return p.Err }
 
-// Later is an error of a receiver that says how long to wait before the next attempt.
+// Later is an error of a receiver that asks for a delay before the next attempt.
 type Later struct {
 	Err  error
 	Wait time.Duration
@@ -173,7 +173,7 @@ func permanent(err error) bool {
 // Plan defines how often and for how long delivery is attempted. Its numbers are settings.
 type Plan struct {
 	Attempts int           // for each channel
-	First    time.Duration // from the first attempt to the second one
+	First    time.Duration // between the first and the second attempt
 	Factor   float64       // by which each wait is longer than the previous one
 	Longest  time.Duration // wait
 	Timeout  time.Duration // of one attempt

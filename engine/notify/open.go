@@ -29,8 +29,8 @@ func (s Spool) open(e Entry) error {
 	return f.Close()
 }
 
-// Resolve says that a request has its answer, or that nobody waits for one any more: channels that
-// were not told of it will not be. A request that is not known changes nothing.
+// Resolve marks a request as answered, or as no longer waited for: channels that have not
+// been notified of it will not be. An unknown request changes nothing.
 func Resolve(dir, request string) error {
 	id := RequestID(request)
 	if !validID().MatchString(id) {

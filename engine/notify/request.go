@@ -41,7 +41,7 @@ func Ask(r Request, at time.Time, harness, session, workspace string) Entry {
 	}
 	return Entry{
 		ID: RequestID(r.ID), Kind: KindApproval, Time: at.UTC().Format(time.RFC3339), Title: title,
-		Text:    "Without an answer until " + r.Deadline + ", it is denied. A reply to this message, or opening a link in it, decides nothing.",
+		Text:    "If nobody answers by " + r.Deadline + ", it is denied. Replying to this message, or opening a link in it, decides nothing.",
 		Session: session, Harness: harness, Workspace: workspace, Next: "reviewer approvals show " + r.ID, Approval: &r,
 	}
 }

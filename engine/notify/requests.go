@@ -170,8 +170,8 @@ func (d *Deliverer) holds(i *Item, to *Delivery) []held {
 	return list
 }
 
-// bounded is a time that is at most so far in the future: after a clock was set back, nothing waits for
-// longer.
+// bounded limits how far a time is in the future: after the clock was set back, nothing
+// waits for longer.
 func (d *Deliverer) bounded(at time.Time, most time.Duration) time.Time {
 	if at.Sub(d.now()) > most {
 		return time.Time{}

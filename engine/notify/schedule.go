@@ -11,8 +11,8 @@ const (
 	AboutApprovals = "approvals"
 )
 
-// Schedule says what a channel gets, and when. All but About is only for requests: a stop is told at
-// once.
+// Schedule says what a channel gets, and when. Everything except About is only for
+// requests: a stop is sent at once.
 type Schedule struct {
 	About   []string      // nil: stops
 	After   time.Duration // how long a request must have waited for its answer: a second person is told later

@@ -8,8 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// visible returns at most so many characters of a text, in which those that a person cannot see,
-// or that reorder others on a screen, are written as in \u202e. The notes say what was changed.
+// visible returns up to a number of characters of a text, in which those that a person
+// cannot see, or that reorder others on a screen, are escaped (\u202e). The notes describe
+// what was changed.
 func visible(text string, most int) (shown string, notes []string) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	var b strings.Builder
@@ -30,10 +31,10 @@ func visible(text string, most int) (shown string, notes []string) {
 		b.WriteString(sign)
 	}
 	if marked > 0 {
-		notes = append(notes, `invisible characters are written as \u…`)
+		notes = append(notes, `invisible characters are escaped (\u…)`)
 	}
 	if reversed {
-		notes = append(notes, "it has right-to-left letters: a screen can show its parts in another order")
+		notes = append(notes, "it has right-to-left letters: a screen may show its parts in another order")
 	}
 	return b.String(), notes
 }

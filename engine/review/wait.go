@@ -28,7 +28,7 @@ type ApprovalTexts struct {
 	Silent  string // stands for {why} in Denied where the person wrote nothing
 	Expired string // nobody answered
 	Stopped string // the session was stopped
-	Changed string // approved, but the policy or a file is not what it was
+	Changed string // approved, but the policy or a file has changed since
 	Nobody  string // nobody could be told about the question
 }
 
@@ -61,7 +61,7 @@ type Question interface {
 	Close()
 }
 
-// settleTime is what is left of the agent's patience for recording that nobody answered.
+// settleTime is the part of the agent's time that is kept for recording that nobody answered.
 const settleTime = 3 * time.Second
 
 // queues reports whether the question about a call waits for a person outside the agent.
@@ -174,7 +174,7 @@ func (r *Reviewer) changed(ctx context.Context, h *review, q Question) string {
 	}
 	now, err := r.facts(ctx, h.event, h.workspace, p)
 	if err != nil || !same(now.Action, h.asked.Action) {
-		return "the call would do something else now than when the question was asked"
+		return "the call would now do something different from when the question was asked"
 	}
 	return ""
 }
@@ -186,7 +186,7 @@ func same(a, b *engine.Action) bool {
 	return err == nil && err2 == nil && string(first) == string(second)
 }
 
-// unheard denies a call about which nobody could be told.
+// unheard denies a call about which nobody could be notified.
 func (r *Reviewer) unheard(ctx context.Context, key engine.SessionKey, h *review, cause error) (string, error) {
 	why := engine.ClipJSON(r.mask(cause.Error()), 300)
 	err := r.Log.Update(ctx, key, func(t history.Tail) error {

@@ -128,7 +128,7 @@ func TestWait(t *testing.T) {
 				return f, err
 			})
 			answers(t, l, yes(l))
-		}, engine.Block, "changed: the call would do something else now than when the question was asked",
+		}, engine.Block, "changed: the call would now do something different from when the question was asked",
 			[]string{"approve person", "deny rule"}, 10},
 		"another digest": {func(t *testing.T, l *memoryLog, _ *Reviewer, _ *desk) {
 			c := yes(l)

@@ -33,8 +33,8 @@ func Obstacle(home string) error {
 	return nil
 }
 
-// Shared returns the kind of a network file system that a state directory lies on; empty if
-// it is none.
+// Shared returns the kind of network file system that a state directory is on; empty if it
+// is a local one.
 func Shared(home string) string { return shared(home) }
 
 // Peer is who answered.

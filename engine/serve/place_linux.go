@@ -38,8 +38,8 @@ const (
 	fuse = 0x65735546
 )
 
-// shared returns the kind of a network file system that a folder lies on; empty if it is
-// none. For FUSE this is unknown.
+// shared returns the kind of network file system that a folder is on; empty if it is a
+// local one. For FUSE this is unknown.
 func shared(dir string) string {
 	var fs syscall.Statfs_t
 	if syscall.Statfs(dir, &fs) != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/review"
 )
 
-// Prompts describes about which calls an agent asks a person by itself.
+// Prompts describes which calls an agent itself asks a person about.
 type Prompts struct {
 	Mode     string   // permission mode in which all calls are assumed to have been made; empty: the recorded one, or Usual
 	Usual    string   // mode of calls whose mode is unknown
@@ -66,7 +66,7 @@ func (p *Prompts) asksEffect(e *engine.Effect, edits bool) bool {
 	return true
 }
 
-// Grants counts what a policy grants of the calls that agents ask a person about.
+// Grants counts how many of the calls that agents ask a person about are granted by a policy.
 type Grants struct {
 	Sessions       int64            `json:"sessions"`
 	Calls          int64            `json:"calls"`

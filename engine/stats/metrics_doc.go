@@ -90,8 +90,7 @@ to the agent.
 
 ## What is not measured
 
-**Cache hit rate**: reviews are not cached. Each decision is computed, so that the log alone explains
-it. ` + "`reviewer_prefiltered`" + ` counts calls that are allowed before scores are computed.
+**Cache hit rate**: a decision is the same with and without the cache ([resident.md](resident.md)), so the log does not record its use; the resident process counts it in its own ` + "`/metrics`" + `. ` + "`reviewer_prefiltered`" + ` counts calls that are allowed before scores are computed.
 `
 
 // MetricsDoc returns the text of docs/metrics.md.

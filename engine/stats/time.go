@@ -45,8 +45,8 @@ func (t *times) add(ms float64) {
 	}
 }
 
-// quantile returns the time below which a share q of the reviews lies: the
-// middle of its cell.
+// quantile returns the time below which a share q of the reviews falls: the middle of its
+// cell.
 func (t *times) quantile(q float64) float64 {
 	rank := int64(math.Ceil(q * float64(t.count)))
 	for _, cell := range slices.Sorted(maps.Keys(t.cells)) {

@@ -41,7 +41,7 @@ func (r Reconciliation) Clean() bool {
 }
 
 // Reconcile compares the calls of a transcript with those of the log, which logged finds: by
-// the agent's id of the call, or by its arguments where the agent tells hooks no ids. It is
+// the agent's id of the call, or by its arguments where the agent gives hooks no ids. It is
 // asked about the calls in their order. The log has a call once, also where it is several
 // calls here (a patch of several files, several commands).
 func Reconcile(t Transcript, logged func(call engine.Event) (LoggedCall, bool)) Reconciliation {

@@ -33,7 +33,7 @@ func approveCommand(a *cli.App, propose Propose) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "approve ID…",
-		Short: "Let calls run that wait; needs a person at a terminal",
+		Short: "Let waiting calls run; needs a person at a terminal",
 		Long: "Approves exactly the calls whose ids are given. If one answer is refused, the others are\n" +
 			"still recorded. An answer is refused if the question was answered, its time has passed, or the\n" +
 			"session was stopped. An approved call does not run if the policy or one of its files changed.\n\n" +
@@ -65,7 +65,7 @@ func denyCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:   "deny ID…",
-		Short: "Deny calls that wait; needs a person at a terminal",
+		Short: "Deny waiting calls; needs a person at a terminal",
 		Long: "Denies exactly the calls whose ids are given. The agent reads the message. With --stop,\n" +
 			"their sessions are stopped as well: every later call is denied until\n" +
 			"`reviewer session resume`.",

@@ -27,8 +27,8 @@ func Command(a *cli.App, propose Propose) *cobra.Command {
 		Use:     "approvals",
 		Example: "  reviewer approvals list\n  reviewer approvals approve f8dc9b3b-35",
 		Short:   "Answer questions about calls that wait for a person",
-		Long: "A question that the agent cannot put to a person waits here, if the policy says so\n" +
-			"(approvals.queue). Without an answer the call is denied. ID is the id of a question as\n" +
+		Long: "With approvals.queue in the settings, a question that the agent cannot put to a person\n" +
+			"waits here. Without an answer, the call is denied. ID is the id of a question as\n" +
 			"`reviewer approvals list` shows it.",
 	}
 	return cli.Group(cmd, listCommand(a), showCommand(a), approveCommand(a, propose), denyCommand(a), watchCommand(a, propose), codeCommand(a))
@@ -75,7 +75,7 @@ func genuine(q queue.Queue, r *approval.Request) error {
 	same := rec.Event != nil && rec.Action != nil && rec.Event.Tool == r.Tool && rec.Action.Resource == r.Action &&
 		len(rec.Action.Effects) == len(r.Effects) && slices.Equal(rec.Action.Signals, r.Signals) && rec.Session == r.Session
 	if !same || approval.DigestOf(rec) != r.Digest {
-		return fmt.Errorf("the file of question %s was changed: it describes another call than the log; deny it, or let its time pass", r.ID)
+		return fmt.Errorf("the file of question %s was changed: it describes a different call from the log; deny it, or let it expire", r.ID)
 	}
 	return nil
 }

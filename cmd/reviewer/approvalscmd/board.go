@@ -11,16 +11,16 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/approval"
 )
 
-// settle is how long a question must have been the chosen one before a key answers it: a list
-// that changes under the hand must not turn an answer into that to another question.
+// settle is how long a question must have been selected before a key answers it: a list
+// that changes while a key is pressed must not redirect the answer to another question.
 const settle = 600 * time.Millisecond
 
-// board is what `reviewer approvals watch` shows, and what keys do to it. It reads no clock and
-// no file, so that tests can play with it.
+// board is what `reviewer approvals watch` shows, and what keys do to it. It reads no clock
+// and no file, which makes it testable.
 type board struct {
 	list    []approval.Request
-	chosen  string    // id of the chosen question
-	since   time.Time // when it was chosen, if not by a key
+	chosen  string    // id of the selected question
+	since   time.Time // when it was selected, if not by a key
 	shown   *shownDocument
 	scroll  int
 	typing  *order // the answer whose message is being typed
@@ -29,7 +29,7 @@ type board struct {
 	started bool
 }
 
-// order is what a key asks for.
+// order is the command of a key.
 type order struct {
 	question approval.Request
 	approve  bool
@@ -39,7 +39,7 @@ type order struct {
 	message  string
 }
 
-// result is what a key leads to.
+// result is the effect of a key.
 type result struct {
 	quit   bool
 	show   *approval.Request
@@ -60,7 +60,7 @@ func (b *board) update(list []approval.Request, now time.Time) (fresh bool) {
 	b.started = true
 	if gone := b.subject(); gone != "" && !slices.ContainsFunc(list, func(r approval.Request) bool { return r.ID == gone }) {
 		b.shown, b.typing, b.message, b.scroll = nil, nil, "", 0
-		b.status = "question " + gone + " waits no more"
+		b.status = "question " + gone + " no longer waits"
 	}
 	return fresh
 }
@@ -124,10 +124,10 @@ func (b *board) move(by int) {
 	b.since = time.Time{}
 }
 
-// order begins an answer to the chosen question.
+// order begins an answer to the selected question.
 func (b *board) order(k key, now time.Time) result {
 	if b.shown == nil && now.Sub(b.since) < settle {
-		b.status = "the list has just changed: look again, then press the key"
+		b.status = "the list has just changed: check the selection, then press the key again"
 		return result{}
 	}
 	o := &order{question: b.list[b.at()], approve: k == 'a' || k == 's' || k == 'p', session: k == 's',
@@ -205,7 +205,7 @@ func (b *board) help() string {
 	case b.shown != nil:
 		return "j/k scroll; a approve, s for the session, p and propose; d deny, x stop; q back"
 	}
-	return "j/k choose, enter show; a approve, s session, p propose; d deny, x stop; q quit"
+	return "j/k select, enter show; a approve, s for the session, p and propose; d deny, x stop; q quit"
 }
 
 // body draws the list or one question, and returns the line to keep in view.

@@ -93,7 +93,7 @@ func TestBoardChanges(t *testing.T) {
 	}
 	b.press('d', later.Add(time.Minute))
 	b.press('n', later.Add(time.Minute))
-	if b.update(questions(2), later.Add(time.Minute)); b.typing != nil || b.status != "question q1 waits no more" {
+	if b.update(questions(2), later.Add(time.Minute)); b.typing != nil || b.status != "question q1 no longer waits" {
 		t.Errorf("%+v, %q", b.typing, b.status)
 	}
 	b.update(nil, later)

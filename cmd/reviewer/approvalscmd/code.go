@@ -13,11 +13,11 @@ func codeCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "code",
 		Short: "Create the code for answers over HTTP and in shared terminals; needs a person at a terminal",
-		Long: "Creates the approval code, shows it once, and replaces the one before. Each answer to a\n" +
+		Long: "Creates the approval code, shows it once, and replaces any earlier one. Each answer to a\n" +
 			"question over HTTP needs it (`reviewer serve --http`), and each in a terminal into which an agent\n" +
-			"can type, such as that of a multiplexer. Only a slow hash of it is stored, which\n" +
-			"an agent that reads it cannot use. Write the code down outside this machine, or keep it in a\n" +
-			"password manager that asks for a password of its own: whoever has it can approve calls.\n" +
+			"can type, such as that of a multiplexer. Only a slow hash of it is stored, which is\n" +
+			"of no use to an agent that reads it. Write the code down outside this machine, or keep it in a\n" +
+			"password manager that asks for a password of its own: anyone who has it can approve calls.\n" +
 			"After 5 wrong codes in 15 minutes, all codes are refused for 15 minutes.\n\n" +
 			"--remove removes the code: such answers are then refused.",
 		Example: "  reviewer approvals code\n  reviewer approvals code --remove",

@@ -94,7 +94,7 @@ func written(log *audit.Store, r *approval.Request, c approval.Content) changeTe
 	if err != nil {
 		return change // the text alone is also true
 	}
-	change.Note = fmt.Sprintf("%s, compared with the file now", change.Note)
+	change.Note = fmt.Sprintf("%s, compared with the current file", change.Note)
 	change.Diff, change.Text = true, unified([]byte(masked), []byte(c.Text))
 	return change
 }
@@ -140,7 +140,7 @@ func unified(before, after []byte) string {
 }
 
 func (c *changeText) print(p term.Page) {
-	head(p, "What it would write as "+c.Name+" ("+c.Note+")")
+	head(p, "What it would write to "+c.Name+" ("+c.Note+")")
 	for line := range strings.Lines(c.Text) {
 		colour := ""
 		if c.Diff {

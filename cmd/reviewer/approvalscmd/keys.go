@@ -12,7 +12,7 @@ const (
 	keyQuit   key = 0x03 // Ctrl-C
 	keyUp     key = -1
 	keyDown   key = -2
-	keyOther  key = -3 // a sequence that means nothing here
+	keyOther  key = -3 // a sequence without a meaning here
 )
 
 // pasted begins and ends what is pasted, in terminals that mark it.

@@ -81,7 +81,7 @@ func printListed(p term.Page, r *approval.Request, now time.Time) {
 	}
 }
 
-// hurry is how long before its end a question is shown in another colour.
+// hurry is how long before its deadline a question is shown in another colour.
 const hurry = 20 * time.Second
 
 func remaining(r *approval.Request, now time.Time) time.Duration {

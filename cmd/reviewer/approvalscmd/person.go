@@ -37,7 +37,7 @@ func person(ctx context.Context, a *cli.App, log *audit.Store) (by, channel stri
 
 const answeringAQuestion = "answering a question"
 
-// withCode says that there is another way to answer in a shared terminal.
+// withCode mentions the other way to answer in a shared terminal.
 func withCode(err error) error {
 	return fmt.Errorf("%w; or create an approval code there once (`reviewer approvals code`): "+
 		"`reviewer approvals approve` and `deny` accept it here", err)

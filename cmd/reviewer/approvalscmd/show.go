@@ -20,8 +20,8 @@ func showCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show a question: the call, its effects, what it would write, and why the policy asks",
-		Long: "Shows what an answer would be about. Characters that do not show on a terminal, or that\n" +
-			"change the order of others, are written as \\u202e. The last line has the beginning of the\n" +
+		Long: "Shows everything that an answer is about. Characters that are invisible, or that\n" +
+			"change the order of others, are escaped (\\u202e). The last line has the beginning of the\n" +
 			"question's digest: `reviewer approvals approve ID --digest DIGEST` answers only that.",
 		Example: "  reviewer approvals show f8dc9b3b-35",
 		Args:    cli.Needs(questionID()),
@@ -58,7 +58,7 @@ func pageOf(a *cli.App, out *term.Output) term.Page {
 }
 
 func hiddenNote(list []string) string {
-	return "contains characters that do not show, or that reorder others: " + strings.Join(list, ", ")
+	return "contains characters that are invisible, or that reorder others: " + strings.Join(list, ", ")
 }
 
 // printRequest prints a question in the order in which a person needs it: what would run, why

@@ -31,9 +31,9 @@ const (
 func watchCommand(a *cli.App, propose Propose) *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch",
-		Short: "Show the questions as they come and go, and answer them with keys; needs a person at a terminal",
-		Long: "The list changes as questions come and go; a new one rings the bell. Keys: j and k or the\n" +
-			"arrows choose, enter shows, a approves, s approves for the session, p approves and proposes a\n" +
+		Short: "Show questions as they come and go, and answer them with single keys; needs a person at a terminal",
+		Long: "The list changes as questions come and go; a new one rings the bell. Keys: j and k or the arrow\n" +
+			"keys select, enter shows, a approves, s approves for the session, p approves and proposes a\n" +
 			"rule, d denies with a message, x denies and stops the session, q quits. Pasted text is ignored.",
 		Example: "  reviewer approvals watch",
 		Args:    cobra.NoArgs,
@@ -62,8 +62,9 @@ func watchCommand(a *cli.App, propose Propose) *cobra.Command {
 	}
 }
 
-// mayWatch refuses what is not a person. In a terminal into which an agent can type as well, one can
-// watch: an answer with keys would be no proof, since a code cannot be asked for at each.
+// mayWatch refuses everyone but a person. In a terminal into which an agent can type as
+// well, it allows watching only: keys prove nothing there, and a code cannot be requested
+// for each.
 func mayWatch(a *cli.App) error {
 	_, err := a.Person(answeringAQuestion)
 	if errors.As(err, new(*cli.SharedTerminalError)) && a.StdinTerminal() {

@@ -22,8 +22,8 @@ func auditStatsCommand(a *cli.App) *cobra.Command {
 		Use:   "stats [ID…]",
 		Short: "Show statistics of the log: answers, review time, approved questions, patterns, interventions",
 		Long: "Reads all sessions, or the ones named, up to the first record whose hash does not match.\n" +
-			"docs/metrics.md explains each number; there is no cache hit rate, since reviews\n" +
-			"are not cached. Exit code 2: a session is damaged, and only the part before the damage was counted.",
+			"docs/metrics.md explains each number. Hits and misses of the cache are not in the log: see /metrics of\n" +
+			"`reviewer serve --metrics`. Exit code 2: a session is damaged, and only the part before the damage was counted.",
 		Example: "  reviewer audit stats --since 7d --by rule\n  reviewer audit stats -f prometheus -o /var/lib/node_exporter/textfile/reviewer.prom",
 		RunE: func(_ *cobra.Command, args []string) error {
 			from, err := cli.SinceTime(since, time.Now())

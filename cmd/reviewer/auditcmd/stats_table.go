@@ -150,8 +150,8 @@ func (s statsPage) fatigue(f stats.Fatigue) {
 		return
 	}
 	s.line("")
-	s.line("FATIGUE      questions of policy: %d; of agents: %d; in %.1f hours of work: %.1f per hour; %d granted unasked", f.Policy, f.Agent,
-		f.Hours, f.PerHour, granted)
+	s.line("FATIGUE      questions of policy: %d; of agents: %d; in %.1f hours of work: %.1f per hour; %d granted without asking",
+		f.Policy, f.Agent, f.Hours, f.PerHour, granted)
 	if r := f.ApprovedShare; r != nil {
 		s.line("             approved %s (95 %% interval %s to %s)", percent(r.Rate), percent(r.Low), percent(r.High))
 	}

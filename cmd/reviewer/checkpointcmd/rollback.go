@@ -118,7 +118,7 @@ func decimal(value any) float64 {
 	return n
 }
 
-// choice says which checkpoints a session can be rolled back to.
+// choice determines which checkpoints a session can be rolled back to.
 type choice struct {
 	session string
 	began   int64 // when the trouble did
@@ -171,8 +171,8 @@ func (o *choice) newestSafe(list []checkpoint.Checkpoint) (checkpoint.Checkpoint
 	return checkpoint.Checkpoint{}, false
 }
 
-// refusal says which checkpoint a person can restore who wants to go further back than the
-// policy does, or to one that is not safe.
+// refusal names the checkpoint for a person who wants to go further back than the policy
+// does, or to one that is not safe.
 func (o *choice) refusal(before []checkpoint.Checkpoint, far int) error {
 	said := fmt.Sprintf("none of the latest %s of the session from before its trouble began is safe to return to, "+
 		"and interventions.max_rollback_depth is %d",

@@ -69,10 +69,10 @@ type SharedTerminalError struct{ why string }
 
 func (e *SharedTerminalError) Error() string { return e.why }
 
-// ownTerminal refuses terminals in which someone else can type, with a SharedTerminalError: those of
-// a multiplexer, and those whose program began while an agent's session ran, since the agent may have
-// started it. A message of a hook to the person does not help: it is in the client's transcript, which
-// the agent can read (docs/fail-open.md).
+// ownTerminal refuses terminals in which someone else can type, with a SharedTerminalError:
+// those of a multiplexer, and those whose program began while an agent's session ran, since
+// the agent may have started it. A hook cannot send the person a secret instead: its texts
+// are in the client's transcript, which the agent can read (docs/fail-open.md).
 func (s Scene) ownTerminal(what string) error {
 	const instead = "open a terminal of your own outside it (a console, or a new login) and run the command there"
 	for i, p := range s.Ancestors {

@@ -11,7 +11,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 )
 
-// asyncRemarks says why mode async has no effect.
+// asyncRemarks reports why mode async has no effect.
 func asyncRemarks(ctx context.Context, e *bundles.Effective) []string {
 	if e.Settings["mode"] != "async" {
 		return nil

@@ -17,7 +17,7 @@ type Place struct {
 	Path    string // of programs
 }
 
-// A Driver is how one agent is started without a person and without an account.
+// A Driver describes how one agent is started without a person and without an account.
 type Driver struct {
 	Agent string
 

@@ -12,7 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/scripted"
 )
 
-// A Run is what came out of one run of an agent.
+// A Run is the result of one run of an agent.
 type Run struct {
 	Requests []scripted.Request // those that offered tools
 	Output   string             // of the agent, both streams
@@ -20,7 +20,7 @@ type Run struct {
 	Hung     bool // it was ended at the limit
 }
 
-// A Start is how a run begins.
+// A Start describes how a run begins.
 type Start struct {
 	Command []string // the agent's program, and arguments that come before all others
 	Model   *scripted.Model

@@ -17,7 +17,7 @@ func listCommand(a *cli.App) *cobra.Command {
 	var out term.Output
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List notifications: to which channels they were delivered, what failed, and what nobody was shown",
+		Short:   "List notifications: the channels they were delivered to, failures, and requests that nobody was shown",
 		Example: "  reviewer notify list\n  reviewer notify list -f json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -36,9 +36,9 @@ func about(what string) func(channel any) bool {
 	}
 }
 
-// Ask writes a request for approval into the spool, and starts a process that delivers it unless
-// one is running. It waits for nothing. The request is told to nobody any more after notify.Resolve,
-// which the one who answers it calls with Dir and the request's id.
+// Ask writes a request for approval into the spool, and starts a process that delivers it
+// unless one is running. It does not wait for the process. After notify.Resolve, which
+// whoever answers the request calls with Dir and its id, nobody else is notified.
 func Ask(a *cli.App, store *audit.Store, e notify.Entry) error {
 	spool := spoolOf(store)
 	if err := spool.Put(e); err != nil {

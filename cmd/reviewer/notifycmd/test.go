@@ -27,7 +27,7 @@ func testCommand(a *cli.App) *cobra.Command {
 	var approval bool
 	cmd := &cobra.Command{
 		Use:     "test [CHANNEL…]",
-		Short:   "Send a test message to the channels, once, and show what each answered",
+		Short:   "Send a test message to the channels, once, and show the response of each",
 		Example: "  reviewer notify test\n  reviewer notify test oncall --approval",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, err := a.OpenStore()

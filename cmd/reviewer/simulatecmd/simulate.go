@@ -96,7 +96,7 @@ func (s *simulation) flags(cmd *cobra.Command) {
 	f.StringVar(&s.baseline, "baseline", active.RefRecorded, "`REF` of the policy to compare with (for a sweep: the candidate, unchanged)")
 	f.StringVar(&s.candidate, "candidate", active.RefActive, "`REF` of the policy to try")
 	f.StringVar(&s.sweep, "sweep", "", "try the candidate with each value of a numeric setting: `KEY=FROM:TO:STEP`")
-	f.StringVar(&s.grants, "grants", "", "report instead how many of the calls that the agent asks about the candidate grants "+
+	f.StringVar(&s.grants, "grants", "", "instead, report how many of the agent's own questions the candidate would answer "+
 		"with grant: proven, in a permission `MODE`, or recorded")
 	f.Lookup("grants").NoOptDefVal = recordedModes
 	f.StringArrayVar(&s.failOn, "fail-on", nil, failOnUsage)

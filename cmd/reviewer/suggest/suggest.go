@@ -71,7 +71,7 @@ func relaxable(r *engine.Record, policy *bundles.Effective) ([]string, error) {
 		return nil, fmt.Errorf("no rule held up call %s, but its score: %s; an exception cannot change that, "+
 			"only the settings below risk can", r.ID(), r.Decision.Reason)
 	case len(firm) > 0:
-		return nil, fmt.Errorf("users may make no exception to %s, which held up call %s; the owner of the rule can",
+		return nil, fmt.Errorf("users may not make exceptions to %s, which held up call %s; the owner of the rule can",
 			strings.Join(firm, ", "), r.ID())
 	}
 	return rules, nil

@@ -46,8 +46,8 @@ func TestForCall(t *testing.T) {
 	}{
 		"not a call":     {func(r *engine.Record) { r.Kind = engine.KindPost }, "is not a call"},
 		"only a score":   {func(r *engine.Record) { r.Decision.Rules = nil }, "no rule held up"},
-		"a firm rule":    {func(r *engine.Record) { r.Decision.Rules[0].ID = "guard_tampering" }, "users may make no exception to guard_tampering"},
-		"an old rule":    {func(r *engine.Record) { r.Decision.Rules[0].ID = "of_yesterday" }, "users may make no exception to of_yesterday"},
+		"a firm rule":    {func(r *engine.Record) { r.Decision.Rules[0].ID = "guard_tampering" }, "users may not make exceptions to guard_tampering"},
+		"an old rule":    {func(r *engine.Record) { r.Decision.Rules[0].ID = "of_yesterday" }, "users may not make exceptions to of_yesterday"},
 		"shortened":      {func(r *engine.Record) { r.Cut = []engine.Cut{{Field: "action.resource", Bytes: 9000}} }, "too long for the log"},
 		"a secret":       {func(r *engine.Record) { r.Action.Resource = "curl -H 'REDACTED_token" }, "contains a secret"},
 		"not understood": {func(r *engine.Record) { r.Action.Opaque = []engine.Opaque{{Reason: "eval"}} }, "could not be understood (eval)"},

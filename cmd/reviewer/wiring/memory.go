@@ -11,7 +11,7 @@ import (
 // their settings says. Their decisions stay the same. The zero value is ready.
 type Memory struct{ counts rego.MemoryCounts }
 
-// Add gives a policy a memory, if its settings want one.
+// Add gives a policy a memory, if its settings enable it.
 func (m *Memory) Add(p *review.Policy, settings map[string]any) {
 	cache, _ := settings["cache"].(map[string]any)
 	h, is := p.Decider.(*rego.Host)

@@ -1,10 +1,10 @@
 // Package code keeps the approval code of a machine: the secret that a person gives with each
 // answer over HTTP.
 //
-// The agent runs as the same user, so whatever is on disk, it can read and write. Therefore only
-// a slow hash of the code is stored, and the ledger contains a digest of the file with the hash:
-// a file that was replaced is refused. Wrong codes are notes of the ledger, too, and the limit
-// is computed from them, so that it holds after a restart.
+// The agent runs as the same user, so whatever is on disk, it can read and write. Therefore
+// only a slow hash of the code is stored, and the ledger contains a digest of the file with
+// the hash: a file that was replaced is refused. Wrong codes are also notes in the ledger,
+// and the limit is computed from them, so that it applies after a restart.
 //
 // Out of scope: who may create a code (cmd/reviewer), and what it permits (engine/serve).
 package code

@@ -31,7 +31,7 @@ const (
 var (
 	ErrNone     = errors.New("no approval code is set")
 	ErrWrong    = errors.New("this is not the approval code")
-	ErrReplaced = errors.New("the file of the approval code is not the one that the ledger names: it was replaced or the ledger was changed")
+	ErrReplaced = errors.New("the file of the approval code is not the one recorded in the ledger: it was replaced, or the ledger was changed")
 )
 
 // LockedError means that there were too many wrong codes.
@@ -157,7 +157,7 @@ func (k *known) add(r *engine.Record) {
 	}
 }
 
-// locked returns how much longer codes are refused. A clock that was set back does not end it.
+// locked returns how much longer codes are refused. Setting the clock back does not end it.
 func (k *known) locked(now int64) time.Duration {
 	if len(k.wrong) < Tries {
 		return 0

@@ -1,9 +1,10 @@
 // Package queue keeps the requests that describe questions to people: one file per question
 // that waits, in a folder of the state directory.
 //
-// The folder only makes questions easy to find, and holds what the log does not: the contents
-// that a call would write, and the person's own words, both masked. Whether a question still
-// waits is in the chain of its session, and a request without one is ignored.
+// The folder only makes questions easy to find, and contains what the log does not: the
+// contents that a call would write, and the person's own words, both masked. Whether a
+// question still waits is in the chain of its session, and a request without one is
+// ignored.
 //
 // Answer is the only way in which an answer of a person enters the log, whatever they used to
 // give it.
@@ -96,7 +97,7 @@ func (q Queue) write(id string, b []byte) error {
 	return err
 }
 
-// Remove deletes a request. It is no error if there is none.
+// Remove deletes a request. It is not an error if there is none.
 func (q Queue) Remove(id string) error {
 	if err := os.Remove(q.path(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -67,7 +67,7 @@ func IssuedRows() []Row {
 	return list
 }
 
-// PlacedRows are secrets that only their surroundings give away.
+// PlacedRows are secrets that only their surroundings reveal.
 func PlacedRows() []Row {
 	all := LowerLetters + UpperLetters + Numerals
 	word, key := Made(50, 12, all), Made(51, 40, all+"/+")

@@ -82,7 +82,7 @@ func clineFindings(hook Hook, raw []byte) Findings {
 			return Findings{Own: []OwnHook{*own}}
 		}
 	}
-	return Findings{Problem: "the file does not start reviewer any more"}
+	return Findings{Problem: "the file no longer starts reviewer"}
 }
 
 func clineProblems(own OwnHook, hook Hook, text string) []string {

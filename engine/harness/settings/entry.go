@@ -14,7 +14,7 @@ const hookName = "reviewer"
 // exit status of 2 without a text.
 const guard = " || { echo reviewer failed >&2; exit 2; }"
 
-// unguard makes a shell go on when the program is missing or killed: some clients lose a prompt
+// unguard makes a shell continue when the program is missing or killed: some clients lose a prompt
 // otherwise.
 const unguard = " || true"
 

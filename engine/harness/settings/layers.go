@@ -80,7 +80,7 @@ func claudeCodeLayers(_ harness.Harness, p Places) []Layer {
 		Layer{Name: LayerUser, Path: filepath.Join(config, "settings.json")}))
 }
 
-// inFormat says that the files of all layers have one format.
+// inFormat is used where the files of all layers have one format.
 func inFormat(f Format, layers []Layer) []Layer {
 	for i := range layers {
 		layers[i].Format = f

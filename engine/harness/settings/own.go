@@ -6,7 +6,7 @@ import (
 )
 
 // errNotOurs means that a file of the name that reviewer uses belongs to somebody else.
-var errNotOurs = errors.New("the file is not one of reviewer: move it away, then run the command again")
+var errNotOurs = errors.New("the file was not written by reviewer: move it away, then run the command again")
 
 // ownFile is the format of a file that contains nothing but what reviewer wrote, which has a mark in
 // it.

@@ -33,7 +33,7 @@ func pluginFindings(h harness.Harness, text func(command ...string) string, raw 
 	_, rest, _ := strings.Cut(raw, "const command = ")
 	line, _, _ := strings.Cut(rest, ";\n")
 	if json.Unmarshal([]byte(line), &command) != nil || len(command) < 3 || !isOwn(h.Name, command[1:]) {
-		return Findings{Problem: "the plugin does not start reviewer any more"}
+		return Findings{Problem: "the plugin no longer starts reviewer"}
 	}
 	var found Findings
 	for _, hook := range hooksOf(h) {
@@ -55,7 +55,7 @@ func pluginProblems(o OwnHook, same bool) []string {
 // gateOf returns the index of the hook before a call.
 func gateOf(h harness.Harness) int { return slices.IndexFunc(hooksOf(h), Hook.gate) }
 
-// otherPlugin says that a plugin of somebody else can change a call after the review.
+// otherPlugin warns that someone else's plugin can change a call after the review.
 func otherPlugin(h harness.Harness) Findings {
 	return Findings{Foreign: []ForeignHook{{Event: hooksOf(h)[gateOf(h)].Event, Type: "plugin", What: "a plugin"}}}
 }

@@ -140,7 +140,7 @@ func TestWhatCannotBeUsed(t *testing.T) {
 		want string
 	}{
 		"plain HTTP":            {Config{Kind: "webhook", URL: "http://hooks.example.com/key"}, "must begin with https://"},
-		"another scheme":        {Config{Kind: "slack", URL: "file:///etc/passwd"}, "not a URL"},
+		"another scheme":        {Config{Kind: "slack", URL: "file:///etc/passwd"}, "URL is not valid"},
 		"no address":            {Config{Kind: "slack"}, "none of url, url_file and url_env"},
 		"no variable":           {Config{Kind: "slack", URLEnv: "NOWHERE"}, "NOWHERE is not set"},
 		"a short secret":        {Config{Kind: "webhook", URL: "https://example.com", SecretFile: short}, "fewer than 16"},

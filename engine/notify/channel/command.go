@@ -104,7 +104,7 @@ func (c *command) Run(ctx context.Context, e notify.Entry) (string, *int, error)
 		code := left.ExitCode()
 		return out.String(), &code, fmt.Errorf("%s ended with exit code %d", filepath.Base(c.args[0]), code)
 	}
-	if errors.Is(err, exec.ErrWaitDelay) { // it ended by itself, and left children behind
+	if errors.Is(err, exec.ErrWaitDelay) { // it ended on its own, and left children behind
 		err = nil
 		cmd.Cancel() // those that are gone do not matter
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// together makes that the children of a program are killed with it.
+// together ensures that the children of a program are killed with it.
 func together(cmd *exec.Cmd) {
 	cmd.Cancel = func() error {
 		taskkill := filepath.Join(os.Getenv("SystemRoot"), "System32", "taskkill.exe")

@@ -41,7 +41,7 @@ func posterTo(to string, c Config) (*poster, error) {
 	if c.Proxy != "" {
 		proxy, err := url.Parse(c.Proxy)
 		if err != nil {
-			return nil, errors.New("its proxy is not a URL")
+			return nil, errors.New("the URL of its proxy is not valid")
 		}
 		transport.Proxy = http.ProxyURL(proxy)
 	}
@@ -51,17 +51,17 @@ func posterTo(to string, c Config) (*poster, error) {
 	}}, nil
 }
 
-// secure refuses addresses where others could read along. Errors do not quote an
+// secure refuses URLs on whose connections others could read. Errors do not quote an
 // address: it can contain a key.
 func secure(to string) error {
 	u, err := url.Parse(to)
 	switch {
 	case err != nil || u.Host == "":
-		return errors.New("its address is not a URL")
+		return errors.New("its URL is not valid")
 	case u.Scheme == "https" || u.Scheme == "http" && loopback(u.Hostname()):
 		return nil
 	}
-	return errors.New("its address must begin with https:// (http:// is allowed only for this machine)")
+	return errors.New("its URL must begin with https:// (http:// is allowed only for this machine)")
 }
 
 func loopback(host string) bool {
@@ -108,7 +108,7 @@ func read(answer *http.Response) ([]byte, error) {
 func (p *poster) send(ctx context.Context, method, to string, body []byte, header map[string]string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
 	if err != nil {
-		return nil, errors.New("its address is not a URL")
+		return nil, errors.New("its URL is not valid")
 	}
 	r.Header.Set("Content-Type", "application/json; charset=utf-8")
 	r.Header.Set("User-Agent", "reviewer")
@@ -136,8 +136,8 @@ func accepted(answer *http.Response) error {
 	return &notify.Permanent{Err: err}
 }
 
-// later adds to an error when the receiver wants the next attempt: after so many seconds, or at a
-// time.
+// later adds to an error when the receiver wants the next attempt: after a number of
+// seconds, or at a time.
 func later(err error, after string, now time.Time) error {
 	wait := time.Duration(0)
 	if n, bad := strconv.Atoi(after); bad == nil {

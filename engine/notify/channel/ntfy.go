@@ -18,7 +18,7 @@ type ntfy struct {
 	topic, auth string
 }
 
-var errTopic = errors.New("its address must be that of a topic, such as https://ntfy.example.com/my-topic")
+var errTopic = errors.New("its URL must be that of a topic, such as https://ntfy.example.com/my-topic")
 
 func newNtfy(c Config, from Sources) (sender, error) {
 	where, err := address(c, from)
@@ -79,7 +79,7 @@ func (n *ntfy) send(ctx context.Context, e notify.Entry) error {
 	}
 	var result struct{ ID, Event string }
 	if json.Unmarshal(body, &result) != nil || result.ID == "" || result.Event != "message" {
-		return errors.New("the receiver's answer is not one of ntfy")
+		return errors.New("the response is not from an ntfy server")
 	}
 	return nil
 }

@@ -42,18 +42,18 @@ func doubts(c Config) []Problem {
 	}
 	if secret := []string{"slack", "ntfy"}; slices.Contains(secret, c.Kind) && c.URL != "" && cmp.Or(c.SecretFile, c.SecretEnv) == "" {
 		found = append(found, Problem{Channel: c.Name,
-			Text: "whoever knows its address can use it; move it from url to a file of mode 0600, and name that in url_file"})
+			Text: "anyone who knows its URL can use it; move it from url to a file of mode 0600, and name that file in url_file"})
 	}
 	return found
 }
 
-// order finds channels that are told second although no channel is told first.
+// order finds channels that are notified second although no channel is notified first.
 func order(list []Config) []Problem {
 	asked := slices.DeleteFunc(slices.Clone(list), func(c Config) bool { return !slices.Contains(c.About, notify.AboutApprovals) })
 	if len(asked) == 0 || slices.ContainsFunc(asked, func(c Config) bool { return c.After == 0 }) {
 		return nil
 	}
-	return []Problem{{Channel: asked[0].Name, Text: fmt.Sprintf("each channel about approvals has after_seconds, so %s is told at once; "+
+	return []Problem{{Channel: asked[0].Name, Text: fmt.Sprintf("each channel about approvals has after_seconds, so %s is notified at once; "+
 		"remove after_seconds from the one that comes first", first(asked))}}
 }
 

@@ -28,7 +28,7 @@ func TestProblems(t *testing.T) {
 		"a missing file":    {[]Config{{Name: "a", Kind: "slack", URLFile: filepath.Join(dir, "none")}}, "a: address: open"},
 		"a missing name":    {[]Config{{Name: "a", Kind: "telegram", To: asked, SecretEnv: "NOWHERE"}}, "NOWHERE is not set"},
 		"of two layers":     {[]Config{{Name: "a", Kind: "webhook", URL: "https://x"}, {Name: "a", Kind: "desktop"}}, "give this one another name"},
-		"an address inline": {[]Config{{Name: "a", Kind: "slack", URL: "https://hooks.example.com/key"}}, "name that in url_file"},
+		"an address inline": {[]Config{{Name: "a", Kind: "slack", URL: "https://hooks.example.com/key"}}, "name that file in url_file"},
 		"a zone":            {[]Config{{Name: "a", Kind: "webhook", URL: "https://x", Quiet: Quiet{"22:00", "07:00", "Nowhere", nil}}}, "until then it has no quiet hours"},
 		"only second":       {[]Config{{Name: "a", Kind: "webhook", URL: "https://x", About: asked, After: 60}}, "remove after_seconds from the one that comes first"},
 		"first and second": {[]Config{{Name: "a", Kind: "webhook", URL: "https://x", About: asked, After: 60},

@@ -17,8 +17,8 @@ type Quiet struct {
 	Days []string `json:"days"`
 }
 
-// Schedules returns what each channel gets, and when. A channel whose quiet hours are wrong has none: too
-// many messages are better than none, and Problems tells.
+// Schedules returns what each channel gets, and when. A channel whose quiet hours are wrong
+// has none: too many messages are better than none, and Problems reports it.
 func Schedules(list []Config) map[string]notify.Schedule {
 	all := map[string]notify.Schedule{}
 	for _, c := range list {

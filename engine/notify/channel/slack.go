@@ -31,7 +31,7 @@ func newSlack(c Config, from Sources) (sender, error) {
 		return &slack{to: to}, err
 	}
 	if len(c.To) != 1 {
-		return nil, errors.New("with a token, to must have the id of one Slack channel, such as C0123456789")
+		return nil, errors.New("with a token, to must contain the id of one Slack channel, such as C0123456789")
 	}
 	where, err := addressOr(slackAPI, c, from)
 	if err != nil {
@@ -79,7 +79,7 @@ func slackResult(body []byte) error {
 		Error string `json:"error"`
 	}
 	if err := json.Unmarshal(body, &result); err != nil {
-		return errors.New("the receiver's answer is not one of Slack's API")
+		return errors.New("the response is not from Slack's API")
 	}
 	if result.OK {
 		return nil

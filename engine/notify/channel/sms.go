@@ -55,16 +55,16 @@ var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 // check refuses a template that could not be filled in safely.
 func (s *sms) check(where string) error {
 	if len(s.c.To) != 1 {
-		return errors.New("to must have one number; give each person a channel")
+		return errors.New("to must contain one number; give each person a channel")
 	}
 	host, _, _ := strings.Cut(strings.TrimPrefix(where, "https://"), "/")
 	if placeholder().MatchString(host) {
-		return errors.New("its address must not have a placeholder in the name of the server")
+		return errors.New("its URL must not contain a placeholder in the host name")
 	}
 	texts := []string{where, s.c.Body}
 	for name, value := range s.c.Headers {
 		if strings.Contains(value, "{text}") {
-			return fmt.Errorf("header %s must not have {text}: put it into the body or the address", name)
+			return fmt.Errorf("header %s must not contain {text}: put it into the body or the URL", name)
 		}
 		texts = append(texts, value)
 	}
@@ -76,7 +76,7 @@ func (s *sms) check(where string) error {
 		}
 	}
 	if !strings.Contains(where+s.c.Body, "{text}") {
-		return errors.New("neither its address nor its body has {text}")
+		return errors.New("neither its URL nor its body contains {text}")
 	}
 	return nil
 }
@@ -152,13 +152,13 @@ func (s *sms) send(ctx context.Context, e notify.Entry) error {
 		err = accepted(answer)
 	}
 	if err == nil && !strings.Contains(string(body), s.c.Expect) {
-		err = errors.New("the receiver's answer does not contain what the setting expect says")
+		err = errors.New("the response does not contain the text of the setting expect")
 	}
 	return err
 }
 
-// short is a notification of at most so many characters. Where to decide comes first, so that
-// it stays.
+// short is a notification with a limited number of characters. The command with which to
+// decide comes first, so that it is never cut.
 func short(e notify.Entry, most int) string {
 	if e.Approval == nil {
 		return clip(oneLine(e.Title+"; "+e.Next), most)
@@ -168,7 +168,7 @@ func short(e notify.Entry, most int) string {
 	return clip(oneLine(head+r.Action), most)
 }
 
-// clip shortens a text to so many characters.
+// clip shortens a text to a number of characters.
 func clip(text string, most int) string {
 	if r := []rune(text); len(r) > most {
 		return string(r[:most-1]) + "…"

@@ -22,7 +22,7 @@ type telegram struct {
 
 const telegramAPI = "https://api.telegram.org"
 
-var errToken = errors.New("its token is not one of a Telegram bot, such as 123456:ABC…; give it in secret_file or secret_env")
+var errToken = errors.New("its token is not the token of a Telegram bot, such as 123456:ABC…; give it in secret_file or secret_env")
 
 func newTelegram(c Config, from Sources) (sender, error) {
 	token, err := from.value("token", "", c.SecretFile, c.SecretEnv)
@@ -33,7 +33,7 @@ func newTelegram(c Config, from Sources) (sender, error) {
 		return nil, errToken
 	}
 	if len(c.To) != 1 {
-		return nil, errors.New("to must have the id of one chat")
+		return nil, errors.New("to must contain the id of one chat")
 	}
 	base, err := addressOr(telegramAPI, c, from)
 	if err != nil {
@@ -87,7 +87,7 @@ func (b *telegram) send(ctx context.Context, e notify.Entry) error {
 	}
 	switch {
 	case wrong != nil:
-		return errors.New("the receiver's answer is not one of Telegram's API")
+		return errors.New("the response is not from Telegram's API")
 	case !result.OK:
 		return fmt.Errorf("refused by Telegram: %.100s", result.Description)
 	}

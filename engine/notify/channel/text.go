@@ -8,8 +8,9 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/notify"
 )
 
-// textWithin is a notification as plain text of at most so many bytes; 0: any number. What a person needs in order to decide
-// comes first, so that it stays: of an action half of the space, its deadline, and where to decide.
+// textWithin is a notification as plain text, up to a number of bytes; 0: any number. What
+// a person needs in order to decide comes first, so that it is never cut: half of the space
+// for the action, its deadline, and the command with which to decide.
 func textWithin(e notify.Entry, most int) string {
 	var b strings.Builder
 	switch {
@@ -83,7 +84,7 @@ func writeDigest(b *strings.Builder, d notify.Digest) {
 	}
 }
 
-// cut shortens a text to at most so many bytes, without a broken character at its end; 0: any number.
+// cut shortens a text to a number of bytes, without a broken character at its end; 0: any number.
 func cut(text string, most int) string {
 	if most <= 0 || len(text) <= most {
 		return text

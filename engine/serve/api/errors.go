@@ -9,7 +9,7 @@ type Error struct {
 	Do      string `json:"do"`    // what to do
 }
 
-// Error returns what is wrong and what to do.
+// Error returns the problem and what to do about it.
 func (e *Error) Error() string { return fmt.Sprintf("%s; %s", e.Message, e.Do) }
 
 // The codes of errors.
@@ -18,17 +18,17 @@ const (
 	CodeBrowser     = "from_a_browser"     // a page of another origin sent it
 	CodeToken       = "no_token"           // the token is missing or wrong
 	CodeNotFound    = "not_found"          // there is no such path or session
-	CodeMethod      = "wrong_method"       // the path has other methods
+	CodeMethod      = "wrong_method"       // the method is not allowed on this path
 	CodeType        = "wrong_content_type" // the body is not declared as JSON
 	CodeTooLong     = "too_long"           // the body is too long
 	CodeDocument    = "bad_document"       // the body is not the expected document
 	CodeNoCode      = "no_approval_code"   // the approval code is missing, or none was set
 	CodeWrongCode   = "wrong_code"         // the approval code is wrong
-	CodeReplaced    = "code_replaced"      // the stored code is not the one that the ledger names
+	CodeReplaced    = "code_replaced"      // the stored code is not the one recorded in the ledger
 	CodeLocked      = "locked"             // too many wrong codes
 	CodeAnswered    = "answered"           // the question has an answer
 	CodeStopped     = "stopped"            // the session was stopped
-	CodeStale       = "stale"              // the digest is not that of the question
+	CodeStale       = "stale"              // the digest does not match the question
 	CodeLate        = "late"               // the time for an answer has passed
 	CodeUnknown     = "unknown_question"   // no such question
 	CodeBusy        = "busy"               // too many requests at once

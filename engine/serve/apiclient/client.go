@@ -49,7 +49,7 @@ type RefusedError struct {
 	Why    api.Error
 }
 
-// Error says what is wrong and what to do.
+// Error describes the problem and what to do about it.
 func (e *RefusedError) Error() string { return fmt.Sprintf("%s (%d)", e.Why.Error(), e.Status) }
 
 // Questions lists the questions that wait.

@@ -43,7 +43,7 @@ func (c *Client) Events(ctx context.Context) iter.Seq2[api.Event, error] {
 	}
 }
 
-// stream yields the events of one connection. more: the caller wants to go on.
+// stream yields the events of one connection. more: the caller wants to continue.
 func (c *Client) stream(ctx context.Context, last *string, yield func(api.Event, error) bool) (more bool, err error) {
 	r, err := c.request(ctx, http.MethodGet, "/v1/events", nil)
 	if err != nil {

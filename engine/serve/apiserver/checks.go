@@ -26,7 +26,7 @@ func refuse(status int, code, what, do string) *refusal {
 	return &refusal{status, api.Error{Code: code, Message: what, Do: do}}
 }
 
-// checked refuses what must not reach any operation, and answers paths that there are not.
+// checked refuses what must not reach any operation, and answers requests to unknown paths.
 func (s *Server) checked(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.Busy != nil {
@@ -64,18 +64,18 @@ func protect(h http.Header) {
 // machine, and those that a browser marks as coming from elsewhere.
 func (s *Server) origin(r *http.Request) *refusal {
 	if !s.hosts[r.Host] {
-		return refuse(http.StatusForbidden, api.CodeHost, "the request names another host",
+		return refuse(http.StatusForbidden, api.CodeHost, "the request is addressed to another host",
 			"use the address that `reviewer serve --http` was given")
 	}
 	origins, site := r.Header.Values("Origin"), r.Header.Values("Sec-Fetch-Site")
 	for _, o := range origins {
 		if o != "http://"+r.Host {
-			return refuse(http.StatusForbidden, api.CodeBrowser, "a page of another origin sent the request", "use a program of your own")
+			return refuse(http.StatusForbidden, api.CodeBrowser, "a web page of another origin sent the request", "use a program of your own")
 		}
 	}
 	for _, from := range site {
 		if from != "same-origin" && from != "none" {
-			return refuse(http.StatusForbidden, api.CodeBrowser, "a page of another site sent the request", "use a program of your own")
+			return refuse(http.StatusForbidden, api.CodeBrowser, "a web page of another site sent the request", "use a program of your own")
 		}
 	}
 	return nil
@@ -91,7 +91,7 @@ func allowed(h http.Handler, r *http.Request) string {
 func unknownPath(h http.Handler, r *http.Request) *refusal {
 	probe := &statusOnly{header: http.Header{}}
 	if h.ServeHTTP(probe, r); probe.status == http.StatusMethodNotAllowed {
-		return refuse(probe.status, api.CodeMethod, "this path has other methods", "see GET /v1/openapi.json")
+		return refuse(probe.status, api.CodeMethod, "this method is not allowed here", "see GET /v1/openapi.json")
 	}
 	return refuse(http.StatusNotFound, api.CodeNotFound, "there is no such path", "see GET /v1/openapi.json")
 }
@@ -137,7 +137,7 @@ func (s *Server) needs(op api.Operation, w http.ResponseWriter, r *http.Request)
 	return nil
 }
 
-// hasToken compares digests, so that the time tells nothing about the token.
+// hasToken compares digests, so that the time reveals nothing about the token.
 func (s *Server) hasToken(r *http.Request) bool {
 	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(s.Token))

@@ -47,8 +47,8 @@ func NewHub() *Hub {
 	return &Hub{run: hex.EncodeToString(b), next: 1, streams: map[*stream]bool{}, wake: make(chan struct{}, 1)}
 }
 
-// Publish passes an event to all clients. It never waits for one: a client that takes too little
-// is dropped, and can connect again.
+// Publish passes an event to all clients. It never waits for one: a client that reads too
+// slowly is dropped, and can connect again.
 func (h *Hub) Publish(e api.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -115,7 +115,7 @@ func (h *Hub) Followed() bool {
 	return len(h.streams) > 0
 }
 
-// nudge lets the questions be looked at now.
+// nudge makes the watcher look at the questions now.
 func (h *Hub) nudge() {
 	select {
 	case h.wake <- struct{}{}:

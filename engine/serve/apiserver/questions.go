@@ -95,7 +95,7 @@ func checkBulk(bulk *api.Bulk) *refusal {
 	known := map[string]bool{}
 	for _, b := range bulk.Answers {
 		if known[b.ID] {
-			return badDocument("two answers are to the same question")
+			return badDocument("two answers are for the same question")
 		}
 		known[b.ID] = true
 	}
@@ -156,7 +156,7 @@ func (s *Server) approved(id string) bool {
 	return err == nil && (state == approval.Approved || state == approval.Resumed)
 }
 
-// notAnswered says why an answer was refused.
+// notAnswered returns why an answer was refused.
 func (s *Server) notAnswered(id string, err error) *refusal {
 	switch {
 	case errors.Is(err, approval.ErrAnswered):
@@ -164,8 +164,8 @@ func (s *Server) notAnswered(id string, err error) *refusal {
 	case errors.Is(err, approval.ErrStopped):
 		return over(approval.Stopped)
 	case errors.Is(err, approval.ErrOther):
-		return refuse(http.StatusConflict, api.CodeStale, "the digest is not that of this question",
-			"get the question again and look at it before you answer")
+		return refuse(http.StatusConflict, api.CodeStale, "the digest does not match this question",
+			"get the question again, and read it before you answer")
 	case errors.Is(err, approval.ErrLate):
 		return over(approval.Expired)
 	case errors.Is(err, queue.ErrGone), errors.Is(err, approval.ErrUnknown):
@@ -176,7 +176,7 @@ func (s *Server) notAnswered(id string, err error) *refusal {
 
 const listAgain = "list the questions again"
 
-// gone says what became of a question whose request was withdrawn: the log has its outcome.
+// gone returns the outcome of a question whose request was withdrawn, from the log.
 func (s *Server) gone(id string) *refusal {
 	r, err := s.Queue.Log.Find(id)
 	if err != nil || r.Answer == nil || r.Answer.Pending == nil {

@@ -48,7 +48,7 @@ func read(r *http.Request, into any) *refusal {
 		return refused
 	}
 	if _, err := engine.Canonical(b); err != nil {
-		return badDocument("the document is not JSON, or has a key twice")
+		return badDocument("the document is not JSON, or has a duplicate key")
 	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()

@@ -1,10 +1,11 @@
 // Package apiserver serves the HTTP API of the resident process on this machine: people and
-// their programs see the questions that wait, answer them with the approval code, and follow
-// what happens; other programs get decisions about events of their own.
+// their programs list waiting questions, answer them with the approval code, and follow
+// events; other programs get decisions about events of their own.
 //
-// A request needs a token that every program of the user can read, the agent included; an answer
-// to a question needs the approval code, which nothing on disk reveals. A page in a browser can
-// reach the port too, so the headers that a browser sets are checked before anything else.
+// A request needs a token that every program of the user can read, the agent included; an
+// answer to a question needs the approval code, which nothing on disk reveals. A web page
+// can reach the port too, so the headers that a browser sets are checked before anything
+// else.
 //
 // Out of scope: what an answer does (engine/approval/queue), how an event is decided (the
 // caller), and the documents (engine/serve/api).

@@ -10,8 +10,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/serve/api"
 )
 
-// lookEvery is how often the state directory is looked at while somebody follows events. Other
-// processes write there, too.
+// lookEvery is how often the state directory is examined while somebody follows events,
+// since other processes write there too.
 const lookEvery = 300 * time.Millisecond
 
 // watch publishes what happens to questions and which sessions are stopped.
@@ -92,7 +92,7 @@ func (s *Server) opened(id string, first bool) {
 	}
 }
 
-// closed publishes what became of a question, if anything. One whose agent has ended is
+// closed publishes the outcome of a question, if it has one. One whose agent has ended is
 // pending until its time has passed.
 func (s *Server) closed(q approval.Request, there bool) {
 	state, err := s.Queue.StateOf(q)

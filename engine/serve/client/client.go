@@ -132,7 +132,7 @@ func (c *client) exchange(s *socket, home string) (*wire.Answer, bool) {
 	case err != nil:
 		c.why = "the resident process did not answer"
 	case s.sender != greeted || answer.Once != request.Once:
-		c.why = "the answer is not that of the resident process"
+		c.why = "the answer is not from the resident process"
 	default:
 		return &answer, answer.Status == wire.Answered
 	}

@@ -31,8 +31,8 @@ func watch(pid int32, program string) (process, string) {
 	return process{comm}, ""
 }
 
-// same reports whether two names are of the same file. Names alone tell nothing: in
-// a name space of its own, a process can have any file at any place.
+// same reports whether two names are of the same file. Names alone prove nothing: in a name
+// space of its own, a process can have any file at any place.
 func same(a, b string) bool {
 	var one, other syscall.Stat_t
 	return syscall.Stat(a, &one) == nil && syscall.Stat(b, &other) == nil && one.Dev == other.Dev && one.Ino == other.Ino

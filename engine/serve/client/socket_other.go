@@ -4,8 +4,8 @@ package client
 
 import "os"
 
-// socket is nothing: on this system it is unknown which program is behind one, so that the
-// hook is `reviewer hook` itself.
+// socket is empty: this system does not report which program serves a socket, so the hook
+// is `reviewer hook` itself.
 type socket struct{ sender int32 }
 
 func connect(string) (*socket, error) { return nil, os.ErrNotExist }
@@ -18,7 +18,7 @@ func (s *socket) send([]byte) error { return os.ErrNotExist }
 type process struct{}
 
 func watch(int32, string) (process, string) {
-	return process{}, "this system does not say which program serves a socket"
+	return process{}, "this system does not report which program serves a socket"
 }
 
 func (process) alive() bool { return false }

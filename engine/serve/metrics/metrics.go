@@ -89,7 +89,7 @@ func (m *Meter) write(w io.Writer) {
 	for _, decision := range slices.Sorted(maps.Keys(m.answers)) {
 		fmt.Fprintf(w, "reviewer_resident_answers_total{decision=%q} %d\n", decision, m.answers[decision])
 	}
-	head("declined_total", "counter", "Requests that were left to a process of their own.")
+	head("declined_total", "counter", "Requests that the hooks had to review themselves.")
 	fmt.Fprintf(w, "reviewer_resident_declined_total %d\n", m.inProcess)
 	m.writeLatency(w, head)
 	m.reviews.write(w, head)

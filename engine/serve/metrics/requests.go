@@ -19,15 +19,15 @@ type request struct {
 	status    int
 }
 
-// ServesAPI makes the counts of the HTTP API appear. waiting counts the questions that wait.
+// ServesAPI includes the counts of the HTTP API. waiting counts the questions that wait.
 func (m *Meter) ServesAPI(waiting func() (int, error)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.requests = requests{map[request]int{}, waiting}
 }
 
-// Requested counts a request to the HTTP API. An empty operation is a path that there is not, or
-// a request that was refused before its path was looked at.
+// Requested counts a request to the HTTP API. An empty operation stands for an unknown
+// path, or for a request that was refused before its path was examined.
 func (m *Meter) Requested(operation string, status int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
