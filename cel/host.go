@@ -22,6 +22,8 @@ type Host struct {
 	conditions []condition // those of a list are consecutive and in its order
 	index      index
 	language   func() (*language, error) // made on first use: see the package comment
+
+	known func() map[precompiledKey]precompiled // expressions that were compiled before; nil: none
 }
 
 var _ engine.Matcher = (*Host)(nil)
@@ -306,6 +308,11 @@ func (h *Host) expression(id, part, text string, want ...*types.Type) *expressio
 		l, err := h.language()
 		if err != nil {
 			return nil, []*Error{{ID: id, Part: part, Code: "cel.type", Message: err.Error()}}
+		}
+		if h.known != nil {
+			if p := l.load(e, h.known()); p != nil {
+				return p, nil
+			}
 		}
 		return l.compile(e)
 	})

@@ -2,7 +2,6 @@ package cel
 
 import (
 	"fmt"
-	"math"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
@@ -88,15 +87,11 @@ func (l *language) compile(e *expression) (*program, []*Error) {
 	if err != nil {
 		return fail("cel.cost", "estimate cost: %v", err)
 	}
-	if cost.Max >= refuseCost && cost.Max < math.MaxUint64 {
+	if tooCostly(cost.Max) {
 		return fail("cel.cost", "could cost %d units, the limit is %d: avoid nested loops over lists", cost.Max, refuseCost)
 	}
-	p := &program{checked: ast, max: cost.Max, limited: cost.Max > EvalLimit}
-	options := []cel.ProgramOption{cel.EvalOptions(cel.OptOptimize)}
-	if p.limited {
-		options = append(options, cel.CostLimit(EvalLimit))
-	}
-	if p.Program, err = l.env.Program(ast, options...); err != nil {
+	p, err := l.plan(ast, cost.Max)
+	if err != nil {
 		return fail("cel.type", "plan expression: %v", err)
 	}
 	return p, nil

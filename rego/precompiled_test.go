@@ -107,11 +107,22 @@ func dependencies(c *ast.Compiler) map[string][]string {
 
 func TestPrecompiledDecisions(t *testing.T) {
 	full, quick := hosts(t)
+	e, _ := shipped(t)
+	raw, err := Precompile(e.Modules())
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := CompileForOne(t.Context(), raw, e.Modules(), e.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, q := range questions() {
 		want, errWant := full.Decide(context.Background(), &q.in, q.findings)
-		got, errGot := quick.Decide(context.Background(), &q.in, q.findings)
-		if (errWant == nil) != (errGot == nil) || !cmp.Equal(want, got) {
-			t.Errorf("question %d: %v, %v\n%s", i, errWant, errGot, cmp.Diff(want, got))
+		for _, host := range []*Host{quick, one} {
+			got, errGot := host.Decide(context.Background(), &q.in, q.findings)
+			if (errWant == nil) != (errGot == nil) || !cmp.Equal(want, got) {
+				t.Errorf("question %d: %v, %v\n%s", i, errWant, errGot, cmp.Diff(want, got))
+			}
 		}
 	}
 	if diff := cmp.Diff(full.Places(), quick.Places()); diff != "" {

@@ -18,7 +18,22 @@ import (
 // clientCost compares the client of a resident process, which records each call, with a Go program that
 // does nothing: whole processes in turns.
 func clientCost(t *testing.T) (time.Duration, time.Duration) {
-	dir, empty := t.TempDir(), emptyProgram(t)
+	call, stop := residentCalls(t)
+	defer stop()
+	return turns(300, unmeasured(call), unmeasured(emptyProcess(t)))
+}
+
+// clientWork is clientCost in processor time, that of the resident process included.
+func clientWork(t *testing.T) (time.Duration, time.Duration) {
+	call, stop := residentCalls(t)
+	defer stop()
+	return least(300, call, emptyProcess(t))
+}
+
+// residentCalls starts a resident process. It returns a function that makes one call through a
+// client and returns the processor time of both, and one that ends the process.
+func residentCalls(t *testing.T) (call func() time.Duration, stop func()) {
+	dir := t.TempDir()
 	for name, source := range map[string]string{"reviewer": ".", "reviewer-hook": "../reviewer-hook"} {
 		if err := os.Rename(program(t, source), filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
@@ -29,10 +44,10 @@ func clientCost(t *testing.T) (time.Duration, time.Duration) {
 	if err := serving.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	stop = func() {
 		_ = serving.Process.Kill()
 		_ = serving.Wait() // it was killed
-	}()
+	}
 	for range 100 {
 		if conn, err := net.Dial("unix", serve.Socket(home)); err == nil {
 			_ = conn.Close() // it was only to see whether somebody listens
@@ -41,21 +56,33 @@ func clientCost(t *testing.T) (time.Duration, time.Duration) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	calls := 0
-	call := func() {
+	call = func() time.Duration {
 		calls++
 		cmd := exec.Command(filepath.Join(dir, "reviewer-hook"), "hook", "claude-code", "PreToolUse", "--home", home)
 		cmd.Stdin = bytes.NewReader(fmt.Appendf(nil, `{"session_id":"s1","cwd":%q,"hook_event_name":"PreToolUse","tool_name":"Bash",`+
 			`"tool_input":{"command":"go test ./basket -run Total%d"},"tool_use_id":"c%d","prompt_id":"p"}`, dir, calls, calls))
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+		before := ran(t, serving.Process.Pid)
+		return spent(t, cmd) + ran(t, serving.Process.Pid) - before
 	}
 	for range 20 {
 		call()
 	}
-	return turns(300, call, func() {
-		if err := exec.Command(empty).Run(); err != nil {
-			t.Fatal(err)
+	return call, stop
+}
+
+// ran returns how long the threads of a process have run, 0 where the system does not say it.
+func ran(t *testing.T, pid int) time.Duration {
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all time.Duration
+	for _, f := range files {
+		raw, _ := os.ReadFile(f) // a thread that has ended
+		var ns int64
+		if _, err := fmt.Sscan(string(raw), &ns); err == nil {
+			all += time.Duration(ns)
 		}
-	})
+	}
+	return all
 }

@@ -81,7 +81,7 @@ type source struct {
 
 // onDisk reads everything from disk, as a process does that answers one event.
 func onDisk() source {
-	return source{(*cli.App).OpenStore, loadActive, func(review func()) { go review() }, nil, nil, nil, osfile.ProcessTime, nil}
+	return source{(*cli.App).OpenStore, loadForOne, func(review func()) { go review() }, nil, nil, nil, osfile.ProcessTime, nil}
 }
 
 // policyLog is the log with the settings of the policy that is active for a session.

@@ -20,7 +20,7 @@ func activePolicy(ctx context.Context, a *cli.App, workspace string) (*review.Po
 	if err != nil {
 		return nil, err
 	}
-	l, err := loadActive(ctx, log, workspace)
+	l, err := loadActive(ctx, log, workspace, wiring.Compile)
 	if err != nil {
 		return nil, err
 	}
@@ -35,17 +35,25 @@ type loaded struct {
 	log      *audit.Store
 }
 
+// loadForOne is loadActive for a process that decides about one event.
+func loadForOne(ctx context.Context, log *audit.Store, workspace string) (*loaded, error) {
+	return loadActive(ctx, log, workspace, wiring.CompileForOne)
+}
+
+// compiler makes the files of a policy one that decides.
+type compiler func(context.Context, *bundles.Effective) (*review.Policy, error)
+
 // loadActive loads the policy that is active for a workspace, and applies its audit
 // settings to the log. Without a policy the retention is unknown, and nothing is deleted
 // from the log.
-func loadActive(ctx context.Context, log *audit.Store, workspace string) (*loaded, error) {
+func loadActive(ctx context.Context, log *audit.Store, workspace string, compile compiler) (*loaded, error) {
 	log.Keep = true
 	e, err := cli.MachineAt(log.Dir).Effective(workspace)
 	if err != nil {
 		return nil, err
 	}
 	applyAudit(log, e.Settings)
-	p, err := wiring.Compile(ctx, e)
+	p, err := compile(ctx, e)
 	if err != nil {
 		return nil, err
 	}

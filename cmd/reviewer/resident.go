@@ -113,7 +113,7 @@ func (r *resident) load(ctx context.Context, _ *audit.Store, workspace string) (
 		return k.loaded, nil
 	}
 	r.meter.Compiled()
-	l, err := loadActive(context.WithoutCancel(ctx), &audit.Store{Dir: r.home, Env: cli.Environment()}, workspace)
+	l, err := loadActive(context.WithoutCancel(ctx), &audit.Store{Dir: r.home, Env: cli.Environment()}, workspace, wiring.Compile)
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,14 @@ func Compile(ctx context.Context, e *bundles.Effective) (*review.Policy, error) 
 	return CompileWith(ctx, e, rego.Compile)
 }
 
+// CompileForOne is Compile for a process that decides about one event.
+func CompileForOne(ctx context.Context, e *bundles.Effective) (*review.Policy, error) {
+	if e.AllBuiltIn() {
+		return CompileWith(ctx, e, compileForOne)
+	}
+	return CompileWith(ctx, e, rego.Compile)
+}
+
 // RegoCompiler makes a host of modules (layer/path -> source) and data.
 type RegoCompiler func(ctx context.Context, modules map[string]string, data map[string]any) (*rego.Host, error)
 
@@ -38,7 +46,7 @@ func CompileWith(ctx context.Context, e *bundles.Effective, compileRego RegoComp
 	compiled := later(func() (*rego.Host, error) { return compileRego(ctx, e.Modules(), e.Data) })
 	known := classify.NewRows(e.RowLayers())
 	set, wrongSet := detectors(e, known)
-	matcher, err := cel.Compile(AllConditions(e))
+	matcher, err := cel.CompileFrom(precompiledConditions, AllConditions(e))
 	decider, wrongRego := compiled()
 	switch {
 	case err != nil:

@@ -59,7 +59,15 @@ func (c *client) ask() (exit int, ok bool) {
 		c.why = unreached(err)
 		return 0, false
 	}
-	server, ok := c.meet(s, home)
+	// Meanwhile the process greets.
+	program, err := reviewer()
+	if err == nil {
+		err = c.readInput()
+	}
+	if err != nil {
+		return 0, false
+	}
+	server, ok := c.meet(s, home, known(program))
 	if !ok {
 		return 0, false
 	}
@@ -90,7 +98,7 @@ func unreached(err error) string {
 }
 
 // meet waits for the greeting, and looks at who sent it.
-func (c *client) meet(s *socket, home string) (process, bool) {
+func (c *client) meet(s *socket, home string, want expected) (process, bool) {
 	b, err := s.receive(greetingWait)
 	if err == syscall.EPIPE || err == syscall.ECONNRESET {
 		c.why = wire.NoneRunning // it is about to end
@@ -101,11 +109,7 @@ func (c *client) meet(s *socket, home string) (process, bool) {
 		c.why = "the resident process sent no greeting"
 		return process{}, false
 	}
-	program, err := reviewer()
-	if err != nil {
-		return process{}, false
-	}
-	server, why := watch(s.sender, program)
+	server, why := watch(s.sender, want)
 	if why == "" && greeting.Home != home {
 		why = "the resident process serves another state directory"
 	}
@@ -115,9 +119,6 @@ func (c *client) meet(s *socket, home string) (process, bool) {
 
 // exchange sends the event and waits for the answer of the process that greeted.
 func (c *client) exchange(s *socket, home string) (*wire.Answer, bool) {
-	if c.readInput() != nil {
-		return nil, false
-	}
 	greeted := s.sender
 	request := wire.Request{Home: home, Once: strconv.FormatUint(rand.Uint64(), 36), Args: c.args, Env: syscall.Environ(), Input: c.input}
 	var answer wire.Answer

@@ -8,6 +8,33 @@ import (
 // process is one at the other end of a socket that is the installed program.
 type process struct{ comm int }
 
+// expected is what the process at the other end of the socket must have in common with this one,
+// or with the installed program.
+type expected struct {
+	program          string
+	file, mounts, at identity
+}
+
+// identity is that of a file; the zero value is that of none. Names alone tell nothing: in a name
+// space of its own, a process can have any file at any place.
+type identity struct{ device, inode uint64 }
+
+// known finds out what is expected of the process that greets.
+func known(program string) expected {
+	return expected{program, identify(program), identify("/proc/self/ns/mnt"), identify("/proc/self/root")}
+}
+
+func identify(name string) identity {
+	var s syscall.Stat_t
+	if syscall.Stat(name, &s) != nil {
+		return identity{}
+	}
+	return identity{s.Dev, s.Ino}
+}
+
+// is reports whether a name is of the file with an identity.
+func (i identity) is(name string) bool { return i != identity{} && identify(name) == i }
+
 // watch returns why a process is not the installed program, or sees different files from
 // this process; empty if it can be trusted. Any program of the user could have bound the
 // socket, and answer "allow".
@@ -16,26 +43,19 @@ type process struct{ comm int }
 // one, and become the installed program. What counts is the process that wrote the
 // greeting: it must be the one that answers with what only this process knows, and
 // still be running then.
-func watch(pid int32, program string) (process, string) {
+func watch(pid int32, want expected) (process, string) {
 	at := "/proc/" + strconv.Itoa(int(pid))
 	comm, err := syscall.Open(at+"/comm", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return process{}, "the process behind the socket is unknown"
 	}
-	if !same(at+"/exe", program) {
-		return process{}, "the process behind the socket is not " + program
+	if !want.file.is(at + "/exe") {
+		return process{}, "the process behind the socket is not " + want.program
 	}
-	if !same(at+"/ns/mnt", "/proc/self/ns/mnt") || !same(at+"/root", "/proc/self/root") {
+	if !want.mounts.is(at+"/ns/mnt") || !want.at.is(at+"/root") {
 		return process{}, "the resident process sees different files from the agent"
 	}
 	return process{comm}, ""
-}
-
-// same reports whether two names are of the same file. Names alone prove nothing: in a name
-// space of its own, a process can have any file at any place.
-func same(a, b string) bool {
-	var one, other syscall.Stat_t
-	return syscall.Stat(a, &one) == nil && syscall.Stat(b, &other) == nil && one.Dev == other.Dev && one.Ino == other.Ino
 }
 
 // alive reports whether the process has not ended: its number could have gone to another.
