@@ -12,27 +12,27 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/serve"
 )
 
-// clientCost compares the client of a resident process, which records each call, with a Go program that
-// does nothing: whole processes in turns.
-func clientCost(t *testing.T) (time.Duration, time.Duration) {
-	dir, empty := t.TempDir(), emptyProgram(t)
+// residentProcess starts a resident process, and returns its state and the client that asks it.
+func residentProcess(t *testing.T) (home, client string) {
+	dir := t.TempDir()
 	for name, source := range map[string]string{"reviewer": ".", "reviewer-hook": "../reviewer-hook"} {
 		if err := os.Rename(program(t, source), filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	home := filepath.Join(dir, "state")
+	home = filepath.Join(dir, "state")
 	serving := exec.Command(filepath.Join(dir, "reviewer"), "serve", "--home", home)
 	if err := serving.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		_ = serving.Process.Kill()
 		_ = serving.Wait() // it was killed
-	}()
+	})
 	for range 100 {
 		if conn, err := net.Dial("unix", serve.Socket(home)); err == nil {
 			_ = conn.Close() // it was only to see whether somebody listens
@@ -40,10 +40,19 @@ func clientCost(t *testing.T) (time.Duration, time.Duration) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
+	return home, filepath.Join(dir, "reviewer-hook")
+}
+
+// clientCost compares the client of a resident process, which records each call, with a Go program that
+// does nothing: whole processes in turns.
+func clientCost(t *testing.T) (time.Duration, time.Duration) {
+	empty := emptyProgram(t)
+	home, client := residentProcess(t)
+	dir := filepath.Dir(home)
 	calls := 0
 	call := func() {
 		calls++
-		cmd := exec.Command(filepath.Join(dir, "reviewer-hook"), "hook", "claude-code", "PreToolUse", "--home", home)
+		cmd := exec.Command(client, "hook", "claude-code", "PreToolUse", "--home", home)
 		cmd.Stdin = bytes.NewReader(fmt.Appendf(nil, `{"session_id":"s1","cwd":%q,"hook_event_name":"PreToolUse","tool_name":"Bash",`+
 			`"tool_input":{"command":"go test ./basket -run Total%d"},"tool_use_id":"c%d","prompt_id":"p"}`, dir, calls, calls))
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -58,4 +67,32 @@ func clientCost(t *testing.T) (time.Duration, time.Duration) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// agentsCost compares the hooks of the other agents with that of Claude Code: whole processes in turns, of
+// which each records a call of its own. The first duration is that of the slowest.
+func agentsCost(t *testing.T) (slowest, claude time.Duration) {
+	home, client := residentProcess(t)
+	took := map[string][]time.Duration{}
+	for round := range 120 {
+		for _, h := range harness.Harnesses() {
+			sample, _ := harness.SampleOf(h.Name)
+			document := sample.Document(fmt.Sprintf("%s-%d", h.Name, round), filepath.Dir(home), fmt.Sprintf("go test ./basket -run Total%d", round))
+			began := time.Now()
+			cmd := exec.Command(client, "hook", h.Name, sample.Event, "--home", home)
+			cmd.Stdin = bytes.NewReader(document)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v\n%s", h.Name, err, out)
+			}
+			if round >= 20 {
+				took[h.Name] = append(took[h.Name], time.Since(began))
+			}
+		}
+	}
+	claude = median(took[harness.ClaudeCode])
+	for name, list := range took {
+		fmt.Printf("  %-12s %5.2f times as long as claude-code\n", name, float64(median(list))/float64(claude))
+		slowest = max(slowest, median(list))
+	}
+	return slowest, claude
 }
