@@ -151,7 +151,7 @@ func (s *stage) replace(code string) {
 }
 
 // limit is the time that a client has for a run.
-const limit = 4 * time.Minute
+const limit = 8 * time.Minute
 
 // run gives the client a prompt and a scripted model, and waits for its end.
 func (s *stage) run(script scripted.Script, before func(step int)) live.Run {
