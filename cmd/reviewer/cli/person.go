@@ -71,7 +71,7 @@ func (e *SharedTerminalError) Error() string { return e.why }
 
 // ownTerminal refuses terminals in which someone else can type, with a SharedTerminalError: those of
 // a multiplexer, and those whose program began while an agent's session ran, since the agent may have
-// started it. What a hook tells the person is no way out: it is in the client's transcript, which
+// started it. What a hook tells the person is not a way out: it is in the client's transcript, which
 // the agent can read (docs/fail-open.md).
 func (s Scene) ownTerminal(what string) error {
 	const instead = "open a terminal of your own outside it (a console, or a new login) and run the command there"
