@@ -44,6 +44,7 @@ func TestRatios(t *testing.T) {
 	ratio(t, "warm decision with 1,000 more rules / with 40 more (median)", 1.3, manyRulesWarm)
 	ratio(t, "client with a resident process, record written / empty Go process (median)", 2, clientCost)
 	ratio(t, "client and resident process, record written / empty Go process (least CPU)", 2, clientWork)
+	ratio(t, "hook of the slowest other agent / of Claude Code, resident process (median)", 1.2, agentsCost)
 	ratio(t, "cold hook / empty Go process (median)", 12, coldProcess)
 	ratio(t, "cold hook / empty Go process (least CPU)", 12, coldWork)
 	ratio(t, "reviewer version / empty Go process (median)", 6, versionCost)
@@ -62,10 +63,13 @@ func TestRatios(t *testing.T) {
 	ratio(t, "append, each record on its own / raw SHA-256 of the same bytes (processor time)", 40, appendCost)
 }
 
-func ratio(t *testing.T, what string, goal float64, fn func(*testing.T) (a, b time.Duration)) float64 {
-	a, b := fn(t)
-	fmt.Printf("%-74s %8.2f   (goal: at most %.2f; %s / %s)\n", what, float64(a)/float64(b), goal, a, b)
-	return float64(a) / float64(b)
+func ratio(t *testing.T, what string, goal float64, fn func(*testing.T) (a, b time.Duration)) (got float64) {
+	t.Run(what, func(t *testing.T) {
+		a, b := fn(t)
+		got = float64(a) / float64(b)
+		fmt.Printf("%-74s %8.2f   (goal: at most %.2f; %s / %s)\n", what, got, goal, a, b)
+	})
+	return got
 }
 
 // turns runs two things alternately and returns the medians.

@@ -17,8 +17,8 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/harness/settings"
 )
 
-// trialLimit is the time that an agent has for a trial: the slowest took a minute on a busy machine.
-const trialLimit = 3 * time.Minute
+// trialLimit is the time that an agent has for a trial: the slowest takes a few seconds, or minutes where 30 programs wait for a processor.
+const trialLimit = 6 * time.Minute
 
 // The files that the calls of a trial would make, in a temporary project.
 const (

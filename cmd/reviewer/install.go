@@ -255,7 +255,7 @@ func (l installations) text(w io.Writer) {
 	if len(l.Agents) > 0 {
 		fmt.Fprintln(w)
 		l.Agents[0].common(w)
-		fmt.Fprintln(w, "run `reviewer doctor` to check that denials work")
+		fmt.Fprintln(w, "run `reviewer doctor` to check that denials work, and `reviewer doctor --live` to see a denial in each agent")
 	}
 }
 

@@ -26,6 +26,9 @@ func responseItems(t turn) []fields {
 		} else {
 			item["arguments"] = c.arguments()
 		}
+		if c.Namespace != "" {
+			item["namespace"] = c.Namespace
+		}
 		items = append(items, item)
 	}
 	return items

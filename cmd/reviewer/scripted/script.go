@@ -8,6 +8,8 @@ type Call struct {
 	Input any // encoded as JSON
 	// Custom marks a call whose input is a text, as OpenAI's Responses have it.
 	Custom bool
+	// Namespace is where the tool is, as newer models of OpenAI have it.
+	Namespace string
 }
 
 // arguments returns the call's input as the text of a JSON object.

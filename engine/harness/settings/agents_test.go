@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/harness/harnesstest"
 )
@@ -314,4 +316,51 @@ func TestOddValuesAreRead(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A client of a POSIX system may pass the document as a here-document after the hook's line. It arrives whole
+// where the line is one command; after `||` it belongs to the guard, so the hook reads nothing, and denies.
+func TestDocumentByHeredoc(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("there is no shell")
+	}
+	program := filepath.Join(t.TempDir(), "reviewer")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\ncat > \"$0.got\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const document = "{\"command\": \"echo $HOME 'it''s' \\\"x\\\"\"}\n"
+	want := map[string]string{harness.Cursor: document, harness.Copilot: document,
+		harness.Codex: "", harness.Gemini: "", harness.Qwen: "", harness.Kimi: "", harness.Droid: ""}
+	for name, text := range want {
+		a, _ := Find(name)
+		line := gateLine(t, a, HookCommand{Program: program, Home: "/srv/state"})
+		cmd := exec.Command(sh, "-c", line+" <<'END_OF_DOCUMENT'\n"+document+"END_OF_DOCUMENT\n")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %s: %v\n%s", name, line, err, out)
+		}
+		if got, err := os.ReadFile(program + ".got"); err != nil || string(got) != text {
+			t.Errorf("%s: %s: the hook read %q (%v), want %q", name, line, got, err, text)
+		}
+	}
+}
+
+// gateLine is the line of the hook before a call.
+func gateLine(t *testing.T, a Agent, c HookCommand) string {
+	t.Helper()
+	l := a.Targets(linux(), LayerUser)[0]
+	text, err := l.Format.Install(nil, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Format.Inspect == nil {
+		l = inFolder(a, l)
+	}
+	for _, own := range l.Format.Inspect(text, "").Own {
+		if a.Phase(own.Event) == engine.PhasePre {
+			return own.Line
+		}
+	}
+	t.Fatalf("%s has no hook before a call:\n%s", a.Name, text)
+	return ""
 }

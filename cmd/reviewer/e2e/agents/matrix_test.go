@@ -18,8 +18,12 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/scripted"
 )
 
-// TestMain builds reviewer and runs the tests.
+// TestMain builds reviewer and runs the tests. An agent starts the same program as a tool server.
 func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == stockArgument {
+		stockServer(os.Args[2])
+		return
+	}
 	dir, err := os.MkdirTemp("", "reviewer-agents")
 	if err == nil {
 		err = build(dir)

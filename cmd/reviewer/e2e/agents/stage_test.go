@@ -32,6 +32,7 @@ type stage struct {
 	timeout  int    // seconds for the hook before a call; 0: what is installed
 	standIn  string // see Cell.StandIn
 	model    *scripted.Model
+	wrap     []string // what starts the client and reviewer with an /etc of their own
 }
 
 func newStage(t *testing.T, c Installed) *stage {
@@ -150,7 +151,7 @@ func (s *stage) replace(code string) {
 }
 
 // limit is the time that a client has for a run.
-const limit = 4 * time.Minute
+const limit = 8 * time.Minute
 
 // run gives the client a prompt and a scripted model, and waits for its end.
 func (s *stage) run(script scripted.Script, before func(step int)) live.Run {
@@ -160,7 +161,7 @@ func (s *stage) run(script scripted.Script, before func(step int)) live.Run {
 	s.must(err)
 	defer s.model.Close()
 	s.model.BeforeStep = before
-	start := live.Start{Command: s.client.Command, Model: s.model, Limit: limit}
+	start := s.start()
 	s.must(s.driver.Prepare(s.Context(), s.place(), start))
 	if s.driver.prepare != nil {
 		s.driver.prepare(s)
