@@ -466,7 +466,7 @@ func TestNews(t *testing.T) {
 		"a prompt":                      {known().ran(a, "x").ran(a, "x").says(engine.Goal{}), 1},
 		"since the prompt":              {known().ran(a, "x").ran(a, "x").says(engine.Goal{}).ran(a, "x"), 2},
 		"another agent has the news":    {known().ran(a, "x").by("sub").ran(a, "new").by(""), 2},
-		"many others, one of one's own": {times(known().by("sub"), 50).by("").ran(a, "x"), 2},
+		"many others, and one own": {times(known().by("sub"), 50).by("").ran(a, "x"), 2},
 	} {
 		if got := test.tale.next(a).History.Since.News; got != test.want {
 			t.Errorf("%s: %d, want %d", name, got, test.want)
