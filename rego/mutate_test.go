@@ -315,8 +315,8 @@ func TestDataThatIsAsked(t *testing.T) {
 	}
 }
 
-// Texts and scores are left out of a decision where nobody looks at them; what
-// becomes of the call, and by which rules, never is.
+// Texts and scores are left out of a decision where nobody looks at them; the outcome of
+// the call, and by which rules, never is.
 func TestWhatMatters(t *testing.T) {
 	const decision = `{"decision": "ask", "reason": "a", "risk": {"score": 1}, "rules": [{"id": "x", "message": "m"}], "otherwise": {"effect": "ask", "text": "t"}}`
 	for what, want := range map[Relevance]string{

@@ -72,7 +72,7 @@ func filesOf(t *testing.T, layer string, files ...string) *bundles.Bundle {
 	return b
 }
 
-// mirrored are the changes of the way back.
+// mirrored are the changes in the reverse direction.
 func mirrored(c Changes) Changes {
 	m := Changes{Before: c.After, After: c.Before, List: []Change{}}
 	n := c.Counts

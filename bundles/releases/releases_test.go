@@ -185,7 +185,7 @@ func TestNotRecorded(t *testing.T) {
 	}
 	list, err := d.History()
 	if err != nil || len(list) != 1 {
-		t.Errorf("%d activations are told of, %v", len(list), err)
+		t.Errorf("%d activations are reported, %v", len(list), err)
 	}
 }
 

@@ -115,7 +115,7 @@ var ruleCases = []struct{ rule, allow, deny, remark string }{ // deny empty: as 
 	{`"condition": ` + code + `, "expires": "2027"`, "allow; actions code.exec", "", "expires is not read"},
 }
 
-// One rule, and what becomes of it: where its meaning is unknown, one that
+// One rule, and its conversion: where its meaning is unknown, one that
 // allows holds less and one that denies holds more.
 func TestRules(t *testing.T) {
 	for _, test := range ruleCases {

@@ -107,7 +107,7 @@ type heldUpDocument struct {
 	Answer    string `json:"answer"` // modify, ask or block
 	What      string `json:"what"`
 	Why       string `json:"why,omitempty"`
-	Asked     string `json:"asked,omitempty"`   // what became of the question, if one waited outside the agent
+	Asked     string `json:"asked,omitempty"`   // the outcome of the question, if one waited outside the agent
 	Allowable bool   `json:"allowable"`         // reviewer allow can allow it
 	Problem   string `json:"problem,omitempty"` // why it cannot
 }

@@ -94,7 +94,7 @@ func (e *examination) notifications(context.Context) {
 			term.Counted(u.Unseen, "request for approval was", "requests for approval were"))
 	}
 	if u.Failed+u.Waiting+u.Unseen == 0 && err == nil {
-		e.say("ok", "no notification is undelivered")
+		e.say("ok", "no notification failed or is pending")
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// result is what became of one process.
+// result is the outcome of one process.
 type result struct {
 	stdout, stderr string
 	code           int // -1: killed

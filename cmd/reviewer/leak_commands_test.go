@@ -150,7 +150,7 @@ func reports() map[string][]string {
 	}
 }
 
-// quoting is a rule of a person's own that says what the call was.
+// quoting is a custom rule whose message quotes the call.
 const quoting = `
 - id: quoting
   title: says everything

@@ -30,7 +30,7 @@ func bashOf(t *testing.T, command string) *engine.Action {
 }
 
 // tampers says that the guard is touched: by what a program or a variable says about
-// itself, or by what becomes of files and processes.
+// itself, or by the state of files and processes afterwards.
 func tampers(a *engine.Action) bool {
 	return slices.Contains(a.Signals, engine.SignalGuardTamper) ||
 		slices.ContainsFunc(a.Effects, func(e engine.Effect) bool { return e.Guard != "" })

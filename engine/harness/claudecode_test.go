@@ -156,7 +156,7 @@ func wantDenial(t *testing.T, event, text string) {
 	}
 }
 
-// On other events an unreadable input is answered with silence: exit 2 would erase a
+// On other events an unreadable input gets no answer: exit 2 would erase a
 // prompt.
 func TestDecodeRefusesSilentlyElsewhere(t *testing.T) {
 	for _, event := range append(ClaudeCodeEvents(), "Notification", "SomethingNew") {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// outcome is what became of a call.
+// outcome is the outcome of a call.
 type outcome struct {
 	Blocked *string         `json:"blocked"`
 	Wrong   string          `json:"wrong"`

@@ -27,7 +27,7 @@ func TestSamples(t *testing.T) {
 			}
 		}
 		if s.Denies(h, nil, 0) || s.Denies(h, []byte("{"), 0) {
-			t.Errorf("%s: silence is a denial", h.Name)
+			t.Errorf("%s: no answer is a denial", h.Name)
 		}
 	}
 }

@@ -22,7 +22,7 @@ const (
 	ringSize      = 200 // latest actions of an agent
 	ringTotal     = 220 // over all agents
 	maxAgents     = 24
-	agentRest     = 256 // an agent that is idle for so many actions of the session can be dropped for another
+	agentRest     = 256 // an agent that is idle for this many actions of the session can be dropped for another
 	maxErrors     = 24  // error classes per agent
 	totalErrors   = 32  // over all agents
 	maxTools      = 24

@@ -178,7 +178,7 @@ func (s *story) channel(words []string) {
 	s.d.When[c.name] = when
 }
 
-// run lets everything happen, and returns what each channel got and what became of each delivery.
+// run lets everything happen, and returns what each channel got and the outcome of each delivery.
 func (s *story) run() []string {
 	s.happen()
 	for {

@@ -15,7 +15,7 @@ import (
 // (grant: proven). The zero value grants none.
 type Grants struct {
 	On bool
-	MS int64 // answers to calls of the same form count, of sessions that had an event so many milliseconds ago, at most
+	MS int64 // answers to calls of the same form count in sessions that had an event within this time
 }
 
 // requested answers an event in which an agent is about to ask a person about a call. Policy may

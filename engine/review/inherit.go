@@ -15,8 +15,8 @@ type Inherit struct {
 	Scope      string   // of a stop. session: copies; workspace: all in its workspace; unattended: those that begin there, if nobody can be asked
 	Denials    string   // of denials: session, unattended or workspace
 	Limits     string   // of throttling, as Denials
-	Within     int64    // denials of so many latest actions of a session
-	MS         int64    // and of sessions that had an event so many milliseconds ago, at most
+	Within     int64    // denials of this many latest actions of a session
+	MS         int64    // in sessions that had an event within this time, in milliseconds
 	Unattended []string // permission modes in which nobody can be asked
 	Copied     string   // reason for a copy; {session}, {reason}
 	Nearby     string   // reason for another session in the workspace; {session}, {reason}

@@ -29,7 +29,7 @@ type ApprovalTexts struct {
 	Expired string // nobody answered
 	Stopped string // the session was stopped
 	Changed string // approved, but the policy or a file has changed since
-	Nobody  string // nobody could be told about the question
+	Nobody  string // nobody could be notified of the question
 }
 
 // The values of Approvals.Queue.
@@ -49,8 +49,8 @@ type Questions interface {
 
 // Question is a question that people were told about.
 type Question interface {
-	// Changed returns which file of the call is no longer what it was when the question was
-	// opened; empty: none.
+	// Changed returns which file of the call has changed since the question was opened; empty:
+	// none.
 	Changed() string
 	// Pause returns when it is time to look for an answer again; an error: the agent has ended,
 	// or its time has passed.

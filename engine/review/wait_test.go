@@ -238,7 +238,7 @@ func TestQueues(t *testing.T) {
 	}
 }
 
-// TestNobody: a question that nobody can be told about is a denial at once.
+// TestNobody: a question of which nobody can be notified is a denial at once.
 func TestNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newMemoryLog()

@@ -130,7 +130,7 @@ func TestCompareIncomparable(t *testing.T) {
 	}
 }
 
-// A transcript tells what became of calls, and no more.
+// A transcript shows the outcome of calls, and no more.
 func TestCompareTranscripts(t *testing.T) {
 	all := events("Read", "Danger", "Read", "Danger", "Read")
 	refused := &engine.Result{Failed: true, Refused: true}

@@ -35,7 +35,7 @@ func Transcribe(ctx context.Context, s Session, c engine.Classifier, env engine.
 	}
 }
 
-// outcomesOf reports what became of the calls that have a result.
+// outcomesOf returns the outcomes of the calls that have a result.
 func outcomesOf(events []engine.Event) map[string]TranscriptOutcome {
 	outcomes := map[string]TranscriptOutcome{}
 	for i := range events {

@@ -37,7 +37,7 @@ func (s *tale) call(effect engine.Verdict, rules ...string) *engine.Record {
 	return r
 }
 
-// calls adds calls that are nothing but allowed, so many seconds apart.
+// calls adds calls that are simply allowed, a number of seconds apart.
 func (s *tale) calls(n int, pause int64) {
 	for range n {
 		s.t += pause * second

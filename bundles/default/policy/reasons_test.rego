@@ -39,7 +39,7 @@ test_order_of_reasons if {
 	primary == got[0]
 }
 
-# What has run is not judged by the scores any more.
+# A call that has run is no longer judged by the scores.
 test_reasons_after_the_call if {
 	got := reasons.all with input as object.union(_bad, {"phase": "post"})
 		with data.reviewer.catalog as given.catalog

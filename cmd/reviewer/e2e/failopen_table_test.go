@@ -189,7 +189,7 @@ func protocol() []Way {
 		},
 		{
 			Name: "restricted", What: "a session that restricts the user's own hooks (`CLAUDE_CODE_RESTRICT_PERSONAL_CONFIG`)", Closed: true,
-			Why: "denials, questions and stops stand; the client refuses a call that a hook changes, and each prompt if a hook fails", Test: "TestRestrictedPersonalConfig",
+			Why: "denials, questions and stops still apply; the client refuses a call that a hook changes, and each prompt if a hook fails", Test: "TestRestrictedPersonalConfig",
 		},
 		{
 			Name: "http-refused", What: "an http hook whose server refuses the connection", Closed: true,
@@ -271,12 +271,12 @@ A system message of a hook is not secret (` + "`TestSystemMessageIsNoSecret`, 2.
 to the model, but it appears verbatim in the session's transcript, which any tool that reads files can read. So nothing that lifts a denial is sent that way, and manual overrides require a
 terminal of the user's own instead of a code (` + "`TestDenialCannotBeLifted`" + `).
 
-Code Mode, in which the model writes JavaScript that makes the calls, was not observed (` + "`TestCodeModeIsRefused`, 2.1.330" + `): the client has it only with the maker's own service, and says so where
-the model has another address. From the client's own texts: calls in a script have their own hooks; a hook that fails lets such a call run unless it has ` + "`onFailure: block`" + `, as the installed one has;
-in auto mode a script does not run after a hook changed its call; a deny rule of the client or the settings of an organisation leave it out. Nothing of this was tried.
+Code Mode, in which the model writes JavaScript that makes the calls, was not observed (` + "`TestCodeModeIsRefused`, 2.1.330" + `): the client has it only with the maker's own service, and reports that if
+the model has another address. According to the client's own texts: calls in a script have their own hooks; a hook that fails lets such a call run unless it has ` + "`onFailure: block`" + `, as the installed one has;
+in auto mode a script does not run after a hook changed its call; a deny rule of the client or the settings of an organisation leave it out. None of this was tested.
 
 With ` + "`bashEditDiffEnabled`" + ` in the settings of the user or in managed ones, the result of a command names the files that it changed, if the project is a git repository (` + "`TestBashEditDiff`, 2.1.330" + `). It is not
-installed: the client looks for 750 ms at most, and gives up for the rest of the session after a failure, so a missing list does not show that nothing changed. Where it is set, reviewer reads it.
+turned on by reviewer: the client looks for changes for at most 750 ms, and gives up for the rest of the session after a failure, so a missing list does not show that nothing changed. Where it is set, reviewer reads it.
 
 Some things are not tool calls and are not reviewed at all: what a person types after ` + "`!`" + `, files named with ` + "`@`" + ` in a prompt, commands of a status line or of a key helper, MCP servers as they start,
 and a repository's own hooks. A program that a reviewed command started is not watched further.

@@ -20,7 +20,7 @@ func TestAllowedRuns(t *testing.T) {
 		s.wantVerdicts(call(1, 1), call(2, 1))
 		s.wantChain()
 		if text := told(run); strings.Contains(text, "reviewer") {
-			s.t.Errorf("the agent was told of the review:\n%s", text)
+			s.t.Errorf("the agent was informed of the review:\n%s", text)
 		}
 	})
 }
@@ -158,7 +158,7 @@ func TestObserveRecordsOnly(t *testing.T) {
 			s.t.Errorf("verdicts: %q, want one block", got)
 		}
 		if text := told(run); recordID.MatchString(text) {
-			s.t.Errorf("the agent was told of the review:\n%s", text)
+			s.t.Errorf("the agent was informed of the review:\n%s", text)
 		}
 		s.wantChain()
 	})

@@ -58,7 +58,7 @@ var wrongRego = []wrong{
 	{"network", "a.rego", module(`http.send({"method": "get", "url": "https://example.com"}).status_code == 200`), `a.rego:6:2: http.send is not available: a decision that uses it could not be recomputed; expected what it would fetch as data of the policy`},
 	{"environment", "a.rego", module(`opa.runtime().env.HOME == "/root"`), `a.rego:6:2: opa.runtime is not available: a decision that uses it could not be recomputed; expected data of the policy: the environment depends on the machine`},
 	{"unknown function", "a.rego", module(`startwith(input.action.name, "x")`), `a.rego:6:2: unknown function startwith; did you mean "startswith"?`},
-	{"unknown function of one's own", "a.rego", module("_bd(input.action)") + "\n_bad(a) if a.name == \"x\"\n", `a.rego:6:2: unknown function _bd; did you mean "_bad"?`},
+	{"unknown custom function", "a.rego", module("_bd(input.action)") + "\n_bad(a) if a.name == \"x\"\n", `a.rego:6:2: unknown function _bd; did you mean "_bad"?`},
 	{"unsafe", "a.rego", module(`inptu.phase == "pre"`), `a.rego:6:2: inptu has no value here; expected some inptu in …, inptu := …, an import, or a rule of this package; did you mean "input"?`},
 	{"unused import", "a.rego", "package policies.user\n\nimport data.reviewer.scores\n\n# METADATA\n# title: X\nx := 1\n", `a.rego:3:1: import data.reviewer.scores unused; remove it`},
 	{"unused variable", "a.rego", module("x := 1\n\tinput.phase == \"pre\""), `a.rego:6:2: assigned var x unused; use it, or remove it`},

@@ -84,7 +84,7 @@ func DiffSummary(c diff.Changes) string {
 		word  string
 	}{
 		{c.Counts.Loosened, "loosened"}, {c.Counts.Mixed, "mixed"}, {c.Counts.Tightened, "tightened"},
-		{c.Counts.Undecided, "undecided"}, {c.Counts.Unaffected, "that do not affect decisions"},
+		{c.Counts.Undecided, "undecided"}, {c.Counts.Unaffected, "without effect on decisions"},
 	} {
 		if n.count > 0 {
 			text += fmt.Sprintf("%s%d %s", sep, n.count, n.word)

@@ -206,7 +206,7 @@ type scaffolded struct {
 
 func (b scaffolded) text(w io.Writer) {
 	for _, f := range b.Files {
-		word := "made"
+		word := "created"
 		if f.Added {
 			word = "added to"
 		}

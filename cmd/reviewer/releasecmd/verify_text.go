@@ -70,7 +70,7 @@ func showRelease(row func(name, format string, args ...any), r *signing.Release)
 		if r.Expires > 0 {
 			until = "expires " + r.Expires.String()
 		}
-		row("made", "%s, %s", r.Created, until)
+		row("created", "%s, %s", r.Created, until)
 	}
 	if t := r.Tests; t != nil {
 		row("tests", "%d passed, %d to do", t.Passed, t.Todo)

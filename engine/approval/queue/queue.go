@@ -124,7 +124,7 @@ func (q Queue) Get(id string) (approval.Request, error) {
 // IDs returns the ids of all requests.
 func (q Queue) IDs() ([]string, error) {
 	entries, err := os.ReadDir(q.dir())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err = osfile.Missing(q.dir(), err); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	var ids []string

@@ -151,7 +151,7 @@ func TestBulk(t *testing.T) {
 func TestManyQuestions(t *testing.T) {
 	b := newBench(t)
 	for i := range 500 {
-		b.ask(fmt.Sprint("s", i/16), i, time.Minute)
+		b.ask(fmt.Sprint("s", i/16), i, time.Hour)
 	}
 	status, _, text := b.request("GET", "/v1/approvals", nil)
 	var all api.Questions

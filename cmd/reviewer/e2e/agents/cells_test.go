@@ -1,6 +1,6 @@
 package agents
 
-// An Outcome is what became of the call under test.
+// An Outcome is the outcome of the call under test.
 type Outcome string
 
 const (
