@@ -79,6 +79,7 @@ type Grants struct {
 	GrantedRefused int64            `json:"granted_refused"` // of those granted, calls that a person refused or interrupted
 	Failed         int64            `json:"failed"`          // calls that could not be reviewed
 	Tools          map[string]int64 `json:"tools"`           // calls asked about and not granted, by tool and first program
+	Lacks          map[string]int64 `json:"lacks"`           // the same calls, by what is missing for a proof; several can be
 
 	Examples []string `json:"examples,omitempty"` // calls that were granted and refused, at most maxGrantExamples
 }
@@ -140,7 +141,7 @@ type GrantRun struct {
 // Session evaluates the events of a session of a transcript.
 func (g *GrantRun) Session(ctx context.Context, id string, events []engine.Event, c engine.Classifier) error {
 	if g.Sum.Modes == nil {
-		g.Sum.Modes, g.Sum.Proofs, g.Sum.Tools, g.shared = map[string]int64{}, map[string]int64{}, map[string]int64{}, map[string][]*Rehearsal{}
+		g.Sum.Modes, g.Sum.Proofs, g.Sum.Tools, g.Sum.Lacks, g.shared = map[string]int64{}, map[string]int64{}, map[string]int64{}, map[string]int64{}, map[string][]*Rehearsal{}
 	}
 	r := Start(id, c, g.Policy, g.Env)
 	r.Recorded = true
@@ -194,6 +195,7 @@ func (g *GrantRun) call(ctx context.Context, r *Rehearsal, e engine.Event, a Act
 	answer, _ := r.Next(ctx, q)
 	if answer.Record == nil || answer.Record.Answer.Granted == nil {
 		g.Sum.Tools[kindOfCall(rec)]++
+		g.lacks(answer.Record)
 		return
 	}
 	g.Sum.Granted++
@@ -203,6 +205,16 @@ func (g *GrantRun) call(ctx context.Context, r *Rehearsal, e engine.Event, a Act
 		if len(g.Sum.Examples) < maxGrantExamples {
 			g.Sum.Examples = append(g.Sum.Examples, answer.Record.Answer.Granted.By+": "+e.Tool+" "+rec.Action.Resource)
 		}
+	}
+}
+
+// lacks counts why a call is not granted. The first reason says that it is not.
+func (g *GrantRun) lacks(rec *engine.Record) {
+	if rec == nil || rec.Decision == nil || len(rec.Decision.Reasons) == 0 {
+		return
+	}
+	for _, why := range rec.Decision.Reasons[1:] {
+		g.Sum.Lacks[why]++
 	}
 }
 

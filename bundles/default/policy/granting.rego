@@ -27,6 +27,13 @@ decision := {
 	"decision": "allow",
 	"enforced": "allow",
 	"reason": _cfg.texts.none,
+	"reasons": array.concat([_cfg.texts.none], [_cfg.texts.lacks[word] | some word in sort(lacks)]),
+} if {
+	data.reviewer.grant == "proven"
+} else := {
+	"decision": "allow",
+	"enforced": "allow",
+	"reason": _cfg.texts.none,
 }
 
 # METADATA
@@ -51,9 +58,9 @@ proof := {"by": "reads"} if {
 } if {
 	_usual
 	_quiet
+	_formed
 	every e in input.action.effects { _limited(e) }
-	_approvals >= _cfg.approved.count
-	count(_sessions) >= _cfg.approved.sessions
+	_enough
 	not _refused
 }
 
@@ -63,14 +70,26 @@ _usual if {
 	data.reviewer.enabled
 	data.reviewer.enforcement == "enforce"
 	input.event.mode in _cfg.modes
+	_allowed
+	_understood
+	_of_types
+	_carries_nothing
+}
+
+_allowed if {
 	input.request.decision == "allow"
 	input.request.enforced == "allow"
+}
+
+_understood if {
 	_does_something
 	input.action.opaque == []
 	not input.action.possible
+}
+
+_of_types if {
 	every t in input.action.types { t in _cfg.types }
 	every s in input.action.signals { s in _cfg.signals }
-	_carries_nothing
 }
 
 # An unknown call has no proof.
@@ -185,6 +204,14 @@ _stored(e) if e.git in {"clean", "dirty"}
 
 _stored(e) if e.ledger == "created"
 
+# What an edit writes is not part of its form: approvals of other edits prove nothing about it. A
+# command has its words.
+_formed if input.action.commands != []
+
+_formed if {
+	every e in input.action.effects { not e.kind in {"file_write", "file_delete"} }
+}
+
 # Effects that people may have approved for good: none that cannot be undone.
 _limited(e) if {
 	e.kind in {"file_read", "process"}
@@ -207,6 +234,59 @@ _limited(e) if {
 	not e.privileged
 	not e.persistence
 	not object.get(e, "class", "") in _cfg.approved.not_classes
+}
+
+# METADATA
+# title: What is missing for a proof
+# description: For reports, and for the record of a request. What is missing for one proof may not be needed for another.
+lacks contains "mode" if not input.event.mode in _cfg.modes
+
+lacks contains "allowed" if not _allowed
+
+lacks contains "understood" if not _understood
+
+lacks contains "types" if not _of_types
+
+lacks contains "alone" if not _carries_nothing
+
+lacks contains "quiet" if not _quiet
+
+lacks contains "code" if not _plain
+
+lacks contains "files" if {
+	some e in input.action.effects
+	not _undone(e)
+}
+
+lacks contains "edits" if {
+	_changes
+	not input.event.mode in _cfg.undo.modes
+}
+
+lacks contains "checkpoint" if {
+	_changes
+	not input.request.checkpoint
+}
+
+lacks contains "limits" if {
+	some e in input.action.effects
+	not _limited(e)
+}
+
+lacks contains "formed" if not _formed
+
+lacks contains "approvals" if not _enough
+
+lacks contains "refused" if _refused
+
+_changes if {
+	some e in input.action.effects
+	not _reads(e)
+}
+
+_enough if {
+	_approvals >= _cfg.approved.count
+	count(_sessions) >= _cfg.approved.sessions
 }
 
 _day := ((24 * 60) * 60) * 1000

@@ -200,6 +200,13 @@ test_approved_but_limited[name] if {
 	"none" == _proof(object.union(_form(_approvals), patch))
 }
 
+# An edit is not granted because other edits were approved; a command that changes files can be.
+test_an_approved_edit if {
+	edit := object.union(_edit, {"event": {"mode": "default"}, "request": {"answers": _approvals}})
+	"none" == _proof(edit)
+	"approved" == _proof(object.union(edit, {"action": {"commands": [{"name": "gofmt", "operands": ["a.go"]}]}}))
+}
+
 # The proof says on what it rests.
 test_what_is_recorded if {
 	got := granting.decision with input as _asked(_form(_approvals)) with data.reviewer.grant as "proven"
@@ -213,7 +220,39 @@ test_what_is_recorded if {
 # Nothing is denied here: without a proof the agent asks.
 test_without_a_proof if {
 	got := granting.decision with input as _asked(_fetch("example.org")) with data.reviewer.grant as "proven"
-	got == {"decision": "allow", "enforced": "allow", "reason": reviewer.grants.texts.none}
+	object.remove(got, ["reasons"]) == {"decision": "allow", "enforced": "allow", "reason": reviewer.grants.texts.none}
+	got.reasons[0] == reviewer.grants.texts.none
+	reviewer.grants.texts.lacks.files in got.reasons
+	other := granting.decision with input as _asked(_fetch("example.org")) with data.reviewer.grant as false
+	not other.reasons
+}
+
+_lacks(patch) := words if {
+	words := granting.lacks with input as _asked(patch) with data.reviewer.grant as "proven"
+}
+
+# What is missing for each proof.
+test_what_is_missing[name] if {
+	some name, case in {
+		"tests of the project": [{"code", "files", "edits", "approvals"}, _tests],
+		"tests that were refused": [{"code", "files", "edits", "refused"}, _form(array.concat(_approvals, [_answers("c", {"refused": 1})]))],
+		"an edit in the mode default": [{"edits", "formed", "approvals"}, object.union(_edit, {"event": {"mode": "default"}})],
+		"an edit without a checkpoint": [{"checkpoint", "files", "limits", "formed", "approvals"}, object.union(_edit, {"request": {"checkpoint": false, "left": 1}})],
+		"a mode that does not ask": [{"mode", "approvals"}, object.union(_reading, {"event": {"mode": "auto"}})],
+		"a warning": [{"allowed", "approvals"}, object.union(_reading, {"request": {"enforced": "warn"}})],
+		"an opaque part": [{"understood", "approvals"}, object.union(_reading, {"action": {"opaque": [{"reason": "syntax"}]}})],
+		"a signal": [{"types", "approvals"}, object.union(_reading, {"action": {"signals": ["publish"]}})],
+		"a flow": [{"alone", "approvals"}, object.union(_reading, {"action": {"flows": [{"from": "x"}]}})],
+		"a denial": [{"quiet", "approvals"}, object.union(_reading, {"request": {"denied": 3}})],
+	}
+	case[0] == _lacks(case[1])
+}
+
+# Each has its text.
+test_texts_of_what_is_missing if {
+	every word in {"mode", "allowed", "understood", "types", "alone", "quiet", "code", "files", "edits", "checkpoint", "limits", "formed", "approvals", "refused"} {
+		reviewer.grants.texts.lacks[word]
+	}
 }
 
 # Other values of the setting grant no request, and neither does a policy that only observes.

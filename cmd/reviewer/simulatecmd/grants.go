@@ -161,6 +161,12 @@ func grantsPage(page *term.Page, run *simulate.GrantRun) {
 	fmt.Fprintf(page, "  held up by the policy   %d\n", g.Held)
 	fmt.Fprintf(page, "  granted                 %d (%.1f %%)%s\n", g.Granted, 100*g.Share(), counts(g.Proofs))
 	fmt.Fprintf(page, "  refused by a person     %d\n", g.Refused)
+	if len(g.Lacks) > 0 {
+		fmt.Fprintln(page, "not granted, by what is missing for a proof; several things can be")
+	}
+	for _, why := range byCount(g.Lacks) {
+		page.Line(term.Plain(fmt.Sprintf("  %6d  %s", g.Lacks[why], why)))
+	}
 	fmt.Fprintf(page, "granted and refused       %d; at most %.2f %% of the granted calls (95 %%, Clopper-Pearson)\n",
 		g.GrantedRefused, 100*g.Bound())
 	for _, text := range g.Examples {
@@ -170,6 +176,11 @@ func grantsPage(page *term.Page, run *simulate.GrantRun) {
 		"the call is more than reading files of the workspace with its own tools or with a program of grants.client.programs; where the "+
 		"mode accepts edits, edits of ordinary files in the workspace are not asked about either. Rules that a person added in the agent "+
 		"are unknown. A call counts as refused if its transcript says so, whatever the reason. Checkpoints are assumed to succeed.")
+}
+
+// byCount lists the keys, the most frequent first.
+func byCount(m map[string]int64) []string {
+	return slices.SortedFunc(maps.Keys(m), func(a, b string) int { return cmp.Or(cmp.Compare(m[b], m[a]), cmp.Compare(a, b)) })
 }
 
 func counts(m map[string]int64) string {
