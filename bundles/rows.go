@@ -221,7 +221,7 @@ func (p *rowParser) elsewhere(n *yaml.Node, name string, known []string) bool {
 	hint := fmt.Sprintf("this file is a list of rows, each with %s", strings.Join(known[:min(3, len(known))], ", "))
 	switch {
 	case keys["name"] != nil:
-		hint = "a case belongs in a file below cases/"
+		hint = "a case belongs in a file under cases/"
 	case len(keys) == 1 && n.Content[1].Kind == yaml.SequenceNode:
 		hint = fmt.Sprintf("remove the key %s: the file itself is the list, and each row begins with a dash", first)
 	case len(keys) == 1 && n.Content[1].Kind == yaml.MappingNode:

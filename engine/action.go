@@ -193,8 +193,8 @@ type Certainty string
 // the worst case.
 const (
 	CertaintyExact   Certainty = "exact"   // the target is known exactly
-	CertaintyGlob    Certainty = "glob"    // a pattern whose fixed directory is in Target
-	CertaintyPrefix  Certainty = "prefix"  // Target is a known beginning
+	CertaintyGlob    Certainty = "glob"    // a pattern; the target is its fixed directory
+	CertaintyPrefix  Certainty = "prefix"  // only the beginning of the target is known
 	CertaintyUnknown Certainty = "unknown" // nothing is known
 )
 

@@ -29,20 +29,20 @@ const (
 	FactMissing      = "missing"        // something referred to does not exist
 	FactDeniedBefore = "denied_before"  // the call, or an effect of it, was denied, or a person refused it
 	FactCheckEdited  = "check_edited"   // the inputs of a check were edited before it was run again
-	FactAfterFailure = "after_failure"  // an earlier action failed; see SinceFacts
+	FactAfterFailure = "after_failure"  // an earlier action failed: history.since.failed counts the actions since
 	FactAuthError    = "auth_error"     // …because of missing or wrong credentials
 	FactCarries      = "carries"        // the action contains a text that was read before
 	FactSecretOut    = "secret_out"     // part of a secret that was read reaches another machine
 	FactInherits     = "inherits"       // the action may run code that the session wrote and that policy objected to
 	FactObeys        = "obeys"          // the action contains a text from an untrusted source, or touches a file that does
-	FactReadSecret   = "read_secret"    // a secret was read before; see SinceFacts
+	FactReadSecret   = "read_secret"    // a secret was read before: history.since.secret counts the actions since
 	FactReadOthers   = "read_untrusted" // untrusted text was read before
 	FactGrowing      = "growing"        // the use of some resource grows from bin to bin
 	FactGoal         = "goal"           // a person's goal is known
 	FactConstrained  = "constrained"    // a person said what must not be done
 	FactNewHost      = "new_host"       // a host is contacted for the first time
 	FactClaims       = "claims"         // the agent's last message makes a claim about its work
-	FactSpread       = "spread"         // a path outside the workspace was written; see SessionFacts.Elsewhere
+	FactSpread       = "spread"         // a path outside the workspace was written; see session.elsewhere
 )
 
 // FactNames lists every name that Input.Facts may hold.

@@ -52,7 +52,7 @@ const (
 	ConstraintFreeze ConstraintKind = "freeze"    // a code freeze: change nothing that others see
 	ConstraintPlan   ConstraintKind = "plan_only" // only describe what would be done
 	ConstraintLocal  ConstraintKind = "local"     // push, publish and deploy nothing
-	ConstraintLift   ConstraintKind = "lift"      // lifts an earlier constraint: of the kind or the place that What names
+	ConstraintLift   ConstraintKind = "lift"      // lifts an earlier constraint, of the kind or at the place that it names
 )
 
 // ConstraintKinds lists every ConstraintKind.

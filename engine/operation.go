@@ -18,10 +18,10 @@ type Operation struct {
 
 // The operations.
 const (
-	OpSetFlag    = "set_flag"    // add a flag, with Value after = where there is one
-	OpDropFlag   = "drop_flag"   // remove a flag, also from a cluster such as -rf
-	OpReplaceArg = "replace_arg" // replace a word with Value
-	OpInsertArg  = "insert_arg"  // insert Value before a word; at the end if there is none
+	OpSetFlag    = "set_flag"    // add a flag, followed by = and the value if there is one
+	OpDropFlag   = "drop_flag"   // remove a flag, even from a cluster such as -rf
+	OpReplaceArg = "replace_arg" // replace a word with the value
+	OpInsertArg  = "insert_arg"  // insert the value before a word; at the end if there is none
 	OpSetField   = "set_field"   // set a field of the tool's input
 )
 

@@ -1,4 +1,4 @@
-// Package conform compares a document with a JSON schema, in the keywords that the schema of
+// Package conform validates a document against a JSON schema, with the keywords that the schema of
 // settings uses. It states all differences, in the words of the library
 // github.com/santhosh-tekuri/jsonschema, with which its tests compare it. The library itself
 // compiles its metaschemas when a program starts, which takes a hook longer than all other packages.

@@ -70,7 +70,7 @@ func (v Value) List() ([]Value, bool) {
 func (v Value) Kind() string {
 	switch v.Data.(type) {
 	case string:
-		return "a text"
+		return "a string"
 	case json.Number:
 		return "a number"
 	case bool:

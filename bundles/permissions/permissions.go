@@ -200,7 +200,7 @@ func (r rule) note() string {
 	case slices.Contains([]string{"Write", "MultiEdit", "NotebookEdit", "Grep", "Glob", "LS", "NotebookRead"}, r.tool):
 		return fmt.Sprintf("Claude Code ignores rules such as %s; here it applies, like one for %s", r.text, r.ruleTool())
 	case strings.HasPrefix(r.spec, "/") && !strings.HasPrefix(r.spec, "//") && slices.Contains([]string{"Read", "Edit"}, r.tool):
-		return fmt.Sprintf("%s is applied both below the workspace and below the home directory, since the settings "+
+		return fmt.Sprintf("%s is applied both in the workspace and in the home directory, since the settings "+
 			"may be a project's or a person's; for the root of the disk write //", r.spec)
 	}
 	return ""

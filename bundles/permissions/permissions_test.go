@@ -94,7 +94,7 @@ func TestNoSettings(t *testing.T) {
 		`{"hooks": {}}`:                 "s.json:1: there are no permissions: expected the key permissions, or allow, ask or deny",
 		`{"permision": {}}`:             `s.json:1: there are no permissions: expected the key permissions, or allow, ask or deny; is "permision" meant to be "permissions"?`,
 		"{\n\"permissions\": []}":       "s.json:2: permissions: expected an object with allow, ask and deny, got a list",
-		"{\"deny\":\n\"Bash\"}":         `s.json:2: deny: expected a list of rules such as "Bash(git push *)", got a text`,
+		"{\"deny\":\n\"Bash\"}":         `s.json:2: deny: expected a list of rules such as "Bash(git push *)", got a string`,
 		"{\"ask\": [\"Bash\",\n5]}":     `s.json:2: ask[1]: expected a rule such as "Bash(git push *)", got a number`,
 		"{\"permissions\": {\n\"deny\"": "s.json:2: the document ends in the middle",
 	} {

@@ -33,8 +33,8 @@ func doctorCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor [CHECK…]",
 		Short: "Check that denials work and that nothing bypasses reviewer",
-		Long: "Checks the state directory, the policy, all layers of the settings that apply in this\n" +
-			"folder of each agent for which reviewer is installed, and the client's version; makes\n" +
+		Long: "Checks the state directory, the policy and, for each agent for which reviewer is\n" +
+			"installed, the client's version and all layers of its settings in this folder; makes\n" +
 			"decisions with and without OPA's rule index and early exit; starts the installed hooks and\n" +
 			"checks that they deny; asks Codex which hooks it trusts; starts the resident process\n" +
 			"if there is none, and queries it (resident); lists what the agents let reviewer do\n" +
@@ -60,7 +60,7 @@ func doctorCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&live, "live", false,
-		"also run each installed hook by its line in the settings, on a sample call that is recorded in the log; and start\n"+
+		"also run each installed hook with its command from the settings, on a sample call that is recorded in the log; and start\n"+
 			"each agent in a temporary folder, with a scripted model that asks for a call that must be denied (live)")
 	cmd.Flags().BoolVar(&fix, "fix", false, "first repeat the installation for each agent and layer where reviewer is installed")
 	out.Flags(cmd, term.Text, "json")
@@ -155,7 +155,7 @@ type examination struct {
 	agents  []standingOf       // those that are examined
 	others  []standingOf       // those that are on this machine without reviewer
 	own     []settings.OwnHook // the hooks of all of them that run
-	prove   bool               // start the hooks by their lines, as the client does
+	prove   bool               // run the hooks with their commands from the settings, as the client does
 }
 
 func (e *examination) say(word, what string, args ...any) {

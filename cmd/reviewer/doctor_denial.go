@@ -38,7 +38,7 @@ func (e *examination) denial(ctx context.Context, agent settings.Agent, h settin
 // sampleCommand is denied by the built-in policy. It is never run: a hook is asked about it.
 const sampleCommand = "mkfs.ext4 /dev/sdz9"
 
-// sampled asks a hook, by its line in the settings, about a call that policy should deny. The question
+// sampled asks a hook, run with its command from the settings, about a call that policy should deny. The question
 // is recorded in the log, as a session of its own.
 func (e *examination) sampled(ctx context.Context, s standingOf, h settings.OwnHook) {
 	sample, has := harness.SampleOf(s.agent.Name)
@@ -51,10 +51,10 @@ func (e *examination) sampled(ctx context.Context, s standingOf, h settings.OwnH
 	cmd := commandOf(ctx, s.agent, h)
 	cmd.Stdin = bytes.NewReader(sample.Document(fmt.Sprintf("reviewer-doctor-%d", time.Now().UnixMilli()), folder, sampleCommand))
 	out, _ := cmd.Output() // the status is examined
-	const started = "started by its line in the settings and not by the agent"
+	const started = "run with its command from the settings, not by the agent"
 	switch {
 	case cmd.ProcessState == nil:
-		e.say("fail", "the installed hook%s cannot be started by its line in the settings", s.of())
+		e.say("fail", "the installed hook%s cannot be run with its command from the settings", s.of())
 	case sample.Denies(s.agent.Harness, out, cmd.ProcessState.ExitCode()):
 		e.say("ok", "the hook%s, %s, denies the sample call `%s`", s.of(), started, sampleCommand)
 	default:
@@ -89,7 +89,7 @@ func denies(agent harness.Harness, h settings.OwnHook, status int, out []byte, t
 		bytes.Contains(wantOut, []byte(`"permissionDecision":"deny"`)) && !bytes.Contains(out, []byte(`"permissionDecision":"deny"`)):
 		return fmt.Errorf("%s did not print a denial that the client understands", h.Program)
 	case len(wantOut) == 0 && wantText != "" && strings.TrimSpace(text) == "":
-		return fmt.Errorf("%s printed no reason; the client treats the status as a denial only with a text", h.Program)
+		return fmt.Errorf("%s printed no reason; the client treats the status as a denial only with a message", h.Program)
 	}
 	return nil
 }

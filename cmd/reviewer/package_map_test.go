@@ -46,7 +46,7 @@ func TestPackageMap(t *testing.T) {
 func packageMap(t *testing.T) string {
 	docs := packageDocs(t)
 	var b strings.Builder
-	b.WriteString("| package | what it is | imports of ours |\n|---|---|---|\n")
+	b.WriteString("| package | what it is | imports from this module |\n|---|---|---|\n")
 	for _, w := range walls() {
 		first := docs[w.from]
 		if first == "" {

@@ -1,7 +1,7 @@
 // Package audit stores the records of all sessions on disk: one chain of lines
 // per session, in which each line contains the hash of the previous line, and
-// one small ledger per machine that names the chains, their seals, and actions
-// of people and of retention on them.
+// one small ledger per machine that names the chains, their seals, and what
+// people and retention have done to them.
 //
 //	HOME/key                     32 random bytes, the key of all MACs
 //	HOME/ledger/000001.jsonl …   the machine's chain

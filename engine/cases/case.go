@@ -104,7 +104,7 @@ func (f *File) form(d *decoder, n *yaml.Node, name string) {
 	default:
 		d.plain(reflect.ValueOf(&named).Elem(), n, name)
 		if f.Link, f.Same = named.Link, named.Same; (f.Link == "") == (f.Same == "") {
-			d.wrong(n, "%s: expected a text, null for a folder, {link: target} or {same: path}", name)
+			d.wrong(n, "%s: expected text, null for a folder, {link: target} or {same: path}", name)
 		}
 	}
 }

@@ -121,7 +121,7 @@ func (d *decoder) isRule(v reflect.Value, n *yaml.Node, known []string) bool {
 		id = id || n.Content[i].Value == "id"
 	}
 	if id {
-		d.wrong(n, "this is a rule, and a rule belongs in a file below rules/; a case has a name, and events")
+		d.wrong(n, "this is a rule, and a rule belongs in a file under rules/; a case has a name, and events")
 	}
 	return id
 }
@@ -135,7 +135,7 @@ func (d *decoder) unknown(v reflect.Value, key *yaml.Node, known []string) {
 		return
 	}
 	if _, isEvent := v.Interface().(Event); isEvent && slices.Contains(expectations(), key.Value) {
-		d.wrong(key, "%s belongs below expect, such as expect: {%s: …}", key.Value, key.Value)
+		d.wrong(key, "%s belongs under expect, such as expect: {%s: …}", key.Value, key.Value)
 		return
 	}
 	d.wrong(key, "unknown key %s", engine.Suggest(key.Value, known))

@@ -40,7 +40,7 @@ func Operators() []Operator {
 	return []Operator{
 		{Rego, DropRule, "a clause is never true; a default is removed", `fires contains "x" if {…}`, "(never)"},
 		{Rego, DropElse, "an else and what follows it are removed", `else := "low"`, "(nothing)"},
-		{Rego, DropExpression, "an expression of a body (also of a comprehension or an every) becomes true", `input.phase == "pre"`, "true"},
+		{Rego, DropExpression, "an expression of a body (including that of a comprehension or an every) becomes true", `input.phase == "pre"`, "true"},
 		{Rego, Negate, "not is added, or removed", "e.recursive", "not e.recursive"},
 		{Rego, SwapComparison, "== and != are swapped; the boundary of < <= > >= is included or excluded", "score >= 0.6", "score > 0.6"},
 		{Rego, ChangeLiteral, "a word becomes the next of its vocabulary, or an unused one; a number is incremented; true becomes false", `"block"`, `"allow"`},

@@ -215,7 +215,7 @@ func (s *scanner) aligned(at int, list bool) bool {
 	case list && (s.opens || top.keyed):
 		top.keyed = true
 	case list:
-		s.wrong(s.at, at, "a list item is among keys; indent it below the key that it belongs to")
+		s.wrong(s.at, at, "a list item is among keys; indent it under the key that it belongs to")
 	default:
 		s.wrong(s.at, at, "a key is among the items of a list; indent it, or start an item with a dash")
 	}

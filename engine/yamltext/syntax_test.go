@@ -33,7 +33,7 @@ func TestExplain(t *testing.T) {
 		head + "  message:now\n  decision: ask\n":                                    `3:10: there is no space after the colon; write message: now`,
 		head + "  when: \"pre\" == phase\n":                                          `3:15: something follows the closing quote; put quotes around the whole value, or write it in a block below |`,
 		head + "severity: high\n":                                                    `3:1: a key is among the items of a list; indent it, or start an item with a dash`,
-		"id: mine\n- title: x\n":                                                     `2:1: a list item is among keys; indent it below the key that it belongs to`,
+		"id: mine\n- title: x\n":                                                     `2:1: a list item is among keys; indent it under the key that it belongs to`,
 		"id: mine\njust words\n":                                                     `2:1: expected a key followed by a colon and a space, or a dash and a space`,
 		"a: é \"\nb: \"x\" y\n":                                                      `2:8: something follows the closing quote; put quotes around the whole value, or write it in a block below |`,
 		head + "  match: {tools: a b: c}\n":                                          `3:21: a colon followed by a space ends a key, but this is inside a value; quote the value, or write a comma before the next key`,

@@ -211,7 +211,7 @@ func placeholders() []placeholder {
 			"./billing/invoice.go"},
 		{"deleted", "first three targets that are deleted or moved away", "the call deletes something; else as {target}", "./data"},
 		{"late", "the call that was answered before its review (mode: async)", "session.late is present", "Edit ./go.sum"},
-		{"late_reason", "what the review found about that call", "session.late is present", "Lock file edited by hand: ./go.sum"},
+		{"late_reason", "what the review found about that call", "session.late is present", "This edits a lock file, which only its package manager should write: ./go.sum"},
 		{"deleted_outside", "those of {deleted} that are outside the workspace", "the call deletes something outside; else as {deleted}", "/etc/app.conf"},
 		{"place", "places protected by workspace rules or by the user", "the call touches such a place; else: this", "billing/"},
 		{"details", "text of details of the pattern or rule", "the row has details, and the finding is its own; else empty",

@@ -36,7 +36,7 @@ func approveCommand(a *cli.App, propose Propose) *cobra.Command {
 		Short: "Let waiting calls run; needs a person at a terminal",
 		Long: "Approves exactly the calls whose ids are given. If one answer is refused, the others are\n" +
 			"still recorded. An answer is refused if the question was answered, its time has passed, or the\n" +
-			"session was stopped. An approved call does not run if the policy or one of its files changed.\n\n" +
+			"session was stopped. An approved call does not run if the policy or a file that it uses has changed.\n\n" +
 			"--propose also proposes a rule, so that the policy no longer asks about this call: an exception,\n" +
 			"its case and its effect on past sessions, as `reviewer policy suggest` does. Nothing is applied.",
 		Example: "  reviewer approvals approve f8dc9b3b-35 f8dc9b3b-36\n  reviewer approvals approve f8dc9b3b-35 --session\n" +

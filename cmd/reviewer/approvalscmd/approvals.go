@@ -75,7 +75,7 @@ func genuine(q queue.Queue, r *approval.Request) error {
 	same := rec.Event != nil && rec.Action != nil && rec.Event.Tool == r.Tool && rec.Action.Resource == r.Action &&
 		len(rec.Action.Effects) == len(r.Effects) && slices.Equal(rec.Action.Signals, r.Signals) && rec.Session == r.Session
 	if !same || approval.DigestOf(rec) != r.Digest {
-		return fmt.Errorf("the file of question %s was changed: it describes a different call from the log; deny it, or let it expire", r.ID)
+		return fmt.Errorf("the file of question %s was changed: it does not describe the call in the log; deny it, or let it expire", r.ID)
 	}
 	return nil
 }

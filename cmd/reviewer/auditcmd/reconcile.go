@@ -20,9 +20,9 @@ func auditReconcileCommand(a *cli.App) *cobra.Command {
 		Use:   "reconcile TRANSCRIPT…",
 		Short: "Find calls that ran without a review, for example because hooks were disabled",
 		Long: "Compares the calls in transcripts with those in the log, by the ids of calls. Gemini CLI, Copilot\n" +
-			"CLI and droid give hooks no ids: there, a call belongs to the earliest equal one in the log, with the\n" +
-			"same tool and the same arguments, that no other call has. A call that reviewer changed is then\n" +
-			"found if the transcript has it as the model wrote it. Exit code 2 if a call was not reviewed.",
+			"CLI and droid give hooks no ids: there, a call is matched with the earliest one in the log that\n" +
+			"has the same tool and arguments and is not yet matched. A call that reviewer changed is then\n" +
+			"found only if the transcript has the arguments that the model wrote. Exit code 2 if a call was not reviewed.",
 		Example: "  reviewer audit reconcile ~/.claude/projects",
 		Args:    cli.AtLeast(cli.Argument{Name: "FILE", What: "transcripts of the client, or folders of them, such as ~/.claude/projects"}),
 		RunE: func(_ *cobra.Command, paths []string) error {

@@ -51,7 +51,7 @@ func (s Scene) RequirePerson(what string, agents []string) error {
 	}
 	for _, p := range s.Ancestors {
 		if name := agentName(p.command, agents); name != "" {
-			return fmt.Errorf("%s needs a person: this is running below the agent %s (process %d)", what, name, p.pid)
+			return fmt.Errorf("%s needs a person: this is running under the agent %s (process %d)", what, name, p.pid)
 		}
 	}
 	if err := s.ownTerminal(what); err != nil {

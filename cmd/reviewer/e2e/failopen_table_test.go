@@ -95,7 +95,7 @@ func hostileProject() []Way {
 			Why: "a static binary without a shell loads nothing", Test: "TestProgramIsStatic",
 		},
 		{
-			Name: "env-home", What: "a repository's `env` moves the reviewer's state or home", Closed: true,
+			Name: "env-home", What: "a repository's `env` moves reviewer's state or home", Closed: true,
 			Why:   "`--home` in the hook's arguments takes precedence over the environment",
 			Files: local(`{"env":{"HOME":"$PROJECT","REVIEWER_HOME":"$PROJECT/state","XDG_STATE_HOME":"$PROJECT/state"}}`),
 		},
@@ -177,14 +177,14 @@ func protocol() []Way {
 		},
 		{
 			Name: "ask-bypassed", What: "`ask` with permissions bypassed: the client ignores it for writes to paths that it protects itself (`.bashrc`, `.git`, `.claude`)", Closed: true,
-			Why: "in that mode the reviewer denies what it would ask about", Test: "TestAskWhenBypassed",
+			Why: "in that mode reviewer denies what it would ask about", Test: "TestAskWhenBypassed",
 		},
 		{
 			Name: "tampering", What: "the agent itself turns the hooks off, or damages the program or the log", Closed: true,
 			Why: "the rule `guard_tampering`", Test: "TestTamperingIsRefused",
 		},
 		{
-			Name: "other-kinds", What: "a hook of another kind fails: `onFailure: block` closes `http` and `mcp_tool`, and not `prompt` and `agent`", Closed: true,
+			Name: "other-kinds", What: "a hook of another kind fails: `onFailure: block` closes `http` and `mcp_tool`, but not `prompt` and `agent`", Closed: true,
 			Why: "only a hook that is a program is installed", Test: "TestOnFailureOfOtherKinds",
 		},
 		{
@@ -271,7 +271,7 @@ A system message of a hook is not secret (` + "`TestSystemMessageIsNoSecret`, 2.
 to the model, but it appears verbatim in the session's transcript, which any tool that reads files can read. So nothing that lifts a denial is sent that way, and manual overrides require a
 terminal of the user's own instead of a code (` + "`TestDenialCannotBeLifted`" + `).
 
-Code Mode, in which the model writes JavaScript that makes the calls, was not observed (` + "`TestCodeModeIsRefused`, 2.1.330" + `): the client has it only with the maker's own service, and reports that if
+Code Mode, in which the model writes JavaScript that makes the calls, was not observed (` + "`TestCodeModeIsRefused`, 2.1.330" + `): the client has it only with the vendor's own service, and reports that if
 the model has another address. According to the client's own texts: calls in a script have their own hooks; a hook that fails lets such a call run unless it has ` + "`onFailure: block`" + `, as the installed one has;
 in auto mode a script does not run after a hook changed its call; a deny rule of the client or the settings of an organisation leave it out. None of this was tested.
 

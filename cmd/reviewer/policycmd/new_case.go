@@ -89,7 +89,7 @@ func (w *wantedCase) check(u *policyFolder) error {
 	}
 	w.to = filepath.ToSlash(filepath.Clean(w.to))
 	if !strings.HasPrefix(w.to, "cases/") || !slices.Contains([]string{".yaml", ".yml"}, path.Ext(w.to)) {
-		return cli.Usage("--to %s: expected a file of the policy below cases/, such as %s", w.to, skeleton.CasesFile(u.familyOf(w.rule)))
+		return cli.Usage("--to %s: expected a file of the policy under cases/, such as %s", w.to, skeleton.CasesFile(u.familyOf(w.rule)))
 	}
 	return nil
 }

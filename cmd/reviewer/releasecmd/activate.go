@@ -39,7 +39,7 @@ func policyActivateCommand(a *cli.App) *cobra.Command {
 			"rollback` restores it. The activation is recorded in the ledger.\n\n" +
 			"If a trust file covers the bundle, and the bundle is not older than the last one seen, the command may run in a\n" +
 			"script or in CI, since the signers have already decided. Otherwise a person at a terminal must run it. It never\n" +
-			"runs below an agent.",
+			"runs under an agent.",
 		Example: "  reviewer policy activate acme-1.4.0.tar.gz\n  reviewer policy activate acme-1.3.0.tar.gz --allow-rollback --reason 'too many false alarms'",
 		Args:    cli.Needs(cli.Argument{Name: "ARCHIVE", What: "an archive that `reviewer policy build` or `pull` wrote"}),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -49,7 +49,7 @@ func sessionListCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	since.Flags(cmd, "only sessions with a record since this time")
-	cmd.Flags().StringVar(&workspace, "workspace", "", "only sessions that work in this folder or below it")
+	cmd.Flags().StringVar(&workspace, "workspace", "", "only sessions that work in this folder or under it")
 	out.Flags(cmd, "text", "json")
 	return cmd
 }

@@ -1,4 +1,4 @@
-// Package suggest proposes changes of a policy from recorded calls: an exception to the rules
+// Package suggest proposes changes to a policy from recorded calls: an exception to the rules
 // that asked about a call, as a policy folder to look at. `reviewer policy suggest` shows it with
 // the difference in meaning and its effect on past sessions. Every place that proposes uses this
 // package, so that all proposals are equally narrow.
@@ -68,8 +68,8 @@ func relaxable(r *engine.Record, policy *bundles.Effective) ([]string, error) {
 	}
 	switch {
 	case len(rules) == 0:
-		return nil, fmt.Errorf("no rule held up call %s, but its score: %s; an exception cannot change that, "+
-			"only the settings below risk can", r.ID(), r.Decision.Reason)
+		return nil, fmt.Errorf("call %s was held up by its score, not by a rule: %s; an exception cannot change that, "+
+			"only the settings under risk can", r.ID(), r.Decision.Reason)
 	case len(firm) > 0:
 		return nil, fmt.Errorf("users may not make exceptions to %s, which held up call %s; the owner of the rule can",
 			strings.Join(firm, ", "), r.ID())

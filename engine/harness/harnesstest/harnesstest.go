@@ -1,4 +1,4 @@
-// Package harnesstest has what the tests of packages that read events of agents share.
+// Package harnesstest contains helpers for the tests of packages that read agents' events.
 //
 // Out of scope: anything that is not a test.
 package harnesstest

@@ -73,7 +73,7 @@ func Operations() []Operation {
 		{ID: StreamEvents, Method: http.MethodGet, Path: "/v1/events", Refuses: []int{busy},
 			Summary: "Follow questions, decisions and stops as Server-Sent Events"},
 		{ID: ReviewEvent, Method: http.MethodPost, Path: "/v1/review", Takes: Document{}, Gives: Review{},
-			Refuses: []int{bad, long, kind, busy}, Summary: "Decide about one event of another program, without recording it"},
+			Refuses: []int{bad, long, kind, busy}, Summary: "Decide on one event of another program, without recording it"},
 		{ID: GetOpenAPI, Method: http.MethodGet, Path: "/v1/openapi.json", Open: true, Summary: "This description"},
 	}
 }

@@ -5,7 +5,7 @@
 //	request   magic 4 | length 4 | home, once, number of arguments, arguments…, number of variables, variables…, input
 //	answer    magic 4 | length 4 | status 1 | exit code 1 | once, stdout, stderr
 //
-// Numbers are big-endian; a text is its length in 4 bytes and its bytes. The client
+// Numbers are big-endian; a string is its length in 4 bytes and its bytes. The client
 // imports this package, so it imports next to nothing: each package that it
 // brings along costs each hook time.
 //

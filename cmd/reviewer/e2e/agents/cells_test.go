@@ -74,7 +74,7 @@ func failures() []Cell {
 		{Name: "silent-2", What: "a program at reviewer's path ends with status 2 and prints nothing", Want: Blocked, StandIn: "exit 2"},
 		{Name: "silent-0", What: "a program at reviewer's path ends with status 0 and prints nothing", Want: Blocked, StandIn: "exit 0"},
 		{Name: "malformed", What: "the answer is malformed JSON", Want: Blocked, StandIn: `echo '{"hookSpecificOutput":'`},
-		{Name: "text-before", What: "a text is before the answer", Want: Blocked, StandIn: `echo hello; exec "$REAL" "$@"`},
-		{Name: "timeout", What: "reviewer exceeds the client's time-out, as a suspended process does", Want: Blocked, StandIn: "exec sleep 6", Timeout: 1},
+		{Name: "text-before", What: "text precedes the answer", Want: Blocked, StandIn: `echo hello; exec "$REAL" "$@"`},
+		{Name: "timeout", What: "reviewer exceeds the client's timeout, as a suspended process does", Want: Blocked, StandIn: "exec sleep 6", Timeout: 1},
 	}
 }

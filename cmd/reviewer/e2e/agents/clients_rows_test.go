@@ -4,9 +4,9 @@ package agents
 const (
 	silent  = "the client runs a call when a hook prints nothing that it can read and ends with status 0"
 	fixed   = "the client ignores a changed input, so reviewer denies the call"
-	slow    = "the client runs a call whose hook exceeds the time-out"
+	slow    = "the client runs a call whose hook exceeds the timeout"
 	aborts  = "the only denial that the client always obeys, `cancel`, ends its run"
-	endless = "no answer ends the turn; each later call is denied"
+	endless = "the turn continues whatever the hook answers; each later call is denied"
 	ignored = "the client does not show the model what a hook says about a call that runs"
 )
 
@@ -63,7 +63,7 @@ func clients() []Client {
 			Differs: map[string]Difference{
 				"deadline": {Ended, aborts}, "missing": {Ended, aborts}, "killed": {Ended, aborts}, "exit-1": {Ended, aborts}, "silent-2": {Ended, aborts},
 				"silent-0": ran(silent), "malformed": {Ended, aborts}, "text-before": {Ended, aborts},
-				"timeout": ran("the client has no time-out; it waits, and a program that then prints nothing lets the call run"),
+				"timeout": ran("the client has no timeout; it waits, and a program that then prints nothing lets the call run"),
 			}},
 		{Name: "pi", Package: "@mariozechner/pi-coding-agent", Version: "0.73.1", Tested: tested,
 			Program: "@mariozechner/pi-coding-agent/dist/cli.js", Node: true,
