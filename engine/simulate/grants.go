@@ -141,7 +141,8 @@ type GrantRun struct {
 // Session evaluates the events of a session of a transcript.
 func (g *GrantRun) Session(ctx context.Context, id string, events []engine.Event, c engine.Classifier) error {
 	if g.Sum.Modes == nil {
-		g.Sum.Modes, g.Sum.Proofs, g.Sum.Tools, g.Sum.Lacks, g.shared = map[string]int64{}, map[string]int64{}, map[string]int64{}, map[string]int64{}, map[string][]*Rehearsal{}
+		g.Sum.Modes, g.Sum.Proofs, g.Sum.Tools, g.Sum.Lacks = map[string]int64{}, map[string]int64{}, map[string]int64{}, map[string]int64{}
+		g.shared = map[string][]*Rehearsal{}
 	}
 	r := Start(id, c, g.Policy, g.Env)
 	r.Recorded = true
