@@ -166,13 +166,13 @@ func TestBrokenFilesAreRefused(t *testing.T) {
 		{harness.Codex, LayerManaged, "requirements.toml", "hooks = 3\n", "cannot be added"},
 		{harness.Codex, LayerManaged, "requirements.toml", blockBegin, "is missing after"},
 		{"gemini", LayerManaged, "settings.json", `{"hooksConfig":{"enabled":false}}`, "hooksConfig.enabled is false"},
-		{"gemini", LayerManaged, "reviewer.toml", "[[rule]]\n", "not one of reviewer"},
+		{"gemini", LayerManaged, "reviewer.toml", "[[rule]]\n", "not written by reviewer"},
 		{"qwen", LayerManaged, "settings.json", `{"disableAllHooks":true}`, "disableAllHooks is true"},
 		{"kimi", LayerUser, "config.toml", "hooks = [{event = \"Stop\", command = \"x\"}]\n", "cannot be added"},
 		{"kimi", LayerUser, "config.toml", "a = [\n", "not valid TOML"},
 		{"droid", LayerUser, "hooks.json", `{"hooks":{"PreToolUse":[]}}`, "hooks is not a list"},
 		{"copilot", LayerUser, "reviewer.json", `[]`, "is not an object"},
-		{"cline", LayerUser, harness.PreToolUse, "#!/bin/sh\necho mine\n", "not one of reviewer"},
+		{"cline", LayerUser, harness.PreToolUse, "#!/bin/sh\necho mine\n", "not written by reviewer"},
 	} {
 		a, known := Find(c.agent)
 		if !known {
