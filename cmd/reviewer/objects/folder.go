@@ -35,15 +35,18 @@ func (s fileState) version() string { return fmt.Sprint("modified:", s.modified)
 const digestPrefix = "sha256:"
 
 func (*folder) List(ctx context.Context, prefix Location) ([]Object, error) {
-	root := prefix.Path()
-	if info, err := os.Stat(root); err == nil && !info.IsDir() {
+	root, below := filepath.Clean(prefix.Path()), strings.HasSuffix(prefix.Key, "/")
+	info, err := os.Stat(root)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && info.IsDir() != below:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !info.IsDir():
 		return []Object{fileObject(prefix, prefix.Key, info)}, nil
 	}
-	if !strings.HasSuffix(prefix.Key, "/") {
-		return nil, nil
-	}
 	var list []Object
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || ctx.Err() != nil {
 			return cmp.Or(ctx.Err(), err)
 		}
@@ -60,9 +63,6 @@ func (*folder) List(ctx context.Context, prefix Location) ([]Object, error) {
 		}
 		return nil
 	})
-	if errors.Is(err, fs.ErrNotExist) && len(list) == 0 {
-		err = nil
-	}
 	slices.SortFunc(list, func(a, b Object) int { return cmp.Compare(a.Key, b.Key) })
 	return list, err
 }

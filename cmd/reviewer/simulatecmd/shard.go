@@ -25,11 +25,14 @@ func schedulers() []scheduler {
 	}
 }
 
+// autoShard is --shard that takes the part from the environment.
+const autoShard = "auto"
+
 // shardOf reads --shard: i/n, auto or auto/n. Nothing is taken from the environment
 // without auto.
 func shardOf(text string, getenv func(string) string) (*simulate.Shard, error) {
 	mode, count, counted := strings.Cut(text, "/")
-	if mode != "auto" {
+	if mode != autoShard {
 		return parseShard(text)
 	}
 	var found []scheduler

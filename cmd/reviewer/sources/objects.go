@@ -21,7 +21,11 @@ func (w *walker) objects(arg string) error {
 		return err
 	}
 	root, parts := l, []string(nil)
-	if at := strings.IndexAny(l.Key, "*["); at >= 0 {
+	special := "*[" // in a URL, ? begins options
+	if l.Path() != "" {
+		special = "*?["
+	}
+	if at := strings.IndexAny(l.Key, special); at >= 0 {
 		if err := wildcard.Check(l.Key); err != nil {
 			return fmt.Errorf("find sessions: %s: %w", l, err)
 		}
