@@ -287,6 +287,8 @@ func walls() []wall {
 			"how an agent is started is true whatever is installed and expected; no settings of a person can be found from here"},
 		{"cmd/reviewer/e2e", []string{"cmd/reviewer/scripted", "golang.org/x/tools/txtar"},
 			"the end-to-end tests know the program by its command line only"},
+		{"cmd/reviewer/e2e/engines", nil,
+			"the tests with engines know the program by its command line only"},
 		{"cmd/reviewer/e2e/agents", []string{"cmd/reviewer/live", "cmd/reviewer/scripted"},
 			"the tests with several clients know the program by its command line only; with those of Claude Code they share the model"},
 	}
