@@ -66,7 +66,8 @@ type session struct {
 
 func newSession(i int) *session {
 	began := time.Date(2026, 7, 1, 8, 0, 0, 0, time.UTC).Add(time.Duration(i) * 7 * time.Minute)
-	return &session{random: rand.New(rand.NewPCG(uint64(i), 26)), id: fmt.Sprintf("%08x-5e55-4000-8000-%012x", i*2654435761%(1<<32), i), began: began}
+	id := fmt.Sprintf("%08x-5e55-4000-8000-%012x", i*2654435761%(1<<32), i)
+	return &session{random: rand.New(rand.NewPCG(uint64(i), 26)), id: id, began: began}
 }
 
 // lines writes so many events: a prompt, then calls and their results.
@@ -89,8 +90,10 @@ func (s *session) message(role, content string) {
 	}
 	s.line++
 	at := s.began.Add(time.Duration(s.line) * 3 * time.Second)
-	fmt.Fprintf(&s.text, `{"type":"%s","uuid":"%s","parentUuid":%s,"isSidechain":false,"sessionId":"%s","cwd":"/srv/project-%d","version":"2.0.0","timestamp":"%s",`+
-		`"message":{"role":"%s","content":%s}}`+"\n", role, id(s.line), parent, s.id, s.random.IntN(3), at.Format("2006-01-02T15:04:05.000Z"), role, content)
+	fmt.Fprintf(&s.text, `{"type":"%s","uuid":"%s","parentUuid":%s,"isSidechain":false,"sessionId":"%s",`,
+		role, id(s.line), parent, s.id)
+	fmt.Fprintf(&s.text, `"cwd":"/srv/project-%d","version":"2.0.0","timestamp":"%s",`, s.random.IntN(3), at.Format("2006-01-02T15:04:05.000Z"))
+	fmt.Fprintf(&s.text, `"message":{"role":"%s","content":%s}}`+"\n", role, content)
 }
 
 // call is a tool and its input: mostly harmless, as sessions are.

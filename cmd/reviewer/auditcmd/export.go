@@ -52,7 +52,8 @@ func auditExportCommand(a *cli.App) *cobra.Command {
 		},
 	}
 	out.Flags(cmd, audit.ExportFormats()...)
-	cmd.Flags().StringArrayVar(&from, "from", nil, "read the logs in this `SOURCE`: a file, a folder, or a prefix such as s3://bucket/logs; may be repeated")
+	cmd.Flags().StringArrayVar(&from, "from", nil,
+		"read the logs in this `SOURCE`: a file, a folder, or a prefix such as s3://bucket/logs; may be repeated")
 	return cmd
 }
 

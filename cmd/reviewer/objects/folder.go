@@ -23,7 +23,7 @@ type folder struct {
 	verified map[string]fileState // files with the digest that a manifest has
 }
 
-// fileState tells whether a file changed since it was looked at.
+// fileState shows that a file changed since it was inspected.
 type fileState struct {
 	size, modified int64
 }

@@ -127,8 +127,8 @@ func (a *Access) Read(ctx context.Context, name string, most int64) ([]byte, err
 	return content, nil
 }
 
-// Write writes a whole object. One that is there stays: the same contents are no error,
-// since a task may run twice; other contents are.
+// Write writes a whole object. An existing one stays: writing the same contents again
+// succeeds, since a task may run twice; writing others is an error.
 func (a *Access) Write(ctx context.Context, name string, content []byte) error {
 	l, err := Parse(name)
 	if err != nil {

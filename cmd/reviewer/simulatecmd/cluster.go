@@ -39,7 +39,8 @@ func (c *cluster) flags(f *pflag.FlagSet) {
 	f.DurationVar(&c.wait, "spark-wait", 10*time.Minute, "how long to wait for the first task to begin")
 	f.BoolVar(&c.print, "spark-print", false, "print the command line of spark-submit, and run nothing")
 	f.IntVar(&c.shards, "shards", 0, "number of tasks on the cluster (default: one for each group of objects, at most 512)")
-	f.StringVar(&c.program, "program", "", "the reviewer (`FILE`) that runs on the cluster, if the workers have another architecture or system")
+	f.StringVar(&c.program, "program", "",
+		"the reviewer (`FILE`) that runs on the cluster, if the workers have another architecture or system")
 }
 
 // check refuses what cannot be combined.
@@ -176,7 +177,8 @@ func (c *cluster) programToShip() (string, []string, error) {
 		return c.program, []string{"x86_64", "aarch64", "arm64", "amd64"}, err // the worker's system refuses a wrong one
 	}
 	if runtime.GOOS != "linux" {
-		return "", nil, cli.Usage("--on: this program is for %s, and workers are Linux machines; give a build for them with --program", runtime.GOOS)
+		return "", nil, cli.Usage("--on: this program is for %s, and workers are Linux machines; give a build for them with --program",
+			runtime.GOOS)
 	}
 	names := map[string][]string{"amd64": {"x86_64"}, "arm64": {"aarch64", "arm64"}}[runtime.GOARCH]
 	path, err := os.Executable()

@@ -25,8 +25,8 @@ func simulateMergeCommand(a *cli.App) *cobra.Command {
 		Short: "Merge the reports of all shards that --shard i/n wrote",
 		Long: "Each FILE is the output of `policy simulate --shard i/n -f json -o FILE`. The result is\n" +
 			"the report of all sessions, byte for byte what a single run would have written. Shards\n" +
-			"that are missing, duplicate, interrupted, or of another comparison are refused. A FILE may be\n" +
-			"an object, or a prefix such as s3://bucket/parts: each object below it is a shard.\n\n" +
+			"that are missing, duplicate, interrupted, or of another comparison are refused. A FILE may\n" +
+			"be an object, or a prefix such as s3://bucket/parts: each object below it is a shard.\n\n" +
 			"The exit codes are those of `policy simulate`.",
 		Example: "  reviewer policy simulate merge part-*.json -f github -f json=simulation.json --fail-on 'loosened>0'",
 		Args:    cli.AtLeast(cli.Argument{Name: "FILE", What: "the output of `policy simulate --shard i/n -f json -o FILE`, one FILE per shard"}),
@@ -43,7 +43,8 @@ func simulateMergeCommand(a *cli.App) *cobra.Command {
 	f := cmd.Flags()
 	f.StringArrayVar(&s.failOn, "fail-on", nil, failOnUsage)
 	f.BoolVar(&how.some, "some", false, "merge consecutive shards to a larger one, which can be merged again")
-	f.BoolVar(&how.allowMissing, "allow-missing", false, "report the shards that there are; if some are missing, the report says so, and the exit code is 1")
+	f.BoolVar(&how.allowMissing, "allow-missing", false,
+		"report the shards that there are; if some are missing, the report says so, and the exit code is 1")
 	f.BoolVarP(&s.verbose, "verbose", "v", false, "list everything")
 	s.out.Flags(cmd, impact.Formats()...)
 	return cmd
@@ -154,8 +155,11 @@ func readImpact(ctx context.Context, a *cli.App, name string, store *objects.Acc
 	return impact.Read(f)
 }
 
+// summing merges the reports of shards.
+type summing func([]*simulate.Impact) (*simulate.Impact, error)
+
 // merged merges reports of one candidate, or sweeps row by row.
-func merged(parts []impact.Document, sum func([]*simulate.Impact) (*simulate.Impact, error)) (impact.Document, []*simulate.Impact, error) {
+func merged(parts []impact.Document, sum summing) (impact.Document, []*simulate.Impact, error) {
 	if parts[0].Sweep == nil {
 		m, err := mergedRow(parts, sum, func(d impact.Document) *simulate.Impact { return d.Impact })
 		return impact.Document{Impact: m}, []*simulate.Impact{m}, err
@@ -178,7 +182,7 @@ func merged(parts []impact.Document, sum func([]*simulate.Impact) (*simulate.Imp
 	return impact.Document{Sweep: sweep}, sums, nil
 }
 
-func mergedRow(parts []impact.Document, sum func([]*simulate.Impact) (*simulate.Impact, error), of func(impact.Document) *simulate.Impact) (*simulate.Impact, error) {
+func mergedRow(parts []impact.Document, sum summing, of func(impact.Document) *simulate.Impact) (*simulate.Impact, error) {
 	var list []*simulate.Impact
 	for i, d := range parts {
 		m := of(d)

@@ -66,7 +66,8 @@ func parseShard(text string) (*simulate.Shard, error) {
 	i, err := strconv.Atoi(first)
 	n, err2 := strconv.Atoi(second)
 	if err != nil || err2 != nil || i < 1 || n < i || n > maxShards {
-		return nil, cli.Usage("--shard %s: expected i/n, the i-th of n parts, from 1/n to n/n, such as 1/4 (at most %d parts), or auto", text, maxShards)
+		return nil, cli.Usage("--shard %s: expected i/n, the i-th of n parts, from 1/n to n/n, such as 1/4 (at most %d parts), or auto",
+			text, maxShards)
 	}
 	return &simulate.Shard{Index: i, Of: n}, nil
 }

@@ -44,7 +44,8 @@ func shardOf(text string, getenv func(string) string) (*simulate.Shard, error) {
 	}
 	switch {
 	case len(found) == 0:
-		return nil, cli.Usage("--shard auto: this is no task of an array, since none of %s is set; give the part as i/n", strings.Join(names, ", "))
+		return nil, cli.Usage("--shard auto: this process is not a task of an array, since none of %s is set; give the part as i/n",
+			strings.Join(names, ", "))
 	case len(found) > 1:
 		return nil, cli.Usage("--shard auto: both %s and %s are set; give the part as i/n", found[0].index, found[1].index)
 	}
@@ -83,7 +84,8 @@ func (s scheduler) numbered(getenv func(string) string, of int, source string) (
 	case of < 1 || of > maxShards:
 		return nil, cli.Usage("--shard auto: %s: expected 1 to %d tasks", source, maxShards)
 	case index >= of:
-		return nil, cli.Usage("--shard auto: task %s=%d is not among the %d tasks of %s; number the tasks from 0 to %d", s.index, index, of, source, of-1)
+		return nil, cli.Usage("--shard auto: task %s=%d is not among the %d tasks of %s; number the tasks from 0 to %d",
+			s.index, index, of, source, of-1)
 	}
 	return &simulate.Shard{Index: index + 1, Of: of}, nil
 }

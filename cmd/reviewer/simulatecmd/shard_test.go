@@ -15,7 +15,7 @@ func TestShardOf(t *testing.T) {
 		{"auto/7", "SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_COUNT=1 SLURM_ARRAY_TASK_MIN=3", "4/7"},
 		{"auto/64", "AWS_BATCH_JOB_ARRAY_INDEX=63", "64/64"},
 
-		{"auto", "", "this is no task of an array"},
+		{"auto", "", "this process is not a task of an array"},
 		{"auto", "JOB_COMPLETION_INDEX=0", "Kubernetes does not tell how many tasks there are; give --shard auto/n"},
 		{"auto", "AWS_BATCH_JOB_ARRAY_INDEX=1", "AWS Batch does not tell how many tasks there are"},
 		{"auto", "SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_COUNT=1 SLURM_ARRAY_TASK_MIN=3", "the array begins with task 3, so it may be a part of another one"},

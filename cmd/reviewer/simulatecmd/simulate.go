@@ -117,8 +117,8 @@ func (s *simulation) flags(cmd *cobra.Command) {
 	f.StringArrayVar(&s.sessions, "session", nil, "only sessions whose id starts with `ID`; may be repeated")
 	f.StringArrayVar(&s.tools, "tool", nil, "count only calls of the tool `NAME`; may be repeated")
 	f.StringVar(&s.sample, "sample", "", "only this `SHARE` of the sessions, such as 10% or 1/10; always the same sessions")
-	f.StringVar(&s.shard, "shard", "", "only the `i/n`-th part of the sessions, for `simulate merge`; auto or auto/n: the part of this task of a "+
-		"Slurm array, Kubernetes Indexed Job or AWS Batch array")
+	f.StringVar(&s.shard, "shard", "", "only the `i/n`-th part of the sessions, for `simulate merge`; "+
+		"auto or auto/n: the part of this task of a Slurm array, Kubernetes Indexed Job or AWS Batch array")
 	f.StringVar(&s.manifest, "manifest", "", "read the inputs that this `FILE` of `simulate manifest` lists, as they were then")
 	f.BoolVar(&s.noFidelity, "no-fidelity", false, "do not recompute recorded decisions")
 	f.IntVarP(&s.parallel, "parallel", "p", 0, "number of sessions to process at a time (default: the number of processors)")

@@ -37,10 +37,10 @@ func (w *walker) objects(arg string) error {
 		return fmt.Errorf("find sessions: %w", err)
 	}
 	before := len(w.files)
-	beside := namesIn(list)
+	known := namesIn(list)
 	for _, o := range list {
 		rest := strings.TrimPrefix(o.Key, root.Key)
-		if parts != nil && !wildcard.Path(parts, strings.Split(rest, "/")) || beside.without(root.Key, o.Key) {
+		if parts != nil && !wildcard.Path(parts, strings.Split(rest, "/")) || known.without(root.Key, o.Key) {
 			continue
 		}
 		w.object(o, o.Key == l.Key)

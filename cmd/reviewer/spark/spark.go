@@ -43,7 +43,7 @@ type Job struct {
 const attempts = 4
 
 // Master reports whether a text names a cluster that spark-submit knows, and returns it
-// as spark-submit needs it: a local one retries only if it is told so.
+// as spark-submit needs it: a local one retries only if the number of attempts is given.
 func Master(text string) (string, bool) {
 	local := regexp.MustCompile(`^local(\[([0-9]+|\*)\])?$`)
 	if m := local.FindStringSubmatch(text); m != nil {

@@ -127,7 +127,7 @@ func TestFindSubmit(t *testing.T) {
 	}
 }
 
-// The archive has the program, which can be started, and everything beside it.
+// The archive contains the program, which can be started, and everything next to it.
 func TestPrepare(t *testing.T) {
 	j := fake(t, "")
 	j.Inputs, j.Program, j.Shards = filepath.Join(j.Dir, "inputs"), filepath.Join(t.TempDir(), "any"), 3

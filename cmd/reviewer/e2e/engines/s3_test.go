@@ -36,7 +36,7 @@ func uploaded(t *testing.T) (*s3server.Server, []string) {
 	return s, keys
 }
 
-// Sources, manifest, parts and report all lie in a bucket.
+// Sources, manifest, parts and report are all in a bucket.
 func TestS3(t *testing.T) {
 	s, _ := uploaded(t)
 	reviewer(t, 0, "policy", "simulate", "manifest", s.URL("archive"), "-o", s.URL("run/manifest.json"))

@@ -80,7 +80,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// An object is written once; the same contents again are no error.
+// An object is written once; writing the same contents again succeeds.
 func TestCreate(t *testing.T) {
 	s, a := s3server.New(t), &objects.Access{Cloud: Open}
 	for _, c := range []struct{ content, want string }{{"one", ""}, {"one", ""}, {"two", "exists already, with other contents"}} {

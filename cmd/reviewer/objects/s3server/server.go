@@ -92,17 +92,20 @@ func (s *Server) Before(f func(w http.ResponseWriter, r *http.Request) (done boo
 func Expire(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(http.StatusBadRequest)
-	fmt.Fprint(w, `<?xml version="1.0" encoding="UTF-8"?><Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>`)
+	fmt.Fprint(w, `<?xml version="1.0" encoding="UTF-8"?>`+
+		`<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>`)
 }
 
-// Cut sends the beginning of a body of so many bytes, and closes the connection.
+// Cut sends the beginning of a body of a given size, and closes the connection.
 func Cut(w http.ResponseWriter, etag string, size int, begin []byte) {
 	conn, buffer, err := w.(http.Hijacker).Hijack()
 	if err != nil {
 		return
 	}
 	defer conn.Close()
-	fmt.Fprintf(buffer, "HTTP/1.1 206 Partial Content\r\nETag: %q\r\nContent-Length: %d\r\nContent-Range: bytes 0-%d/%d\r\n\r\n", etag, size, size-1, size)
+	fmt.Fprint(buffer, "HTTP/1.1 206 Partial Content\r\n")
+	fmt.Fprintf(buffer, "ETag: %q\r\nContent-Length: %d\r\n", etag, size)
+	fmt.Fprintf(buffer, "Content-Range: bytes 0-%d/%d\r\n\r\n", size-1, size)
 	buffer.Write(begin)
 	buffer.Flush()
 }
