@@ -20,7 +20,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/spark"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 )
 
 // cluster is the flags of a run on Spark.
@@ -32,7 +32,8 @@ type cluster struct {
 	print             bool
 }
 
-func (c *cluster) flags(f *pflag.FlagSet) {
+func (c *cluster) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.StringVar(&c.on, "on", "", "run on this Spark `CLUSTER`: spark://HOST:7077, local[N], yarn or k8s://URL")
 	f.StringVar(&c.home, "spark-home", "", "`FOLDER` with bin/spark-submit (default: the one in the PATH)")
 	f.StringArrayVar(&c.conf, "spark-conf", nil, "a setting of Spark (`KEY=VALUE`), such as spark.executor.memory=1g; may be repeated")

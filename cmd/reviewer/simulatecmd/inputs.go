@@ -65,7 +65,7 @@ func (in *inputs) prepare(ctx context.Context, s *simulation) error {
 		shard.Manifest = m.Digest()
 		if shard.Of > wholeAbove || shard.Of <= countGroups(in.listed) {
 			s.portion.whole = true
-			in.listed = slices.Concat([]objects.Input{}, objects.Share(in.listed, shard.Index, shard.Of))
+			in.listed = append([]objects.Input{}, objects.Share(in.listed, shard.Index, shard.Of)...) // never nil
 		}
 	}
 	return nil

@@ -84,8 +84,8 @@ func (s scheduler) numbered(getenv func(string) string, of int, source string) (
 	case of < 1 || of > maxShards:
 		return nil, cli.Usage("--shard auto: %s: expected 1 to %d tasks", source, maxShards)
 	case index >= of:
-		return nil, cli.Usage("--shard auto: task %s=%d is not among the %d tasks of %s; number the tasks from 0 to %d",
-			s.index, index, of, source, of-1)
+		return nil, cli.Usage("--shard auto: %s=%d is not among the tasks of %s; number the tasks from 0 to %d",
+			s.index, index, source, of-1)
 	}
 	return &simulate.Shard{Index: index + 1, Of: of}, nil
 }

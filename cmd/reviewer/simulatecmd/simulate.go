@@ -125,7 +125,7 @@ func (s *simulation) flags(cmd *cobra.Command) {
 	f.BoolVarP(&s.verbose, "verbose", "v", false, "list everything, and show the running time")
 	f.StringVar(&s.baselineName, "baseline-name", "", "`NAME` of the baseline in the report (default: its REF)")
 	f.StringVar(&s.candidateName, "candidate-name", "", "`NAME` of the candidate in the report (default: its REF)")
-	s.cluster.flags(f)
+	s.cluster.flags(cmd)
 	s.out.Flags(cmd, impact.Formats()...)
 }
 
