@@ -10,7 +10,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 OPA          = github.com/open-policy-agent/opa@$(shell $(GO) list -m -f '{{.Version}}' github.com/open-policy-agent/opa)
 REGO        := bundles/default cmd/reviewer/report/testdata/policy cmd/reviewer/score/testdata/rules
 
-.PHONY: build demo test lint lint-go lint-rego lint-known structure sigstore fuzz fidelity bench bench-limits soak score e2e e2e-newest precompiled programs cross release release-check wine wine-part clean
+.PHONY: build demo test lint lint-go lint-rego lint-known structure sigstore cloud fuzz fidelity bench bench-limits soak score e2e e2e-newest e2e-engines precompiled programs cross release release-check wine wine-part clean
 
 build: ## the static binary, and the small client that an agent's hooks start
 	$(BUILD) -o $(BIN) ./cmd/reviewer
@@ -35,7 +35,7 @@ lint-go: ## gofmt, go vet and staticcheck
 	$(GO) vet ./...
 	$(GO) vet -tags "e2e bench manpages" ./cmd/...
 	$(GO) run ./cmd/reviewer/structure -q
-	$(GO) run $(STATICCHECK) -tags "e2e bench sigstore manpages" ./...
+	$(GO) run $(STATICCHECK) -tags "e2e bench sigstore cloud manpages" ./...
 
 structure: ## per package: files, lines, components of files, long functions, wide lines; ARGS=-v names the places
 	@$(GO) run ./cmd/reviewer/structure $(ARGS)
@@ -54,6 +54,12 @@ sigstore: ## the build tag sigstore: compiles, respects the import rules, verifi
 	$(GO) vet ./bundles/sigstore ./cmd/reviewer
 	$(GO) test -timeout 10m ./bundles/sigstore
 	$(GO) test -timeout 10m -run 'TestImports|TestScript/policy-(sigstore|verify)' ./cmd/reviewer
+
+cloud: export GOFLAGS += -tags=cloud
+cloud: ## the build tag cloud (object stores): compiles, respects the import rules, reads and writes a server in process
+	$(GO) vet ./cmd/reviewer/objects/... ./cmd/reviewer
+	$(GO) test -timeout 10m ./cmd/reviewer/objects/...
+	$(GO) test -timeout 10m -run 'TestImports|TestScript/policy-simulate-manifest' ./cmd/reviewer
 
 fuzz: ## run each fuzz target for FUZZ
 	@for p in $$($(GO) list ./...); do \
@@ -92,6 +98,15 @@ e2e: ## real clients with a scripted model: those of AGENTS; needs npm
 
 e2e-newest: ## the newest versions of the clients of AGENTS; prints and fails where they behave otherwise than the tested ones
 	NEWEST=1 $(AGENTTEST)
+
+# Spark comes from PyPI and needs Java 17; Slurm comes from Debian's packages.
+ENGINES ?= $(HOME)/.cache/reviewer-e2e/engines
+
+e2e-engines: ## simulations on a Spark cluster (an executor is killed), on Slurm (a task fails) and from a server of S3; EVENTS is the size of the archive
+	test -x $(ENGINES)/bin/spark-submit || { python3 -m venv $(ENGINES) && $(ENGINES)/bin/pip install -q pyspark==4.0.1; }
+	command -v slurmctld > /dev/null || { apt-get update -q && apt-get install -q -y --no-install-recommends slurmctld slurmd slurm-client munge; }
+	SPARK_HOME=$$($(ENGINES)/bin/python -c 'import os, pyspark; print(os.path.dirname(pyspark.__file__))') PYSPARK_PYTHON=$(ENGINES)/bin/python \
+	  $(GO) test -tags e2e -count=1 -timeout 60m -v ./cmd/reviewer/e2e/engines/
 
 precompiled: ## write what a start reads instead of parsing and compiling the built-in policy again, after a change of it
 	$(GO) test -count=1 -run TestParsed$$ ./bundles -update-parsed

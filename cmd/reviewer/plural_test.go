@@ -141,7 +141,7 @@ var neverOne = map[string]string{
 	"%w of one archive: its statement has %d subjects":                                       "one is right",
 	"simulation: counts must be from 0 to its %d decisions":                                  "a report of one decision is not signed",
 	`<p class="faint">The %d sessions with the most changes; %s more are counted above.</p>`: "a constant of the page",
-	"shard %d/%d does not belong to the split of the first part, which has %d shards":        "a split has two shards or more",
+	"shard %s does not belong to the split of the first part, which has %d shards":           "a split has two shards or more",
 }
 
 // What the test looks for, and what it leaves alone.

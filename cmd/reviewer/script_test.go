@@ -24,6 +24,7 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles/sigstore"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects/cloud"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 	"github.com/agent-reviewer/reviewer/engine/serve"
@@ -149,8 +150,8 @@ func fillIn(work string) error {
 }
 
 // condition knows [root], [mount]: a disk can be mounted, [links]: the system makes
-// symbolic links (wine reports that it did, and makes none), [sigstore]: built with
-// that tag, and [person]: no agent started these tests, so that what only a
+// symbolic links (wine reports that it did, and makes none), [sigstore] and [cloud]: built
+// with that tag, and [person]: no agent started these tests, so that what only a
 // person may do can be done.
 func condition(name string) (bool, error) {
 	switch name {
@@ -162,6 +163,8 @@ func condition(name string) (bool, error) {
 		return canLink(), nil
 	case "sigstore":
 		return sigstore.Built, nil
+	case "cloud":
+		return cloud.Built, nil
 	case "person":
 		var agents []string
 		for _, h := range harness.Harnesses() {

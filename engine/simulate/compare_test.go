@@ -254,7 +254,7 @@ func TestMerge(t *testing.T) {
 		parts := make([]*Impact, of)
 		for i := range parts {
 			parts[i] = c.Empty()[0]
-			parts[i].Shard = &Shard{i + 1, of}
+			parts[i].Shard = &Shard{Index: i + 1, Of: of}
 		}
 		for _, i := range random.Perm(len(stories)) {
 			got, err := c.Session(t.Context(), stories[i])
@@ -286,7 +286,7 @@ func document(t *testing.T, m *Impact) string {
 func TestMergeRefuses(t *testing.T) {
 	part := func(i, of int, change func(*Impact)) *Impact {
 		m := newImpact(Named{Name: "a", Digest: "a"}, Named{Name: "b", Digest: "b"}, "e", Selection{})
-		m.Shard = &Shard{i, of}
+		m.Shard = &Shard{Index: i, Of: of}
 		if change != nil {
 			change(m)
 		}
@@ -300,6 +300,8 @@ func TestMergeRefuses(t *testing.T) {
 		{"nothing", nil, "no parts to merge"},
 		{"missing", []*Impact{part(1, 3, nil), part(3, 3, nil)}, "shards are missing: 2/3"},
 		{"twice", []*Impact{part(1, 2, nil), part(1, 2, nil)}, "1/2 occurs twice"},
+		{"another manifest", []*Impact{part(1, 2, nil), part(2, 2, func(m *Impact) { m.Shard.Manifest = "0123456789abcdef" })}, "shard 2/2 read the inputs of manifest 0123456789ab, and the first part inputs without a manifest"},
+		{"within a merged one", []*Impact{part(1, 3, func(m *Impact) { m.Shard.To = 3 }), part(2, 3, nil)}, "2/3 occurs twice"},
 		{"another split", []*Impact{part(1, 2, nil), part(2, 3, nil)}, "does not belong to the split"},
 		{"no shard", []*Impact{part(1, 1, func(m *Impact) { m.Shard = nil })}, "is not a shard"},
 		{"partial", []*Impact{part(1, 1, func(m *Impact) { m.Partial = "interrupted" })}, "incomplete (interrupted)"},
@@ -310,6 +312,44 @@ func TestMergeRefuses(t *testing.T) {
 		if _, err := Merge(c.parts); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
+	}
+}
+
+// Shards are also merged in a tree, and a report of some of them says so.
+func TestMergeTree(t *testing.T) {
+	part := func(i int) *Impact {
+		m := newImpact(Named{Name: "a", Digest: "a"}, Named{Name: "b", Digest: "b"}, "e", Selection{})
+		m.Shard = &Shard{Index: i, Of: 5, Manifest: "m"}
+		m.Sessions.Total = int64(i)
+		return m
+	}
+	all := []*Impact{part(1), part(2), part(3), part(4), part(5)}
+	want, err := Merge(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, err := MergeSome(all[:3])
+	if err != nil || left.Shard.String() != "1-3/5" || left.Shard.Manifest != "m" {
+		t.Fatalf("%v, %v", left, err)
+	}
+	right, err := MergeSome(all[3:4])
+	if err != nil || right.Shard.String() != "4/5" {
+		t.Fatalf("%v, %v", right, err)
+	}
+	got, err := Merge([]*Impact{part(5), right, left})
+	if err != nil || cmp.Diff(document(t, want), document(t, got)) != "" {
+		t.Errorf("a tree gives %s, %v", cmp.Diff(document(t, want), document(t, got)), err)
+	}
+	if _, err := MergeSome([]*Impact{part(1), part(3)}); err == nil || !strings.Contains(err.Error(), "not consecutive shards; missing: 2/5") {
+		t.Errorf("shards with a gap: %v", err)
+	}
+	some, err := MergeFound([]*Impact{left, part(5)})
+	if err != nil || some.Partial != "shards are missing: 4/5" || some.Sessions.Total != 11 {
+		t.Errorf("some shards: %+v, %v", some, err)
+	}
+	whole, err := MergeFound(all)
+	if err != nil || cmp.Diff(document(t, want), document(t, whole)) != "" {
+		t.Errorf("all shards: %v", err)
 	}
 }
 

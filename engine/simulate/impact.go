@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/agent-reviewer/reviewer/engine"
@@ -87,10 +88,24 @@ type Selection struct {
 	Sample   string   `json:"sample,omitempty"` // share of the sessions, such as 10%
 }
 
-// Shard is one part of the sessions: those whose id falls into it.
+// Shard is one part of the sessions, or several that were merged: those whose id falls
+// into it, or those of its objects.
 type Shard struct {
-	Index int `json:"index"` // from 1
-	Of    int `json:"of"`
+	Index    int    `json:"index"` // from 1
+	Of       int    `json:"of"`
+	To       int    `json:"to,omitempty"`       // the last of several that were merged; 0: there is one
+	Manifest string `json:"manifest,omitempty"` // digest of the manifest that lists the inputs
+}
+
+// Last is the last of the shards that a part has.
+func (s Shard) Last() int { return max(s.Index, s.To) }
+
+// String is the part as --shard names it.
+func (s Shard) String() string {
+	if s.To > 0 {
+		return fmt.Sprintf("%d-%d/%d", s.Index, s.To, s.Of)
+	}
+	return fmt.Sprintf("%d/%d", s.Index, s.Of)
 }
 
 // Sources summarises the sources that were read.

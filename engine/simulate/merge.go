@@ -2,10 +2,8 @@ package simulate
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
 )
@@ -246,67 +244,6 @@ func (m *Impact) settle() {
 	m.NeverFired = slices.Compact(m.NeverFired)
 	m.Alarms.estimate()
 	m.settleCauses()
-}
-
-// Merge combines the shards of one comparison. The result does not depend on
-// their order, and equals that of an unsplit comparison. It rejects parts of
-// other comparisons, and an incomplete set.
-func Merge(parts []*Impact) (*Impact, error) {
-	if err := complete(parts); err != nil {
-		return nil, err
-	}
-	p := parts[0]
-	m := newImpact(p.Baseline, p.Candidate, p.Env, p.Selection)
-	m.Causes = unmet(p.Causes)
-	for i, part := range parts {
-		if err := m.alike(part); err != nil {
-			return nil, fmt.Errorf("part %d of %d belongs to another comparison: %w", i+1, len(parts), err)
-		}
-		m.Add(part)
-	}
-	return m, nil
-}
-
-// complete returns an error unless each shard is present once and complete.
-func complete(parts []*Impact) error {
-	if len(parts) == 0 {
-		return errors.New("no parts to merge; give the files that --shard i/n wrote")
-	}
-	seen := map[int]bool{}
-	of := 0
-	for i, p := range parts {
-		switch {
-		case p.Shard == nil:
-			return fmt.Errorf("part %d of %d is not a shard; give the files that --shard i/n wrote", i+1, len(parts))
-		case i > 0 && p.Shard.Of != of:
-			return fmt.Errorf("shard %d/%d does not belong to the split of the first part, which has %d shards", p.Shard.Index, p.Shard.Of, of)
-		case seen[p.Shard.Index]:
-			return fmt.Errorf("shard %d/%d occurs twice", p.Shard.Index, p.Shard.Of)
-		case p.Partial != "":
-			return fmt.Errorf("shard %d/%d is incomplete (%s); run it again", p.Shard.Index, p.Shard.Of, p.Partial)
-		}
-		of, seen[p.Shard.Index] = p.Shard.Of, true
-	}
-	var missing []string
-	for i := 1; i <= of; i++ {
-		if !seen[i] {
-			missing = append(missing, fmt.Sprintf("%d/%d", i, of))
-		}
-	}
-	if len(missing) > 0 {
-		return fmt.Errorf("shards are missing: %s", list(missing))
-	}
-	return nil
-}
-
-// list names the first few.
-func list(names []string) string {
-	const most = 5
-	text := strings.Join(names[:min(len(names), most)], ", ")
-	if more := len(names) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
 }
 
 // alike returns an error unless a part was made by the same comparison.

@@ -29,8 +29,11 @@ func caveats(m *simulate.Impact) []string {
 		list = append(list, fmt.Sprintf("UNREADABLE: %s could not be read, or only in part.", plural(n, "file", "files")))
 	}
 	if s := m.Shard; s != nil {
-		list = append(list, fmt.Sprintf("SHARD %d of %d: the other sessions are in the other shards; reviewer policy simulate merge combines "+
-			"them.", s.Index, s.Of))
+		part := fmt.Sprintf("SHARD %d of %d", s.Index, s.Of)
+		if s.To > 0 {
+			part = fmt.Sprintf("SHARDS %d to %d of %d", s.Index, s.To, s.Of)
+		}
+		list = append(list, part+": the other sessions are in the other shards; reviewer policy simulate merge combines them.")
 	}
 	return list
 }

@@ -130,8 +130,8 @@ func check(m *simulate.Impact) error {
 	if m.Version != simulate.ImpactVersion {
 		return fmt.Errorf("version is %d, not %d", m.Version, simulate.ImpactVersion)
 	}
-	if s := m.Shard; s != nil && (s.Index < 1 || s.Index > s.Of) {
-		return fmt.Errorf("shard %d of %d is impossible", s.Index, s.Of)
+	if s := m.Shard; s != nil && (s.Index < 1 || s.Last() > s.Of || s.To != 0 && s.To <= s.Index) {
+		return fmt.Errorf("shard %s is impossible", *s)
 	}
 	if m.Sessions.Changed < 0 || m.Sessions.Changed > m.Sessions.Total {
 		return fmt.Errorf("%d of %s are changed", m.Sessions.Changed, engine.Counted(m.Sessions.Total, "session", "sessions"))

@@ -3,8 +3,10 @@ package simulatecmd
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/report"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 )
@@ -16,6 +18,9 @@ func writeFailed(a *cli.App, out *term.Outputs, command string, err error) error
 		return err
 	}
 	r := &report.Report{Command: command, Stopped: true, Problems: cli.Problems(err)}
+	if out = onlyFiles(out); out == nil {
+		return err
+	}
 	written := a.WriteFailure(out, r, func(w io.Writer, format string, r *report.Report) (bool, error) {
 		switch format {
 		case "json":
@@ -28,4 +33,15 @@ func writeFailed(a *cli.App, out *term.Outputs, command string, err error) error
 		return false, nil
 	})
 	return errors.Join(err, written)
+}
+
+// onlyFiles leaves out objects: a failure there would keep the next run from writing its
+// report. It returns nil if nothing is left.
+func onlyFiles(out *term.Outputs) *term.Outputs {
+	local := *out
+	local.List = slices.DeleteFunc(slices.Clone(out.List), func(o term.Output) bool { return objects.Is(o.File) })
+	if len(local.List) == 0 {
+		return nil
+	}
+	return &local
 }

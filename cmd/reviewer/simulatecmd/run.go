@@ -1,6 +1,7 @@
 package simulatecmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/sources"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
@@ -47,7 +49,7 @@ type comparing struct {
 func prepare(ctx context.Context, a *cli.App, s *simulation, p *term.Progress) (*comparing, error) {
 	r := &comparing{app: a, shard: s.portion.shard, mask: s.mask, parallel: s.parallel, progress: p}
 	r.comparison = &simulate.Comparison{Env: cli.Environment(), Selection: s.selection, Event: r.sharing.Event}
-	kept, err := a.FormerPolicies(homesOf(s.args))
+	kept, err := a.FormerPolicies(s.inputs.homes(s.args))
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +86,7 @@ func addSides(ctx context.Context, a *cli.App, s *simulation, r *comparing, kept
 	if s.key != "" {
 		names = nil
 		for _, v := range s.values {
-			name := fmt.Sprintf("%s with %s = %v", s.candidate, s.key, v)
+			name := fmt.Sprintf("%s with %s = %v", cmp.Or(s.candidateName, s.candidate), s.key, v)
 			if tried[name], err = r.candidate.WithSetting(s.key, v); err != nil {
 				return cli.Usage("--sweep: %w", err)
 			}
@@ -96,6 +98,9 @@ func addSides(ctx context.Context, a *cli.App, s *simulation, r *comparing, kept
 		if err != nil {
 			return fmt.Errorf("--candidate: %w", err)
 		}
+		if s.key == "" {
+			name = cmp.Or(s.candidateName, name)
+		}
 		side.Named.Name = s.mask(name)
 		if side.Named.Settings, err = settingsOf(baseline, tried[name]); err != nil {
 			return err
@@ -105,7 +110,7 @@ func addSides(ctx context.Context, a *cli.App, s *simulation, r *comparing, kept
 		}
 		r.comparison.Candidates = append(r.comparison.Candidates, side)
 	}
-	r.comparison.Baseline.Named.Name = s.mask(s.baseline)
+	r.comparison.Baseline.Named.Name = s.mask(cmp.Or(s.baselineName, s.baseline))
 	for _, side := range append([]simulate.Side{r.comparison.Baseline}, r.comparison.Candidates...) {
 		if side.Policy != nil {
 			r.sharing.Add(side.Policy)
@@ -161,7 +166,7 @@ func (r *comparing) run(ctx context.Context) error {
 	if err := context.Cause(work); err != nil && ctx.Err() == nil {
 		return err
 	}
-	r.finish(ctx.Err() != nil)
+	r.finish(reasonOf(ctx))
 	return nil
 }
 
@@ -226,8 +231,19 @@ func (r *comparing) add(parts []*simulate.Impact) {
 	}
 }
 
+// reasonOf says why a run ended before its end; empty: it did not.
+func reasonOf(ctx context.Context) string {
+	switch cause := context.Cause(ctx); {
+	case ctx.Err() == nil:
+		return ""
+	case errors.Is(cause, objects.ErrCredentials):
+		return "stopped (" + cause.Error() + ")"
+	}
+	return "interrupted"
+}
+
 // finish adds what does not come from sessions.
-func (r *comparing) finish(interrupted bool) {
+func (r *comparing) finish(ended string) {
 	for _, t := range r.lost {
 		lost := r.comparison.Empty()
 		for i, m := range r.sums {
@@ -240,8 +256,8 @@ func (r *comparing) finish(interrupted bool) {
 	}
 	for _, m := range r.sums {
 		m.Shard = r.shard
-		if interrupted {
-			m.Partial = fmt.Sprintf("interrupted: %s of %s bytes read, %s compared",
+		if ended != "" {
+			m.Partial = fmt.Sprintf("%s: %s of %s bytes read, %s compared", r.mask(ended),
 				term.Thousands(r.progress.Bytes.Load()), term.Thousands(r.progress.Total.Load()),
 				term.Counted(int(m.Sessions.Total), "session was", "sessions were"))
 		}

@@ -22,6 +22,7 @@ import (
 type selection struct {
 	share *big.Rat        // nil: all
 	shard *simulate.Shard // nil: all
+	whole bool            // only the inputs of the shard are read, so every session in them is of it
 }
 
 // parseSample reads 10%, 1/10 or 0.1.
@@ -65,7 +66,8 @@ func parseShard(text string) (*simulate.Shard, error) {
 	i, err := strconv.Atoi(first)
 	n, err2 := strconv.Atoi(second)
 	if err != nil || err2 != nil || i < 1 || n < i || n > maxShards {
-		return nil, cli.Usage("--shard %s: expected i/n, the i-th of n parts, from 1/n to n/n, such as 1/4 (at most %d parts)", text, maxShards)
+		return nil, cli.Usage("--shard %s: expected i/n, the i-th of n parts, from 1/n to n/n, such as 1/4 (at most %d parts), or auto",
+			text, maxShards)
 	}
 	return &simulate.Shard{Index: i, Of: n}, nil
 }
@@ -87,7 +89,7 @@ func (p selection) sampled(name string) bool {
 // has reports whether a name is in this shard. It uses other bits of the digest than
 // the sample, or a small sample would be in one shard.
 func (p selection) has(name string) bool {
-	if p.shard == nil {
+	if p.shard == nil || p.whole {
 		return true
 	}
 	digest := sha256.Sum256([]byte(name))

@@ -23,6 +23,8 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/active"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/impact"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects/cloud"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/sources"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine"
@@ -44,6 +46,12 @@ type simulation struct {
 	sample, shard       string
 	noFidelity, verbose bool
 	parallel            int
+	manifest            string
+
+	baselineName, candidateName string // in the report; empty: as they were given
+
+	cluster cluster // where the comparison runs
+	inputs  inputs  // where the sessions lie
 
 	args      []string // what to read; never empty once it was read
 	own       bool     // the machine's own log, since nothing was named
@@ -58,6 +66,7 @@ type simulation struct {
 // Command is `reviewer policy simulate`.
 func Command(a *cli.App) *cobra.Command {
 	var s simulation
+	s.inputs.store = &objects.Access{Cloud: cloud.Open}
 	cmd := &cobra.Command{
 		Use:   "simulate [SOURCE…]",
 		Short: "Compare two policies on recorded sessions and show what would change",
@@ -65,8 +74,8 @@ func Command(a *cli.App) *cobra.Command {
 			"been decided differently, by which rule, and where each session would first have differed.\n\n" +
 			"A SOURCE is a file, a folder, a pattern such as 'logs/**/*.jsonl.zst', or - for\n" +
 			"standard input: transcripts of agents, logs of this program, and the output of `audit\n" +
-			"export`, plain or compressed, recognised by their contents. Without a SOURCE the log\n" +
-			"of this machine is used.\n\n" +
+			"export`, plain or compressed, recognised by their contents; or a prefix such as\n" +
+			"s3://bucket/logs (docs/engines.md). Without a SOURCE the log of this machine is used.\n\n" +
 			"A policy (REF) is a folder, an archive (.tar.gz), git:REV:PATH, active (the one active\n" +
 			"here), default (the built-in one), or the first 8 or more digits of a stored policy's digest.\n" +
 			"The baseline can also be \"recorded\": the decisions as they were recorded.\n\n" +
@@ -86,7 +95,7 @@ func Command(a *cli.App) *cobra.Command {
 	}
 	s.flags(cmd)
 	s.given = cmd.Flags().Changed
-	cmd.AddCommand(simulateMergeCommand(a))
+	cmd.AddCommand(simulateMergeCommand(a), simulateManifestCommand(a))
 	return cmd
 }
 
@@ -108,10 +117,15 @@ func (s *simulation) flags(cmd *cobra.Command) {
 	f.StringArrayVar(&s.sessions, "session", nil, "only sessions whose id starts with `ID`; may be repeated")
 	f.StringArrayVar(&s.tools, "tool", nil, "count only calls of the tool `NAME`; may be repeated")
 	f.StringVar(&s.sample, "sample", "", "only this `SHARE` of the sessions, such as 10% or 1/10; always the same sessions")
-	f.StringVar(&s.shard, "shard", "", "only the `i/n`-th part of the sessions, for `simulate merge`")
+	f.StringVar(&s.shard, "shard", "", "only the `i/n`-th part of the sessions, for `simulate merge`; "+
+		"auto or auto/n: the part of this task of a Slurm array, Kubernetes Indexed Job or AWS Batch array")
+	f.StringVar(&s.manifest, "manifest", "", "read the inputs that this `FILE` of `simulate manifest` lists, as they were then")
 	f.BoolVar(&s.noFidelity, "no-fidelity", false, "do not recompute recorded decisions")
 	f.IntVarP(&s.parallel, "parallel", "p", 0, "number of sessions to process at a time (default: the number of processors)")
 	f.BoolVarP(&s.verbose, "verbose", "v", false, "list everything, and show the running time")
+	f.StringVar(&s.baselineName, "baseline-name", "", "`NAME` of the baseline in the report (default: its REF)")
+	f.StringVar(&s.candidateName, "candidate-name", "", "`NAME` of the candidate in the report (default: its REF)")
+	s.cluster.flags(cmd)
 	s.out.Flags(cmd, impact.Formats()...)
 }
 
@@ -126,9 +140,17 @@ func compareAll(ctx context.Context, a *cli.App, args []string, s *simulation) e
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends at once
+	ctx, s.inputs.stop = context.WithCancelCause(ctx)
+	defer s.inputs.stop(nil)
+	if err := s.inputs.prepare(ctx, s); err != nil {
+		return writeFailed(a, &s.out, "policy simulate", err)
+	}
 
 	p := a.ShowProgress(start)
 	defer p.End()
+	if s.cluster.on != "" {
+		return onCluster(ctx, a, s, p)
+	}
 	if s.grants != "" {
 		run, err := measureGrants(ctx, a, s, p)
 		p.End()
@@ -144,16 +166,29 @@ func compareAll(ctx context.Context, a *cli.App, args []string, s *simulation) e
 			r.addExamples(ctx)
 		}
 	} else if ctx.Err() != nil {
-		err = errors.New("interrupted before anything was compared")
+		err = fmt.Errorf("%s before anything was compared", reasonOf(ctx))
 	}
 	p.End()
+	if err == nil {
+		err = s.inputs.keepable(s, r.sums)
+	}
 	if err != nil {
 		return writeFailed(a, &s.out, "policy simulate", err)
 	}
 	if err := writeImpacts(a, s, r.sums, r.speed()); err != nil {
 		return err
 	}
-	return errors.Join(keepCases(context.WithoutCancel(ctx), a, s, r), verdictOf(a, s.budgets, r.sums))
+	return errors.Join(keepCases(context.WithoutCancel(ctx), a, s, r), s.verdict(a, r.sums))
+}
+
+// verdict is the error that the command exits with. A task of a batch system succeeds if
+// its report is complete, or it would be run again: what was found is the merge's to say.
+func (s *simulation) verdict(a *cli.App, sums []*simulate.Impact) error {
+	err := verdictOf(a, s.budgets, sums)
+	if strings.HasPrefix(s.shard, autoShard) && sums[0].Partial == "" {
+		return nil
+	}
+	return err
 }
 
 // read parses the flags, before anything is done.
@@ -165,10 +200,10 @@ func (s *simulation) read(a *cli.App, args []string, now time.Time) error {
 	if s.parallel == 0 {
 		s.parallel = runtime.GOMAXPROCS(0)
 	}
-	if err := s.readSelection(now); err != nil {
+	if err := s.readSelection(now, a.Env); err != nil {
 		return err
 	}
-	if err := s.readBudgets(); err != nil {
+	if err := errors.Join(s.readBudgets(), s.cluster.check(s, args)); err != nil {
 		return err
 	}
 	if s.sweep != "" {
@@ -180,8 +215,11 @@ func (s *simulation) read(a *cli.App, args []string, now time.Time) error {
 			return cli.Usage("--sweep %w", err)
 		}
 	}
-	if s.args = args; len(args) > 0 {
-		return nil
+	if s.args = args; s.manifest != "" {
+		s.args = []string{s.manifest}
+	}
+	if len(s.args) > 0 {
+		return s.inputs.check(s, args)
 	}
 	home, err := a.StateHome()
 	s.args, s.own = []string{home}, true
@@ -218,7 +256,7 @@ func (s *simulation) together() error {
 }
 
 // readSelection reads which sessions and calls are looked at.
-func (s *simulation) readSelection(now time.Time) (err error) {
+func (s *simulation) readSelection(now time.Time, getenv func(string) string) (err error) {
 	if s.selection.Since, err = cli.SinceTime(s.since, now); err != nil {
 		return err
 	}
@@ -232,7 +270,7 @@ func (s *simulation) readSelection(now time.Time) (err error) {
 		}
 	}
 	if s.shard != "" {
-		if s.portion.shard, err = parseShard(s.shard); err != nil {
+		if s.portion.shard, err = shardOf(s.shard, getenv); err != nil {
 			return err
 		}
 	}
@@ -282,12 +320,16 @@ func findSources(ctx context.Context, a *cli.App, s *simulation, read engine.Row
 	set, err := sources.Find(ctx, s.args, sources.Options{
 		Stdin: untilDone(ctx, a.Stdin), Read: func(n int64) { p.Bytes.Add(n) }, Env: cli.Environment(),
 		Classifier: anywhere(read), Mask: s.mask,
+		Objects: s.inputs.store, Listed: s.inputs.listed, Part: s.portion.shard != nil && s.inputs.listed != nil, Stop: s.inputs.stop,
 	})
 	if err != nil && s.own {
 		return nil, fmt.Errorf("nothing is recorded on this machine (%w); name a source, such as ~/.claude/projects", err)
 	}
 	if err != nil {
 		return nil, err
+	}
+	if s.portion.whole {
+		return set, nil // the session may be in another shard
 	}
 	return set, s.anyAsked(set)
 }
@@ -316,6 +358,9 @@ func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 // show that an id is wrong.
 func (s *simulation) anyAsked(set *sources.Set) error {
 	example := ""
+	if len(set.Families) == 0 {
+		return nil // of a shard
+	}
 	for _, f := range set.Families {
 		if s.holds(f) {
 			return nil

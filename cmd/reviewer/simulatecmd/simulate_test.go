@@ -43,7 +43,7 @@ func sessionsIn(t *testing.T, ids ...string) string {
 func prepared(t *testing.T, ctx context.Context, dir string) (*cli.App, *comparing) {
 	t.Helper()
 	a := &cli.App{Streams: term.Streams{Stdin: strings.NewReader(""), Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}, Env: func(string) string { return "" }}, Home: t.TempDir()}
-	s := simulation{baseline: active.RefDefault, candidate: active.RefDefault, parallel: 1}
+	s := simulation{baseline: active.RefDefault, candidate: active.RefDefault, parallel: 1, given: func(string) bool { return false }}
 	s.out.Given, s.out.Formats = []string{"json"}, []string{"json"}
 	if err := s.read(a, []string{dir}, time.Unix(1e9, 0)); err != nil {
 		t.Fatal(err)

@@ -11,17 +11,21 @@ import (
 	"os"
 	"sync"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects"
 	"github.com/klauspost/compress/zstd"
 )
 
-// file is a file on disk, or standard input.
+// file is a file on disk, an object in a store, or standard input.
 type file struct {
-	path   string
+	path   string // of an object its name
 	size   int64
 	packed packing
-	in     io.Reader // standard input, inflated; it can be read once
-	taken  bool      // of in
-	parts  *stream   // of a packed file that contains several sessions
+	object *objects.Object
+	access *objects.Access
+	stop   func(error) // see Options.Stop; may be nil
+	in     io.Reader   // standard input, inflated; it can be read once
+	taken  bool        // of in
+	parts  *stream     // of a packed file that contains several sessions
 }
 
 // place is the location of a session or of a part of one.
@@ -142,13 +146,13 @@ func (p place) open(ctx context.Context, o Options) (io.ReadCloser, error) {
 	case p.file.packed != plain && p.n >= 0:
 		return p.openPart(ctx, o)
 	}
-	f, err := os.Open(p.file.path)
+	f, err := p.file.from(ctx, p.off, p.n)
 	if err != nil {
 		return nil, err
 	}
 	var raw io.Reader = f
 	if p.n >= 0 {
-		raw = &exactly{io.NewSectionReader(f, p.off, p.n), p.n}
+		raw = &exactly{f, p.n}
 	}
 	r, err := inflate(bufio.NewReaderSize(tap{ctx, raw, o.read}, 64<<10), max(p.file.packed, p.packed))
 	if err != nil {
@@ -156,6 +160,42 @@ func (p place) open(ctx context.Context, o Options) (io.ReadCloser, error) {
 		return nil, err
 	}
 	return opened{r, []io.Closer{r, f}}, nil
+}
+
+// from opens a file or an object at an offset; n < 0: all that follows.
+func (f *file) from(ctx context.Context, off, n int64) (io.ReadCloser, error) {
+	if f.object != nil {
+		r, err := f.access.Open(ctx, *f.object, max(off, 0), n)
+		return guarded{r, f.stop}, f.refused(err)
+	}
+	on, err := os.Open(f.path)
+	if err != nil || n < 0 {
+		return on, err
+	}
+	return opened{io.NewSectionReader(on, off, n), []io.Closer{on}}, nil
+}
+
+// refused passes on an error of reading, and stops the run if every other object would
+// give the same one.
+func (f *file) refused(err error) error {
+	if f.stop != nil && errors.Is(err, objects.ErrCredentials) {
+		f.stop(fmt.Errorf("%s: %w", f.path, err))
+	}
+	return err
+}
+
+// guarded stops the run like refused.
+type guarded struct {
+	io.ReadCloser
+	stop func(error)
+}
+
+func (g guarded) Read(p []byte) (int, error) {
+	n, err := g.ReadCloser.Read(p)
+	if g.stop != nil && errors.Is(err, objects.ErrCredentials) {
+		g.stop(err)
+	}
+	return n, err
 }
 
 // exactly reads a part of a file; a file that ends before the part is truncated.
@@ -204,7 +244,7 @@ type stream struct {
 	spans []span // of the parts, in order
 
 	mu   sync.Mutex
-	raw  *os.File
+	raw  io.Closer
 	r    io.ReadCloser
 	at   int64 // offset in r
 	kept []keptPart
@@ -264,7 +304,7 @@ func (s *stream) unkeep(off int64) ([]byte, bool) {
 // parts on the way.
 func (s *stream) forward(ctx context.Context, off int64) error {
 	if s.r == nil || s.at > off {
-		if err := s.rewind(); err != nil {
+		if err := s.rewind(ctx); err != nil {
 			return err
 		}
 	}
@@ -294,9 +334,9 @@ func (s *stream) keep(k keptPart) {
 	s.kept, s.held = append(s.kept, k), s.held+k.n
 }
 
-func (s *stream) rewind() error {
+func (s *stream) rewind(ctx context.Context) error {
 	s.close()
-	f, err := os.Open(s.file.path)
+	f, err := s.file.from(context.WithoutCancel(ctx), 0, -1) // it outlives the session that asks first
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 
 // inspect finds out what a file contains.
 func inspect(ctx context.Context, c candidate, o Options) inspection {
-	i := &inspector{ctx: ctx, candidate: c, file: &file{path: c.path, size: c.size}}
+	i := &inspector{ctx: ctx, candidate: c, file: &file{path: c.path, size: c.size, object: c.object, access: o.Objects, stop: o.Stop}}
 	if err := i.look(o); err != nil && ctx.Err() == nil {
 		i.lose(c.path, err)
 	}
@@ -41,6 +41,9 @@ func (i *inspector) look(o Options) error {
 	if i.candidate.path == stdin {
 		return i.lookAtInput(o.Stdin)
 	}
+	if i.file.object != nil {
+		return i.lookAtObject()
+	}
 	f, err := os.Open(i.file.path)
 	if err != nil {
 		return err
@@ -57,6 +60,27 @@ func (i *inspector) look(o Options) error {
 		in = bufio.NewReaderSize(in, 64<<10) // the head of a regular file is read directly
 	}
 	r, err := inflate(in, i.file.packed)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return i.content(r)
+}
+
+// lookAtObject inspects an object: of one that holds a single session, the first part.
+func (i *inspector) lookAtObject() error {
+	f, err := i.file.from(i.ctx, 0, -1)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	b := bufio.NewReaderSize(tap{i.ctx, f, func(int64) {}}, 16<<10)
+	begin, err := b.Peek(8)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	i.file.packed = packingOf(begin)
+	r, err := inflate(b, i.file.packed)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 	"github.com/agent-reviewer/reviewer/engine/transcript"
@@ -32,6 +33,10 @@ type Options struct {
 	Classifier func(transcript.Transcript) engine.Classifier // classifies a transcript's events
 	Env        engine.Env                                    // the environment to note in records of a transcript
 	Mask       func(string) string                           // masks secrets in paths, ids and errors; nil: no masking
+	Objects    *objects.Access                               // opens s3:// and the like; nil: such an argument is refused
+	Listed     []objects.Input                               // read instead of the arguments: they were listed before
+	Part       bool                                          // of what was listed: it may contain no session
+	Stop       func(error)                                   // called if nothing more can be read, such as without credentials; may be nil
 }
 
 func (o Options) mask(s string) string {
@@ -56,6 +61,8 @@ type Set struct {
 	Files    int64              // that hold sessions; an archive's are counted one by one
 	Bytes    int64              // on disk, of all families
 	Lost     []simulate.Trouble // files without a session that could be found, by path
+
+	named []candidate // all that was inspected
 }
 
 // Family is one session, or several that share calls because one was made out
@@ -91,7 +98,7 @@ func (f *Family) Recorded(ctx context.Context) iter.Seq[simulate.RecordedSession
 // or have an unknown format, are in Set.Lost; it returns an error if an argument names nothing, if
 // there are no sessions, or if ctx ended.
 func Find(ctx context.Context, args []string, o Options) (*Set, error) {
-	named, lost, err := walk(ctx, args)
+	named, lost, err := walk(ctx, args, o)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +111,8 @@ func Find(ctx context.Context, args []string, o Options) (*Set, error) {
 		return nil, fmt.Errorf("find sessions: %w", err)
 	}
 	set := f.set()
-	if len(set.Families) == 0 {
+	set.named = named
+	if len(set.Families) == 0 && !o.Part {
 		return nil, nothing(args, set.Lost)
 	}
 	return set, nil
@@ -131,7 +139,7 @@ func inspectAll(ctx context.Context, named []candidate, o Options) []inspection 
 	found := make([]inspection, len(named))
 	next := make(chan int)
 	var group sync.WaitGroup
-	for range min(len(named), runtime.GOMAXPROCS(0)) {
+	for range min(len(named), inspectors(o)) {
 		group.Go(func() {
 			for i := range next {
 				found[i] = inspect(ctx, named[i], o)
@@ -147,6 +155,15 @@ func inspectAll(ctx context.Context, named []candidate, o Options) []inspection 
 	close(next)
 	group.Wait()
 	return found
+}
+
+// inspectors is the number of files that are inspected at a time. Most of the time of an
+// object is waiting.
+func inspectors(o Options) int {
+	if o.Objects != nil {
+		return 16
+	}
+	return runtime.GOMAXPROCS(0)
 }
 
 // finder sorts the files into families.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 	"github.com/agent-reviewer/reviewer/engine/simulate"
 	"github.com/agent-reviewer/reviewer/engine/wildcard"
@@ -24,11 +25,14 @@ type candidate struct {
 	path  string
 	size  int64
 	asked bool // it was named, so an unknown format must be reported
+
+	object *objects.Object // nil: a file, or standard input
 }
 
 // walker collects files. The same file counts once, even under several names.
 type walker struct {
 	ctx   context.Context
+	store *objects.Access
 	files map[identity]candidate
 	lost  []simulate.Trouble
 }
@@ -40,9 +44,16 @@ type identity struct {
 	path string
 }
 
-// walk lists the files that the arguments name, by path.
-func walk(ctx context.Context, args []string) ([]candidate, []simulate.Trouble, error) {
-	w := walker{ctx: ctx, files: map[identity]candidate{}}
+// walk lists the files and objects that the arguments name, by path; or those that were
+// listed before.
+func walk(ctx context.Context, args []string, o Options) ([]candidate, []simulate.Trouble, error) {
+	w := walker{ctx: ctx, store: o.Objects, files: map[identity]candidate{}}
+	if o.Listed != nil {
+		args = nil
+	}
+	for _, in := range o.Listed {
+		w.object(in.Object, in.Named)
+	}
 	for _, arg := range args {
 		if err := w.argument(arg); err != nil {
 			return nil, nil, err
@@ -60,6 +71,9 @@ func (w *walker) argument(arg string) error {
 	if arg == stdin {
 		w.files[identity{path: stdin}] = candidate{path: stdin, asked: true}
 		return nil
+	}
+	if objects.Is(arg) {
+		return w.objects(arg)
 	}
 	info, err := os.Stat(arg)
 	if err != nil && strings.ContainsAny(arg, "*?[") { // Windows calls such a name invalid rather than missing

@@ -22,8 +22,12 @@ type Output struct {
 	Format  string
 	File    string
 	Formats []string // the first is the default
+	Put     Put      // where File is not a file; nil: it must be one
 	written bool
 }
+
+// Put writes a result somewhere else than into a file, if the name is not that of a file.
+type Put func(name string, content []byte) (done bool, err error)
 
 // Written reports whether a result was written, or an attempt was made.
 func (o *Output) Written() bool { return o.written }
@@ -106,10 +110,22 @@ func (o *Output) Write(stdout io.Writer, fn func(w io.Writer) error) error {
 		_, werr := stdout.Write(b.Bytes())
 		return errors.Join(err, werr)
 	}
-	if werr := WriteWhole(o.File, b.Bytes()); werr != nil {
+	if werr := o.keep(b.Bytes()); werr != nil {
 		return errors.Join(err, fmt.Errorf("write result: %w", werr))
 	}
 	return err
+}
+
+func (o *Output) keep(content []byte) error {
+	if o.Put != nil {
+		if done, err := o.Put(o.File, content); done || err != nil {
+			return err
+		}
+	}
+	if scheme, _, other := strings.Cut(o.File, "://"); other {
+		return fmt.Errorf("%s: this command writes only files, and nothing to %s", o.File, scheme)
+	}
+	return WriteWhole(o.File, content)
 }
 
 // Known returns an error if the command does not have the format.

@@ -17,6 +17,7 @@ type Outputs struct {
 	List    []Output // as given; after read at least one
 	Formats []string // the first is the default
 	Given   []string // -f, as FORMAT or FORMAT=FILE
+	Put     Put      // where a name is not that of a file; nil: each must be one
 	file    string   // -o: where the first format goes
 	written bool
 }
@@ -77,6 +78,7 @@ func (o *Outputs) Write(stdout io.Writer, fn func(w io.Writer, out *Output) erro
 	list := slices.Clone(o.List)
 	slices.SortStableFunc(list, func(x, y Output) int { return cmp.Compare(toScreen(x), toScreen(y)) })
 	for i := range list {
+		list[i].Put = o.Put
 		if err := list[i].Write(stdout, func(w io.Writer) error { return fn(w, &list[i]) }); err != nil {
 			return err
 		}

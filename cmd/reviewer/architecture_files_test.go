@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The top level is fixed: what is new has a place below one of these.
+func TestTopLevel(t *testing.T) {
+	fixed := []string{
+		"cmd", "engine", "rego", "cel", "bundles", "schemas", "testdata", "docs",
+		"go.mod", "go.sum", "Makefile", "README.md", "LICENSE", ".ci", ".git", ".gitignore",
+	}
+	ignored, err := os.ReadFile(filepath.Join(root, ".gitignore"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	isIgnored := func(name string) bool {
+		return slices.ContainsFunc(strings.Fields(string(ignored)), func(pattern string) bool {
+			match, err := path.Match(strings.Trim(pattern, "/"), name)
+			return err == nil && match
+		})
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !slices.Contains(fixed, e.Name()) && !isIgnored(e.Name()) {
+			t.Errorf("%s is at the top level; the owner keeps it to %s", e.Name(), strings.Join(fixed, " "))
+		}
+	}
+}
+
+// A file that is longer than this has two subjects.
+func TestFileLengths(t *testing.T) {
+	const most = 600
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || path.Ext(name) != ".go" {
+			return err
+		}
+		raw, err := os.ReadFile(name)
+		if n := bytes.Count(raw, []byte("\n")); n > most {
+			t.Errorf("%s has %d lines, at most %d", name, n, most)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
