@@ -77,7 +77,7 @@ func (s *session) lines(events int) []byte {
 		call := fmt.Sprintf("toolu_%s_%04d", s.id[:8], n)
 		tool, input := s.call()
 		s.message("assistant", fmt.Sprintf(`[{"type":"tool_use","id":"%s","name":"%s","input":%s}]`, call, tool, input))
-		s.message("user", fmt.Sprintf(`[{"type":"tool_result","tool_use_id":"%s","content":"%d lines"}]`, call, s.random.IntN(100)))
+		s.message("user", fmt.Sprintf(`[{"type":"tool_result","tool_use_id":"%s","content":"%d bytes"}]`, call, s.random.IntN(100)))
 	}
 	return s.text.Bytes()
 }
