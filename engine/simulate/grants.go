@@ -18,8 +18,10 @@ type Prompts struct {
 	Edits    []string // modes in which it does not ask about edits in the workspace
 	Programs []string // commands about which it does not ask if they only read files of the workspace
 	EditWith []string // commands about which it does not ask, where it does not ask about edits
-	// Allowed reports whether the person's own rules allow a call; nil: there are no rules.
-	Allowed func(context.Context, *engine.Record, *history.State) bool
+	// Rules are the person's own permission rules, as the conditions of one list: the first that
+	// applies decides whether the agent asks. nil: they are unknown.
+	Rules engine.Matcher
+	Ask   map[string]bool // by the id of a rule: whether the agent asks
 }
 
 // ModeOf returns the permission mode of a call.
@@ -49,6 +51,22 @@ func (p *Prompts) Asks(mode string, a *engine.Action) bool {
 		return true
 	}
 	return slices.ContainsFunc(a.Effects, func(e engine.Effect) bool { return p.asksEffect(&e, edits) })
+}
+
+// asks reports whether the agent asks a person about a call, by the person's own rules if one of
+// them applies.
+func (p *Prompts) asks(ctx context.Context, mode string, in *engine.Input) (bool, error) {
+	if p.Rules == nil || slices.Contains(p.Silent, mode) {
+		return p.Asks(mode, &in.Action), nil
+	}
+	findings, err := p.Rules.Match(ctx, in)
+	if err != nil {
+		return false, err
+	}
+	if len(findings) == 1 && findings[0].Error == "" {
+		return p.Ask[findings[0].ID], nil
+	}
+	return p.Asks(mode, &in.Action), nil
 }
 
 // asksAbout reports whether agents ask about actions of a type at all.
@@ -161,7 +179,9 @@ func (g *GrantRun) Session(ctx context.Context, id string, events []engine.Event
 		e.Mode = g.Prompts.ModeOf(&e)
 		a, _ := r.Next(ctx, e)
 		if e.Phase == engine.PhasePre {
-			g.call(ctx, r, e, a, ended[e.Call] == TranscriptRefused)
+			if err := g.call(ctx, r, e, a, ended[e.Call] == TranscriptRefused); err != nil {
+				return err
+			}
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -172,16 +192,17 @@ func (g *GrantRun) Session(ctx context.Context, id string, events []engine.Event
 }
 
 // call asks the policy about a call that it allowed and about which the agent asks.
-func (g *GrantRun) call(ctx context.Context, r *Rehearsal, e engine.Event, a Action, refused bool) {
+func (g *GrantRun) call(ctx context.Context, r *Rehearsal, e engine.Event, a Action, refused bool) error {
 	g.Sum.Calls++
 	g.Sum.Modes[e.Mode]++
 	rec := a.Record
 	if rec == nil || rec.Action == nil || rec.Decision == nil {
 		g.Sum.Failed++
-		return
+		return nil
 	}
-	if !g.Prompts.Asks(e.Mode, rec.Action) || g.Prompts.Allowed != nil && g.Prompts.Allowed(ctx, rec, r.chain.history) {
-		return
+	in := history.NewInput(rec, r.chain.history, g.Policy.View)
+	if asks, err := g.Prompts.asks(ctx, e.Mode, &in); err != nil || !asks {
+		return err
 	}
 	g.Sum.Asked++
 	if refused {
@@ -189,7 +210,7 @@ func (g *GrantRun) call(ctx context.Context, r *Rehearsal, e engine.Event, a Act
 	}
 	if a.Decision != engine.Allow {
 		g.Sum.Held++
-		return
+		return nil
 	}
 	q := e
 	q.Name, q.Phase = "PermissionRequest", engine.PhaseRequest
@@ -197,7 +218,7 @@ func (g *GrantRun) call(ctx context.Context, r *Rehearsal, e engine.Event, a Act
 	if answer.Record == nil || answer.Record.Answer.Granted == nil {
 		g.Sum.Tools[kindOfCall(rec)]++
 		g.lacks(answer.Record)
-		return
+		return nil
 	}
 	g.Sum.Granted++
 	g.Sum.Proofs[answer.Record.Answer.Granted.By]++
@@ -207,6 +228,7 @@ func (g *GrantRun) call(ctx context.Context, r *Rehearsal, e engine.Event, a Act
 			g.Sum.Examples = append(g.Sum.Examples, answer.Record.Answer.Granted.By+": "+e.Tool+" "+rec.Action.Resource)
 		}
 	}
+	return nil
 }
 
 // lacks counts why a call is not granted. The first reason says that it is not.

@@ -8,10 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/permissions"
+	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/sources"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
@@ -47,6 +50,11 @@ func measureGrants(ctx context.Context, a *cli.App, s *simulation, p *term.Progr
 		return nil, err
 	}
 	run := &simulate.GrantRun{Policy: policy, Env: cli.Environment(), Prompts: promptsOf(e, s.grants)}
+	if s.clientSettings != "" {
+		if err := ownRules(a, s.clientSettings, &run.Prompts); err != nil {
+			return nil, fmt.Errorf("--client-settings: %w", err)
+		}
+	}
 	known, _ := policy.Rows.(*rows.Set)
 	for _, one := range inTime(ctx, s, set) {
 		t := transcript.Transcript{Events: one.events}
@@ -126,6 +134,45 @@ func promptsOf(e *bundles.Effective, mode string) simulate.Prompts {
 	return p
 }
 
+// ownRules reads the permission rules of a settings file of the agent. A rule that cannot be
+// converted exactly is reported: an allow rule that is left out means more questions than the
+// agent asked, and an ask rule that matches more calls does too.
+func ownRules(a *cli.App, file string, p *simulate.Prompts) error {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	policy, err := permissions.Import(file, raw, readable)
+	if err != nil {
+		return err
+	}
+	for _, r := range policy.Remarks {
+		if r.Rule != "" {
+			fmt.Fprintf(a.Stderr, "%s:%d: rule %s: %s\n", file, r.Line, r.Rule, term.Plain(r.Text))
+		}
+	}
+	if p.Rules, err = cel.Compile(wiring.AccessConditions(policy.List)); err != nil {
+		return err
+	}
+	p.Ask = map[string]bool{}
+	for _, r := range policy.List.Rules {
+		p.Ask[policy.List.FindingID(r.ID)] = r.Effect == bundles.EffectApprove
+	}
+	return nil
+}
+
+// readable reports whether an expression can be evaluated.
+func readable(when string) error {
+	host, err := cel.Compile([]cel.Condition{{ID: "rule", When: when}})
+	if err != nil {
+		return err
+	}
+	for _, problem := range host.Check() {
+		return errors.New(problem.Message)
+	}
+	return nil
+}
+
 // writeGrants writes the report.
 func writeGrants(a *cli.App, s *simulation, run *simulate.GrantRun) error {
 	g := &run.Sum
@@ -174,8 +221,14 @@ func grantsPage(page *term.Page, run *simulate.GrantRun) {
 	}
 	page.Paragraph("", "Method: an agent asks about a call if its permission mode asks (grants.client.silent lists those that do not), and "+
 		"the call is more than reading files of the workspace with its own tools or with a program of grants.client.programs; where the "+
-		"mode accepts edits, edits of ordinary files in the workspace are not asked about either. Rules that a person added in the agent "+
-		"are unknown. A call counts as refused if its transcript says so, whatever the reason. Checkpoints are assumed to succeed.")
+		"mode accepts edits, edits of ordinary files in the workspace are not asked about either. "+ownRulesText(run)+" A call counts as refused if its transcript says so, whatever the reason. Checkpoints are assumed to succeed.")
+}
+
+func ownRulesText(run *simulate.GrantRun) string {
+	if run.Prompts.Rules != nil {
+		return "Rules of --client-settings come first: the agent does not ask about a call that they allow or deny."
+	}
+	return "Rules that a person added in the agent are unknown without --client-settings."
 }
 
 // byCount lists the keys, the most frequent first.

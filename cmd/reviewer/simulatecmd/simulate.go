@@ -38,6 +38,7 @@ type simulation struct {
 	baseline, candidate string
 	sweep               string
 	grants              string                 // permission mode for --grants; empty: it was not asked for
+	clientSettings      string                 // with grants: file of the agent's settings
 	given               func(flag string) bool // it is on the command line
 	failOn              []string
 	saveCases           string
@@ -108,6 +109,7 @@ func (s *simulation) flags(cmd *cobra.Command) {
 	f.StringVar(&s.grants, "grants", "", "instead, report how many of the agent's own questions the candidate would answer "+
 		"with grant: proven, in a permission `MODE`, or recorded")
 	f.Lookup("grants").NoOptDefVal = recordedModes
+	f.StringVar(&s.clientSettings, "client-settings", "", "with --grants: the permission rules that the person added in Claude Code, from its settings `FILE`")
 	f.StringArrayVar(&s.failOn, "fail-on", nil, failOnUsage)
 	f.StringVar(&s.saveCases, "save-cases", "",
 		"write the smallest example of each kind of change into this folder (`DIR`), as cases for `policy test`")
@@ -242,6 +244,8 @@ func (s *simulation) together() error {
 	switch {
 	case s.parallel < 0:
 		return cli.Usage("--parallel %d: expected a number of sessions, or 0 for the number of processors", s.parallel)
+	case s.clientSettings != "" && s.grants == "":
+		return cli.Usage("--client-settings is only for --grants")
 	case s.candidate == active.RefRecorded:
 		return cli.Usage("--candidate recorded: a candidate must be a policy; only the baseline can be recorded (--baseline recorded)")
 	case s.sweep != "" && len(s.failOn) > 0:
