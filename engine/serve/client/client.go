@@ -105,12 +105,27 @@ func (c *client) meet(s *socket, home string) (process, bool) {
 	if err != nil {
 		return process{}, false
 	}
-	server, why := watch(s.sender, program)
+	server, why := watch(s.sender, program, home)
 	if why == "" && greeting.Home != home {
 		why = "the resident process serves another state directory"
 	}
 	c.why = why
 	return server, why == ""
+}
+
+// Check connects to the resident process of a state directory, and returns why it is not to be trusted; empty:
+// it is.
+func Check(home string) (why string) {
+	s, err := connect(home + "/" + wire.RunDir + "/" + wire.SocketName)
+	if err != nil {
+		return err.Error()
+	}
+	defer s.close()
+	c := client{}
+	if _, ok := c.meet(s, home); !ok && c.why == "" {
+		return "this program cannot be found"
+	}
+	return c.why
 }
 
 // exchange sends the event and waits for the answer of the process that greeted.
