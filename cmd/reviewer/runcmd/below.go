@@ -19,7 +19,11 @@ func (c *confinement) connected(conn proxy.Connection, ended bool) {
 	case conn.Why != "":
 		c.see(observed{"refused", fmt.Sprintf("%s: %s", to, conn.Why), run.Event{}, ""})
 	default:
-		c.see(observed{"connection", fmt.Sprintf("%s at %s", to, conn.Address), run.Event{}, conn.Host})
+		seen := observed{"connection", fmt.Sprintf("%s at %s", to, conn.Address), run.Event{}, conn.Host}
+		if to == conn.Address {
+			seen.host = "" // policy names the address itself
+		}
+		c.see(seen)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -105,7 +106,7 @@ func (c *confinement) paths(f sandbox.Features) error {
 		Devices: []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"}}
 	if strict {
 		c.plan.Read = c.expand(append(slices.Clone(s.Read), s.AgentRead[c.p.agent]...))
-		c.plan.Read = append(c.plan.Read, realPath(filepath.Dir(cli.Program())))
+		c.plan.Read = append(append(c.plan.Read, realPath(filepath.Dir(cli.Program()))), c.programs()...)
 	}
 	c.plan.Hidden = append(c.expand(append(slices.Clone(s.Hidden), c.p.settings.Workspace.Denied...)), state)
 	if err := c.makeFolders(s.AgentWrite[c.p.agent]); err != nil {
@@ -124,6 +125,27 @@ func (c *confinement) paths(f sandbox.Features) error {
 		return c.strictPaths(state)
 	}
 	return nil
+}
+
+// programs returns the folders of the command, and of what it interprets: with all packages, if it is in one.
+func (c *confinement) programs() []string {
+	var list []string
+	for _, name := range []string{c.p.command[0], scriptOf(c.p.command)} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			if path, err = filepath.Abs(name); err != nil || name == "" {
+				continue
+			}
+		}
+		dir := filepath.Dir(realPath(path))
+		if before, _, packaged := strings.Cut(dir, "/node_modules/"); packaged {
+			dir = before + "/node_modules"
+		}
+		if dir != "/" && !inside(c.p.home, dir) {
+			list = append(list, dir)
+		}
+	}
+	return list
 }
 
 // strictPaths are those that only mounts can change.

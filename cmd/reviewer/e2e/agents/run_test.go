@@ -120,7 +120,7 @@ func withoutHooks(t *testing.T, s *stage) {
 }
 
 func overLimit(t *testing.T, s *stage) {
-	sum := s.strict(t, []string{"--max-time", "10s"}, "sleep 1000")
+	sum := s.strict(t, []string{"--max-time", "10s"}, "tail -f README.md")
 	if sum.ExitCode != 12 || sum.Limit != "max_execution_time_seconds" || sum.Result != "limit" {
 		t.Errorf("%+v", sum)
 	}
