@@ -46,7 +46,8 @@ func Start(ctx context.Context, o Options) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{o: o, tree: t, events: make(chan Event, maxEvents), stop: make(chan ending, 1), ended: make(chan struct{}), done: make(chan struct{})}
+	r := &Run{o: o, tree: t, events: make(chan Event, maxEvents), stop: make(chan ending, 1), ended: make(chan struct{}),
+		done: make(chan struct{})}
 	r.out.Ways, r.out.Began = t.Ways(), time.Now()
 	started := make(chan error, 1)
 	go r.supervise(ctx, started)
@@ -267,7 +268,7 @@ func (r *Run) finish(why ending) {
 	if why.result == ResultEnded {
 		r.leftover()
 	} else {
-		r.tell(Event{Kind: map[string]string{ResultLimit: EventLimit}[why.result] + map[string]string{ResultStopped: EventStopping}[why.result], Text: why.reason})
+		r.tell(Event{Kind: map[string]string{ResultLimit: EventLimit, ResultStopped: EventStopping}[why.result], Text: why.reason})
 		r.askToEnd()
 	}
 	r.out.Stuck = r.tree.Kill(killWait)
@@ -279,7 +280,8 @@ func (r *Run) finish(why ending) {
 	}
 	r.copied.Wait()
 	if r.tree.OutOfMemory() && r.out.Result == ResultEnded && r.out.Exit != 0 {
-		r.out.Result, r.out.Limit, r.out.Reason = ResultLimit, LimitMemory, "the kernel ended a process of the run, which used too much memory"
+		r.out.Result, r.out.Limit = ResultLimit, LimitMemory
+		r.out.Reason = "the kernel ended a process of the run, which used too much memory"
 	}
 	r.review(true)
 	r.out.Ended = time.Now()

@@ -34,10 +34,11 @@ func (o *observer) compare(last bool) (stop string) {
 
 // missed takes note of a call without a verdict.
 func (o *observer) missed(m transcript.Mismatch, stop string) string {
-	text := fill(fill(o.p.settings.Run.Texts.Unreviewed, "call", o.p.mask(m.Call)), "tool", o.p.mask(m.Tool))
+	call, tool := o.p.mask(m.Call), o.p.mask(m.Tool)
+	text := fill(fill(o.p.settings.Run.Texts.Unreviewed, "call", call), "tool", tool)
 	if _, known := o.unreviewed[m.Call]; !known {
-		o.unreviewed[m.Call] = Unreviewed{Session: o.p.mask(m.Session), Call: o.p.mask(m.Call), Tool: o.p.mask(m.Tool), Outcome: string(m.Outcome)}
-		o.note("unreviewed", fmt.Sprintf("%s %s (%s)", o.p.mask(m.Tool), o.p.mask(m.Call), m.Outcome), run.Event{})
+		o.unreviewed[m.Call] = Unreviewed{Session: o.p.mask(m.Session), Call: call, Tool: tool, Outcome: string(m.Outcome)}
+		o.note("unreviewed", fmt.Sprintf("%s %s (%s)", tool, call, m.Outcome), run.Event{})
 	}
 	if o.p.settings.Run.Unreviewed == "stop" {
 		return text
@@ -50,8 +51,9 @@ func (o *observer) disobeyed(m transcript.Mismatch) {
 	if _, known := o.ran[m.Call]; known {
 		return
 	}
-	o.ran[m.Call] = Unreviewed{Session: o.p.mask(m.Session), Call: o.p.mask(m.Call), Tool: o.p.mask(m.Tool), Outcome: string(m.Outcome), Record: m.Record}
-	o.note("unreviewed", fmt.Sprintf("%s %s ran although %s denied it", o.p.mask(m.Tool), o.p.mask(m.Call), m.Record), run.Event{})
+	call, tool := o.p.mask(m.Call), o.p.mask(m.Tool)
+	o.ran[m.Call] = Unreviewed{Session: o.p.mask(m.Session), Call: call, Tool: tool, Outcome: string(m.Outcome), Record: m.Record}
+	o.note("unreviewed", fmt.Sprintf("%s %s ran although %s denied it", tool, call, m.Record), run.Event{})
 }
 
 // transcripts reads those of the run: files that were written since it began, with the events since then.
@@ -67,7 +69,8 @@ func (o *observer) transcripts() []transcript.Transcript {
 	for _, pattern := range o.agent.transcripts(home) {
 		files, _ := filepath.Glob(pattern) // the pattern is right
 		for _, file := range files {
-			if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && !info.ModTime().Before(o.began.Add(-time.Second)) {
+			info, err := os.Stat(file)
+			if err == nil && info.Mode().IsRegular() && !info.ModTime().Before(o.began.Add(-time.Second)) {
 				list = append(list, o.read(file)...)
 			}
 		}

@@ -77,9 +77,11 @@ func confine(p *plan) (*confinement, error) {
 	c := &confinement{p: p, seen: map[string]bool{}}
 	features := sandbox.Probe()
 	if missing := features.Missing(); p.profile == profileStrict && len(missing) > 0 {
-		return nil, errors.New("the profile strict cannot be held here, so nothing was started; the system lacks:\n  " + strings.Join(missing, "\n  "))
+		return nil, errors.New("the profile strict cannot be held here, so nothing was started; the system lacks:\n  " +
+			strings.Join(missing, "\n  "))
 	} else if len(missing) > 0 && !p.app.Quiet {
-		fmt.Fprintf(p.app.Stderr, "reviewer run: the profile %s is held in part; the system lacks:\n  %s\n", p.profile, strings.Join(missing, "\n  "))
+		fmt.Fprintf(p.app.Stderr, "reviewer run: the profile %s is held in part; the system lacks:\n  %s\n", p.profile,
+			strings.Join(missing, "\n  "))
 	}
 	if features.Landlock == 0 {
 		return nil, errors.New("without Landlock no profile but observe can be held here, so nothing was started")
@@ -114,13 +116,14 @@ func (c *confinement) paths(f sandbox.Features) error {
 	}
 	c.plan.Write = append(c.expand(append(slices.Clone(s.Write), s.AgentWrite[c.p.agent]...)), c.p.dir, c.temp)
 	if inside(state, c.p.dir) {
-		return fmt.Errorf("the state directory %s is in the workspace, where the run may write; set --home or REVIEWER_HOME to another one", state)
+		return fmt.Errorf("the state directory %s is in the workspace, where the run may write; set --home to another one", state)
 	}
 	if inside(home, c.p.dir) || c.p.dir == "/" {
 		return fmt.Errorf("the working directory %s contains your home directory; start the run in a project's folder", c.p.dir)
 	}
 	c.plan.UnixPaths = []string{c.p.dir, c.temp, filepath.Join(state, "run")}
 	c.plan.Proof = client.Proof(c.p.policy.log.Dir)
+	c.ownSettings()
 	if f.Namespaces && strict {
 		return c.strictPaths(state)
 	}
@@ -167,9 +170,12 @@ func (c *confinement) strictPaths(state string) error {
 		}
 	}
 	for _, name := range append(slices.Clone(s.Protected), s.AgentProtected[c.p.agent]...) {
+		if strings.HasPrefix(name, "~") {
+			continue // see ownSettings
+		}
 		path := filepath.Join(c.p.dir, name)
-		if slices.Contains(s.AgentProtected[c.p.agent], name) && filepath.Ext(name) == "" || strings.Count(name, ".") == 1 && name != ".envrc" && strings.HasPrefix(name, ".") {
-			c.makeEmpty(path, name, s.AgentProtected[c.p.agent])
+		if slices.Contains(s.AgentProtected[c.p.agent], name) && isFolder(name) {
+			c.makeEmpty(path)
 		}
 		if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink == 0 {
 			c.plan.Protected = append(c.plan.Protected, path)
@@ -178,10 +184,51 @@ func (c *confinement) strictPaths(state string) error {
 	return nil
 }
 
-// makeEmpty makes a folder of the agent's settings, so that none can be made inside.
-func (c *confinement) makeEmpty(path, name string, ofAgent []string) {
-	if slices.Contains(ofAgent, name) && filepath.Ext(strings.TrimPrefix(filepath.Base(name), ".")) == "" && os.Mkdir(path, 0o755) == nil {
+// isFolder reports whether a name is that of a folder of settings: it has no extension.
+func isFolder(name string) bool {
+	return filepath.Ext(strings.TrimPrefix(filepath.Base(name), ".")) == ""
+}
+
+// makeEmpty makes settings that are not there, so that none can be made inside: a folder, or an empty file.
+func (c *confinement) makeEmpty(path string) {
+	if _, err := os.Lstat(path); err == nil {
+		return
+	}
+	if isFolder(path) {
+		if os.Mkdir(path, 0o755) == nil {
+			c.made = append(c.made, path)
+		}
+		return
+	}
+	text := map[string]string{".json": "{}\n"}[filepath.Ext(path)]
+	if os.WriteFile(path, []byte(text), 0o600) == nil {
 		c.made = append(c.made, path)
+	}
+}
+
+// ownSettings protects the agent's settings in the home directory, where it writes in the same folder. Without mounts
+// of its own, the run may not write there at all.
+func (c *confinement) ownSettings() {
+	var own []string
+	for _, name := range c.p.settings.Isolation.AgentProtected[c.p.agent] {
+		if strings.HasPrefix(name, "~") {
+			own = append(own, c.full(name))
+		}
+	}
+	if !c.plan.Namespaces {
+		c.plan.Write = slices.DeleteFunc(c.plan.Write, func(dir string) bool {
+			return slices.ContainsFunc(own, func(path string) bool { return inside(path, dir) })
+		})
+		return
+	}
+	for _, path := range own {
+		c.makeEmpty(path)
+		if real := realPath(path); real != path {
+			continue // it is a link to a place that cannot be changed, or is found by its own path
+		}
+		if _, err := os.Lstat(path); err == nil {
+			c.plan.Protected = append(c.plan.Protected, path)
+		}
 	}
 }
 
@@ -282,11 +329,13 @@ func (c *confinement) listening(list []net.Listener) {
 func (c *confinement) environment(env []string) []string {
 	url := "http://127.0.0.1:" + strconv.Itoa(int(c.plan.Proxy))
 	const direct = "127.0.0.1,localhost,::1"
-	set := []string{"HTTP_PROXY=" + url, "HTTPS_PROXY=" + url, "http_proxy=" + url, "https_proxy=" + url, "ALL_PROXY=" + url, "NODE_USE_ENV_PROXY=1",
+	set := []string{"HTTP_PROXY=" + url, "HTTPS_PROXY=" + url, "http_proxy=" + url, "https_proxy=" + url,
+		"ALL_PROXY=" + url, "NODE_USE_ENV_PROXY=1",
 		"NO_PROXY=" + direct, "no_proxy=" + direct, "TMPDIR=" + c.temp, "TMP=" + c.temp, "TEMP=" + c.temp}
 	kept := slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		return slices.ContainsFunc(append(c.p.settings.Isolation.Variables, names(set)...), func(pattern string) bool { return fits(name, pattern) })
+		removed := append(slices.Clone(c.p.settings.Isolation.Variables), names(set)...)
+		return slices.ContainsFunc(removed, func(pattern string) bool { return fits(name, pattern) })
 	})
 	return append(kept, set...)
 }
@@ -315,7 +364,8 @@ func resident(p *plan) error {
 		why = client.Check(p.policy.log.Dir)
 	}
 	if why != "" {
-		return fmt.Errorf("the process that answers hooks cannot be reached, so that each call would be denied: %s; run `reviewer doctor resident`", why)
+		return fmt.Errorf("the process that answers hooks cannot be reached, so each call would be denied: %s; "+
+			"run `reviewer doctor resident`", why)
 	}
 	return nil
 }

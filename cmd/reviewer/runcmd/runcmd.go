@@ -59,10 +59,12 @@ func Command(a *cli.App) *cobra.Command {
 		Args: cli.AtLeast(cli.Argument{Name: "COMMAND", What: "the command to run, after --"}),
 		RunE: func(cmd *cobra.Command, args []string) error { return start(cmd.Context(), a, f, args) },
 	}
-	cmd.Flags().StringVar(&f.profile, "profile", "", "how far the run is confined: observe, workspace, strict (default isolation.profile of the settings)")
+	cmd.Flags().StringVar(&f.profile, "profile", "",
+		"how far the run is confined: observe, workspace, strict (default isolation.profile of the settings)")
 	cli.Completes(cmd, "profile", profiles()...)
 	cmd.Flags().StringVar(&f.summary, "summary", "", "write the summary as JSON to this `file`")
-	cmd.Flags().IntVar(&f.base, "exit-base", exitBase, "exit code for a run in which something was blocked; the next two are for a stop and a limit")
+	cmd.Flags().IntVar(&f.base, "exit-base", exitBase,
+		"exit code for a run in which something was blocked; the next two are for a stop and a limit")
 	cmd.Flags().BoolVar(&f.wait, "wait", false, "let the run end with its last process, not with its first")
 	f.limits.add(cmd)
 	return cmd

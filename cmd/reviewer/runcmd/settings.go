@@ -80,7 +80,8 @@ func readSettings(all map[string]any, f limitFlags) (s settings, err error) {
 
 // limits are those of the supervisor.
 func (s settings) limits() run.Limits {
-	return run.Limits{Time: time.Duration(s.Run.Time) * time.Second, Memory: s.Resources.MemoryMB << 20, Tokens: s.Run.Tokens, Cost: s.Run.Cost,
+	return run.Limits{Time: time.Duration(s.Run.Time) * time.Second, Memory: s.Resources.MemoryMB << 20,
+		Tokens: s.Run.Tokens, Cost: s.Run.Cost,
 		Processes: s.Run.Processes, OpenFiles: s.Run.OpenFiles, FileSize: s.Run.FileMB << 20, Written: s.Run.WrittenMB << 20}
 }
 

@@ -9,5 +9,6 @@ import (
 
 // passed are the signals that are passed on. A stop of the terminal (SIGTSTP) stops supervisor and command alike.
 func passed() []os.Signal {
-	return []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGCONT}
+	return []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
+		syscall.SIGWINCH, syscall.SIGCONT}
 }

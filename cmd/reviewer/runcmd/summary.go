@@ -101,12 +101,16 @@ func Documents() []cli.Document {
 
 // summary completes what the supervisor knows with what the log says.
 func (o *observer) summary(out run.Outcome) *Summary {
-	s := &Summary{V: 1, Result: out.Result, Reason: o.p.mask(out.Reason), Limit: out.Limit, Exit: out.Exit, Command: o.p.masked(o.p.command), Agent: o.p.agent,
-		Profile: o.p.profile, Workspace: o.p.dir, Began: out.Began.UTC().Format(time.RFC3339), Ways: out.Ways, Sessions: []string{}, Blocked: []Blocked{}, Interventions: []Made{},
-		Unreviewed: listed(o.unreviewed), RanDenied: listed(o.ran), Leftover: orNone(out.Leftover), Stuck: orNone(out.Stuck), Events: orNone(o.events),
+	s := &Summary{V: 1, Result: out.Result, Reason: o.p.mask(out.Reason), Limit: out.Limit, Exit: out.Exit,
+		Command: o.p.masked(o.p.command), Agent: o.p.agent,
+		Profile: o.p.profile, Workspace: o.p.dir, Began: out.Began.UTC().Format(time.RFC3339), Ways: out.Ways,
+		Sessions: []string{}, Blocked: []Blocked{}, Interventions: []Made{},
+		Unreviewed: listed(o.unreviewed), RanDenied: listed(o.ran), Leftover: orNone(out.Leftover), Stuck: orNone(out.Stuck),
+		Events:     orNone(o.events),
 		Unexpected: o.unexpected, BrokenLines: o.stream.broken}
-	s.Usage = Usage{Seconds: out.Ended.Sub(out.Began).Seconds(), CPUSeconds: out.Usage.CPU.Seconds(), PeakMemoryMB: float64(out.Usage.Peak) / (1 << 20),
-		Processes: out.Most, WrittenMB: float64(out.Usage.Written) / (1 << 20), Tokens: out.Tokens.Output, CostUSD: out.Tokens.Cost}
+	s.Usage = Usage{Seconds: out.Ended.Sub(out.Began).Seconds(), CPUSeconds: out.Usage.CPU.Seconds(),
+		PeakMemoryMB: float64(out.Usage.Peak) / (1 << 20),
+		Processes:    out.Most, WrittenMB: float64(out.Usage.Written) / (1 << 20), Tokens: out.Tokens.Output, CostUSD: out.Tokens.Cost}
 	for _, f := range o.sessions {
 		if f.next > 1 {
 			s.add(f)
@@ -191,12 +195,14 @@ func (s *Summary) write(file string) error {
 
 // print writes the summary for people.
 func (s *Summary) print(w io.Writer) {
-	fmt.Fprintf(w, "\nreviewer run: %s after %s, exit code %d of the command\n", s.Result, (time.Duration(s.Usage.Seconds*10) * time.Second / 10), s.Exit)
+	took := time.Duration(s.Usage.Seconds*10) * time.Second / 10
+	fmt.Fprintf(w, "\nreviewer run: %s after %s, exit code %d of the command\n", s.Result, took, s.Exit)
 	if s.Reason != "" {
 		fmt.Fprintf(w, "  because: %s\n", term.OneLine(s.Reason, 400))
 	}
 	r := s.ReviewSummary
-	fmt.Fprintf(w, "  calls: %d reviewed, %d blocked, %d asked about, %d changed, %d warned, %d not reviewed\n", r.Reviewed, r.Blocked, r.Asked, r.Modified, r.Warned, len(s.Unreviewed)+len(s.RanDenied))
+	fmt.Fprintf(w, "  calls: %d reviewed, %d blocked, %d asked about, %d changed, %d warned, %d not reviewed\n", r.Reviewed, r.Blocked,
+		r.Asked, r.Modified, r.Warned, len(s.Unreviewed)+len(s.RanDenied))
 	for _, b := range s.Blocked {
 		fmt.Fprintf(w, "  blocked: %s %s %s\n", b.Record, b.Tool, term.OneLine(b.Reason, 100))
 	}
@@ -211,7 +217,8 @@ func (s *Summary) print(w io.Writer) {
 
 func (s *Summary) printUsage(w io.Writer) {
 	u := s.Usage
-	fmt.Fprintf(w, "  used: %.1f s of CPU, %.0f MiB of memory at most, %s, %.0f MiB written", u.CPUSeconds, u.PeakMemoryMB, term.Counted(u.Processes, "process", "processes"), u.WrittenMB)
+	fmt.Fprintf(w, "  used: %.1f s of CPU, %.0f MiB of memory at most, %s, %.0f MiB written", u.CPUSeconds, u.PeakMemoryMB,
+		term.Counted(u.Processes, "process", "processes"), u.WrittenMB)
 	if u.Tokens > 0 {
 		fmt.Fprintf(w, ", %d tokens", u.Tokens)
 	}
@@ -223,5 +230,6 @@ func (s *Summary) printUsage(w io.Writer) {
 		fmt.Fprintf(w, "  files: unknown: %s\n", s.Files.Failure)
 		return
 	}
-	fmt.Fprintf(w, "  files: %d created, %d changed, %d deleted; checkpoint %s\n", s.Files.Created, s.Files.Changed, s.Files.Deleted, s.Files.Checkpoint)
+	f := s.Files
+	fmt.Fprintf(w, "  files: %d created, %d changed, %d deleted; checkpoint %s\n", f.Created, f.Changed, f.Deleted, f.Checkpoint)
 }

@@ -115,7 +115,7 @@ func (p *Proxy) tunnel(conn net.Conn, in *bufio.Reader, request *http.Request) {
 		return
 	}
 	name, hello, err := serverName(&buffered{conn, in})
-	if err != nil || !strings.EqualFold(strings.TrimSuffix(name, "."), strings.TrimSuffix(c.Host, ".")) && !address(c.Host, name) {
+	if err != nil || !sameName(name, c.Host) && !address(c.Host, name) {
 		c.Why = fmt.Sprintf("the client asked for %.100q in its greeting of TLS", name)
 		if err != nil {
 			c.Why = "the client did not greet as one of TLS does"
@@ -130,6 +130,11 @@ func (p *Proxy) tunnel(conn net.Conn, in *bufio.Reader, request *http.Request) {
 	c.Sent = int64(len(hello))
 	p.join(conn, in, host, &c)
 	p.Tell(c, true)
+}
+
+// sameName compares names of hosts: case and a dot at the end make no difference.
+func sameName(a, b string) bool {
+	return strings.EqualFold(strings.TrimSuffix(a, "."), strings.TrimSuffix(b, "."))
 }
 
 // address reports whether a host is an address: then clients ask for no name.
@@ -179,7 +184,8 @@ func (p *Proxy) refuse(conn net.Conn, c Connection, err error) {
 	}
 	p.Tell(c, false)
 	text := strings.ReplaceAll(p.Rules.Text, "{why}", c.Host+": "+c.Why) + "\n"
-	fmt.Fprintf(conn, "HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(text), text)
+	fmt.Fprintf(conn, "HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain; charset=utf-8\r\n"+
+		"Content-Length: %d\r\nConnection: close\r\n\r\n%s", len(text), text)
 }
 
 // forward passes on one request without TLS, after which the connection ends.

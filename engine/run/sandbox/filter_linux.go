@@ -85,8 +85,10 @@ func program(rules []rule) ([]bpf.RawInstruction, error) {
 const otherABI = 0x40000000
 
 // newNamespaces are the flags with which clone and unshare make namespaces.
-const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID |
-	unix.CLONE_NEWNET
+func newNamespaces() []uint32 {
+	return []uint32{unix.CLONE_NEWNS, unix.CLONE_NEWCGROUP, unix.CLONE_NEWUTS, unix.CLONE_NEWIPC, unix.CLONE_NEWUSER, unix.CLONE_NEWPID,
+		unix.CLONE_NEWNET}
+}
 
 // rules are those of a plan. What is refused is told to the supervisor, if it watches.
 func (p Plan) filterRules() []rule {
@@ -101,7 +103,7 @@ func (p Plan) filterRules() []rule {
 	for _, number := range []uintptr{unix.SYS_CLONE3, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER} {
 		rules = append(rules, rule{number, nil, refuse(unix.ENOSYS)}) // programs then do without
 	}
-	for _, flag := range []uint32{unix.CLONE_NEWNS, unix.CLONE_NEWCGROUP, unix.CLONE_NEWUTS, unix.CLONE_NEWIPC, unix.CLONE_NEWUSER, unix.CLONE_NEWPID, unix.CLONE_NEWNET} {
+	for _, flag := range newNamespaces() {
 		rules = append(rules, rule{unix.SYS_CLONE, []condition{{arg: 0, mask: flag, is: flag}}, told},
 			rule{unix.SYS_UNSHARE, []condition{{arg: 0, mask: flag, is: flag}}, told})
 	}
@@ -122,11 +124,12 @@ func (p Plan) socketRules(told uint32) []rule {
 		return []condition{{arg: 0, is: family}, {arg: 1, mask: kind, is: typ}}
 	}
 	rules := []rule{
-		{unix.SYS_SOCKET, is(unix.AF_INET, unix.SOCK_RAW), told}, {unix.SYS_SOCKET, is(unix.AF_INET6, unix.SOCK_RAW), told},
+		{unix.SYS_SOCKET, is(unix.AF_INET, unix.SOCK_RAW), told},
+		{unix.SYS_SOCKET, is(unix.AF_INET6, unix.SOCK_RAW), told},
 		{unix.SYS_SOCKET, is(unix.AF_UNIX, unix.SOCK_DGRAM), refuse(unix.EACCES)},
 		{unix.SYS_SOCKET, []condition{{arg: 0, is: unix.AF_NETLINK}, {arg: 2, is: unix.NETLINK_ROUTE, not: true}}, told},
-		{unix.SYS_SOCKET, []condition{{arg: 0, is: unix.AF_UNIX, not: true}, {arg: 0, is: unix.AF_INET, not: true}, {arg: 0, is: unix.AF_INET6, not: true},
-			{arg: 0, is: unix.AF_NETLINK, not: true}}, told},
+		{unix.SYS_SOCKET, []condition{{arg: 0, is: unix.AF_UNIX, not: true}, {arg: 0, is: unix.AF_INET, not: true},
+			{arg: 0, is: unix.AF_INET6, not: true}, {arg: 0, is: unix.AF_NETLINK, not: true}}, told},
 	}
 	if !p.Namespaces && p.Proxy != 0 {
 		rules = append(rules, rule{unix.SYS_SOCKET, is(unix.AF_INET, unix.SOCK_DGRAM), refuse(unix.EACCES)},
@@ -138,8 +141,8 @@ func (p Plan) socketRules(told uint32) []rule {
 		rules = append(rules, rule{unix.SYS_CONNECT, nil, unix.SECCOMP_RET_USER_NOTIF})
 	}
 	if p.Proof != 0 {
-		rules = append(rules, rule{unix.SYS_PRCTL, []condition{{arg: 0, is: proofOption}, {arg: 1, is: uint32(p.Proof)}, {arg: 2, is: uint32(p.Proof >> 32)}},
-			refuse(unix.ENOTNAM)})
+		asked := []condition{{arg: 0, is: proofOption}, {arg: 1, is: uint32(p.Proof)}, {arg: 2, is: uint32(p.Proof >> 32)}}
+		rules = append(rules, rule{unix.SYS_PRCTL, asked, refuse(unix.ENOTNAM)})
 	}
 	return rules
 }
