@@ -224,7 +224,7 @@ func report(a *cli.App, f flags, s *Summary) error {
 	return errors.Join(err, &cli.ExitError{Code: max(code, map[bool]int{true: 1}[err != nil])})
 }
 
-// agentOf returns the agent that a command runs; empty: it is none that is known.
+// agentOf returns the agent that a command runs; empty if the command is not an agent.
 func agentOf(command []string) string {
 	for _, name := range []string{command[0], scriptOf(command)} {
 		for agent, programs := range agentPrograms() {
