@@ -214,7 +214,7 @@ func file(f *os.File) interface {
 	return f
 }
 
-// copyOutput copies the command's output as it comes. If nobody takes it any more, the command is told so
+// copyOutput copies the command's output as it comes. If nobody takes it any more, the command is informed
 // by the broken pipe, as it would be without a supervisor.
 func (r *Run) copyOutput(from *os.File) {
 	defer from.Close()

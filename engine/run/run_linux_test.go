@@ -216,7 +216,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// A command whose output nobody takes is told so, as without a supervisor.
+// A command whose output nobody takes is informed, as without a supervisor.
 func TestBrokenOutput(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

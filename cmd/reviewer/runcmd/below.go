@@ -10,7 +10,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/run/sandbox"
 )
 
-// connected is told of connections through the proxy.
+// connected records connections through the proxy.
 func (c *confinement) connected(conn proxy.Connection, ended bool) {
 	to := net.JoinHostPort(conn.Host, strconv.Itoa(conn.Port))
 	switch {
@@ -27,7 +27,7 @@ func (c *confinement) connected(conn proxy.Connection, ended bool) {
 	}
 }
 
-// denied is told of system calls that were refused, and of connections that do not go through the proxy.
+// denied records system calls that were refused, and of connections that do not go through the proxy.
 func (c *confinement) denied(d sandbox.Denial) {
 	detail := fmt.Sprintf("%s by %s", d.What, d.Program)
 	if d.Target != "" {

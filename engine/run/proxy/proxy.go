@@ -18,7 +18,7 @@ import (
 // Proxy lets some connections through.
 type Proxy struct {
 	Rules Rules
-	// Tell is told of each connection once it was opened or refused, and again with its bytes when it has ended.
+	// Tell gets each connection once it was opened or refused, and again with its bytes when it has ended.
 	Tell func(c Connection, ended bool)
 
 	lookup func(ctx context.Context, host string) ([]netip.Addr, error) // tests replace it

@@ -91,7 +91,7 @@ func (p Plan) rules() []landlock.Rule {
 			rules = append(rules, landlock.PathAccess(allowed(one, execute|readFile|readDir), one).IgnoreIfMissing())
 		}
 		if path == "/" {
-			rules = append(rules, landlock.PathAccess(readDir, path)) // names are no secret there
+			rules = append(rules, landlock.PathAccess(readDir, path)) // names are visible there
 		}
 	}
 	for _, path := range p.Write {

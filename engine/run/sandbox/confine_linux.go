@@ -98,7 +98,7 @@ func (c *Confinement) Attr(a *syscall.SysProcAttr) {
 // Order is the plan.
 func (c *Confinement) Order() (json.RawMessage, error) { return json.Marshal(c.plan) }
 
-// Given takes what the helper passes back: first the sockets, if there are any, then what tells of system calls.
+// Given takes what the helper passes back: first the sockets, if there are any, then the file that reports system calls.
 func (c *Confinement) Given(files []int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
