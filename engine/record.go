@@ -254,7 +254,7 @@ type Seal struct {
 
 // Note is any other recorded fact.
 type Note struct {
-	What    string   `json:"what"` // recovered, undecodable, unverified, duplicate, executed_differs, purge, policy, request, or an agent's event
+	What    string   `json:"what"` // recovered, undecodable, unverified, duplicate, executed_differs, purge, policy, request, of `reviewer run`: unreviewed, connection, refused, denied, unexpected, run; or an agent's event
 	Detail  string   `json:"detail,omitempty"`
 	Request *Request `json:"request,omitempty"` // what: request
 }

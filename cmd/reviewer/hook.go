@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 	"github.com/agent-reviewer/reviewer/engine/review"
 	"github.com/agent-reviewer/reviewer/engine/serve"
+	"github.com/agent-reviewer/reviewer/engine/serve/client"
 	"github.com/agent-reviewer/reviewer/engine/serve/wire"
 	"github.com/agent-reviewer/reviewer/engine/transcript"
 	"github.com/spf13/cobra"
@@ -51,6 +53,9 @@ func hookCommand(a *cli.App) *cobra.Command {
 			if len(args) == 2 {
 				event = args[1]
 			}
+			if code, done := outside(a); done {
+				return exitWith(code)
+			}
 			startResident(a)
 			return hook(cmd.Context(), a, onDisk(), h, hookCall{event, elapsed(a), time.Duration(seconds) * time.Second})
 		},
@@ -58,6 +63,23 @@ func hookCommand(a *cli.App) *cobra.Command {
 	cmd.Flags().IntVar(&seconds, strings.TrimPrefix(wire.TimeoutFlag, "--"), 0,
 		"`seconds` that the agent gives the hook, if more than `reviewer install` sets by default")
 	return cmd
+}
+
+// outside lets the resident process answer a hook that is confined by `reviewer run`, since nothing can be recorded
+// inside. If that process does not answer, the client starts this program again, which then fails to record
+// anything, and denies.
+func outside(a *cli.App) (code int, done bool) {
+	if a.Home == "" || a.Env(wire.ElapsedVariable) != "" || !client.Proven(client.Proof(a.Home)) {
+		return 0, false
+	}
+	return client.Main(os.Args[1:]), true
+}
+
+func exitWith(code int) error {
+	if code == cli.ExitOK {
+		return nil
+	}
+	return &cli.ExitError{Code: code}
 }
 
 // hookCall is what the command line of a hook says about an event.

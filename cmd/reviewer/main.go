@@ -21,6 +21,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/incidentcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/notifycmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/reviewcmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/runcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/sessioncmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/suggest"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
@@ -87,11 +88,12 @@ func rootCommand(a *cli.App) *cobra.Command {
 	root.PersistentFlags().BoolVarP(&a.Quiet, "quiet", "q", false,
 		"print only errors; output files, documents and the exit code are unaffected")
 	cli.Section(root, "setup", "Setup:", installCommand(a), uninstallCommand(a), doctorCommand(a), agentsCommand(a), configcmd.Command(a))
-	cli.Section(root, "work", "Working with agents:", sessioncmd.Command(a), incidentcmd.Command(a), checkpointcmd.Command(a),
-		notifycmd.Command(a), approvalscmd.Command(a, suggest.Propose), denialsCommand(a), allowCommand(a), trashCommand(a))
+	cli.Section(root, "work", "Working with agents:", runcmd.Command(a), sessioncmd.Command(a), incidentcmd.Command(a),
+		checkpointcmd.Command(a), notifycmd.Command(a), approvalscmd.Command(a, suggest.Propose), denialsCommand(a),
+		allowCommand(a), trashCommand(a))
 	cli.Section(root, "policy", "Writing and shipping policies:", policyCommand(a), reviewcmd.Command(a), schemaCommand(a))
 	cli.Section(root, "log", "Reading the log:", auditcmd.Command(a))
-	cli.Section(root, "other", "Other commands:", hookCommand(a), serveCommand(a), versionCommand(a))
+	cli.Section(root, "other", "Other commands:", hookCommand(a), serveCommand(a), versionCommand(a), runcmd.Helper())
 	root.SetCompletionCommandGroupID("other")
 	root.SetHelpCommandGroupID("other")
 	releaseCommands(root)

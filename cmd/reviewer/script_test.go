@@ -27,6 +27,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects/cloud"
 	"github.com/agent-reviewer/reviewer/engine/harness"
 	"github.com/agent-reviewer/reviewer/engine/osfile"
+	"github.com/agent-reviewer/reviewer/engine/run/sandbox"
 	"github.com/agent-reviewer/reviewer/engine/serve"
 	"github.com/agent-reviewer/reviewer/engine/serve/client"
 	"github.com/agent-reviewer/reviewer/engine/serve/wire"
@@ -37,6 +38,7 @@ import (
 func TestMain(m *testing.M) {
 	commands := map[string]func(){"reviewer": main, "claude": asClient, "reviewer-hook": asHookClient, "impostor": asImpostor, "fake-qwen": asQwen}
 	maps.Copy(commands, programs())
+	maps.Copy(commands, escapes())
 	testscript.Main(m, commands)
 }
 
@@ -161,6 +163,8 @@ func condition(name string) (bool, error) {
 		return canMount(), nil
 	case "links":
 		return canLink(), nil
+	case "isolation":
+		return len(sandbox.Probe().Missing()) == 0, nil
 	case "sigstore":
 		return sigstore.Built, nil
 	case "cloud":

@@ -82,3 +82,25 @@ func (s *Store) repairOpen(ctx context.Context, c *chain) error {
 	return s.ledger(ctx, &engine.Record{Kind: engine.KindOpen, T: c.state.T,
 		Session: c.state.Session, Harness: c.state.Harness, Open: open})
 }
+
+// NoteIn records in a session's chain something that was observed of it and is no event of its agent.
+func (s *Store) NoteIn(ctx context.Context, key engine.SessionKey, notes ...engine.Note) error {
+	dir := s.sessionDir(key)
+	if files, err := chainFiles(dir); err != nil || len(files) == 0 {
+		return noSession(key, err)
+	}
+	return s.update(ctx, dir, func(h *lockedChain) error {
+		if h.key = key; h.c.state.Empty() {
+			return noSession(key, nil)
+		}
+		if err := h.checkOwner(); err != nil {
+			return err
+		}
+		for _, n := range notes {
+			if err := h.append(&engine.Record{Kind: engine.KindNote, T: s.now(), Note: &n}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

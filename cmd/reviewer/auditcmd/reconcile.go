@@ -40,7 +40,7 @@ func auditReconcileCommand(a *cli.App) *cobra.Command {
 			}
 			list := []transcript.Reconciliation{}
 			for _, t := range transcript.Merge(transcripts) {
-				r, err := reconcile(store, mac, t)
+				r, err := Reconcile(store, mac, t)
 				if err != nil {
 					return err
 				}
@@ -59,7 +59,8 @@ func auditReconcileCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-func reconcile(store *audit.Store, mac func([]byte) string, t transcript.Transcript) (transcript.Reconciliation, error) {
+// Reconcile compares a transcript with the log of its session.
+func Reconcile(store *audit.Store, mac func([]byte) string, t transcript.Transcript) (transcript.Reconciliation, error) {
 	log := loggedCalls{mac: mac, written: t.Written, ids: map[string]transcript.LoggedCall{}, made: map[string][]transcript.LoggedCall{}}
 	key := engine.SessionKey{Harness: t.Harness, Session: t.Session}
 	for r, err := range store.Records(key, 0) {

@@ -109,12 +109,29 @@ func (c *client) meet(s *socket, home string, want expected) (process, bool) {
 		c.why = "the resident process sent no greeting"
 		return process{}, false
 	}
-	server, why := watch(s.sender, want)
+	server, why := watch(s.sender, want, home)
 	if why == "" && greeting.Home != home {
 		why = "the resident process serves another state directory"
 	}
 	c.why = why
 	return server, why == ""
+}
+
+// Check connects to the resident process of a state directory, and returns why it is not to be trusted; empty:
+// it is.
+func Check(home string) (why string) {
+	s, err := connect(home + "/" + wire.RunDir + "/" + wire.SocketName)
+	if err != nil {
+		return err.Error()
+	}
+	defer s.close()
+	program, err := reviewer()
+	if err != nil {
+		return err.Error()
+	}
+	c := client{}
+	c.meet(s, home, known(program))
+	return c.why
 }
 
 // exchange sends the event and waits for the answer of the process that greeted.

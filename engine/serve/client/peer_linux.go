@@ -43,11 +43,17 @@ func (i identity) is(name string) bool { return i != identity{} && identify(name
 // one, and become the installed program. What counts is the process that wrote the
 // greeting: it must be the one that answers with what only this process knows, and
 // still be running then.
-func watch(pid int32, want expected) (process, string) {
+//
+// Under `reviewer run` it is different: this process may not look at those outside, and nothing inside can write to
+// the state directory, so that whoever listens there is outside. The supervisor has looked at it.
+func watch(pid int32, want expected, home string) (process, string) {
 	at := "/proc/" + strconv.Itoa(int(pid))
 	comm, err := syscall.Open(at+"/comm", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return process{}, "the process behind the socket is unknown"
+	}
+	if Proven(Proof(home)) {
+		return process{comm}, ""
 	}
 	if !want.file.is(at + "/exe") {
 		return process{}, "the process behind the socket is not " + want.program
@@ -62,4 +68,14 @@ func watch(pid int32, want expected) (process, string) {
 func (p process) alive() bool {
 	n, err := syscall.Read(p.comm, make([]byte, 1))
 	return n == 1 && err == nil
+}
+
+// proofOption is an option of prctl that no kernel has; see engine/run/sandbox, whose filter answers it.
+const proofOption = 0x72767772
+
+// Proven reports whether the filter of system calls that this process inherited answers to a proof. A program that
+// runs beside the agent cannot have given the agent one.
+func Proven(proof uint64) bool {
+	_, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, proofOption, uintptr(uint32(proof)), uintptr(proof>>32))
+	return errno == syscall.ENOTNAM
 }

@@ -1,0 +1,127 @@
+//go:build e2e && linux
+
+package agents
+
+import (
+	"encoding/json"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/scripted"
+)
+
+// A summary is the part of a run's summary that these tests read.
+type summary struct {
+	Result     string
+	ExitCode   int `json:"exit_code"`
+	Limit      string
+	Sessions   []string
+	Unreviewed []struct{ Tool string }
+	Review     struct {
+		Reviewed int `json:"reviewed_count"`
+	} `json:"review_summary"`
+	Usage struct{ Tokens int64 }
+}
+
+// strict runs the client under the profile strict, with a model that makes one call per command.
+func (s *stage) strict(t *testing.T, flags []string, commands ...string) summary {
+	t.Helper()
+	var script scripted.Script
+	for _, c := range commands {
+		script = append(script, scripted.Step{Say: "Next.", Calls: []scripted.Call{s.driver.Shell(c)}})
+	}
+	model, err := scripted.Start(script)
+	s.must(err)
+	defer model.Close()
+	s.model = model
+	if s.driver.Configure != nil {
+		s.must(s.driver.Configure(s.place()))
+	}
+	s.write(filepath.Join(s.state, "policy/settings.yaml"), "isolation: {hosts: [\""+strings.TrimPrefix(model.URL(), "http://")+"\"]}\n")
+	file := filepath.Join(s.dir, "run.json")
+	args := append([]string{"run", "--home", s.state, "--profile", "strict", "--summary", file}, flags...)
+	cmd := exec.Command(s.reviewer, append(append(append(args, "--"), s.client.Command...), s.driver.Args...)...)
+	cmd.Dir, cmd.Env = s.project, s.environment()
+	out, err := cmd.CombinedOutput()
+	raw, rerr := os.ReadFile(file)
+	if rerr != nil {
+		t.Fatalf("no summary: %v\n%s", err, out)
+	}
+	t.Logf("%s", out)
+	var sum summary
+	s.must(json.Unmarshal(raw, &sum))
+	return sum
+}
+
+// Under the profile strict, allowed work passes, and what the hooks know nothing of is stopped below them: the
+// private key cannot be read, nothing is written outside, and no other host is reached.
+func TestRunStrict(t *testing.T) {
+	for _, name := range []string{"claude-code", "codex"} {
+		t.Run(name, func(t *testing.T) {
+			c := installedFor(t, name)
+			t.Run("with hooks", func(t *testing.T) { withHooks(t, newStage(t, c)) })
+			t.Run("without hooks", func(t *testing.T) { withoutHooks(t, newStage(t, c)) })
+			t.Run("limit", func(t *testing.T) { overLimit(t, newStage(t, c)) })
+		})
+	}
+}
+
+func withHooks(t *testing.T, s *stage) {
+	s.installWith(filepath.Dir(s.client.Command[0]))
+	sum := s.strict(t, nil, "echo done > allowed.txt", "ls")
+	if sum.ExitCode != 0 || sum.Review.Reviewed < 2 || len(sum.Unreviewed) > 0 || len(sum.Sessions) != 1 {
+		t.Errorf("%+v", sum)
+	}
+	if raw, err := os.ReadFile(filepath.Join(s.project, "allowed.txt")); err != nil || string(raw) != "done\n" {
+		t.Errorf("allowed work did not pass: %q, %v", raw, err)
+	}
+	s.review("audit", "verify")
+	s.review("audit", "replay")
+}
+
+func withoutHooks(t *testing.T, s *stage) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	s.must(err)
+	defer l.Close()
+	var reached atomic.Int64
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			reached.Add(1)
+			conn.Close()
+		}
+	}()
+	s.write(filepath.Join(s.home, ".ssh/id_ed25519"), "the private key\n")
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	sum := s.strict(t, nil, "echo done > allowed.txt; cat "+s.home+"/.ssh/id_ed25519 > got-key; echo x > "+s.outside+"/new; bash -c 'echo x > /dev/tcp/127.0.0.1/"+port+"'; echo all > tried")
+	if raw, err := os.ReadFile(filepath.Join(s.project, "tried")); err != nil || string(raw) != "all\n" {
+		t.Fatalf("the call did not run: %q, %v; %+v", raw, err, sum)
+	}
+	if raw, _ := os.ReadFile(filepath.Join(s.project, "got-key")); len(raw) > 0 {
+		t.Errorf("the key was read: %s", raw)
+	}
+	if _, err := os.Stat(filepath.Join(s.outside, "new")); err == nil {
+		t.Error("a file was written outside")
+	}
+	if n := reached.Load(); n > 0 {
+		t.Errorf("another host was reached %d times", n)
+	}
+	if len(sum.Unreviewed) == 0 {
+		t.Errorf("calls without a review were not found: %+v", sum)
+	}
+}
+
+func overLimit(t *testing.T, s *stage) {
+	sum := s.strict(t, []string{"--max-time", "10s"}, "tail -f README.md")
+	if sum.ExitCode != 12 || sum.Limit != "max_execution_time_seconds" || sum.Result != "limit" {
+		t.Errorf("%+v", sum)
+	}
+}

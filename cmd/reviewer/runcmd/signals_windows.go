@@ -1,0 +1,5 @@
+package runcmd
+
+import "os"
+
+func passed() []os.Signal { return []os.Signal{os.Interrupt} }

@@ -1,0 +1,125 @@
+// Package run supervises one run of a coding agent: it starts the agent's command, owns every process
+// that comes of it, passes terminal, streams and signals through, reads the stream that the agent writes,
+// enforces limits, and ends with a Summary.
+//
+//	r, err := run.Start(ctx, run.Options{Command: []string{"claude", "-p", "…"}})
+//	for e := range r.Events() { … }
+//	summary := r.Wait()
+//
+// Out of scope: which limits hold and what a difference leads to (policy, handed in), what the calls
+// of the agent mean and what was decided about them (Review is handed in), what a process may reach
+// (engine/run/sandbox, engine/run/proxy), and how a summary is shown.
+package run
+
+import (
+	"os"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/engine/run/tree"
+)
+
+// Limits are those of a whole run; 0: no limit.
+type Limits struct {
+	Time      time.Duration
+	Memory    int64 // bytes, of all processes together
+	Tokens    int64 // that the model wrote, as far as the agent tells
+	Cost      float64
+	Processes int
+	OpenFiles int   // of one process
+	FileSize  int64 // bytes of one file
+	Written   int64 // bytes written to disks by all processes together
+}
+
+// The names of the limits, as a Summary and the settings have them.
+const (
+	LimitTime      = "max_execution_time_seconds"
+	LimitMemory    = "max_memory_mb"
+	LimitTokens    = "max_token_usage"
+	LimitCost      = "max_cost_usd"
+	LimitProcesses = "max_processes"
+	LimitWritten   = "max_written_mb"
+)
+
+// Options describe a run.
+type Options struct {
+	Command []string
+	Dir     string   // working directory
+	Env     []string // of the command
+	Limits  Limits
+
+	// Stdin, Stdout and Stderr are passed to the command itself; nil: the null device. With a Lines, the
+	// command's standard output is a pipe, which is copied to Stdout.
+	Stdin, Stdout, Stderr *os.File
+
+	// Lines is called with each complete line of standard output, without its end; longer ones than MaxLine
+	// are left out. Nil: standard output is not read.
+	Lines func(line []byte)
+
+	// Review is asked every Interval, and a last time after the end, what the run did besides; nil: nobody is.
+	Review func(last bool) Reviewed
+
+	Interval time.Duration // between measurements; 0: 200 ms
+	Grace    time.Duration // between the request to end and the end; 0: 500 ms
+	Wait     bool          // the run ends with its last process; false: with its first, and the others are ended
+
+	// Helper is this program and the arguments that make it call Main, which prepares the command; nil: the command is
+	// started as it is, without limits of single processes. It is told what to do through a pipe.
+	Helper []string
+
+	// Confine prepares the confinement of the command, which the helper applies; nil: there is none.
+	Confine Confinement
+}
+
+// Reviewed is what those who know the agent's conversation and the log say about a run so far.
+type Reviewed struct {
+	Usage  Tokens
+	Stop   string  // a reason to end the run; empty: none
+	Events []Event // since the last time
+}
+
+// Tokens is what the model used, as far as the agent tells.
+type Tokens struct {
+	Output int64
+	Cost   float64 // US dollars; 0: unknown
+}
+
+// Event is something that happened during a run.
+type Event struct {
+	Time    int64  `json:"t"` // Unix milliseconds
+	Kind    string `json:"kind"`
+	Text    string `json:"text"`
+	Pid     int    `json:"pid,omitempty"`
+	Program string `json:"program,omitempty"` // the name of the process
+}
+
+// The kinds of events of this package; others come from Review and Confine.
+const (
+	EventStarted  = "started"
+	EventStopping = "stopping"
+	EventLimit    = "limit"
+	EventLeftover = "leftover"
+	EventEnded    = "ended"
+)
+
+// The results of a run.
+const (
+	ResultEnded   = "ended"   // by itself, with the agent's own exit code
+	ResultStopped = "stopped" // by somebody, or by policy
+	ResultLimit   = "limit"   // a limit was reached
+)
+
+// Outcome is what this package knows about a run that has ended.
+type Outcome struct {
+	Exit     int // of the command, as a shell has it: 128 and the number of a signal
+	Result   string
+	Limit    string // the name of the limit that was reached
+	Reason   string // why it did not end by itself
+	Began    time.Time
+	Ended    time.Time
+	Usage    tree.Usage
+	Most     int // processes at the same time
+	Tokens   Tokens
+	Ways     tree.Ways
+	Leftover []tree.Process // that still ran when the command had ended
+	Stuck    []tree.Process // that could not be ended
+}

@@ -1,0 +1,327 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/agent-reviewer/reviewer/engine/run/tree"
+)
+
+// Run is a run that was started.
+type Run struct {
+	o       Options
+	tree    *tree.Tree
+	cmd     *exec.Cmd
+	events  chan Event
+	stop    chan ending
+	ended   chan struct{} // the first process has ended
+	done    chan struct{}
+	copied  sync.WaitGroup
+	out     Outcome
+	failed  error // the command could not be started
+	confine func() error
+}
+
+// ending is why a run ends before it does so itself.
+type ending struct{ result, limit, reason string }
+
+// maxEvents are kept for a reader that is slow; more are dropped, oldest first.
+const maxEvents = 1024
+
+// Start starts a run. When ctx ends, it is stopped.
+func Start(ctx context.Context, o Options) (*Run, error) {
+	if len(o.Command) == 0 {
+		return nil, errors.New("no command to run")
+	}
+	o.Interval, o.Grace = orElse(o.Interval, 200*time.Millisecond), orElse(o.Grace, 500*time.Millisecond)
+	t, err := tree.New(tree.Limits{Memory: o.Limits.Memory, Processes: o.Limits.Processes})
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{o: o, tree: t, events: make(chan Event, maxEvents), stop: make(chan ending, 1), ended: make(chan struct{}),
+		done: make(chan struct{})}
+	r.out.Ways, r.out.Began = t.Ways(), time.Now()
+	started := make(chan error, 1)
+	go r.supervise(ctx, started)
+	if err := <-started; err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	return r, nil
+}
+
+func orElse(d, usual time.Duration) time.Duration {
+	if d == 0 {
+		return usual
+	}
+	return d
+}
+
+// Events returns what happens, until the run has ended.
+func (r *Run) Events() <-chan Event { return r.events }
+
+// Stop ends the run: its processes are asked to end, and ended after Options.Grace.
+func (r *Run) Stop(reason string) { r.end(ending{ResultStopped, "", reason}) }
+
+// Pid returns the number of the first process.
+func (r *Run) Pid() int { return r.cmd.Process.Pid }
+
+// Tree returns the processes of the run.
+func (r *Run) Tree() *tree.Tree { return r.tree }
+
+// Wait waits for the end of the run.
+func (r *Run) Wait() Outcome {
+	<-r.done
+	return r.out
+}
+
+// end asks for the end of the run; the first reason counts.
+func (r *Run) end(e ending) {
+	select {
+	case r.stop <- e:
+	default:
+	}
+}
+
+// tell passes on an event. It never waits.
+func (r *Run) tell(e Event) {
+	if e.Time == 0 {
+		e.Time = time.Now().UnixMilli()
+	}
+	for {
+		select {
+		case r.events <- e:
+			return
+		default:
+		}
+		select {
+		case <-r.events:
+		default:
+		}
+	}
+}
+
+// supervise starts the command and stays with it. It keeps its thread: the kernel ends the command
+// together with the thread that started it.
+func (r *Run) supervise(ctx context.Context, started chan<- error) {
+	runtime.LockOSThread()
+	defer close(r.done)
+	defer close(r.events)
+	if err := r.start(); err != nil {
+		started <- err
+		return
+	}
+	started <- nil
+	r.tell(Event{Kind: EventStarted, Text: r.o.Command[0], Pid: r.Pid()})
+	defer context.AfterFunc(ctx, func() { r.Stop("the supervisor was asked to end") })()
+	why := r.watch()
+	r.finish(why)
+}
+
+// start starts the command, through the helper if there is one.
+func (r *Run) start() error {
+	line, dir := r.o.Command, r.o.Dir
+	var order *order
+	if r.o.Helper != nil {
+		var err error
+		if order, err = newOrder(r.o); err != nil {
+			return err
+		}
+		defer order.close()
+		line = r.o.Helper
+	}
+	r.cmd = exec.Command(line[0], line[1:]...)
+	r.cmd.Dir, r.cmd.Env = dir, r.o.Env
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{}
+	r.tree.Attr(r.cmd.SysProcAttr)
+	output, err := r.streams()
+	if err != nil {
+		return err
+	}
+	if order != nil {
+		order.attach(r.cmd)
+	}
+	if err = r.cmd.Start(); err == nil {
+		err = r.tree.Add(r.Pid())
+	}
+	output.started()
+	if err == nil && order != nil {
+		err = order.give(r.cmd.Process)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("start %s: %w", r.o.Command[0], err), r.abandon())
+	}
+	go r.reap()
+	return nil
+}
+
+// abandon ends what was started of a command that cannot be started completely.
+func (r *Run) abandon() error {
+	if r.cmd.Process == nil {
+		return nil
+	}
+	r.tree.Kill(time.Second)
+	_ = r.cmd.Wait() // it was ended here
+	return nil
+}
+
+// reap waits for the end of the first process.
+func (r *Run) reap() {
+	_ = r.cmd.Wait() // the state says how it ended
+	close(r.ended)
+}
+
+// output is the ends of pipes for the command, which are closed here once it has them.
+type output struct{ command []*os.File }
+
+func (o output) started() {
+	for _, f := range o.command {
+		_ = f.Close() // it was only passed on
+	}
+}
+
+// streams connects the command's streams. Standard output is read only if somebody wants its lines.
+func (r *Run) streams() (output, error) {
+	var o output
+	r.cmd.Stdin, r.cmd.Stderr = file(r.o.Stdin), file(r.o.Stderr)
+	if r.o.Lines == nil {
+		r.cmd.Stdout = file(r.o.Stdout)
+		return o, nil
+	}
+	from, to, err := os.Pipe()
+	if err != nil {
+		return o, fmt.Errorf("read the command's output: %w", err)
+	}
+	r.cmd.Stdout = to
+	r.copied.Go(func() { r.copyOutput(from) })
+	return output{[]*os.File{to}}, nil
+}
+
+// file is f for exec.Cmd, whose streams are interfaces.
+func file(f *os.File) interface {
+	io.ReadWriter
+} {
+	if f == nil {
+		return nil
+	}
+	return f
+}
+
+// copyOutput copies the command's output as it comes. If nobody takes it any more, the command is informed
+// by the broken pipe, as it would be without a supervisor.
+func (r *Run) copyOutput(from *os.File) {
+	defer from.Close()
+	l := &splitter{each: r.o.Lines}
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buffer)
+		if n > 0 {
+			l.write(buffer[:n])
+			if r.o.Stdout != nil {
+				if _, werr := r.o.Stdout.Write(buffer[:n]); werr != nil {
+					return
+				}
+			}
+		}
+		if err != nil {
+			l.end()
+			return
+		}
+	}
+}
+
+// watch measures until the run ends, or has to.
+func (r *Run) watch() ending {
+	tick := time.NewTicker(r.o.Interval)
+	defer tick.Stop()
+	ended := r.ended
+	for {
+		select {
+		case <-ended:
+			if !r.o.Wait || len(r.tree.Processes()) == 0 {
+				return ending{result: ResultEnded}
+			}
+			ended = nil // the others go on
+		case e := <-r.stop:
+			return e
+		case <-tick.C:
+			if e, over := r.measure(); over {
+				return e
+			}
+			if ended == nil && len(r.tree.Processes()) == 0 {
+				return ending{result: ResultEnded}
+			}
+		}
+	}
+}
+
+// finish ends what still runs, and completes the outcome.
+func (r *Run) finish(why ending) {
+	r.out.Result, r.out.Limit, r.out.Reason = why.result, why.limit, why.reason
+	if why.result == ResultEnded {
+		r.leftover()
+	} else {
+		r.tell(Event{Kind: map[string]string{ResultLimit: EventLimit, ResultStopped: EventStopping}[why.result], Text: why.reason})
+		r.askToEnd()
+	}
+	r.out.Stuck = r.tree.Kill(killWait)
+	select {
+	case <-r.ended:
+		r.out.Exit = exitOf(r.cmd.ProcessState)
+	case <-time.After(killWait):
+		r.out.Exit = 128 + int(syscall.SIGKILL) // it waits for a device
+	}
+	r.copied.Wait()
+	if r.tree.OutOfMemory() && r.out.Result == ResultEnded && r.out.Exit != 0 {
+		r.out.Result, r.out.Limit = ResultLimit, LimitMemory
+		r.out.Reason = "the kernel ended a process of the run, which used too much memory"
+	}
+	r.review(true)
+	r.out.Ended = time.Now()
+	r.tell(Event{Kind: EventEnded, Text: r.out.Result})
+	_ = r.tree.Close() // what is stuck keeps its group
+}
+
+// killWait is how long the end of killed processes is waited for.
+const killWait = 2 * time.Second
+
+// leftover notes the processes that outlive the command.
+func (r *Run) leftover() {
+	r.out.Leftover = r.tree.Processes()
+	for _, p := range r.out.Leftover {
+		r.tell(Event{Kind: EventLeftover, Text: "still ran when the command had ended, and was ended", Pid: p.Pid, Program: p.Command})
+	}
+}
+
+// askToEnd gives the processes the time to end by themselves.
+func (r *Run) askToEnd() {
+	r.tree.Signal(syscall.SIGTERM)
+	for begin := time.Now(); time.Since(begin) < r.o.Grace; time.Sleep(10 * time.Millisecond) {
+		if len(r.tree.Processes()) == 0 {
+			return
+		}
+	}
+}
+
+// exitOf is the exit code as a shell has it.
+func exitOf(s *os.ProcessState) int {
+	if s == nil {
+		return 1
+	}
+	if status, ok := s.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return s.ExitCode()
+}
+
+// Signal sends a signal to the first process, as a terminal or a shell would.
+func (r *Run) Signal(sig syscall.Signal) {
+	_ = r.cmd.Process.Signal(sig) // it may have ended
+}

@@ -1,0 +1,274 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestMain lets the tests start this binary as the helper.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "helper" {
+		fmt.Fprintln(os.Stderr, Main(nil))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func shell(t *testing.T, script string) Options {
+	t.Helper()
+	return Options{Command: []string{"sh", "-c", script}, Dir: t.TempDir(), Env: os.Environ(), Helper: []string{os.Args[0], "helper"}}
+}
+
+func started(t *testing.T, o Options) *Run {
+	t.Helper()
+	r, err := Start(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// gone asserts that the process whose number a file contains does not run.
+func gone(t *testing.T, file string) {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat"); err == nil && !bytes.Contains(text, []byte(") Z")) {
+		t.Errorf("process %d runs: %s", pid, text)
+	}
+}
+
+// A run has the exit code of its command, also if a signal ended it.
+func TestExit(t *testing.T) {
+	for script, want := range map[string]int{"exit 0": 0, "exit 7": 7, "kill -9 $$": 128 + int(syscall.SIGKILL)} {
+		got := started(t, shell(t, script)).Wait()
+		if got.Exit != want || got.Result != ResultEnded {
+			t.Errorf("%s: %+v, want %d", script, got, want)
+		}
+	}
+}
+
+// A command that does not exist is an error before anything runs.
+func TestNoCommand(t *testing.T) {
+	for _, command := range [][]string{nil, {"no-such-program"}, {"./no-such-file"}, {"/"}} {
+		o := shell(t, "")
+		o.Command = command
+		if r, err := Start(context.Background(), o); err == nil {
+			t.Errorf("%q ran: %+v", command, r.Wait())
+		}
+	}
+}
+
+// A stop reaches processes that ignore it, that left the process group and the session, and whose parents
+// have ended, and it leaves nothing behind.
+func TestStop(t *testing.T) {
+	o := shell(t, `trap "" TERM
+setsid sh -c 'trap "" TERM; echo $$ > left; sleep 1000' &
+sh -c 'setsid sh -c "echo \$\$ > orphan; trap \"\" TERM; sleep 1000 & wait" & '
+echo $$ > first
+while :; do sleep 1; done`)
+	o.Grace = 50 * time.Millisecond
+	r := started(t, o)
+	for _, file := range []string{"left", "orphan", "first"} {
+		await(t, filepath.Join(o.Dir, file))
+	}
+	r.Stop("enough")
+	got := r.Wait()
+	if got.Result != ResultStopped || got.Reason != "enough" || got.Exit != 128+int(syscall.SIGKILL) || len(got.Stuck) > 0 {
+		t.Errorf("%+v", got)
+	}
+	for _, file := range []string{"left", "orphan", "first"} {
+		gone(t, filepath.Join(o.Dir, file))
+	}
+}
+
+// await waits for a file with a line.
+func await(t *testing.T, file string) {
+	t.Helper()
+	for range 2000 {
+		if raw, err := os.ReadFile(file); err == nil && strings.HasSuffix(string(raw), "\n") {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatalf("%s was not written", file)
+}
+
+// The first reason to end a run is the one that counts.
+func TestStopTwice(t *testing.T) {
+	r := started(t, shell(t, "sleep 1000"))
+	r.Stop("one")
+	r.Stop("two")
+	if got := r.Wait(); got.Reason != "one" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What a command leaves running is ended with it and reported, or waited for.
+func TestDaemon(t *testing.T) {
+	o := shell(t, `sh -c 'setsid sh -c "echo \$\$ > daemon; sleep 1000" &'; until test -s daemon; do sleep 0.01; done; exit 3`)
+	got := started(t, o).Wait()
+	if got.Exit != 3 || got.Result != ResultEnded || len(got.Leftover) == 0 {
+		t.Errorf("%+v", got)
+	}
+	gone(t, filepath.Join(o.Dir, "daemon"))
+
+	o = shell(t, `setsid sh -c "sleep 0.3; echo done > result" & exit 0`)
+	o.Wait = true
+	if got := started(t, o).Wait(); got.Exit != 0 || len(got.Leftover) > 0 {
+		t.Errorf("%+v", got)
+	}
+	await(t, filepath.Join(o.Dir, "result"))
+}
+
+// Each limit ends a run, and its name and numbers are in the outcome.
+func TestLimits(t *testing.T) {
+	for name, c := range map[string]struct {
+		limits Limits
+		script string
+		reason string
+	}{
+		LimitTime:      {Limits{Time: 300 * time.Millisecond}, "sleep 1000", "more than 300ms"},
+		LimitMemory:    {Limits{Memory: 64 << 20}, `exec python3 -c 'import time; b = bytearray(400 << 20); time.sleep(1000)'`, "memory"},
+		LimitProcesses: {Limits{Processes: 8}, `for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 1000 & done; wait`, ""},
+		LimitWritten:   {Limits{Written: 8 << 20}, `while :; do dd if=/dev/zero of=big bs=1M count=16 conv=fsync 2>/dev/null; done`, "wrote"},
+		LimitTokens:    {Limits{Tokens: 10}, "sleep 1000", "the model wrote 11 tokens, more than 10"},
+		LimitCost:      {Limits{Cost: 1.5}, "sleep 1000", "the run cost $2.00, more than $1.50"},
+	} {
+		o := shell(t, c.script)
+		o.Limits, o.Interval = c.limits, 20*time.Millisecond
+		used := map[string]Tokens{LimitTokens: {Output: 11}, LimitCost: {Cost: 2}}[name]
+		o.Review = func(bool) Reviewed { return Reviewed{Usage: used} }
+		r := started(t, o)
+		held := r.Tree().Ways()
+		if name == LimitProcesses && held.Processes != "measured" {
+			// The kernel refuses the ninth, which the command reports itself.
+			await9(t, r)
+			continue
+		}
+		got := r.Wait()
+		if got.Result != ResultLimit || got.Limit != name || !strings.Contains(got.Reason, c.reason) {
+			t.Errorf("%s (%+v): %+v", name, held, got)
+		}
+	}
+}
+
+// await9 waits until the kernel has refused a process.
+func await9(t *testing.T, r *Run) {
+	t.Helper()
+	for begin := time.Now(); !r.Tree().OutOfProcesses(); time.Sleep(5 * time.Millisecond) {
+		if time.Since(begin) > time.Minute {
+			t.Fatalf("twelve processes run: %v", r.Tree().Processes())
+		}
+	}
+	r.Stop("")
+	r.Wait()
+}
+
+// Limits of single processes hold from the start.
+func TestProcessLimits(t *testing.T) {
+	o := shell(t, `ulimit -n; ulimit -c; dd if=/dev/zero of=big bs=1M count=8 2>/dev/null; echo $?`)
+	o.Limits = Limits{OpenFiles: 64, FileSize: 1 << 20}
+	var lines []string
+	o.Lines = func(line []byte) { lines = append(lines, string(line)) }
+	started(t, o).Wait()
+	if len(lines) != 3 || lines[0] != "64" || lines[1] != "0" || lines[2] == "0" {
+		t.Errorf("%q", lines)
+	}
+}
+
+// Output passes through as it is, and its lines are read on the way: none is kept.
+func TestOutput(t *testing.T) {
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	o := shell(t, `printf '{"a":1}\n'; head -c 50000000 /dev/zero | tr '\0' 'x'; printf '\n{"b":2}'; echo error >&2`)
+	o.Stdout, o.Stderr = out, out
+	var lines []string
+	o.Lines = func(line []byte) { lines = append(lines, string(line[:min(len(line), 10)])) }
+	if got := started(t, o).Wait(); got.Exit != 0 {
+		t.Fatalf("%+v", got)
+	}
+	info, err := out.Stat()
+	if err != nil || info.Size() != 8+50000000+1+7+6 {
+		t.Errorf("%d bytes (%v)", info.Size(), err)
+	}
+	if !slices.Equal(lines, []string{`{"a":1}`, `{"b":2}`}) {
+		t.Errorf("%q", lines)
+	}
+}
+
+// A command whose output nobody takes is informed, as without a supervisor.
+func TestBrokenOutput(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	o := shell(t, `yes`)
+	o.Stdout, o.Lines = w, func([]byte) {}
+	if got := started(t, o).Wait(); got.Exit != 128+int(syscall.SIGPIPE) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Events tell what happened, and those of the review come with them; its reason ends the run.
+func TestReviewStops(t *testing.T) {
+	o := shell(t, "sleep 1000")
+	asked := 0
+	o.Review = func(last bool) Reviewed {
+		asked++
+		if last {
+			return Reviewed{Events: []Event{{Kind: "seen", Text: "at the end"}}}
+		}
+		return Reviewed{Stop: "a call was not reviewed"}
+	}
+	r := started(t, o)
+	got := r.Wait()
+	var kinds []string
+	for e := range r.Events() {
+		kinds = append(kinds, e.Kind)
+	}
+	if got.Result != ResultStopped || got.Reason != "a call was not reviewed" || !slices.Equal(kinds, []string{"started", "stopping", "seen", "ended"}) {
+		t.Errorf("%+v, %q, asked %d times", got, kinds, asked)
+	}
+}
+
+// The end of the context stops the run.
+func TestContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	r, err := Start(ctx, shell(t, "sleep 1000"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if got := r.Wait(); got.Result != ResultStopped {
+		t.Errorf("%+v", got)
+	}
+}
+
+// The helper does nothing for people.
+func TestHelperAlone(t *testing.T) {
+	out, err := exec.Command(os.Args[0], "helper").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "not by people") {
+		t.Errorf("%v: %s", err, out)
+	}
+}

@@ -1,0 +1,110 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// mounts changes what this process's name space shows. Nothing of it reaches others.
+func (p Plan) mounts() error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("separate the mounts of the run: %w", err)
+	}
+	for _, path := range p.Protected {
+		if err := readOnly(path); err != nil {
+			return fmt.Errorf("protect %s: %w", path, err)
+		}
+	}
+	for _, path := range p.Sockets {
+		err := unix.Mount("/dev/null", path, "", unix.MS_BIND, "")
+		if err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EACCES) {
+			return fmt.Errorf("remove the socket %s: %w", path, err)
+		}
+	}
+	for _, path := range p.Masked {
+		if err := unix.Mount("none", path, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_RDONLY, "size=4k,mode=755"); err != nil {
+			return fmt.Errorf("empty %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// readOnly makes a file or folder unchangeable.
+func readOnly(path string) error {
+	if err := unix.Mount(path, path, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+		return err
+	}
+	var fs unix.Statfs_t
+	if err := unix.Statfs(path, &fs); err != nil {
+		return err
+	}
+	const kept = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC | unix.MS_NOATIME | unix.MS_NODIRATIME | unix.MS_RELATIME
+	return unix.Mount("", path, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|uintptr(fs.Flags)&kept, "")
+}
+
+// network opens the sockets of the run's own network, and passes them to the supervisor.
+func (p Plan) network(give func(files ...int) error) error {
+	if err := loopbackUp(); err != nil {
+		return fmt.Errorf("make the network of the run: %w", err)
+	}
+	addresses := append([]string{net.JoinHostPort("127.0.0.1", strconv.Itoa(int(p.Proxy)))}, p.Loopback...)
+	var files []int
+	for _, address := range addresses {
+		fd, err := listen(address)
+		if err != nil {
+			return fmt.Errorf("listen at %s in the network of the run: %w", address, err)
+		}
+		files = append(files, fd)
+	}
+	if err := give(files...); err != nil {
+		return err
+	}
+	for _, fd := range files {
+		_ = unix.Close(fd) // the supervisor has it
+	}
+	return nil
+}
+
+// loopbackUp turns the loopback interface on: the only one that the network has.
+func loopbackUp() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	lo, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	lo.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
+	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo)
+}
+
+func listen(address string) (int, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return 0, err
+	}
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return 0, err
+	}
+	ip := net.ParseIP(host)
+	family, to := unix.AF_INET6, unix.Sockaddr(&unix.SockaddrInet6{Port: int(number), Addr: [16]byte(ip.To16())})
+	if four := ip.To4(); four != nil {
+		family, to = unix.AF_INET, &unix.SockaddrInet4{Port: int(number), Addr: [4]byte(four)}
+	}
+	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return 0, err
+	}
+	if err := errors.Join(unix.Bind(fd, to), unix.Listen(fd, syscall.SOMAXCONN)); err != nil {
+		return 0, errors.Join(err, unix.Close(fd))
+	}
+	return fd, nil
+}

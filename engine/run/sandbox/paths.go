@@ -1,0 +1,35 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// without returns the paths that together are everything below a path but what is hidden. What is made later next
+// to something hidden is not among them. Links are left out: what they lead to has its own path.
+func without(path string, hidden []string) []string {
+	if slices.ContainsFunc(hidden, func(h string) bool { return within(path, h) }) {
+		return nil
+	}
+	if !slices.ContainsFunc(hidden, func(h string) bool { return within(h, path) }) {
+		return []string{path}
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil // what cannot be listed is hidden as a whole
+	}
+	var list []string
+	for _, e := range entries {
+		if e.Type()&os.ModeSymlink == 0 {
+			list = append(list, without(filepath.Join(path, e.Name()), hidden)...)
+		}
+	}
+	return list
+}
+
+// within reports whether a path is another one, or below it.
+func within(path, dir string) bool {
+	return path == dir || dir == "/" || strings.HasPrefix(path, dir+"/")
+}

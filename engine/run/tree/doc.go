@@ -1,0 +1,51 @@
+// Package tree keeps hold of the processes of a run: it finds all of them, also those that
+// left the process group or became daemons, measures and limits what they use together, and ends
+// them.
+//
+// On Linux a control group is used where one can be made, of version 2 or 1; what it cannot do is
+// done by adopting orphans (PR_SET_CHILD_SUBREAPER) and by measuring. Elsewhere it is the process
+// group. Ways says which.
+//
+// Out of scope: what is started, when it must end and why (engine/run), and what a process may do
+// (engine/run/sandbox).
+package tree
+
+import "time"
+
+// Limits are those of all processes together; 0: no limit.
+type Limits struct {
+	Memory    int64 // bytes
+	Processes int
+}
+
+// Ways says what finds, limits and ends the processes of a run.
+type Ways struct {
+	Track     string `json:"track"`     // cgroup v2, subreaper, process group
+	Memory    string `json:"memory"`    // cgroup v2, cgroup v1, measured, none
+	Processes string `json:"processes"` // cgroup v2, cgroup v1, measured, none
+}
+
+// The ways.
+const (
+	CgroupV2     = "cgroup v2"
+	CgroupV1     = "cgroup v1"
+	Subreaper    = "subreaper"
+	ProcessGroup = "process group"
+	Measured     = "measured" // every now and then, so that a short peak is missed
+	None         = "none"
+)
+
+// Usage is what the processes use together.
+type Usage struct {
+	Memory    int64 // bytes, now
+	Peak      int64 // bytes, the most so far
+	Processes int   // now
+	Written   int64 // bytes written to disks so far
+	CPU       time.Duration
+}
+
+// Process is one process of a run.
+type Process struct {
+	Pid     int    `json:"pid"`
+	Command string `json:"command"` // the name that the kernel has
+}

@@ -1,0 +1,63 @@
+//go:build !linux
+
+package tree
+
+import (
+	"syscall"
+	"time"
+)
+
+// Tree is the processes of one run: here those of a process group, as far as the system has such.
+type Tree struct{ root int }
+
+// New prepares a tree.
+func New(Limits) (*Tree, error) { return &Tree{}, nil }
+
+// Ways says how the processes are found, limited and ended.
+func (t *Tree) Ways() Ways { return Ways{Track: ProcessGroup, Memory: None, Processes: None} }
+
+// Attr changes how the first process is started: in a group of its own.
+func (t *Tree) Attr(a *syscall.SysProcAttr) { grouped(a) }
+
+// Add makes a process the first of the tree.
+func (t *Tree) Add(pid int) error {
+	t.root = pid
+	return nil
+}
+
+// Ignore does nothing here.
+func (t *Tree) Ignore(int) {}
+
+// Processes lists the first process, if it runs.
+func (t *Tree) Processes() []Process {
+	if t.root == 0 || !groupAlive(t.root) {
+		return nil
+	}
+	return []Process{{Pid: t.root}}
+}
+
+// Usage counts the first process; nothing else is measured here.
+func (t *Tree) Usage() Usage { return Usage{Processes: len(t.Processes())} }
+
+// OutOfMemory reports false: the system does not say.
+func (t *Tree) OutOfMemory() bool { return false }
+
+// OutOfProcesses reports false: the system does not say.
+func (t *Tree) OutOfProcesses() bool { return false }
+
+// Signal sends a signal to the group.
+func (t *Tree) Signal(sig syscall.Signal) { signalGroup(t.root, sig) }
+
+// Kill ends the group, and returns what is still there after some time.
+func (t *Tree) Kill(wait time.Duration) []Process {
+	for begin := time.Now(); len(t.Processes()) > 0; time.Sleep(5 * time.Millisecond) {
+		signalGroup(t.root, syscall.SIGKILL)
+		if time.Since(begin) > wait {
+			return t.Processes()
+		}
+	}
+	return nil
+}
+
+// Close does nothing here.
+func (t *Tree) Close() error { return nil }
