@@ -24,7 +24,7 @@ import (
 func escapes() map[string]func() { return map[string]func(){"escape": asEscape} }
 
 // asEscape makes every attempt, and prints one line for each: `escape OUTSIDE PID PORT SOCKET`. OUTSIDE is a folder
-// beside the workspace, PID a process outside with the variable SECRET, PORT one of this machine at which somebody
+// next to the workspace, PID a process outside with the variable SECRET, PORT one of this machine at which somebody
 // listens, SOCKET a socket with a path outside.
 func asEscape() {
 	a := attempts{outside: os.Args[1], port: os.Args[3], socket: os.Args[4], home: os.Getenv("HOME"), state: os.Getenv("REVIEWER_HOME")}

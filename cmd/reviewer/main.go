@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	_ "time/tzdata" // settings name time zones, and not every machine has them
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/approvalscmd"
@@ -18,11 +19,15 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/checkpointcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/configcmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/explaincmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/incidentcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/notifycmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/policycmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/releasecmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/reviewcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/runcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/sessioncmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/simulatecmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/suggest"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/spf13/cobra"
@@ -99,4 +104,24 @@ func rootCommand(a *cli.App) *cobra.Command {
 	releaseCommands(root)
 	a.Completions(root)
 	return root
+}
+
+func policyCommand(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "policy",
+		Example: "  reviewer policy new bundle policy --name shop\n  reviewer policy check ./policy\n  reviewer policy test ./policy",
+		Short:   "Write, test, sign, ship and inspect policies",
+		Long:    cli.ExitHelp(),
+	}
+	cli.Group(cmd)
+	for _, section := range []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{"write", "Writing and testing:", slices.Concat(policycmd.Commands(a), []*cobra.Command{simulatecmd.Command(a), explaincmd.PolicyCommand(a), suggest.Command(a)})},
+		{"ship", "Shipping and activating:", releasecmd.Commands(a)},
+	} {
+		cli.Section(cmd, section.id, section.title, section.commands...)
+	}
+	return cmd
 }

@@ -83,7 +83,7 @@ func (s *Store) repairOpen(ctx context.Context, c *chain) error {
 		Session: c.state.Session, Harness: c.state.Harness, Open: open})
 }
 
-// NoteIn records in a session's chain something that was observed of it and is no event of its agent.
+// NoteIn records in a session's chain an observation about it that is not an event of its agent.
 func (s *Store) NoteIn(ctx context.Context, key engine.SessionKey, notes ...engine.Note) error {
 	dir := s.sessionDir(key)
 	if files, err := chainFiles(dir); err != nil || len(files) == 0 {

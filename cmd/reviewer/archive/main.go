@@ -92,7 +92,8 @@ func (s *session) message(role, content string) {
 	at := s.began.Add(time.Duration(s.line) * 3 * time.Second)
 	fmt.Fprintf(&s.text, `{"type":"%s","uuid":"%s","parentUuid":%s,"isSidechain":false,"sessionId":"%s",`,
 		role, id(s.line), parent, s.id)
-	fmt.Fprintf(&s.text, `"cwd":"/srv/project-%d","version":"2.0.0","timestamp":"%s",`, s.random.IntN(3), at.Format("2006-01-02T15:04:05.000Z"))
+	fmt.Fprintf(&s.text, `"cwd":"/srv/project-%d","version":"2.0.0","timestamp":"%s",`,
+		s.random.IntN(3), at.Format("2006-01-02T15:04:05.000Z"))
 	fmt.Fprintf(&s.text, `"message":{"role":"%s","content":%s}}`+"\n", role, content)
 }
 

@@ -98,7 +98,7 @@ func (a *Access) List(ctx context.Context, l Location) ([]Object, error) {
 	return list, nil
 }
 
-// Read reads a whole object, of at most so many bytes.
+// Read reads a whole object, of at most the given number of bytes.
 func (a *Access) Read(ctx context.Context, name string, most int64) ([]byte, error) {
 	l, err := Parse(name)
 	if err != nil {

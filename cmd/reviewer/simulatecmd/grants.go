@@ -221,7 +221,8 @@ func grantsPage(page *term.Page, run *simulate.GrantRun) {
 	}
 	page.Paragraph("", "Method: an agent asks about a call if its permission mode asks (grants.client.silent lists those that do not), and "+
 		"the call is more than reading files of the workspace with its own tools or with a program of grants.client.programs; where the "+
-		"mode accepts edits, edits of ordinary files in the workspace are not asked about either. "+ownRulesText(run)+" A call counts as refused if its transcript says so, whatever the reason. Checkpoints are assumed to succeed.")
+		"mode accepts edits, edits of ordinary files in the workspace are not asked about either. "+ownRulesText(run)+
+		" A call counts as refused if its transcript says so, whatever the reason. Checkpoints are assumed to succeed.")
 }
 
 func ownRulesText(run *simulate.GrantRun) string {

@@ -109,7 +109,8 @@ func (s *simulation) flags(cmd *cobra.Command) {
 	f.StringVar(&s.grants, "grants", "", "instead, report how many of the agent's own questions the candidate would answer "+
 		"with grant: proven, in a permission `MODE`, or recorded")
 	f.Lookup("grants").NoOptDefVal = recordedModes
-	f.StringVar(&s.clientSettings, "client-settings", "", "with --grants: the permission rules that the person added in Claude Code, from its settings `FILE`")
+	f.StringVar(&s.clientSettings, "client-settings", "", "with --grants: a settings `FILE` of Claude Code, "+
+		"with the permission rules that the person added")
 	f.StringArrayVar(&s.failOn, "fail-on", nil, failOnUsage)
 	f.StringVar(&s.saveCases, "save-cases", "",
 		"write the smallest example of each kind of change into this folder (`DIR`), as cases for `policy test`")

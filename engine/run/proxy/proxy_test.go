@@ -17,7 +17,7 @@ import (
 	"testing"
 )
 
-// stage is a proxy whose names and addresses are made up: every connection that it opens ends at a server of
+// stage is a proxy with invented names and addresses: every connection that it opens ends at a server of
 // the test.
 type stage struct {
 	*Proxy
@@ -140,7 +140,7 @@ func TestRefused(t *testing.T) {
 		answer, _ := io.ReadAll(conn)
 		conn.Close()
 		if why == "" {
-			continue // it is no request
+			continue // it is not a request
 		}
 		if !strings.HasPrefix(string(answer), "HTTP/1.1 403 ") || !strings.Contains(string(answer), "no: ") || !strings.Contains(s.why(), why) {
 			t.Errorf("%s: %s: %q, want %q", host, answer, s.why(), why)

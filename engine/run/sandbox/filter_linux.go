@@ -90,7 +90,7 @@ func newNamespaces() []uint32 {
 		unix.CLONE_NEWNET}
 }
 
-// rules are those of a plan. What is refused is told to the supervisor, if it watches.
+// filterRules returns the rules of a plan. The supervisor is told what is refused, if it watches.
 func (p Plan) filterRules() []rule {
 	told := refuse(unix.EPERM)
 	if p.Watch {
@@ -149,7 +149,7 @@ func (p Plan) socketRules(told uint32) []rule {
 
 // proofOption is an option of prctl that no kernel has. The filter answers it with ENOTNAM if the arguments are
 // the halves of Plan.Proof: so a process knows that it is confined by this program, since nothing that runs in
-// the confinement, or beside it, can have installed a filter that it inherited. The client of hooks asks it.
+// the confinement, or next to it, can have installed a filter that it inherited. The client of hooks asks it.
 const proofOption = 0x72767772
 
 // filter installs the filter, and passes the supervisor what tells it of system calls.

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-var errHere = errors.New("isolation is available on Linux only; `reviewer run --render` prints a profile for other tools")
+var errHere = errors.New("isolation is available on Linux only; use --profile observe")
 
 // Probe says what the system offers: nothing here.
 func Probe() Features { return Features{Why: "this is not Linux"} }

@@ -74,7 +74,7 @@ func (p process) alive() bool {
 const proofOption = 0x72767772
 
 // Proven reports whether the filter of system calls that this process inherited answers to a proof. A program that
-// runs beside the agent cannot have given the agent one.
+// runs next to the agent cannot have given the agent one.
 func Proven(proof uint64) bool {
 	_, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, proofOption, uintptr(uint32(proof)), uintptr(proof>>32))
 	return errno == syscall.ENOTNAM

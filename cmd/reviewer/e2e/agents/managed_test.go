@@ -68,7 +68,7 @@ func TestManagedPlugin(t *testing.T) {
 }
 
 // A repository that names the managed hook of Gemini CLI turns it off. What policy writes as the client's
-// own rules is denied all the same; other calls run. doctor reports the file.
+// own rules is denied anyway; other calls run. doctor reports the file.
 func TestNamedHook(t *testing.T) {
 	i := slices.IndexFunc(locks(), func(l lock) bool { return l.named != "" })
 	l := locks()[i]
