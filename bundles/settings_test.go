@@ -355,7 +355,7 @@ func looser(s *SchemaNode, before, after any) string {
 }
 
 // looserEntry is looser of sections whose keys are free: a word that is not there
-// is as strict as can be, and a number that is not is nothing.
+// is as strict as can be, a number that is not is nothing, and a list is empty.
 func looserEntry(s *SchemaNode, before, after map[string]any) string {
 	for id, v := range after {
 		was, there := before[id]
@@ -364,6 +364,8 @@ func looserEntry(s *SchemaNode, before, after map[string]any) string {
 			was = s.Strictest()
 		case (s.Merge == "max" || s.Merge == "min") && !there:
 			continue
+		case s.Merge == "union" && !there:
+			was = []any{}
 		}
 		if how := looser(s, was, v); how != "" {
 			return id + ": " + how

@@ -17,17 +17,15 @@ import (
 
 // Run is a run that was started.
 type Run struct {
-	o       Options
-	tree    *tree.Tree
-	cmd     *exec.Cmd
-	events  chan Event
-	stop    chan ending
-	ended   chan struct{} // the first process has ended
-	done    chan struct{}
-	copied  sync.WaitGroup
-	out     Outcome
-	failed  error // the command could not be started
-	confine func() error
+	o      Options
+	tree   *tree.Tree
+	cmd    *exec.Cmd
+	events chan Event
+	stop   chan ending
+	ended  chan struct{} // the first process has ended
+	done   chan struct{}
+	copied sync.WaitGroup
+	out    Outcome
 }
 
 // ending is why a run ends before it does so itself.
