@@ -590,32 +590,6 @@ func (b *Bundle) checkRuleIDs() error {
 	return errors.Join(errs...)
 }
 
-// LayerOf returns the layer of a folder, from the root in its manifest; without a
-// manifest it is the user layer.
-func LayerOf(fsys fs.FS) (string, error) {
-	raw, err := fs.ReadFile(fsys, manifestFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return User, nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("read .manifest: %w", err)
-	}
-	var m Manifest
-	if err := json.Unmarshal(raw, &m); err != nil {
-		return "", notManifest(raw, err)
-	}
-	for _, layer := range Layers() {
-		b := Bundle{Layer: layer}
-		if slices.Equal(m.Roots, []string{b.Root()}) {
-			return layer, nil
-		}
-	}
-	return "",
-		inFile(manifestFile).as("manifest.root").wrong("roots are %q; expected one of "+
-			"reviewer, policies/organisation, policies/user, policies/project",
-			m.Roots)
-}
-
 // MarkChecked marks a bundle as already checked by this program, together with its
 // layers: its settings against the schema, its Rego by compiling it. Neither is
 // repeated, which saves a hook most of the work. A false claim makes a policy

@@ -252,3 +252,29 @@ func jsonKind(t reflect.Type) string {
 	}
 	return "a text in quotes"
 }
+
+// LayerOf returns the layer of a folder, from the root in its manifest; without a
+// manifest it is the user layer.
+func LayerOf(fsys fs.FS) (string, error) {
+	raw, err := fs.ReadFile(fsys, manifestFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return User, nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read .manifest: %w", err)
+	}
+	var m Manifest
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return "", notManifest(raw, err)
+	}
+	for _, layer := range Layers() {
+		b := Bundle{Layer: layer}
+		if slices.Equal(m.Roots, []string{b.Root()}) {
+			return layer, nil
+		}
+	}
+	return "",
+		inFile(manifestFile).as("manifest.root").wrong("roots are %q; expected one of "+
+			"reviewer, policies/organisation, policies/user, policies/project",
+			m.Roots)
+}

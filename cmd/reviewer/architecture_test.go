@@ -278,7 +278,7 @@ func walls() []wall {
 			"where sessions lie and what is in a file can be told without a policy; the one package that knows what compresses a file"},
 		{"cmd/reviewer/skeleton", []string{"bundles", "go.yaml.in/yaml/v3"},
 			"the first lines of a policy are texts: what they mean is looked at by whoever puts them into one"},
-		{"cmd/reviewer/wiring", []string{"engine", "engine/review", "engine/checkpoint", "engine/classify", "engine/detect", "bundles", "rego", "cel"},
+		{"cmd/reviewer/wiring", []string{"engine", "engine/review", "engine/checkpoint", "engine/classify", "engine/detect", "bundles", "bundles/permissions", "rego", "cel"},
 			"what compiles a policy for the commands compiles it for the scores, or they would be another policy's"},
 		{"cmd/reviewer/trial", []string{
 			"cmd/reviewer/wiring", "engine", "engine/review", "engine/cases", "engine/classify", "engine/classify/rows", "engine/detect", "engine/mutant", "cmd/reviewer/report", "engine/simulate", "bundles", "bundles/mutate", "rego", "cel", "go.yaml.in/yaml/v3"},

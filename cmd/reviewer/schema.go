@@ -21,6 +21,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/releasecmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/runcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/sessioncmd"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/simulatecmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/schemas"
 	"github.com/spf13/cobra"
@@ -71,8 +72,8 @@ func outputDocuments() []cli.Document {
 		{Command: "trash --list", Title: "what is in the trash", Of: trashedEntry{}, List: "entries"},
 		{Command: "schema", Title: "list of the documents", Of: schemaName{}, List: "schemas"},
 	}
-	return slices.Concat(own, runcmd.Documents(), auditcmd.Documents(), sessioncmd.Documents(), incidentcmd.Documents(),
-		checkpointcmd.Documents(), notifycmd.Documents(), approvalscmd.Documents(),
+	return slices.Concat(own, runcmd.Documents(), simulatecmd.Documents(), auditcmd.Documents(), sessioncmd.Documents(),
+		incidentcmd.Documents(), checkpointcmd.Documents(), notifycmd.Documents(), approvalscmd.Documents(),
 		configcmd.Documents(), explaincmd.Documents(), policycmd.Documents(), releasecmd.Documents())
 }
 

@@ -136,7 +136,7 @@ func receive(fd int) (reply, []int, error) {
 	}
 	files, err := received(rights[:m])
 	if err == nil && len(files) != said.Files {
-		err = fmt.Errorf("%d files came of %d", len(files), said.Files)
+		err = fmt.Errorf("expected %d, but %d arrived", said.Files, len(files))
 	}
 	return said, files, err
 }

@@ -101,7 +101,7 @@ func TestReadRefuses(t *testing.T) {
 		{"an unknown state", replace(raw, `"state": "maybe"`, `"state": "perhaps"`), `are "perhaps"`},
 		{"an unknown verdict", replace(raw, `"to": "block"`, `"to": "stop"`), `to "stop"`},
 		{"more changed sessions than there are", replace(raw, `"changed": 4`, `"changed": 55`), "55 of 54 sessions"},
-		{"a shard that cannot be", replace(raw, `"env":`, `"shard": {"index": 8, "of": 7}, "env":`), "shard 8 of 7"},
+		{"a shard that cannot be", replace(raw, `"env":`, `"shard": {"index": 8, "of": 7}, "env":`), "shard 8/7 is impossible"},
 		{"a row of a sweep", replace(swept, `"total": 128`, `"total": 129`), "rows[0].impact: calls"},
 		{"a row without an impact", `{"version":1,"key":"k","rows":[{"value":1,"impact":null}]}`, "rows[0].impact"},
 		{"a sweep without a key", `{"version":1,"rows":[]}`, `"key" is missing`},

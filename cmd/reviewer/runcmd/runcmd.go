@@ -73,7 +73,8 @@ func Command(a *cli.App) *cobra.Command {
 // Helper returns the hidden command that prepares a confined process and becomes the agent.
 func Helper() *cobra.Command {
 	return &cobra.Command{Use: helperName, Hidden: true, Args: cobra.NoArgs, Short: "Started by reviewer run",
-		RunE: func(*cobra.Command, []string) error { return run.Main(sandbox.Apply) }}
+		Example: "  reviewer run -- COMMAND",
+		RunE:    func(*cobra.Command, []string) error { return run.Main(sandbox.Apply) }}
 }
 
 // helperName is the hidden command that `reviewer run` starts itself as.

@@ -220,7 +220,7 @@ func (s *Summary) printUsage(w io.Writer) {
 	fmt.Fprintf(w, "  used: %.1f s of CPU, %.0f MiB of memory at most, %s, %.0f MiB written", u.CPUSeconds, u.PeakMemoryMB,
 		term.Counted(u.Processes, "process", "processes"), u.WrittenMB)
 	if u.Tokens > 0 {
-		fmt.Fprintf(w, ", %d tokens", u.Tokens)
+		fmt.Fprintf(w, ", %s", term.Counted(int(u.Tokens), "token", "tokens"))
 	}
 	if u.CostUSD > 0 {
 		fmt.Fprintf(w, ", $%.2f", u.CostUSD)

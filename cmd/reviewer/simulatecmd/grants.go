@@ -13,8 +13,6 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/bundles"
-	"github.com/agent-reviewer/reviewer/bundles/permissions"
-	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/sources"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
@@ -135,41 +133,20 @@ func promptsOf(e *bundles.Effective, mode string) simulate.Prompts {
 }
 
 // ownRules reads the permission rules of a settings file of the agent. A rule that cannot be
-// converted exactly is reported: an allow rule that is left out means more questions than the
-// agent asked, and an ask rule that matches more calls does too.
+// converted exactly is reported: the agent may have asked about fewer calls than the report counts.
 func ownRules(a *cli.App, file string, p *simulate.Prompts) error {
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	policy, err := permissions.Import(file, raw, readable)
+	rules, err := wiring.ReadClientRules(file, raw)
 	if err != nil {
 		return err
 	}
-	for _, r := range policy.Remarks {
-		if r.Rule != "" {
-			fmt.Fprintf(a.Stderr, "%s:%d: rule %s: %s\n", file, r.Line, r.Rule, term.Plain(r.Text))
-		}
+	for _, text := range rules.Remarks {
+		fmt.Fprintln(a.Stderr, term.Plain(text))
 	}
-	if p.Rules, err = cel.Compile(wiring.AccessConditions(policy.List)); err != nil {
-		return err
-	}
-	p.Ask = map[string]bool{}
-	for _, r := range policy.List.Rules {
-		p.Ask[policy.List.FindingID(r.ID)] = r.Effect == bundles.EffectApprove
-	}
-	return nil
-}
-
-// readable reports whether an expression can be evaluated.
-func readable(when string) error {
-	host, err := cel.Compile([]cel.Condition{{ID: "rule", When: when}})
-	if err != nil {
-		return err
-	}
-	for _, problem := range host.Check() {
-		return errors.New(problem.Message)
-	}
+	p.Rules, p.Ask = rules.Matcher, rules.Ask
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/objects"
@@ -13,6 +12,12 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/spf13/cobra"
 )
+
+// Documents lists the documents of these commands that have a type of their own.
+func Documents() []cli.Document {
+	return []cli.Document{{Command: "policy simulate manifest", Title: "inputs of a simulation, with their sizes and versions",
+		Of: objects.Manifest{}}}
+}
 
 func simulateManifestCommand(a *cli.App) *cobra.Command {
 	in := inputs{store: &objects.Access{Cloud: cloud.Open}}
@@ -95,11 +100,10 @@ func summary(list []objects.Input) string {
 		bytes += in.Size
 		groups[in.Group] += in.Size
 	}
-	var sizes []int64
+	var largest int64
 	for _, n := range groups {
-		sizes = append(sizes, n)
+		largest = max(largest, n)
 	}
-	slices.Sort(sizes)
 	return fmt.Sprintf("%s of %s bytes, in %s that can be read apart; the largest has %s bytes", term.Counted(len(list), "object", "objects"),
-		term.Thousands(bytes), term.Counted(len(groups), "group", "groups"), term.Thousands(sizes[len(sizes)-1]))
+		term.Thousands(bytes), term.Counted(len(groups), "group", "groups"), term.Thousands(largest))
 }

@@ -45,7 +45,7 @@ func TestForCall(t *testing.T) {
 		want   string
 	}{
 		"not a call":     {func(r *engine.Record) { r.Kind = engine.KindPost }, "is not a call"},
-		"only a score":   {func(r *engine.Record) { r.Decision.Rules = nil }, "no rule held up"},
+		"only a score":   {func(r *engine.Record) { r.Decision.Rules = nil }, "held up by its score, not by a rule"},
 		"a firm rule":    {func(r *engine.Record) { r.Decision.Rules[0].ID = "guard_tampering" }, "users may not make exceptions to guard_tampering"},
 		"an old rule":    {func(r *engine.Record) { r.Decision.Rules[0].ID = "of_yesterday" }, "users may not make exceptions to of_yesterday"},
 		"shortened":      {func(r *engine.Record) { r.Cut = []engine.Cut{{Field: "action.resource", Bytes: 9000}} }, "too long for the log"},

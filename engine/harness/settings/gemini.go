@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine/harness"
+
+	"github.com/agent-reviewer/reviewer/engine"
 )
 
 // ClientRule is a denial of the policy that an agent applies itself, without a hook.
@@ -33,13 +35,13 @@ func geminiRules() Format {
 }
 
 // repeatedGroup is what Gemini CLI refuses in an expression: a repeated group with a repetition in it.
-var repeatedGroup = regexp.MustCompile(`\([^)]*[*+?{].*\)[*+?{]`)
+var repeatedGroup = engine.Regexp(`\([^)]*[*+?{].*\)[*+?{]`)
 
 func (r ClientRule) check() error {
 	if _, err := regexp.Compile(r.Pattern); err != nil {
 		return err
 	}
-	if found := repeatedGroup.FindString(r.Pattern); found != "" {
+	if found := repeatedGroup().FindString(r.Pattern); found != "" {
 		return fmt.Errorf("a group with a repetition in it is repeated: %s", found)
 	}
 	return nil

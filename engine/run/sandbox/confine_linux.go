@@ -107,7 +107,7 @@ func (c *Confinement) Given(files []int) error {
 		return c.takeSockets(files)
 	}
 	if len(files) != 1 || !c.plan.Watch {
-		return fmt.Errorf("%d files came that were not expected", len(files))
+		return fmt.Errorf("unexpected number of files: %d", len(files))
 	}
 	f := os.NewFile(uintptr(files[0]), "seccomp")
 	c.files = append(c.files, f)

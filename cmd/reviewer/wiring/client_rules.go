@@ -1,0 +1,49 @@
+package wiring
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/agent-reviewer/reviewer/bundles"
+	"github.com/agent-reviewer/reviewer/bundles/permissions"
+	"github.com/agent-reviewer/reviewer/cel"
+	"github.com/agent-reviewer/reviewer/engine"
+)
+
+// ClientRules are the permission rules that a person added in the agent.
+type ClientRules struct {
+	Matcher engine.Matcher  // finds the first rule that applies to a call
+	Ask     map[string]bool // by the id of a finding: whether the agent asks
+	Remarks []string        // rules that could not be converted exactly, as file:line: text
+}
+
+// ReadClientRules reads the permission rules of a settings file of Claude Code.
+func ReadClientRules(file string, raw []byte) (*ClientRules, error) {
+	policy, err := permissions.Import(file, raw, evaluable)
+	if err != nil {
+		return nil, err
+	}
+	rules := &ClientRules{Ask: map[string]bool{}}
+	for _, r := range policy.Remarks {
+		if r.Rule != "" {
+			rules.Remarks = append(rules.Remarks, fmt.Sprintf("%s:%d: rule %s: %s", file, r.Line, r.Rule, r.Text))
+		}
+	}
+	for _, r := range policy.List.Rules {
+		rules.Ask[policy.List.FindingID(r.ID)] = r.Effect == bundles.EffectApprove
+	}
+	rules.Matcher, err = cel.Compile(AccessConditions(policy.List))
+	return rules, err
+}
+
+// evaluable returns why an expression cannot be evaluated.
+func evaluable(when string) error {
+	host, err := cel.Compile([]cel.Condition{{ID: "rule", When: when}})
+	if err != nil {
+		return err
+	}
+	for _, problem := range host.Check() {
+		return errors.New(problem.Message)
+	}
+	return nil
+}
