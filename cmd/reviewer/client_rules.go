@@ -62,7 +62,8 @@ func (e *examination) compareRules(agent settings.Agent, l settings.Layer, comma
 	case !bytes.Equal(now, want):
 		e.say("fail", "%s: these are not the rules of the policy (guard.client_rules)%s", l.Path, again)
 	default:
-		e.say("ok", "%s has the %s of the policy that %s applies itself", l.Path, term.Counted(rulesFor(agent, command), "rule", "rules"), agent.Name)
+		e.say("ok", "%s has the %s of the policy that %s applies itself", l.Path,
+			term.Counted(rulesFor(agent, command), "rule", "rules"), agent.Name)
 	}
 }
 
