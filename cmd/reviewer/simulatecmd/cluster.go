@@ -105,6 +105,10 @@ func onCluster(ctx context.Context, a *cli.App, s *simulation, p *term.Progress)
 	if err != nil {
 		return writeFailed(a, &s.out, "policy simulate", err)
 	}
+	if s.verbose {
+		fmt.Fprintf(a.Stderr, "reviewer: %s took %s of processor time; the largest process had %d MB of memory\n",
+			term.Counted(job.Shards, "task", "tasks"), result.CPU.Round(100*time.Millisecond), result.Memory/1e6)
+	}
 	return s.fetched(ctx, a, job.Report())
 }
 

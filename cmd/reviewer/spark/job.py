@@ -68,30 +68,34 @@ def check(spec):
 
 
 def reviewer(folder, args):
-    """Runs the program; returns its exit code and what it printed to standard error."""
+    """Runs the program; returns its exit code, what it printed to standard error, and what it used."""
     program = os.path.join(folder, "reviewer")
     try:
-        done = subprocess.run([program, *args], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, cwd=folder)
+        with tempfile.TemporaryFile() as errors:
+            process = subprocess.Popen([program, *args], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                       stderr=errors, cwd=folder)
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = code = os.waitstatus_to_exitcode(status)
+            errors.seek(max(0, errors.seek(0, os.SEEK_END) - 4 * TAIL))
+            text = errors.read().decode("utf-8", "replace")[-TAIL:].strip()
     except OSError as e:
         if e.errno == errno.ENOEXEC:
             raise RuntimeError("the program is for another architecture than this worker: give one that was built for it with --program")
         if e.errno == errno.ENOENT and os.path.exists(program):
             raise RuntimeError("the program needs libraries that this worker does not have: build it with CGO_ENABLED=0")
         raise RuntimeError(f"the program cannot be started on this worker: {e}")
-    text = done.stderr.decode("utf-8", "replace")[-TAIL:].strip()
-    if done.returncode == -9:
+    if code == -9:
         raise RuntimeError("the program was killed, as a system does that runs out of memory: use larger workers, or fewer tasks at a time")
-    if done.returncode == 127:
+    if code == 127:
         raise RuntimeError("the program needs libraries that this worker does not have: build it with CGO_ENABLED=0: " + text)
-    return done.returncode, text
+    return code, text, {"cpu": used.ru_utime + used.ru_stime, "memory": used.ru_maxrss << 10}
 
 
 def written(folder, args):
-    """The report that the program writes."""
+    """The report that the program writes, compressed, and what the program used."""
     with tempfile.TemporaryDirectory() as scratch:
         out = os.path.join(scratch, "report.json")
-        code, text = reviewer(folder, [*args, "-f", "json", "-o", out])
+        code, text, used = reviewer(folder, [*args, "-f", "json", "-o", out])
         if code not in (0, 1, 2) or not os.path.exists(out):
             raise RuntimeError(text or f"exit code {code}")
         with open(out, "rb") as f:
@@ -102,31 +106,35 @@ def written(folder, args):
         raise RuntimeError(text or "the program wrote no report")
     if any(row.get("partial") for row in rows):
         raise RuntimeError(rows[0]["partial"])
-    return zlib.compress(content)
+    return zlib.compress(content), used
 
 
 def shard(spec, index):
-    """One task: a part (first, last, report), or (first, last, None, why) after its last attempt."""
+    """One task: the part of the report for a shard, or the reason after the last attempt."""
     from pyspark import TaskContext
 
     try:
         folder = unpacked(spec)
         check(spec)
-        return (index, index, written(folder, [*spec["args"], "--shard", f"{index}/{spec['shards']}"]), None)
+        report, used = written(folder, [*spec["args"], "--shard", f"{index}/{spec['shards']}"])
+        return {"first": index, "last": index, "report": report, **used}
     except RuntimeError as e:
         if TaskContext.get().attemptNumber() + 1 < spec["attempts"]:
             raise
-        return (index, index, None, f"{e}"[-TAIL:])
+        return {"first": index, "last": index, "report": None, "why": f"{e}"[-TAIL:]}
+
+
+def by_shard(parts):
+    return sorted(parts, key=lambda part: part["first"])
 
 
 def merged(spec, parts):
     """Merges parts that follow each other; what is lost stays a gap."""
-    parts = sorted(parts)
     runs, lost = [], []
-    for part in parts:
-        if part[2] is None:
+    for part in by_shard(parts):
+        if part["report"] is None:
             lost.append(part)
-        elif runs and runs[-1][-1][1] + 1 == part[0]:
+        elif runs and runs[-1][-1]["last"] + 1 == part["first"]:
             runs[-1].append(part)
         else:
             runs.append([part])
@@ -138,15 +146,21 @@ def merge_run(spec, run):
         return run[0]
     with tempfile.TemporaryDirectory() as scratch:
         names = save(scratch, run)
-        return (run[0][0], run[-1][1], written(unpacked(spec), ["policy", "simulate", "merge", "--some", *names]), None)
+        report, used = written(unpacked(spec), ["policy", "simulate", "merge", "--some", *names])
+    return {"first": run[0]["first"], "last": run[-1]["last"], "report": report, **total([*run, used])}
+
+
+def total(parts):
+    """What several processes used: their processor time in seconds, and the memory of the largest in bytes."""
+    return {"cpu": sum(p["cpu"] for p in parts), "memory": max(p["memory"] for p in parts)}
 
 
 def save(scratch, parts):
     names = []
-    for first, _, report, _ in parts:
-        names.append(os.path.join(scratch, f"part-{first}.json"))
+    for part in parts:
+        names.append(os.path.join(scratch, f"part-{part['first']}.json"))
         with open(names[-1], "wb") as f:
-            f.write(zlib.decompress(report))
+            f.write(zlib.decompress(part["report"]))
     return names
 
 
@@ -178,28 +192,30 @@ def main():
     width, count = FAN, n
     while count > FAN:
         blocks = math.ceil(count / FAN)
-        parts = (parts.map(lambda p, w=width: ((p[0] - 1) // w, p)).groupByKey(blocks)
+        parts = (parts.map(lambda p, w=width: ((p["first"] - 1) // w, p)).groupByKey(blocks)
                  .flatMap(lambda block: merged(spec, block[1])))
         width, count = width * FAN, blocks
-    parts = sorted(parts.collect())
+    parts = by_shard(parts.collect())
     done.set()
     finish(spec, parts)
     sc.stop()
 
 
 def finish(spec, parts):
-    lost = [p for p in parts if p[2] is None]
-    for first, _, _, why in lost:
-        say(event="lost", shard=first, why=why)
-    found = [p for p in parts if p[2] is not None]
+    lost = [p for p in parts if p["report"] is None]
+    for part in lost:
+        say(event="lost", shard=part["first"], why=part["why"])
+    found = [p for p in parts if p["report"] is not None]
+    used = {}
     if found:
         with tempfile.TemporaryDirectory() as scratch:
             names = save(scratch, found)
-            code, text = reviewer(spec["here"], ["policy", "simulate", "merge", "--allow-missing", *names,
-                                                 "-f", "json", "-o", spec["output"]])
+            code, text, merging = reviewer(spec["here"], ["policy", "simulate", "merge", "--allow-missing", *names,
+                                                          "-f", "json", "-o", spec["output"]])
             if code not in (0, 1, 2) or not os.path.exists(spec["output"]):
                 raise SystemExit("merge failed: " + text)
-    say(event="done", found=len(found), lost=len(lost))
+            used = total([*found, merging])
+    say(event="done", found=len(found), lost=len(lost), **used)
 
 
 if __name__ == "__main__":

@@ -22,18 +22,22 @@ type Lost struct {
 
 // Result is what a run left behind.
 type Result struct {
-	Found int // parts of the report
-	Lost  []Lost
+	Found  int // parts of the report
+	Lost   []Lost
+	CPU    time.Duration // processor time of the program in all tasks that gave a part
+	Memory int64         // of the largest process, in bytes
 }
 
 // event is a line that the PySpark job prints.
 type event struct {
-	Event string `json:"event"` // connected, started, progress, lost, done
-	Done  int64  `json:"done"`
-	Total int64  `json:"total"`
-	Shard int    `json:"shard"`
-	Why   string `json:"why"`
-	Found int    `json:"found"`
+	Event  string  `json:"event"` // connected, started, progress, lost, done
+	Done   int64   `json:"done"`
+	Total  int64   `json:"total"`
+	Shard  int     `json:"shard"`
+	Why    string  `json:"why"`
+	Found  int     `json:"found"`
+	CPU    float64 `json:"cpu"` // seconds
+	Memory int64   `json:"memory"`
 }
 
 // errSilent is the cause of ending a run on a cluster that runs no task.
@@ -86,7 +90,7 @@ func follow(out io.Reader, late *time.Timer, progress func(done, total int64)) (
 		case "lost":
 			r.Lost = append(r.Lost, Lost{e.Shard, e.Why})
 		case "done":
-			r.Found, ended = e.Found, true
+			r.Found, r.CPU, r.Memory, ended = e.Found, time.Duration(e.CPU*float64(time.Second)), e.Memory, true
 		}
 	}
 	_, _ = io.Copy(io.Discard, out) // a line that is too long must not block Spark

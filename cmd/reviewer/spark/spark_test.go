@@ -77,11 +77,11 @@ func TestRun(t *testing.T) {
 echo 'a line of Spark'
 echo '{"event":"progress","done":1,"total":2}'
 echo '{"event":"lost","shard":2,"why":"no room"}'
-echo '{"event":"done","found":1,"lost":1}'
+echo '{"event":"done","found":1,"lost":1,"cpu":1.5,"memory":2000}'
 `)
 	var done, total int64
 	r, err := j.Run(t.Context(), func(d, n int64) { done, total = d, n })
-	if err != nil || r.Found != 1 || len(r.Lost) != 1 || r.Lost[0] != (Lost{2, "no room"}) || done != 1 || total != 2 {
+	if err != nil || r.Found != 1 || len(r.Lost) != 1 || r.Lost[0] != (Lost{2, "no room"}) || r.CPU != 1500*time.Millisecond || r.Memory != 2000 || done != 1 || total != 2 {
 		t.Errorf("%+v, %v; progress %d of %d", r, err, done, total)
 	}
 }

@@ -3,9 +3,13 @@
 package engines
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -99,6 +103,50 @@ func TestSparkExecutorKilled(t *testing.T) {
 		t.Fatal("no executor was killed")
 	}
 	same(t, report)
+}
+
+// Workers that cannot run the program say why, after the last attempt.
+func TestSparkWorkers(t *testing.T) {
+	dir := t.TempDir()
+	other := filepath.Join(dir, "arm64")
+	t.Setenv("GOARCH", map[string]string{"amd64": "arm64", "arm64": "amd64"}[runtime.GOARCH])
+	if err := run(root, "go", "build", "-o", other, "./cmd/reviewer/archive"); err != nil {
+		t.Fatal(err)
+	}
+	os.Unsetenv("GOARCH")
+	// The dynamic linker that it names does not exist.
+	system, err := os.ReadFile("/bin/true")
+	linked := regexp.MustCompile(`/lib(64)?/ld-linux[^\x00]*`).ReplaceAllFunc(system, func(p []byte) []byte { return append([]byte("/x"), p[2:]...) })
+	if err != nil || bytes.Equal(linked, system) {
+		t.Fatal("no linker named in /bin/true", err)
+	}
+	unlinked := filepath.Join(dir, "unlinked")
+	if err := os.WriteFile(unlinked, linked, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for program, want := range map[string]string{other: "the program is for another architecture than this worker", unlinked: "the program needs libraries that this worker does not have"} {
+		errs := reviewer(t, 1, "policy", "simulate", "--manifest", shared.manifest, "--candidate", shared.policy, "--on", "local[1]",
+			"--spark-home", os.Getenv("SPARK_HOME"), "--spark-conf", "spark.driver.host=127.0.0.1", "--program", program, "--shards", "1")
+		if !strings.Contains(errs, "no shard gave a report: "+want) {
+			t.Errorf("%s: %s", filepath.Base(program), errs)
+		}
+	}
+}
+
+// A worker with little memory is not overloaded.
+func TestSparkMemory(t *testing.T) {
+	job, err := filepath.Abs(filepath.Join(root, "cmd", "reviewer", "spark"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "import os, job\nspec = {'machines': [os.uname().machine]}\njob.check(spec)\njob.free_memory = lambda: 100 << 20\njob.check(spec)\n"
+	cmd := exec.CommandContext(t.Context(), os.Getenv("PYSPARK_PYTHON"), "-c", text)
+	cmd.Dir = job
+	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "too little memory: 100 MiB are free on this worker, and a task may need 300 MiB") {
+		t.Errorf("%v: %s", err, out)
+	}
 }
 
 // A master that does not answer is reported.
