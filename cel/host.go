@@ -3,6 +3,7 @@ package cel
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -102,6 +103,18 @@ func (h *Host) Check() []*Error {
 		}
 	}
 	return problems
+}
+
+// Validate returns why a condition cannot be evaluated, nil if it can.
+func Validate(when string) error {
+	host, err := Compile([]Condition{{ID: "condition", When: when}})
+	if err != nil {
+		return err
+	}
+	for _, problem := range host.Check() {
+		return errors.New(problem.Message)
+	}
+	return nil
 }
 
 // Cost is the upper bound of an expression's cost, in CEL's units of about 50 ns.

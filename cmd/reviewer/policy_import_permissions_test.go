@@ -11,8 +11,8 @@ import (
 
 	"github.com/agent-reviewer/reviewer/bundles"
 	"github.com/agent-reviewer/reviewer/bundles/permissions"
+	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/policycmd"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/review"
@@ -159,7 +159,7 @@ func TestImportedPermissions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := permissions.Import("settings.json", raw, policycmd.ConditionReader)
+		p, err := permissions.Import("settings.json", raw, cel.Validate)
 		if err != nil || p.Lost() > 0 || len(p.List.Rules) != 1 {
 			t.Fatalf("%s %s: %v, %+v", f.key, f.rule, err, p)
 		}
@@ -201,7 +201,7 @@ func TestImportedPermissionsOfLargeCalls(t *testing.T) {
 	}
 	var layer []string
 	for n, rule := range rules {
-		p, err := permissions.Import("settings.json", []byte(fmt.Sprintf(`{"deny": [%q]}`, rule)), policycmd.ConditionReader)
+		p, err := permissions.Import("settings.json", []byte(fmt.Sprintf(`{"deny": [%q]}`, rule)), cel.Validate)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -263,7 +263,7 @@ func TestImportedPermissionsOfLinks(t *testing.T) {
 	world := classify.LocalWorld("/home/anna", "", nil)
 	for _, key := range []string{"deny", "allow"} {
 		for _, rule := range []string{"Edit(/src/**)", "Edit(src/link)", "Edit(//etc/**)"} {
-			p, err := permissions.Import("settings.json", []byte(fmt.Sprintf(`{%q: [%q]}`, key, rule)), policycmd.ConditionReader)
+			p, err := permissions.Import("settings.json", []byte(fmt.Sprintf(`{%q: [%q]}`, key, rule)), cel.Validate)
 			if err != nil {
 				t.Fatal(err)
 			}

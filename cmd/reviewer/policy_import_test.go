@@ -15,7 +15,6 @@ import (
 	"github.com/agent-reviewer/reviewer/bundles/safeclaw"
 	"github.com/agent-reviewer/reviewer/cel"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
-	"github.com/agent-reviewer/reviewer/cmd/reviewer/policycmd"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/classify"
 	"github.com/agent-reviewer/reviewer/engine/history"
@@ -230,7 +229,7 @@ func TestImportedSafeclawAnswers(t *testing.T) {
 		if err := json.Unmarshal(raw, &s); err != nil {
 			t.Fatal(err)
 		}
-		p, err := safeclaw.Import("policy.json", raw, policycmd.ConditionReader)
+		p, err := safeclaw.Import("policy.json", raw, cel.Validate)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, raw)
 		}

@@ -54,7 +54,7 @@ func importPolicy(a *cli.App, file string, i *importing) error {
 	if err != nil {
 		return err
 	}
-	p, err := i.read(file, raw, ConditionReader)
+	p, err := i.read(file, raw, cel.Validate)
 	if err != nil {
 		return err
 	}
@@ -142,18 +142,6 @@ func loads(content []byte) error {
 		for _, problem := range host.Check() {
 			return fmt.Errorf("the generated list does not compile: %w", problem)
 		}
-	}
-	return nil
-}
-
-// ConditionReader reports whether the host accepts an expression.
-func ConditionReader(when string) error {
-	host, err := cel.Compile([]cel.Condition{{ID: "import", When: when}})
-	if err != nil {
-		return err
-	}
-	for _, problem := range host.Check() {
-		return errors.New(problem.Message)
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package wiring
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/agent-reviewer/reviewer/bundles"
@@ -19,7 +18,7 @@ type ClientRules struct {
 
 // ReadClientRules reads the permission rules of a settings file of Claude Code.
 func ReadClientRules(file string, raw []byte) (*ClientRules, error) {
-	policy, err := permissions.Import(file, raw, evaluable)
+	policy, err := permissions.Import(file, raw, cel.Validate)
 	if err != nil {
 		return nil, err
 	}
@@ -34,16 +33,4 @@ func ReadClientRules(file string, raw []byte) (*ClientRules, error) {
 	}
 	rules.Matcher, err = cel.Compile(AccessConditions(policy.List))
 	return rules, err
-}
-
-// evaluable returns why an expression cannot be evaluated.
-func evaluable(when string) error {
-	host, err := cel.Compile([]cel.Condition{{ID: "rule", When: when}})
-	if err != nil {
-		return err
-	}
-	for _, problem := range host.Check() {
-		return errors.New(problem.Message)
-	}
-	return nil
 }
