@@ -53,20 +53,27 @@ if os.fork() == 0:
 X`
 }
 
+// attempt is a stage for commands that may start a terminal multiplexer.
+func attempt(t *testing.T, commands []string) *stage {
+	t.Helper()
+	if strings.Contains(strings.Join(commands, " "), "tmux") {
+		if _, err := exec.LookPath("tmux"); err != nil {
+			t.Skip("no tmux")
+		}
+	}
+	s := newStage(t)
+	s.args = Bypass()
+	s.env = append(s.env, "TMUX_TMPDIR="+filepath.Dir(s.Home))
+	s.install("user")
+	return s
+}
+
 // An agent that was denied something does not get it by lifting the denial,
 // whichever way it tries.
 func TestDenialCannotBeLifted(t *testing.T) {
 	for name, commands := range overrides() {
 		t.Run(name, func(t *testing.T) {
-			if strings.Contains(strings.Join(commands, " "), "tmux") {
-				if _, err := exec.LookPath("tmux"); err != nil {
-					t.Skip("no tmux")
-				}
-			}
-			s := newStage(t)
-			s.args = Bypass()
-			s.install("user")
-			s.env = append(s.env, "TMUX_TMPDIR="+filepath.Dir(s.Home))
+			s := attempt(t, commands)
 			defer s.endTmux()
 			script := Script{s.deletion()}
 			for _, c := range commands {

@@ -42,19 +42,11 @@ func selfApprovals() map[string][]string {
 func TestSelfApprovals(t *testing.T) {
 	for name, commands := range selfApprovals() {
 		t.Run(name, func(t *testing.T) {
-			if strings.Contains(strings.Join(commands, " "), "tmux") {
-				if _, err := exec.LookPath("tmux"); err != nil {
-					t.Skip("no tmux")
-				}
-			}
-			s := newStage(t)
-			s.args = Bypass()
-			s.install("user")
+			s := attempt(t, commands)
+			defer s.endTmux()
 			s.must(os.MkdirAll(filepath.Join(s.state, "policy", "rules", "shop"), 0o700))
 			s.must(os.WriteFile(filepath.Join(s.state, "policy", "rules", "shop", "release.yaml"), []byte(releaseRule), 0o600))
 			s.configure("approvals: {queue: always, wait_seconds: 60}\n")
-			s.env = append(s.env, "TMUX_TMPDIR="+filepath.Dir(s.Home))
-			defer s.endTmux()
 			s.decide("approvals", "code", "--home", s.state)
 			address := s.serve()
 			answer := s.ask("touch first")
