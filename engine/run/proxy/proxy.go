@@ -217,7 +217,11 @@ func exchange(conn net.Conn, host net.Conn, request *http.Request) {
 	if request.Write(host) != nil {
 		return // the client sees the end of the connection
 	}
-	answer, err := http.ReadResponse(bufio.NewReader(host), request)
+	in := bufio.NewReader(host)
+	answer, err := http.ReadResponse(in, request)
+	for err == nil && answer.StatusCode < 200 && answer.StatusCode != http.StatusSwitchingProtocols {
+		answer, err = http.ReadResponse(in, request) // the one before was interim, such as 100 Continue
+	}
 	if err != nil {
 		return
 	}

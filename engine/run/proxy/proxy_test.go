@@ -111,6 +111,30 @@ func TestForward(t *testing.T) {
 	}
 }
 
+// A host may ask a client to go on before it answers.
+func TestForwardContinue(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusEarlyHints)
+		body, _ := io.ReadAll(r.Body) // sends 100 Continue
+		fmt.Fprint(w, len(body))
+	}))
+	defer server.Close()
+	s := set(t, server.Listener.Addr().String())
+	request, err := http.NewRequest(http.MethodPost, "http://allowed.test/", strings.NewReader(strings.Repeat("x", 5000)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Expect", "100-continue")
+	res, err := s.client(t, nil).Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if body, _ := io.ReadAll(res.Body); res.StatusCode != http.StatusOK || string(body) != "5000" {
+		t.Errorf("%s: %s", res.Status, body)
+	}
+}
+
 // What is refused is so before a connection is opened, and the client is told why.
 func TestRefused(t *testing.T) {
 	for host, why := range map[string]string{
