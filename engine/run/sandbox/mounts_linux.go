@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strconv"
 	"syscall"
 
@@ -14,6 +15,9 @@ import (
 func (p Plan) mounts() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("separate the mounts of the run: %w", err)
+	}
+	if err := p.freeze(); err != nil {
+		return err
 	}
 	for _, path := range p.Protected {
 		if err := readOnly(path); err != nil {
@@ -39,12 +43,37 @@ func readOnly(path string) error {
 	if err := unix.Mount(path, path, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
 		return err
 	}
-	var fs unix.Statfs_t
-	if err := unix.Statfs(path, &fs); err != nil {
-		return err
+	return unix.MountSetattr(unix.AT_FDCWD, path, unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+}
+
+// freeze makes everything unchangeable but what is below Plan.Write. Landlock does not limit who changes the
+// permissions, owners, times and extended attributes of a file.
+func (p Plan) freeze() error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("find the working directory of the run: %w", err)
 	}
-	const kept = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC | unix.MS_NOATIME | unix.MS_NODIRATIME | unix.MS_RELATIME
-	return unix.Mount("", path, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|uintptr(fs.Flags)&kept, "")
+	trees := map[string]int{} // copies that stay changeable
+	for _, path := range p.Write {
+		fd, err := unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+		if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EACCES) {
+			continue // the run cannot reach it either
+		}
+		if err != nil {
+			return fmt.Errorf("keep %s changeable: %w", path, err)
+		}
+		trees[path] = fd
+	}
+	if err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
+		return fmt.Errorf("make what is outside unchangeable: %w", err)
+	}
+	for path, fd := range trees {
+		err := unix.MoveMount(fd, "", unix.AT_FDCWD, path, unix.MOVE_MOUNT_F_EMPTY_PATH)
+		if err = errors.Join(err, unix.Close(fd)); err != nil {
+			return fmt.Errorf("keep %s changeable: %w", path, err)
+		}
+	}
+	return os.Chdir(dir) // it may be on one of the copies now
 }
 
 // network opens the sockets of the run's own network, and passes them to the supervisor.
