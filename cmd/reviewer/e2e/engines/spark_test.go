@@ -12,8 +12,10 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // cluster is a Spark master and two workers on loopback.
@@ -103,6 +105,56 @@ func TestSparkExecutorKilled(t *testing.T) {
 		t.Fatal("no executor was killed")
 	}
 	same(t, report)
+}
+
+// Two workers take about as long as two plain processes, and the tasks as much processor time
+// and memory; the numbers are printed, since other work on the machine changes them.
+func TestSparkCost(t *testing.T) {
+	c := spark(t)
+	onCluster := func(manifest string) (time.Duration, string) {
+		began := time.Now()
+		errs := reviewer(t, 0, "policy", "simulate", "--manifest", manifest, "--candidate", shared.policy, "--on", c.master, "--verbose",
+			"--spark-home", c.home, "--spark-conf", "spark.executor.memory=600m", "--spark-conf", "spark.driver.host=127.0.0.1",
+			"--spark-conf", "spark.driver.bindAddress=127.0.0.1", "--shards", "2", "-f", "json", "-o", filepath.Join(t.TempDir(), "report.json"))
+		return time.Since(began), errs
+	}
+	files, err := filepath.Glob(filepath.Join(shared.archive, "*", "*"))
+	if err != nil || len(files) < 2 {
+		t.Fatal("no archive", err)
+	}
+	small := filepath.Join(t.TempDir(), "small.json")
+	reviewer(t, 0, "policy", "simulate", "manifest", files[0], files[1], "-o", small)
+	start, _ := onCluster(small)
+	whole, errs := onCluster(shared.manifest)
+	used := regexp.MustCompile(`2 tasks took (\S+) of processor time; the largest process had (\d+) MB`).FindStringSubmatch(errs)
+	if used == nil {
+		t.Fatalf("no usage in: %s", errs)
+	}
+	inTasks, err := time.ParseDuration(used[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var both sync.WaitGroup
+	var cpu [2]time.Duration
+	began := time.Now()
+	for i := range cpu {
+		both.Go(func() {
+			cmd := exec.CommandContext(t.Context(), shared.program, "policy", "simulate", "--manifest", shared.manifest, "--candidate", shared.policy,
+				"--shard", fmt.Sprint(i+1, "/2"), "-f", "json", "-o", filepath.Join(t.TempDir(), "part.json"))
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+			cpu[i] = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+		})
+	}
+	both.Wait()
+	plain := time.Since(began)
+	t.Logf("two workers %s, of which start %s; two plain processes %s: ratio %.2f", whole, start, plain, (whole-start).Seconds()/plain.Seconds())
+	t.Logf("processor time of the tasks %s, of the plain processes %s: ratio %.2f", inTasks, cpu[0]+cpu[1], inTasks.Seconds()/(cpu[0]+cpu[1]).Seconds())
+	t.Logf("memory of the largest process of a task %s MB", used[2])
+	if mb, err := strconv.Atoi(used[2]); err != nil || mb > 300 {
+		t.Errorf("a task took %s MB, more than 300", used[2])
+	}
 }
 
 // Workers that cannot run the program say why, after the last attempt.
