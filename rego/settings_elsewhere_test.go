@@ -104,6 +104,7 @@ func elsewhere() map[string]string {
 		"isolation.hidden":                                "cmd/reviewer, TestScript/run-escapes: runs read it",
 		"isolation.masked":                                "cmd/reviewer, TestScript/run-escapes: runs read it",
 		"isolation.protected":                             "cmd/reviewer, TestScript/run-escapes: runs read it",
+		"isolation.made":                                  "cmd/reviewer, TestScript/run-escapes: runs read it",
 		"isolation.variables":                             "cmd/reviewer, TestScript/run-escapes: runs read it",
 		"isolation.hosts":                                 "cmd/reviewer, TestScript/run-escapes: runs read it",
 		"isolation.ports":                                 "cmd/reviewer, TestScript/run-escapes: runs read it",

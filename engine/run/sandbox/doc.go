@@ -16,6 +16,7 @@ type Plan struct {
 	Hidden    []string `json:"hidden"`    // not readable, though below Read
 	Masked    []string `json:"masked"`    // empty folders
 	Sockets   []string `json:"sockets"`   // of other programs, which are replaced by nothing
+	Pinned    []string `json:"pinned"`    // not to be renamed or removed, though below Write; each after those that it is in
 	Protected []string `json:"protected"` // not changeable, though below Write
 	Loopback  []string `json:"loopback"`  // addresses of this machine that the supervisor passes on, if Namespaces
 

@@ -15,6 +15,11 @@ func (p Plan) mounts() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("separate the mounts of the run: %w", err)
 	}
+	for _, path := range p.Pinned { // the kernel renames no place of a mount
+		if err := unix.Mount(path, path, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+			return fmt.Errorf("protect %s: %w", path, err)
+		}
+	}
 	for _, path := range p.Protected {
 		if err := readOnly(path); err != nil {
 			return fmt.Errorf("protect %s: %w", path, err)
