@@ -114,6 +114,7 @@ func elsewhere() map[string]string {
 		"isolation.agent_protected":                       "cmd/reviewer, TestScript/run-escapes: runs read it",
 		"isolation.unexpected":                            "cmd/reviewer, TestScript/run-escapes: runs read it",
 		"isolation.texts.unexpected":                      "cmd/reviewer, TestScript/run-escapes: runs read it",
+		"isolation.texts.resident":                        "cmd/reviewer, TestDoubts: runs read it",
 		"isolation.texts.refused":                         "cmd/reviewer, TestScript/run-escapes: runs read it",
 		"resources.max_memory_mb":                         "cmd/reviewer, TestScript/run: runs read it",
 	}

@@ -14,7 +14,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/checkpointcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/run"
 	"github.com/agent-reviewer/reviewer/engine/run/proxy"
 	"github.com/agent-reviewer/reviewer/engine/run/sandbox"
@@ -86,10 +88,15 @@ func confine(p *plan) (*confinement, error) {
 	if features.Landlock == 0 {
 		return nil, errors.New("without Landlock no profile but observe can be held here, so nothing was started")
 	}
-	if err := c.paths(features); err != nil {
+	err := c.paths(features)
+	if err == nil {
+		err = errors.Join(c.network(), resident(p))
+	}
+	if err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	return c, errors.Join(c.network(), resident(p))
+	checkpointcmd.StartExpire(p.app, p.policy.log, engine.PhaseStart)
+	return c, nil
 }
 
 // paths fills in the paths of the plan.

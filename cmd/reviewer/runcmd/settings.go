@@ -51,6 +51,7 @@ type settings struct {
 		Texts          struct {
 			Unexpected string `json:"unexpected"`
 			Refused    string `json:"refused"`
+			Resident   string `json:"resident"`
 		} `json:"texts"`
 	} `json:"isolation"`
 	Hosts struct {
