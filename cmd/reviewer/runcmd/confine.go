@@ -72,12 +72,11 @@ func profileOf(flag, setting string) (string, error) {
 
 // confine prepares the confinement of a run. What the system cannot do is an error in the profile strict, and is
 // said in the others.
-func confine(p *plan) (*confinement, error) {
+func confine(p *plan, features sandbox.Features) (*confinement, error) {
 	if p.profile == profileObserve {
 		return nil, nil
 	}
 	c := &confinement{p: p, seen: map[string]bool{}}
-	features := sandbox.Probe()
 	if missing := features.Missing(); p.profile == profileStrict && len(missing) > 0 {
 		return nil, errors.New("the profile strict cannot be held here, so nothing was started; the system lacks:\n  " +
 			strings.Join(missing, "\n  "))

@@ -2,6 +2,7 @@ package runcmd
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/run"
 	"github.com/agent-reviewer/reviewer/engine/run/proxy"
+	"github.com/agent-reviewer/reviewer/engine/run/sandbox"
 )
 
 // watching is the observer of a confined run of Claude Code, with a log of its own.
@@ -67,6 +69,47 @@ func TestDoubts(t *testing.T) {
 	}
 	if o.keepResident() != "" {
 		t.Error("it was looked at too soon")
+	}
+}
+
+// What the system cannot do is said before anything starts; strict then starts nothing, and without Landlock no profile
+// that confines does.
+func TestLacking(t *testing.T) {
+	for _, c := range []struct {
+		profile  string
+		features sandbox.Features
+		err, say string
+	}{
+		{profileStrict, sandbox.Features{Landlock: 5, Seccomp: true, Namespaces: true}, "nothing was started; the system lacks:\n  Landlock of version 6", ""},
+		{profileStrict, sandbox.Features{Landlock: 6, Seccomp: true, Why: "off"}, "namespaces for mounts and network: off", ""},
+		{profileStrict, sandbox.Features{Landlock: 6, Namespaces: true}, "seccomp with user notification", ""},
+		{profileWorkspace, sandbox.Features{Seccomp: true, Namespaces: true}, "without Landlock no profile but observe can be held", "held in part"},
+		{profileWorkspace, sandbox.Features{Landlock: 6, Seccomp: true, Why: "off"}, "cannot be started here", "is held in part; the system lacks:\n  namespaces for mounts and network: off"},
+	} {
+		o := watching(t)
+		var stderr strings.Builder
+		o.p.profile, o.p.app.Stderr, o.p.confined = c.profile, &stderr, nil
+		o.p.home, o.p.dir, o.p.command = t.TempDir(), t.TempDir(), []string{"true"}
+		got, err := confine(o.p, c.features)
+		if err == nil || !strings.Contains(err.Error(), c.err) || !strings.Contains(stderr.String(), c.say) || c.say == "" && stderr.Len() > 0 {
+			t.Errorf("%s, %+v: %v, %v, %q", c.profile, c.features, got, err, stderr.String())
+		}
+	}
+}
+
+// The state directory is not where the run may write, whichever setting allows that.
+func TestStateInside(t *testing.T) {
+	o := watching(t)
+	c := &confinement{p: o.p}
+	o.p.profile, o.p.home, o.p.command = profileStrict, t.TempDir(), []string{"true"}
+	o.p.settings.Isolation.Write = []string{filepath.Dir(o.p.dir)}
+	o.p.dir = t.TempDir()
+	err := c.paths(sandbox.Features{Landlock: 6, Seccomp: true, Namespaces: true})
+	if err == nil || !strings.Contains(err.Error(), "set --home to another one") {
+		t.Error(err)
+	}
+	if err := c.close(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -100,7 +100,7 @@ func start(ctx context.Context, a *cli.App, f flags, command []string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	before := takeSnapshot(ctx, p)
-	if p.confined, err = confine(p); err != nil {
+	if p.confined, err = confine(p, sandbox.Probe()); err != nil {
 		return err
 	}
 	r, err := p.run(ctx)
