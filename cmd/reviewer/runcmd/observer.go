@@ -34,6 +34,9 @@ type observer struct {
 	told       []run.Event           // for the supervisor
 	loose      []engine.Note         // for a session that is not known yet
 	unexpected int                   // connections that no reviewed call named
+	only       bool                  // the sessions are known
+	watching   bool                  // transcripts tell the usage, not the stream
+	tails      map[string]int64      // what was read of transcripts
 	made       int                   // interventions for which people were notified, if that was necessary
 }
 
@@ -41,7 +44,7 @@ type observer struct {
 func (p *plan) mask(text string) string { return cli.Masking(p.policy.mac)(text) }
 
 func newObserver(p *plan) (*observer, error) {
-	o := &observer{p: p, agent: findAgent(p.agent), began: time.Now(), stream: stream{messages: map[string]int64{}},
+	o := &observer{p: p, agent: findAgent(p.agent), began: time.Now(), stream: stream{messages: map[string]int64{}}, tails: map[string]int64{},
 		unreviewed: map[string]Unreviewed{}, ran: map[string]Unreviewed{}, size: p.policy.log.LedgerSize(), ledger: 1}
 	for r, err := range p.policy.log.Ledger() {
 		if err != nil {
@@ -110,6 +113,9 @@ func (o *observer) findSessions() {
 		o.follow(engine.SessionKey{Harness: o.agent.name, Session: o.p.mask(id)})
 	}
 	size := o.p.policy.log.LedgerSize()
+	if o.only {
+		return
+	}
 	if size == o.size {
 		return
 	}
@@ -130,7 +136,7 @@ func (o *observer) findSessions() {
 
 // findResumed finds sessions that began before the run and go on in it, if the stream names none.
 func (o *observer) findResumed() {
-	if len(o.stream.names()) > 0 {
+	if o.only || len(o.stream.names()) > 0 {
 		return
 	}
 	list, err := o.p.policy.log.Written(o.began.UnixMilli())
