@@ -104,6 +104,7 @@ func elsewhere() map[string]string {
 		"isolation.hidden":                                "cmd/reviewer, TestScript/run-escapes: runs read it",
 		"isolation.masked":                                "cmd/reviewer, TestScript/run-escapes: runs read it",
 		"isolation.protected":                             "cmd/reviewer, TestScript/run-escapes: runs read it",
+		"isolation.made":                                  "cmd/reviewer, TestScript/run-escapes: runs read it",
 		"isolation.variables":                             "cmd/reviewer, TestScript/run-escapes: runs read it",
 		"isolation.hosts":                                 "cmd/reviewer, TestScript/run-escapes: runs read it",
 		"isolation.ports":                                 "cmd/reviewer, TestScript/run-escapes: runs read it",
@@ -113,6 +114,7 @@ func elsewhere() map[string]string {
 		"isolation.agent_protected":                       "cmd/reviewer, TestScript/run-escapes: runs read it",
 		"isolation.unexpected":                            "cmd/reviewer, TestScript/run-escapes: runs read it",
 		"isolation.texts.unexpected":                      "cmd/reviewer, TestScript/run-escapes: runs read it",
+		"isolation.texts.resident":                        "cmd/reviewer, TestDoubts: runs read it",
 		"isolation.texts.refused":                         "cmd/reviewer, TestScript/run-escapes: runs read it",
 		"resources.max_memory_mb":                         "cmd/reviewer, TestScript/run: runs read it",
 	}

@@ -20,14 +20,60 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// escapes is the program that tries to get out of a run.
-func escapes() map[string]func() { return map[string]func(){"escape": asEscape} }
+// escapes are the program that tries to get out of a run, and one outside that it tries to reach.
+func escapes() map[string]func() {
+	return map[string]func(){"escape": asEscape, "outsider": asOutsider}
+}
 
-// asEscape makes every attempt, and prints one line for each: `escape OUTSIDE PID PORT SOCKET`. OUTSIDE is a folder
-// next to the workspace, PID a process outside with the variable SECRET, PORT one of this machine at which somebody
-// listens, SOCKET a socket with a path outside.
+// asOutsider listens in the folder `outsider DIR` at the sockets docker.sock, bus and agent.sock, at an abstract one and
+// at a port, and, once the file `start` is there, at late.sock. The file `facts` says where. Each connection makes
+// a file.
+func asOutsider() {
+	dir := os.Args[1]
+	port, err := net.Listen("tcp", "127.0.0.1:0")
+	fail(err)
+	go accept(port, dir+"/reached-port")
+	for _, name := range []string{"docker.sock", "bus", "agent.sock"} {
+		l, err := net.Listen("unix", filepath.Join(dir, name))
+		fail(err)
+		go accept(l, dir+"/reached-"+name)
+	}
+	abstract, err := net.Listen("unix", "@"+dir)
+	fail(err)
+	go accept(abstract, dir+"/reached-abstract")
+	facts := fmt.Sprintf("pid=%d\nport=%d\n", os.Getpid(), port.Addr().(*net.TCPAddr).Port)
+	fail(os.WriteFile(dir+"/facts.new", []byte(facts), 0o644))
+	fail(os.Rename(dir+"/facts.new", dir+"/facts"))
+	for range 6000 {
+		if _, err := os.Stat(os.Args[2]); err == nil {
+			l, err := net.Listen("unix", dir+"/late.sock")
+			fail(err)
+			accept(l, dir+"/reached-late")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func fail(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func accept(l net.Listener, reached string) {
+	for {
+		if _, err := l.Accept(); err != nil {
+			return
+		}
+		_ = put(reached)
+	}
+}
+
+// asEscape makes every attempt, and prints one line for each: `escape OUTSIDE PID PORT`. OUTSIDE is a folder
+// next to the workspace with the sockets of asOutsider, PID its process, which has the variable SECRET, and PORT its
+// port.
 func asEscape() {
-	a := attempts{outside: os.Args[1], port: os.Args[3], socket: os.Args[4], home: os.Getenv("HOME"), state: os.Getenv("REVIEWER_HOME")}
+	a := attempts{outside: os.Args[1], port: os.Args[3], home: os.Getenv("HOME"), state: os.Getenv("REVIEWER_HOME")}
 	a.pid, _ = strconv.Atoi(os.Args[2])
 	escaped := 0
 	list := a.list()
@@ -43,8 +89,8 @@ func asEscape() {
 }
 
 type attempts struct {
-	outside, port, socket, home, state string
-	pid                                int
+	outside, port, home, state string
+	pid                        int
 }
 
 type attempt struct {
@@ -86,6 +132,7 @@ func (a attempts) files() []attempt {
 		{"change the owner of a file outside", func() error { return os.Chown(a.outside+"/notes.txt", os.Getuid(), os.Getgid()) }},
 		{"change an attribute of a file outside", func() error { return unix.Setxattr(a.outside+"/notes.txt", "user.reviewer", []byte("x"), 0) }},
 		{"close a folder outside", func() error { return os.Chmod(a.outside, 0) }},
+		{"read a file that others share in memory", func() error { return read("/dev/shm/reviewer-" + strconv.Itoa(a.pid)) }},
 		{"write outside through a link", link("out-link", a.outside, func(p string) error { return put(p + "/new.txt") })},
 		{"swap a folder for a link while writing", func() error { return a.race() }},
 		{"hard link to a file outside", func() error { return os.Link(a.outside+"/notes.txt", "hard") }},
@@ -104,31 +151,90 @@ func (a attempts) files() []attempt {
 		{"read the key of the log", func() error { return read(a.state + "/key") }},
 		{"change a git hook", func() error { return put(".git/hooks/post-checkout") }},
 		{"replace the folder of git hooks", func() error { return os.Rename(".git/hooks", ".git/hooks.old") }},
+		{"replace the repository", func() error { return os.Rename(".git", ".git.old") }},
+		{"give the repository other settings", func() error { return put(".git/commondir") }},
+		{"remove what keeps others from being given", func() error { return os.Remove(".git/commondir") }},
+		{"make a repository of a module", func() error { return os.MkdirAll(".git/modules/x/hooks", 0o755) }},
+		{"exchange the repository for another", func() error {
+			if err := os.Mkdir("other.git", 0o755); err != nil {
+				return err
+			}
+			return unix.Renameat2(unix.AT_FDCWD, "other.git", unix.AT_FDCWD, ".git", unix.RENAME_EXCHANGE)
+		}},
+		{"swap a link while reading", func() error { return a.readRace() }},
 		{"change the system", func() error { return put("/etc/cron.d/reviewer-test") }},
 	}
 }
 
+// races is how often a folder and a link change places.
+const races = 20000
+
 // race writes through a path of which a folder becomes a link in between.
 func (a attempts) race() error {
-	for range 200 {
-		_ = os.RemoveAll("swap")
-		if err := os.Mkdir("swap", 0o755); err != nil {
-			return err
-		}
-		go func() { _ = os.Remove("swap"); _ = os.Symlink(a.outside, "swap") }()
+	defer a.swap("swap", a.outside)()
+	for range races {
 		_ = put("swap/raced.txt")
-		runtime.Gosched()
-		if _, err := os.Stat(a.outside + "/raced.txt"); err == nil {
+	}
+	if _, err := os.Stat(a.outside + "/raced.txt"); err == nil {
+		return nil
+	}
+	return fmt.Errorf("%d times", races)
+}
+
+// readRace reads through such a path.
+func (a attempts) readRace() error {
+	defer a.swap("keys", a.home+"/.ssh")()
+	_ = put("keys/id_ed25519") // it may be the link now
+	for range races {
+		if b, err := os.ReadFile("keys/id_ed25519"); err == nil && !strings.HasPrefix(string(b), "escaped") {
 			return nil
 		}
 	}
-	return errors.New("200 times")
+	return fmt.Errorf("%d times", races)
+}
+
+// swap lets a folder and a link to a target change places, over and over.
+func (a attempts) swap(name, target string) (stop func()) {
+	fail(errors.Join(os.Mkdir(name, 0o755), os.Symlink(target, name+".link")))
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				fail(unix.Renameat2(unix.AT_FDCWD, name, unix.AT_FDCWD, name+".link", unix.RENAME_EXCHANGE))
+			}
+		}
+	}()
+	return func() { close(done) }
 }
 
 func (a attempts) processes() []attempt {
 	proc := "/proc/" + strconv.Itoa(a.pid)
 	return []attempt{
 		{"read the environment of another process", func() error { return read(proc + "/environ") }},
+		{"read the environment of a process of a daemon", func() error {
+			cmd := exec.Command("sh", "-c", "(setsid cat "+proc+"/environ > environ 2>&1; echo >> environ.done) & ")
+			fail(cmd.Run())
+			for range 500 {
+				if _, err := os.Stat("environ.done"); err == nil {
+					break
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			if b, _ := os.ReadFile("environ"); !strings.Contains(string(b), "SECRET=") {
+				return errors.New("nothing was read")
+			}
+			return nil
+		}},
+		{"take a file from another process", func() error {
+			fd, err := unix.PidfdOpen(a.pid, 0)
+			if err == nil {
+				_, err = unix.PidfdGetfd(fd, 1, 0)
+			}
+			return err
+		}},
 		{"read the memory of another process", func() error { return read(proc + "/mem") }},
 		{"open the root of another process", func() error { return read(proc + "/root" + a.outside + "/notes.txt") }},
 		{"trace another process", func() error { return syscall.PtraceAttach(a.pid) }},
@@ -257,15 +363,31 @@ func (a attempts) through(host string) error {
 
 func (a attempts) sockets() []attempt {
 	return []attempt{
-		{"connect to docker", func() error { return dial("unix", "/var/run/docker.sock") }},
-		{"connect to D-Bus", func() error { return dial("unix", "/run/dbus/system_bus_socket") }},
-		{"connect to a socket of another program", func() error { return dial("unix", a.socket) }},
+		{"connect to docker", func() error { return dial("unix", a.outside+"/docker.sock") }},
+		{"connect to docker through the root of a process", func() error { return dial("unix", "/proc/self/root"+a.outside+"/docker.sock") }},
+		{"connect to D-Bus", func() error { return dial("unix", a.outside+"/bus") }},
+		{"connect to an abstract socket", func() error { return dial("unix", "@"+a.outside) }},
+		{"connect to a socket that is made during the run", func() error {
+			fail(put("start"))
+			for range 500 {
+				if _, err := os.Stat(a.outside + "/late.sock"); err == nil {
+					return dial("unix", a.outside+"/late.sock")
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			return nil // the test is broken
+		}},
+		{"connect to it through a link", func() error {
+			fail(os.Symlink(a.outside+"/late.sock", "link.sock"))
+			return dial("unix", "link.sock")
+		}},
 		{"use the ssh agent", func() error {
 			if at := os.Getenv("SSH_AUTH_SOCK"); at != "" {
 				return dial("unix", at)
 			}
 			return errors.New("SSH_AUTH_SOCK is not set")
 		}},
+		{"use the ssh agent at its place", func() error { return dial("unix", a.outside+"/agent.sock") }},
 		{"use a secret of the environment", func() error {
 			if os.Getenv("GITHUB_TOKEN") != "" {
 				return nil
@@ -274,7 +396,9 @@ func (a attempts) sockets() []attempt {
 		}},
 		{"put a socket in the place of the resident process", func() error {
 			path := filepath.Join(a.state, "run/hook.sock")
-			_ = os.Remove(path)
+			if err := os.Remove(path); err != nil {
+				return err
+			}
 			_, err := net.Listen("unix", path)
 			return err
 		}},

@@ -140,7 +140,7 @@ func (r *resident) load(ctx context.Context, _ *audit.Store, workspace string) (
 }
 
 // handle answers a client as `reviewer hook` would, with the client's environment.
-func (r *resident) handle(ctx context.Context, pid int, q *wire.Request, pause *serve.Pause) *wire.Answer {
+func (r *resident) handle(ctx context.Context, c serve.Client, q *wire.Request, pause *serve.Pause) *wire.Answer {
 	agent, call, ok := hookArguments(q.Args)
 	h, known := harness.Find(agent)
 	if !ok || !known {
@@ -148,8 +148,11 @@ func (r *resident) handle(ctx context.Context, pid int, q *wire.Request, pause *
 		return &wire.Answer{Status: wire.InProcess}
 	}
 	var stdout, stderr bytes.Buffer
-	a := &cli.App{Home: r.home, Pid: pid, Detach: func(args ...string) error { return cli.DetachWith(q.Env, args...) },
+	a := &cli.App{Home: r.home, Pid: c.Pid, Detach: func(args ...string) error { return cli.DetachWith(q.Env, args...) },
 		Streams: term.Streams{Stdin: bytes.NewReader(q.Input), Stdout: &stdout, Stderr: &stderr, Env: variables(q.Env)}}
+	if c.Confined {
+		a.Detach = nil // `reviewer run` starts what is to run outside: its environment is the user's
+	}
 	began := time.Now()
 	from := r.source()
 	from.pause = pause

@@ -16,6 +16,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/audit"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/serve"
 	"github.com/agent-reviewer/reviewer/engine/serve/wire"
 )
 
@@ -48,7 +49,7 @@ func edit(t *testing.T, r *resident, shop, file, call string) *wire.Answer {
 		t.Fatal(err)
 	}
 	args := []string{"hook", harness.ClaudeCode, "PreToolUse", "--home", r.home}
-	return r.handle(context.Background(), os.Getpid(), &wire.Request{Home: r.home, Args: args, Env: []string{"HOME=" + shop}, Input: input}, nil)
+	return r.handle(context.Background(), serve.Client{Pid: os.Getpid()}, &wire.Request{Home: r.home, Args: args, Env: []string{"HOME=" + shop}, Input: input}, nil)
 }
 
 // recorded lists the calls and what was recorded about them.

@@ -12,6 +12,7 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/serve"
 	"github.com/agent-reviewer/reviewer/engine/serve/wire"
 )
 
@@ -37,7 +38,7 @@ func TestResidentAnswersTheSame(t *testing.T) {
 	for name, input := range inputs {
 		event, _, _ := strings.Cut(strings.TrimSuffix(name, ".json"), "-")
 		args := []string{"hook", harness.ClaudeCode, event, "--home", served}
-		got := r.handle(context.Background(), os.Getpid(), &wire.Request{Home: served, Args: args, Env: env, Input: input}, nil)
+		got := r.handle(context.Background(), serve.Client{Pid: os.Getpid()}, &wire.Request{Home: served, Args: args, Env: env, Input: input}, nil)
 		var stdout, stderr bytes.Buffer
 		a := &cli.App{Streams: term.Streams{Stdin: bytes.NewReader(input), Stdout: &stdout, Stderr: &stderr, Env: variables(env)}}
 		code := run(context.Background(), a, []string{"hook", harness.ClaudeCode, event, "--home", alone})
@@ -61,7 +62,7 @@ func TestForms(t *testing.T) {
 	r := newResident(t.TempDir())
 	for _, args := range [][]string{nil, {"version"}, {"hook"}, {"hook", harness.ClaudeCode}, {"hook", harness.ClaudeCode, "PreToolUse"},
 		{"hook", "unknown", "PreToolUse", "--home", "/x"}, {"hook", harness.ClaudeCode, "--help", "--home", "/x"}, {"session", "resume", "x", "--home", "/x"}} {
-		if a := r.handle(context.Background(), 1, &wire.Request{Args: args}, nil); a.Status != wire.InProcess {
+		if a := r.handle(context.Background(), serve.Client{Pid: 1}, &wire.Request{Args: args}, nil); a.Status != wire.InProcess {
 			t.Errorf("%q: %+v", args, a)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/approval/code"
 	"github.com/agent-reviewer/reviewer/engine/classify/classifytest"
 	"github.com/agent-reviewer/reviewer/engine/harness"
+	"github.com/agent-reviewer/reviewer/engine/serve"
 	"github.com/agent-reviewer/reviewer/engine/serve/api"
 	"github.com/agent-reviewer/reviewer/engine/serve/apiclient"
 	"github.com/agent-reviewer/reviewer/engine/serve/apiserver"
@@ -70,7 +71,7 @@ func (b *apiBench) hook(command string) <-chan *wire.Answer {
 	args := []string{"hook", harness.ClaudeCode, "PreToolUse", "--home", b.home, wire.TimeoutFlag, "60"}
 	done := make(chan *wire.Answer, 1)
 	go func() {
-		done <- b.resident.handle(context.Background(), os.Getpid(), &wire.Request{Home: b.home, Args: args, Env: []string{"HOME=" + b.shop}, Input: input}, nil)
+		done <- b.resident.handle(context.Background(), serve.Client{Pid: os.Getpid()}, &wire.Request{Home: b.home, Args: args, Env: []string{"HOME=" + b.shop}, Input: input}, nil)
 	}()
 	return done
 }

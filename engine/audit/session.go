@@ -49,6 +49,17 @@ func (s *Store) Sessions() ([]Session, error) {
 	return list, nil
 }
 
+// Written lists the sessions that were written to since a time in Unix milliseconds. Of the others it costs one look at
+// a file each.
+func (s *Store) Written(since int64) ([]Session, error) {
+	dirs, err := s.sessionDirs()
+	if err != nil {
+		return nil, err
+	}
+	list := s.each(slices.DeleteFunc(dirs, func(dir string) bool { return !writtenSince(dir, since) }))
+	return slices.DeleteFunc(list, func(one Session) bool { return one.Last < since }), nil
+}
+
 // each summarises the chains in several folders, in parallel on all processors:
 // most of it is decoding.
 func (s *Store) each(dirs []string) []Session {

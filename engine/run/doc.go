@@ -58,6 +58,9 @@ type Options struct {
 	// Review is asked every Interval, and a last time after the end, what the run did besides; nil: nobody is.
 	Review func(last bool) Reviewed
 
+	// Report lets the run go on where a limit is reached, or Review names a reason to end it: an event tells of it.
+	Report bool
+
 	Interval time.Duration // between measurements; 0: 200 ms
 	Grace    time.Duration // between the request to end and the end; 0: 500 ms
 	Wait     bool          // the run ends with its last process; false: with its first, and the others are ended

@@ -13,7 +13,7 @@ func (r *Run) measure() (ending, bool) {
 		return ending{ResultStopped, "", stop}, true
 	}
 	for _, c := range r.checks() {
-		if c.limit > 0 && c.used > c.limit {
+		if c.limit > 0 && c.used > c.limit && !r.told[ResultLimit+c.name] {
 			return ending{ResultLimit, c.name, fmt.Sprintf(c.text, c.shown(c.used), c.shown(c.limit))}, true
 		}
 	}

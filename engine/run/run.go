@@ -26,6 +26,10 @@ type Run struct {
 	done   chan struct{}
 	copied sync.WaitGroup
 	out    Outcome
+
+	pid     int
+	watched bool            // somebody else started it
+	told    map[string]bool // reasons to end it
 }
 
 // ending is why a run ends before it does so itself.
@@ -39,20 +43,25 @@ func Start(ctx context.Context, o Options) (*Run, error) {
 	if len(o.Command) == 0 {
 		return nil, errors.New("no command to run")
 	}
-	o.Interval, o.Grace = orElse(o.Interval, 200*time.Millisecond), orElse(o.Grace, 500*time.Millisecond)
 	t, err := tree.New(tree.Limits{Memory: o.Limits.Memory, Processes: o.Limits.Processes})
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{o: o, tree: t, events: make(chan Event, maxEvents), stop: make(chan ending, 1), ended: make(chan struct{}),
-		done: make(chan struct{})}
-	r.out.Ways, r.out.Began = t.Ways(), time.Now()
+	r := newRun(o, t)
 	started := make(chan error, 1)
 	go r.supervise(ctx, started)
 	if err := <-started; err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
 	return r, nil
+}
+
+func newRun(o Options, t *tree.Tree) *Run {
+	o.Interval, o.Grace = orElse(o.Interval, 200*time.Millisecond), orElse(o.Grace, 500*time.Millisecond)
+	r := &Run{o: o, tree: t, events: make(chan Event, maxEvents), stop: make(chan ending, 1), ended: make(chan struct{}),
+		done: make(chan struct{}), told: map[string]bool{}}
+	r.out.Ways, r.out.Began = t.Ways(), time.Now()
+	return r
 }
 
 func orElse(d, usual time.Duration) time.Duration {
@@ -69,7 +78,7 @@ func (r *Run) Events() <-chan Event { return r.events }
 func (r *Run) Stop(reason string) { r.end(ending{ResultStopped, "", reason}) }
 
 // Pid returns the number of the first process.
-func (r *Run) Pid() int { return r.cmd.Process.Pid }
+func (r *Run) Pid() int { return r.pid }
 
 // Tree returns the processes of the run.
 func (r *Run) Tree() *tree.Tree { return r.tree }
@@ -147,6 +156,7 @@ func (r *Run) start() error {
 		order.attach(r.cmd)
 	}
 	if err = r.cmd.Start(); err == nil {
+		r.pid = r.cmd.Process.Pid
 		err = r.tree.Add(r.Pid())
 	}
 	output.started()
@@ -250,8 +260,15 @@ func (r *Run) watch() ending {
 		case e := <-r.stop:
 			return e
 		case <-tick.C:
-			if e, over := r.measure(); over {
+			e, over := r.measure()
+			switch {
+			case over && r.o.Report:
+				r.report(e)
+			case over:
 				return e
+			}
+			if r.watched && !r.tree.Runs() {
+				return ending{result: ResultEnded}
 			}
 			if ended == nil && len(r.tree.Processes()) == 0 {
 				return ending{result: ResultEnded}
@@ -266,8 +283,7 @@ func (r *Run) finish(why ending) {
 	if why.result == ResultEnded {
 		r.leftover()
 	} else {
-		r.tell(Event{Kind: map[string]string{ResultLimit: EventLimit, ResultStopped: EventStopping}[why.result], Text: why.reason})
-		r.askToEnd()
+		r.stopping(why)
 	}
 	r.out.Stuck = r.tree.Kill(killWait)
 	select {
@@ -298,6 +314,17 @@ func (r *Run) leftover() {
 	}
 }
 
+// event is the kind of event that tells of a reason.
+func (e ending) event() string {
+	return map[string]string{ResultLimit: EventLimit, ResultStopped: EventStopping}[e.result]
+}
+
+// stopping tells why the run ends, and asks its processes to.
+func (r *Run) stopping(why ending) {
+	r.tell(Event{Kind: why.event(), Text: why.reason})
+	r.askToEnd()
+}
+
 // askToEnd gives the processes the time to end by themselves.
 func (r *Run) askToEnd() {
 	r.tree.Signal(syscall.SIGTERM)
@@ -321,5 +348,7 @@ func exitOf(s *os.ProcessState) int {
 
 // Signal sends a signal to the first process, as a terminal or a shell would.
 func (r *Run) Signal(sig syscall.Signal) {
-	_ = r.cmd.Process.Signal(sig) // it may have ended
+	if r.cmd != nil {
+		_ = r.cmd.Process.Signal(sig) // it may have ended
+	}
 }

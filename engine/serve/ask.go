@@ -54,12 +54,12 @@ func Ask(home string, r *wire.Request, wait time.Duration) (*wire.Answer, Peer, 
 	if err := conn.SetDeadline(time.Now().Add(wait)); err != nil {
 		return nil, Peer{}, err
 	}
-	pid, err := peer(conn)
+	c, err := peer(conn)
 	if err != nil {
 		return nil, Peer{}, err
 	}
-	who := Peer{Pid: pid}
-	who.Program, _ = os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)) // empty is not the program either
+	who := Peer{Pid: c.Pid}
+	who.Program, _ = os.Readlink(fmt.Sprintf("/proc/%d/exe", c.Pid)) // empty is not the program either
 	b, err := message(conn)
 	if err != nil {
 		return nil, who, err

@@ -4,23 +4,70 @@ import (
 	"errors"
 	"net"
 	"os"
+	"strconv"
+	"strings"
 	"syscall"
 )
 
 // peer returns the process at the other end of a socket, if it belongs to this user.
-func peer(conn net.Conn) (pid int, err error) {
+func peer(conn net.Conn) (c Client, err error) {
 	raw, err := conn.(*net.UnixConn).SyscallConn()
 	if err != nil {
-		return 0, err
+		return c, err
 	}
 	var cred *syscall.Ucred
+	pidfd := -1
 	if e := raw.Control(func(fd uintptr) {
 		cred, err = syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
+		if n, e := syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, peerFile); e == nil {
+			pidfd = n
+		}
 	}); e != nil || err != nil {
-		return 0, errors.Join(e, err)
+		return c, errors.Join(e, err)
+	}
+	if pidfd >= 0 {
+		defer syscall.Close(pidfd)
 	}
 	if int(cred.Uid) != os.Geteuid() {
-		return 0, errors.New("the client belongs to another user")
+		return c, errors.New("the client belongs to another user")
 	}
-	return int(cred.Pid), nil
+	pid := int(cred.Pid)
+	return Client{Pid: pid, Confined: confined(pid) || pidfd >= 0 && !still(pidfd, pid)}, nil
+}
+
+// confined reports whether a process has given up rights that this one has: new privileges, or system calls.
+func confined(pid int) bool {
+	its, ok := rights("/proc/" + strconv.Itoa(pid) + "/status")
+	own, known := rights("/proc/self/status")
+	return !ok || !known || its.noPrivileges > own.noPrivileges || its.filters > own.filters
+}
+
+// given is what a process has given up.
+type given struct{ noPrivileges, filters int }
+
+func rights(status string) (g given, ok bool) {
+	raw, err := os.ReadFile(status)
+	if err != nil {
+		return g, false
+	}
+	for line := range strings.Lines(string(raw)) {
+		name, value, _ := strings.Cut(line, ":")
+		n, _ := strconv.Atoi(strings.TrimSpace(value))
+		switch name {
+		case "NoNewPrivs":
+			g.noPrivileges, ok = n, true
+		case "Seccomp_filters":
+			g.filters = n
+		}
+	}
+	return g, ok
+}
+
+// peerFile is SO_PEERPIDFD: a file for the process itself, whatever becomes of its number (since Linux 6.5).
+const peerFile = 77
+
+// still reports whether a number is still that of the process that a file is for.
+func still(pidfd, pid int) bool {
+	raw, err := os.ReadFile("/proc/self/fdinfo/" + strconv.Itoa(pidfd))
+	return err == nil && strings.Contains(string(raw)+"\n", "\nPid:\t"+strconv.Itoa(pid)+"\n")
 }

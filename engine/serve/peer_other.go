@@ -8,6 +8,6 @@ import (
 )
 
 // peer fails: on this system it is unknown which program is at the other end of a socket.
-func peer(net.Conn) (pid int, err error) {
-	return 0, errors.New("this system does not report which process a client is")
+func peer(net.Conn) (c Client, err error) {
+	return c, errors.New("this system does not report which process a client is")
 }

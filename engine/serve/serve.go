@@ -30,11 +30,19 @@ const requestWait = 10 * time.Second
 // maxRequests bounds the requests that are answered at the same time; others wait.
 const maxRequests = 64
 
+// Client is the process that asks.
+type Client struct {
+	Pid int
+	// Confined: the process has given up rights that this one has, for good, as all do below `reviewer run`. It may be
+	// any program there, so that nothing that it sends is passed on to programs outside.
+	Confined bool
+}
+
 // Server answers requests.
 type Server struct {
 	Home   string
 	Idle   time.Duration // without a request after which it ends; 0: never
-	Handle func(ctx context.Context, pid int, r *wire.Request, p *Pause) *wire.Answer
+	Handle func(ctx context.Context, c Client, r *wire.Request, p *Pause) *wire.Answer
 	Stale  func() bool // reports whether the program was replaced; nil: never
 
 	listener net.Listener
@@ -147,7 +155,7 @@ func (s *Server) connection(serving context.Context, end func(), conn net.Conn) 
 		end() // the clients trust only the program that is installed now
 		return
 	}
-	pid, err := peer(conn)
+	client, err := peer(conn)
 	if err != nil {
 		return
 	}
@@ -162,7 +170,7 @@ func (s *Server) connection(serving context.Context, end func(), conn net.Conn) 
 	if request.Home == s.Home {
 		s.slots <- struct{}{}
 		ctx, cancel := context.WithCancel(context.WithoutCancel(serving))
-		answer = s.Handle(ctx, pid, request, &Pause{server: s, conn: conn, once: request.Once, serving: serving, cancel: cancel})
+		answer = s.Handle(ctx, client, request, &Pause{server: s, conn: conn, once: request.Once, serving: serving, cancel: cancel})
 		gone := ctx.Err() != nil
 		cancel()
 		if <-s.slots; gone {

@@ -27,7 +27,7 @@ func serving(t *testing.T, s *Server) string {
 		s.Home = dir
 	}
 	if s.Handle == nil {
-		s.Handle = func(_ context.Context, _ int, r *wire.Request, _ *Pause) *wire.Answer {
+		s.Handle = func(_ context.Context, _ Client, r *wire.Request, _ *Pause) *wire.Answer {
 			return &wire.Answer{Stdout: r.Input}
 		}
 	}

@@ -12,15 +12,22 @@ func Detach(args ...string) error { return DetachWith(nil, args...) }
 
 // DetachWith is Detach with an environment; nil: that of this process.
 func DetachWith(env []string, args ...string) error {
+	_, err := Detached(env, args...)
+	return err
+}
+
+// Detached is DetachWith, and returns the number of the process.
+func Detached(env []string, args ...string) (pid int, err error) {
 	program, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("find this program: %w", err)
+		return 0, fmt.Errorf("find this program: %w", err)
 	}
 	cmd := exec.Command(program, args...) // no streams: the system's null device
 	cmd.Dir, cmd.Env = os.TempDir(), env
 	detached(cmd)
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start a process: %w", err)
+		return 0, fmt.Errorf("start a process: %w", err)
 	}
-	return cmd.Process.Release()
+	pid = cmd.Process.Pid
+	return pid, cmd.Process.Release()
 }

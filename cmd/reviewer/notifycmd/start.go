@@ -50,6 +50,12 @@ func Ask(a *cli.App, store *audit.Store, e notify.Entry) error {
 	return a.Detach("--home", store.Dir, "notify", "deliver", "--once")
 }
 
+// Waiting reports whether something waits in the spool that no process delivers.
+func Waiting(store *audit.Store) bool {
+	spool := spoolOf(store)
+	return spool.Waiting() && !spool.Busy()
+}
+
 // Dir returns the folder of the spool, for notify.Resolve and notify.Told.
 func Dir(store *audit.Store) string { return spoolOf(store).Dir }
 

@@ -14,6 +14,8 @@ type agent struct {
 	line func(s *stream, line []byte)
 	// transcripts are patterns of paths; nil: they are not compared with the log.
 	transcripts func(home string) []string
+	// logged reads a line of a transcript, of which a stream that is not read says the same; nil: it tells no usage.
+	logged func(s *stream, line []byte)
 }
 
 func agents() []agent {
@@ -21,10 +23,10 @@ func agents() []agent {
 		{harness.ClaudeCode, claudeLine, func(home string) []string {
 			at := filepath.Join(folderOr("CLAUDE_CONFIG_DIR", home, ".claude"), "projects", "*")
 			return []string{filepath.Join(at, "*.jsonl"), filepath.Join(at, "*", "subagents", "*.jsonl")}
-		}},
+		}, claudeLine},
 		{harness.Codex, codexLine, func(home string) []string {
 			return []string{filepath.Join(folderOr("CODEX_HOME", home, ".codex"), "sessions", "*", "*", "*", "rollout-*.jsonl")}
-		}},
+		}, rolloutLine},
 	}
 }
 

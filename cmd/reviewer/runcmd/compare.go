@@ -71,7 +71,10 @@ func (o *observer) transcripts() []transcript.Transcript {
 		for _, file := range files {
 			info, err := os.Stat(file)
 			if err == nil && info.Mode().IsRegular() && !info.ModTime().Before(o.began.Add(-time.Second)) {
-				list = append(list, o.read(file)...)
+				read := o.read(file)
+				if list = append(list, read...); o.watching && len(read) > 0 {
+					o.tail(file)
+				}
 			}
 		}
 	}

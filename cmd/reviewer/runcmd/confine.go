@@ -14,7 +14,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/checkpointcmd"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/run"
 	"github.com/agent-reviewer/reviewer/engine/run/proxy"
 	"github.com/agent-reviewer/reviewer/engine/run/sandbox"
@@ -70,12 +72,11 @@ func profileOf(flag, setting string) (string, error) {
 
 // confine prepares the confinement of a run. What the system cannot do is an error in the profile strict, and is
 // said in the others.
-func confine(p *plan) (*confinement, error) {
+func confine(p *plan, features sandbox.Features) (*confinement, error) {
 	if p.profile == profileObserve {
 		return nil, nil
 	}
 	c := &confinement{p: p, seen: map[string]bool{}}
-	features := sandbox.Probe()
 	if missing := features.Missing(); p.profile == profileStrict && len(missing) > 0 {
 		return nil, errors.New("the profile strict cannot be held here, so nothing was started; the system lacks:\n  " +
 			strings.Join(missing, "\n  "))
@@ -86,11 +87,19 @@ func confine(p *plan) (*confinement, error) {
 	if features.Landlock == 0 {
 		return nil, errors.New("without Landlock no profile but observe can be held here, so nothing was started")
 	}
-	if err := c.paths(features); err != nil {
+	err := c.paths(features)
+	if err == nil {
+		err = errors.Join(c.network(), resident(p))
+	}
+	if err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	return c, errors.Join(c.network(), resident(p))
+	checkpointcmd.StartExpire(p.app, p.policy.log, engine.PhaseStart)
+	return c, nil
 }
+
+// sharedMemory is where processes share memory.
+const sharedMemory = "/dev/shm"
 
 // paths fills in the paths of the plan.
 func (c *confinement) paths(f sandbox.Features) error {
@@ -105,7 +114,10 @@ func (c *confinement) paths(f sandbox.Features) error {
 	}
 	state := realPath(c.p.policy.log.Dir)
 	c.plan = sandbox.Plan{Exact: strict, Watch: f.Seccomp, Namespaces: f.Namespaces, Read: []string{"/"},
-		Devices: []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"}}
+		Devices: []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", sharedMemory}}
+	if info, err := os.Stat(sharedMemory); err == nil && info.IsDir() {
+		c.plan.Own = []string{sharedMemory}
+	}
 	if strict {
 		c.plan.Read = c.expand(append(slices.Clone(s.Read), s.AgentRead[c.p.agent]...))
 		c.plan.Read = append(append(c.plan.Read, realPath(filepath.Dir(cli.Program()))), c.programs()...)
@@ -115,19 +127,18 @@ func (c *confinement) paths(f sandbox.Features) error {
 		return err
 	}
 	c.plan.Write = append(c.expand(append(slices.Clone(s.Write), s.AgentWrite[c.p.agent]...)), c.p.dir, c.temp)
-	if inside(state, c.p.dir) {
-		return fmt.Errorf("the state directory %s is in the workspace, where the run may write; set --home to another one", state)
-	}
 	if inside(home, c.p.dir) || c.p.dir == "/" {
 		return fmt.Errorf("the working directory %s contains your home directory; start the run in a project's folder", c.p.dir)
 	}
+	if at := c.writable(state); at != "" {
+		return fmt.Errorf("the state directory %s is in %s, where the run may write; set --home to another one", state, at)
+	}
 	c.plan.UnixPaths = []string{c.p.dir, c.temp, filepath.Join(state, "run")}
 	c.plan.Proof = client.Proof(c.p.policy.log.Dir)
-	c.ownSettings()
-	if f.Namespaces && strict {
-		return c.strictPaths(state)
+	if err := errors.Join(c.ownSettings(), c.program()); err != nil || !f.Namespaces || !strict {
+		return err
 	}
-	return nil
+	return c.strictPaths(state)
 }
 
 // programs returns the folders of the command, and of what it interprets: with all packages, if it is in one.
@@ -169,67 +180,7 @@ func (c *confinement) strictPaths(state string) error {
 			c.plan.Sockets = append(c.plan.Sockets, real)
 		}
 	}
-	for _, name := range append(slices.Clone(s.Protected), s.AgentProtected[c.p.agent]...) {
-		if strings.HasPrefix(name, "~") {
-			continue // see ownSettings
-		}
-		path := filepath.Join(c.p.dir, name)
-		if slices.Contains(s.AgentProtected[c.p.agent], name) && isFolder(name) {
-			c.makeEmpty(path)
-		}
-		if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink == 0 {
-			c.plan.Protected = append(c.plan.Protected, path)
-		}
-	}
-	return nil
-}
-
-// isFolder reports whether a name is that of a folder of settings: it has no extension.
-func isFolder(name string) bool {
-	return filepath.Ext(strings.TrimPrefix(filepath.Base(name), ".")) == ""
-}
-
-// makeEmpty makes settings that are not there, so that none can be made inside: a folder, or an empty file.
-func (c *confinement) makeEmpty(path string) {
-	if _, err := os.Lstat(path); err == nil {
-		return
-	}
-	if isFolder(path) {
-		if os.Mkdir(path, 0o755) == nil {
-			c.made = append(c.made, path)
-		}
-		return
-	}
-	text := map[string]string{".json": "{}\n"}[filepath.Ext(path)]
-	if os.WriteFile(path, []byte(text), 0o600) == nil {
-		c.made = append(c.made, path)
-	}
-}
-
-// ownSettings protects the agent's settings in the home directory, where it writes in the same folder. Without mounts
-// of its own, the run may not write there at all.
-func (c *confinement) ownSettings() {
-	var own []string
-	for _, name := range c.p.settings.Isolation.AgentProtected[c.p.agent] {
-		if strings.HasPrefix(name, "~") {
-			own = append(own, c.full(name))
-		}
-	}
-	if !c.plan.Namespaces {
-		c.plan.Write = slices.DeleteFunc(c.plan.Write, func(dir string) bool {
-			return slices.ContainsFunc(own, func(path string) bool { return inside(path, dir) })
-		})
-		return
-	}
-	for _, path := range own {
-		c.makeEmpty(path)
-		if real := realPath(path); real != path {
-			continue // it is a link to a place that cannot be changed, or is found by its own path
-		}
-		if _, err := os.Lstat(path); err == nil {
-			c.plan.Protected = append(c.plan.Protected, path)
-		}
-	}
+	return c.workspaceSettings()
 }
 
 // makeFolders makes the folders that an agent writes to: they cannot be made inside.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/cli"
+	"github.com/agent-reviewer/reviewer/cmd/reviewer/notifycmd"
 	"github.com/agent-reviewer/reviewer/engine"
 	"github.com/agent-reviewer/reviewer/engine/run"
 	"github.com/agent-reviewer/reviewer/engine/serve/client"
@@ -26,19 +27,24 @@ type observer struct {
 	sessions   []*followed
 	compared   time.Time // when transcripts were compared last
 	checked    time.Time // when the resident process was looked at last
+	doubts     int       // looks in a row that found no process that is to be trusted
 	unreviewed map[string]Unreviewed
 	ran        map[string]Unreviewed // although denied
 	events     []run.Event           // for the summary
 	told       []run.Event           // for the supervisor
 	loose      []engine.Note         // for a session that is not known yet
 	unexpected int                   // connections that no reviewed call named
+	only       bool                  // the sessions are known
+	watching   bool                  // transcripts tell the usage, not the stream
+	tails      map[string]int64      // what was read of transcripts
+	made       int                   // interventions for which people were notified, if that was necessary
 }
 
 // mask masks a text for the log and the summary.
 func (p *plan) mask(text string) string { return cli.Masking(p.policy.mac)(text) }
 
 func newObserver(p *plan) (*observer, error) {
-	o := &observer{p: p, agent: findAgent(p.agent), began: time.Now(), stream: stream{messages: map[string]int64{}},
+	o := &observer{p: p, agent: findAgent(p.agent), began: time.Now(), stream: stream{messages: map[string]int64{}}, tails: map[string]int64{},
 		unreviewed: map[string]Unreviewed{}, ran: map[string]Unreviewed{}, size: p.policy.log.LedgerSize(), ledger: 1}
 	for r, err := range p.policy.log.Ledger() {
 		if err != nil {
@@ -72,13 +78,17 @@ const compareEvery = 2 * time.Second
 // review looks at everything that has changed.
 func (o *observer) review(last bool) run.Reviewed {
 	o.findSessions()
+	now := last || time.Since(o.compared) > compareEvery
+	if now {
+		o.findResumed()
+	}
 	stop := ""
 	for _, f := range o.sessions {
 		if f.read(o.p.policy.log); f.stopped != "" && stop == "" {
 			stop = fill(o.p.settings.Run.Texts.Stopped, "why", f.stopped)
 		}
 	}
-	if last || time.Since(o.compared) > compareEvery {
+	if now {
 		if why := o.compare(last); stop == "" {
 			stop = why
 		}
@@ -87,7 +97,10 @@ func (o *observer) review(last bool) run.Reviewed {
 	if why := o.below(); stop == "" {
 		stop = why
 	}
-	o.keepResident()
+	if why := o.keepResident(); stop == "" {
+		stop = why
+	}
+	o.deliver()
 	o.record(last)
 	told := o.told
 	o.told = nil
@@ -100,6 +113,9 @@ func (o *observer) findSessions() {
 		o.follow(engine.SessionKey{Harness: o.agent.name, Session: o.p.mask(id)})
 	}
 	size := o.p.policy.log.LedgerSize()
+	if o.only {
+		return
+	}
 	if size == o.size {
 		return
 	}
@@ -118,12 +134,27 @@ func (o *observer) findSessions() {
 	}
 }
 
-// belongs reports whether a session that began is one of the run: of its agent, and in its folder.
-func (o *observer) belongs(r *engine.Record) bool {
-	if o.agent.name != "" && r.Harness != o.agent.name {
-		return false
+// findResumed finds sessions that began before the run and go on in it, if the stream names none.
+func (o *observer) findResumed() {
+	if o.only || len(o.stream.names()) > 0 {
+		return
 	}
-	return inside(r.Open.Workspace, o.p.dir) || inside(o.p.dir, r.Open.Workspace)
+	list, err := o.p.policy.log.Written(o.began.UnixMilli())
+	if err != nil {
+		return // as above
+	}
+	for _, one := range list {
+		if o.ours(one.Key.Harness, one.Workspace) {
+			o.follow(one.Key)
+		}
+	}
+}
+
+// belongs reports whether a session that began is one of the run: of its agent, and in its folder.
+func (o *observer) belongs(r *engine.Record) bool { return o.ours(r.Harness, r.Open.Workspace) }
+
+func (o *observer) ours(agent, workspace string) bool {
+	return (o.agent.name == "" || agent == o.agent.name) && (inside(workspace, o.p.dir) || inside(o.p.dir, workspace))
 }
 
 func inside(path, dir string) bool {
@@ -178,13 +209,39 @@ func fill(text, name, value string) string { return strings.ReplaceAll(text, "{"
 // checkEvery is how often the resident process is looked at. That keeps it from ending for lack of events.
 const checkEvery = 5 * time.Second
 
-// keepResident starts the process that answers hooks again if it has ended: inside, nothing could be recorded.
-func (o *observer) keepResident() {
+// maxDoubts is how many looks in a row may find no process that is to be trusted.
+const maxDoubts = 3
+
+// keepResident starts the process that answers hooks again if it has ended: inside, nothing could be recorded. If it is
+// another program that answers, which the hooks inside cannot see, the run ends.
+func (o *observer) keepResident() (stop string) {
 	if o.p.confined == nil || time.Since(o.checked) < checkEvery {
-		return
+		return ""
 	}
 	o.checked = time.Now()
-	if client.Check(o.p.policy.log.Dir) != "" {
-		_ = o.p.startResident() // until it runs, calls are denied
+	why := client.Check(o.p.policy.log.Dir)
+	if why == "" {
+		o.doubts = 0
+		return ""
 	}
+	_ = o.p.startResident() // until it runs, calls are denied
+	if o.doubts++; o.doubts < maxDoubts {
+		return ""
+	}
+	o.note("resident", o.p.mask(why), run.Event{})
+	return fill(o.p.settings.Isolation.Texts.Resident, "why", why)
+}
+
+// deliver starts the process that notifies people, and carries out an organisation's own interventions. The process that
+// answers hooks does not: it would have to use the environment of a confined program.
+func (o *observer) deliver() {
+	made := 0
+	for _, f := range o.sessions {
+		made += len(f.interventions)
+	}
+	if o.p.confined == nil || made == o.made && !notifycmd.Waiting(o.p.policy.log) {
+		return
+	}
+	o.made = made
+	_ = o.p.detach(nil, "notify", "deliver", "--once") // the next one does the work
 }

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -99,7 +100,7 @@ func start(ctx context.Context, a *cli.App, f flags, command []string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	before := takeSnapshot(ctx, p)
-	if p.confined, err = confine(p); err != nil {
+	if p.confined, err = confine(p, sandbox.Probe()); err != nil {
 		return err
 	}
 	r, err := p.run(ctx)
@@ -130,6 +131,7 @@ type plan struct {
 	settings settings
 	policy   policy
 	observer *observer
+	started  atomic.Pointer[run.Run] // nil: not yet
 }
 
 func newPlan(a *cli.App, f flags, command []string) (*plan, error) {
@@ -167,7 +169,10 @@ func (p *plan) run(ctx context.Context) (r *run.Run, err error) {
 		}
 		o.Confine, o.Env = c.box, c.environment(o.Env)
 	}
-	return run.Start(ctx, o)
+	if r, err = run.Start(ctx, o); err == nil {
+		p.started.Store(r)
+	}
+	return r, err
 }
 
 // startResident starts the process that answers hooks, as hooks do. The run ignores it: it goes on afterwards.
@@ -175,7 +180,16 @@ func (p *plan) startResident() error {
 	if p.app.Detach == nil {
 		return errors.New("the process that answers hooks cannot be started here")
 	}
-	return cli.DetachWith([]string{}, "serve", "--home", p.policy.log.Dir)
+	return p.detach([]string{}, "serve")
+}
+
+// detach starts this program outside. It does not belong to the run.
+func (p *plan) detach(env []string, args ...string) error {
+	pid, err := cli.Detached(env, append(args, "--home", p.policy.log.Dir)...)
+	if r := p.started.Load(); err == nil && r != nil {
+		r.Tree().Ignore(pid)
+	}
+	return err
 }
 
 // options describe the run for the supervisor.

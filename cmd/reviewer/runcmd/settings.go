@@ -30,12 +30,16 @@ type settings struct {
 		} `json:"texts"`
 	} `json:"run"`
 	Isolation struct {
-		Profile        string              `json:"profile"`
-		Read           []string            `json:"read"`
-		Write          []string            `json:"write"`
-		Hidden         []string            `json:"hidden"`
-		Masked         []string            `json:"masked"`
-		Protected      []string            `json:"protected"`
+		Profile   string   `json:"profile"`
+		Read      []string `json:"read"`
+		Write     []string `json:"write"`
+		Hidden    []string `json:"hidden"`
+		Masked    []string `json:"masked"`
+		Protected []string `json:"protected"`
+		Made      []struct {
+			Path     string `json:"path"`
+			Contents string `json:"contents"`
+		} `json:"made"`
 		Variables      []string            `json:"variables"`
 		Hosts          []string            `json:"hosts"`
 		Ports          []int               `json:"ports"`
@@ -47,6 +51,7 @@ type settings struct {
 		Texts          struct {
 			Unexpected string `json:"unexpected"`
 			Refused    string `json:"refused"`
+			Resident   string `json:"resident"`
 		} `json:"texts"`
 	} `json:"isolation"`
 	Hosts struct {

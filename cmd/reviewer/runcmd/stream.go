@@ -103,3 +103,20 @@ func codexLine(s *stream, line []byte) {
 		s.total = max(s.total, l.Usage.Output) // of the whole thread
 	}
 }
+
+// rolloutLine reads a line of a transcript of Codex.
+func rolloutLine(s *stream, line []byte) {
+	var l struct {
+		Payload struct {
+			Type string `json:"type"`
+			Info struct {
+				Total struct {
+					Output int64 `json:"output_tokens"`
+				} `json:"total_token_usage"`
+			} `json:"info"`
+		} `json:"payload"`
+	}
+	if s.read(line, &l) && l.Payload.Type == "token_count" {
+		s.total = max(s.total, l.Payload.Info.Total.Output) // of the whole thread
+	}
+}

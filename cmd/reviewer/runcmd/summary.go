@@ -19,10 +19,10 @@ import (
 // Summary is what a run leaves: the contract with programs that start it.
 type Summary struct {
 	V             int            `json:"v"`
-	Result        string         `json:"result"`           // ended, blocked_by_reviewer, stopped, limit
+	Result        string         `json:"result"`           // ended, blocked_by_reviewer, stopped, limit; left: a watch ended first
 	Reason        string         `json:"reason,omitempty"` // why it was stopped, or which limit it reached
 	Limit         string         `json:"limit,omitempty"`  // name of the limit
-	Exit          int            `json:"exit"`             // of the command; 128 and its number for a signal
+	Exit          int            `json:"exit"`             // of the command; 128 and its number for a signal; -1 is unknown
 	ExitCode      int            `json:"exit_code"`        // of `reviewer run`
 	Command       []string       `json:"command"`
 	Agent         string         `json:"agent,omitempty"` // as `reviewer agents` names it
@@ -160,8 +160,10 @@ func (s *Summary) exitCode(base int) int {
 		return base + exitLimit
 	case s.Result == run.ResultStopped:
 		return base + exitStopped
-	case s.Result == ResultBlocked && s.Exit == 0:
+	case s.Result == ResultBlocked && s.Exit <= 0:
 		return base + exitBlocked
+	case s.Exit == run.ExitUnknown:
+		return 0
 	}
 	return s.Exit
 }
@@ -196,7 +198,11 @@ func (s *Summary) write(file string) error {
 // print writes the summary for people.
 func (s *Summary) print(w io.Writer) {
 	took := time.Duration(s.Usage.Seconds*10) * time.Second / 10
-	fmt.Fprintf(w, "\nreviewer run: %s after %s, exit code %d of the command\n", s.Result, took, s.Exit)
+	if s.Exit == run.ExitUnknown {
+		fmt.Fprintf(w, "\nreviewer watch: %s, %s after its begin\n", s.Result, took)
+	} else {
+		fmt.Fprintf(w, "\nreviewer run: %s after %s, exit code %d of the command\n", s.Result, took, s.Exit)
+	}
 	if s.Reason != "" {
 		fmt.Fprintf(w, "  because: %s\n", term.OneLine(s.Reason, 400))
 	}

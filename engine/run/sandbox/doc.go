@@ -15,7 +15,9 @@ type Plan struct {
 	Devices   []string `json:"devices"`   // files that can be read and written
 	Hidden    []string `json:"hidden"`    // not readable, though below Read
 	Masked    []string `json:"masked"`    // empty folders
+	Own       []string `json:"own"`       // empty folders in which the run may write, if Namespaces
 	Sockets   []string `json:"sockets"`   // of other programs, which are replaced by nothing
+	Pinned    []string `json:"pinned"`    // not to be renamed or removed, though below Write; each after those that it is in
 	Protected []string `json:"protected"` // not changeable, though below Write
 	Loopback  []string `json:"loopback"`  // addresses of this machine that the supervisor passes on, if Namespaces
 

@@ -13,11 +13,20 @@ import (
 
 // mounts changes what this process's name space shows. Nothing of it reaches others.
 func (p Plan) mounts() error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("find the working directory of the run: %w", err)
+	}
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("separate the mounts of the run: %w", err)
 	}
 	if err := p.freeze(); err != nil {
 		return err
+	}
+	for _, path := range p.Pinned { // the kernel renames no place of a mount
+		if err := unix.Mount(path, path, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+			return fmt.Errorf("protect %s: %w", path, err)
+		}
 	}
 	for _, path := range p.Protected {
 		if err := readOnly(path); err != nil {
@@ -30,9 +39,22 @@ func (p Plan) mounts() error {
 			return fmt.Errorf("remove the socket %s: %w", path, err)
 		}
 	}
+	if err := p.empty(); err != nil {
+		return err
+	}
+	return os.Chdir(dir) // it may be on another mount now
+}
+
+// empty mounts the folders that have nothing in them at the start of the run.
+func (p Plan) empty() error {
 	for _, path := range p.Masked {
 		if err := unix.Mount("none", path, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_RDONLY, "size=4k,mode=755"); err != nil {
 			return fmt.Errorf("empty %s: %w", path, err)
+		}
+	}
+	for _, path := range p.Own {
+		if err := unix.Mount("none", path, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777"); err != nil {
+			return fmt.Errorf("separate %s: %w", path, err)
 		}
 	}
 	return nil
@@ -49,10 +71,6 @@ func readOnly(path string) error {
 // freeze makes everything unchangeable but what is below Plan.Write. Landlock does not limit who changes the
 // permissions, owners, times and extended attributes of a file.
 func (p Plan) freeze() error {
-	dir, err := os.Getwd()
-	if err != nil {
-		return fmt.Errorf("find the working directory of the run: %w", err)
-	}
 	trees := map[string]int{} // copies that stay changeable
 	for _, path := range p.Write {
 		fd, err := unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
@@ -73,7 +91,7 @@ func (p Plan) freeze() error {
 			return fmt.Errorf("keep %s changeable: %w", path, err)
 		}
 	}
-	return os.Chdir(dir) // it may be on one of the copies now
+	return nil
 }
 
 // network opens the sockets of the run's own network, and passes them to the supervisor.

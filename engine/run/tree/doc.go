@@ -10,7 +10,10 @@
 // (engine/run/sandbox).
 package tree
 
-import "time"
+import (
+	"net/netip"
+	"time"
+)
 
 // Limits are those of all processes together; 0: no limit.
 type Limits struct {
@@ -20,7 +23,7 @@ type Limits struct {
 
 // Ways says what finds, limits and ends the processes of a run.
 type Ways struct {
-	Track     string `json:"track"`     // cgroup v2, subreaper, process group
+	Track     string `json:"track"`     // cgroup v2, subreaper, process group, parents
 	Memory    string `json:"memory"`    // cgroup v2, cgroup v1, measured, none
 	Processes string `json:"processes"` // cgroup v2, cgroup v1, measured, none
 }
@@ -30,6 +33,7 @@ const (
 	CgroupV2     = "cgroup v2"
 	CgroupV1     = "cgroup v1"
 	Subreaper    = "subreaper"
+	Parents      = "parents" // of a tree that is watched
 	ProcessGroup = "process group"
 	Measured     = "measured" // every now and then, so that a short peak is missed
 	None         = "none"
@@ -42,6 +46,12 @@ type Usage struct {
 	Processes int   // now
 	Written   int64 // bytes written to disks so far
 	CPU       time.Duration
+}
+
+// Connection is one of a process to another machine.
+type Connection struct {
+	Process
+	To netip.AddrPort
 }
 
 // Process is one process of a run.

@@ -13,6 +13,7 @@ type stat struct {
 	command     string
 	ended       bool // it waits to be reaped
 	ticks       int64
+	started     int64 // ticks after the start of the system
 }
 
 // ticksPerSecond is the unit of times in /proc, which is the same on all systems that Go runs on.
@@ -30,7 +31,7 @@ func readStat(pid int) (stat, bool) {
 		return stat{}, false
 	}
 	fields := strings.Fields(text[end+1:])
-	if len(fields) < 15 {
+	if len(fields) < 20 {
 		return stat{}, false
 	}
 	s := stat{pid: pid, command: text[open+1 : end], ended: fields[0] == "Z" || fields[0] == "X"}
@@ -39,6 +40,7 @@ func readStat(pid int) (stat, bool) {
 		n, _ := strconv.ParseInt(f, 10, 64)
 		s.ticks += n
 	}
+	s.started, _ = strconv.ParseInt(fields[19], 10, 64)
 	return s, true
 }
 

@@ -26,6 +26,8 @@ type Tree struct {
 	root int
 	most Usage         // Peak, and what ended processes used
 	seen map[int]spent // by process
+
+	known map[int]int64 // when the processes began that were seen, of a tree that is watched; nil: it is none
 }
 
 // spent is what grows while a process runs.
@@ -114,6 +116,9 @@ func (t *Tree) living() map[int]stat {
 	all := table()
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.known != nil {
+		return t.watched(all)
+	}
 	roots := []int{t.root}
 	for _, g := range t.groups {
 		roots = append(roots, g.pids()...)

@@ -3,6 +3,7 @@
 package tree
 
 import (
+	"errors"
 	"syscall"
 	"time"
 )
@@ -12,6 +13,20 @@ type Tree struct{ root int }
 
 // New prepares a tree.
 func New(Limits) (*Tree, error) { return &Tree{}, nil }
+
+// Watch is not available here.
+func Watch(int) (*Tree, error) {
+	return nil, errors.New("processes that somebody else started can be watched on Linux only")
+}
+
+// Runs reports whether the first process runs.
+func (t *Tree) Runs() bool { return len(t.Processes()) > 0 }
+
+// Began returns the time now: the system does not say.
+func (t *Tree) Began() time.Time { return time.Now() }
+
+// Connections lists nothing here.
+func (t *Tree) Connections() []Connection { return nil }
 
 // Ways says how the processes are found, limited and ended.
 func (t *Tree) Ways() Ways { return Ways{Track: ProcessGroup, Memory: None, Processes: None} }

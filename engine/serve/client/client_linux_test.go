@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 // serving answers with what it was asked. An input "slow" takes long, "die" kills it.
 func serving(home string) {
 	s := &serve.Server{Home: home, Stale: func() bool { return os.Getenv("STALE") != "" },
-		Handle: func(_ context.Context, _ int, r *wire.Request, _ *serve.Pause) *wire.Answer {
+		Handle: func(_ context.Context, _ serve.Client, r *wire.Request, _ *serve.Pause) *wire.Answer {
 			switch string(r.Input) {
 			case "slow":
 				time.Sleep(time.Minute)
