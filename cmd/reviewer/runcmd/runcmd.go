@@ -36,6 +36,7 @@ const (
 // flags are those of the command.
 type flags struct {
 	profile, summary string
+	print            string
 	limits           limitFlags
 	base             int
 	wait             bool
@@ -63,6 +64,9 @@ func Command(a *cli.App) *cobra.Command {
 	cmd.Flags().StringVar(&f.profile, "profile", "",
 		"how far the run is confined: observe, workspace, strict (default isolation.profile of the settings)")
 	cli.Completes(cmd, "profile", profiles()...)
+	cmd.Flags().StringVar(&f.print, "print", "",
+		"print the confinement as the configuration of another `sandbox`, and start nothing: "+strings.Join(formats(), ", "))
+	cli.Completes(cmd, "print", formats()...)
 	cmd.Flags().StringVar(&f.summary, "summary", "", "write the summary as JSON to this `file`")
 	cmd.Flags().IntVar(&f.base, "exit-base", exitBase,
 		"exit code for a run in which something was blocked; the next two are for a stop and a limit")
@@ -96,6 +100,9 @@ func start(ctx context.Context, a *cli.App, f flags, command []string) error {
 	p, err := newPlan(a, f, command)
 	if err != nil {
 		return err
+	}
+	if f.print != "" {
+		return p.print(f.print)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
