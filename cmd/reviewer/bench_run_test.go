@@ -4,11 +4,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -90,4 +93,33 @@ func TestRunStop(t *testing.T) {
 		all = append(all, time.Since(began))
 	}
 	t.Logf("a stop of 150 processes that ignore SIGTERM: %v at most, of which 500ms are for their own end", slices.Max(all))
+}
+
+// TestRunOutput measures the memory of the supervisor of an agent that writes 2 GB, in one line and in many.
+func TestRunOutput(t *testing.T) {
+	i := isolate(t)
+	claude := filepath.Join(i.workspace, "claude")
+	for _, script := range []string{"echo '{}'", "head -c 2000000000 /dev/zero | tr '\\0' 'x'", "yes '{\"type\":\"assistant\"}' | head -c 2000000000"} {
+		if err := os.WriteFile(claude, []byte(script), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(i.program, "run", "--quiet", "--", "sh", claude)
+		cmd.Dir, cmd.Env = i.workspace, append(os.Environ(), "REVIEWER_HOME="+i.home)
+		count := exec.Command("wc", "-c")
+		pipe, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		count.Stdin = pipe
+		began := time.Now()
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		bytes, err := count.Output()
+		if err := errors.Join(err, cmd.Wait()); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%.40s: %s bytes in %v, at most %d MiB of memory", script, strings.TrimSpace(string(bytes)), time.Since(began).Round(time.Millisecond),
+			cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss>>10)
+	}
 }

@@ -117,7 +117,8 @@ func (c *confinement) paths(f sandbox.Features) error {
 	if err := c.makeFolders(s.AgentWrite[c.p.agent]); err != nil {
 		return err
 	}
-	c.plan.Write = append(c.expand(append(slices.Clone(s.Write), s.AgentWrite[c.p.agent]...)), c.p.dir)
+	c.plan.Write = append(c.expand(append(slices.Clone(s.Write), s.AgentWrite[c.p.agent]...)), c.p.changeable()...)
+	c.plan.Read = append(c.plan.Read, c.p.dir)
 	if c.temp != "" {
 		c.plan.Write = append(c.plan.Write, c.temp)
 	}
@@ -133,6 +134,35 @@ func (c *confinement) paths(f sandbox.Features) error {
 		return err
 	}
 	return c.strictPaths(state)
+}
+
+// scopeOf returns the paths of --scope without links.
+func (p *plan) scopeOf(list []string) (scope []string, err error) {
+	if len(list) > 0 && p.profile == profileObserve {
+		return nil, cli.Usage("--scope: the profile observe confines nothing; add --profile workspace or strict")
+	}
+	for _, path := range list {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(p.dir, path)
+		}
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return nil, cli.Usage("--scope: %v; make it first", err)
+		}
+		if !inside(real, p.dir) {
+			return nil, cli.Usage("--scope: %s is not in the workspace %s", real, p.dir)
+		}
+		scope = append(scope, real)
+	}
+	return scope, nil
+}
+
+// changeable are the paths of the workspace that may be changed.
+func (p *plan) changeable() []string {
+	if p.scope != nil {
+		return p.scope
+	}
+	return []string{p.dir}
 }
 
 // makeTemp makes the folder for temporary files.

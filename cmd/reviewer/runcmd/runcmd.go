@@ -37,6 +37,7 @@ const (
 type flags struct {
 	profile, summary string
 	print            string
+	scope            []string
 	limits           limitFlags
 	base             int
 	wait             bool
@@ -64,6 +65,8 @@ func Command(a *cli.App) *cobra.Command {
 	cmd.Flags().StringVar(&f.profile, "profile", "",
 		"how far the run is confined: observe, workspace, strict (default isolation.profile of the settings)")
 	cli.Completes(cmd, "profile", profiles()...)
+	cmd.Flags().StringArrayVar(&f.scope, "scope", nil,
+		"let the run change only this `path` of the workspace, and those of further --scope; in the profiles workspace and strict")
 	cmd.Flags().StringVar(&f.print, "print", "",
 		"print the confinement as the configuration of another `sandbox`, and start nothing: "+strings.Join(formats(), ", "))
 	cli.Completes(cmd, "print", formats()...)
@@ -134,6 +137,7 @@ type plan struct {
 	agent    string // its name; empty: unknown
 	home     string // of the user
 	profile  string
+	scope    []string // what may be changed of the workspace; nil: all of it
 	confined *confinement
 	settings settings
 	policy   policy
@@ -157,6 +161,9 @@ func newPlan(a *cli.App, f flags, command []string) (*plan, error) {
 		return nil, err
 	}
 	if p.profile, err = profileOf(f.profile, p.settings.Isolation.Profile); err != nil {
+		return nil, err
+	}
+	if p.scope, err = p.scopeOf(f.scope); err != nil {
 		return nil, err
 	}
 	if p.home, err = a.UserHome(); err != nil {
