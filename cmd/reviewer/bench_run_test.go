@@ -99,7 +99,7 @@ func TestRunStop(t *testing.T) {
 func TestRunOutput(t *testing.T) {
 	i := isolate(t)
 	claude := filepath.Join(i.workspace, "claude")
-	for _, script := range []string{"echo '{}'", "head -c 2000000000 /dev/zero | tr '\\0' 'x'", "yes '{\"type\":\"assistant\"}' | head -c 2000000000"} {
+	for _, script := range []string{"echo '{}'", "head -c 2000000000 /dev/zero | tr '\\0' 'x'", "yes '{\"type\":\"" + strings.Repeat("x", 4000) + "\"}' | head -c 2000000000"} {
 		if err := os.WriteFile(claude, []byte(script), 0o644); err != nil {
 			t.Fatal(err)
 		}

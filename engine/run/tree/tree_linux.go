@@ -27,7 +27,7 @@ type Tree struct {
 	most Usage         // Peak, and what ended processes used
 	seen map[int]spent // by process
 
-	known map[int]int64 // when the processes began that were seen, of a tree that is watched; nil: it is none
+	known map[int]int64 // when the processes began that were seen, of a tree that is watched; else nil
 }
 
 // spent is what grows while a process runs.
