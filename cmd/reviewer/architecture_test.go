@@ -130,6 +130,8 @@ func walls() []wall {
 			"a command is supervised whatever it is: what its agent says and what policy wants is handed in"},
 		{"engine/run/tree", []string{"golang.org/x/sys/unix"},
 			"processes are found, measured and ended without knowing why"},
+		{"engine/run/render", []string{"engine/run/sandbox"},
+			"what is confined is decided before: here it is only written down"},
 		{"engine/run/sandbox", []string{"github.com/landlock-lsm/go-landlock/landlock", "golang.org/x/net/bpf", "golang.org/x/sys/unix"},
 			"what a process may reach is handed in as paths and numbers: no policy and no log is at hand in a confined process"},
 		{"engine/run/proxy", nil,
@@ -216,7 +218,7 @@ func walls() []wall {
 			"cmd/reviewer/auditcmd", "cmd/reviewer/checkpointcmd", "cmd/reviewer/cli", "cmd/reviewer/explaincmd", "cmd/reviewer/term", "engine", "engine/history", "engine/audit", "engine/classify", "engine/incident", "github.com/spf13/cobra"},
 			"what happened in a session is in its records: no policy is at hand that could judge it again"},
 		{"cmd/reviewer/runcmd", []string{
-			"cmd/reviewer/auditcmd", "cmd/reviewer/checkpointcmd", "cmd/reviewer/cli", "cmd/reviewer/notifycmd", "cmd/reviewer/snapshots", "cmd/reviewer/term", "engine", "engine/audit", "engine/checkpoint", "engine/classify", "engine/harness", "engine/run", "engine/run/proxy", "engine/run/sandbox", "engine/run/tree", "engine/serve/client", "engine/transcript", "bundles",
+			"cmd/reviewer/auditcmd", "cmd/reviewer/checkpointcmd", "cmd/reviewer/cli", "cmd/reviewer/notifycmd", "cmd/reviewer/snapshots", "cmd/reviewer/term", "engine", "engine/audit", "engine/checkpoint", "engine/classify", "engine/harness", "engine/run", "engine/run/proxy", "engine/run/render", "engine/run/sandbox", "engine/run/tree", "engine/serve/client", "engine/transcript", "bundles",
 			"github.com/spf13/cobra", "golang.org/x/term"},
 			"a run is held by engine/run and reviewed by hooks: here the two are compared, and no call is decided"},
 		{"cmd/reviewer/webpage", nil,

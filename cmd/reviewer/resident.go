@@ -151,7 +151,10 @@ func (r *resident) handle(ctx context.Context, c serve.Client, q *wire.Request, 
 	a := &cli.App{Home: r.home, Pid: c.Pid, Detach: func(args ...string) error { return cli.DetachWith(q.Env, args...) },
 		Streams: term.Streams{Stdin: bytes.NewReader(q.Input), Stdout: &stdout, Stderr: &stderr, Env: variables(q.Env)}}
 	if c.Confined {
-		a.Detach = nil // `reviewer run` starts what is to run outside: its environment is the user's
+		a.Detach = r.detach // with the environment of this process
+	}
+	if c.Supervised {
+		a.Detach = nil // `reviewer run` starts it, with the environment of the user
 	}
 	began := time.Now()
 	from := r.source()

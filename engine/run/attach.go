@@ -45,7 +45,7 @@ func (r *Run) leave(why ending) {
 	r.tell(Event{Kind: EventEnded, Text: r.out.Result})
 }
 
-// report tells of a reason to end the run, once.
+// report adds an event about a reason to end the run, once.
 func (r *Run) report(e ending) {
 	if key := e.result + e.limit; !r.told[key] {
 		r.told[key] = true

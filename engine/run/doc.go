@@ -58,7 +58,7 @@ type Options struct {
 	// Review is asked every Interval, and a last time after the end, what the run did besides; nil: nobody is.
 	Review func(last bool) Reviewed
 
-	// Report lets the run go on where a limit is reached, or Review names a reason to end it: an event tells of it.
+	// Report lets the run go on where a limit is reached, or Review names a reason to end it: an event says so.
 	Report bool
 
 	Interval time.Duration // between measurements; 0: 200 ms

@@ -314,7 +314,7 @@ func (r *Run) leftover() {
 	}
 }
 
-// event is the kind of event that tells of a reason.
+// event is the kind of event about a reason.
 func (e ending) event() string {
 	return map[string]string{ResultLimit: EventLimit, ResultStopped: EventStopping}[e.result]
 }

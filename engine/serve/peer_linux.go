@@ -32,8 +32,36 @@ func peer(conn net.Conn) (c Client, err error) {
 		return c, errors.New("the client belongs to another user")
 	}
 	pid := int(cred.Pid)
-	return Client{Pid: pid, Confined: confined(pid) || pidfd >= 0 && !still(pidfd, pid)}, nil
+	c = Client{Pid: pid, Confined: confined(pid) || pidfd >= 0 && !still(pidfd, pid)}
+	c.Supervised = c.Confined && below(pid)
+	return c, nil
 }
+
+// below reports whether one of the processes above another one runs the file that this one does.
+func below(pid int) bool {
+	own, err := os.Stat("/proc/self/exe")
+	if err != nil {
+		return false
+	}
+	for range maxAbove {
+		raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+		if err != nil {
+			return false
+		}
+		_, rest, _ := strings.Cut(string(raw), "\nPPid:")
+		text, _, _ := strings.Cut(rest, "\n")
+		if pid, err = strconv.Atoi(strings.TrimSpace(text)); err != nil || pid == 0 {
+			return false
+		}
+		if file, err := os.Stat("/proc/" + strconv.Itoa(pid) + "/exe"); err == nil && os.SameFile(own, file) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxAbove limits the processes above a client.
+const maxAbove = 1000
 
 // confined reports whether a process has given up rights that this one has: new privileges, or system calls.
 func confined(pid int) bool {

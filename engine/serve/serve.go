@@ -36,6 +36,8 @@ type Client struct {
 	// Confined: the process has given up rights that this one has, for good, as all do below `reviewer run`. It may be
 	// any program there, so that nothing that it sends is passed on to programs outside.
 	Confined bool
+	// Supervised: it is confined, and one of the processes above it is this program: that is what started the run.
+	Supervised bool
 }
 
 // Server answers requests.

@@ -38,6 +38,7 @@ type confinement struct {
 	plan    sandbox.Plan
 	box     *sandbox.Confinement
 	proxy   *proxy.Proxy
+	dry     bool     // nothing is made
 	temp    string   // folder for temporary files
 	made    []string // folders that are removed if they are still empty
 	outside net.Listener
@@ -105,12 +106,8 @@ const sharedMemory = "/dev/shm"
 func (c *confinement) paths(f sandbox.Features) error {
 	s, home := c.p.settings.Isolation, c.p.home
 	strict := c.p.profile == profileStrict
-	var err error
-	if c.temp, err = os.MkdirTemp("", "reviewer-run-"); err == nil {
-		c.temp, err = filepath.EvalSymlinks(c.temp)
-	}
-	if err != nil {
-		return fmt.Errorf("make a folder for temporary files: %w", err)
+	if err := c.makeTemp(); err != nil {
+		return err
 	}
 	state := realPath(c.p.policy.log.Dir)
 	c.plan = sandbox.Plan{Exact: strict, Watch: f.Seccomp, Namespaces: f.Namespaces, Read: []string{"/"},
@@ -126,7 +123,11 @@ func (c *confinement) paths(f sandbox.Features) error {
 	if err := c.makeFolders(s.AgentWrite[c.p.agent]); err != nil {
 		return err
 	}
-	c.plan.Write = append(c.expand(append(slices.Clone(s.Write), s.AgentWrite[c.p.agent]...)), c.p.dir, c.temp)
+	c.plan.Write = append(c.expand(append(slices.Clone(s.Write), s.AgentWrite[c.p.agent]...)), c.p.changeable()...)
+	c.plan.Read = append(c.plan.Read, c.p.dir)
+	if c.temp != "" {
+		c.plan.Write = append(c.plan.Write, c.temp)
+	}
 	if inside(home, c.p.dir) || c.p.dir == "/" {
 		return fmt.Errorf("the working directory %s contains your home directory; start the run in a project's folder", c.p.dir)
 	}
@@ -139,6 +140,49 @@ func (c *confinement) paths(f sandbox.Features) error {
 		return err
 	}
 	return c.strictPaths(state)
+}
+
+// scopeOf returns the paths of --scope without links.
+func (p *plan) scopeOf(list []string) (scope []string, err error) {
+	if len(list) > 0 && p.profile == profileObserve {
+		return nil, cli.Usage("--scope: the profile observe confines nothing; add --profile workspace or strict")
+	}
+	for _, path := range list {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(p.dir, path)
+		}
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return nil, cli.Usage("--scope: %v; make it first", err)
+		}
+		if !inside(real, p.dir) {
+			return nil, cli.Usage("--scope: %s is not in the workspace %s", real, p.dir)
+		}
+		scope = append(scope, real)
+	}
+	return scope, nil
+}
+
+// changeable are the paths of the workspace that may be changed.
+func (p *plan) changeable() []string {
+	if p.scope != nil {
+		return p.scope
+	}
+	return []string{p.dir}
+}
+
+// makeTemp makes the folder for temporary files.
+func (c *confinement) makeTemp() (err error) {
+	if c.dry {
+		return nil
+	}
+	if c.temp, err = os.MkdirTemp("", "reviewer-run-"); err == nil {
+		c.temp, err = filepath.EvalSymlinks(c.temp)
+	}
+	if err != nil {
+		return fmt.Errorf("make a folder for temporary files: %w", err)
+	}
+	return nil
 }
 
 // programs returns the folders of the command, and of what it interprets: with all packages, if it is in one.
@@ -166,7 +210,7 @@ func (c *confinement) programs() []string {
 func (c *confinement) strictPaths(state string) error {
 	s := c.p.settings.Isolation
 	for _, path := range c.expand(s.Masked) {
-		if inside(c.p.dir, path) || inside(state, path) || inside(c.temp, path) {
+		if inside(c.p.dir, path) || inside(state, path) || c.temp != "" && inside(c.temp, path) {
 			return fmt.Errorf("%s would be empty for the run (isolation.masked), but it contains what the run needs", path)
 		}
 		if info, err := os.Stat(path); err == nil && info.IsDir() && !slices.Contains(c.plan.Masked, path) {
@@ -186,7 +230,7 @@ func (c *confinement) strictPaths(state string) error {
 // makeFolders makes the folders that an agent writes to: they cannot be made inside.
 func (c *confinement) makeFolders(list []string) error {
 	for _, path := range list {
-		if !strings.HasSuffix(path, "/") {
+		if !strings.HasSuffix(path, "/") || c.dry {
 			continue
 		}
 		dir := c.full(path)
@@ -235,8 +279,7 @@ func realPath(path string) string {
 // network prepares the proxy. Without a network of its own, the run reaches it on this machine.
 func (c *confinement) network() error {
 	s := c.p.settings
-	hosts := slices.Concat(s.Isolation.Hosts, s.Hosts.Known, s.Isolation.AgentHosts[c.p.agent])
-	c.proxy = proxy.New(proxy.Rules{Hosts: hosts, Ports: s.Isolation.Ports, Refused: slices.Concat(s.Hosts.Metadata, s.Hosts.Drops),
+	c.proxy = proxy.New(proxy.Rules{Hosts: c.hosts(), Ports: s.Isolation.Ports, Refused: slices.Concat(s.Hosts.Metadata, s.Hosts.Drops),
 		Text: s.Isolation.Texts.Refused}, c.connected)
 	for _, host := range s.Isolation.Hosts {
 		if at, err := netip.ParseAddrPort(host); err == nil && at.Addr().IsLoopback() {
@@ -254,6 +297,12 @@ func (c *confinement) network() error {
 	c.plan.Proxy = uint16(c.outside.Addr().(*net.TCPAddr).Port)
 	go c.proxy.Serve(c.outside)
 	return nil
+}
+
+// hosts are those to which connections are allowed.
+func (c *confinement) hosts() []string {
+	s := c.p.settings
+	return slices.Concat(s.Isolation.Hosts, s.Hosts.Known, s.Isolation.AgentHosts[c.p.agent])
 }
 
 // freePort returns a port of the run's own network that none of some addresses has.

@@ -142,7 +142,7 @@ func (c *confinement) makeEmpty(path string) {
 
 // makeAs makes a folder or file where there is nothing, in a folder that exists. It is removed after the run.
 func (c *confinement) makeAs(path string, folder bool, text string) {
-	if _, err := os.Lstat(path); err == nil {
+	if _, err := os.Lstat(path); err == nil || c.dry {
 		return
 	}
 	if folder {

@@ -36,6 +36,8 @@ const (
 // flags are those of the command.
 type flags struct {
 	profile, summary string
+	print            string
+	scope            []string
 	limits           limitFlags
 	base             int
 	wait             bool
@@ -63,6 +65,11 @@ func Command(a *cli.App) *cobra.Command {
 	cmd.Flags().StringVar(&f.profile, "profile", "",
 		"how far the run is confined: observe, workspace, strict (default isolation.profile of the settings)")
 	cli.Completes(cmd, "profile", profiles()...)
+	cmd.Flags().StringArrayVar(&f.scope, "scope", nil,
+		"let the run change only this `path` of the workspace, and those of further --scope; in the profiles workspace and strict")
+	cmd.Flags().StringVar(&f.print, "print", "",
+		"print the confinement as the configuration of another `sandbox`, and start nothing: "+strings.Join(formats(), ", "))
+	cli.Completes(cmd, "print", formats()...)
 	cmd.Flags().StringVar(&f.summary, "summary", "", "write the summary as JSON to this `file`")
 	cmd.Flags().IntVar(&f.base, "exit-base", exitBase,
 		"exit code for a run in which something was blocked; the next two are for a stop and a limit")
@@ -97,6 +104,9 @@ func start(ctx context.Context, a *cli.App, f flags, command []string) error {
 	if err != nil {
 		return err
 	}
+	if f.print != "" {
+		return p.print(f.print)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	before := takeSnapshot(ctx, p)
@@ -127,6 +137,7 @@ type plan struct {
 	agent    string // its name; empty: unknown
 	home     string // of the user
 	profile  string
+	scope    []string // what may be changed of the workspace; nil: all of it
 	confined *confinement
 	settings settings
 	policy   policy
@@ -150,6 +161,9 @@ func newPlan(a *cli.App, f flags, command []string) (*plan, error) {
 		return nil, err
 	}
 	if p.profile, err = profileOf(f.profile, p.settings.Isolation.Profile); err != nil {
+		return nil, err
+	}
+	if p.scope, err = p.scopeOf(f.scope); err != nil {
 		return nil, err
 	}
 	if p.home, err = a.UserHome(); err != nil {

@@ -104,7 +104,7 @@ func stopOnKey(a *cli.App, r *run.Run) {
 	}
 }
 
-// watchPlan is what is known of a run that somebody else started.
+// watchPlan is what is known about a run that somebody else started.
 func watchPlan(a *cli.App, f flags, target string) (p *plan, pid int, err error) {
 	p = &plan{app: a, flags: f, profile: profileObserve}
 	var only engine.SessionKey
@@ -176,11 +176,13 @@ func processOf(a *cli.App, selector string) (key engine.SessionKey, pid int, err
 	}
 	switch len(found) {
 	case 0:
-		return key, 0, fmt.Errorf("no %s runs in %s, the workspace of session %s; name its process", one.Key.Harness, one.Workspace, one.Key.Session)
+		return key, 0, fmt.Errorf("no %s runs in %s, the workspace of session %s; name its process", one.Key.Harness, one.Workspace,
+			one.Key.Session)
 	case 1:
 		return one.Key, pid, nil
 	}
-	return key, 0, fmt.Errorf("several processes of %s run in %s: %s; name one of them", one.Key.Harness, one.Workspace, strings.Join(found, ", "))
+	return key, 0, fmt.Errorf("several processes of %s run in %s: %s; name one of them", one.Key.Harness, one.Workspace,
+		strings.Join(found, ", "))
 }
 
 // parentIs reports whether the parent of a process is the same agent, of which it is a part.

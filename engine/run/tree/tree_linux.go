@@ -27,7 +27,7 @@ type Tree struct {
 	most Usage         // Peak, and what ended processes used
 	seen map[int]spent // by process
 
-	known map[int]int64 // when the processes began that were seen, of a tree that is watched; nil: it is none
+	known map[int]int64 // when the processes began that were seen, of a tree that is watched; else nil
 }
 
 // spent is what grows while a process runs.
@@ -237,22 +237,23 @@ func (t *Tree) OutOfProcesses() bool {
 }
 
 // Signal sends a signal to every process.
-func (t *Tree) Signal(sig syscall.Signal) {
-	for pid := range t.living() {
-		t.signal(pid, sig)
-	}
-}
+func (t *Tree) Signal(sig syscall.Signal) { t.signal(t.living(), sig) }
 
-// signal holds on to the process, looks whether it is still one of the tree, and sends the signal: its number
-// could have gone to another.
-func (t *Tree) signal(pid int, sig syscall.Signal) {
-	fd, err := unix.PidfdOpen(pid, 0)
-	if err != nil {
-		return // it has ended
+// signal holds on to the processes, looks whether they are still those of the tree, and sends the signal: their numbers
+// could have gone to others.
+func (t *Tree) signal(found map[int]stat, sig syscall.Signal) {
+	files := map[int]int{}
+	for pid := range found {
+		if fd, err := unix.PidfdOpen(pid, 0); err == nil { // else it has ended, or there are too many files
+			files[pid] = fd
+		}
 	}
-	defer unix.Close(fd)
-	if _, belongs := t.living()[pid]; belongs {
-		_ = unix.PidfdSendSignal(fd, sig, nil, 0) // it may end now
+	now := t.living()
+	for pid, fd := range files {
+		if _, belongs := now[pid]; belongs {
+			_ = unix.PidfdSendSignal(fd, sig, nil, 0) // it may end now
+		}
+		_ = unix.Close(fd)
 	}
 }
 
@@ -269,9 +270,7 @@ func (t *Tree) Kill(wait time.Duration) []Process {
 			}
 		}
 		found := t.living()
-		for pid := range found {
-			t.signal(pid, syscall.SIGKILL)
-		}
+		t.signal(found, syscall.SIGKILL)
 		if len(found) == 0 {
 			return nil
 		}

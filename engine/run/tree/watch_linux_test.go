@@ -1,0 +1,80 @@
+package tree
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+)
+
+// The kernel's form of addresses is read as it is.
+func TestRemote(t *testing.T) {
+	for text, want := range map[string]string{
+		"0100007F:0050": "127.0.0.1:80", "2201A8C0:01BB": "192.168.1.34:443",
+		"B80D0120000000000000000001000000:01BB": "[2001:db8::1]:443",
+		"0000000000000000FFFF00000100007F:0016": "127.0.0.1:22",
+	} {
+		if got, ok := remote(text); !ok || got.String() != want {
+			t.Errorf("%s: %s, %t, want %s", text, got, ok, want)
+		}
+	}
+	for _, text := range []string{"", ":", "01:02", "zz00007F:0050", "0100007F:zz", "0100007F:10000"} {
+		if got, ok := remote(text); ok {
+			t.Errorf("%q: %s", text, got)
+		}
+	}
+}
+
+// A tree that is watched has the processes that descend from its first one, also those whose parents end later, and
+// none of others.
+func TestWatch(t *testing.T) {
+	cmd := exec.Command("sh", "-c", `sh -c 'sleep 1000 & sleep 1000 & wait' & read line; kill $!; sleep 1000`)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := time.Now()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(ended) }()
+	w, err := Watch(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := func(n int) {
+		t.Helper()
+		for range 2000 {
+			if len(w.Processes()) == n {
+				return
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+		t.Fatalf("%+v, want %d", w.Processes(), n)
+	}
+	count(4)
+	if off := w.Began().Sub(before).Abs(); off > 5*time.Second || !w.Runs() {
+		t.Errorf("began %s off, runs %t", off, w.Runs())
+	}
+	if _, err := in.Write([]byte("\n")); err != nil {
+		t.Fatal(err)
+	}
+	count(4) // the shell in between has ended, its children have not, and a new one runs
+	if u := w.Usage(); u.Processes != 4 || u.Memory == 0 {
+		t.Errorf("%+v", u)
+	}
+	if left := w.Kill(10 * time.Second); len(left) > 0 || w.Runs() {
+		t.Errorf("%+v", left)
+	}
+	<-ended
+}
+
+// What cannot be watched is an error: no process, this one, and those that it is one of.
+func TestWatchRefused(t *testing.T) {
+	for _, pid := range []int{0, 1, 999999999, os.Getpid(), os.Getppid()} {
+		if _, err := Watch(pid); err == nil {
+			t.Errorf("%d is watched", pid)
+		}
+	}
+}
