@@ -19,7 +19,6 @@ import (
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/term"
 	"github.com/agent-reviewer/reviewer/cmd/reviewer/wiring"
 	"github.com/agent-reviewer/reviewer/engine"
-	"github.com/agent-reviewer/reviewer/engine/osfile"
 	"github.com/spf13/cobra"
 )
 
@@ -240,7 +239,7 @@ func inspectPath(ctx context.Context, path, as string) (checked, error) {
 func filesAt(path string) (read func(layer string) (*bundles.Bundle, error), dir string, err error) {
 	info, err := os.Stat(path)
 	switch {
-	case errors.Is(osfile.Missing(path, err), fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, "", fmt.Errorf("%s: no such file or folder", path)
 	case err != nil:
 		return nil, "", fmt.Errorf("find settings: %w", err)
