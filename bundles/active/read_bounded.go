@@ -10,13 +10,19 @@ import (
 	"github.com/agent-reviewer/reviewer/engine/osfile"
 )
 
+// missing is the error for a file that does not exist.
+type missing string
+
+func (m missing) Error() string        { return string(m) + ": no such file" }
+func (m missing) Is(target error) bool { return target == fs.ErrNotExist }
+
 // ReadBounded reads a regular file of at most a given number of bytes.
 func ReadBounded(path string, most int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	err = osfile.Missing(path, err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s: no such file: %w", path, fs.ErrNotExist)
+		return nil, missing(path)
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():

@@ -319,6 +319,36 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// TestLaterFormat: after a downgrade, files of a newer version are refused, and no
+// activation replaces them.
+func TestLaterFormat(t *testing.T) {
+	start := newMemory()
+	mustActivate(t, &Store{"/d", start}, "base", 1, 2)
+	later := 0
+	for name, text := range start.files {
+		next := strings.Replace(text, `"v":1`, `"v":2`, 1)
+		if next == text {
+			continue
+		}
+		later++
+		m := start.killed()
+		m.files[name] = next
+		_, read := (&Store{"/d", m}).State()
+		_, written := activate(&Store{"/d", m}, "base", 3, nil)
+		for _, err := range []error{read, written} {
+			if err == nil || !strings.Contains(err.Error(), name+" was written by a newer reviewer (format 2, this one knows 1); install that version again") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if m.files[name] != next {
+			t.Errorf("%s was changed: %s", name, m.files[name])
+		}
+	}
+	if later < 3 {
+		t.Errorf("%d files have a format, want the active policy, the history and the sequences seen", later)
+	}
+}
+
 func checkDamaged(t *testing.T, d *Store, name, kind string) {
 	t.Helper()
 	a, err := d.Active()

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -98,6 +99,15 @@ func inputOf(names []string, in io.Reader) ([]byte, error) {
 		return io.ReadAll(in)
 	}
 	return os.ReadFile(names[0])
+}
+
+// sortTool is sort [FILE], in the order of bytes.
+func sortTool(args []string, in io.Reader, out io.Writer) int {
+	b, err := inputOf(args, in)
+	lines := slices.Collect(strings.Lines(string(b)))
+	slices.Sort(lines)
+	io.WriteString(out, strings.Join(lines, ""))
+	return failed(err)
 }
 
 // sedTool is sed [-i] 's/EXPRESSION/TEXT/[g]; …' [FILE…].

@@ -77,7 +77,7 @@ func forSystem(t *testing.T, files []string) []string {
 		script = engine.Regexp(`(?m)^((?:\[[^]]*\] )*)ttyin -stdin (\S+)\n(.*)$`)().ReplaceAll(script,
 			[]byte("${1}stdin $2\nenv TYPED=1\n$3\nenv TYPED="))
 		script = engine.Regexp(`(?m)^(?:\[[^]]*\] )*(?:! )?(?:(?:stdout|stderr) .*|grep '[^'\n]*')`)().ReplaceAllFunc(script, eitherSystem)
-		script = engine.Regexp(`(?m)^((?:! )?exec) ((?:cp|mv|rm|mkdir|cat|grep|ls|tar|sleep)(?: [^'"&\n]*)?)$`)().ReplaceAll(script, []byte("$1 sh -c '$2'"))
+		script = engine.Regexp(`(?m)^((?:! )?exec) ((?:cp|mv|rm|mkdir|cat|grep|ls|tar|sleep|sed)(?: [^'"&\n]*)?)$`)().ReplaceAll(script, []byte("$1 sh -c '$2'"))
 		script = engine.Regexp(`(?m)^((?:! )?exec) (grep -[a-z]+ )'([^'"\n]*)'( [^'"&\n]*)$`)().ReplaceAll(script, []byte(`$1 sh -c '$2"$3"$4'`))
 		to := filepath.Join(dir, filepath.Base(name))
 		if err := os.WriteFile(to, script, 0o600); err != nil {
@@ -203,6 +203,7 @@ var unixTools = map[string]func(args []string, in io.Reader, out io.Writer) int{
 	"tar":   tarTool,
 	"sed":   sedTool,
 	"head":  headTool,
+	"sort":  sortTool,
 	"sleep": sleepTool,
 }
 

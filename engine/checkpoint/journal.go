@@ -138,6 +138,10 @@ func decodeCheckpoint(line []byte) (*Checkpoint, error) {
 	if err := json.Unmarshal(text, &c); err != nil {
 		return nil, fmt.Errorf("%w: line of the journal: %w", ErrDamaged, err)
 	}
+	if c.V > FormatVersion {
+		return nil, fmt.Errorf("checkpoint %s was written by a newer reviewer (format %d, this one reads up to %d); install that version again",
+			c.ID, c.V, FormatVersion)
+	}
 	if c.V != FormatVersion {
 		return nil, fmt.Errorf("checkpoint %s has format version %d; this reviewer reads %d", c.ID, c.V, FormatVersion)
 	}

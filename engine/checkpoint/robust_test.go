@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -215,6 +216,31 @@ func TestLostIndex(t *testing.T) {
 	w.write("b", "2")
 	if taken := w.take(BySession); len(taken.Changes) != 1 {
 		t.Errorf("with a damaged index: %+v", taken.Changes)
+	}
+}
+
+// TestLaterFormat: after a downgrade, a store of a newer version is refused, and is not
+// changed.
+func TestLaterFormat(t *testing.T) {
+	w := newWorkspace(t, map[string]string{"a": "1"})
+	first := w.take(ByOthers)
+	line, err := os.ReadFile(w.store.journalFile())
+	w.must(err)
+	_, text, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
+	later := strings.Replace(text, `"v":1`, `"v":2`, 1)
+	line = fmt.Appendf(nil, "%s %s\n", Digest(sha256.Sum256([]byte(later))), later)
+	w.must(os.WriteFile(w.store.journalFile(), line, 0o600))
+	w.write("a", "2")
+	want := "checkpoint " + first.ID + " was written by a newer reviewer (format 2, this one reads up to 1); install that version again"
+	_, taken := w.store.Take(t.Context(), Request{When: BeforeCall, By: BySession, Session: "s1", Call: "c2", Time: 2})
+	_, restored := w.store.Restore(t.Context(), RestoreRequest{To: first.ID, Session: "s1", Time: 2})
+	for _, err := range []error{taken, restored} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if after, err := os.ReadFile(w.store.journalFile()); err != nil || string(after) != string(line) {
+		t.Errorf("the journal was changed (%v)", err)
 	}
 }
 

@@ -146,7 +146,7 @@ func (s *Store) create() error {
 		return err
 	}
 	if err := osfile.MkdirPrivate(s.dir); err != nil {
-		return err
+		return osfile.Missing(s.dir, err)
 	}
 	return writeFile(name, []byte(s.root))
 }

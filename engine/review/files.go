@@ -165,7 +165,7 @@ func (u Unsaved) answer(a engine.Answer, act *engine.Record) engine.Answer {
 		return a
 	}
 	said := func(template string) string {
-		return strings.ReplaceAll(template, "{why}", act.Act.Checkpoint.Failure)
+		return strings.ReplaceAll(template, "{why}", strings.TrimSuffix(act.Act.Checkpoint.Failure, "."))
 	}
 	switch act.Act.Checkpoint.Effect {
 	case engine.Allow:

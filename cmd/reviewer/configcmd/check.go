@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -237,7 +238,10 @@ func inspectPath(ctx context.Context, path, as string) (checked, error) {
 // filesAt returns a function that reads a path as a layer, and its folder.
 func filesAt(path string) (read func(layer string) (*bundles.Bundle, error), dir string, err error) {
 	info, err := os.Stat(path)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, "", fmt.Errorf("%s: no such file or folder", path)
+	case err != nil:
 		return nil, "", fmt.Errorf("find settings: %w", err)
 	}
 	if info.IsDir() {

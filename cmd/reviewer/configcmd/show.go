@@ -89,7 +89,7 @@ func showEffective(a *cli.App, w io.Writer, out *term.Output, e *bundles.Effecti
 	if out.Format == "json" {
 		return term.WriteList(w, "settings", shown)
 	}
-	t := settingsTable{w: w, p: a.Paint(out), described: key != ""}
+	t := settingsTable{w: w, p: a.Paint(out), described: key != "", single: len(shown) == 1}
 	for _, s := range shown {
 		t.measure(s.Key, strings.Join(s.Layers, ", "))
 	}
@@ -97,6 +97,7 @@ func showEffective(a *cli.App, w io.Writer, out *term.Output, e *bundles.Effecti
 	for _, s := range shown {
 		t.setting(s)
 	}
+	t.legend()
 	return nil
 }
 
@@ -134,8 +135,10 @@ func inSection(key, section string) bool {
 type settingsTable struct {
 	w           io.Writer
 	p           term.Paint
-	described   bool // each group with what it means
-	key, layer  int  // widths
+	described   bool     // each group with what it means
+	single      bool     // one setting, with how it is merged below it
+	key, layer  int      // widths
+	merges      []string // how the printed settings are merged, for the legend
 	rows        int
 	group, text string
 }
@@ -154,10 +157,7 @@ func (t *settingsTable) head(e *bundles.Effective) {
 
 func (t *settingsTable) setting(s bundles.Setting) {
 	t.open(s.Key)
-	if t.described && s.Description != t.text {
-		t.text = s.Description
-		fmt.Fprintln(t.w, t.p.Faint("# "+t.text))
-	}
+	t.describe(s)
 	layers := term.Pad(strings.Join(s.Layers, ", "), t.layer)
 	if s.Layer == bundles.Base {
 		layers = t.p.Faint(layers)
@@ -165,8 +165,41 @@ func (t *settingsTable) setting(s bundles.Setting) {
 		layers = t.p.Colour("36", layers)
 	}
 	fmt.Fprintf(t.w, "%s %s %s%s\n", term.Pad(s.Key, t.key), layers, WordFor(s.Value), t.p.Faint(instead(s)))
-	if t.described {
-		fmt.Fprintf(t.w, "%s\n", t.p.Faint("  "+HowMerged(s.Merge)))
+}
+
+// describe prints what settings mean, once for those in a row that have the same meaning.
+func (t *settingsTable) describe(s bundles.Setting) {
+	if !t.described {
+		return
+	}
+	if !slices.Contains(t.merges, s.Merge) {
+		t.merges = append(t.merges, s.Merge)
+	}
+	text := "# " + s.Description
+	if !t.single {
+		text += " (" + cmp.Or(s.Merge, bundles.Base) + ")"
+	}
+	if text != t.text {
+		t.text = text
+		fmt.Fprintln(t.w, t.p.Faint(text))
+	}
+}
+
+// legend prints how the settings are merged, each explanation once.
+func (t *settingsTable) legend() {
+	if len(t.merges) > 0 && !t.single {
+		fmt.Fprintln(t.w, "\nHow the values of several layers are merged:")
+	}
+	names, texts := map[string][]string{}, []string{}
+	for _, m := range t.merges {
+		name, text, _ := strings.Cut(HowMerged(m), ": ")
+		if names[text] == nil {
+			texts = append(texts, text)
+		}
+		names[text] = append(names[text], name)
+	}
+	for _, text := range texts {
+		fmt.Fprintln(t.w, t.p.Faint("  "+strings.Join(names[text], ", ")+": "+text))
 	}
 }
 
@@ -195,7 +228,7 @@ func (t *settingsTable) open(key string) {
 func HowMerged(merge string) string {
 	switch merge {
 	case "":
-		return "only the built-in layer sets it"
+		return "base: only the built-in layer sets it"
 	case "replace":
 		return "replace: user wins over organisation; a project cannot set it"
 	case "first":

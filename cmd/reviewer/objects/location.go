@@ -31,13 +31,17 @@ func Is(name string) bool {
 	return slices.ContainsFunc(Schemes(), func(s string) bool { return strings.HasPrefix(name, s) })
 }
 
-// Parse reads a location. Keys are taken as they are, without escapes.
+// Parse reads a location. Keys are taken as they are, without escapes. On Windows, a file
+// is file:///C:/logs, and file://C:\logs names the same one.
 func Parse(text string) (Location, error) {
 	scheme, rest, _ := strings.Cut(text, "://")
 	if !Is(text) {
 		return Location{}, fmt.Errorf("%s: expected a location that begins with %s", text, strings.Join(Schemes(), ", "))
 	}
 	if scheme == fileScheme {
+		if rest = filepath.ToSlash(rest); filepath.VolumeName(rest) != "" {
+			rest = "/" + strings.TrimPrefix(rest, "/")
+		}
 		if !strings.HasPrefix(rest, "/") {
 			return Location{}, fmt.Errorf("%s: expected file:// and an absolute path, such as file:///srv/logs", text)
 		}

@@ -40,6 +40,13 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %+v, %v; written %s", text, got, err, got.URL())
 		}
 	}
+	if runtime.GOOS == "windows" {
+		for _, text := range []string{"file:///C:/srv/logs", "file://C:/srv/logs", `file://C:\srv\logs`, `file:///C:\srv\logs`} {
+			if got, err := Parse(text); err != nil || got.String() != "file:///C:/srv/logs" || got.Path() != `C:\srv\logs` {
+				t.Errorf("%s: %s, path %s, %v", text, got, got.Path(), err)
+			}
+		}
+	}
 	for text, want := range map[string]string{
 		"logs": "expected a location", "s3:///k": "expected the name of a bucket", "file://logs": "an absolute path", "s3://b/k?a=%zz": "expected options",
 	} {

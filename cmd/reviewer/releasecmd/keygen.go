@@ -73,8 +73,8 @@ func makeKey(a *cli.App, k *keygen) error {
 		if k.out.Format == "json" {
 			return term.WriteDocument(w, made)
 		}
-		_, err := fmt.Fprintf(w, "%s   the private key: keep it secret\n%s   the public key: give it to those who verify\nkey %s\n",
-			made.Private, made.Public, made.ID)
+		_, err := fmt.Fprintf(w, "%s  the private key: keep it secret\n%s  the public key: give it to those who verify\nkey %s\n",
+			term.Pad(made.Private, len(made.Public)), made.Public, made.ID)
 		return err
 	})
 }

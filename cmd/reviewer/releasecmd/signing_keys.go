@@ -76,17 +76,22 @@ func privateKey(a *cli.App, source string) (*signing.PrivateKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--signing-key %s: %w", source, err)
 	}
+	if path, ok := keyFile(source); ok {
+		warnOpenKey(a, path)
+	}
 	return key, nil
 }
 
+// keyFile returns the file that a source of a key names; ok is false for a variable.
+func keyFile(source string) (path string, ok bool) {
+	return strings.TrimPrefix(source, "file://"), !strings.HasPrefix(source, "env:")
+}
+
 func keyText(a *cli.App, source string) ([]byte, error) {
-	name, env := strings.CutPrefix(source, "env:")
-	if !env {
-		path := strings.TrimPrefix(source, "file://")
-		warnOpenKey(a, path)
+	if path, ok := keyFile(source); ok {
 		return readKeyFile(path)
 	}
-	text := a.Env(strings.TrimPrefix(name, "//"))
+	text := a.Env(strings.TrimPrefix(strings.TrimPrefix(source, "env:"), "//"))
 	if text == "" {
 		return nil, errors.New("this variable is not set, or empty")
 	}

@@ -106,6 +106,9 @@ func (t *trustAdding) read(path string) error {
 	if err != nil {
 		return err
 	}
+	if _, err := signing.ParsePublicKey(text); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
 	t.Public = string(text)
 	if t.Name == "" {
 		base := filepath.Base(path)

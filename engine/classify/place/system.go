@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/agent-reviewer/reviewer/engine"
+	"golang.org/x/text/unicode/norm"
 )
 
 // Systems whose files have names of their own kind, as World.System has them.
@@ -36,9 +37,13 @@ func (r *Resolver) Here(p string) bool {
 	return Drive(p) == (r.World.System == Windows) && !strings.HasPrefix(p, "//")
 }
 
-// public returns a path without /private, where macOS keeps /etc, /tmp and /var, so that
-// only one of the two names of a file is used from here on.
+// public returns a path as macOS shows it: without /private, where /etc, /tmp and /var
+// are, and with composed letters, since a letter and its accent are one letter on the disks
+// there. So only one of the names of a file is used from here on.
 func (r *Resolver) public(p string) string {
+	if r.mac {
+		p = norm.NFC.String(p)
+	}
 	rest, found := strings.CutPrefix(p, "/private")
 	if !found && r.mac && len(p) >= 8 && strings.EqualFold(p[:8], "/private") {
 		rest, found = p[8:], true

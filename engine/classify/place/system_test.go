@@ -152,6 +152,31 @@ func TestMacWorkspaces(t *testing.T) {
 	}
 }
 
+// TestMacAccents: a letter with its accent is one letter or two in the name of a file, which
+// is the same file on a Mac and another one elsewhere.
+func TestMacAccents(t *testing.T) {
+	one, two := "/Users/zo\u00eb", "/Users/zoe\u0308"
+	for _, home := range []string{one, two} {
+		w := World{System: MacOS, Home: home, Guard: []string{home + "/.local/state/reviewer"}}
+		r := NewResolver(w, home+"/Caf\u00e9", classifytest.Rows())
+		for _, name := range []string{one, two} {
+			for _, c := range []struct{ rest, want string }{
+				{"/.local/state/reviewer/key", "~/.local/state/reviewer/key home guard is"},
+				{"/.ssh/id_rsa", "~/.ssh/id_rsa home credential"},
+				{"/Caf\u00e9/a", "./a inside"}, {"/Cafe\u0301/a", "./a inside"}, {"/CAFE\u0301/a", "./a inside"},
+			} {
+				if got := said(r, name+c.rest); got != c.want {
+					t.Errorf("home %+q: %+q: %s, want %s", home, name+c.rest, got, c.want)
+				}
+			}
+		}
+	}
+	r := NewResolver(World{System: "linux", Home: one}, one+"/shop", classifytest.Rows())
+	if got := said(r, two+"/.ssh/id_rsa"); !strings.HasPrefix(got, two) {
+		t.Errorf("on Linux, another folder: %+q", got)
+	}
+}
+
 // disk is a small disk: folders and files by name, and links with what they lead to.
 type disk map[string]string
 
