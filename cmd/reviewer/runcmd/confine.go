@@ -68,8 +68,8 @@ func profileOf(flag, setting string) (string, error) {
 	return flag, nil
 }
 
-// confine prepares the confinement of a run. What the system cannot do is an error in the profile strict, and is
-// said in the others.
+// confine prepares the confinement of a run. What the system cannot enforce is an error in
+// the strict profile, and a warning in the others.
 func confine(p *plan) (*confinement, error) {
 	if p.profile == profileObserve {
 		return nil, nil
@@ -77,14 +77,14 @@ func confine(p *plan) (*confinement, error) {
 	c := &confinement{p: p, seen: map[string]bool{}}
 	features := sandbox.Probe()
 	if missing := features.Missing(); p.profile == profileStrict && len(missing) > 0 {
-		return nil, errors.New("the profile strict cannot be held here, so nothing was started; the system lacks:\n  " +
+		return nil, errors.New("the strict profile cannot be enforced here, so nothing was started; the system lacks:\n  " +
 			strings.Join(missing, "\n  "))
 	} else if len(missing) > 0 && !p.app.Quiet {
-		fmt.Fprintf(p.app.Stderr, "reviewer run: the profile %s is held in part; the system lacks:\n  %s\n", p.profile,
+		fmt.Fprintf(p.app.Stderr, "reviewer run: the %s profile is only partly enforced; the system lacks:\n  %s\n", p.profile,
 			strings.Join(missing, "\n  "))
 	}
 	if features.Landlock == 0 {
-		return nil, errors.New("without Landlock no profile but observe can be held here, so nothing was started")
+		return nil, errors.New("without Landlock, only the observe profile works here, so nothing was started")
 	}
 	if err := c.paths(features); err != nil {
 		return nil, errors.Join(err, c.close())
@@ -101,7 +101,7 @@ func (c *confinement) paths(f sandbox.Features) error {
 		c.temp, err = filepath.EvalSymlinks(c.temp)
 	}
 	if err != nil {
-		return fmt.Errorf("make a folder for temporary files: %w", err)
+		return fmt.Errorf("create a folder for temporary files: %w", err)
 	}
 	state := realPath(c.p.policy.log.Dir)
 	c.plan = sandbox.Plan{Exact: strict, Watch: f.Seccomp, Namespaces: f.Namespaces, Read: []string{"/"},
@@ -116,7 +116,7 @@ func (c *confinement) paths(f sandbox.Features) error {
 	}
 	c.plan.Write = append(c.expand(append(slices.Clone(s.Write), s.AgentWrite[c.p.agent]...)), c.p.dir, c.temp)
 	if inside(state, c.p.dir) {
-		return fmt.Errorf("the state directory %s is in the workspace, where the run may write; set --home to another one", state)
+		return fmt.Errorf("the state directory %s is in the workspace, where the run may write; use another one with --home", state)
 	}
 	if inside(home, c.p.dir) || c.p.dir == "/" {
 		return fmt.Errorf("the working directory %s contains your home directory; start the run in a project's folder", c.p.dir)
@@ -189,7 +189,7 @@ func isFolder(name string) bool {
 	return filepath.Ext(strings.TrimPrefix(filepath.Base(name), ".")) == ""
 }
 
-// makeEmpty makes settings that are not there, so that none can be made inside: a folder, or an empty file.
+// makeEmpty creates missing settings, so that none can be created inside: a folder, or an empty file.
 func (c *confinement) makeEmpty(path string) {
 	if _, err := os.Lstat(path); err == nil {
 		return
@@ -232,7 +232,7 @@ func (c *confinement) ownSettings() {
 	}
 }
 
-// makeFolders makes the folders that an agent writes to: they cannot be made inside.
+// makeFolders creates the folders that an agent writes to: they cannot be created inside.
 func (c *confinement) makeFolders(list []string) error {
 	for _, path := range list {
 		if !strings.HasSuffix(path, "/") {
@@ -241,11 +241,11 @@ func (c *confinement) makeFolders(list []string) error {
 		dir := c.full(path)
 		if _, err := os.Stat(filepath.Dir(dir)); err != nil && strings.HasPrefix(path, "~") {
 			if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
-				return fmt.Errorf("make a folder of the agent: %w", err)
+				return fmt.Errorf("create a folder of the agent: %w", err)
 			}
 		}
 		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-			return fmt.Errorf("make a folder of the agent: %w", err)
+			return fmt.Errorf("create a folder of the agent: %w", err)
 		}
 		if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
 			return fmt.Errorf("%s is not a folder; move it away", dir)
@@ -325,7 +325,7 @@ func (c *confinement) listening(list []net.Listener) {
 	}
 }
 
-// environment is that of the command: the way out is the proxy, and ways to other programs are removed.
+// environment is that of the command: it names the proxy, and lacks what refers to other programs.
 func (c *confinement) environment(env []string) []string {
 	url := "http://127.0.0.1:" + strconv.Itoa(int(c.plan.Proxy))
 	const direct = "127.0.0.1,localhost,::1"

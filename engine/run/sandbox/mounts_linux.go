@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mounts changes what this process's name space shows. Nothing of it reaches others.
+// mounts changes what this process's namespace shows. Other processes are not affected.
 func (p Plan) mounts() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("separate the mounts of the run: %w", err)
@@ -50,7 +50,7 @@ func readOnly(path string) error {
 // network opens the sockets of the run's own network, and passes them to the supervisor.
 func (p Plan) network(give func(files ...int) error) error {
 	if err := loopbackUp(); err != nil {
-		return fmt.Errorf("make the network of the run: %w", err)
+		return fmt.Errorf("create the network of the run: %w", err)
 	}
 	addresses := append([]string{net.JoinHostPort("127.0.0.1", strconv.Itoa(int(p.Proxy)))}, p.Loopback...)
 	var files []int
